@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_GPU_SPEC_H
+#define SCALEACROSS_GPU_SPEC_H
+
+#include "core/base/units.h"
+
+#include <string>
+
+namespace scaleacross
+{
+
+/// An accelerator by its vendor figures and the fractions of them that kernels achieve.
+struct GpuSpec
+{
+    std::string name;
+    FlopRate bf16Peak;         //!< dense BF16 matrix peak
+    FlopRate fp8Peak;          //!< dense FP8 matrix peak; 0 where the hardware has none
+    Bytes hbmCapacity;         //!< HBM installed
+    Bytes hbmReserve;          //!< kept back for CUDA context, NCCL buffers and fragmentation
+    BitRate hbmBandwidth;      //!< HBM
+    BitRate nvlinkBandwidth;   //!< NVLink-class, per direction and GPU
+    Duration nvlinkLatency;    //!< one message inside the node, end to end
+    BitRate nicRate;           //!< the one NIC of this GPU
+    double gemmEfficiency{0};  //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
+    double hbmEfficiency{0};   //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
+    double nvlinkEfficiency{0}; //!< achieved fraction of nvlinkBandwidth by collectives, (0, 1]
+
+    /// HBM that a plan may fill: hbmCapacity - hbmReserve.
+    Bytes UsableHbm() const;
+
+    /// Throws ConfigError (where = "gpu.<field>").
+    void Validate() const;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_GPU_SPEC_H

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PARALLEL_PLAN_H
+#define SCALEACROSS_PARALLEL_PLAN_H
+
+#include <cstdint>
+
+namespace scaleacross
+{
+
+/// The dimension whose groups span buildings.
+enum class Crossing : uint8_t
+{
+    Data,    //!< DP-out: data parallel outermost, every building holds whole replicas
+    Pipeline //!< PP-out: pipeline outermost, every building holds whole stages
+};
+
+enum class Sharding : uint8_t
+{
+    Ddp,  //!< everything replicated, gradients all-reduced
+    Fsdp, //!< parameters, gradients, optimizer state sharded over the whole data-parallel group
+    Hsdp  //!< as FSDP, but sharded inside a building and replicated across
+};
+
+enum class Schedule : uint8_t
+{
+    GPipe,
+    OneFOneB,
+    Interleaved, //!< interleaved 1F1B, depth first (rounds of PP microbatches)
+    DoraPp,      //!< flexible interleaved 1F1B: our reconstruction of the study's DoraPP
+    ZbH1         //!< zero-bubble H1
+};
+
+enum class Recompute : uint8_t
+{
+    None,
+    Selective, //!< recompute core attention only
+    Full       //!< keep only each layer's input
+};
+
+/**
+ * How one job is laid over its GPUs. tp x cp x pp x dp = GPUs; ep divides dp; experts are also
+ * split by tp.
+ *
+ * Ranks inner to outer: DP-out [tp, cp, ep, pp, dp/ep], PP-out [tp, cp, ep, dp/ep, pp].
+ */
+struct ParallelPlan
+{
+    uint32_t tp{1};
+    uint32_t cp{1};
+    uint32_t ep{1};
+    uint32_t pp{1};
+    uint32_t dp{1};
+    Crossing crossing{Crossing::Data};
+    Sharding sharding{Sharding::Hsdp};
+    /// Free the gathered parameters after forward and gather them again for backward, and
+    /// reduce-scatter gradients every microbatch. Without it both happen once per iteration.
+    bool reshard{false};
+    Schedule schedule{Schedule::OneFOneB};
+    uint32_t microbatch{1}; //!< b, sequences per microbatch
+    uint32_t chunks{1};     //!< v, model chunks (virtual stages) per rank
+    /// N of DoraPP: contiguous microbatches per chunk and round, pp <= N <= m; 0 means pp.
+    uint32_t round{0};
+    Recompute recompute{Recompute::None};
+
+    uint64_t Ranks() const
+    {
+        return uint64_t{tp} * cp * pp * dp;
+    }
+};
+
+bool operator==(const ParallelPlan& a, const ParallelPlan& b);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PARALLEL_PLAN_H

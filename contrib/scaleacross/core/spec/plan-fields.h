@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PLAN_FIELDS_H
+#define SCALEACROSS_PLAN_FIELDS_H
+
+#include "core/spec/network-plan.h"
+#include "core/spec/parallel-plan.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a search decides: the parallel plan and the use of the network.
+struct Plan
+{
+    ParallelPlan parallel;
+    NetworkPlan network;
+};
+
+/**
+ * One field of a plan as text: the single place that knows its key, its values and its help.
+ *
+ * The study reader, --set, search axes, the canonical text (hence the database key) and `list`
+ * all go through this table, so a new field is one new row.
+ */
+struct PlanField
+{
+    std::string key;     //!< "plan.tp", "network.qps"
+    std::string allowed; //!< "a whole number from 1", "dp or pp"
+    std::string help;
+    /// Parses and assigns; throws ConfigError with where = key.
+    std::function<void(Plan&, const std::string&)> set;
+    std::function<std::string(const Plan&)> get;
+};
+
+/// All fields in canonical order: plan.* then network.*.
+const std::vector<PlanField>& PlanFields();
+
+/// The field with this key, or nullptr.
+const PlanField* FindPlanField(const std::string& key);
+
+/// "tp=8 cp=1 ep=64 pp=4 dp=64 cross=dp shard=hsdp ..." every parallel field and those network fields
+/// that a search may vary; equal plans have equal texts.
+std::string CanonicalText(const Plan& plan);
+
+/// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
+std::string Label(const Plan& plan);
+
+std::string ToString(Crossing value);   //!< "dp", "pp"
+std::string ToString(Sharding value);   //!< "ddp", "fsdp", "hsdp"
+std::string ToString(Schedule value);   //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
+std::string ToString(Recompute value);  //!< "none", "selective", "full"
+std::string ToString(Transport value);  //!< "roce"
+std::string ToString(Multipath value);  //!< "ecmp"
+std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PLAN_FIELDS_H

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SCENARIO_H
+#define SCALEACROSS_SCENARIO_H
+
+#include "core/spec/cluster-spec.h"
+#include "core/spec/model-spec.h"
+#include "core/spec/network-plan.h"
+#include "core/spec/parallel-plan.h"
+#include "core/spec/workload-spec.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// One training job and how it is laid out.
+struct JobSpec
+{
+    std::string name{"job"};
+    ModelSpec model;
+    WorkloadSpec workload;
+    ParallelPlan plan;
+};
+
+/// Something that changes while a scenario runs.
+struct EventSpec
+{
+    std::string kind; //!< "link-failure", "straggler", ...
+    Duration at;
+    std::string target;
+};
+
+/**
+ * All of what is simulated, as one value.
+ *
+ * Several jobs and any events are part of the schema, but the engines run exactly one job and no
+ * events so far: Validate() refuses the others by name.
+ */
+struct Scenario
+{
+    std::vector<JobSpec> jobs;
+    ClusterSpec cluster;
+    NetworkPlan network;
+    std::vector<EventSpec> events;
+
+    const JobSpec& Job() const
+    {
+        return jobs.front();
+    }
+
+    JobSpec& Job()
+    {
+        return jobs.front();
+    }
+
+    /// Validates every part, then what only holds between them. Throws ConfigError. Whether the plan
+    /// fits the cluster is not checked here: that is a result (Infeasible), not bad input.
+    void Validate() const;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SCENARIO_H

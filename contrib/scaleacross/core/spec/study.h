@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_STUDY_H
+#define SCALEACROSS_STUDY_H
+
+#include "core/spec/scenario.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// One dimension of a search: a plan field ("plan.tp", "network.qps") and the values it may take, in
+/// the text form that SetPlanField() understands.
+struct SearchAxis
+{
+    std::string key;
+    std::vector<std::string> values;
+};
+
+/**
+ * What a study file says: the scenario with its fixed plan values, and what explore varies on top.
+ *
+ * plan.dp follows from the GPUs and the other degrees unless the study fixes it.
+ */
+struct Study
+{
+    std::string name;
+    std::string path; //!< of the file, for messages
+    Scenario scenario;
+    bool dpGiven{false}; //!< the study fixes plan.dp
+    std::vector<SearchAxis> search;
+    std::vector<std::string> baselines; //!< "production", "megatron"
+    std::vector<std::string> engines;   //!< "analytical", "packet"; explore ranks with the first
+    uint64_t seed{1};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_STUDY_H
