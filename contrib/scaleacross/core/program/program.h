@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PROGRAM_H
+#define SCALEACROSS_PROGRAM_H
+
+#include "core/base/units.h"
+#include "core/program/collective.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What an operation of a rank does.
+enum class OpKind : uint8_t
+{
+    Compute,    //!< occupy the GPU for `duration`
+    Run,        //!< execute body `index`, then go on
+    Send,       //!< post `bytes` to the peer as message `index`; never blocks
+    Receive,    //!< block until message `index` has arrived
+    Collective, //!< post collective `index` on its stream; done when handle `handle` is
+    Wait        //!< block until the collective last posted under `handle` is complete
+};
+
+/**
+ * In-order queues of collectives, one NCCL communicator each: a collective starts when the one
+ * before it on the same stream is complete. Streams run beside each other and beside compute.
+ */
+enum class Stream : uint8_t
+{
+    Inline, //!< collectives on the critical path of a layer (tensor, context, expert parallel)
+    Gather, //!< parameter all-gathers
+    Reduce  //!< gradient reductions
+};
+
+constexpr uint32_t kStreams = 3;
+
+/// What a Run stands for in the pipeline schedule.
+enum class Action : uint8_t
+{
+    Forward,
+    Backward,       //!< input and weight gradients together
+    InputGradient,  //!< I of the zero-bubble schedules
+    WeightGradient, //!< W of the zero-bubble schedules
+    Optimizer
+};
+
+/**
+ * One operation. Which fields count depends on kind; all others are zero.
+ *
+ * Messages and handles are dense numbers, so that an engine keeps their state in arrays.
+ */
+struct Op
+{
+    OpKind kind{OpKind::Compute};
+    Stream stream{Stream::Inline};          //!< Collective
+    Action action{Action::Forward};   //!< Run: for timelines
+    uint16_t chunk{0};                      //!< Run: model chunk on this rank
+    uint16_t microbatch{0};                 //!< Run
+    uint32_t index{0};                      //!< Run: body; Collective: collective; Send, Receive: message
+    uint32_t handle{0};                     //!< Collective, Wait
+    int32_t peer{0};                        //!< Send, Receive: rank of the peer minus own rank
+    Duration duration;                      //!< Compute
+    Bytes bytes;                            //!< Send, Receive
+};
+
+/// A straight sequence of operations; the same one is run by every rank of a class.
+struct Program
+{
+    std::vector<Op> ops;
+};
+
+/**
+ * Ranks that do the same: those of pipeline stage `stage` in buildings `firstBuilding` to
+ * `lastBuilding`.
+ */
+struct RankClass
+{
+    uint32_t stage{0};
+    Rank representative{0}; //!< the lowest rank of the class
+    uint32_t ranks{0};      //!< multiplicity
+    Program program;        //!< one iteration
+};
+
+/**
+ * The work of one training iteration of a job: classes of ranks with their programs, and the bodies,
+ * collectives and groups these refer to by index. Immutable once built; no pointers.
+ *
+ * Iterations repeat the programs back to back without a barrier: a collective posted at the end of
+ * one is waited for where the next needs it. A handle that has never been posted counts as complete.
+ *
+ * Class of a rank: classOf[(rank / stageStride) % stages x rank blocks + rank / blockRanks].
+ */
+struct TaskGraph
+{
+    uint32_t ranks{0};
+    uint32_t stages{1};      //!< PP
+    uint32_t stageStride{1}; //!< rank distance between neighbouring stages
+    uint32_t blockRanks{1};  //!< ranks per block of the class table; divides ranks
+    std::vector<uint32_t> classOf;
+
+    std::vector<RankClass> classes;
+    std::vector<Program> bodies; //!< no Run, Send or Receive inside
+    std::vector<Collective> collectives;
+    uint32_t messages{0}; //!< messages are numbered 0 .. messages-1 within one iteration and replica
+    uint32_t handles{0};  //!< handles are numbered 0 .. handles-1 on each rank
+
+    uint32_t ClassOf(Rank rank) const
+    {
+        const uint32_t blocks = ranks / blockRanks;
+        return classOf[(rank / stageStride) % stages * blocks + rank / blockRanks];
+    }
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PROGRAM_H

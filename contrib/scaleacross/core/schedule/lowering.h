@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_LOWERING_H
+#define SCALEACROSS_LOWERING_H
+
+#include "core/program/collective.h"
+#include "core/spec/network-plan.h"
+#include "core/topology/rank-layout.h"
+
+namespace scaleacross
+{
+
+enum class CollectiveOp : uint8_t
+{
+    AllReduce,
+    AllGather,
+    ReduceScatter,
+    AllToAll
+};
+
+/**
+ * Writes a collective as phases.
+ *
+ * The part of a group inside one server always comes first (reduce-scatter) or last (all-gather)
+ * over NVLink, so that across servers every rank talks through its own NIC: what NCCL reaches
+ * with one ring per NIC. `Hierarchical` cuts once more at the building boundary: reduce-scatter
+ * inside, all-reduce across, all-gather inside. `Ring` runs one ring through all servers.
+ * All-to-all is direct, or under Hierarchical by two hops (inside, then across).
+ *
+ * @param bytes S, the group's whole buffer (all-to-all: what each member holds).
+ */
+Collective Lower(CollectiveOp op,
+                 CommClass comm,
+                 Bytes bytes,
+                 const RankGroup& group,
+                 const RankLayout& layout,
+                 CollectiveAlgorithm algorithm);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_LOWERING_H

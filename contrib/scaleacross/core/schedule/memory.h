@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_MEMORY_H
+#define SCALEACROSS_MEMORY_H
+
+#include "core/base/errors.h"
+#include "core/base/units.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <optional>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Bytes a rank of one pipeline stage holds at its peak, by category.
+struct MemoryUse
+{
+    Bytes parameters; //!< BF16, as sharded at rest
+    Bytes gradients;
+    Bytes optimizer;   //!< FP32 master weights and two Adam moments
+    Bytes activations; //!< at the schedule's peak of microbatches in flight
+    Bytes gathered;    //!< unsharded parameters (and gradients) of live FSDP units
+    Bytes buffers;     //!< pipeline receive buffers, all-to-all dispatch, logits
+
+    Bytes Total() const
+    {
+        return parameters + gradients + optimizer + activations + gathered + buffers;
+    }
+};
+
+/// One entry per pipeline stage. Formulas and sources in the .cc.
+std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
+
+/// "memory": the stage that exceeds the usable HBM the most, with need, limit and largest category.
+std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout& layout);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_MEMORY_H
