@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_ENGINE_H
+#define SCALEACROSS_ENGINE_H
+
+#include "core/engine/run-report.h"
+#include "core/spec/scenario.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+namespace scaleacross
+{
+
+/// How to run, as opposed to what.
+struct RunOptions
+{
+    uint64_t seed{1};
+    uint32_t warmup{1};     //!< iterations before the measured ones
+    uint32_t iterations{1}; //!< measured; the mean is reported
+    bool timeline{false};   //!< record RunReport::timeline
+    /// Give up with RunError after this much wall clock time; Max() means never.
+    Duration timeLimit{Duration::Max()};
+};
+
+/// A run either reports or says why the plan cannot run.
+using RunResult = std::variant<RunReport, Infeasible>;
+
+/**
+ * Something that executes the task graph of a scenario.
+ *
+ * Engines differ about time, never about what is sent. All check the plan against cluster and memory
+ * first, in the same way (PrepareRun), so that feasibility does not depend on the engine.
+ */
+class Engine
+{
+  public:
+    virtual ~Engine() = default;
+
+    /// "analytical", "flow", "packet".
+    virtual std::string Name() const = 0;
+
+    /// Whether two runs of one scenario can differ by seed.
+    virtual bool UsesSeed() const = 0;
+
+    /// Raised by hand when the results of an engine change; part of a stored result's key.
+    virtual uint32_t ResultVersion() const = 0;
+
+    /**
+     * Runs one job to its steady state.
+     *
+     * Throws ConfigError where the scenario is impossible for this engine (the message says why), and
+     * RunError where the run starts but cannot finish (named reason).
+     */
+    virtual RunResult Run(const Scenario& scenario, const RunOptions& options) const = 0;
+};
+
+/// What every engine starts from.
+struct PreparedRun
+{
+    RankLayout layout;
+    TaskGraph graph;
+    std::vector<MemoryUse> memory;
+};
+
+/// LayOut, BuildTaskGraph and CheckMemory, in that order.
+std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario);
+
+/// Fills the fields of a report that do not depend on the engine: MFU, memory, bytes per class and
+/// building crossings, version.
+void CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& report);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_ENGINE_H

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RUN_REPORT_H
+#define SCALEACROSS_RUN_REPORT_H
+
+#include "core/base/units.h"
+#include "core/program/program.h"
+#include "core/schedule/memory.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Communication of one class during the measured iteration.
+struct ClassReport
+{
+    /// Time in which at least one transfer of the class is under way on the rank, averaged over the
+    /// ranks: what a busy-time counter of that class shows.
+    Duration busy;
+    /// Time a rank's compute stands still for this class, averaged over the ranks; a wait for a
+    /// message that its sender has not posted yet is bubble, not exposed communication.
+    Duration exposed;
+    Bytes bytes;      //!< payload sent by all ranks
+    Bytes crossBytes; //!< of it, payload that left its building
+};
+
+/// One stretch of a stage's timeline.
+struct TimelineEntry
+{
+    uint32_t stage{0};
+    Action action{Action::Forward};
+    uint16_t chunk{0};
+    uint16_t microbatch{0};
+    Duration begin; //!< from the start of the measured iteration
+    Duration end;
+};
+
+/// What the network went through (packet engine; zero elsewhere).
+struct NetworkReport
+{
+    uint64_t packetsSent{0};
+    uint64_t packetsDelivered{0};
+    uint64_t packetsDropped{0};
+    uint64_t packetsInFlight{0};
+    uint64_t retransmissions{0};
+    uint64_t pauses{0};
+    /// Largest number of this job's flows that hashed onto one of several equal paths, over the mean.
+    double collisionFactor{1.0};
+};
+
+/**
+ * The result of one run, from which everything printed, stored or drawn is taken.
+ *
+ * Iteration time is the steady state: from the start of the first forward of one iteration to the
+ * same point of the next, on the slowest rank, after the warm-up iterations.
+ */
+struct RunReport
+{
+    std::string engine;  //!< "analytical", "packet"
+    std::string version; //!< of this program
+    uint64_t seed{0};    //!< 0 where the engine draws nothing
+    uint32_t iterations{0}; //!< measured
+    uint32_t warmup{0};     //!< run before them
+
+    Duration iterationTime;
+    double mfu{0};          //!< ModelFlops / (time x GPUs x BF16 peak); no recomputation counted
+    Duration computeTime;   //!< GPU busy, averaged over the ranks
+    Duration bubble;        //!< idle for want of work from another stage, averaged over the ranks
+    double bubbleFraction{0}; //!< bubble / iterationTime
+    Duration exposedComm;     //!< sum over the classes
+    std::array<ClassReport, kCommClasses> classes; //!< by CommClass
+
+    std::vector<MemoryUse> memory; //!< by stage
+    Bytes memoryMax;               //!< of the fullest stage
+    Bytes crossBuildingBytes;      //!< payload over building boundaries, all ranks, one iteration
+    NetworkReport network;
+    std::vector<TimelineEntry> timeline; //!< if asked for: one representative rank per stage
+
+    const ClassReport& Of(CommClass comm) const
+    {
+        return classes[static_cast<size_t>(comm)];
+    }
+
+    ClassReport& Of(CommClass comm)
+    {
+        return classes[static_cast<size_t>(comm)];
+    }
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_RUN_REPORT_H
