@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads the #include lines of the module and fails on an arrow that runs back.
+
+usage: check-includes.py [TOP]
+
+Dependencies between the parts of contrib/scaleacross run one way; MAY_INCLUDE below is the whole
+rule. Every violation is printed as file:line: message.
+"""
+
+import os
+import re
+import sys
+
+LAYERS = ["base", "program", "spec", "topology", "schedule", "engine", "explore"]
+
+MAY_INCLUDE = {
+    "base": ["base"],
+    "program": ["base", "program"],
+    "spec": ["base", "spec"],
+    "topology": LAYERS[:4],
+    "schedule": LAYERS[:5],
+    "engine": LAYERS[:6],
+    "explore": LAYERS,
+    "io": LAYERS + ["io"],
+    "store": LAYERS + ["store"],
+    "model": ["base", "program", "model", "ns3"],
+    "helper": LAYERS + ["model", "helper", "ns3"],
+    "examples": LAYERS + ["model", "helper", "examples", "ns3"],
+    "test": LAYERS + ["model", "helper", "test", "ns3"],
+    "cli": LAYERS + ["io", "store", "model", "helper", "cli", "ns3"],
+}
+
+# These parts make do with the standard library and Boost's headers, so that they build anywhere.
+PLAIN = LAYERS
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+
+
+def part_of(path):
+    """The part a path below contrib/scaleacross belongs to: "base" for core/base/units.h."""
+    folders = path.split("/")[:-1]
+    if folders[:1] == ["core"]:
+        folders = folders[1:]
+    return folders[0] if folders and folders[0] in MAY_INCLUDE else None
+
+
+def sources(module):
+    """All C++ files below a folder, relative to it."""
+    for folder, subfolders, files in os.walk(module):
+        subfolders.sort()
+        for name in sorted(files):
+            if name.endswith((".h", ".cc")):
+                yield os.path.relpath(os.path.join(folder, name), module)
+
+
+def target_of(include, source, files, forwarded):
+    """The part an include leads to: one of ours, "ns3", "standard", "boost" or "other"."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(source), include))
+    for path in (beside, os.path.normpath(include)):
+        if path in files:
+            return part_of(path)
+    if include.startswith("ns3/"):
+        own = forwarded.get(include[len("ns3/"):])
+        return part_of(own) if own else "ns3"
+    if include.startswith("boost/"):
+        return "boost"
+    return "other" if "/" in include or "." in include else "standard"
+
+
+def violations(top):
+    """Yields a line of text for every include that is not allowed."""
+    module = os.path.join(top, "contrib", "scaleacross")
+    files = set(sources(module))
+    # As ns-3 does, the build offers the headers of model/ and helper/ as "ns3/NAME.h".
+    forwarded = {os.path.basename(f): f for f in files
+                 if f.endswith(".h") and part_of(f) in ("model", "helper")}
+    for source in sorted(files):
+        part = part_of(source)
+        if part is None:
+            continue
+        with open(os.path.join(module, source), encoding="utf-8") as text:
+            for number, line in enumerate(text, 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                target = target_of(match[1], source, files, forwarded)
+                if target in ("standard", "boost"):
+                    continue
+                if target == "other":
+                    allowed = part not in PLAIN
+                    what = "a library other than the standard one and Boost"
+                else:
+                    allowed = target in MAY_INCLUDE[part]
+                    what = target
+                if not allowed:
+                    yield (f"contrib/scaleacross/{source}:{number}: {part} must not include {what}"
+                           f" ({match[1]}); allowed: {', '.join(MAY_INCLUDE[part])}")
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    top = sys.argv[1] if len(sys.argv) > 1 else os.path.join(here, "..", "..")
+    found = list(violations(top))
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The wrapper ./scaleacross in a tree of its own, with stand-ins for the tools that it calls."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+WRAPPER = pathlib.Path(__file__).resolve().parents[2] / "scaleacross"
+
+CMAKE = """mkdir -p build/release
+touch build/release/build.ninja
+echo configured: "$@"
+"""
+
+# Builds a program which tells how it was called.
+NINJA = """cd "$2"
+echo '[1/2] Compiling'
+mkdir -p bin
+cat >bin/scaleacross <<'END'
+#!/bin/sh
+pwd
+for word in "$@"; do echo "<$word>"; done
+END
+chmod +x bin/scaleacross
+cp bin/scaleacross bin/first
+"""
+
+
+class Wrapper(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.top = pathlib.Path(folder.name) / "a tree"
+        self.top.mkdir()
+        shutil.copy(WRAPPER, self.top)
+        self.put("contrib/scaleacross/cli/main.cc", "")
+        self.tool("dpkg-query", "echo installed")
+        self.tool("cmake", CMAKE)
+        self.tool("ninja", NINJA)
+        self.tool("sudo", "exit 1")
+        self.tool("apt-get", "echo no network; exit 100")
+
+    def put(self, path, text):
+        path = self.top / path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def tool(self, name, script):
+        self.put(f"tools/{name}", "#!/bin/bash\n" + script + "\n").chmod(0o755)
+
+    def run_wrapper(self, *arguments, prefix=(), cwd=None):
+        environment = dict(os.environ, PATH=f"{self.top}/tools:{os.environ['PATH']}")
+        environment.pop("SCALEACROSS_PRESET", None)
+        return subprocess.run([*prefix, self.top / "scaleacross", *arguments], env=environment,
+                              cwd=cwd or self.top, capture_output=True, text=True)
+
+    def test_stdout_arguments_and_folder_are_the_programs(self):
+        elsewhere = self.top / "else where"
+        elsewhere.mkdir()
+        done = self.run_wrapper("run", "my study.yaml", "--set", "a.b=*", cwd=elsewhere)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stdout,
+                         f"{elsewhere}\n<run>\n<my study.yaml>\n<--set>\n<a.b=*>\n")
+        self.assertIn("building (release)", done.stderr)
+
+    def test_nothing_to_do_is_silent(self):
+        self.run_wrapper("list")
+        self.tool("ninja", "echo '[0/1] Re-checking globbed directories...'")
+        self.tool("cmake", "exit 1")
+        self.assertEqual(self.run_wrapper("list").stderr, "")
+
+    def test_script_runs_the_named_program(self):
+        self.assertEqual(self.run_wrapper("script", "first", "--x").stdout, f"{self.top}\n<--x>\n")
+
+    def test_a_failed_build_shows_the_error(self):
+        self.tool("ninja", "echo '[1/2] fine'; echo 'FAILED: x.o'; echo 'x.cc:1: error: no'; exit 1")
+        done = self.run_wrapper("list")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("x.cc:1: error: no", done.stderr)
+        self.assertNotIn("[1/2] fine", done.stderr)
+        self.assertIn("build/release/build.log", done.stderr)
+
+    def test_an_unknown_preset_fails(self):
+        self.tool("cmake", "echo 'CMake Error: No such preset'; exit 1")
+        done = self.run_wrapper("--preset", "fast", "list")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("No such preset", done.stderr)
+
+    def test_where_apt_fails_it_says_what_to_run(self):
+        self.tool("dpkg-query", "exit 1")
+        prefix = []
+        if os.geteuid() == 0:
+            self.assertEqual(self.run_wrapper("list").returncode, 2)
+            # Once more as somebody who may not install anything.
+            shutil.rmtree(self.top / "build")
+            for path in (self.top.parent, self.top):
+                path.chmod(0o777)
+            prefix = ["setpriv", "--reuid", "65534", "--clear-groups"]
+        done = self.run_wrapper("list", prefix=prefix)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("please run: sudo apt-get install -y", done.stderr)
+        self.assertIn("libns3-dev", done.stderr)
+
+    def test_without_a_command_line_program(self):
+        (self.top / "contrib/scaleacross/cli/main.cc").unlink()
+        done = self.run_wrapper("list")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no command line program yet", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
