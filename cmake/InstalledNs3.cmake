@@ -14,8 +14,12 @@ if(ns3_VERSION VERSION_LESS 3.37)
 endif()
 message(STATUS "ns-3 ${ns3_VERSION} in ${ns3_DIR}")
 
-# The language standard of ns-3's headers; our own code keeps to C++17.
-if(NOT CMAKE_CXX_STANDARD)
+# The language standard which ns-3's headers ask for; our own code keeps to C++17.
+if(ns3_VERSION VERSION_GREATER_EQUAL 3.46)
+  set(CMAKE_CXX_STANDARD 23)
+elseif(ns3_VERSION VERSION_GREATER_EQUAL 3.41)
+  set(CMAKE_CXX_STANDARD 20)
+else()
   set(CMAKE_CXX_STANDARD 17)
 endif()
 
@@ -44,8 +48,10 @@ set(libscaleacross libscaleacross)
 # Assertions are compiled out there; they change no layout, so our debug builds may have them.
 add_compile_definitions(NS3_LOG_ENABLE $<$<CONFIG:Debug>:NS3_ASSERT_ENABLE>)
 
-# Makes "ns3/NAME.h" find the module's header where it stands, as ns-3 does in its build/include.
-function(forward_headers)
+# Makes "ns3/NAME.h" find the module's header where it stands, as ns-3 does in its build/include,
+# and writes "ns3/<library>-module.h" which includes them all.
+function(forward_headers library)
+  set(all "")
   foreach(header ${ARGN})
     cmake_path(GET header FILENAME name)
     if(EXISTS ${ns3_headers}/${name})
@@ -54,7 +60,10 @@ function(forward_headers)
     cmake_path(ABSOLUTE_PATH header)
     file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/ns3/${name}
          CONTENT "#include \"${header}\"\n" @ONLY)
+    string(APPEND all "#include \"ns3/${name}\"\n")
   endforeach()
+  file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/include/ns3/${library}-module.h
+       CONTENT "#pragma once\n${all}" @ONLY)
 endfunction()
 
 # build_lib(LIBNAME name SOURCE_FILES ... HEADER_FILES ... LIBRARIES_TO_LINK ... TEST_SOURCES ...)
@@ -65,7 +74,7 @@ function(build_lib)
   cmake_parse_arguments(ARG "" "LIBNAME" "SOURCE_FILES;HEADER_FILES;LIBRARIES_TO_LINK;TEST_SOURCES"
                         ${ARGN})
   set(library lib${ARG_LIBNAME})
-  forward_headers(${ARG_HEADER_FILES})
+  forward_headers(${ARG_LIBNAME} ${ARG_HEADER_FILES})
   if(ARG_SOURCE_FILES)
     add_library(${library} OBJECT ${ARG_SOURCE_FILES})
     set(scope PUBLIC)
