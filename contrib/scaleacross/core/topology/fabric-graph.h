@@ -89,6 +89,8 @@ struct FabricPath
     uint32_t paths{1}; //!< equal-cost paths
 };
 
+Tier TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);
+
 /// Throws ConfigError if the two buildings have no direct span.
 FabricPath PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);
 

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FLUID_NETWORK_H
+#define SCALEACROSS_FLUID_NETWORK_H
+
+#include "core/base/units.h"
+#include "core/engine/transfer-cost.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * Volumes of transfers under way, which share ports and cuts as a fluid.
+ *
+ * A transfer has a volume of 1 and moves at a rate x (per second). On a cut with total weight W it
+ * gets the fraction w / W of the capacity: x <= (w / W) / cutSeconds. On a port the transfers share
+ * max-min fairly, where one that its cut holds back leaves the rest to the others: shares f of the
+ * port with sum f <= 1 and x = f / portSeconds.
+ *
+ * Worked case: two transfers of portSeconds 1 start together on one port; the first is held to a
+ * tenth of the port by its cut. It gets 0.1, the other 0.9 and ends after 1.11 s.
+ */
+class FluidNetwork
+{
+  public:
+    using Id = uint32_t;
+
+    FluidNetwork(uint32_t classes, uint32_t cuts);
+
+    /// Starts a transfer of class `classId` at `now`. `cost` must outlive it; its portSeconds > 0.
+    Id Start(const TransferCost& cost, uint32_t classId, Duration now);
+
+    /// Ends it; call at its finish time only.
+    void Finish(Id id, Duration now);
+
+    /// When its volume will have moved if nothing else changes.
+    Duration FinishTime(Id id) const
+    {
+        return m_transfers[id].finish;
+    }
+
+    /// Transfers whose finish time changed since the list was last cleared.
+    std::vector<Id>& Changed()
+    {
+        return m_changed;
+    }
+
+  private:
+    struct Transfer
+    {
+        const TransferCost* cost{nullptr};
+        uint32_t port{0};
+        double left{0}; //!< volume not moved yet, at `since`
+        double rate{0};
+        Duration since;
+        Duration finish;
+    };
+
+    struct Cut
+    {
+        std::vector<Id> active;
+        double weight{0};
+    };
+
+    /// Recomputes what a change on this port and this cut touches.
+    void Share(uint32_t port, uint32_t cut, Duration now);
+    void SharePort(uint32_t port, Duration now);
+    double CutRate(const Transfer& transfer) const;
+    void SetRate(Id id, double rate, Duration now);
+
+    std::vector<Transfer> m_transfers;
+    std::vector<Id> m_free;
+    std::vector<std::vector<Id>> m_ports; //!< active transfers by class x kPorts + port
+    std::vector<Cut> m_cuts;
+    std::vector<Id> m_changed;
+    std::vector<uint32_t> m_touched; //!< scratch of Share
+    std::vector<bool> m_settled;     //!< scratch of SharePort
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FLUID_NETWORK_H

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PROGRAM_EVALUATOR_H
+#define SCALEACROSS_PROGRAM_EVALUATOR_H
+
+#include "core/engine/engine.h"
+#include "core/engine/transfer-cost.h"
+#include "core/program/program.h"
+
+#include <functional>
+
+namespace scaleacross
+{
+
+/// How long transfers take; NetworkModel in an engine, plain numbers in a validation.
+struct TransferTimes
+{
+    uint32_t cuts{0};
+    /// A phase done by all `ranks` ranks of the classes that take part.
+    std::function<TransferCost(const Phase&, Rank representative, uint32_t ranks)> phase;
+    /// A message from one class to another.
+    std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t ranks)> message;
+};
+
+/**
+ * Executes the class programs of a task graph in exact event order, one representative per class
+ * (rung 2 of the analytical engine), iteration after iteration until all classes have finished the
+ * measured ones; fills the times of a report.
+ *
+ * Transfers are fluid volumes (FluidNetwork) followed by their latency; messages to one peer leave in
+ * order; a collective that spans classes starts when the last of them has posted it. A body with only
+ * compute and inline collectives takes its uncontended sum in one event while nothing else of its
+ * class is on the network, and is walked operation by operation otherwise.
+ *
+ * Throws RunError if no class can go on (who waits for what).
+ */
+void EvaluateProgram(const TaskGraph& graph,
+                     const TransferTimes& times,
+                     const RunOptions& options,
+                     RunReport& report);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PROGRAM_EVALUATOR_H
