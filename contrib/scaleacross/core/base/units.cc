@@ -2,12 +2,14 @@
 
 #include "core/base/units.h"
 
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <locale>
-#include <sstream>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace scaleacross
@@ -16,134 +18,157 @@ namespace scaleacross
 namespace
 {
 
+/// A unit is 10^power x factor base units; factors are powers of two, so that scaling is exact.
 struct Unit
 {
     const char* name;
-    double factor;
+    int power;
+    double factor{1.0};
+
+    double Scale() const
+    {
+        return std::pow(10.0, power) * factor;
+    }
 };
 
 const std::vector<Unit> g_durationUnits = {
-    {"ps", 1.0},
-    {"ns", 1e3},
-    {"us", 1e6},
-    {"ms", 1e9},
-    {"s", 1e12},
+    {"ps", 0},
+    {"ns", 3},
+    {"us", 6},
+    {"ms", 9},
+    {"s", 12},
 };
 
 const std::vector<Unit> g_byteUnits = {
-    {"B", 1.0},
-    {"kB", 1e3},
-    {"MB", 1e6},
-    {"GB", 1e9},
-    {"TB", 1e12},
-    {"KiB", 1024.0},
-    {"MiB", 1048576.0},
-    {"GiB", 1073741824.0},
-    {"TiB", 1099511627776.0},
+    {"B", 0},
+    {"kB", 3},
+    {"MB", 6},
+    {"GB", 9},
+    {"TB", 12},
+    {"KiB", 0, 1024.0},
+    {"MiB", 0, 1048576.0},
+    {"GiB", 0, 1073741824.0},
+    {"TiB", 0, 1099511627776.0},
 };
 
 const std::vector<Unit> g_rateUnits = {
-    {"bps", 1.0},
-    {"kbps", 1e3},
-    {"Mbps", 1e6},
-    {"Gbps", 1e9},
-    {"Tbps", 1e12},
-    {"B/s", 8.0},
-    {"kB/s", 8e3},
-    {"MB/s", 8e6},
-    {"GB/s", 8e9},
-    {"TB/s", 8e12},
+    {"bps", 0},
+    {"kbps", 3},
+    {"Mbps", 6},
+    {"Gbps", 9},
+    {"Tbps", 12},
+    {"Pbps", 15},
+    {"B/s", 0, 8.0},
+    {"kB/s", 3, 8.0},
+    {"MB/s", 6, 8.0},
+    {"GB/s", 9, 8.0},
+    {"TB/s", 12, 8.0},
 };
 
 const std::vector<Unit> g_flopRateUnits = {
-    {"FLOP/s", 1.0},
-    {"GFLOP/s", 1e9},
-    {"TFLOP/s", 1e12},
-    {"PFLOP/s", 1e15},
+    {"FLOP/s", 0},
+    {"GFLOP/s", 9},
+    {"TFLOP/s", 12},
+    {"PFLOP/s", 15},
 };
 
 const std::vector<Unit> g_distanceUnits = {
-    {"m", 1e-3},
-    {"km", 1.0},
+    {"m", -3},
+    {"km", 0},
 };
 
 std::string
 UnitNames(const std::vector<Unit>& units)
 {
-    std::string names;
+    std::vector<std::string> names;
     for (const auto& unit : units)
     {
-        names += names.empty() ? "" : ", ";
-        names += unit.name;
+        names.emplace_back(unit.name);
     }
-    return names;
+    return AnyOf(names);
 }
 
-/// The value in the base unit (the one with factor 1); throws std::invalid_argument.
-double
-ParseQuantity(std::string_view text, const std::vector<Unit>& units, const char* example)
+/// One kind of quantity: what to call it, its units, and a value as people write it.
+struct Kind
 {
-    const std::string all(text);
-    // The classic locale, so that "1.5" means the same on every machine.
-    size_t end = 0;
-    while (end < all.size() && (std::string_view("0123456789.+-").find(all[end]) !=
-                                std::string_view::npos))
+    const char* name;
+    const std::vector<Unit>& units;
+    const char* example;
+};
+
+/// The value in the base unit; throws ValueError.
+double
+ParseQuantity(std::string_view text, const Kind& kind)
+{
+    const std::string allowed = std::string(kind.name) + " from 0, a number with a unit such as " +
+                                kind.example + " (units: " + UnitNames(kind.units) + ")";
+    const Decimal decimal = ScanDecimal(text);
+    if (decimal.length == 0)
     {
-        end++;
+        throw ValueError(Quoted(text) + " is not a number with a unit", allowed, "");
     }
-    // An exponent belongs to the number only where digits follow it.
-    if (end < all.size() && (all[end] == 'e' || all[end] == 'E'))
-    {
-        size_t digits = end + 1;
-        if (digits < all.size() && (all[digits] == '+' || all[digits] == '-'))
-        {
-            digits++;
-        }
-        if (digits < all.size() && all[digits] >= '0' && all[digits] <= '9')
-        {
-            end = digits;
-            while (end < all.size() && all[end] >= '0' && all[end] <= '9')
-            {
-                end++;
-            }
-        }
-    }
-    std::istringstream number(all.substr(0, end));
-    number.imbue(std::locale::classic());
-    double value = 0;
-    number >> value;
-    if (end == 0 || number.fail() || !number.eof())
-    {
-        throw std::invalid_argument("'" + all + "' is not a number with a unit, such as " +
-                                    example);
-    }
-    if (!std::isfinite(value))
-    {
-        throw std::invalid_argument("'" + all + "' is too large");
-    }
-    std::string unit = all.substr(end);
+    std::string unit(text.substr(decimal.length));
     if (!unit.empty() && unit.front() == ' ')
     {
         unit.erase(0, 1);
     }
     if (unit.empty())
     {
-        throw std::invalid_argument("'" + all + "' has no unit: write e.g. " + example +
-                                    " (units: " + UnitNames(units) + ")");
+        throw ValueError(Quoted(text) + " has no unit",
+                         allowed,
+                         std::string("add the unit, as in ") + kind.example);
     }
-    for (const auto& candidate : units)
+    std::vector<std::string> names;
+    for (const auto& candidate : kind.units)
     {
-        if (unit == candidate.name)
+        if (unit != candidate.name)
         {
-            if (value < 0)
-            {
-                throw std::invalid_argument("'" + all + "' is negative");
-            }
-            return value * candidate.factor;
+            names.emplace_back(candidate.name);
+            continue;
         }
+        if (decimal.mantissa.front() == '-')
+        {
+            throw ValueError(Quoted(text) + " is negative", allowed, "");
+        }
+        try
+        {
+            const double value = DecimalValue(decimal, candidate.power) * candidate.factor;
+            if (std::isfinite(value))
+            {
+                return value;
+            }
+        }
+        catch (const std::out_of_range&)
+        {
+        }
+        throw ValueError(Quoted(text) + " is too large", allowed, "");
     }
-    throw std::invalid_argument("'" + all + "' has the unknown unit '" + unit +
-                                "' (units: " + UnitNames(units) + ")");
+    const std::string nearest = Nearest(unit, names);
+    throw ValueError(Quoted(text) + " has the unknown unit " + Quoted(unit),
+                     allowed,
+                     nearest.empty() ? "" : "did you mean " + nearest + "? Case matters");
+}
+
+/// As ParseQuantity(), to a whole number of base units that an integer type holds.
+uint64_t
+ParseCount(std::string_view text, const Kind& kind)
+{
+    constexpr double most = 9.2e18; // below 2^63
+    const double value = ParseQuantity(text, kind);
+    if (value > most)
+    {
+        throw ValueError(Quoted(text) + " is too large",
+                         std::string("at most 9.2e18 ") + kind.units.front().name,
+                         "");
+    }
+    const auto count = static_cast<uint64_t>(std::llround(value));
+    if (count == 0 && value > 0)
+    {
+        throw ValueError(Quoted(text) + " is too small",
+                         std::string("0 or at least 1 ") + kind.units.front().name,
+                         "");
+    }
+    return count;
 }
 
 std::string
@@ -165,19 +190,20 @@ Format(double value, const char* unit)
     return text + " " + unit;
 }
 
-/// Uses the largest of the ascending units that leaves the value at or above 1.
+/// Uses the largest of the ascending units that leaves the value, as it is printed, at or above 1.
 std::string
 FormatScaled(double value, const std::vector<Unit>& ascending)
 {
     const Unit* best = &ascending.front();
     for (const auto& unit : ascending)
     {
-        if (std::fabs(value) >= unit.factor)
+        // Four digits are printed: 999.96 us would read "1000 us" and is better called 1 ms.
+        if (std::fabs(value) >= unit.Scale() * 0.99995)
         {
             best = &unit;
         }
     }
-    return Format(value / best->factor, best->name);
+    return Format(value / best->Scale(), best->name);
 }
 
 } // namespace
@@ -186,6 +212,7 @@ Duration
 Duration::Seconds(double s)
 {
     const double ps = s * 1e12;
+    SCALEACROSS_INVARIANT(!std::isnan(ps), "a duration is not a number");
     if (ps >= 9.2e18)
     {
         return Duration(INT64_MAX);
@@ -218,36 +245,36 @@ FibreDelay(Distance distance)
 Duration
 ParseDuration(std::string_view text)
 {
-    return Duration::Seconds(ParseQuantity(text, g_durationUnits, "5us") * 1e-12);
+    static const Kind kind{"a duration", g_durationUnits, "5us"};
+    return Duration::Picoseconds(static_cast<int64_t>(ParseCount(text, kind)));
 }
 
 Bytes
 ParseBytes(std::string_view text)
 {
-    const double count = ParseQuantity(text, g_byteUnits, "80GiB");
-    if (count > 9e18)
-    {
-        throw std::invalid_argument("'" + std::string(text) + "' is too large (at most 9e18 B)");
-    }
-    return Bytes(static_cast<uint64_t>(std::llround(count)));
+    static const Kind kind{"a size", g_byteUnits, "80GiB"};
+    return Bytes(ParseCount(text, kind));
 }
 
 BitRate
 ParseBitRate(std::string_view text)
 {
-    return BitRate(ParseQuantity(text, g_rateUnits, "400Gbps"));
+    static const Kind kind{"a rate", g_rateUnits, "400Gbps"};
+    return BitRate(ParseQuantity(text, kind));
 }
 
 FlopRate
 ParseFlopRate(std::string_view text)
 {
-    return FlopRate(ParseQuantity(text, g_flopRateUnits, "989TFLOP/s"));
+    static const Kind kind{"a compute rate", g_flopRateUnits, "989TFLOP/s"};
+    return FlopRate(ParseQuantity(text, kind));
 }
 
 Distance
 ParseDistance(std::string_view text)
 {
-    return Distance(ParseQuantity(text, g_distanceUnits, "30km"));
+    static const Kind kind{"a distance", g_distanceUnits, "30km"};
+    return Distance(ParseQuantity(text, kind));
 }
 
 std::string
@@ -259,23 +286,19 @@ ToString(Duration value)
 std::string
 ToString(Bytes value)
 {
-    static const std::vector<Unit> units = {{"B", 1.0},
-                                            {"KiB", 1024.0},
-                                            {"MiB", 1048576.0},
-                                            {"GiB", 1073741824.0},
-                                            {"TiB", 1099511627776.0}};
+    static const std::vector<Unit> units = {{"B", 0},
+                                            {"KiB", 0, 1024.0},
+                                            {"MiB", 0, 1048576.0},
+                                            {"GiB", 0, 1073741824.0},
+                                            {"TiB", 0, 1099511627776.0}};
     return FormatScaled(static_cast<double>(value.Count()), units);
 }
 
 std::string
 ToString(BitRate value)
 {
-    static const std::vector<Unit> units = {{"bps", 1.0},
-                                            {"kbps", 1e3},
-                                            {"Mbps", 1e6},
-                                            {"Gbps", 1e9},
-                                            {"Tbps", 1e12},
-                                            {"Pbps", 1e15}};
+    static const std::vector<Unit> units =
+        {{"bps", 0}, {"kbps", 3}, {"Mbps", 6}, {"Gbps", 9}, {"Tbps", 12}, {"Pbps", 15}};
     return FormatScaled(value.Value(), units);
 }
 
@@ -289,6 +312,41 @@ std::string
 ToString(Distance value)
 {
     return FormatScaled(value.Value(), g_distanceUnits);
+}
+
+std::string
+ExactText(Duration value)
+{
+    int64_t count = value.Ps();
+    const Unit* best = &g_durationUnits.front();
+    for (const auto& unit : g_durationUnits)
+    {
+        const auto scale = static_cast<int64_t>(unit.Scale());
+        if (count % scale == 0 && count != 0)
+        {
+            best = &unit;
+        }
+    }
+    return std::to_string(count / static_cast<int64_t>(best->Scale())) + best->name;
+}
+
+std::string
+ExactText(Bytes value)
+{
+    static const std::vector<Unit> units = {{"B", 0},
+                                            {"KiB", 0, 1024.0},
+                                            {"MiB", 0, 1048576.0},
+                                            {"GiB", 0, 1073741824.0},
+                                            {"TiB", 0, 1099511627776.0}};
+    const Unit* best = &units.front();
+    for (const auto& unit : units)
+    {
+        if (value.Count() % static_cast<uint64_t>(unit.factor) == 0 && value.Count() != 0)
+        {
+            best = &unit;
+        }
+    }
+    return std::to_string(value.Count() / static_cast<uint64_t>(best->factor)) + best->name;
 }
 
 } // namespace scaleacross

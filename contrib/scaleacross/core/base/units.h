@@ -10,8 +10,8 @@
 /**
  * Physical quantities as types, so that a bare number never crosses a function's boundary.
  *
- * Time is counted in whole picoseconds (one bit at 1 Tb/s lasts 1 ps; int64 reaches 106 days), bytes
- * in whole bytes, so that sums are exact and two engines can be compared to the byte. Rates,
+ * Time is counted in whole picoseconds (one bit at 1 Tb/s lasts 1 ps; int64 reaches 106 days),
+ * bytes in whole bytes, so that sums are exact and two engines can be compared to the byte. Rates,
  * work and lengths are physical measures and are kept as doubles.
  */
 namespace scaleacross
@@ -317,9 +317,10 @@ Duration FibreDelay(Distance distance);
  * Quantities as users write them: a number directly followed (one space allowed) by a unit.
  *
  * Duration: ps ns us ms s; Bytes: B kB MB GB TB (powers of 1000) KiB MiB GiB TiB (powers of 1024);
- * BitRate: bps kbps Mbps Gbps Tbps (bits) and B/s kB/s MB/s GB/s TB/s (bytes); FlopRate: FLOP/s with
- * G T P; Distance: m km. Case matters. Throws std::invalid_argument whose text says what is
- * wrong with the value and what is allowed ("missing unit: write e.g. 400Gbps; ...").
+ * BitRate: bps kbps Mbps Gbps Tbps Pbps (bits) and B/s kB/s MB/s GB/s TB/s (bytes); FlopRate:
+ * FLOP/s with G T P; Distance: m km. Case matters. Equal values in different units give equal
+ * results, to the bit. Throws ValueError (core/base/text.h), a std::invalid_argument that says what
+ * is wrong with the value and what is allowed.
  */
 Duration ParseDuration(std::string_view text);
 Bytes ParseBytes(std::string_view text);
@@ -333,6 +334,11 @@ std::string ToString(Bytes value);
 std::string ToString(BitRate value);
 std::string ToString(FlopRate value);
 std::string ToString(Distance value);
+
+/// For files and keys: a whole number and the largest unit that keeps it exact ("64MiB", "4500ns").
+/// The parsers above read it back as the same value.
+std::string ExactText(Duration value);
+std::string ExactText(Bytes value);
 
 } // namespace scaleacross
 

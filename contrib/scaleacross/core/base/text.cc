@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+#include <locale>
+#include <sstream>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+bool
+IsDigit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+std::string
+Sentence(const std::string& problem, const std::string& allowed, const std::string& remedy)
+{
+    std::string text = problem;
+    text += allowed.empty() ? "" : "; allowed: " + allowed;
+    text += remedy.empty() ? "" : "; " + remedy;
+    return text;
+}
+
+size_t
+EditDistance(const std::string& a, const std::string& b)
+{
+    // One row of the Levenshtein table at a time.
+    std::vector<size_t> row(b.size() + 1);
+    for (size_t j = 0; j <= b.size(); j++)
+    {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a.size(); i++)
+    {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b.size(); j++)
+        {
+            const size_t change = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, change});
+        }
+    }
+    return row[b.size()];
+}
+
+/// Lower case, '-' for '_' and ' ': what people confuse should not count as distance.
+std::string
+Folded(const std::string& word)
+{
+    std::string folded;
+    for (const char c : word)
+    {
+        folded += (c == '_' || c == ' ')
+                      ? '-'
+                      : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+    return folded;
+}
+
+} // namespace
+
+ValueError::ValueError(std::string problem, std::string allowed, std::string remedy)
+    : std::invalid_argument(Sentence(problem, allowed, remedy)),
+      m_problem(std::move(problem)),
+      m_allowed(std::move(allowed)),
+      m_remedy(std::move(remedy))
+{
+}
+
+Decimal
+ScanDecimal(std::string_view text)
+{
+    size_t at = 0;
+    if (at < text.size() && (text[at] == '+' || text[at] == '-'))
+    {
+        at++;
+    }
+    size_t digits = 0;
+    for (bool point = false; at < text.size(); at++)
+    {
+        if (IsDigit(text[at]))
+        {
+            digits++;
+        }
+        else if (text[at] == '.' && !point)
+        {
+            point = true;
+        }
+        else
+        {
+            break;
+        }
+    }
+    if (digits == 0)
+    {
+        return {};
+    }
+    Decimal decimal;
+    decimal.mantissa = text.substr(0, at);
+    // An exponent belongs to the number only where digits follow it: "5em" is 5 and a unit.
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E'))
+    {
+        size_t end = at + 1;
+        const bool negative = end < text.size() && text[end] == '-';
+        if (end < text.size() && (text[end] == '-' || text[end] == '+'))
+        {
+            end++;
+        }
+        if (end < text.size() && IsDigit(text[end]))
+        {
+            for (; end < text.size() && IsDigit(text[end]); end++)
+            {
+                // Beyond this every double is 0 or infinite anyway.
+                decimal.exponent =
+                    std::min<int64_t>(decimal.exponent * 10 + (text[end] - '0'), 99999);
+            }
+            decimal.exponent = negative ? -decimal.exponent : decimal.exponent;
+            at = end;
+        }
+    }
+    decimal.length = at;
+    return decimal;
+}
+
+double
+DecimalValue(const Decimal& decimal, int shift)
+{
+    std::istringstream stream(decimal.mantissa + "e" + std::to_string(decimal.exponent + shift));
+    stream.imbue(std::locale::classic());
+    double value = 0;
+    stream >> value;
+    if (stream.fail() || !std::isfinite(value))
+    {
+        throw std::out_of_range("beyond the largest double");
+    }
+    return value;
+}
+
+uint64_t
+ParseWhole(std::string_view text, uint64_t least, uint64_t most)
+{
+    constexpr uint64_t limit = std::numeric_limits<uint64_t>::max();
+    const std::string allowed =
+        "a whole number " + (most == limit ? "from " + std::to_string(least)
+                                           : std::to_string(least) + " to " + std::to_string(most));
+    const size_t first = !text.empty() && (text[0] == '-' || text[0] == '+') ? 1 : 0;
+    if (first == text.size() || !std::all_of(text.begin() + first, text.end(), IsDigit))
+    {
+        throw ValueError(Quoted(text) + " is not a whole number", allowed, "");
+    }
+    if (text[0] == '-')
+    {
+        throw ValueError(Quoted(text) + " is negative", allowed, "");
+    }
+    if (first == 1)
+    {
+        throw ValueError(Quoted(text) + " has a sign", allowed, "leave the sign away");
+    }
+    if (text.size() > 1 && text[0] == '0')
+    {
+        throw ValueError(Quoted(text) + " begins with a zero, which some readers take as octal",
+                         allowed,
+                         "write the decimal number without leading zeros");
+    }
+    uint64_t value = 0;
+    for (const char c : text)
+    {
+        const auto digit = static_cast<uint64_t>(c - '0');
+        if (value > (limit - digit) / 10)
+        {
+            throw ValueError(Quoted(text) + " is out of range", allowed, "");
+        }
+        value = value * 10 + digit;
+    }
+    if (value < least || value > most)
+    {
+        throw ValueError(Quoted(text) + " is out of range", allowed, "");
+    }
+    return value;
+}
+
+double
+ParseNumber(std::string_view text, double least, double most)
+{
+    const std::string allowed = "a number from " + NumberText(least) + " to " + NumberText(most);
+    const Decimal decimal = ScanDecimal(text);
+    if (decimal.length == 0 || decimal.length != text.size())
+    {
+        throw ValueError(Quoted(text) + " is not a number", allowed, "");
+    }
+    double value = 0;
+    try
+    {
+        value = DecimalValue(decimal, 0);
+    }
+    catch (const std::out_of_range&)
+    {
+        throw ValueError(Quoted(text) + " is out of range", allowed, "");
+    }
+    if (value < least || value > most)
+    {
+        throw ValueError(Quoted(text) + (value < 0 ? " is negative" : " is out of range"),
+                         allowed,
+                         "");
+    }
+    return value;
+}
+
+bool
+ParseBool(std::string_view text)
+{
+    if (text == "true")
+    {
+        return true;
+    }
+    if (text == "false")
+    {
+        return false;
+    }
+    const std::string folded = Folded(std::string(text));
+    const bool yes = folded == "yes" || folded == "on" || folded == "true" || folded == "1";
+    const bool no = folded == "no" || folded == "off" || folded == "false" || folded == "0";
+    throw ValueError(Quoted(text) + " is not a truth value",
+                     "true or false",
+                     yes  ? "write true"
+                     : no ? "write false"
+                          : "");
+}
+
+std::string
+NumberText(double value)
+{
+    if (value == 0)
+    {
+        return "0"; // also for -0
+    }
+    for (int digits = 1;; digits++)
+    {
+        std::ostringstream out;
+        out.imbue(std::locale::classic());
+        out.precision(digits);
+        out << value;
+        const std::string text = out.str();
+        if (digits == std::numeric_limits<double>::max_digits10 ||
+            DecimalValue(ScanDecimal(text), 0) == value)
+        {
+            return text;
+        }
+    }
+}
+
+std::string
+AnyOf(const std::vector<std::string>& words)
+{
+    std::string text;
+    for (size_t i = 0; i < words.size(); i++)
+    {
+        text += i == 0 ? "" : i + 1 == words.size() ? " or " : ", ";
+        text += words[i];
+    }
+    return text;
+}
+
+std::string
+Nearest(const std::string& word, const std::vector<std::string>& candidates)
+{
+    // Words far longer than any key are not typing errors, and the table would only cost time.
+    constexpr size_t longest = 64;
+    if (word.empty() || word.size() > longest)
+    {
+        return "";
+    }
+    const std::string folded = Folded(word);
+    std::string nearest;
+    size_t least = std::numeric_limits<size_t>::max();
+    for (const auto& candidate : candidates)
+    {
+        if (candidate.size() > longest)
+        {
+            continue;
+        }
+        const size_t distance = EditDistance(folded, Folded(candidate));
+        // More than about a third changed is another word, not a misspelt one.
+        const size_t near = std::max<size_t>(1, (std::max(word.size(), candidate.size()) + 1) / 3);
+        if (distance <= near && distance < least)
+        {
+            least = distance;
+            nearest = candidate;
+        }
+    }
+    return nearest;
+}
+
+std::string
+Quoted(std::string_view text)
+{
+    constexpr size_t longest = 60;
+    static const char* const hex = "0123456789abcdef";
+    std::string quoted = "'";
+    for (const char c : text.substr(0, longest))
+    {
+        const auto byte = static_cast<unsigned char>(c);
+        if (byte < 0x20 || byte == 0x7f)
+        {
+            quoted += "\\x";
+            quoted += hex[byte >> 4];
+            quoted += hex[byte & 15];
+        }
+        else
+        {
+            quoted += c;
+        }
+    }
+    return quoted + (text.size() > longest ? "...'" : "'");
+}
+
+} // namespace scaleacross

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TEXT_H
+#define SCALEACROSS_TEXT_H
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/**
+ * Reading and writing single values as text: the same on every machine, whatever its locale.
+ *
+ * Numbers are decimal. A leading zero ("010") is refused, since some readers take it as octal, and
+ * so is everything that only some languages call a number or a truth value (0x10, 1_000, yes, nan).
+ */
+namespace scaleacross
+{
+
+/// A text that is not the value it should be, in the parts that a ConfigError is made of.
+class ValueError : public std::invalid_argument
+{
+  public:
+    ValueError(std::string problem, std::string allowed, std::string remedy);
+
+    const std::string& Problem() const
+    {
+        return m_problem;
+    }
+
+    const std::string& Allowed() const
+    {
+        return m_allowed;
+    }
+
+    const std::string& Remedy() const
+    {
+        return m_remedy;
+    }
+
+  private:
+    std::string m_problem;
+    std::string m_allowed;
+    std::string m_remedy;
+};
+
+/// The decimal number that a text begins with.
+struct Decimal
+{
+    std::string mantissa; //!< "-12.5": sign, digits, at most one point
+    int64_t exponent{0};  //!< of ten
+    size_t length{0};     //!< characters read; 0 if the text does not begin with a number
+};
+
+Decimal ScanDecimal(std::string_view text);
+
+/**
+ * The double nearest to mantissa x 10^(exponent + shift), rounded once: equal values written with
+ * different units are equal to the bit. Throws std::out_of_range beyond the largest double.
+ */
+double DecimalValue(const Decimal& decimal, int shift);
+
+/// A whole number in [least, most], digits only. Throws ValueError.
+uint64_t ParseWhole(std::string_view text, uint64_t least, uint64_t most);
+
+/// A finite number in [least, most]. Throws ValueError.
+double ParseNumber(std::string_view text, double least, double most);
+
+/// "true" or "false". Throws ValueError.
+bool ParseBool(std::string_view text);
+
+/// The shortest decimal text that reads back as exactly this double. Domain: finite.
+std::string NumberText(double value);
+
+/// "a, b or c".
+std::string AnyOf(const std::vector<std::string>& words);
+
+/// The candidate with the least edit distance to `word`, or empty if none is near enough to
+/// suggest.
+std::string Nearest(const std::string& word, const std::vector<std::string>& candidates);
+
+/// `text` in quotes for a message: control characters as \\xNN, cut after 60 characters.
+std::string Quoted(std::string_view text);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_TEXT_H
