@@ -27,8 +27,12 @@ struct FabricSpec
     uint32_t nodesPerPod{0};    //!< servers under one set of leaves; 0: all of the building
     uint32_t spines{1};         //!< spine switches; spine i of every building is plane i
     double oversubscription{1}; //!< leaf: NIC capacity below over capacity to the spines, >= 1
-    Duration nicDelay;          //!< one way, NIC to leaf (cable and switch pipeline)
-    Duration leafDelay;         //!< one way, leaf to spine
+    /// One way, NIC to leaf: cable and switch pipeline. Twice this is the 1.5 us inside a rack that
+    /// the published latency ratios of a large fabric (1 : 7 : 15 : 30) are scaled from (inferred).
+    Duration nicDelay{Duration::Nanoseconds(750)};
+    /// One way, leaf to spine: 2 x (0.75 + 4.5) us = 10.5 us across racks, 7 times a rack
+    /// (inferred).
+    Duration leafDelay{Duration::Nanoseconds(4500)};
 };
 
 /// One building: equal servers, each with one NIC per GPU.
@@ -59,13 +63,16 @@ struct CrossLinkSpec
 {
     uint32_t a{0}; //!< index into ClusterSpec::buildings
     uint32_t b{0};
-    Distance distance;  //!< of fibre
-    Duration latency;   //!< one way; 5 us per km unless the study says otherwise
-    BitRate capacity;   //!< per direction
-    double loss{0};     //!< probability that a packet is lost, i.i.d., per direction, [0, 1)
+    Distance distance; //!< of fibre
+    Duration latency;  //!< one way; 5 us per km unless the study says otherwise
+    BitRate capacity;  //!< per direction
+    double loss{0};    //!< probability that a packet is lost, i.i.d., per direction, [0, 1)
 };
 
-/// Buildings and the spans between them.
+/// More buildings than any training cluster has; keeps the number of pairs small.
+constexpr uint32_t kMostBuildings = 64;
+
+/// Buildings and the spans between them: every pair has one.
 struct ClusterSpec
 {
     std::vector<BuildingSpec> buildings;

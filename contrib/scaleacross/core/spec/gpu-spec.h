@@ -14,16 +14,16 @@ namespace scaleacross
 struct GpuSpec
 {
     std::string name;
-    FlopRate bf16Peak;         //!< dense BF16 matrix peak
-    FlopRate fp8Peak;          //!< dense FP8 matrix peak; 0 where the hardware has none
-    Bytes hbmCapacity;         //!< HBM installed
-    Bytes hbmReserve;          //!< kept back for CUDA context, NCCL buffers and fragmentation
-    BitRate hbmBandwidth;      //!< HBM
-    BitRate nvlinkBandwidth;   //!< NVLink-class, per direction and GPU
-    Duration nvlinkLatency;    //!< one message inside the node, end to end
-    BitRate nicRate;           //!< the one NIC of this GPU
-    double gemmEfficiency{0};  //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
-    double hbmEfficiency{0};   //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
+    FlopRate bf16Peak;        //!< dense BF16 matrix peak
+    FlopRate fp8Peak;         //!< dense FP8 matrix peak; 0 where the hardware has none
+    Bytes hbmCapacity;        //!< HBM installed
+    Bytes hbmReserve;         //!< kept back for CUDA context, NCCL buffers and fragmentation
+    BitRate hbmBandwidth;     //!< HBM
+    BitRate nvlinkBandwidth;  //!< NVLink-class, per direction and GPU
+    Duration nvlinkLatency;   //!< one message inside the node, end to end
+    BitRate nicRate;          //!< the one NIC of this GPU
+    double gemmEfficiency{0}; //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
+    double hbmEfficiency{0};  //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
     double nvlinkEfficiency{0}; //!< achieved fraction of nvlinkBandwidth by collectives, (0, 1]
 
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.

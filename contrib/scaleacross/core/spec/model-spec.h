@@ -12,10 +12,10 @@ namespace scaleacross
 /**
  * A decoder-only transformer, dense or mixture of experts, by its dimensions.
  *
- * Notation of the formulas: layers L, hidden h, heads a, kvHeads g, headDim d, denseFfn f, experts E,
- * topK k, expertFfn f_e, sharedFfn f_s, vocabulary V. Parameters per layer: attention
- * 2h(ad) + 2h(gd); MLP (3 if gated else 2) h f; MoE (3|2) h f_e E + (3|2) h f_s + h E (router);
- * two norms of h each. Embedding V h, output head V h again unless tied, final norm h.
+ * Notation of the formulas: layers L, hidden h, heads a, kvHeads g, headDim d, denseFfn f, experts
+ * E, topK k, expertFfn f_e, sharedFfn f_s, vocabulary V. Parameters per layer: attention 2h(ad) +
+ * 2h(gd); MLP (3 if gated else 2) h f; MoE (3|2) h f_e E + (3|2) h f_s + h E (router); two norms of
+ * h each. Embedding V h, output head V h again unless tied, final norm h.
  */
 struct ModelSpec
 {

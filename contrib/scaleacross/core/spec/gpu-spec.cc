@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/gpu-spec.h"
+
+#include "core/base/errors.h"
+#include "core/spec/check.h"
+
+namespace scaleacross
+{
+
+namespace
+{
+
+void
+CheckRate(const std::string& key, BitRate rate)
+{
+    // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs.
+    const BitRate most(1e15);
+    CheckPositive(key, rate.Value(), most.Value(), ToString(rate), ToString(most));
+}
+
+void
+CheckEfficiency(const std::string& key, double fraction)
+{
+    // An efficiency below one in a thousand is a percentage or a slip, not a kernel.
+    CheckRange(key, fraction, 0.001, 1.0);
+}
+
+} // namespace
+
+Bytes
+GpuSpec::UsableHbm() const
+{
+    return hbmReserve < hbmCapacity ? hbmCapacity - hbmReserve : Bytes(0);
+}
+
+void
+GpuSpec::Validate() const
+{
+    const FlopRate mostFlops(1e18);
+    CheckPositive("gpu.bf16_peak",
+                  bf16Peak.Value(),
+                  mostFlops.Value(),
+                  ToString(bf16Peak),
+                  ToString(mostFlops));
+    CheckRange("gpu.fp8_peak", fp8Peak.Value(), 0.0, mostFlops.Value());
+    const Bytes mostHbm(1ULL << 50);
+    CheckPositive("gpu.hbm_capacity",
+                  static_cast<double>(hbmCapacity.Count()),
+                  static_cast<double>(mostHbm.Count()),
+                  ToString(hbmCapacity),
+                  ToString(mostHbm));
+    if (hbmReserve >= hbmCapacity)
+    {
+        throw ConfigError("gpu.hbm_reserve",
+                          ToString(hbmReserve) + " leaves nothing of the " + ToString(hbmCapacity) +
+                              " installed",
+                          "less than hbm_capacity",
+                          "");
+    }
+    CheckRate("gpu.hbm_bandwidth", hbmBandwidth);
+    CheckRate("gpu.nvlink_bandwidth", nvlinkBandwidth);
+    if (nvlinkLatency < Duration() || nvlinkLatency > Duration::Seconds(1))
+    {
+        throw ConfigError("gpu.nvlink_latency",
+                          ToString(nvlinkLatency) + " is out of range",
+                          "0s to 1s",
+                          "");
+    }
+    CheckRate("gpu.nic_rate", nicRate);
+    CheckEfficiency("gpu.gemm_efficiency", gemmEfficiency);
+    CheckEfficiency("gpu.hbm_efficiency", hbmEfficiency);
+    CheckEfficiency("gpu.nvlink_efficiency", nvlinkEfficiency);
+}
+
+} // namespace scaleacross
