@@ -37,8 +37,8 @@ struct NetworkPlan
     uint32_t qps{16};
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
     Bytes mtu{4096}; //!< payload of a full packet, 256 to 9000
-    /// Bytes a data packet adds to its payload on the wire: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12 +
-    /// ICRC 4, and FCS + preamble + gap 24.
+    /// Bytes a data packet adds to its payload on the wire: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12
+    /// + ICRC 4, and FCS + preamble + gap 24.
     Bytes headers{82};
     Bytes ackSize{86};    //!< bytes of one ACK on the wire: headers and AETH 4
     uint32_t ackEvery{4}; //!< data packets per ACK; a message's last packet is always acknowledged

@@ -42,19 +42,24 @@ const std::vector<PlanField>& PlanFields();
 /// The field with this key, or nullptr.
 const PlanField* FindPlanField(const std::string& key);
 
-/// "tp=8 cp=1 ep=64 pp=4 dp=64 cross=dp shard=hsdp ..." every parallel field and those network fields
-/// that a search may vary; equal plans have equal texts.
+/// Throws ConfigError (where = key) if a field whose key begins with `prefix` has a value that its
+/// own set() would refuse.
+void ValidatePlanFields(const Plan& plan, const std::string& prefix);
+
+/// "tp=8 cp=1 ep=64 pp=4 dp=64 crossing=dp sharding=hsdp ...": every field of the table in its
+/// order; equal plans have equal texts. ns-3 attributes are no fields and are part of
+/// CanonicalJson().
 std::string CanonicalText(const Plan& plan);
 
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);
 
-std::string ToString(Crossing value);   //!< "dp", "pp"
-std::string ToString(Sharding value);   //!< "ddp", "fsdp", "hsdp"
-std::string ToString(Schedule value);   //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
-std::string ToString(Recompute value);  //!< "none", "selective", "full"
-std::string ToString(Transport value);  //!< "roce"
-std::string ToString(Multipath value);  //!< "ecmp"
+std::string ToString(Crossing value);  //!< "dp", "pp"
+std::string ToString(Sharding value);  //!< "ddp", "fsdp", "hsdp"
+std::string ToString(Schedule value);  //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
+std::string ToString(Recompute value); //!< "none", "selective", "full"
+std::string ToString(Transport value); //!< "roce"
+std::string ToString(Multipath value); //!< "ecmp"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
 
 } // namespace scaleacross

@@ -55,8 +55,8 @@ struct Scenario
         return jobs.front();
     }
 
-    /// Validates every part, then what only holds between them. Throws ConfigError. Whether the plan
-    /// fits the cluster is not checked here: that is a result (Infeasible), not bad input.
+    /// Validates every part, then what only holds between them. Throws ConfigError. Whether the
+    /// plan fits the cluster is not checked here: that is a result (Infeasible), not bad input.
     void Validate() const;
 };
 

@@ -12,8 +12,8 @@
 namespace scaleacross
 {
 
-/// One dimension of a search: a plan field ("plan.tp", "network.qps") and the values it may take, in
-/// the text form that SetPlanField() understands.
+/// One dimension of a search: a plan field ("plan.tp", "network.qps") and the values it may take,
+/// in the canonical text form of PlanField::get.
 struct SearchAxis
 {
     std::string key;

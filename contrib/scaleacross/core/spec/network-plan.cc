@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/network-plan.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/spec/plan-fields.h"
+
+namespace scaleacross
+{
+
+void
+NetworkPlan::Validate() const
+{
+    ValidatePlanFields(Plan{{}, *this}, "network.");
+    for (const auto& [name, value] : ns3Attributes)
+    {
+        // "ns3::TypeId::Attribute": whether ns-3 knows it is for the packet engine to say.
+        const size_t last = name.rfind("::");
+        if (name.compare(0, 5, "ns3::") != 0 || last < 6 || last + 2 >= name.size())
+        {
+            throw ConfigError("network.ns3",
+                              Quoted(name) + " does not name an ns-3 attribute",
+                              "ns3::TypeId::Attribute, e.g. ns3::TcpSocket::SegmentSize",
+                              "");
+        }
+        if (value.empty())
+        {
+            throw ConfigError("network.ns3", Quoted(name) + " has no value", "", "");
+        }
+    }
+}
+
+} // namespace scaleacross

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/plan-fields.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// The words of an enumeration, in the order of its values.
+template <class E>
+struct Words
+{
+    static const std::vector<std::string> words;
+};
+
+template <>
+const std::vector<std::string> Words<Crossing>::words = {"dp", "pp"};
+template <>
+const std::vector<std::string> Words<Sharding>::words = {"ddp", "fsdp", "hsdp"};
+template <>
+const std::vector<std::string> Words<Schedule>::words = {"gpipe",
+                                                         "1f1b",
+                                                         "interleaved",
+                                                         "dorapp",
+                                                         "zb-h1"};
+template <>
+const std::vector<std::string> Words<Recompute>::words = {"none", "selective", "full"};
+template <>
+const std::vector<std::string> Words<Transport>::words = {"roce"};
+template <>
+const std::vector<std::string> Words<Multipath>::words = {"ecmp"};
+template <>
+const std::vector<std::string> Words<CollectiveAlgorithm>::words = {"ring", "hierarchical"};
+
+template <class E>
+std::string
+WordOf(E value)
+{
+    const auto index = static_cast<size_t>(value);
+    SCALEACROSS_INVARIANT(index < Words<E>::words.size(), std::to_string(index));
+    return Words<E>::words[index];
+}
+
+/// Runs a parser, turning what it throws into a ConfigError at `key`.
+template <class Parse>
+auto
+At(const std::string& key, Parse parse)
+{
+    try
+    {
+        return parse();
+    }
+    catch (const ValueError& error)
+    {
+        throw ConfigError(key, error.Problem(), error.Allowed(), error.Remedy());
+    }
+}
+
+/// A row for an enumeration; `member` maps a Plan to the field.
+template <class Member>
+PlanField
+WordField(const std::string& key, const std::string& help, Member member)
+{
+    using E = std::decay_t<decltype(member(std::declval<Plan&>()))>;
+    const auto& words = Words<E>::words;
+    PlanField field;
+    field.key = key;
+    field.allowed = AnyOf(words);
+    field.help = help;
+    field.set = [key, member](Plan& plan, const std::string& text) {
+        const auto& words = Words<E>::words;
+        const auto found = std::find(words.begin(), words.end(), text);
+        if (found == words.end())
+        {
+            const std::string nearest = Nearest(text, words);
+            throw ConfigError(key,
+                              Quoted(text) + " is not known",
+                              AnyOf(words),
+                              nearest.empty() ? "" : "did you mean " + nearest + "?");
+        }
+        member(plan) = static_cast<E>(found - words.begin());
+    };
+    field.get = [member](const Plan& plan) { return WordOf(member(plan)); };
+    return field;
+}
+
+template <class Member>
+PlanField
+WholeField(const std::string& key,
+           uint32_t least,
+           uint32_t most,
+           const std::string& help,
+           Member member)
+{
+    PlanField field;
+    field.key = key;
+    field.allowed = "a whole number " + std::to_string(least) + " to " + std::to_string(most);
+    field.help = help;
+    field.set = [key, least, most, member](Plan& plan, const std::string& text) {
+        member(plan) =
+            static_cast<uint32_t>(At(key, [&] { return ParseWhole(text, least, most); }));
+    };
+    field.get = [member](const Plan& plan) { return std::to_string(member(plan)); };
+    return field;
+}
+
+template <class Member>
+PlanField
+BytesField(const std::string& key, Bytes least, Bytes most, const std::string& help, Member member)
+{
+    PlanField field;
+    field.key = key;
+    field.allowed = ExactText(least) + " to " + ExactText(most);
+    field.help = help;
+    field.set = [key, least, most, member](Plan& plan, const std::string& text) {
+        const Bytes value = At(key, [&] { return ParseBytes(text); });
+        if (value < least || value > most)
+        {
+            throw ConfigError(key,
+                              Quoted(text) + " is out of range",
+                              ExactText(least) + " to " + ExactText(most),
+                              "");
+        }
+        member(plan) = value;
+    };
+    field.get = [member](const Plan& plan) { return ExactText(member(plan)); };
+    return field;
+}
+
+template <class Member>
+PlanField
+BoolField(const std::string& key, const std::string& help, Member member)
+{
+    PlanField field;
+    field.key = key;
+    field.allowed = "true or false";
+    field.help = help;
+    field.set = [key, member](Plan& plan, const std::string& text) {
+        member(plan) = At(key, [&] { return ParseBool(text); });
+    };
+    field.get = [member](const Plan& plan) { return std::string(member(plan) ? "true" : "false"); };
+    return field;
+}
+
+// Degrees up to 2^22, the most GPUs of a building: larger ones only cost time to refuse later.
+constexpr uint32_t g_mostRanks = 1U << 22;
+
+/// The member of a Plan, const or not as the plan is.
+#define SCALEACROSS_MEMBER(path)                                                                   \
+    [](auto& plan) -> auto&                                                                        \
+    {                                                                                              \
+        return plan.path;                                                                          \
+    }
+
+std::vector<PlanField>
+ParallelFields()
+{
+    return {
+        WholeField("plan.tp",
+                   1,
+                   g_mostRanks,
+                   "tensor parallel degree",
+                   SCALEACROSS_MEMBER(parallel.tp)),
+        WholeField("plan.cp",
+                   1,
+                   g_mostRanks,
+                   "context parallel degree",
+                   SCALEACROSS_MEMBER(parallel.cp)),
+        WholeField("plan.ep",
+                   1,
+                   g_mostRanks,
+                   "expert parallel degree; divides dp, experts are split by tp as well",
+                   SCALEACROSS_MEMBER(parallel.ep)),
+        WholeField("plan.pp",
+                   1,
+                   g_mostRanks,
+                   "pipeline parallel degree (stages)",
+                   SCALEACROSS_MEMBER(parallel.pp)),
+        WholeField("plan.dp",
+                   1,
+                   g_mostRanks,
+                   "data parallel degree; left out, it follows: GPUs / (tp cp pp)",
+                   SCALEACROSS_MEMBER(parallel.dp)),
+        WordField("plan.crossing",
+                  "dimension whose groups span buildings: dp (DP-out) or pp (PP-out)",
+                  SCALEACROSS_MEMBER(parallel.crossing)),
+        WordField("plan.sharding",
+                  "ddp replicates, fsdp shards over all of dp, hsdp shards inside a building and "
+                  "replicates across",
+                  SCALEACROSS_MEMBER(parallel.sharding)),
+        BoolField("plan.reshard",
+                  "free gathered parameters after forward, gather again for backward",
+                  SCALEACROSS_MEMBER(parallel.reshard)),
+        WordField("plan.schedule",
+                  "pipeline schedule; dorapp is reconstructed (flexible interleaved 1F1B)",
+                  SCALEACROSS_MEMBER(parallel.schedule)),
+        WholeField("plan.microbatch",
+                   1,
+                   1U << 16,
+                   "sequences per microbatch",
+                   SCALEACROSS_MEMBER(parallel.microbatch)),
+        WholeField("plan.chunks",
+                   1,
+                   4096,
+                   "model chunks (virtual stages) per rank",
+                   SCALEACROSS_MEMBER(parallel.chunks)),
+        WholeField("plan.round",
+                   0,
+                   1U << 24,
+                   "dorapp: contiguous microbatches per chunk and round; 0 means pp",
+                   SCALEACROSS_MEMBER(parallel.round)),
+        WordField("plan.recompute",
+                  "activations computed again in backward: none, core attention, or whole layers",
+                  SCALEACROSS_MEMBER(parallel.recompute)),
+    };
+}
+
+std::vector<PlanField>
+NetworkFields()
+{
+    return {
+        WordField("network.transport",
+                  "roce: RoCEv2 reliable connection, go-back-N",
+                  SCALEACROSS_MEMBER(network.transport)),
+        WordField("network.multipath",
+                  "ecmp: hash of the flow, queue pair included",
+                  SCALEACROSS_MEMBER(network.multipath)),
+        WholeField("network.qps",
+                   1,
+                   1024,
+                   "queue pairs a connection is spread over",
+                   SCALEACROSS_MEMBER(network.qps)),
+        WordField("network.collective",
+                  "ring over all servers, or hierarchical: inside buildings, across, inside",
+                  SCALEACROSS_MEMBER(network.collective)),
+        BytesField("network.mtu",
+                   Bytes(256),
+                   Bytes(9000),
+                   "payload of a full packet",
+                   SCALEACROSS_MEMBER(network.mtu)),
+        BytesField("network.headers",
+                   Bytes(0),
+                   Bytes(1024),
+                   "bytes a data packet adds on the wire, preamble and gap included",
+                   SCALEACROSS_MEMBER(network.headers)),
+        BytesField("network.ack_size",
+                   Bytes(1),
+                   Bytes(1024),
+                   "bytes of an ACK on the wire",
+                   SCALEACROSS_MEMBER(network.ackSize)),
+        WholeField("network.ack_every",
+                   1,
+                   1024,
+                   "data packets per ACK",
+                   SCALEACROSS_MEMBER(network.ackEvery)),
+        BoolField("network.pfc",
+                  "lossless by priority flow control",
+                  SCALEACROSS_MEMBER(network.pfc)),
+        BytesField("network.leaf_buffer",
+                   Bytes(1ULL << 16),
+                   Bytes(1ULL << 44),
+                   "shared packet buffer of a leaf",
+                   SCALEACROSS_MEMBER(network.leafBuffer)),
+        BytesField("network.spine_buffer",
+                   Bytes(1ULL << 16),
+                   Bytes(1ULL << 44),
+                   "shared packet buffer of a spine; long links need depth",
+                   SCALEACROSS_MEMBER(network.spineBuffer)),
+        WholeField("network.timeout_exponent",
+                   0,
+                   31,
+                   "retransmission timeout 4.096us x 2^n",
+                   SCALEACROSS_MEMBER(network.timeoutExponent)),
+        WholeField("network.retries",
+                   0,
+                   255,
+                   "timeouts in a row before a queue pair fails",
+                   SCALEACROSS_MEMBER(network.retries)),
+    };
+}
+
+#undef SCALEACROSS_MEMBER
+
+/// The last part of a key: "tp" of "plan.tp".
+std::string
+ShortKey(const PlanField& field)
+{
+    return field.key.substr(field.key.find('.') + 1);
+}
+
+} // namespace
+
+const std::vector<PlanField>&
+PlanFields()
+{
+    static const std::vector<PlanField> fields = [] {
+        std::vector<PlanField> all = ParallelFields();
+        std::vector<PlanField> network = NetworkFields();
+        std::move(network.begin(), network.end(), std::back_inserter(all));
+        return all;
+    }();
+    return fields;
+}
+
+const PlanField*
+FindPlanField(const std::string& key)
+{
+    for (const auto& field : PlanFields())
+    {
+        if (field.key == key)
+        {
+            return &field;
+        }
+    }
+    return nullptr;
+}
+
+void
+ValidatePlanFields(const Plan& plan, const std::string& prefix)
+{
+    Plan copy = plan;
+    for (const auto& field : PlanFields())
+    {
+        // What set() accepts is what is valid: reading a field's own text back checks it.
+        if (field.key.compare(0, prefix.size(), prefix) == 0)
+        {
+            field.set(copy, field.get(plan));
+        }
+    }
+}
+
+std::string
+CanonicalText(const Plan& plan)
+{
+    std::string text;
+    for (const auto& field : PlanFields())
+    {
+        text += (text.empty() ? "" : " ") + ShortKey(field) + "=" + field.get(plan);
+    }
+    return text;
+}
+
+std::string
+Label(const Plan& plan)
+{
+    const ParallelPlan& p = plan.parallel;
+    std::string text = "TP" + std::to_string(p.tp);
+    text += p.cp > 1 ? " CP" + std::to_string(p.cp) : "";
+    text += p.ep > 1 ? " EP" + std::to_string(p.ep) : "";
+    text += " PP" + std::to_string(p.pp);
+    text += p.chunks > 1 ? "x" + std::to_string(p.chunks) : "";
+    text += " DP" + std::to_string(p.dp);
+    text += p.crossing == Crossing::Data ? " DP-out " : " PP-out ";
+    text += p.sharding == Sharding::Ddp ? "DDP" : p.sharding == Sharding::Fsdp ? "FSDP" : "HSDP";
+    text += p.reshard ? "+reshard" : "";
+    text += p.pp > 1 ? " " + ToString(p.schedule) : "";
+    text += p.schedule == Schedule::DoraPp && p.round > 0 ? "/" + std::to_string(p.round) : "";
+    text += " b" + std::to_string(p.microbatch);
+    text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
+    return text;
+}
+
+bool
+operator==(const ParallelPlan& a, const ParallelPlan& b)
+{
+    const auto fields = [](const ParallelPlan& p) {
+        return std::tie(p.tp,
+                        p.cp,
+                        p.ep,
+                        p.pp,
+                        p.dp,
+                        p.crossing,
+                        p.sharding,
+                        p.reshard,
+                        p.schedule,
+                        p.microbatch,
+                        p.chunks,
+                        p.round,
+                        p.recompute);
+    };
+    return fields(a) == fields(b);
+}
+
+std::string
+ToString(Crossing value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Sharding value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Schedule value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Recompute value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Transport value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Multipath value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(CollectiveAlgorithm value)
+{
+    return WordOf(value);
+}
+
+} // namespace scaleacross
