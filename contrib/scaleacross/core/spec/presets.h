@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_PRESETS_H
 #define SCALEACROSS_PRESETS_H
 
-#include "core/spec/cluster-spec.h"
+#include "core/base/text.h"
 #include "core/spec/gpu-spec.h"
 #include "core/spec/model-spec.h"
 
@@ -27,9 +27,6 @@ const std::vector<Preset<GpuSpec>>& GpuPresets();
 /// Throws ConfigError that lists the known names and suggests the nearest.
 const ModelSpec& ModelPreset(const std::string& name);
 const GpuSpec& GpuPreset(const std::string& name);
-
-/// The candidate with the least edit distance to `word`, or empty if none is near enough to suggest.
-std::string Nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 } // namespace scaleacross
 

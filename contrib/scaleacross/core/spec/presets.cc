@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/presets.h"
+
+#include "core/base/errors.h"
+
+#include <utility>
+
+namespace scaleacross
+{
+
+// The figures carry a grade: P read in a primary source, S from a secondary reading of one,
+// I inferred or computed here.
+
+namespace
+{
+
+ModelSpec
+Llama3(const std::string& name, uint32_t layers, uint32_t hidden, uint32_t heads, uint64_t ffn)
+{
+    ModelSpec model;
+    model.name = name;
+    model.layers = layers;
+    model.hidden = hidden;
+    model.heads = heads;
+    model.kvHeads = 8;
+    model.headDim = 128;
+    model.denseFfn = ffn;
+    model.vocabulary = 128256;
+    return model;
+}
+
+/// Scout and Maverick differ in the experts and in which layers have them.
+ModelSpec
+Llama4(const std::string& name, uint32_t experts, uint32_t moeEvery, uint64_t denseFfn)
+{
+    ModelSpec model;
+    model.name = name;
+    model.layers = 48;
+    model.hidden = 5120;
+    model.heads = 40;
+    model.kvHeads = 8;
+    model.headDim = 128;
+    model.denseFfn = denseFfn;
+    model.experts = experts;
+    model.topK = 1;
+    model.expertFfn = 8192;
+    model.sharedFfn = 8192; // one shared expert of the same width
+    model.moeEvery = moeEvery;
+    model.vocabulary = 202048;
+    return model;
+}
+
+constexpr uint64_t
+Mebibytes(uint64_t count)
+{
+    return count << 20;
+}
+
+constexpr double
+GigabytesPerSecond(double count)
+{
+    return count * 8e9;
+}
+
+/// What all presets share, with why:
+GpuSpec
+CommonGpu(const std::string& name)
+{
+    GpuSpec gpu;
+    gpu.name = name;
+    // CUDA context and library workspaces (1 to 2 GiB), NCCL's buffers for a job's many
+    // communicators (1 to 2 GiB) and what the allocator cannot use for fragmentation. I.
+    gpu.hbmReserve = Bytes(6ULL << 30);
+    // The latency of one NVLink step that NCCL's tuning table assumes (ring, LL128). P.
+    gpu.nvlinkLatency = Duration::Nanoseconds(1900);
+    // 0.70 of peak is a published setting for large GEMMs on A100 (P); taken over for the others
+    // (I).
+    gpu.gemmEfficiency = 0.70;
+    // Streaming kernels reach 0.85 to 0.92 of the vendor's figure; norms and activations with their
+    // short rows less. I.
+    gpu.hbmEfficiency = 0.80;
+    // Published utilisation of NVLink by collectives is 0.45 to 0.67 (P, A100); a value within it
+    // (I).
+    gpu.nvlinkEfficiency = 0.60;
+    return gpu;
+}
+
+Preset<GpuSpec>
+A100()
+{
+    GpuSpec gpu = CommonGpu("a100-80g");
+    gpu.bf16Peak = FlopRate(312e12);
+    gpu.fp8Peak = FlopRate(0);
+    gpu.hbmCapacity = Bytes(Mebibytes(81920));
+    gpu.hbmBandwidth = BitRate(GigabytesPerSecond(2039));
+    gpu.nvlinkBandwidth = BitRate(GigabytesPerSecond(300));
+    gpu.nicRate = GigabitsPerSecond(200);
+    return {
+        gpu,
+        "NVIDIA A100 80GB SXM data sheet (P); memory as nvidia-smi reports it, 81,920 MiB (S); "
+        "GEMM 0.70 of peak published (P); HBM 0.80, NVLink 0.60 and 6 GiB reserve inferred (I)"};
+}
+
+Preset<GpuSpec>
+H100()
+{
+    GpuSpec gpu = CommonGpu("h100");
+    gpu.bf16Peak = FlopRate(989e12);
+    gpu.fp8Peak = FlopRate(1979e12);
+    // "80 GB" on the data sheet is neither 80e9 B nor 80 GiB: the driver shows 81,559 MiB.
+    gpu.hbmCapacity = Bytes(Mebibytes(81559));
+    gpu.hbmBandwidth = BitRate(GigabytesPerSecond(3350));
+    gpu.nvlinkBandwidth = BitRate(GigabytesPerSecond(450));
+    gpu.nicRate = GigabitsPerSecond(400);
+    return {
+        gpu,
+        "NVIDIA H100 SXM data sheet, dense (P); memory as nvidia-smi reports it, 81,559 MiB (S); "
+        "GEMM 0.70 (published for A100), HBM 0.80, NVLink 0.60 and 6 GiB reserve inferred (I)"};
+}
+
+Preset<GpuSpec>
+H200()
+{
+    GpuSpec gpu = H100().value;
+    gpu.name = "h200";
+    gpu.hbmCapacity = Bytes(Mebibytes(143771));
+    gpu.hbmBandwidth = BitRate(GigabytesPerSecond(4800));
+    return {gpu,
+            "NVIDIA H200 data sheet (P); memory as nvidia-smi reports it, 143,771 MiB (S); "
+            "efficiencies and reserve as h100 (I)"};
+}
+
+Preset<GpuSpec>
+B200()
+{
+    GpuSpec gpu = CommonGpu("b200");
+    gpu.bf16Peak = FlopRate(2250e12);
+    gpu.fp8Peak = FlopRate(4500e12);
+    gpu.hbmCapacity = Bytes(Mebibytes(183359));
+    gpu.hbmBandwidth = BitRate(GigabytesPerSecond(8000));
+    gpu.nvlinkBandwidth = BitRate(GigabytesPerSecond(900));
+    gpu.nicRate = GigabitsPerSecond(400);
+    return {
+        gpu,
+        "NVIDIA DGX B200 data sheet, dense (P); memory as nvidia-smi reports it, 183,359 MiB (S); "
+        "NIC 400 Gb/s, of the 400 or 800 it is sold with (I); efficiencies as h100 (I)"};
+}
+
+Preset<GpuSpec>
+Gb200()
+{
+    GpuSpec gpu = CommonGpu("gb200");
+    gpu.bf16Peak = FlopRate(2500e12);
+    gpu.fp8Peak = FlopRate(5000e12);
+    gpu.hbmCapacity = Bytes(Mebibytes(189471));
+    gpu.hbmBandwidth = BitRate(GigabytesPerSecond(8000));
+    gpu.nvlinkBandwidth = BitRate(GigabytesPerSecond(900));
+    gpu.nicRate = GigabitsPerSecond(400);
+    return {gpu,
+            "NVIDIA GB200 NVL72 data sheet per GPU, dense (P); memory as nvidia-smi reports it, "
+            "189,471 MiB (S); NIC 400 Gb/s, of 400 or 800 (I); efficiencies as h100 (I)"};
+}
+
+template <class T>
+const T&
+Find(const std::vector<Preset<T>>& presets, const std::string& name, const std::string& where)
+{
+    std::vector<std::string> names;
+    for (const auto& preset : presets)
+    {
+        if (preset.value.name == name)
+        {
+            return preset.value;
+        }
+        names.push_back(preset.value.name);
+    }
+    const std::string nearest = Nearest(name, names);
+    throw ConfigError(where,
+                      "there is no preset " + Quoted(name),
+                      AnyOf(names),
+                      nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+} // namespace
+
+const std::vector<Preset<ModelSpec>>&
+ModelPresets()
+{
+    static const std::string llama3 = "The Llama 3 Herd of Models, arXiv:2407.21783, table 3 (P)";
+    static const std::string llama4 =
+        "public config.json of the model, text part (P); totals computed (I)";
+    static const std::vector<Preset<ModelSpec>> presets = {
+        {Llama3("llama3-8b", 32, 4096, 32, 14336), llama3},
+        {Llama3("llama3-70b", 80, 8192, 64, 28672), llama3},
+        {Llama3("llama3-405b", 126, 16384, 128, 53248), llama3},
+        {Llama4("llama4-scout", 16, 1, 0), llama4},
+        {Llama4("llama4-maverick", 128, 2, 16384), llama4},
+    };
+    return presets;
+}
+
+const std::vector<Preset<GpuSpec>>&
+GpuPresets()
+{
+    static const std::vector<Preset<GpuSpec>> presets = {A100(), H100(), H200(), B200(), Gb200()};
+    return presets;
+}
+
+const ModelSpec&
+ModelPreset(const std::string& name)
+{
+    return Find(ModelPresets(), name, "model");
+}
+
+const GpuSpec&
+GpuPreset(const std::string& name)
+{
+    return Find(GpuPresets(), name, "gpu");
+}
+
+} // namespace scaleacross
