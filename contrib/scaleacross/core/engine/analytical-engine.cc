@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/analytical-engine.h"
+
+#include "core/engine/program-evaluator.h"
+
+namespace scaleacross
+{
+
+std::string
+AnalyticalEngine::Name() const
+{
+    return "analytical";
+}
+
+bool
+AnalyticalEngine::UsesSeed() const
+{
+    return false;
+}
+
+uint32_t
+AnalyticalEngine::ResultVersion() const
+{
+    return 1;
+}
+
+RunResult
+AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
+{
+    auto prepared = PrepareRun(scenario);
+    if (auto* no = std::get_if<Infeasible>(&prepared))
+    {
+        return *no;
+    }
+    const PreparedRun& run = std::get<PreparedRun>(prepared);
+    const NetworkModel network(scenario, run.layout);
+    TransferTimes times;
+    times.cuts = network.Cuts();
+    times.phase = [&](const Phase& phase, Rank representative, uint32_t ranks) {
+        return network.PhaseCost(phase, representative, ranks);
+    };
+    times.message = [&](Bytes bytes, Rank from, Rank to, uint32_t ranks) {
+        return network.MessageCost(bytes, from, to, ranks);
+    };
+    RunReport report;
+    report.engine = Name();
+    EvaluateProgram(run.graph, times, options, report);
+    CompleteReport(scenario, run, report);
+    return report;
+}
+
+} // namespace scaleacross

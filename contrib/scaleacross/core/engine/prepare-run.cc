@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/version.h"
+#include "core/engine/engine.h"
+#include "core/schedule/compute-cost.h"
+#include "core/schedule/task-graph-builder.h"
+#include "core/topology/fabric-graph.h"
+
+#include <algorithm>
+#include <map>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct Volume
+{
+    Bytes all;
+    Bytes cross;
+};
+
+/// Payload that the group of `representative` sends in a phase, and what of it changes building.
+Volume
+VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
+{
+    const uint32_t n = phase.group.Size();
+    Volume volume;
+    if (n == 1)
+    {
+        return volume;
+    }
+    // Every pattern moves each of the n parts n-1 times.
+    volume.all = phase.bytes * (n - 1);
+    if (layout.buildingBegin.size() <= 2)
+    {
+        return volume;
+    }
+    std::vector<uint32_t> building(n);
+    for (uint32_t i = 0; i < n; i++)
+    {
+        building[i] = layout.BuildingOf(phase.group.Member(representative, i));
+    }
+    if (phase.pattern != Pattern::DirectAllToAll)
+    {
+        for (uint32_t i = 0; i < n; i++)
+        {
+            if (building[i] != building[(i + 1) % n])
+            {
+                volume.cross += SentBy(phase, i);
+            }
+        }
+        return volume;
+    }
+    // Member i sends part j to each member j elsewhere: the parts of other buildings, once per member.
+    std::map<uint32_t, uint32_t> members;
+    std::map<uint32_t, Bytes> parts;
+    for (uint32_t i = 0; i < n; i++)
+    {
+        members[building[i]]++;
+        // The part that member i receives in step 0 is its own part of another's buffer.
+        parts[building[i]] += StepOf(phase, i, 0).receive;
+    }
+    for (const auto& [where, count] : members)
+    {
+        volume.cross += (phase.bytes - parts[where]) * count;
+    }
+    return volume;
+}
+
+/// Adds up what the operations of one rank class send, per communication class.
+class VolumeCounter
+{
+  public:
+    VolumeCounter(const PreparedRun& run, const RankClass& rankClass)
+        : m_run(run),
+          m_class(rankClass)
+    {
+    }
+
+    void Add(const std::vector<Op>& ops, RunReport& report)
+    {
+        for (const Op& op : ops)
+        {
+            if (op.kind == OpKind::Run)
+            {
+                Add(m_run.graph.bodies[op.index].ops, report);
+            }
+            else if (op.kind == OpKind::Send)
+            {
+                const Rank to = m_class.representative + op.peer;
+                ClassReport& pipeline = report.Of(CommClass::Pipeline);
+                pipeline.bytes += op.bytes * m_class.ranks;
+                if (m_run.layout.BuildingOf(m_class.representative) !=
+                    m_run.layout.BuildingOf(to))
+                {
+                    pipeline.crossBytes += op.bytes * m_class.ranks;
+                }
+            }
+            else if (op.kind == OpKind::Collective)
+            {
+                const Volume& volume = Of(op.index);
+                ClassReport& comm = report.Of(m_run.graph.collectives[op.index].comm);
+                comm.bytes += volume.all;
+                comm.crossBytes += volume.cross;
+            }
+        }
+    }
+
+  private:
+    /// Groups of the family that the class takes part in; one that spans classes is counted by the
+    /// class of its first member only.
+    uint64_t GroupsCountedHere(const RankGroup& group) const
+    {
+        const uint32_t own = m_run.graph.ClassOf(m_class.representative);
+        uint32_t membersHere = 0;
+        for (uint32_t i = 0; i < group.Size(); i++)
+        {
+            const uint32_t c = m_run.graph.ClassOf(group.Member(m_class.representative, i));
+            if (i == 0 && c != own)
+            {
+                return 0;
+            }
+            membersHere += c == own ? 1 : 0;
+        }
+        return m_class.ranks / membersHere;
+    }
+
+    /// Of all groups that are counted here.
+    const Volume& Of(uint32_t collective)
+    {
+        const auto known = m_volumes.find(collective);
+        if (known != m_volumes.end())
+        {
+            return known->second;
+        }
+        Volume sum;
+        for (const Phase& phase : m_run.graph.collectives[collective].phases)
+        {
+            const uint64_t groups = GroupsCountedHere(phase.group);
+            if (groups > 0)
+            {
+                const Volume one = VolumeOf(phase, m_class.representative, m_run.layout);
+                sum.all += one.all * groups;
+                sum.cross += one.cross * groups;
+            }
+        }
+        return m_volumes[collective] = sum;
+    }
+
+    const PreparedRun& m_run;
+    const RankClass& m_class;
+    std::map<uint32_t, Volume> m_volumes;
+};
+
+} // namespace
+
+std::variant<PreparedRun, Infeasible>
+PrepareRun(const Scenario& scenario)
+{
+    auto layout = LayOut(scenario.Job().plan, scenario.cluster);
+    if (auto* no = std::get_if<Infeasible>(&layout))
+    {
+        return *no;
+    }
+    PreparedRun run;
+    run.layout = std::get<RankLayout>(std::move(layout));
+    auto graph = BuildTaskGraph(scenario, run.layout);
+    if (auto* no = std::get_if<Infeasible>(&graph))
+    {
+        return *no;
+    }
+    if (auto no = CheckMemory(scenario, run.layout))
+    {
+        return *no;
+    }
+    run.graph = std::get<TaskGraph>(std::move(graph));
+    run.memory = MemoryOf(scenario, run.layout);
+    return run;
+}
+
+void
+CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& report)
+{
+    const JobSpec& job = scenario.Job();
+    report.version = Version();
+    double peak = 0;
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        peak += building.gpus * building.gpu.bf16Peak.Value();
+    }
+    report.mfu = ModelFlops(job.model, job.workload).Value() / (report.iterationTime.S() * peak);
+    report.bubbleFraction = report.bubble.S() / report.iterationTime.S();
+    report.exposedComm = Duration();
+    for (const ClassReport& comm : report.classes)
+    {
+        report.exposedComm += comm.exposed;
+    }
+    report.memory = run.memory;
+    report.memoryMax = Bytes(0);
+    for (const MemoryUse& use : run.memory)
+    {
+        report.memoryMax = std::max(report.memoryMax, use.Total());
+    }
+    for (const RankClass& rankClass : run.graph.classes)
+    {
+        VolumeCounter(run, rankClass).Add(rankClass.program.ops, report);
+    }
+    report.crossBuildingBytes = Bytes(0);
+    for (const ClassReport& comm : report.classes)
+    {
+        report.crossBuildingBytes += comm.crossBytes;
+    }
+}
+
+} // namespace scaleacross

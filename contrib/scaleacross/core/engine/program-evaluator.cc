@@ -1,0 +1,919 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/program-evaluator.h"
+
+#include "core/base/errors.h"
+#include "core/engine/fluid-network.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <queue>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+enum class EventKind : uint8_t
+{
+    Resume,      //!< a class's compute is done
+    VolumeMoved, //!< a fluid transfer is done
+    Arrival,     //!< a message has arrived
+    PhaseDone    //!< a collective's phase is done
+};
+
+/// Equal times are handled in the order in which the events were made.
+struct Event
+{
+    Duration at;
+    uint64_t order;
+    EventKind kind;
+    uint32_t subject; //!< class, transfer or instance
+    uint32_t detail;  //!< transfer: version; arrival: message
+
+    bool operator>(const Event& o) const
+    {
+        return at != o.at ? at > o.at : order > o.order;
+    }
+};
+
+/// Time during which something of a communication class is under way on a rank.
+struct BusyClock
+{
+    uint32_t active{0};
+    Duration since;
+    Duration total;
+
+    void Begin(Duration now)
+    {
+        if (active++ == 0)
+        {
+            since = now;
+        }
+    }
+
+    void End(Duration now)
+    {
+        if (--active == 0)
+        {
+            total += now - since;
+        }
+    }
+
+    Duration At(Duration now) const
+    {
+        return active > 0 ? total + (now - since) : total;
+    }
+};
+
+struct Totals
+{
+    Duration compute;
+    Duration bubble;
+    std::array<Duration, kCommClasses> exposed;
+    std::array<Duration, kCommClasses> busy;
+};
+
+/// A body that may be taken in one step.
+struct BodySum
+{
+    bool known{false};
+    bool pure{false};
+    bool onNic{false}; //!< an inline collective leaves the node
+    Duration compute;
+    std::array<Duration, kCommClasses> comm;
+    Duration total;
+};
+
+struct Posted
+{
+    uint32_t collective{0};
+    uint32_t handle{0};
+};
+
+struct StreamState
+{
+    std::deque<Posted> queue; //!< front is the active one if `active`
+    bool active{false};
+};
+
+struct QueuedMessage
+{
+    uint32_t message{0};
+    const TransferCost* cost{nullptr};
+};
+
+/// Messages of a class to one peer: they leave in order.
+struct Channel
+{
+    int32_t peer{0};
+    uint32_t toClass{0};
+    std::deque<QueuedMessage> queue; //!< front is under way if not empty
+};
+
+struct MessageCostEntry
+{
+    int32_t peer{0};
+    Bytes bytes;
+    TransferCost cost;
+};
+
+enum class Blocked : uint8_t
+{
+    No,
+    Computing,
+    Message,
+    Handle
+};
+
+struct ClassState
+{
+    uint32_t pc{0};
+    uint32_t body{kNone};
+    uint32_t bodyPc{0};
+    uint32_t iteration{0};
+    bool marked{false}; //!< this iteration's first forward has begun
+    Blocked blocked{Blocked::No};
+    uint32_t waitFor{0}; //!< message or handle
+    Duration blockedSince;
+    const Op* running{nullptr}; //!< the Run whose end a timeline waits for
+    Duration runBegin;
+
+    std::array<StreamState, kStreams> streams;
+    std::deque<Channel> channels;
+    std::deque<MessageCostEntry> messageCosts; // deque: costs keep their address
+    std::vector<uint32_t> posted;              // by handle
+    std::vector<uint32_t> done;
+    std::vector<CommClass> handleComm;
+
+    std::array<BusyClock, kCommClasses> busy;
+    Totals totals;
+    Totals atBegin; //!< of the measured window
+    Totals atEnd;
+    Duration begin;
+    Duration end;
+    bool finished{false};
+};
+
+/// A collective under way on one or several classes.
+struct Instance
+{
+    uint32_t collective{0};
+    Stream stream{Stream::Inline};
+    uint32_t phase{0};
+    uint32_t volumesLeft{0};
+    Duration latency;
+    std::vector<uint32_t> classes;
+};
+
+struct TransferOwner
+{
+    bool active{false};
+    bool isMessage{false};
+    uint32_t classId{0}; //!< message: sender
+    uint32_t index{0};   //!< message: channel; else instance
+    uint32_t version{0};
+};
+
+class Evaluator
+{
+  public:
+    Evaluator(const TaskGraph& graph, const TransferTimes& times, const RunOptions& options);
+    void Run(RunReport& report);
+
+  private:
+    void Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail);
+    void Handle(const Event& event);
+    void FlushChanged();
+    void Own(FluidNetwork::Id id, const TransferOwner& owner);
+
+    void Advance(uint32_t c);
+    bool BeginRun(uint32_t c, const Op& op);
+    void EndRun(uint32_t c);
+    void Mark(uint32_t c);
+    bool MayJump(uint32_t c, uint32_t body);
+    const BodySum& SumOf(uint32_t c, uint32_t body);
+
+    void PostSend(uint32_t c, const Op& op);
+    void StartMessage(uint32_t c, uint32_t channel);
+    void Arrive(uint32_t toClass, uint32_t message);
+    size_t Slot(uint32_t c, uint32_t message) const;
+
+    void PostCollective(uint32_t c, const Op& op);
+    void TryStart(uint32_t c, Stream stream);
+    void StartPhase(uint32_t instance);
+    void CompleteInstance(uint32_t instance);
+    const std::vector<uint32_t>& Participants(uint32_t c, uint32_t collective);
+    const TransferCost& PhaseCostOf(uint32_t c, uint32_t collective, uint32_t phase);
+
+    void Fill(RunReport& report) const;
+    [[noreturn]] void FailStuck() const;
+
+    const TaskGraph& m_graph;
+    const TransferTimes& m_times;
+    const RunOptions& m_options;
+    FluidNetwork m_network;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
+    uint64_t m_order{0};
+    Duration m_now;
+    std::vector<ClassState> m_classes;
+    uint32_t m_unfinished;
+    std::vector<Instance> m_instances;
+    std::vector<uint32_t> m_freeInstances;
+    std::vector<TransferOwner> m_owners;
+    std::vector<uint8_t> m_arrived;  //!< by Slot: arrived and not yet received
+    std::vector<Duration> m_postTime; //!< by Slot
+    std::vector<uint32_t> m_sender;   //!< by Slot: class
+    std::vector<uint32_t> m_sibling;  //!< number of a class among those of its stage
+    std::vector<std::vector<uint32_t>> m_stageClasses;
+    std::vector<BodySum> m_bodySums; //!< by class x body
+    std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: not known
+    std::vector<std::vector<TransferCost>> m_phaseCosts; //!< by class x collective
+    std::vector<TimelineEntry> m_timeline;
+};
+
+Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const RunOptions& options)
+    : m_graph(graph),
+      m_times(times),
+      m_options(options),
+      m_network(static_cast<uint32_t>(graph.classes.size()), times.cuts),
+      m_classes(graph.classes.size()),
+      m_unfinished(static_cast<uint32_t>(graph.classes.size())),
+      m_sibling(graph.classes.size()),
+      m_stageClasses(graph.stages),
+      m_bodySums(graph.classes.size() * graph.bodies.size()),
+      m_participants(graph.classes.size() * graph.collectives.size()),
+      m_phaseCosts(graph.classes.size() * graph.collectives.size())
+{
+    uint32_t siblings = 1;
+    for (uint32_t c = 0; c < graph.classes.size(); c++)
+    {
+        std::vector<uint32_t>& same = m_stageClasses[graph.classes[c].stage];
+        m_sibling[c] = static_cast<uint32_t>(same.size());
+        same.push_back(c);
+        siblings = std::max(siblings, m_sibling[c] + 1);
+        m_classes[c].posted.assign(graph.handles, 0);
+        m_classes[c].done.assign(graph.handles, 0);
+        m_classes[c].handleComm.assign(graph.handles, CommClass::Data);
+        SCALEACROSS_INVARIANT(!graph.classes[c].program.ops.empty(),
+                              "class " + std::to_string(c) + " has no operations");
+    }
+    m_arrived.assign(size_t{siblings} * graph.messages, 0);
+    m_postTime.assign(size_t{siblings} * graph.messages, Duration());
+    m_sender.assign(size_t{siblings} * graph.messages, 0);
+}
+
+size_t
+Evaluator::Slot(uint32_t c, uint32_t message) const
+{
+    return size_t{m_sibling[c]} * m_graph.messages + message;
+}
+
+void
+Evaluator::Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail)
+{
+    m_events.push({at, m_order++, kind, subject, detail});
+}
+
+void
+Evaluator::Own(FluidNetwork::Id id, const TransferOwner& owner)
+{
+    if (m_owners.size() <= id)
+    {
+        m_owners.resize(id + 1);
+    }
+    const uint32_t version = m_owners[id].version;
+    m_owners[id] = owner;
+    m_owners[id].active = true;
+    m_owners[id].version = version;
+}
+
+void
+Evaluator::FlushChanged()
+{
+    for (const FluidNetwork::Id id : m_network.Changed())
+    {
+        if (id < m_owners.size() && m_owners[id].active)
+        {
+            m_owners[id].version++;
+            Push(m_network.FinishTime(id), EventKind::VolumeMoved, id, m_owners[id].version);
+        }
+    }
+    m_network.Changed().clear();
+}
+
+void
+Evaluator::Run(RunReport& report)
+{
+    for (uint32_t c = 0; c < m_classes.size(); c++)
+    {
+        Advance(c);
+    }
+    FlushChanged();
+    const auto start = std::chrono::steady_clock::now();
+    uint64_t handled = 0;
+    while (m_unfinished > 0)
+    {
+        if (m_events.empty())
+        {
+            FailStuck();
+        }
+        const Event event = m_events.top();
+        m_events.pop();
+        m_now = event.at;
+        Handle(event);
+        FlushChanged();
+        if (++handled % 65536 == 0)
+        {
+            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+            if (spent.count() > m_options.timeLimit.S())
+            {
+                throw RunError("time limit: the analytical engine gave up after " +
+                               ToString(m_options.timeLimit) + " of wall clock time");
+            }
+        }
+    }
+    Fill(report);
+}
+
+void
+Evaluator::Handle(const Event& event)
+{
+    switch (event.kind)
+    {
+    case EventKind::Resume: {
+        ClassState& state = m_classes[event.subject];
+        state.blocked = Blocked::No;
+        Advance(event.subject);
+        break;
+    }
+    case EventKind::VolumeMoved: {
+        TransferOwner& owner = m_owners[event.subject];
+        if (!owner.active || owner.version != event.detail)
+        {
+            return; // its rate has changed since
+        }
+        owner.active = false;
+        owner.version++;
+        const TransferOwner was = owner;
+        m_network.Finish(event.subject, m_now);
+        if (was.isMessage)
+        {
+            Channel& channel = m_classes[was.classId].channels[was.index];
+            const QueuedMessage sent = channel.queue.front();
+            channel.queue.pop_front();
+            Push(m_now + sent.cost->latency, EventKind::Arrival, channel.toClass, sent.message);
+            if (!channel.queue.empty())
+            {
+                StartMessage(was.classId, was.index);
+            }
+        }
+        else
+        {
+            Instance& instance = m_instances[was.index];
+            if (--instance.volumesLeft == 0)
+            {
+                Push(m_now + instance.latency, EventKind::PhaseDone, was.index, 0);
+            }
+        }
+        break;
+    }
+    case EventKind::Arrival:
+        Arrive(event.subject, event.detail);
+        break;
+    case EventKind::PhaseDone:
+        m_instances[event.subject].phase++;
+        StartPhase(event.subject);
+        break;
+    }
+}
+
+void
+Evaluator::Advance(uint32_t c)
+{
+    ClassState& state = m_classes[c];
+    while (true)
+    {
+        const bool inBody = state.body != kNone;
+        const std::vector<Op>& ops =
+            inBody ? m_graph.bodies[state.body].ops : m_graph.classes[c].program.ops;
+        uint32_t& pc = inBody ? state.bodyPc : state.pc;
+        if (state.running != nullptr && !inBody)
+        {
+            EndRun(c);
+        }
+        if (pc == ops.size())
+        {
+            if (inBody)
+            {
+                state.body = kNone;
+                continue;
+            }
+            pc = 0;
+            state.iteration++;
+            state.marked = false;
+            continue;
+        }
+        const Op& op = ops[pc];
+        switch (op.kind)
+        {
+        case OpKind::Compute:
+            pc++;
+            state.totals.compute += op.duration;
+            state.blocked = Blocked::Computing;
+            Push(m_now + op.duration, EventKind::Resume, c, 0);
+            return;
+        case OpKind::Run:
+            pc++;
+            if (!BeginRun(c, op))
+            {
+                return;
+            }
+            break;
+        case OpKind::Send:
+            pc++;
+            PostSend(c, op);
+            break;
+        case OpKind::Receive: {
+            const size_t slot = Slot(c, op.index);
+            if (m_arrived[slot] == 0)
+            {
+                state.blocked = Blocked::Message;
+                state.waitFor = op.index;
+                state.blockedSince = m_now;
+                return;
+            }
+            m_arrived[slot]--;
+            pc++;
+            break;
+        }
+        case OpKind::Collective:
+            pc++;
+            PostCollective(c, op);
+            break;
+        case OpKind::Wait:
+            if (state.done[op.handle] < state.posted[op.handle])
+            {
+                state.blocked = Blocked::Handle;
+                state.waitFor = op.handle;
+                state.blockedSince = m_now;
+                return;
+            }
+            pc++;
+            break;
+        }
+    }
+}
+
+/// Enters a body or takes it in one step; false if the class is now busy until a Resume.
+bool
+Evaluator::BeginRun(uint32_t c, const Op& op)
+{
+    ClassState& state = m_classes[c];
+    if (op.action == Action::Forward && !state.marked)
+    {
+        state.marked = true;
+        Mark(c);
+    }
+    state.running = &op;
+    state.runBegin = m_now;
+    if (!MayJump(c, op.index))
+    {
+        state.body = op.index;
+        state.bodyPc = 0;
+        return true;
+    }
+    const BodySum& sum = SumOf(c, op.index);
+    state.totals.compute += sum.compute;
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        state.totals.exposed[k] += sum.comm[k];
+        state.totals.busy[k] += sum.comm[k];
+    }
+    state.blocked = Blocked::Computing;
+    Push(m_now + sum.total, EventKind::Resume, c, 0);
+    return false;
+}
+
+void
+Evaluator::EndRun(uint32_t c)
+{
+    ClassState& state = m_classes[c];
+    const Op& op = *state.running;
+    state.running = nullptr;
+    if (m_options.timeline && m_sibling[c] == 0 && state.iteration == m_options.warmup)
+    {
+        m_timeline.push_back({m_graph.classes[c].stage,
+                              op.action,
+                              op.chunk,
+                              op.microbatch,
+                              state.runBegin,
+                              m_now});
+    }
+}
+
+void
+Evaluator::Mark(uint32_t c)
+{
+    ClassState& state = m_classes[c];
+    const auto snapshot = [&] {
+        Totals totals = state.totals;
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            totals.busy[k] += state.busy[k].At(m_now);
+        }
+        return totals;
+    };
+    if (state.iteration == m_options.warmup)
+    {
+        state.begin = m_now;
+        state.atBegin = snapshot();
+    }
+    if (state.iteration == m_options.warmup + m_options.iterations && !state.finished)
+    {
+        state.end = m_now;
+        state.atEnd = snapshot();
+        state.finished = true;
+        m_unfinished--;
+    }
+}
+
+bool
+Evaluator::MayJump(uint32_t c, uint32_t body)
+{
+    const BodySum& sum = SumOf(c, body);
+    if (!sum.pure)
+    {
+        return false;
+    }
+    const auto idle = [&](Stream stream) {
+        return m_classes[c].streams[static_cast<size_t>(stream)].queue.empty();
+    };
+    return !sum.onNic || (idle(Stream::Gather) && idle(Stream::Reduce));
+}
+
+const BodySum&
+Evaluator::SumOf(uint32_t c, uint32_t body)
+{
+    BodySum& sum = m_bodySums[size_t{c} * m_graph.bodies.size() + body];
+    if (sum.known)
+    {
+        return sum;
+    }
+    sum.known = true;
+    sum.pure = true;
+    for (const Op& op : m_graph.bodies[body].ops)
+    {
+        if (op.kind == OpKind::Compute)
+        {
+            sum.compute += op.duration;
+            sum.total += op.duration;
+        }
+        else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
+        {
+            const Collective& collective = m_graph.collectives[op.index];
+            sum.pure = sum.pure && Participants(c, op.index).size() == 1;
+            for (uint32_t p = 0; p < collective.phases.size(); p++)
+            {
+                const TransferCost& cost = PhaseCostOf(c, op.index, p);
+                sum.comm[static_cast<size_t>(collective.comm)] += cost.Alone();
+                sum.total += cost.Alone();
+                sum.onNic = sum.onNic || cost.port == Port::Nic;
+            }
+        }
+        else if (op.kind == OpKind::Collective)
+        {
+            sum.pure = false;
+        }
+        else if (op.kind == OpKind::Wait)
+        {
+            // Waits for other than the inline collective just posted are not worth telling apart.
+            const Op* before = &op - 1;
+            const bool own = &op != m_graph.bodies[body].ops.data() &&
+                             before->kind == OpKind::Collective && before->handle == op.handle;
+            sum.pure = sum.pure && own;
+        }
+    }
+    return sum;
+}
+
+void
+Evaluator::PostSend(uint32_t c, const Op& op)
+{
+    ClassState& state = m_classes[c];
+    const RankClass& sender = m_graph.classes[c];
+    const Rank to = sender.representative + op.peer;
+    auto entry = std::find_if(state.messageCosts.begin(), state.messageCosts.end(), [&](auto& e) {
+        return e.peer == op.peer && e.bytes == op.bytes;
+    });
+    if (entry == state.messageCosts.end())
+    {
+        state.messageCosts.push_back(
+            {op.peer,
+             op.bytes,
+             m_times.message(op.bytes, sender.representative, to, sender.ranks)});
+        entry = state.messageCosts.end() - 1;
+    }
+    uint32_t index = 0;
+    while (index < state.channels.size() && state.channels[index].peer != op.peer)
+    {
+        index++;
+    }
+    if (index == state.channels.size())
+    {
+        state.channels.push_back({op.peer, m_graph.ClassOf(to), {}});
+    }
+    Channel& channel = state.channels[index];
+    const size_t slot = Slot(channel.toClass, op.index);
+    m_postTime[slot] = m_now;
+    m_sender[slot] = c;
+    state.busy[static_cast<size_t>(CommClass::Pipeline)].Begin(m_now);
+    channel.queue.push_back({op.index, &entry->cost});
+    if (channel.queue.size() == 1)
+    {
+        StartMessage(c, index);
+    }
+}
+
+void
+Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
+{
+    Channel& channel = m_classes[c].channels[channelIndex];
+    const TransferCost& cost = *channel.queue.front().cost;
+    const FluidNetwork::Id id = m_network.Start(cost, c, m_now);
+    TransferOwner owner;
+    owner.isMessage = true;
+    owner.classId = c;
+    owner.index = channelIndex;
+    Own(id, owner);
+}
+
+void
+Evaluator::Arrive(uint32_t toClass, uint32_t message)
+{
+    const size_t slot = Slot(toClass, message);
+    m_arrived[slot]++;
+    m_classes[m_sender[slot]].busy[static_cast<size_t>(CommClass::Pipeline)].End(m_now);
+    ClassState& state = m_classes[toClass];
+    if (state.blocked == Blocked::Message && state.waitFor == message)
+    {
+        const Duration posted = std::max(state.blockedSince, m_postTime[slot]);
+        state.totals.bubble += posted - state.blockedSince;
+        state.totals.exposed[static_cast<size_t>(CommClass::Pipeline)] += m_now - posted;
+        state.blocked = Blocked::No;
+        Advance(toClass);
+    }
+}
+
+const std::vector<uint32_t>&
+Evaluator::Participants(uint32_t c, uint32_t collective)
+{
+    std::vector<uint32_t>& classes =
+        m_participants[size_t{c} * m_graph.collectives.size() + collective];
+    if (!classes.empty())
+    {
+        return classes;
+    }
+    const std::vector<uint32_t>& siblings = m_stageClasses[m_graph.classes[c].stage];
+    classes = {c};
+    if (siblings.size() == 1)
+    {
+        return classes;
+    }
+    for (const Phase& phase : m_graph.collectives[collective].phases)
+    {
+        for (uint32_t i = 0; i < phase.group.Size(); i++)
+        {
+            const Rank member = phase.group.Member(m_graph.classes[c].representative, i);
+            if (m_graph.ClassOf(member) != c)
+            {
+                classes = siblings;
+                return classes;
+            }
+        }
+    }
+    return classes;
+}
+
+const TransferCost&
+Evaluator::PhaseCostOf(uint32_t c, uint32_t collective, uint32_t phase)
+{
+    std::vector<TransferCost>& costs =
+        m_phaseCosts[size_t{c} * m_graph.collectives.size() + collective];
+    if (costs.empty())
+    {
+        const RankClass& rankClass = m_graph.classes[c];
+        for (const Phase& p : m_graph.collectives[collective].phases)
+        {
+            costs.push_back(m_times.phase(p, rankClass.representative, rankClass.ranks));
+        }
+    }
+    return costs[phase];
+}
+
+void
+Evaluator::PostCollective(uint32_t c, const Op& op)
+{
+    ClassState& state = m_classes[c];
+    state.posted[op.handle]++;
+    state.handleComm[op.handle] = m_graph.collectives[op.index].comm;
+    state.streams[static_cast<size_t>(op.stream)].queue.push_back({op.index, op.handle});
+    TryStart(c, op.stream);
+}
+
+void
+Evaluator::TryStart(uint32_t c, Stream stream)
+{
+    const auto s = static_cast<size_t>(stream);
+    const StreamState& own = m_classes[c].streams[s];
+    if (own.active || own.queue.empty())
+    {
+        return;
+    }
+    const uint32_t collective = own.queue.front().collective;
+    const std::vector<uint32_t>& classes = Participants(c, collective);
+    for (const uint32_t other : classes)
+    {
+        const StreamState& theirs = m_classes[other].streams[s];
+        if (theirs.active || theirs.queue.empty() ||
+            theirs.queue.front().collective != collective)
+        {
+            return;
+        }
+    }
+    uint32_t id;
+    if (m_freeInstances.empty())
+    {
+        id = static_cast<uint32_t>(m_instances.size());
+        m_instances.emplace_back();
+    }
+    else
+    {
+        id = m_freeInstances.back();
+        m_freeInstances.pop_back();
+    }
+    Instance& instance = m_instances[id];
+    instance.collective = collective;
+    instance.stream = stream;
+    instance.phase = 0;
+    instance.classes = classes;
+    const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
+    for (const uint32_t other : classes)
+    {
+        m_classes[other].streams[s].active = true;
+        m_classes[other].busy[comm].Begin(m_now);
+    }
+    StartPhase(id);
+}
+
+void
+Evaluator::StartPhase(uint32_t id)
+{
+    const uint32_t collective = m_instances[id].collective;
+    const auto phases = static_cast<uint32_t>(m_graph.collectives[collective].phases.size());
+    while (m_instances[id].phase < phases)
+    {
+        Instance& instance = m_instances[id];
+        instance.latency = Duration();
+        instance.volumesLeft = 0;
+        for (const uint32_t c : instance.classes)
+        {
+            const TransferCost& cost = PhaseCostOf(c, collective, instance.phase);
+            instance.latency = std::max(instance.latency, cost.latency);
+            if (cost.portSeconds > 0)
+            {
+                instance.volumesLeft++;
+                TransferOwner owner;
+                owner.index = id;
+                Own(m_network.Start(cost, c, m_now), owner);
+            }
+        }
+        if (instance.volumesLeft > 0)
+        {
+            return;
+        }
+        if (instance.latency > Duration())
+        {
+            Push(m_now + instance.latency, EventKind::PhaseDone, id, 0);
+            return;
+        }
+        instance.phase++; // a group of one
+    }
+    CompleteInstance(id);
+}
+
+void
+Evaluator::CompleteInstance(uint32_t id)
+{
+    const Instance instance = m_instances[id];
+    m_freeInstances.push_back(id);
+    const auto s = static_cast<size_t>(instance.stream);
+    const CommClass comm = m_graph.collectives[instance.collective].comm;
+    for (const uint32_t c : instance.classes)
+    {
+        ClassState& state = m_classes[c];
+        state.busy[static_cast<size_t>(comm)].End(m_now);
+        state.done[state.streams[s].queue.front().handle]++;
+        state.streams[s].queue.pop_front();
+        state.streams[s].active = false;
+    }
+    for (const uint32_t c : instance.classes)
+    {
+        TryStart(c, instance.stream);
+    }
+    for (const uint32_t c : instance.classes)
+    {
+        ClassState& state = m_classes[c];
+        if (state.blocked == Blocked::Handle &&
+            state.done[state.waitFor] == state.posted[state.waitFor])
+        {
+            const auto waited = static_cast<size_t>(state.handleComm[state.waitFor]);
+            state.totals.exposed[waited] += m_now - state.blockedSince;
+            state.blocked = Blocked::No;
+            Advance(c);
+        }
+    }
+}
+
+void
+Evaluator::Fill(RunReport& report) const
+{
+    report.warmup = m_options.warmup;
+    report.iterations = m_options.iterations;
+    const double iterations = m_options.iterations;
+    double ranks = 0;
+    double compute = 0;
+    double bubble = 0;
+    std::array<double, kCommClasses> exposed{};
+    std::array<double, kCommClasses> busy{};
+    Duration slowest;
+    for (uint32_t c = 0; c < m_classes.size(); c++)
+    {
+        const ClassState& state = m_classes[c];
+        const double weight = m_graph.classes[c].ranks / iterations;
+        slowest = std::max(slowest, state.end - state.begin);
+        ranks += m_graph.classes[c].ranks;
+        compute += weight * (state.atEnd.compute - state.atBegin.compute).S();
+        bubble += weight * (state.atEnd.bubble - state.atBegin.bubble).S();
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            exposed[k] += weight * (state.atEnd.exposed[k] - state.atBegin.exposed[k]).S();
+            busy[k] += weight * (state.atEnd.busy[k] - state.atBegin.busy[k]).S();
+        }
+    }
+    report.iterationTime = slowest / static_cast<int64_t>(m_options.iterations);
+    report.computeTime = Duration::Seconds(compute / ranks);
+    report.bubble = Duration::Seconds(bubble / ranks);
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        report.classes[k].exposed = Duration::Seconds(exposed[k] / ranks);
+        report.classes[k].busy = Duration::Seconds(busy[k] / ranks);
+    }
+    report.timeline = m_timeline;
+    if (!report.timeline.empty())
+    {
+        Duration origin = Duration::Max();
+        for (const ClassState& state : m_classes)
+        {
+            origin = std::min(origin, state.begin);
+        }
+        for (TimelineEntry& entry : report.timeline)
+        {
+            entry.begin -= origin;
+            entry.end -= origin;
+        }
+    }
+}
+
+void
+Evaluator::FailStuck() const
+{
+    std::string text = "deadlock: no class can go on";
+    for (uint32_t c = 0; c < m_classes.size(); c++)
+    {
+        const ClassState& state = m_classes[c];
+        text += "; stage " + std::to_string(m_graph.classes[c].stage) + " iteration " +
+                std::to_string(state.iteration) + " operation " + std::to_string(state.pc) +
+                (state.blocked == Blocked::Message ? " waits for message "
+                                                   : " waits for collective handle ") +
+                std::to_string(state.waitFor);
+    }
+    throw RunError(text);
+}
+
+} // namespace
+
+void
+EvaluateProgram(const TaskGraph& graph,
+                const TransferTimes& times,
+                const RunOptions& options,
+                RunReport& report)
+{
+    Evaluator(graph, times, options).Run(report);
+}
+
+} // namespace scaleacross
