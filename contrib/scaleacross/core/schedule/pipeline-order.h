@@ -21,7 +21,8 @@ struct PipelineShape
     uint32_t ranks{1};        //!< p
     uint32_t microbatches{1}; //!< m
     uint32_t chunks{1};       //!< v per rank
-    uint32_t round{0};        //!< N of DoraPP; 0 means p
+    /// N of DoraPP, p <= N <= m, dividing m. 0: m / max(1, m / p), which is p where p divides m.
+    uint32_t round{0};
 };
 
 /// One step of a rank's pipeline: what to do to which model chunk for which microbatch.
@@ -32,16 +33,20 @@ struct PipelineAction
     uint16_t microbatch{0};
 };
 
-/// Why a shape has no schedule ("schedule": chunks with a one-chunk schedule, m not divisible by the
-/// rounds, ...), or nothing.
+/// Why a shape has no schedule ("schedule": chunks with a one-chunk schedule, m not divisible by
+/// the rounds, ...), or nothing.
 std::optional<Infeasible> CheckPipeline(const PipelineShape& shape);
 
-/// The actions of rank r, in order. Domain: CheckPipeline(shape) has nothing to say, r < shape.ranks.
+/// The actions of rank r, in order. Domain: CheckPipeline(shape) has nothing to say, r <
+/// shape.ranks.
 std::vector<PipelineAction> PipelineOrder(const PipelineShape& shape, uint32_t r);
 
 /// The greatest number of microbatch-chunks whose activations rank r holds at once, computed by
 /// walking its order (a forward adds one; the backward, or the W of a split backward, frees one).
 uint32_t PeakInFlight(const PipelineShape& shape, uint32_t r);
+
+/// The same, with a weight (such as bytes) for what each chunk of the rank holds per microbatch.
+uint64_t PeakHeld(const PipelineShape& shape, uint32_t r, const std::vector<uint64_t>& heldByChunk);
 
 /// Global position of chunk c of rank r along the model: c p + r.
 constexpr uint32_t
