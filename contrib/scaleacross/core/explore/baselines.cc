@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/baselines.h"
+
+#include "core/base/text.h"
+#include "core/engine/analytical-engine.h"
+#include "core/explore/search-space.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::vector<uint32_t>
+Divisors(uint32_t n)
+{
+    std::vector<uint32_t> divisors;
+    for (uint32_t d = 1; d <= n / d; d++)
+    {
+        if (n % d == 0)
+        {
+            divisors.push_back(d);
+            if (d != n / d)
+            {
+                divisors.push_back(n / d);
+            }
+        }
+    }
+    std::sort(divisors.begin(), divisors.end());
+    return divisors;
+}
+
+/// What a rule tries plans on: it remembers the last refusal, which is why the rule found none.
+class Trial
+{
+  public:
+    Trial(const Study& study, const FitCheck& fits)
+        : m_scenario(study.scenario),
+          m_fits(fits)
+    {
+    }
+
+    bool Fits(const Plan& plan)
+    {
+        m_scenario.Job().plan = plan.parallel;
+        m_scenario.network = plan.network;
+        auto refusal = m_fits(m_scenario);
+        if (refusal)
+        {
+            m_last = Infeasible{refusal->reason, Label(plan) + ": " + refusal->detail};
+        }
+        return !refusal;
+    }
+
+    const ModelSpec& Model() const
+    {
+        return m_scenario.Job().model;
+    }
+
+    /// GPUs of the smallest server and pod: what every group of that size finds room in.
+    uint32_t NodeGpus() const
+    {
+        uint32_t gpus = 0;
+        for (const auto& building : m_scenario.cluster.buildings)
+        {
+            gpus = std::gcd(gpus, building.gpusPerNode);
+        }
+        return gpus;
+    }
+
+    uint32_t PodGpus() const
+    {
+        uint32_t gpus = 0;
+        for (const auto& building : m_scenario.cluster.buildings)
+        {
+            const uint32_t pod = building.fabric.nodesPerPod * building.gpusPerNode;
+            const uint32_t own = pod == 0 ? building.gpus : pod;
+            gpus = gpus == 0 ? own : std::min(gpus, own);
+        }
+        return gpus;
+    }
+
+    Infeasible None(const std::string& rule) const
+    {
+        if (m_last.reason.empty())
+        {
+            return {"degrees", rule + " finds no degrees that multiply to the GPUs"};
+        }
+        return {m_last.reason,
+                rule + " finds no plan that can run; the last it tried: " + m_last.detail};
+    }
+
+  private:
+    Scenario m_scenario;
+    const FitCheck& m_fits;
+    Infeasible m_last;
+};
+
+/// Tensor parallel degrees that a server and the heads allow, ascending.
+std::vector<uint32_t>
+TensorDegrees(const Trial& trial)
+{
+    const ModelSpec& model = trial.Model();
+    return Divisors(std::gcd(trial.NodeGpus(), std::gcd(model.heads, model.kvHeads)));
+}
+
+/// The fields that both rules share: everything but network and cp at its default.
+Plan
+StartFrom(const Study& study)
+{
+    Plan plan;
+    plan.network = study.scenario.network;
+    plan.parallel.cp = study.scenario.Job().plan.cp;
+    return plan;
+}
+
+/// Pipeline degrees over `ranks` ranks, ascending.
+std::vector<uint32_t>
+PipelineDegrees(const Trial& trial, uint32_t ranks, uint32_t least)
+{
+    std::vector<uint32_t> degrees;
+    for (const uint32_t pp : Divisors(ranks))
+    {
+        if (pp >= least && pp <= trial.Model().layers)
+        {
+            degrees.push_back(pp);
+        }
+    }
+    return degrees;
+}
+
+std::variant<Plan, Infeasible>
+ChooseProduction(const Study& study, const FitCheck& fits)
+{
+    Trial trial(study, fits);
+    const uint32_t gpus = study.scenario.cluster.Gpus();
+    Plan plan = StartFrom(study);
+    plan.network.multipath = Multipath::Ecmp;
+    plan.network.qps = 16;
+    plan.network.collective = CollectiveAlgorithm::Hierarchical;
+    ParallelPlan& p = plan.parallel;
+    p.crossing = Crossing::Data;
+    p.sharding = Sharding::Hsdp;
+    p.schedule = Schedule::DoraPp;
+    p.tp = TensorDegrees(trial).back();
+    const uint32_t inner = p.tp * p.cp;
+    if (gpus % inner != 0)
+    {
+        return trial.None("production");
+    }
+    const uint32_t experts = trial.Model().experts;
+    for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full})
+    {
+        p.recompute = recompute;
+        for (const uint32_t pp : PipelineDegrees(trial, gpus / inner, 2))
+        {
+            p.pp = pp;
+            p.dp = gpus / inner / pp;
+            p.ep = 1;
+            for (const uint32_t ep : Divisors(std::max(experts, 1U)))
+            {
+                p.ep = p.dp % ep == 0 && inner * ep <= trial.PodGpus() ? ep : p.ep;
+            }
+            for (p.chunks = trial.Model().layers / pp; p.chunks >= 1; p.chunks--)
+            {
+                if (trial.Fits(plan))
+                {
+                    return plan;
+                }
+            }
+        }
+    }
+    return trial.None("production");
+}
+
+/// Tensor and expert degrees inside a server, by product, then by tensor degree.
+std::vector<std::pair<uint32_t, uint32_t>>
+ServerDegrees(const Trial& trial)
+{
+    std::vector<std::pair<uint32_t, uint32_t>> degrees;
+    for (const uint32_t tp : TensorDegrees(trial))
+    {
+        for (const uint32_t ep : Divisors(std::max(trial.Model().experts, 1U)))
+        {
+            if (tp * ep <= trial.NodeGpus())
+            {
+                degrees.emplace_back(tp, ep);
+            }
+        }
+    }
+    std::sort(degrees.begin(), degrees.end(), [](const auto& a, const auto& b) {
+        const uint32_t x = a.first * a.second;
+        const uint32_t y = b.first * b.second;
+        return x != y ? x < y : a.first < b.first;
+    });
+    return degrees;
+}
+
+/// Chunk counts that split the layers evenly, most first; 1 (which is 1F1B) last.
+std::vector<uint32_t>
+EvenChunks(const Trial& trial, uint32_t pp)
+{
+    std::vector<uint32_t> chunks;
+    const uint32_t layers = trial.Model().layers;
+    for (uint32_t v = layers / pp; v >= 2 && pp > 1; v--)
+    {
+        if (layers % (pp * v) == 0)
+        {
+            chunks.push_back(v);
+        }
+    }
+    chunks.push_back(1);
+    return chunks;
+}
+
+/// Chunks, recomputation and crossing for given degrees; whether any of them fits.
+bool
+CompleteMegatron(Trial& trial, const std::vector<Recompute>& recomputes, Plan& plan)
+{
+    ParallelPlan& p = plan.parallel;
+    for (const Recompute recompute : recomputes)
+    {
+        p.recompute = recompute;
+        for (const uint32_t v : EvenChunks(trial, p.pp))
+        {
+            p.chunks = v;
+            p.schedule = v > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+            for (const Crossing crossing : {Crossing::Pipeline, Crossing::Data})
+            {
+                p.crossing = crossing;
+                if (trial.Fits(plan))
+                {
+                    return true;
+                }
+            }
+        }
+    }
+    return false;
+}
+
+std::variant<Plan, Infeasible>
+ChooseMegatron(const Study& study, const FitCheck& fits)
+{
+    Trial trial(study, fits);
+    const uint32_t gpus = study.scenario.cluster.Gpus();
+    Plan plan = StartFrom(study);
+    plan.network.collective = CollectiveAlgorithm::Ring;
+    ParallelPlan& p = plan.parallel;
+    p.sharding = Sharding::Fsdp;
+    const auto degrees = ServerDegrees(trial);
+    const uint32_t fullest = degrees.back().first * degrees.back().second;
+    const std::vector<std::vector<Recompute>> rounds = {{Recompute::None, Recompute::Selective},
+                                                        {Recompute::Full}};
+    for (const auto& recomputes : rounds)
+    {
+        for (const uint32_t pp : PipelineDegrees(trial, gpus, 1))
+        {
+            for (const auto& [tp, ep] : degrees)
+            {
+                const uint64_t inner = uint64_t{tp} * p.cp * pp;
+                if (gpus % inner != 0 || gpus / inner % ep != 0 || (pp > 1 && tp * ep != fullest))
+                {
+                    continue;
+                }
+                p.tp = tp;
+                p.ep = ep;
+                p.pp = pp;
+                p.dp = static_cast<uint32_t>(gpus / inner);
+                if (CompleteMegatron(trial, recomputes, plan))
+                {
+                    return plan;
+                }
+            }
+        }
+    }
+    return trial.None("megatron");
+}
+
+} // namespace
+
+std::optional<Infeasible>
+CheckFit(const Scenario& scenario)
+{
+    try
+    {
+        const auto result = EvaluateClosedForm(scenario);
+        if (const auto* infeasible = std::get_if<Infeasible>(&result))
+        {
+            return *infeasible;
+        }
+        return std::nullopt;
+    }
+    catch (const ConfigError& error)
+    {
+        return Infeasible{"unsupported", error.what()};
+    }
+}
+
+const std::vector<Baseline>&
+Baselines()
+{
+    static const std::vector<Baseline> baselines = {
+        {"production",
+         "DP-out, HSDP, dorapp (reconstructed), hierarchical, ECMP with 16 QPs; tp fills the "
+         "server, "
+         "ep the pod; least recomputation, then least pp, then most chunks that fit",
+         ChooseProduction},
+        {"megatron",
+         "as little model parallelism as fits, tp and ep inside the server, then pp; distributed "
+         "optimizer (fsdp, no reshard), interleaved, ring, microbatch 1; PP-out where it can be "
+         "laid "
+         "out, else DP-out",
+         ChooseMegatron},
+    };
+    return baselines;
+}
+
+const Baseline&
+FindBaseline(const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const auto& baseline : Baselines())
+    {
+        if (baseline.name == name)
+        {
+            return baseline;
+        }
+        names.push_back(baseline.name);
+    }
+    const std::string nearest = Nearest(name, names);
+    throw ConfigError("baselines",
+                      Quoted(name) + " is not known",
+                      AnyOf(names),
+                      nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+} // namespace scaleacross

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/explanation.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::string
+Percent(double fraction)
+{
+    std::array<char, 32> text{};
+    const double percent = 100 * fraction;
+    const int digits = std::abs(percent) < 10 ? 2 : 1;
+    std::snprintf(text.data(), text.size(), "%.*f %%", digits, percent);
+    return text.data();
+}
+
+double
+Share(Duration part, Duration whole)
+{
+    return whole.Ps() == 0 ? 0 : static_cast<double>(part.Ps()) / static_cast<double>(whole.Ps());
+}
+
+std::string
+NameOf(Crossing crossing)
+{
+    return crossing == Crossing::Data ? "DP-out" : "PP-out";
+}
+
+/// "a", "a and b", "a, b and c".
+std::string
+Join(const std::vector<std::string>& parts)
+{
+    std::string text;
+    for (size_t i = 0; i < parts.size(); i++)
+    {
+        text += i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ";
+        text += parts[i];
+    }
+    return text;
+}
+
+Duration
+Magnitude(Duration value)
+{
+    return value < Duration() ? Duration() - value : value;
+}
+
+/// "compute 12 ms less" for every part that matters in the step from `a` to `b`.
+std::string
+WhereItArises(const RunReport& a, const RunReport& b)
+{
+    std::vector<std::pair<std::string, Duration>> parts;
+    Duration remainder = b.iterationTime - a.iterationTime;
+    const auto add = [&](const std::string& name, Duration from, Duration to) {
+        parts.emplace_back(name, to - from);
+        remainder -= to - from;
+    };
+    add("compute", a.computeTime, b.computeTime);
+    add("pipeline bubble", a.bubble, b.bubble);
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        add("exposed " + ToString(static_cast<CommClass>(c)) + " communication",
+            a.classes[c].exposed,
+            b.classes[c].exposed);
+    }
+    parts.emplace_back("imbalance between ranks", remainder);
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
+        return Magnitude(x.second) > Magnitude(y.second);
+    });
+    const Duration largest = Magnitude(parts.front().second);
+    std::vector<std::string> words;
+    for (const auto& [name, change] : parts)
+    {
+        if (change.Ps() != 0 && Magnitude(change) * 10 >= largest)
+        {
+            words.push_back(name + " " + ToString(Magnitude(change)) +
+                            (change.Ps() > 0 ? " more" : " less"));
+        }
+    }
+    return Join(words);
+}
+
+std::string
+WinnerLine(const Contender& winner)
+{
+    const RunReport& report = winner.report;
+    return "Best: " + winner.label + ": " + ToString(report.iterationTime) +
+           " per iteration, MFU " + Percent(report.mfu) + ".";
+}
+
+std::string
+CrossingLine(const ExplanationInput& input)
+{
+    const RunReport& report = input.winner.report;
+    if (input.buildings < 2)
+    {
+        return "Across buildings: there is one building, nothing crosses.";
+    }
+    if (report.crossBuildingBytes.Count() == 0)
+    {
+        return "Across buildings: nothing.";
+    }
+    std::vector<std::pair<uint64_t, std::string>> shares;
+    const auto total = static_cast<double>(report.crossBuildingBytes.Count());
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const uint64_t bytes = report.classes[c].crossBytes.Count();
+        if (bytes > 0)
+        {
+            shares.emplace_back(bytes,
+                                ToString(static_cast<CommClass>(c)) + " " +
+                                    Percent(static_cast<double>(bytes) / total));
+        }
+    }
+    std::sort(shares.rbegin(), shares.rend());
+    std::vector<std::string> words;
+    for (const auto& share : shares)
+    {
+        words.push_back(share.second);
+    }
+    return "Across buildings: " + ToString(report.crossBuildingBytes) + " per iteration, " +
+           Join(words) + ".";
+}
+
+std::string
+OverlapLine(const RunReport& report)
+{
+    std::vector<std::string> words;
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const ClassReport& entry = report.classes[c];
+        if (entry.busy.Ps() > 0 || entry.exposed.Ps() > 0)
+        {
+            const Duration hidden = std::max(Duration(), entry.busy - entry.exposed);
+            words.push_back(ToString(static_cast<CommClass>(c)) + " " + ToString(entry.exposed) +
+                            " exposed, " + ToString(hidden) + " hidden");
+        }
+    }
+    if (words.empty())
+    {
+        return "Communication: none.";
+    }
+    std::string text = "Communication: " + ToString(report.exposedComm) + " exposed (" +
+                       Percent(Share(report.exposedComm, report.iterationTime)) +
+                       " of the iteration): ";
+    for (size_t i = 0; i < words.size(); i++)
+    {
+        text += (i == 0 ? "" : "; ") + words[i];
+    }
+    return text + ".";
+}
+
+std::string
+BubbleAndMemoryLine(const ExplanationInput& input)
+{
+    const RunReport& report = input.winner.report;
+    std::string text = "Pipeline bubble: " + Percent(report.bubbleFraction) +
+                       ". Memory: " + ToString(report.memoryMax);
+    if (input.usableMemory.Count() > 0)
+    {
+        text += " of " + ToString(input.usableMemory) + " usable";
+    }
+    text += " on the fullest stage";
+    const auto fullest = std::max_element(
+        report.memory.begin(),
+        report.memory.end(),
+        [](const MemoryUse& a, const MemoryUse& b) { return a.Total() < b.Total(); });
+    if (fullest != report.memory.end())
+    {
+        const std::array<std::pair<Bytes, const char*>, 6> categories = {
+            {{fullest->parameters, "parameters"},
+             {fullest->gradients, "gradients"},
+             {fullest->optimizer, "optimizer states"},
+             {fullest->activations, "activations"},
+             {fullest->gathered, "gathered parameters"},
+             {fullest->buffers, "buffers"}}};
+        const auto largest =
+            std::max_element(categories.begin(),
+                             categories.end(),
+                             [](const auto& a, const auto& b) { return a.first < b.first; });
+        text +=
+            std::string(", most of it ") + largest->second + " (" + ToString(largest->first) + ")";
+    }
+    return text + ".";
+}
+
+std::string
+OtherCrossingLine(const ExplanationInput& input)
+{
+    const Crossing mine = input.winner.crossing;
+    const Crossing theirs = mine == Crossing::Data ? Crossing::Pipeline : Crossing::Data;
+    if (input.buildings < 2)
+    {
+        return "";
+    }
+    if (!input.otherCrossing)
+    {
+        return "Placement: " + NameOf(mine) + " only; " +
+               (input.otherCrossingSearched
+                    ? "no " + NameOf(theirs) + " plan of this search can run."
+                    : "the search has no " + NameOf(theirs) + " plan.");
+    }
+    const RunReport& a = input.winner.report;
+    const RunReport& b = input.otherCrossing->report;
+    const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
+    std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
+                       input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
+    if (excess < kModelError)
+    {
+        text += "the two differ by " + Percent(excess) + ", within the model's error of " +
+                Percent(kModelError) + ": placement does not decide here.";
+    }
+    else
+    {
+        text += Percent(excess) + " longer than " + NameOf(mine) + ".";
+    }
+    const std::string where = WhereItArises(a, b);
+    text += " It sends " + ToString(b.crossBuildingBytes) + " across buildings instead of " +
+            ToString(a.crossBuildingBytes) + (where.empty() ? "" : " and has " + where) + ".";
+    return text;
+}
+
+std::string
+CloseLine(const ExplanationInput& input)
+{
+    if (!input.runnerUp)
+    {
+        return "It is the only plan that can run.";
+    }
+    const double excess =
+        RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
+    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) + " longer";
+    if (excess < kModelError)
+    {
+        text += ", within the model's error; ";
+        text += input.closePlansAtLeast ? "at least " : "";
+        text += std::to_string(input.closePlans) +
+                (input.closePlans == 1 ? " plan lies" : " plans lie") + " that close to the best.";
+        return text;
+    }
+    return text + ".";
+}
+
+std::string
+BaselineLine(const Contender& winner, const BaselineResult& baseline)
+{
+    const std::string name = "Baseline " + baseline.name + ": ";
+    if (!baseline.contender)
+    {
+        return name + "none (" + baseline.reason.reason + "): " + baseline.reason.detail + ".";
+    }
+    const Duration time = baseline.contender->report.iterationTime;
+    const double gain = RelativeExcess(winner.report.iterationTime, time);
+    std::string text =
+        name + baseline.contender->label + " takes " + ToString(time) + ": the best is ";
+    text += Percent(std::abs(gain)) + (gain < 0 ? " slower" : " faster");
+    if (std::abs(gain) < kModelError)
+    {
+        text += ", within the model's error";
+    }
+    else if (gain < 0)
+    {
+        text += "; the search space does not hold this plan";
+    }
+    return text + ".";
+}
+
+std::string
+GapLine(const ExplanationInput& input)
+{
+    if (input.bound == Duration::Max() || input.bound.Ps() <= 0)
+    {
+        return "";
+    }
+    return "Bound: no plan of this search can take less than " + ToString(input.bound) +
+           "; the best is at most " + Percent(Gap(input.winner.report.iterationTime, input.bound)) +
+           " above the optimum.";
+}
+
+} // namespace
+
+double
+RelativeExcess(Duration base, Duration other)
+{
+    return static_cast<double>(other.Ps()) / static_cast<double>(base.Ps()) - 1;
+}
+
+double
+Gap(Duration best, Duration bound)
+{
+    return RelativeExcess(bound, best);
+}
+
+std::vector<std::string>
+Explain(const ExplanationInput& input)
+{
+    std::vector<std::string> lines = {WinnerLine(input.winner),
+                                      CrossingLine(input),
+                                      OverlapLine(input.winner.report),
+                                      BubbleAndMemoryLine(input),
+                                      OtherCrossingLine(input),
+                                      CloseLine(input)};
+    for (const auto& baseline : input.baselines)
+    {
+        lines.push_back(BaselineLine(input.winner, baseline));
+    }
+    lines.push_back(GapLine(input));
+    lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
+    return lines;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/leaderboard.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
+bool
+Dominates(const Ranked& a, const Ranked& b)
+{
+    const RunReport& x = a.report;
+    const RunReport& y = b.report;
+    if (x.iterationTime > y.iterationTime || x.memoryMax > y.memoryMax ||
+        x.crossBuildingBytes > y.crossBuildingBytes)
+    {
+        return false;
+    }
+    const bool equal = x.iterationTime == y.iterationTime && x.memoryMax == y.memoryMax &&
+                       x.crossBuildingBytes == y.crossBuildingBytes;
+    return !equal || a.text <= b.text;
+}
+
+} // namespace
+
+Leaderboard::Leaderboard(size_t keep)
+    : m_keep(keep)
+{
+    SCALEACROSS_INVARIANT(keep >= 1, std::to_string(keep));
+}
+
+void
+Leaderboard::Offer(const Ranked& candidate)
+{
+    auto& ofCrossing = m_ofCrossing[static_cast<size_t>(candidate.plan.parallel.crossing)];
+    if (!ofCrossing || RanksBefore(candidate, *ofCrossing))
+    {
+        ofCrossing = candidate;
+    }
+    if (m_best.size() < m_keep || RanksBefore(candidate, *m_best.rbegin()))
+    {
+        m_best.insert(candidate);
+        if (m_best.size() > m_keep)
+        {
+            m_best.erase(std::prev(m_best.end()));
+        }
+    }
+    OfferToFront(candidate);
+}
+
+void
+Leaderboard::OfferToFront(const Ranked& candidate)
+{
+    const auto superfluous = [&candidate](const Ranked& other) {
+        return Dominates(other, candidate);
+    };
+    if (std::any_of(m_front.begin(), m_front.end(), superfluous))
+    {
+        return;
+    }
+    const auto beaten = [&candidate](const Ranked& other) { return Dominates(candidate, other); };
+    m_front.erase(std::remove_if(m_front.begin(), m_front.end(), beaten), m_front.end());
+    m_front.push_back(candidate);
+}
+
+std::vector<Ranked>
+Leaderboard::Best() const
+{
+    return {m_best.begin(), m_best.end()};
+}
+
+std::vector<Ranked>
+Leaderboard::ParetoFront() const
+{
+    std::vector<Ranked> front = m_front;
+    std::sort(front.begin(), front.end(), RanksBefore);
+    return front;
+}
+
+const Ranked*
+Leaderboard::BestOf(Crossing crossing) const
+{
+    const auto& best = m_ofCrossing[static_cast<size_t>(crossing)];
+    return best ? &*best : nullptr;
+}
+
+std::set<uint64_t>
+Leaderboard::Kept() const
+{
+    std::set<uint64_t> kept;
+    for (const auto& ranked : m_best)
+    {
+        kept.insert(ranked.index);
+    }
+    for (const auto& ranked : m_front)
+    {
+        kept.insert(ranked.index);
+    }
+    for (const auto& ranked : m_ofCrossing)
+    {
+        if (ranked)
+        {
+            kept.insert(ranked->index);
+        }
+    }
+    return kept;
+}
+
+} // namespace scaleacross

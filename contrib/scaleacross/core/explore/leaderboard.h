@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_LEADERBOARD_H
+#define SCALEACROSS_LEADERBOARD_H
+
+#include "core/explore/outcome.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * What is worth keeping of a search: the k best plans, the Pareto front and the best of each
+ * crossing.
+ *
+ * What is kept depends only on which plans were offered, not on their order. The Pareto front holds
+ * the plans that no other is better than in one of iteration time, memory of the fullest stage and
+ * bytes across buildings, and at least equal in the other two; of plans equal in all three the one
+ * with the least canonical text.
+ */
+class Leaderboard
+{
+  public:
+    /// @param keep k, at least 1
+    explicit Leaderboard(size_t keep);
+
+    void Offer(const Ranked& candidate);
+
+    /// The k best, best first.
+    std::vector<Ranked> Best() const;
+
+    /// By rank.
+    std::vector<Ranked> ParetoFront() const;
+
+    /// The best plan of a crossing, or nullptr if none has been offered.
+    const Ranked* BestOf(Crossing crossing) const;
+
+    /// Numbers in the search space of everything kept.
+    std::set<uint64_t> Kept() const;
+
+  private:
+    void OfferToFront(const Ranked& candidate);
+
+    struct Before
+    {
+        bool operator()(const Ranked& a, const Ranked& b) const
+        {
+            return RanksBefore(a, b);
+        }
+    };
+
+    size_t m_keep;
+    std::set<Ranked, Before> m_best;
+    std::vector<Ranked> m_front;
+    std::optional<Ranked> m_ofCrossing[2];
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_LEADERBOARD_H

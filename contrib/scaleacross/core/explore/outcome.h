@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_OUTCOME_H
+#define SCALEACROSS_OUTCOME_H
+
+#include "core/base/errors.h"
+#include "core/engine/run-report.h"
+#include "core/spec/plan-fields.h"
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace scaleacross
+{
+
+/// A run that started and could not finish.
+struct Failure
+{
+    std::string reason; //!< stable short name: "error", "crash", "timeout"
+    std::string detail;
+};
+
+/// A RunError whose reason has a name of its own.
+class Failed : public RunError
+{
+  public:
+    explicit Failed(Failure failure)
+        : RunError(failure.reason + ": " + failure.detail),
+          m_failure(std::move(failure))
+    {
+    }
+
+    const Failure& What() const
+    {
+        return m_failure;
+    }
+
+  private:
+    Failure m_failure;
+};
+
+/// Thrown by an engine that was told to stop before it had a result: nothing is stored.
+class Interrupted : public std::runtime_error
+{
+  public:
+    Interrupted()
+        : std::runtime_error("interrupted")
+    {
+    }
+};
+
+/// What an engine made of a plan, RunError included.
+using Evaluation = std::variant<RunReport, Infeasible, Failure>;
+
+/// A plan that ran.
+struct Ranked
+{
+    uint64_t index{0}; //!< its number in the search space; 0 for plans from elsewhere
+    Plan plan;
+    std::string text; //!< CanonicalText(plan)
+    RunReport report;
+};
+
+/// By iteration time; equal times by canonical text, so that the order is one for all runs.
+inline bool
+RanksBefore(const Ranked& a, const Ranked& b)
+{
+    return a.report.iterationTime != b.report.iterationTime
+               ? a.report.iterationTime < b.report.iterationTime
+               : a.text < b.text;
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_OUTCOME_H

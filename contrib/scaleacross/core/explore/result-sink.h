@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RESULT_SINK_H
+#define SCALEACROSS_RESULT_SINK_H
+
+#include "core/explore/leaderboard.h"
+#include "core/explore/outcome.h"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace scaleacross
+{
+
+/// How often a reason occurred, with the first case of it (least plan number).
+struct Count
+{
+    uint64_t count{0};
+    std::string example;
+};
+
+/**
+ * How far a search has come: everything that concerns plans with a number below `next`.
+ *
+ * Plans from `next` on may have been evaluated too (several are at any time); they are found again
+ * by ResultSink::Knows().
+ */
+struct Frontier
+{
+    uint64_t next{0};                      //!< all plans below have been looked at
+    uint64_t evaluated{0};                 //!< of them, those that ran
+    std::map<std::string, Count> rejected; //!< by reason
+    std::map<std::string, Count> failed;   //!< by reason
+    /// The least admissible bound of the plans that can run; Max() if there is none.
+    Duration bound{Duration::Max()};
+};
+
+/**
+ * Where a search keeps its results, and finds those of an earlier session.
+ *
+ * All calls come from one thread except Knows().
+ */
+class ResultSink
+{
+  public:
+    virtual ~ResultSink() = default;
+
+    /// The state last committed for this search; a fresh one if there is none.
+    virtual Frontier Resume() = 0;
+
+    /// Calls `visit(index, report)` for every plan below Resume().next whose report is still kept.
+    virtual void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) = 0;
+
+    /// Whether an evaluation of this plan is stored. May be called from any thread at any time.
+    virtual bool Knows(const Plan& plan) const = 0;
+
+    /// The stored evaluation of a plan. Domain: Knows(plan).
+    virtual Evaluation Recall(uint64_t index, const Plan& plan) = 0;
+
+    /// A new evaluation, made by this session. It need not be durable before Commit().
+    virtual void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) = 0;
+
+    /// Makes everything added so far and the frontier durable, in one step.
+    virtual void Commit(const Frontier& frontier) = 0;
+
+    /// The search is complete: keeps what the leaderboard keeps, and the rest as counts.
+    virtual void Finish(const Frontier& frontier, const Leaderboard& board) = 0;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_RESULT_SINK_H

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/search-space.h"
+
+#include "core/base/text.h"
+
+#include <algorithm>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+bool
+HasOneChunk(Schedule schedule)
+{
+    return schedule == Schedule::GPipe || schedule == Schedule::OneFOneB ||
+           schedule == Schedule::ZbH1;
+}
+
+} // namespace
+
+Plan
+Normalised(const Plan& plan)
+{
+    Plan normal = plan;
+    ParallelPlan& p = normal.parallel;
+    if (HasOneChunk(p.schedule))
+    {
+        p.chunks = ParallelPlan().chunks;
+    }
+    if (p.schedule != Schedule::DoraPp)
+    {
+        p.round = ParallelPlan().round;
+    }
+    if (p.sharding == Sharding::Ddp)
+    {
+        p.reshard = false;
+    }
+    return normal;
+}
+
+SearchSpace::SearchSpace(const Study& study)
+    : m_scenario(study.scenario),
+      m_dpGiven(study.dpGiven)
+{
+    for (const auto& axis : study.search)
+    {
+        const std::string where = "search." + axis.key;
+        const PlanField* field = FindPlanField(axis.key);
+        if (field == nullptr)
+        {
+            std::vector<std::string> keys;
+            for (const auto& known : PlanFields())
+            {
+                keys.push_back(known.key);
+            }
+            const std::string nearest = Nearest(axis.key, keys);
+            throw ConfigError(where,
+                              "no plan field has this name",
+                              AnyOf(keys),
+                              nearest.empty() ? "" : "did you mean " + nearest + "?");
+        }
+        const auto same = [field](const Axis& other) { return other.field == field; };
+        if (std::any_of(m_axes.begin(), m_axes.end(), same))
+        {
+            throw ConfigError(where,
+                              "varied twice",
+                              "one list of values per field",
+                              "join the two");
+        }
+        if (axis.values.empty())
+        {
+            throw ConfigError(where, "no values", field->allowed, "name at least one value");
+        }
+        Plan scratch;
+        for (const auto& value : axis.values)
+        {
+            try
+            {
+                field->set(scratch, value);
+            }
+            catch (const ConfigError& error)
+            {
+                throw error.At(where);
+            }
+        }
+        if (axis.values.size() > (uint64_t{1} << 63) / m_size)
+        {
+            throw ConfigError(where,
+                              "the search has more than 2^63 plans",
+                              "fewer values or axes",
+                              "fix some of the fields under plan");
+        }
+        m_size *= axis.values.size();
+        m_dpGiven = m_dpGiven || axis.key == "plan.dp";
+        m_axes.push_back({field, axis.values});
+    }
+}
+
+Plan
+SearchSpace::Make(const std::vector<size_t>& digits) const
+{
+    Plan plan{m_scenario.Job().plan, m_scenario.network};
+    for (size_t i = 0; i < digits.size(); i++)
+    {
+        m_axes[i].field->set(plan, m_axes[i].values[digits[i]]);
+    }
+    if (!m_dpGiven)
+    {
+        ParallelPlan& p = plan.parallel;
+        const uint64_t replica = uint64_t{p.tp} * p.cp * p.pp;
+        const uint64_t dp = m_scenario.cluster.Gpus() / replica;
+        p.dp = static_cast<uint32_t>(std::max<uint64_t>(dp, 1));
+    }
+    return Normalised(plan);
+}
+
+std::string
+SearchSpace::Meaning(const Plan& plan) const
+{
+    Plan same = plan;
+    ParallelPlan& p = same.parallel;
+    const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
+    const bool groupsInside = oneBuilding || p.crossing == Crossing::Pipeline;
+    if (p.dp == 1 && p.cp == 1)
+    {
+        p.sharding = Sharding::Ddp;
+        p.reshard = false;
+    }
+    else if (p.sharding == Sharding::Hsdp && groupsInside)
+    {
+        p.sharding = Sharding::Fsdp;
+    }
+    if (groupsInside)
+    {
+        same.network.collective = CollectiveAlgorithm::Hierarchical;
+    }
+    if (oneBuilding && (p.pp == 1 || p.dp == p.ep))
+    {
+        p.crossing = Crossing::Data;
+    }
+    const uint64_t samples = uint64_t{p.dp} * p.microbatch;
+    const uint64_t batch = m_scenario.Job().workload.globalBatch;
+    if (p.schedule == Schedule::DoraPp && p.chunks > 1 && batch % samples == 0 &&
+        batch / samples % p.pp == 0 && (p.round == 0 || p.round == p.pp))
+    {
+        p.schedule = Schedule::Interleaved;
+        p.round = 0;
+    }
+    return CanonicalText(same);
+}
+
+std::variant<Plan, Infeasible>
+SearchSpace::At(uint64_t index) const
+{
+    SCALEACROSS_INVARIANT(index < m_size, std::to_string(index));
+    std::vector<size_t> digits(m_axes.size());
+    for (size_t i = m_axes.size(); i-- > 0;)
+    {
+        digits[i] = index % m_axes[i].values.size();
+        index /= m_axes[i].values.size();
+    }
+    const Plan plan = Make(digits);
+    const std::string meaning = Meaning(plan);
+    // One axis at a time is enough: fields lose their meaning one by one, not in exchange for
+    // others.
+    for (size_t i = 0; i < digits.size(); i++)
+    {
+        std::vector<size_t> earlier = digits;
+        for (earlier[i] = 0; earlier[i] < digits[i]; earlier[i]++)
+        {
+            if (Meaning(Make(earlier)) == meaning)
+            {
+                return Infeasible{"duplicate",
+                                  Label(plan) + ": " + m_axes[i].field->key + " " +
+                                      m_axes[i].values[digits[i]] + " means the same as " +
+                                      m_axes[i].values[earlier[i]] + " here"};
+            }
+        }
+    }
+    return plan;
+}
+
+Scenario
+SearchSpace::With(const Plan& plan) const
+{
+    Scenario scenario = m_scenario;
+    scenario.Job().plan = plan.parallel;
+    scenario.network = plan.network;
+    return scenario;
+}
+
+Plan
+SearchSpace::Fixed() const
+{
+    return Make({});
+}
+
+std::string
+SearchSpace::LabelOf(const Plan& plan) const
+{
+    std::string label = Label(plan);
+    for (const auto& axis : m_axes)
+    {
+        if (axis.field->key.rfind("network.", 0) == 0)
+        {
+            label += " " + axis.field->key.substr(8) + "=" + axis.field->get(plan);
+        }
+    }
+    return label;
+}
+
+std::string
+SearchSpace::Text() const
+{
+    std::string text = "fixed " + CanonicalText(Fixed());
+    text += m_dpGiven ? "; dp given" : "; dp derived";
+    for (const auto& axis : m_axes)
+    {
+        text += "; " + axis.field->key;
+        for (const auto& value : axis.values)
+        {
+            text += " " + value;
+        }
+    }
+    return text;
+}
+
+} // namespace scaleacross

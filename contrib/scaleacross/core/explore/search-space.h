@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SEARCH_SPACE_H
+#define SCALEACROSS_SEARCH_SPACE_H
+
+#include "core/base/errors.h"
+#include "core/spec/plan-fields.h"
+#include "core/spec/study.h"
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * The same plan with every field that has no effect on it at its default: chunks of a schedule with
+ * one chunk, round of any but dorapp, reshard of ddp.
+ */
+Plan Normalised(const Plan& plan);
+
+/**
+ * Every plan that a study's search describes: its fixed plan with each axis set to one of its
+ * values.
+ *
+ * Plans are numbered and made on demand. Plan i has the digits of i in the mixed radix of the axes'
+ * sizes, the last axis running fastest. dp is GPUs / (tp cp pp), rounded down, unless the study or
+ * an axis fixes it; a plan whose degrees do not multiply to the GPUs is left for the layout to
+ * refuse.
+ *
+ * Worked case: axes tp {4, 8}, pp {2, 4}, 64 GPUs, cp 1: plans 0..3 are (4,2,8) (4,4,4) (8,2,4)
+ * (8,4,2) as (tp, pp, dp).
+ */
+class SearchSpace
+{
+  public:
+    /// Throws ConfigError (where = "search.<key>") for an axis that is unknown, empty, given twice
+    /// or has a value its field does not take, and for more than 2^63 plans.
+    explicit SearchSpace(const Study& study);
+
+    uint64_t Size() const
+    {
+        return m_size;
+    }
+
+    /**
+     * Plan `index`, normalised, or "duplicate" where it means the same as one with a smaller
+     * number.
+     *
+     * Two plans mean the same if they are equal once normalised, and in these cases: fsdp and hsdp
+     * whose shard groups lie inside one building; any sharding of a single rank; ring and
+     * hierarchical collectives that never leave a building; dorapp in rounds of pp and interleaved;
+     * DP-out and PP-out in a single building where only one of both degrees exists.
+     *
+     * Domain: index < Size().
+     */
+    std::variant<Plan, Infeasible> At(uint64_t index) const;
+
+    /// The study's scenario with this plan in it.
+    Scenario With(const Plan& plan) const;
+
+    /// The plan that the study fixes, dp derived, without any axis.
+    Plan Fixed() const;
+
+    /// Label(plan), followed by the network fields that this space varies: plans of a space differ
+    /// in it.
+    std::string LabelOf(const Plan& plan) const;
+
+    /// What the space is as text: equal for equal spaces; part of a search's key.
+    std::string Text() const;
+
+  private:
+    struct Axis
+    {
+        const PlanField* field;
+        std::vector<std::string> values;
+    };
+
+    Plan Make(const std::vector<size_t>& digits) const;
+    std::string Meaning(const Plan& plan) const;
+
+    std::vector<Axis> m_axes;
+    Scenario m_scenario;
+    bool m_dpGiven{false};
+    uint64_t m_size{1};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SEARCH_SPACE_H

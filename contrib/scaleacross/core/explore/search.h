@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SEARCH_H
+#define SCALEACROSS_SEARCH_H
+
+#include "core/engine/analytical-engine.h"
+#include "core/engine/engine.h"
+#include "core/explore/leaderboard.h"
+#include "core/explore/result-sink.h"
+#include "core/explore/search-space.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace scaleacross
+{
+
+/// What a search tells of itself while it runs.
+struct Progress
+{
+    uint64_t done{0};  //!< plans looked at, earlier sessions included
+    uint64_t total{0}; //!< plans of the space
+    double rate{0};    //!< plans per second of this session
+};
+
+/// Says of a plan, without running it, how fast it could be at best or why it cannot run.
+using Filter = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&)>;
+
+/// How to search, as opposed to what.
+struct SearchOptions
+{
+    unsigned jobs{0}; //!< threads; 0: one per core
+    size_t keep{100}; //!< plans kept as rows; more cost space only
+    RunOptions run;   //!< handed to the engine
+    Filter filter{EvaluateClosedForm};
+    const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
+    std::function<void(const Progress&)> progress; //!< called a few times a second if set
+};
+
+/// The answer of a search.
+struct SearchResult
+{
+    Leaderboard board{1};
+    Frontier counts;        //!< of the whole space, unless interrupted
+    uint64_t engineRuns{0}; //!< evaluations that this session made
+    bool interrupted{false};
+};
+
+/// Finds the best plans of a space; users may add their own ways.
+class Search
+{
+  public:
+    virtual ~Search() = default;
+
+    virtual std::string Name() const = 0;
+
+    /**
+     * Searches `space` with `engine`, taking up where the sink's last session ended.
+     *
+     * The result does not depend on the number of threads, nor on how often it was interrupted. A
+     * RunError of the engine is a stored Failure, a ConfigError a rejection named "unsupported"
+     * (the setting itself has been validated before). Anything else is thrown on, after what is
+     * finished has been committed.
+     */
+    virtual SearchResult Run(const SearchSpace& space,
+                             const Engine& engine,
+                             const SearchOptions& options,
+                             ResultSink& sink) const = 0;
+};
+
+/// Looks at every plan of the space.
+class ExhaustiveSearch : public Search
+{
+  public:
+    std::string Name() const override;
+    SearchResult Run(const SearchSpace& space,
+                     const Engine& engine,
+                     const SearchOptions& options,
+                     ResultSink& sink) const override;
+};
+
+/// Runs one plan, with RunError as a Failure and ConfigError as Infeasible "unsupported".
+Evaluation Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SEARCH_H
