@@ -102,7 +102,8 @@ function(build_lib)
       COMMAND ${CMAKE_COMMAND} -D RUNNER=$<TARGET_FILE:${runner}> -D OUTPUT=${suites}
               -P ${PROJECT_SOURCE_DIR}/cmake/list-suites.cmake
       BYPRODUCTS ${suites})
-    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites})
+    file(WRITE ${suites}.include "include(${suites} OPTIONAL)\n") # there is none before a build
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${suites}.include)
   endif()
 endfunction()
 
