@@ -150,7 +150,8 @@ struct ClassState
     std::vector<uint32_t> done;
     std::vector<CommClass> handleComm;
 
-    std::array<BusyClock, kCommClasses> busy;
+    std::array<BusyClock, kCommClasses> busy; //!< collectives
+    Duration pipelineBusyUntil;
     Totals totals;
     Totals atBegin; //!< of the measured window
     Totals atEnd;
@@ -227,7 +228,6 @@ class Evaluator
     std::vector<TransferOwner> m_owners;
     std::vector<uint8_t> m_arrived;  //!< by Slot: arrived and not yet received
     std::vector<Duration> m_postTime; //!< by Slot
-    std::vector<uint32_t> m_sender;   //!< by Slot: class
     std::vector<uint32_t> m_sibling;  //!< number of a class among those of its stage
     std::vector<std::vector<uint32_t>> m_stageClasses;
     std::vector<BodySum> m_bodySums; //!< by class x body
@@ -264,7 +264,6 @@ Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const R
     }
     m_arrived.assign(size_t{siblings} * graph.messages, 0);
     m_postTime.assign(size_t{siblings} * graph.messages, Duration());
-    m_sender.assign(size_t{siblings} * graph.messages, 0);
 }
 
 size_t
@@ -630,8 +629,6 @@ Evaluator::PostSend(uint32_t c, const Op& op)
     Channel& channel = state.channels[index];
     const size_t slot = Slot(channel.toClass, op.index);
     m_postTime[slot] = m_now;
-    m_sender[slot] = c;
-    state.busy[static_cast<size_t>(CommClass::Pipeline)].Begin(m_now);
     channel.queue.push_back({op.index, &entry->cost});
     if (channel.queue.size() == 1)
     {
@@ -657,13 +654,15 @@ Evaluator::Arrive(uint32_t toClass, uint32_t message)
 {
     const size_t slot = Slot(toClass, message);
     m_arrived[slot]++;
-    m_classes[m_sender[slot]].busy[static_cast<size_t>(CommClass::Pipeline)].End(m_now);
     ClassState& state = m_classes[toClass];
+    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
+    state.totals.busy[pipeline] += m_now - std::max(m_postTime[slot], state.pipelineBusyUntil);
+    state.pipelineBusyUntil = m_now;
     if (state.blocked == Blocked::Message && state.waitFor == message)
     {
         const Duration posted = std::max(state.blockedSince, m_postTime[slot]);
         state.totals.bubble += posted - state.blockedSince;
-        state.totals.exposed[static_cast<size_t>(CommClass::Pipeline)] += m_now - posted;
+        state.totals.exposed[pipeline] += m_now - posted;
         state.blocked = Blocked::No;
         Advance(toClass);
     }

@@ -18,8 +18,8 @@ namespace scaleacross
 /// Communication of one class during the measured iteration.
 struct ClassReport
 {
-    /// Time in which at least one transfer of the class is under way on the rank, averaged over the
-    /// ranks: what a busy-time counter of that class shows.
+    /// Time in which a collective of the class is under way on the rank, or a pipeline message to it
+    /// (posted and not yet arrived), averaged over the ranks.
     Duration busy;
     /// Time a rank's compute stands still for this class, averaged over the ranks; a wait for a
     /// message that its sender has not posted yet is bubble, not exposed communication.

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "nvlink-domain.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("NvlinkDomain");
+NS_OBJECT_ENSURE_REGISTERED(NvlinkDomain);
+
+TypeId
+NvlinkDomain::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::NvlinkDomain")
+                            .SetParent<Object>()
+                            .SetGroupName("ScaleAcross")
+                            .AddConstructor<NvlinkDomain>();
+    return tid;
+}
+
+NvlinkDomain::NvlinkDomain() = default;
+NvlinkDomain::~NvlinkDomain() = default;
+
+void
+NvlinkDomain::SetGpus(uint32_t gpus)
+{
+    m_egress.resize(gpus);
+}
+
+void
+NvlinkDomain::SetRate(scaleacross::BitRate rate)
+{
+    m_bitsPerPs = rate.Value() * 1e-12;
+}
+
+void
+NvlinkDomain::SetLatency(scaleacross::Duration latency)
+{
+    m_latency = latency;
+}
+
+void
+NvlinkDomain::Send(uint32_t gpu, scaleacross::Bytes bytes, Callback<void> delivered)
+{
+    NS_LOG_FUNCTION(this << gpu << bytes.Count());
+    Egress& egress = m_egress.at(gpu);
+    Update(egress);
+    egress.active.push_back({static_cast<double>(bytes.Count()) * 8.0, delivered});
+    ScheduleNext(gpu);
+}
+
+void
+NvlinkDomain::Update(Egress& egress)
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    if (!egress.active.empty())
+    {
+        const double each = static_cast<double>(now - egress.sincePs) * m_bitsPerPs /
+                            static_cast<double>(egress.active.size());
+        for (Message& message : egress.active)
+        {
+            message.bitsLeft -= each;
+        }
+    }
+    egress.sincePs = now;
+}
+
+void
+NvlinkDomain::ScheduleNext(uint32_t gpu)
+{
+    Egress& egress = m_egress[gpu];
+    egress.next.Cancel();
+    if (egress.active.empty())
+    {
+        return;
+    }
+    double least = egress.active.front().bitsLeft;
+    for (const Message& message : egress.active)
+    {
+        least = std::min(least, message.bitsLeft);
+    }
+    const double ps =
+        std::max(0.0, least) * static_cast<double>(egress.active.size()) / m_bitsPerPs;
+    egress.next = Simulator::Schedule(PicoSeconds(std::llround(std::ceil(ps))),
+                                      &NvlinkDomain::Drain,
+                                      this,
+                                      gpu);
+}
+
+void
+NvlinkDomain::Drain(uint32_t gpu)
+{
+    Egress& egress = m_egress[gpu];
+    Update(egress);
+    // Whatever would be gone within a picosecond is gone: the clock is no finer.
+    const double tolerance = m_bitsPerPs;
+    auto keep = egress.active.begin();
+    for (Message& message : egress.active)
+    {
+        if (message.bitsLeft <= tolerance)
+        {
+            Simulator::Schedule(PicoSeconds(m_latency.Ps()),
+                                [delivered = message.delivered] { delivered(); });
+        }
+        else
+        {
+            *keep++ = message;
+        }
+    }
+    egress.active.erase(keep, egress.active.end());
+    ScheduleNext(gpu);
+}
+
+void
+NvlinkDomain::DoDispose()
+{
+    for (Egress& egress : m_egress)
+    {
+        egress.next.Cancel();
+    }
+    m_egress.clear();
+    Object::DoDispose();
+}
+
+} // namespace ns3

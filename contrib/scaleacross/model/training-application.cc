@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "training-application.h"
+
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("TrainingApplication");
+NS_OBJECT_ENSURE_REGISTERED(TrainingApplication);
+
+using namespace scaleacross;
+
+namespace
+{
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, instance, phase and
+// step, which together name the sender to the receiver.
+constexpr uint64_t kPipelineBit = 1ULL << 63;
+constexpr uint32_t kStreamShift = 60;
+constexpr uint32_t kInstanceShift = 28;
+constexpr uint32_t kPhaseShift = 20;
+constexpr uint64_t kStepMask = (1ULL << kPhaseShift) - 1;
+
+int64_t
+NowPs()
+{
+    return Simulator::Now().GetPicoSeconds();
+}
+
+} // namespace
+
+TypeId
+TrainingApplication::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::TrainingApplication")
+                            .SetParent<Application>()
+                            .SetGroupName("ScaleAcross")
+                            .AddConstructor<TrainingApplication>();
+    return tid;
+}
+
+TrainingApplication::TrainingApplication() = default;
+TrainingApplication::~TrainingApplication() = default;
+
+void
+TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTransport> transport)
+{
+    m_graph = graph;
+    m_class = &graph->classes[graph->ClassOf(rank)];
+    m_rank = rank;
+    m_transport = transport;
+    m_posted.assign(graph->handles, 0);
+    m_done.assign(graph->handles, 0);
+    m_handleComm.assign(graph->handles, CommClass::Data);
+}
+
+void
+TrainingApplication::SetIterationCallback(IterationCallback callback)
+{
+    m_iterationCallback = callback;
+}
+
+void
+TrainingApplication::RecordRuns()
+{
+    m_record = true;
+}
+
+RankTimes
+TrainingApplication::GetTimes() const
+{
+    RankTimes times = m_times;
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        const BusyClock& clock = m_busy[k];
+        const int64_t open = clock.active > 0 ? NowPs() - clock.sincePs : 0;
+        times.busy[k] += Duration::Picoseconds(clock.totalPs + open);
+    }
+    return times;
+}
+
+const std::vector<RankRun>&
+TrainingApplication::GetRuns() const
+{
+    return m_runs;
+}
+
+std::string
+TrainingApplication::DescribeWait() const
+{
+    switch (m_state)
+    {
+    case State::WaitsForMessage:
+        return "pipeline message " + std::to_string(m_waitFor);
+    case State::WaitsForHandle:
+        for (const StreamState& stream : m_streams)
+        {
+            if (stream.active && stream.queue.front().handle == m_waitFor)
+            {
+                const Collective& collective = m_graph->collectives[stream.queue.front().collective];
+                return ToString(collective.comm) + " " + collective.name + ", phase " +
+                       std::to_string(stream.phase) + ", " + std::to_string(stream.received) +
+                       " steps received";
+            }
+        }
+        return "a collective that has not begun";
+    case State::Computing:
+    case State::Running:
+        break;
+    }
+    return "nothing";
+}
+
+void
+TrainingApplication::DoDispose()
+{
+    m_compute.Cancel();
+    m_transport = nullptr;
+    m_iterationCallback = IterationCallback();
+    Application::DoDispose();
+}
+
+void
+TrainingApplication::StartApplication()
+{
+    m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
+    Advance();
+}
+
+void
+TrainingApplication::StopApplication()
+{
+    m_compute.Cancel();
+}
+
+void
+TrainingApplication::Advance()
+{
+    m_state = State::Running;
+    while (true)
+    {
+        const bool inBody = m_body != kNone;
+        const std::vector<Op>& ops = inBody ? m_graph->bodies[m_body].ops : m_class->program.ops;
+        uint32_t& pc = inBody ? m_bodyPc : m_pc;
+        if (m_running != nullptr && !inBody)
+        {
+            EndRun();
+        }
+        if (pc == ops.size())
+        {
+            if (inBody)
+            {
+                m_body = kNone;
+                continue;
+            }
+            pc = 0;
+            m_iteration++;
+            m_marked = false;
+            continue;
+        }
+        const Op& op = ops[pc];
+        switch (op.kind)
+        {
+        case OpKind::Compute:
+            pc++;
+            m_times.compute += op.duration;
+            m_state = State::Computing;
+            m_compute = Simulator::Schedule(PicoSeconds(op.duration.Ps()),
+                                            &TrainingApplication::Advance,
+                                            this);
+            return;
+        case OpKind::Run:
+            pc++;
+            BeginRun(op);
+            break;
+        case OpKind::Send:
+            pc++;
+            m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
+            break;
+        case OpKind::Receive:
+            if (m_arrived.erase(kPipelineBit | op.index) == 0)
+            {
+                m_state = State::WaitsForMessage;
+                m_waitFor = op.index;
+                m_blockedSincePs = NowPs();
+                return;
+            }
+            pc++;
+            break;
+        case OpKind::Collective:
+            pc++;
+            PostCollective(op);
+            break;
+        case OpKind::Wait:
+            if (m_done[op.handle] < m_posted[op.handle])
+            {
+                m_state = State::WaitsForHandle;
+                m_waitFor = op.handle;
+                m_blockedSincePs = NowPs();
+                return;
+            }
+            pc++;
+            break;
+        }
+    }
+}
+
+void
+TrainingApplication::BeginRun(const Op& op)
+{
+    if (op.action == Action::Forward && !m_marked)
+    {
+        m_marked = true;
+        if (!m_iterationCallback.IsNull())
+        {
+            m_iterationCallback(m_rank, m_iteration);
+        }
+    }
+    m_running = &op;
+    m_runBeginPs = NowPs();
+    m_body = op.index;
+    m_bodyPc = 0;
+}
+
+void
+TrainingApplication::EndRun()
+{
+    const Op& op = *m_running;
+    m_running = nullptr;
+    if (m_record)
+    {
+        m_runs.push_back({m_iteration,
+                          op.action,
+                          op.chunk,
+                          op.microbatch,
+                          Duration::Picoseconds(m_runBeginPs),
+                          Duration::Picoseconds(NowPs())});
+    }
+}
+
+void
+TrainingApplication::PostCollective(const Op& op)
+{
+    m_posted[op.handle]++;
+    m_handleComm[op.handle] = m_graph->collectives[op.index].comm;
+    const auto s = static_cast<uint32_t>(op.stream);
+    StreamState& stream = m_streams[s];
+    stream.queue.push_back({op.index, op.handle, stream.posted++});
+    if (!stream.active)
+    {
+        StartNext(s);
+    }
+}
+
+void
+TrainingApplication::StartNext(uint32_t s)
+{
+    StreamState& stream = m_streams[s];
+    if (stream.queue.empty())
+    {
+        return;
+    }
+    stream.active = true;
+    stream.phase = 0;
+    const Collective& collective = m_graph->collectives[stream.queue.front().collective];
+    BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
+    if (clock.active++ == 0)
+    {
+        clock.sincePs = NowPs();
+    }
+    StartPhase(s);
+}
+
+uint64_t
+TrainingApplication::CollectiveTag(uint32_t s, uint32_t step) const
+{
+    const StreamState& stream = m_streams[s];
+    return uint64_t{s} << kStreamShift |
+           uint64_t{stream.queue.front().instance} << kInstanceShift |
+           uint64_t{stream.phase} << kPhaseShift | step;
+}
+
+void
+TrainingApplication::StartPhase(uint32_t s)
+{
+    StreamState& stream = m_streams[s];
+    const Collective& collective = m_graph->collectives[stream.queue.front().collective];
+    while (stream.phase < collective.phases.size() &&
+           collective.phases[stream.phase].group.Size() == 1)
+    {
+        stream.phase++;
+    }
+    if (stream.phase == collective.phases.size())
+    {
+        Complete(s);
+        return;
+    }
+    const Phase& phase = collective.phases[stream.phase];
+    stream.received = 0;
+    stream.index = phase.group.IndexOf(m_rank);
+    if (StepsDepend(phase.pattern))
+    {
+        SendStep(s, 0);
+    }
+    else
+    {
+        for (uint32_t step = 0; step < StepCount(phase); step++)
+        {
+            SendStep(s, step);
+        }
+    }
+    TakeArrivals(s);
+}
+
+void
+TrainingApplication::SendStep(uint32_t s, uint32_t step)
+{
+    const StreamState& stream = m_streams[s];
+    const Phase& phase =
+        m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
+    const PhaseStep what = StepOf(phase, stream.index, step);
+    m_transport->Send(m_rank,
+                      phase.group.Member(m_rank, what.sendTo),
+                      what.send,
+                      CollectiveTag(s, step));
+}
+
+void
+TrainingApplication::TakeArrivals(uint32_t s)
+{
+    StreamState& stream = m_streams[s];
+    const Phase& phase =
+        m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
+    const uint32_t steps = StepCount(phase);
+    if (StepsDepend(phase.pattern))
+    {
+        while (stream.received < steps && m_arrived.erase(CollectiveTag(s, stream.received)) > 0)
+        {
+            if (++stream.received < steps)
+            {
+                SendStep(s, stream.received);
+            }
+        }
+    }
+    else
+    {
+        for (uint32_t step = 0; step < steps; step++)
+        {
+            stream.received += static_cast<uint32_t>(m_arrived.erase(CollectiveTag(s, step)));
+        }
+    }
+    if (stream.received == steps)
+    {
+        stream.phase++;
+        StartPhase(s);
+    }
+}
+
+void
+TrainingApplication::Complete(uint32_t s)
+{
+    StreamState& stream = m_streams[s];
+    const PostedCollective finished = stream.queue.front();
+    stream.queue.pop_front();
+    stream.active = false;
+    BusyClock& clock =
+        m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
+    if (--clock.active == 0)
+    {
+        clock.totalPs += NowPs() - clock.sincePs;
+    }
+    m_done[finished.handle]++;
+    StartNext(s);
+    if (m_state == State::WaitsForHandle && m_done[m_waitFor] == m_posted[m_waitFor])
+    {
+        m_times.exposed[static_cast<size_t>(m_handleComm[m_waitFor])] +=
+            Duration::Picoseconds(NowPs() - m_blockedSincePs);
+        Advance();
+    }
+}
+
+void
+TrainingApplication::Delivered(const RankMessage& message)
+{
+    m_arrived.insert(message.tag);
+    if ((message.tag & kPipelineBit) != 0)
+    {
+        PipelineArrived(message);
+        return;
+    }
+    const auto s = static_cast<uint32_t>(message.tag >> kStreamShift);
+    if (m_streams[s].active && (message.tag & ~kStepMask) == CollectiveTag(s, 0))
+    {
+        TakeArrivals(s);
+    }
+}
+
+void
+TrainingApplication::PipelineArrived(const RankMessage& message)
+{
+    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
+    const int64_t now = NowPs();
+    m_times.busy[pipeline] += Duration::Picoseconds(
+        now - std::max(message.postedPs, std::min(m_pipelineBusyUntilPs, now)));
+    m_pipelineBusyUntilPs = now;
+    if (m_state != State::WaitsForMessage || (kPipelineBit | m_waitFor) != message.tag)
+    {
+        return;
+    }
+    const int64_t posted = std::max(m_blockedSincePs, message.postedPs);
+    m_times.bubble += Duration::Picoseconds(posted - m_blockedSincePs);
+    m_times.exposed[pipeline] += Duration::Picoseconds(now - posted);
+    Advance();
+}
+
+} // namespace ns3

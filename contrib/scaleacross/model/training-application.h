@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TRAINING_APPLICATION_H
+#define SCALEACROSS_TRAINING_APPLICATION_H
+
+#include "core/program/program.h"
+#include "rank-transport.h"
+
+#include "ns3/application.h"
+
+#include <array>
+#include <deque>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace ns3
+{
+
+/// Time that a rank spent, by cause, since its start.
+struct RankTimes
+{
+    scaleacross::Duration compute;
+    scaleacross::Duration bubble; //!< waiting for a message that was not even posted
+    /// Waiting for communication under way, by CommClass.
+    std::array<scaleacross::Duration, scaleacross::kCommClasses> exposed;
+    /// With a collective of the class under way, or a pipeline message to the rank, by CommClass.
+    std::array<scaleacross::Duration, scaleacross::kCommClasses> busy;
+};
+
+/// One Run operation that a rank has executed.
+struct RankRun
+{
+    uint32_t iteration;
+    scaleacross::Action action;
+    uint16_t chunk;
+    uint16_t microbatch;
+    scaleacross::Duration begin;
+    scaleacross::Duration end;
+};
+
+/**
+ * One rank of a training job: replays its class program, iteration after iteration.
+ *
+ * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. The
+ * phases of a collective are executed step by step through the transport: in a ring pattern
+ * the send of step k+1 follows the receive of step k; all-to-all posts all sends at once. A phase is
+ * complete on a rank when all its receives are.
+ */
+class TrainingApplication : public Application
+{
+  public:
+    /// Called when the first forward of an iteration begins: rank, iteration.
+    using IterationCallback = Callback<void, scaleacross::Rank, uint32_t>;
+
+    static TypeId GetTypeId();
+
+    TrainingApplication();
+    ~TrainingApplication() override;
+
+    /// What the rank does and through what. `graph` and the transport must outlive the run.
+    void SetRank(const scaleacross::TaskGraph* graph,
+                 scaleacross::Rank rank,
+                 Ptr<RankTransport> transport);
+
+    void SetIterationCallback(IterationCallback callback);
+
+    /// Keeps every Run operation from now on.
+    void RecordRuns();
+
+    RankTimes GetTimes() const;
+    const std::vector<RankRun>& GetRuns() const;
+
+    /// What the rank waits for at this moment, in words, or "nothing".
+    std::string DescribeWait() const;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    enum class State : uint8_t
+    {
+        Running,
+        Computing,
+        WaitsForMessage,
+        WaitsForHandle
+    };
+
+    struct PostedCollective
+    {
+        uint32_t collective;
+        uint32_t handle;
+        uint32_t instance;
+    };
+
+    /// A stream and the collective that is under way on it.
+    struct StreamState
+    {
+        std::deque<PostedCollective> queue;
+        bool active{false};
+        uint32_t posted{0}; //!< collectives so far: the same number on every member of a group
+        uint32_t phase{0};
+        uint32_t received{0}; //!< steps received of the phase
+        uint32_t index{0};    //!< own index in the phase's group
+    };
+
+    struct BusyClock
+    {
+        uint32_t active{0};
+        int64_t sincePs{0};
+        int64_t totalPs{0};
+    };
+
+    void StartApplication() override;
+    void StopApplication() override;
+
+    void Advance();
+    void ComputeDone();
+    void PostSend(const scaleacross::Op& op);
+    void PostCollective(const scaleacross::Op& op);
+    void StartNext(uint32_t stream);
+    void StartPhase(uint32_t stream);
+    void SendStep(uint32_t stream, uint32_t step);
+    void TakeArrivals(uint32_t stream);
+    void Complete(uint32_t stream);
+    void Delivered(const RankMessage& message);
+    void PipelineArrived(const RankMessage& message);
+    uint64_t CollectiveTag(uint32_t stream, uint32_t step) const;
+    void BeginRun(const scaleacross::Op& op);
+    void EndRun();
+
+    const scaleacross::TaskGraph* m_graph{nullptr};
+    const scaleacross::RankClass* m_class{nullptr};
+    scaleacross::Rank m_rank{0};
+    Ptr<RankTransport> m_transport;
+    IterationCallback m_iterationCallback;
+
+    State m_state{State::Running};
+    uint32_t m_waitFor{0};
+    int64_t m_blockedSincePs{0};
+    uint32_t m_pc{0};
+    uint32_t m_body{UINT32_MAX};
+    uint32_t m_bodyPc{0};
+    uint32_t m_iteration{0};
+    bool m_marked{false};
+    const scaleacross::Op* m_running{nullptr};
+    int64_t m_runBeginPs{0};
+    EventId m_compute;
+
+    std::array<StreamState, scaleacross::kStreams> m_streams;
+    std::vector<uint32_t> m_posted; //!< by handle
+    std::vector<uint32_t> m_done;
+    std::vector<scaleacross::CommClass> m_handleComm;
+    /// Tags of messages that have arrived and are not yet taken; a tag names its sender.
+    std::unordered_set<uint64_t> m_arrived;
+    int64_t m_pipelineBusyUntilPs{0};
+
+    RankTimes m_times;
+    std::array<BusyClock, scaleacross::kCommClasses> m_busy;
+    bool m_record{false};
+    std::vector<RankRun> m_runs;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_TRAINING_APPLICATION_H
