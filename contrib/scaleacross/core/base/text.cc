@@ -241,9 +241,10 @@ ParseBool(std::string_view text)
 std::string
 NumberText(double value)
 {
-    if (value == 0)
+    // Below 2^53 whole numbers are exact; %g would write 30 as 3e+01.
+    if (std::fabs(value) < 9e15 && value == std::trunc(value))
     {
-        return "0"; // also for -0
+        return std::to_string(static_cast<int64_t>(value));
     }
     for (int digits = 1;; digits++)
     {

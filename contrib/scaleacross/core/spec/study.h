@@ -37,6 +37,12 @@ struct Study
     uint64_t seed{1};
 };
 
+/// What Study::baselines may hold.
+const std::vector<std::string>& KnownBaselines();
+
+/// What Study::engines may hold.
+const std::vector<std::string>& KnownEngines();
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_STUDY_H

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/canonical-json.h"
+
+#include "core/base/text.h"
+#include "core/spec/plan-fields.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Writes JSON in the order of the calls; knows no more than this file needs.
+class Writer
+{
+  public:
+    void Open(char bracket)
+    {
+        Separate();
+        m_text += bracket;
+        m_first = true;
+    }
+
+    void Close(char bracket)
+    {
+        m_text += bracket;
+        m_first = false;
+    }
+
+    void Key(const std::string& key)
+    {
+        Separate();
+        String(key);
+        m_text += ':';
+        m_first = true; // no comma between key and value
+    }
+
+    void Text(const std::string& key, const std::string& value)
+    {
+        Key(key);
+        String(value);
+        m_first = false;
+    }
+
+    void Count(const std::string& key, uint64_t value)
+    {
+        Raw(key, std::to_string(value));
+    }
+
+    void Number(const std::string& key, double value)
+    {
+        Raw(key, NumberText(value));
+    }
+
+    void Flag(const std::string& key, bool value)
+    {
+        Raw(key, value ? "true" : "false");
+    }
+
+    void Time(const std::string& key, Duration value)
+    {
+        Raw(key, std::to_string(value.Ps()));
+    }
+
+    const std::string& Result() const
+    {
+        return m_text;
+    }
+
+  private:
+    void Separate()
+    {
+        m_text += m_first ? "" : ",";
+        m_first = false;
+    }
+
+    void Raw(const std::string& key, const std::string& value)
+    {
+        Key(key);
+        m_text += value;
+        m_first = false;
+    }
+
+    void String(const std::string& value)
+    {
+        static const char* const hex = "0123456789abcdef";
+        m_text += '"';
+        for (const char c : value)
+        {
+            const auto byte = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\')
+            {
+                m_text += '\\';
+                m_text += c;
+            }
+            else if (byte < 0x20)
+            {
+                m_text += "\\u00";
+                m_text += hex[byte >> 4];
+                m_text += hex[byte & 15];
+            }
+            else
+            {
+                m_text += c;
+            }
+        }
+        m_text += '"';
+    }
+
+    std::string m_text;
+    bool m_first{true};
+};
+
+void
+Write(Writer& out, const ModelSpec& model)
+{
+    out.Key("model");
+    out.Open('{');
+    out.Count("layers", model.layers);
+    out.Count("hidden", model.hidden);
+    out.Count("heads", model.heads);
+    out.Count("kv_heads", model.kvHeads);
+    out.Count("head_dim", model.headDim);
+    out.Count("dense_ffn", model.denseFfn);
+    out.Count("experts", model.experts);
+    out.Count("top_k", model.topK);
+    out.Count("expert_ffn", model.expertFfn);
+    out.Count("shared_ffn", model.sharedFfn);
+    out.Count("moe_every", model.moeEvery);
+    out.Count("vocabulary", model.vocabulary);
+    out.Flag("tied_embedding", model.tiedEmbedding);
+    out.Flag("gated_mlp", model.gatedMlp);
+    out.Close('}');
+}
+
+void
+Write(Writer& out, const WorkloadSpec& workload)
+{
+    out.Key("workload");
+    out.Open('{');
+    out.Count("sequence", workload.sequence);
+    out.Count("global_batch", workload.globalBatch);
+    out.Count("gradient_bytes", workload.gradientBytes);
+    out.Flag("causal_attention", workload.causalAttention);
+    out.Close('}');
+}
+
+void
+Write(Writer& out, const GpuSpec& gpu)
+{
+    out.Key("gpu");
+    out.Open('{');
+    out.Number("bf16_peak", gpu.bf16Peak.Value());
+    out.Number("fp8_peak", gpu.fp8Peak.Value());
+    out.Count("hbm_capacity", gpu.hbmCapacity.Count());
+    out.Count("hbm_reserve", gpu.hbmReserve.Count());
+    out.Number("hbm_bandwidth", gpu.hbmBandwidth.Value());
+    out.Number("nvlink_bandwidth", gpu.nvlinkBandwidth.Value());
+    out.Time("nvlink_latency", gpu.nvlinkLatency);
+    out.Number("nic_rate", gpu.nicRate.Value());
+    out.Number("gemm_efficiency", gpu.gemmEfficiency);
+    out.Number("hbm_efficiency", gpu.hbmEfficiency);
+    out.Number("nvlink_efficiency", gpu.nvlinkEfficiency);
+    out.Close('}');
+}
+
+void
+Write(Writer& out, const BuildingSpec& building)
+{
+    out.Open('{');
+    out.Count("gpus", building.gpus);
+    out.Count("gpus_per_node", building.gpusPerNode);
+    Write(out, building.gpu);
+    out.Key("fabric");
+    out.Open('{');
+    out.Flag("rails", building.fabric.rails);
+    // 0 is another way to say that the building is one pod.
+    const uint32_t pod = building.fabric.nodesPerPod;
+    out.Count("nodes_per_pod", pod == 0 ? building.Nodes() : pod);
+    out.Count("spines", building.fabric.spines);
+    out.Number("oversubscription", building.fabric.oversubscription);
+    out.Time("nic_delay", building.fabric.nicDelay);
+    out.Time("leaf_delay", building.fabric.leafDelay);
+    out.Close('}');
+    out.Close('}');
+}
+
+void
+Write(Writer& out, const ClusterSpec& cluster)
+{
+    out.Key("cluster");
+    out.Open('{');
+    out.Key("buildings");
+    out.Open('[');
+    for (const auto& building : cluster.buildings)
+    {
+        Write(out, building);
+    }
+    out.Close(']');
+    std::vector<CrossLinkSpec> links = cluster.crossLinks;
+    for (auto& link : links)
+    {
+        std::tie(link.a, link.b) = std::pair(std::minmax(link.a, link.b));
+    }
+    std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.a, x.b) < std::tie(y.a, y.b);
+    });
+    out.Key("links");
+    out.Open('[');
+    for (const auto& link : links)
+    {
+        out.Open('{');
+        out.Count("a", link.a);
+        out.Count("b", link.b);
+        out.Number("distance", link.distance.Value());
+        out.Time("latency", link.latency);
+        out.Number("capacity", link.capacity.Value());
+        out.Number("loss", link.loss);
+        out.Close('}');
+    }
+    out.Close(']');
+    out.Close('}');
+}
+
+/// The fields whose key begins with `prefix`, as an object of texts.
+void
+WriteFields(Writer& out, const Plan& plan, const std::string& prefix)
+{
+    for (const auto& field : PlanFields())
+    {
+        if (field.key.compare(0, prefix.size(), prefix) == 0)
+        {
+            out.Text(field.key.substr(prefix.size()), field.get(plan));
+        }
+    }
+}
+
+std::string
+Write(const Scenario& scenario, bool withPlan)
+{
+    Writer out;
+    out.Open('{');
+    out.Key("jobs");
+    out.Open('[');
+    for (const auto& job : scenario.jobs)
+    {
+        out.Open('{');
+        Write(out, job.model);
+        Write(out, job.workload);
+        if (withPlan)
+        {
+            out.Key("plan");
+            out.Open('{');
+            WriteFields(out, Plan{job.plan, {}}, "plan.");
+            out.Close('}');
+        }
+        out.Close('}');
+    }
+    out.Close(']');
+    Write(out, scenario.cluster);
+    out.Key("network");
+    out.Open('{');
+    if (withPlan)
+    {
+        WriteFields(out, Plan{{}, scenario.network}, "network.");
+    }
+    out.Key("ns3");
+    out.Open('{');
+    for (const auto& [name, value] : scenario.network.ns3Attributes)
+    {
+        out.Text(name, value);
+    }
+    out.Close('}');
+    out.Close('}');
+    out.Key("events");
+    out.Open('[');
+    for (const auto& event : scenario.events)
+    {
+        out.Open('{');
+        out.Text("kind", event.kind);
+        out.Time("at", event.at);
+        out.Text("target", event.target);
+        out.Close('}');
+    }
+    out.Close(']');
+    out.Close('}');
+    return out.Result();
+}
+
+} // namespace
+
+std::string
+CanonicalJson(const Scenario& scenario)
+{
+    return Write(scenario, true);
+}
+
+std::string
+CanonicalSetting(const Scenario& scenario)
+{
+    return Write(scenario, false);
+}
+
+} // namespace scaleacross

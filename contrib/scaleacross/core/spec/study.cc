@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/study.h"
+
+namespace scaleacross
+{
+
+const std::vector<std::string>&
+KnownBaselines()
+{
+    static const std::vector<std::string> names = {"production", "megatron"};
+    return names;
+}
+
+const std::vector<std::string>&
+KnownEngines()
+{
+    static const std::vector<std::string> names = {"analytical", "packet"};
+    return names;
+}
+
+} // namespace scaleacross
