@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/cluster-reader.h"
+
+#include "core/io/map-reader.h"
+#include "core/spec/presets.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+GpuSpec
+PresetAt(const YamlNode& node, const std::string& path)
+{
+    const std::string name = ScalarText(node, path);
+    try
+    {
+        return GpuPreset(name);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(node.Place() + " " + path);
+    }
+}
+
+/// A preset's name, or a map of fields that may stand on a preset.
+GpuSpec
+ReadGpu(const YamlNode& node, const std::string& path)
+{
+    if (node.kind != YamlNode::Kind::Map)
+    {
+        return PresetAt(node, path);
+    }
+    const MapReader map(node,
+                        path,
+                        {"preset",
+                         "name",
+                         "bf16_peak",
+                         "fp8_peak",
+                         "hbm_capacity",
+                         "hbm_reserve",
+                         "hbm_bandwidth",
+                         "nvlink_bandwidth",
+                         "nvlink_latency",
+                         "nic_rate",
+                         "gemm_efficiency",
+                         "hbm_efficiency",
+                         "nvlink_efficiency"});
+    GpuSpec gpu;
+    const YamlNode* preset = map.Find("preset");
+    if (preset != nullptr)
+    {
+        gpu = PresetAt(*preset, map.PathOf("preset"));
+    }
+    else
+    {
+        gpu.name = "custom";
+        for (const auto& [key, example] : {std::pair("bf16_peak", "989TFLOP/s"),
+                                           {"hbm_capacity", "80GiB"},
+                                           {"hbm_reserve", "6GiB"},
+                                           {"hbm_bandwidth", "3350GB/s"},
+                                           {"nvlink_bandwidth", "450GB/s"},
+                                           {"nvlink_latency", "1.9us"},
+                                           {"nic_rate", "400Gbps"},
+                                           {"gemm_efficiency", "0.7"},
+                                           {"hbm_efficiency", "0.8"},
+                                           {"nvlink_efficiency", "0.6"}})
+        {
+            map.Require(key, std::string(key) + ": " + example + ", or start from a preset: h100");
+        }
+    }
+    const auto text = [](const std::string& value) { return value; };
+    map.Get("name", gpu.name, text);
+    map.Get("bf16_peak", gpu.bf16Peak, ParseFlopRate);
+    map.Get("fp8_peak", gpu.fp8Peak, ParseFlopRate);
+    map.Get("hbm_capacity", gpu.hbmCapacity, ParseBytes);
+    map.Get("hbm_reserve", gpu.hbmReserve, ParseBytes);
+    map.Get("hbm_bandwidth", gpu.hbmBandwidth, ParseBitRate);
+    map.Get("nvlink_bandwidth", gpu.nvlinkBandwidth, ParseBitRate);
+    map.Get("nvlink_latency", gpu.nvlinkLatency, ParseDuration);
+    map.Get("nic_rate", gpu.nicRate, ParseBitRate);
+    map.Get("gemm_efficiency", gpu.gemmEfficiency, Number(0.001, 1));
+    map.Get("hbm_efficiency", gpu.hbmEfficiency, Number(0.001, 1));
+    map.Get("nvlink_efficiency", gpu.nvlinkEfficiency, Number(0.001, 1));
+    return gpu;
+}
+
+FabricSpec
+ReadFabric(const YamlNode& node, const std::string& path)
+{
+    const MapReader map(
+        node,
+        path,
+        {"rails", "nodes_per_pod", "spines", "oversubscription", "nic_delay", "leaf_delay"});
+    FabricSpec fabric;
+    map.Get("rails", fabric.rails, ParseBool);
+    map.Get("nodes_per_pod", fabric.nodesPerPod, Whole(0, UINT32_MAX));
+    map.Get("spines", fabric.spines, Whole(1, 4096));
+    map.Get("oversubscription", fabric.oversubscription, Number(1, 1000));
+    map.Get("nic_delay", fabric.nicDelay, ParseDuration);
+    map.Get("leaf_delay", fabric.leafDelay, ParseDuration);
+    return fabric;
+}
+
+BuildingSpec
+ReadBuilding(const MapReader& map)
+{
+    BuildingSpec building;
+    map.GetRequired("gpus", building.gpus, Whole(1, 1U << 22), "gpus: 8192");
+    map.Get("gpus_per_node", building.gpusPerNode, Whole(1, 1024));
+    const YamlNode& gpu = map.Require("gpu", "gpu: h100");
+    building.gpu = ReadGpu(gpu, map.PathOf("gpu"));
+    if (const YamlNode* rate = map.Find("nic_rate"); rate != nullptr)
+    {
+        if (gpu.Find("nic_rate") != nullptr)
+        {
+            FailAt(*rate,
+                   map.PathOf("nic_rate"),
+                   "the NIC rate is given twice",
+                   "either here or under gpu",
+                   "remove one of them");
+        }
+        map.Get("nic_rate", building.gpu.nicRate, ParseBitRate);
+    }
+    if (const YamlNode* fabric = map.Find("fabric"); fabric != nullptr)
+    {
+        building.fabric = ReadFabric(*fabric, map.PathOf("fabric"));
+    }
+    return building;
+}
+
+/// A list of buildings, or one map with a count for equal ones.
+std::vector<BuildingSpec>
+ReadBuildings(const YamlNode& node, const std::string& path)
+{
+    const auto text = [](const std::string& value) { return value; };
+    std::vector<BuildingSpec> buildings;
+    if (node.kind == YamlNode::Kind::Map)
+    {
+        const MapReader map(
+            node,
+            path,
+            {"count", "name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"});
+        uint32_t count = 0;
+        map.GetRequired("count", count, Whole(1, kMostBuildings), "count: 2");
+        std::string name = "building";
+        map.Get("name", name, text);
+        buildings.assign(count, ReadBuilding(map));
+        for (uint32_t i = 0; i < count; i++)
+        {
+            buildings[i].name = name + std::to_string(i + 1);
+        }
+        return buildings;
+    }
+    if (node.kind != YamlNode::Kind::List || node.children.size() > kMostBuildings)
+    {
+        FailAt(node,
+               path,
+               node.kind == YamlNode::Kind::List
+                   ? "there are " + std::to_string(node.children.size()) + " buildings"
+                   : "this is " + node.KindName(),
+               "a list of up to " + std::to_string(kMostBuildings) +
+                   " buildings, or a map with a count",
+               "write e.g. buildings: {count: 2, gpus: 8192, gpu: h100}");
+    }
+    for (size_t i = 0; i < node.children.size(); i++)
+    {
+        const MapReader map(node.children[i],
+                            path + "." + std::to_string(i),
+                            {"name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"});
+        buildings.push_back(ReadBuilding(map));
+        buildings.back().name = "building" + std::to_string(i + 1);
+        map.Get("name", buildings.back().name, text);
+    }
+    return buildings;
+}
+
+/// What is said of a span, for all pairs under `cross` or for one under `links`.
+struct Span
+{
+    std::optional<Distance> distance;
+    std::optional<Duration> latency;
+    std::optional<BitRate> capacity;
+    std::optional<double> oversubscription;
+    std::optional<double> loss;
+};
+
+Span
+ReadSpan(const MapReader& map)
+{
+    Span span;
+    map.Get("distance", span.distance, ParseDistance);
+    map.Get("latency", span.latency, ParseDuration);
+    map.Get("capacity", span.capacity, ParseBitRate);
+    map.Get("oversubscription", span.oversubscription, Number(0.01, 1e6));
+    map.Get("loss", span.loss, Number(0, 0.5));
+    if (span.capacity && span.oversubscription)
+    {
+        FailAt(*map.Find("oversubscription"),
+               map.PathOf("oversubscription"),
+               "capacity is given as well",
+               "exactly one of capacity and oversubscription",
+               "remove one of them");
+    }
+    return span;
+}
+
+/// `link` on top of `cross`. A distance of its own brings its own latency, and capacity and
+/// oversubscription replace each other.
+Span
+Merged(const Span& cross, const Span& link)
+{
+    Span span = link;
+    if (!link.distance)
+    {
+        span.distance = cross.distance;
+        span.latency = link.latency ? link.latency : cross.latency;
+    }
+    if (!link.capacity && !link.oversubscription)
+    {
+        span.capacity = cross.capacity;
+        span.oversubscription = cross.oversubscription;
+    }
+    span.loss = link.loss ? link.loss : cross.loss;
+    return span;
+}
+
+/// One span of the cluster and the map that says the most about it.
+struct PlacedSpan
+{
+    uint32_t a;
+    uint32_t b;
+    Span span;
+    const MapReader* map;
+};
+
+void
+AddSpans(ClusterSpec& cluster, const std::vector<PlacedSpan>& spans)
+{
+    std::vector<uint32_t> peers(cluster.buildings.size(), 0);
+    for (const auto& placed : spans)
+    {
+        peers[placed.a]++;
+        peers[placed.b]++;
+    }
+    for (const auto& [a, b, span, map] : spans)
+    {
+        if (!span.distance)
+        {
+            FailAt(map->Node(),
+                   map->PathOf("distance"),
+                   "the key is missing",
+                   "",
+                   "add it, e.g. distance: 30km");
+        }
+        if (!span.capacity && !span.oversubscription)
+        {
+            FailAt(map->Node(),
+                   map->PathOf("oversubscription"),
+                   "neither capacity nor oversubscription is given",
+                   "exactly one of them",
+                   "add e.g. oversubscription: 2.8");
+        }
+        CrossLinkSpec link;
+        link.a = a;
+        link.b = b;
+        link.distance = *span.distance;
+        link.latency = span.latency ? *span.latency : FibreDelay(*span.distance);
+        const BitRate nics =
+            std::min(cluster.buildings[a].NicCapacity(), cluster.buildings[b].NicCapacity());
+        link.capacity = span.capacity
+                            ? *span.capacity
+                            : nics / (*span.oversubscription * std::max(peers[a], peers[b]));
+        link.loss = span.loss.value_or(0.0);
+        cluster.crossLinks.push_back(link);
+    }
+}
+
+/// The building that a name in `between` means.
+uint32_t
+BuildingNamed(const ClusterSpec& cluster, const YamlNode& node, const std::string& path)
+{
+    const std::string& name = ScalarText(node, path);
+    std::vector<std::string> names;
+    for (uint32_t i = 0; i < cluster.buildings.size(); i++)
+    {
+        if (cluster.buildings[i].name == name)
+        {
+            return i;
+        }
+        names.push_back(cluster.buildings[i].name);
+    }
+    const std::string nearest = Nearest(name, names);
+    FailAt(node,
+           path,
+           "there is no building " + Quoted(name),
+           AnyOf(names),
+           nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+void
+ReadSpans(ClusterSpec& cluster, const MapReader& map)
+{
+    const YamlNode* crossNode = map.Find("cross");
+    const YamlNode* linksNode = map.Find("links");
+    std::optional<MapReader> cross;
+    Span common;
+    std::vector<PlacedSpan> spans;
+    if (crossNode != nullptr)
+    {
+        cross.emplace(*crossNode,
+                      map.PathOf("cross"),
+                      std::vector<std::string>{"distance",
+                                               "latency",
+                                               "capacity",
+                                               "oversubscription",
+                                               "loss"});
+        common = ReadSpan(*cross);
+        for (uint32_t a = 0; a < cluster.buildings.size(); a++)
+        {
+            for (uint32_t b = a + 1; b < cluster.buildings.size(); b++)
+            {
+                spans.push_back({a, b, common, &*cross});
+            }
+        }
+    }
+    std::vector<MapReader> links; // reserved below: spans point into it
+    if (linksNode != nullptr)
+    {
+        const auto nodes = ListOf(*linksNode, map.PathOf("links"));
+        links.reserve(nodes.size());
+        std::vector<const PlacedSpan*> given;
+        for (size_t i = 0; i < nodes.size(); i++)
+        {
+            const MapReader& link = links.emplace_back(*nodes[i],
+                                                       map.PathOf("links." + std::to_string(i)),
+                                                       std::vector<std::string>{"between",
+                                                                                "distance",
+                                                                                "latency",
+                                                                                "capacity",
+                                                                                "oversubscription",
+                                                                                "loss"});
+            const YamlNode& between = link.Require("between", "between: [building1, building2]");
+            const std::string path = link.PathOf("between");
+            const auto ends = ListOf(between, path);
+            if (ends.size() != 2)
+            {
+                FailAt(between,
+                       path,
+                       "there are " + std::to_string(ends.size()) + " names",
+                       "the names of two buildings",
+                       "");
+            }
+            auto a = BuildingNamed(cluster, *ends[0], path + ".0");
+            auto b = BuildingNamed(cluster, *ends[1], path + ".1");
+            if (a == b)
+            {
+                FailAt(between, path, "both ends are the same building", "two buildings", "");
+            }
+            const PlacedSpan placed{std::min(a, b),
+                                    std::max(a, b),
+                                    Merged(common, ReadSpan(link)),
+                                    &link};
+            const auto found = std::find_if(spans.begin(), spans.end(), [&](const auto& span) {
+                return span.a == placed.a && span.b == placed.b;
+            });
+            if (found == spans.end())
+            {
+                spans.push_back(placed);
+            }
+            else if (found->map != &*cross)
+            {
+                FailAt(between,
+                       path,
+                       "this pair is given twice",
+                       "every pair once",
+                       "remove one of them");
+            }
+            else
+            {
+                *found = placed;
+            }
+        }
+    }
+    AddSpans(cluster, spans);
+}
+
+} // namespace
+
+ClusterSpec
+ReadCluster(const YamlNode& node)
+{
+    const MapReader map(node, "cluster", {"buildings", "cross", "links"});
+    ClusterSpec cluster;
+    const YamlNode& buildings =
+        map.Require("buildings", "buildings: {count: 2, gpus: 8192, gpu: h100}");
+    cluster.buildings = ReadBuildings(buildings, map.PathOf("buildings"));
+    ReadSpans(cluster, map);
+    return cluster;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CLUSTER_READER_H
+#define SCALEACROSS_CLUSTER_READER_H
+
+#include "core/io/yaml-node.h"
+#include "core/spec/cluster-spec.h"
+
+namespace scaleacross
+{
+
+/// Reads the key `cluster` of a study. Throws ConfigError with the place; what only
+/// ClusterSpec::Validate() knows is left to it.
+ClusterSpec ReadCluster(const YamlNode& node);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_CLUSTER_READER_H

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/plan-reader.h"
+
+#include "core/io/map-reader.h"
+
+#include <algorithm>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr size_t g_mostValues = 256;
+
+/// The keys below "plan" or "network" that the table of plan fields knows.
+std::vector<std::string>
+KeysOf(const std::string& prefix)
+{
+    std::vector<std::string> keys;
+    for (const auto& field : PlanFields())
+    {
+        if (field.key.compare(0, prefix.size() + 1, prefix + ".") == 0)
+        {
+            keys.push_back(field.key.substr(prefix.size() + 1));
+        }
+    }
+    return keys;
+}
+
+void
+Set(Plan& plan,
+    const PlanField& field,
+    const std::string& text,
+    const YamlNode& node,
+    const std::string& path)
+{
+    try
+    {
+        field.set(plan, text);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(node.Place() + " " + path);
+    }
+}
+
+/// The texts of a range: from, then times factor or plus step, up to and including to.
+std::vector<std::string>
+RangeOf(const YamlNode& node, const std::string& path)
+{
+    const MapReader map(node, path, {"from", "to", "factor", "step"});
+    constexpr uint64_t most = UINT32_MAX;
+    uint64_t from = 0;
+    uint64_t to = 0;
+    uint64_t factor = 1;
+    uint64_t step = 0;
+    map.GetRequired("from", from, Whole(0, most), "from: 1");
+    map.GetRequired("to", to, Whole(0, most), "to: 64");
+    const bool byFactor = map.Get("factor", factor, Whole(2, most));
+    const bool byStep = map.Get("step", step, Whole(1, most));
+    if (byFactor == byStep)
+    {
+        FailAt(node,
+               path,
+               byFactor ? "factor and step are both given" : "neither factor nor step is given",
+               "exactly one of them",
+               "write e.g. {from: 1, to: 64, factor: 2}");
+    }
+    if (from > to || (byFactor && from == 0))
+    {
+        FailAt(node,
+               path,
+               "the range from " + std::to_string(from) + " to " + std::to_string(to) +
+                   (from > to ? " is empty" : " never grows by a factor"),
+               "from at most to, and at least 1 with a factor",
+               "");
+    }
+    std::vector<std::string> texts;
+    // All bounds are below 2^32, so neither step overflows 64 bits.
+    for (uint64_t value = from; value <= to; value = value * factor + step)
+    {
+        texts.push_back(std::to_string(value));
+        if (texts.size() > g_mostValues)
+        {
+            FailAt(node,
+                   path,
+                   "the range has too many values",
+                   "at most " + std::to_string(g_mostValues),
+                   "use a larger step, or a factor");
+        }
+    }
+    return texts;
+}
+
+SearchAxis
+ReadAxis(const PlanField& field, const YamlNode& node, const std::string& path)
+{
+    SearchAxis axis;
+    axis.key = field.key;
+    Plan scratch;
+    const auto add = [&](const std::string& text, const YamlNode& place, const std::string& at) {
+        Set(scratch, field, text, place, at);
+        const std::string value = field.get(scratch);
+        if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
+        {
+            FailAt(place, at, Quoted(text) + " is given twice", "every value once", "");
+        }
+        axis.values.push_back(value);
+    };
+    if (node.kind == YamlNode::Kind::Map)
+    {
+        for (const auto& text : RangeOf(node, path))
+        {
+            add(text, node, path);
+        }
+        return axis;
+    }
+    const auto list = ListOf(node, path);
+    if (list.empty() || list.size() > g_mostValues)
+    {
+        FailAt(node,
+               path,
+               "there are " + std::to_string(list.size()) + " values",
+               "1 to " + std::to_string(g_mostValues) + " values: " + field.allowed,
+               "");
+    }
+    for (size_t i = 0; i < list.size(); i++)
+    {
+        const std::string at = path + "." + std::to_string(i);
+        add(ScalarText(*list[i], at), *list[i], at);
+    }
+    return axis;
+}
+
+} // namespace
+
+void
+ReadPlanFields(Plan& plan, const YamlNode& node, const std::string& prefix, const std::string& path)
+{
+    std::vector<std::string> keys = KeysOf(prefix);
+    if (prefix == "network")
+    {
+        keys.emplace_back("ns3");
+    }
+    const MapReader map(node, path, keys);
+    for (size_t i = 0; i < node.keys.size(); i++)
+    {
+        const std::string& key = node.keys[i].text;
+        const YamlNode& value = node.children[i];
+        const PlanField* field = FindPlanField(prefix + "." + key);
+        if (field != nullptr)
+        {
+            Set(plan, *field, ScalarText(value, map.PathOf(key)), value, map.PathOf(key));
+            continue;
+        }
+        // Only ns3 is left: attribute names with their values, which ns-3 alone can judge.
+        if (value.kind == YamlNode::Kind::Scalar || value.kind == YamlNode::Kind::List)
+        {
+            FailAt(value,
+                   map.PathOf(key),
+                   "this is " + value.KindName(),
+                   "a map of ns-3 attributes",
+                   "write e.g. ns3: {\"ns3::TcpSocket::SegmentSize\": 1448}");
+        }
+        for (size_t j = 0; j < value.keys.size(); j++)
+        {
+            const std::string& name = value.keys[j].text;
+            plan.network.ns3Attributes[name] =
+                ScalarText(value.children[j], map.PathOf(key) + "." + name);
+        }
+    }
+}
+
+std::vector<SearchAxis>
+ReadSearch(const YamlNode& node)
+{
+    const MapReader map(node, "search", {"plan", "network"});
+    std::vector<SearchAxis> axes;
+    for (const auto* prefix : {"plan", "network"})
+    {
+        const YamlNode* part = map.Find(prefix);
+        if (part == nullptr)
+        {
+            continue;
+        }
+        const MapReader fields(*part, map.PathOf(prefix), KeysOf(prefix));
+        // In the table's order, whatever the order in the file: the search is the same.
+        for (const auto& key : KeysOf(prefix))
+        {
+            const YamlNode* value = fields.Find(key);
+            if (value != nullptr)
+            {
+                axes.push_back(ReadAxis(*FindPlanField(std::string(prefix) + "." + key),
+                                        *value,
+                                        fields.PathOf(key)));
+            }
+        }
+    }
+    return axes;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PLAN_READER_H
+#define SCALEACROSS_PLAN_READER_H
+
+#include "core/io/yaml-node.h"
+#include "core/spec/plan-fields.h"
+#include "core/spec/study.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Reads the fields of `prefix` ("plan" or "network") from a map at `path`; `network` may also hold
+/// the map ns3. Keys, values and their limits come from PlanFields(). Throws ConfigError.
+void ReadPlanFields(Plan& plan,
+                    const YamlNode& node,
+                    const std::string& prefix,
+                    const std::string& path);
+
+/// Reads the key `search`: for plan and network fields a list of values, one value, or a range
+/// {from, to, factor} or {from, to, step}. Every value is checked here. Throws ConfigError.
+std::vector<SearchAxis> ReadSearch(const YamlNode& node);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PLAN_READER_H

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/read-study.h"
+
+#include "core/io/cluster-reader.h"
+#include "core/io/map-reader.h"
+#include "core/io/model-reader.h"
+#include "core/io/plan-reader.h"
+#include "core/io/text-file.h"
+#include "core/spec/plan-fields.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::string
+Text(const std::string& value)
+{
+    return value;
+}
+
+WorkloadSpec
+ReadWorkload(const YamlNode& node, const std::string& path)
+{
+    const MapReader map(node, path, {"sequence", "global_batch", "gradients", "causal_attention"});
+    WorkloadSpec workload;
+    map.GetRequired("sequence", workload.sequence, Whole(1, 1U << 24), "sequence: 8192");
+    map.GetRequired("global_batch", workload.globalBatch, Whole(1, 1U << 24), "global_batch: 2048");
+    std::string gradients = "fp32";
+    map.Get("gradients", gradients, OneOf({"fp32", "bf16"}));
+    workload.gradientBytes = gradients == "fp32" ? 4 : 2;
+    map.Get("causal_attention", workload.causalAttention, ParseBool);
+    return workload;
+}
+
+/// Reads model, workload and plan of one job, which stand at the top or in an element of `jobs`.
+JobSpec
+ReadJob(const MapReader& map, const std::string& folder, bool& dpGiven)
+{
+    JobSpec job;
+    job.model = ReadModel(map.Require("model", "model: llama3-8b"), map.PathOf("model"), folder);
+    job.workload =
+        ReadWorkload(map.Require("workload", "workload: {sequence: 8192, global_batch: 2048}"),
+                     map.PathOf("workload"));
+    if (const YamlNode* node = map.Find("plan"); node != nullptr)
+    {
+        Plan plan;
+        ReadPlanFields(plan, *node, "plan", map.PathOf("plan"));
+        job.plan = plan.parallel;
+        dpGiven = node->Find("dp") != nullptr;
+    }
+    return job;
+}
+
+std::vector<JobSpec>
+ReadJobs(const MapReader& map, const std::string& folder, bool& dpGiven)
+{
+    const YamlNode* list = map.Find("jobs");
+    if (list == nullptr)
+    {
+        return {ReadJob(map, folder, dpGiven)};
+    }
+    for (const auto* key : {"model", "workload", "plan"})
+    {
+        if (const YamlNode* node = map.Find(key); node != nullptr)
+        {
+            FailAt(*node,
+                   key,
+                   "the study has jobs as well",
+                   "either jobs, or model, workload and plan of the one job",
+                   "move it into the job");
+        }
+    }
+    if (list->kind != YamlNode::Kind::List || list->children.empty())
+    {
+        FailAt(*list, "jobs", "this is " + list->KindName(), "a list of jobs", "");
+    }
+    std::vector<JobSpec> jobs;
+    for (size_t i = 0; i < list->children.size(); i++)
+    {
+        const MapReader job(list->children[i],
+                            "jobs." + std::to_string(i),
+                            {"name", "model", "workload", "plan"});
+        jobs.push_back(ReadJob(job, folder, dpGiven));
+        job.Get("name", jobs.back().name, Text);
+    }
+    return jobs;
+}
+
+std::vector<EventSpec>
+ReadEvents(const YamlNode& node)
+{
+    std::vector<EventSpec> events;
+    const auto list = ListOf(node, "events");
+    for (size_t i = 0; i < list.size(); i++)
+    {
+        const MapReader map(*list[i], "events." + std::to_string(i), {"kind", "at", "target"});
+        EventSpec event;
+        map.GetRequired("kind", event.kind, Text, "kind: link-failure");
+        map.GetRequired("at", event.at, ParseDuration, "at: 1ms");
+        map.Get("target", event.target, Text);
+        events.push_back(event);
+    }
+    return events;
+}
+
+/// A list of different words out of `known`.
+std::vector<std::string>
+ReadWords(const YamlNode& node, const std::string& path, const std::vector<std::string>& known)
+{
+    std::vector<std::string> words;
+    const auto list = ListOf(node, path);
+    for (size_t i = 0; i < list.size(); i++)
+    {
+        const std::string at = path + "." + std::to_string(i);
+        words.push_back(ParseScalar(*list[i], at, OneOf(known)));
+        if (std::find(words.begin(), words.end() - 1, words.back()) != words.end() - 1)
+        {
+            FailAt(*list[i], at, Quoted(words.back()) + " is given twice", "every word once", "");
+        }
+    }
+    return words;
+}
+
+/// The deepest node on the way that a message's key path describes, and the whole path in the file.
+/// List indices are passed over where the study describes all elements by one map.
+const YamlNode&
+NodeAt(const YamlNode& root, const std::string& path)
+{
+    const YamlNode* at = &root;
+    std::istringstream stream(path);
+    for (std::string segment; std::getline(stream, segment, '.');)
+    {
+        const bool index = segment.find_first_not_of("0123456789") == std::string::npos;
+        if (at->kind == YamlNode::Kind::List && index && segment.size() < 9 &&
+            std::stoul(segment) < at->children.size())
+        {
+            at = &at->children[std::stoul(segment)];
+        }
+        else if (const YamlNode* child = at->Find(segment); child != nullptr)
+        {
+            at = child;
+        }
+        else if (!index)
+        {
+            break;
+        }
+    }
+    return *at;
+}
+
+/// An error of Validate(), which knows key paths only, with the place in the file.
+ConfigError
+Located(const ConfigError& error, const YamlNode& root)
+{
+    std::string path = error.Where();
+    const std::string first = path.substr(0, path.find('.'));
+    const bool ofJob = first == "model" || first == "workload" || first == "plan";
+    if (ofJob && root.Find("jobs") != nullptr)
+    {
+        path = "jobs.0." + path;
+    }
+    return error.At(NodeAt(root, path).Place() + " " + path);
+}
+
+/// Lets dp follow from the GPUs, or checks it. Where the search varies a degree, whether the
+/// degrees fit is for the search to judge.
+void
+FitDegrees(Study& study, const YamlNode& root)
+{
+    ParallelPlan& plan = study.scenario.Job().plan;
+    const bool varied = std::any_of(study.search.begin(), study.search.end(), [](const auto& axis) {
+        return axis.key == "plan.tp" || axis.key == "plan.cp" || axis.key == "plan.pp" ||
+               axis.key == "plan.dp";
+    });
+    const uint64_t gpus = study.scenario.cluster.Gpus();
+    // The product of the degrees may exceed 64 bits, so divide instead.
+    uint64_t rest = gpus;
+    for (const uint64_t degree : {plan.tp, plan.cp, plan.pp})
+    {
+        rest = rest % degree == 0 ? rest / degree : 0;
+    }
+    const std::string product = "tp " + std::to_string(plan.tp) + " x cp " +
+                                std::to_string(plan.cp) + " x pp " + std::to_string(plan.pp);
+    const std::string cluster = "the " + std::to_string(gpus) + " GPUs of the cluster";
+    if (varied)
+    {
+        plan.dp = study.dpGiven || rest == 0 ? plan.dp : static_cast<uint32_t>(rest);
+        return;
+    }
+    if (rest == 0)
+    {
+        throw Located(ConfigError("plan",
+                                  product + " does not divide " + cluster,
+                                  "tp x cp x pp x dp = " + std::to_string(gpus),
+                                  "change a degree or the number of GPUs"),
+                      root);
+    }
+    if (!study.dpGiven)
+    {
+        plan.dp = static_cast<uint32_t>(rest);
+    }
+    else if (plan.dp != rest)
+    {
+        throw Located(
+            ConfigError("plan.dp",
+                        product + " x dp " + std::to_string(plan.dp) + " is not " + cluster,
+                        "tp x cp x pp x dp = " + std::to_string(gpus),
+                        "set dp to " + std::to_string(rest) +
+                            ", or leave it out so that it follows"),
+            root);
+    }
+}
+
+Study
+ReadRoot(const YamlNode& root, const std::string& name)
+{
+    const MapReader map(root,
+                        "",
+                        {"study",
+                         "jobs",
+                         "model",
+                         "workload",
+                         "cluster",
+                         "network",
+                         "plan",
+                         "search",
+                         "events",
+                         "baselines",
+                         "engines",
+                         "seed"});
+    const std::filesystem::path file(name);
+    Study study;
+    study.path = name;
+    study.name = file.has_parent_path() ? file.parent_path().filename().string() : "study";
+    map.Get("study", study.name, Text);
+    Scenario& scenario = study.scenario;
+    scenario.jobs = ReadJobs(map, file.parent_path().string(), study.dpGiven);
+    scenario.cluster =
+        ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"));
+    if (const YamlNode* node = map.Find("network"); node != nullptr)
+    {
+        Plan plan;
+        ReadPlanFields(plan, *node, "network", "network");
+        scenario.network = plan.network;
+    }
+    if (const YamlNode* node = map.Find("search"); node != nullptr)
+    {
+        study.search = ReadSearch(*node);
+    }
+    if (const YamlNode* node = map.Find("events"); node != nullptr)
+    {
+        scenario.events = ReadEvents(*node);
+    }
+    if (const YamlNode* node = map.Find("baselines"); node != nullptr)
+    {
+        study.baselines = ReadWords(*node, "baselines", KnownBaselines());
+    }
+    study.engines = {"analytical"};
+    if (const YamlNode* node = map.Find("engines"); node != nullptr)
+    {
+        study.engines = ReadWords(*node, "engines", KnownEngines());
+        if (study.engines.empty())
+        {
+            FailAt(*node, "engines", "the list is empty", AnyOf(KnownEngines()), "");
+        }
+    }
+    // ns-3 takes a seed of 32 bits and refuses 0.
+    map.Get("seed", study.seed, Whole(1, UINT32_MAX));
+    try
+    {
+        scenario.Validate();
+    }
+    catch (const ConfigError& error)
+    {
+        throw Located(error, root);
+    }
+    FitDegrees(study, root);
+    return study;
+}
+
+} // namespace
+
+Study
+ParseStudy(const std::string& text, const std::string& name, const Overrides& overrides)
+{
+    YamlNode root = ParseYaml(text, name);
+    for (const auto& [path, value] : overrides)
+    {
+        SetYaml(root, path, value);
+    }
+    return ReadRoot(root, name);
+}
+
+Study
+ReadStudy(const std::string& path, const Overrides& overrides)
+{
+    return ParseStudy(ReadTextFile(path), path, overrides);
+}
+
+} // namespace scaleacross

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_READ_STUDY_H
+#define SCALEACROSS_READ_STUDY_H
+
+#include "core/spec/study.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Values set on the command line: path ("cluster.cross.oversubscription") and value ("4"), applied
+/// in order to the document before it is read. Any key can be set, also one the file leaves out.
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+/**
+ * Reads a study file (YAML, or JSON); its schema is described in doc/study-file.md.
+ *
+ * The result is complete and has passed Scenario::Validate(). Where the study fixes no degree in
+ * `search`, tp x cp x pp x dp is the number of GPUs: dp follows unless it is given.
+ *
+ * Throws ConfigError for everything that is wrong, with the place in the file: where =
+ * "study.yaml:12:5 plan.tp" (line and column from 1), or "--set plan.tp=0 plan.tp".
+ */
+Study ReadStudy(const std::string& path, const Overrides& overrides = {});
+
+/// As ReadStudy(), from text. `name` stands for the file: in messages, and paths in the study are
+/// relative to its folder.
+Study ParseStudy(const std::string& text, const std::string& name, const Overrides& overrides = {});
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_READ_STUDY_H

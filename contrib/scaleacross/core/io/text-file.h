@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TEXT_FILE_H
+#define SCALEACROSS_TEXT_FILE_H
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace scaleacross
+{
+
+/// Larger than any study or config.json by far, and small enough that no parser takes long over it.
+constexpr size_t kMostTextBytes = 1U << 20;
+
+/// The content of a text file. Throws ConfigError (where = path) if it is missing, no regular file,
+/// not readable, empty, larger than kMostTextBytes, or refused by CheckText().
+std::string ReadTextFile(const std::string& path);
+
+/// Throws ConfigError (where = "name:line:column") unless `text` is UTF-8 without control
+/// characters other than tab and line ends, at most kMostTextBytes long and more than white space.
+void CheckText(std::string_view text, const std::string& name);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_TEXT_FILE_H
