@@ -18,20 +18,6 @@ class AnalyticalEngine : public Engine
     RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
 };
 
-/**
- * Times of a plan by closed forms, without building its programs: microseconds each.
- *
- * `bound` <= `estimate`, and `bound` <= the iteration time of every engine: it is admissible.
- */
-struct ClosedForm
-{
-    Duration bound;    //!< no engine can be faster: busiest stage's compute, least transfer per cut
-    Duration estimate; //!< rung 1
-};
-
-/// Rung 1. Infeasible exactly where PrepareRun is.
-std::variant<ClosedForm, Infeasible> EvaluateClosedForm(const Scenario& scenario);
-
 } // namespace scaleacross
 
 #endif // SCALEACROSS_ANALYTICAL_ENGINE_H

@@ -71,6 +71,9 @@ std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario);
 /// building crossings, version.
 void CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& report);
 
+/// Payload that leaves its building in one iteration, all ranks together.
+Bytes CrossBuildingBytes(const PreparedRun& run);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_ENGINE_H

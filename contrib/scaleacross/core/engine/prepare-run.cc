@@ -69,6 +69,19 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     return volume;
 }
 
+using ClassReports = std::array<ClassReport, kCommClasses>;
+
+Bytes
+SumOfCross(const ClassReports& classes)
+{
+    Bytes sum;
+    for (const ClassReport& comm : classes)
+    {
+        sum += comm.crossBytes;
+    }
+    return sum;
+}
+
 /// Adds up what the operations of one rank class send, per communication class.
 class VolumeCounter
 {
@@ -79,18 +92,18 @@ class VolumeCounter
     {
     }
 
-    void Add(const std::vector<Op>& ops, RunReport& report)
+    void Add(const std::vector<Op>& ops, ClassReports& classes)
     {
         for (const Op& op : ops)
         {
             if (op.kind == OpKind::Run)
             {
-                Add(m_run.graph.bodies[op.index].ops, report);
+                Add(m_run.graph.bodies[op.index].ops, classes);
             }
             else if (op.kind == OpKind::Send)
             {
                 const Rank to = m_class.representative + op.peer;
-                ClassReport& pipeline = report.Of(CommClass::Pipeline);
+                ClassReport& pipeline = classes[static_cast<size_t>(CommClass::Pipeline)];
                 pipeline.bytes += op.bytes * m_class.ranks;
                 if (m_run.layout.BuildingOf(m_class.representative) !=
                     m_run.layout.BuildingOf(to))
@@ -101,7 +114,8 @@ class VolumeCounter
             else if (op.kind == OpKind::Collective)
             {
                 const Volume& volume = Of(op.index);
-                ClassReport& comm = report.Of(m_run.graph.collectives[op.index].comm);
+                const CommClass which = m_run.graph.collectives[op.index].comm;
+                ClassReport& comm = classes[static_cast<size_t>(which)];
                 comm.bytes += volume.all;
                 comm.crossBytes += volume.cross;
             }
@@ -205,13 +219,20 @@ CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& repo
     }
     for (const RankClass& rankClass : run.graph.classes)
     {
-        VolumeCounter(run, rankClass).Add(rankClass.program.ops, report);
+        VolumeCounter(run, rankClass).Add(rankClass.program.ops, report.classes);
     }
-    report.crossBuildingBytes = Bytes(0);
-    for (const ClassReport& comm : report.classes)
+    report.crossBuildingBytes = SumOfCross(report.classes);
+}
+
+Bytes
+CrossBuildingBytes(const PreparedRun& run)
+{
+    ClassReports classes;
+    for (const RankClass& rankClass : run.graph.classes)
     {
-        report.crossBuildingBytes += comm.crossBytes;
+        VolumeCounter(run, rankClass).Add(rankClass.program.ops, classes);
     }
+    return SumOfCross(classes);
 }
 
 } // namespace scaleacross

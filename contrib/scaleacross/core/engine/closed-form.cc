@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/closed-form.h"
+
+#include "core/engine/transfer-cost.h"
+#include "core/schedule/pipeline-order.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr size_t kActions = 5;
+
+/// Time in a body: what no engine can avoid, and what rung 1 expects.
+struct BodyTime
+{
+    double least{0};
+    double expected{0};
+};
+
+/// Sums over one iteration of a class, in seconds.
+struct ClassSums
+{
+    double busyLeast{0};
+    double busy{0};
+    std::array<double, kActions> byAction{};      //!< expected
+    std::array<double, kActions> leastByAction{};
+    std::map<uint16_t, double> firstForward;      //!< least, by chunk
+    std::map<uint16_t, double> leastBackward;     //!< least backward or input gradient, by chunk
+    double nic{0};     //!< payload of one rank over its NIC
+    double gather{0};  //!< collectives on Stream::Gather, alone
+    double reduce{0};  //!< on Stream::Reduce, alone
+    double largest{0}; //!< the longest single collective of the two
+    double hop{0};     //!< the slowest message it sends, alone
+};
+
+class Summation
+{
+  public:
+    Summation(const Scenario& scenario, const PreparedRun& run)
+        : m_scenario(scenario),
+          m_run(run),
+          m_network(scenario, run.layout)
+    {
+    }
+
+    ClassSums Of(const RankClass& rankClass)
+    {
+        m_class = &rankClass;
+        m_bodies.clear();
+        m_alone.clear();
+        m_sums = ClassSums();
+        for (const Op& op : rankClass.program.ops)
+        {
+            if (op.kind == OpKind::Run)
+            {
+                AddRun(op);
+            }
+            else if (op.kind == OpKind::Compute)
+            {
+                m_sums.busyLeast += op.duration.S();
+                m_sums.busy += op.duration.S();
+                m_sums.byAction[static_cast<size_t>(Action::Optimizer)] += op.duration.S();
+                m_sums.leastByAction[static_cast<size_t>(Action::Optimizer)] += op.duration.S();
+            }
+            else if (op.kind == OpKind::Send)
+            {
+                AddSend(op);
+            }
+            else if (op.kind == OpKind::Collective)
+            {
+                AddCollective(op);
+            }
+        }
+        return m_sums;
+    }
+
+  private:
+    void AddRun(const Op& op)
+    {
+        const BodyTime time = TimeOf(op.index);
+        for (const Op& inner : m_run.graph.bodies[op.index].ops)
+        {
+            if (inner.kind == OpKind::Collective)
+            {
+                AddCollective(inner);
+            }
+        }
+        const auto action = static_cast<size_t>(op.action);
+        m_sums.busyLeast += time.least;
+        m_sums.busy += time.expected;
+        m_sums.byAction[action] += time.expected;
+        m_sums.leastByAction[action] += time.least;
+        if (op.action == Action::Forward)
+        {
+            m_sums.firstForward.emplace(op.chunk, time.least);
+        }
+        else if (op.action == Action::Backward || op.action == Action::InputGradient)
+        {
+            const auto [entry, added] = m_sums.leastBackward.emplace(op.chunk, time.least);
+            entry->second = std::min(entry->second, time.least);
+        }
+    }
+
+    void AddSend(const Op& op)
+    {
+        const Rank to = m_class->representative + op.peer;
+        const TransferCost cost =
+            m_network.MessageCost(op.bytes, m_class->representative, to, m_class->ranks);
+        m_sums.hop = std::max(m_sums.hop, cost.Alone().S());
+        if (cost.port == Port::Nic)
+        {
+            m_sums.nic += static_cast<double>(op.bytes.Count()) * 8.0 / NicRate();
+        }
+    }
+
+    void AddCollective(const Op& op)
+    {
+        const Alone& alone = AloneOf(op.index);
+        m_sums.nic += alone.nic;
+        if (op.stream != Stream::Inline)
+        {
+            (op.stream == Stream::Gather ? m_sums.gather : m_sums.reduce) += alone.seconds;
+            m_sums.largest = std::max(m_sums.largest, alone.seconds);
+        }
+    }
+
+    /// A collective with the network to itself.
+    struct Alone
+    {
+        double seconds{0};
+        double least{0}; //!< payload over port rate only
+        double nic{0};   //!< of it, over the NIC
+    };
+
+    const Alone& AloneOf(uint32_t collective)
+    {
+        const auto known = m_alone.find(collective);
+        if (known != m_alone.end())
+        {
+            return known->second;
+        }
+        Alone alone;
+        for (const Phase& phase : m_run.graph.collectives[collective].phases)
+        {
+            const TransferCost cost =
+                m_network.PhaseCost(phase, m_class->representative, m_class->ranks);
+            alone.seconds += cost.Alone().S();
+            if (cost.port == Port::Nvlink)
+            {
+                alone.least += cost.portSeconds;
+                continue;
+            }
+            if (phase.pattern == Pattern::DirectAllToAll)
+            {
+                // Members on the same server are reached by NVLink, whatever their number.
+                continue;
+            }
+            const double n = phase.group.Size();
+            const double payload = static_cast<double>(phase.bytes.Count()) * (n - 1) / n;
+            alone.nic += payload * 8.0 / NicRate();
+            alone.least += payload * 8.0 / NicRate();
+        }
+        return m_alone[collective] = alone;
+    }
+
+    BodyTime TimeOf(uint32_t body)
+    {
+        const auto known = m_bodies.find(body);
+        if (known != m_bodies.end())
+        {
+            return known->second;
+        }
+        BodyTime time;
+        for (const Op& op : m_run.graph.bodies[body].ops)
+        {
+            if (op.kind == OpKind::Compute)
+            {
+                time.least += op.duration.S();
+                time.expected += op.duration.S();
+            }
+            else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
+            {
+                time.least += AloneOf(op.index).least;
+                time.expected += AloneOf(op.index).seconds;
+            }
+        }
+        return m_bodies[body] = time;
+    }
+
+    double NicRate() const
+    {
+        const uint32_t building = m_run.layout.BuildingOf(m_class->representative);
+        return m_scenario.cluster.buildings[building].gpu.nicRate.Value();
+    }
+
+    const Scenario& m_scenario;
+    const PreparedRun& m_run;
+    const NetworkModel m_network;
+    const RankClass* m_class{nullptr};
+    std::map<uint32_t, BodyTime> m_bodies;
+    std::map<uint32_t, Alone> m_alone;
+    ClassSums m_sums;
+};
+
+double
+At(const std::array<double, kActions>& sums, Action action)
+{
+    return sums[static_cast<size_t>(action)];
+}
+
+/// Forwards of the first microbatch down, all of the last stage, the last input gradient back.
+double
+LongestPath(const std::vector<ClassSums>& stages)
+{
+    const ClassSums& last = stages.back();
+    double path = At(last.leastByAction, Action::Forward) +
+                  At(last.leastByAction, Action::Backward) +
+                  At(last.leastByAction, Action::InputGradient);
+    if (stages.size() > 1)
+    {
+        double back = 0;
+        for (const auto& [chunk, ignored] : last.leastBackward)
+        {
+            double sum = 0;
+            for (size_t s = 0; s + 1 < stages.size(); s++)
+            {
+                const auto entry = stages[s].leastBackward.find(chunk);
+                sum += entry == stages[s].leastBackward.end() ? 0.0 : entry->second;
+            }
+            back = chunk == last.leastBackward.begin()->first ? sum : std::min(back, sum);
+        }
+        path += back;
+        for (size_t s = 0; s + 1 < stages.size(); s++)
+        {
+            const auto first = stages[s].firstForward.begin();
+            path += first == stages[s].firstForward.end() ? 0.0 : first->second;
+        }
+    }
+    return path + At(stages.front().leastByAction, Action::Optimizer);
+}
+
+/// Payload between buildings over the capacity of all spans in both directions.
+double
+CutTime(const Scenario& scenario, const PreparedRun& run)
+{
+    double capacity = 0;
+    for (const CrossLinkSpec& link : scenario.cluster.crossLinks)
+    {
+        capacity += 2.0 * link.capacity.Value();
+    }
+    if (capacity == 0)
+    {
+        return 0;
+    }
+    return static_cast<double>(CrossBuildingBytes(run).Count()) * 8.0 / capacity;
+}
+
+/// Idle time per stage by the schedule's closed form; F, B, W are one microbatch of all chunks.
+double
+BubbleOf(const ParallelPlan& plan, const ClassSums& slowest, double microbatches)
+{
+    const double f = At(slowest.byAction, Action::Forward) / microbatches;
+    const double b = At(slowest.byAction, Action::Backward) / microbatches;
+    const double i = At(slowest.byAction, Action::InputGradient) / microbatches;
+    const double w = At(slowest.byAction, Action::WeightGradient) / microbatches;
+    const double steps = plan.pp - 1;
+    switch (plan.schedule)
+    {
+    case Schedule::GPipe:
+    case Schedule::OneFOneB:
+        return steps * (f + b);
+    case Schedule::Interleaved:
+    case Schedule::DoraPp:
+        return steps * (f + b) / plan.chunks;
+    case Schedule::ZbH1:
+        return steps * std::max(0.0, f + i - w);
+    }
+    return 0;
+}
+
+} // namespace
+
+ClosedForm
+EvaluateClosedForm(const Scenario& scenario, const PreparedRun& run)
+{
+    const ParallelPlan& plan = run.layout.plan;
+    Summation summation(scenario, run);
+    std::vector<ClassSums> stages;
+    double bound = CutTime(scenario, run);
+    ClassSums slowest;
+    double hops = 0;
+    double slowestHop = 0;
+    for (const RankClass& rankClass : run.graph.classes)
+    {
+        const ClassSums sums = summation.Of(rankClass);
+        bound = std::max({bound, sums.busyLeast, sums.nic});
+        hops += sums.hop;
+        slowestHop = std::max(slowestHop, sums.hop);
+        if (sums.busy > slowest.busy)
+        {
+            slowest = sums;
+        }
+        if (rankClass.stage == stages.size())
+        {
+            stages.push_back(sums);
+        }
+    }
+    bound = std::max(bound, LongestPath(stages));
+
+    const double m = static_cast<double>(scenario.Job().workload.globalBatch) / plan.dp /
+                     plan.microbatch;
+    // Fill and drain pass every boundary once each way. In the steady state of strict 1F1B a slow
+    // boundary costs about one round trip per two microbatches; schedules with more microbatches
+    // in flight than stages hide it, GPipe does not meet it.
+    const bool strict = plan.schedule == Schedule::OneFOneB || plan.schedule == Schedule::ZbH1;
+    const double latency =
+        plan.pp == 1 ? 0.0 : 2.0 * hops + (strict ? (m - 1) * slowestHop : 0.0);
+    // Reductions begin with the last microbatch's backward of the first chunk that is done, gathers
+    // are needed from the first forward on; what does not fit beside those passes is exposed, and of
+    // each at least the one unit that nothing can hide.
+    const double backward = (At(slowest.byAction, Action::Backward) +
+                             At(slowest.byAction, Action::InputGradient) +
+                             At(slowest.byAction, Action::WeightGradient)) /
+                            m;
+    const double forward = At(slowest.byAction, Action::Forward) / m;
+    const double windows = plan.reshard ? m : 1.0;
+    const double reduce = std::max(std::min(slowest.largest, slowest.reduce),
+                                   slowest.reduce - windows * backward);
+    const double gather = std::max(std::min(slowest.largest, slowest.gather),
+                                   slowest.gather - windows * forward);
+    ClosedForm result;
+    const double estimate =
+        slowest.busy + BubbleOf(plan, slowest, m) + latency + reduce + gather;
+    result.bound = Duration::Seconds(bound);
+    result.estimate = std::max(result.bound, Duration::Seconds(estimate));
+    return result;
+}
+
+} // namespace scaleacross
