@@ -12,8 +12,8 @@
 namespace scaleacross
 {
 
-/// Time one GPU computes for one microbatch, by pass. B = inputGradient + weightGradient; recomputed
-/// forward work is part of inputGradient.
+/// Time one GPU computes for one microbatch, by pass. B = inputGradient + weightGradient;
+/// recomputed forward work is part of inputGradient.
 struct ComputeCost
 {
     Duration forward;
@@ -29,8 +29,9 @@ struct LayerCost
 };
 
 /**
- * T = GEMM and attention FLOPs / (peak x gemmEfficiency) + element-wise bytes / (HBM x hbmEfficiency),
- * all split by tp and cp. Sources and the exact terms stand in the .cc beside each line.
+ * T = GEMM and attention FLOPs / (peak x gemmEfficiency) + element-wise bytes / (HBM x
+ * hbmEfficiency), all split by tp and cp. Sources and the exact terms stand in the .cc beside each
+ * line.
  */
 LayerCost CostOfLayer(const ModelSpec& model,
                       const WorkloadSpec& workload,
