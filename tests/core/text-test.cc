@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/text.h"
+
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+namespace
+{
+
+std::string
+WholeRefusal(const std::string& text, uint64_t least, uint64_t most)
+{
+    try
+    {
+        ParseWhole(text, least, most);
+    }
+    catch (const ValueError& error)
+    {
+        return error.Problem();
+    }
+    return "";
+}
+
+TEST(Text, WholeNumbers)
+{
+    EXPECT_EQ(ParseWhole("0", 0, 9), 0U);
+    EXPECT_EQ(ParseWhole("16384", 1, UINT32_MAX), 16384U);
+    EXPECT_EQ(ParseWhole("18446744073709551615", 0, UINT64_MAX), UINT64_MAX);
+}
+
+TEST(Text, WholeNumbersRefused)
+{
+    EXPECT_EQ(WholeRefusal("18446744073709551616", 0, UINT64_MAX),
+              "'18446744073709551616' is out of range");
+    EXPECT_EQ(WholeRefusal("4294967296", 0, UINT32_MAX), "'4294967296' is out of range");
+    EXPECT_EQ(WholeRefusal("0", 1, 8), "'0' is out of range");
+    EXPECT_EQ(WholeRefusal("-3", 1, 8), "'-3' is negative");
+    EXPECT_EQ(WholeRefusal("+3", 1, 8), "'+3' has a sign");
+    EXPECT_EQ(WholeRefusal("010", 1, 8),
+              "'010' begins with a zero, which some readers take as octal");
+    for (const auto* text :
+         {"", "-", "0x10", "0o10", "1_000", "1,000", "8.0", "1e3", " 8", "8 ", "nan", "eight"})
+    {
+        EXPECT_NE(WholeRefusal(text, 0, 5000).find("is not a whole number"), std::string::npos)
+            << text;
+    }
+}
+
+TEST(Text, Numbers)
+{
+    EXPECT_EQ(ParseNumber("2.8", 1, 1000), 2.8);
+    EXPECT_EQ(ParseNumber("1e-5", 0, 1), 1e-5);
+    EXPECT_EQ(ParseNumber("16", 1, 1000), 16.0);
+    for (const auto* text : {"", "nan", ".nan", "inf", "-inf", "1e999", "-1", "2e3", "1.0.0", "2x"})
+    {
+        EXPECT_THROW(ParseNumber(text, 0, 1000), ValueError) << text;
+    }
+}
+
+TEST(Text, BooleansAreTrueOrFalseOnly)
+{
+    EXPECT_TRUE(ParseBool("true"));
+    EXPECT_FALSE(ParseBool("false"));
+    for (const auto* text : {"yes", "no", "on", "off", "True", "1", "0", ""})
+    {
+        EXPECT_THROW(ParseBool(text), ValueError) << text;
+    }
+    try
+    {
+        ParseBool("yes");
+    }
+    catch (const ValueError& error)
+    {
+        EXPECT_EQ(error.Remedy(), "write true");
+    }
+}
+
+TEST(Text, NumberTextIsShortestAndExact)
+{
+    EXPECT_EQ(NumberText(0.0), "0");
+    EXPECT_EQ(NumberText(-0.0), "0");
+    EXPECT_EQ(NumberText(2.8), "2.8");
+    EXPECT_EQ(NumberText(30), "30");
+    EXPECT_EQ(NumberText(0.1), "0.1");
+    EXPECT_EQ(NumberText(400e9), "400000000000");
+    for (const double value : {1.0 / 3.0, 1e-7, 3.35e12 / 7, 1e300, -2.5, 5e-324 * 1e10})
+    {
+        EXPECT_EQ(ParseNumber(NumberText(value), -1e301, 1e301), value);
+    }
+}
+
+TEST(Text, Nearest)
+{
+    const std::vector<std::string> keys = {"distance", "latency", "capacity", "loss", "tp", "pp"};
+    EXPECT_EQ(Nearest("distence", keys), "distance");
+    EXPECT_EQ(Nearest("Latency", keys), "latency");
+    EXPECT_EQ(Nearest("banana", keys), "");
+    EXPECT_EQ(Nearest("", keys), "");
+    EXPECT_EQ(Nearest(std::string(100000, 'x'), keys), "");
+    // '-' and '_' are the same key to people: distance 0.
+    EXPECT_EQ(Nearest("gpus-per-node", {"gpus", "gpus_per_node"}), "gpus_per_node");
+}
+
+TEST(Text, QuotedIsPrintable)
+{
+    EXPECT_EQ(Quoted("abc"), "'abc'");
+    EXPECT_EQ(Quoted(std::string("a\0b\n", 4)), "'a\\x00b\\x0a'");
+    EXPECT_EQ(Quoted(std::string(100, 'x')), "'" + std::string(60, 'x') + "...'");
+}
+
+TEST(Text, AnyOf)
+{
+    EXPECT_EQ(AnyOf({"a"}), "a");
+    EXPECT_EQ(AnyOf({"a", "b", "c"}), "a, b or c");
+}
+
+} // namespace
+} // namespace scaleacross
