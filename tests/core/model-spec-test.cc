@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/spec/model-spec.h"
+#include "core/spec/presets.h"
+
+#include <gtest/gtest.h>
+#include <string>
+
+namespace scaleacross
+{
+namespace
+{
+
+/// Two layers, the second one MoE, every dimension a different small number.
+ModelSpec
+Small()
+{
+    ModelSpec model;
+    model.name = "small";
+    model.layers = 2;
+    model.hidden = 6;
+    model.heads = 4;
+    model.kvHeads = 2;
+    model.headDim = 3;
+    model.denseFfn = 10;
+    model.experts = 5;
+    model.topK = 2;
+    model.expertFfn = 7;
+    model.sharedFfn = 8;
+    model.moeEvery = 2;
+    model.vocabulary = 11;
+    return model;
+}
+
+std::string
+RefusedKey(const ModelSpec& model)
+{
+    try
+    {
+        model.Validate();
+    }
+    catch (const ConfigError& error)
+    {
+        return error.Where();
+    }
+    return "";
+}
+
+TEST(ModelSpec, ParametersByHand)
+{
+    const ModelSpec model = Small();
+    EXPECT_FALSE(model.IsMoeLayer(0));
+    EXPECT_TRUE(model.IsMoeLayer(1));
+    EXPECT_EQ(model.MoeLayers(), 1U);
+    // Attention 2h(ad) + 2h(gd) = 2*6*12 + 2*6*6 = 216, norms 2h = 12, MLP 3hf = 180.
+    EXPECT_EQ(model.DenseParametersOfLayer(0), 216U + 12 + 180);
+    EXPECT_EQ(model.ExpertParametersOfLayer(0), 0U);
+    // Shared expert 3*6*8 = 144, router hE = 30; experts 3*6*7*5 = 630.
+    EXPECT_EQ(model.DenseParametersOfLayer(1), 216U + 12 + 144 + 30);
+    EXPECT_EQ(model.ExpertParametersOfLayer(1), 630U);
+    EXPECT_EQ(model.EmbeddingParameters(), 66U);
+    EXPECT_EQ(model.HeadParameters(), 66U + 6);
+    EXPECT_EQ(model.TotalParameters(), 408U + 402 + 630 + 66 + 72);
+    // Two of the five experts.
+    EXPECT_EQ(model.ActiveParameters(), 408U + 402 + 252 + 66 + 72);
+}
+
+TEST(ModelSpec, TiedEmbeddingAndPlainMlp)
+{
+    ModelSpec model = Small();
+    model.tiedEmbedding = true;
+    EXPECT_EQ(model.HeadParameters(), 6U);
+    model.gatedMlp = false;
+    EXPECT_EQ(model.DenseParametersOfLayer(0), 216U + 12 + 120);
+    EXPECT_EQ(model.ExpertParametersOfLayer(1), 420U);
+}
+
+// Published: 8.03B, 70.55B and 405.85B parameters.
+TEST(ModelSpec, Llama3Totals)
+{
+    // 8B: attention 2*4096^2 + 2*4096*1024 = 41,943,040; MLP 3*4096*14336 = 176,160,768; norms
+    // 8,192: 218,112,000 a layer, 32 layers 6,979,584,000; twice 128256*4096 = 1,050,673,152; norm
+    // 4,096.
+    EXPECT_EQ(ModelPreset("llama3-8b").TotalParameters(), 8'030'261'248U);
+    // 70B: 2*8192^2 + 2*8192*1024 = 150,994,944; 3*8192*28672 = 704,643,072; 16,384: 855,654,400 a
+    // layer, 80 layers 68,452,352,000; embedding and head 2,101,346,304; norm 8,192.
+    EXPECT_EQ(ModelPreset("llama3-70b").TotalParameters(), 70'553'706'496U);
+    // 405B: 2*16384^2 + 2*16384*1024 = 570,425,344; 3*16384*53248 = 2,617,245,696; 32,768:
+    // 3,187,703,808 a layer, 126 layers 401,650,679,808; 4,202,692,608; norm 16,384.
+    EXPECT_EQ(ModelPreset("llama3-405b").TotalParameters(), 405'853'388'800U);
+    EXPECT_EQ(ModelPreset("llama3-405b").ActiveParameters(), 405'853'388'800U);
+}
+
+// Published: Scout 109B, Maverick 400B in all (with the vision encoder), 17B active.
+TEST(ModelSpec, Llama4Totals)
+{
+    // Attention 2*5120^2 + 2*5120*1024 = 62,914,560; norms 10,240; one expert 3*5120*8192 =
+    // 125,829,120, of which one is shared; router 5120*E. Embedding and head 2*202048*5120 =
+    // 2,068,971,520, norm 5,120.
+    const uint64_t common = 62'914'560 + 10'240;
+    const uint64_t expert = 125'829'120;
+    const uint64_t ends = 2'068'971'520 + 5'120;
+    const uint64_t scout = 48 * (common + expert + 5120 * 16 + 16 * expert) + ends;
+    EXPECT_EQ(scout, 107'769'861'120U); // 107.8B
+    EXPECT_EQ(ModelPreset("llama4-scout").TotalParameters(), scout);
+    EXPECT_EQ(ModelPreset("llama4-scout").ActiveParameters(), scout - 48 * 15 * expert);
+    EXPECT_EQ(ModelPreset("llama4-scout").MoeLayers(), 48U);
+
+    // Every second layer is MoE; the others have an MLP of 3*5120*16384 = 251,658,240.
+    const uint64_t maverick =
+        24 * (common + expert + 5120 * 128 + 128 * expert) + 24 * (common + 251'658'240) + ends;
+    EXPECT_EQ(maverick, 400'711'848'960U); // 400.7B
+    EXPECT_EQ(ModelPreset("llama4-maverick").TotalParameters(), maverick);
+    EXPECT_EQ(ModelPreset("llama4-maverick").ActiveParameters(), maverick - 24 * 127 * expert);
+    EXPECT_EQ(ModelPreset("llama4-maverick").MoeLayers(), 24U);
+
+    for (const auto* name : {"llama4-scout", "llama4-maverick"})
+    {
+        EXPECT_NEAR(static_cast<double>(ModelPreset(name).ActiveParameters()), 17e9, 0.3e9);
+    }
+}
+
+TEST(ModelSpec, ValidateNamesTheField)
+{
+    EXPECT_EQ(RefusedKey(Small()), "");
+    const auto changed = [](auto change) {
+        ModelSpec model = Small();
+        change(model);
+        return RefusedKey(model);
+    };
+    EXPECT_EQ(changed([](auto& m) { m.layers = 0; }), "model.layers");
+    EXPECT_EQ(changed([](auto& m) { m.hidden = 0; }), "model.hidden");
+    EXPECT_EQ(changed([](auto& m) { m.kvHeads = 3; }), "model.kv_heads");
+    EXPECT_EQ(changed([](auto& m) { m.kvHeads = 8; }), "model.kv_heads");
+    EXPECT_EQ(changed([](auto& m) { m.topK = 6; }), "model.top_k");
+    EXPECT_EQ(changed([](auto& m) { m.moeEvery = 0; }), "model.moe_every");
+    EXPECT_EQ(changed([](auto& m) { m.expertFfn = 0; }), "model.expert_ffn");
+    EXPECT_EQ(changed([](auto& m) { m.denseFfn = 0; }), "model.dense_ffn");
+    EXPECT_EQ(changed([](auto& m) { m.moeEvery = 1; }), "model.dense_ffn");
+    EXPECT_EQ(changed([](auto& m) { m.experts = 0; }), "model.top_k");
+    EXPECT_EQ(changed([](auto& m) { m.vocabulary = 0; }), "model.vocabulary");
+}
+
+TEST(ModelSpec, RefusesMoreParametersThanCanBeCounted)
+{
+    ModelSpec model = Small();
+    model.layers = 4096;
+    model.moeEvery = 1;
+    model.denseFfn = 0;
+    model.hidden = 1U << 18;
+    model.experts = 1U << 14;
+    model.expertFfn = 1U << 22;
+    EXPECT_EQ(RefusedKey(model), "model");
+}
+
+} // namespace
+} // namespace scaleacross

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/spec/plan-fields.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <string>
+
+namespace scaleacross
+{
+namespace
+{
+
+/// Some valid text for a field that differs from what it holds; "" if it has one value only.
+std::string
+OtherText(const PlanField& field, const Plan& plan)
+{
+    for (const auto* text :
+         {"2", "3", "true", "false", "pp", "ddp", "dorapp", "full", "ring", "512B", "1MiB"})
+    {
+        Plan changed = plan;
+        try
+        {
+            field.set(changed, text);
+        }
+        catch (const ConfigError&)
+        {
+            continue;
+        }
+        if (field.get(changed) != field.get(plan))
+        {
+            return text;
+        }
+    }
+    return "";
+}
+
+TEST(PlanFields, KeysAreUniqueAndDescribed)
+{
+    std::set<std::string> keys;
+    for (const auto& field : PlanFields())
+    {
+        EXPECT_TRUE(keys.insert(field.key).second) << field.key;
+        EXPECT_FALSE(field.help.empty()) << field.key;
+        EXPECT_FALSE(field.allowed.empty()) << field.key;
+        EXPECT_EQ(FindPlanField(field.key), &field);
+    }
+    EXPECT_EQ(keys.size(), 26U);
+    EXPECT_EQ(PlanFields().front().key, "plan.tp");
+    EXPECT_EQ(FindPlanField("plan.tq"), nullptr);
+}
+
+TEST(PlanFields, TextReadsBackAsTheSameValue)
+{
+    Plan plan;
+    for (const auto& field : PlanFields())
+    {
+        Plan copy = plan;
+        field.set(copy, field.get(plan));
+        EXPECT_EQ(CanonicalText(copy), CanonicalText(plan)) << field.key;
+    }
+}
+
+TEST(PlanFields, EveryFieldCountsForEqualityAndText)
+{
+    const Plan plan;
+    for (const auto& field : PlanFields())
+    {
+        const std::string other = OtherText(field, plan);
+        if (field.key == "network.transport" || field.key == "network.multipath")
+        {
+            EXPECT_EQ(other, ""); // one value so far
+            continue;
+        }
+        ASSERT_NE(other, "") << field.key;
+        Plan changed = plan;
+        field.set(changed, other);
+        EXPECT_NE(CanonicalText(changed), CanonicalText(plan)) << field.key;
+        const bool parallel = field.key.compare(0, 5, "plan.") == 0;
+        EXPECT_EQ(changed.parallel == plan.parallel, !parallel) << field.key;
+    }
+}
+
+TEST(PlanFields, EqualValuesInDifferentSpellingHaveOneText)
+{
+    Plan a;
+    Plan b;
+    FindPlanField("network.leaf_buffer")->set(a, "1MiB");
+    FindPlanField("network.leaf_buffer")->set(b, "1024KiB");
+    EXPECT_EQ(CanonicalText(a), CanonicalText(b));
+}
+
+TEST(PlanFields, RefusalNamesKeyValueAndWhatIsAllowed)
+{
+    Plan plan;
+    try
+    {
+        FindPlanField("plan.schedule")->set(plan, "dorap");
+        FAIL();
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_EQ(error.Where(), "plan.schedule");
+        EXPECT_EQ(error.Problem(), "'dorap' is not known");
+        EXPECT_EQ(error.Allowed(), "gpipe, 1f1b, interleaved, dorapp or zb-h1");
+        EXPECT_EQ(error.Remedy(), "did you mean dorapp?");
+    }
+    for (const auto& [key, text] : {std::pair("plan.tp", "0"),
+                                    {"plan.tp", "4194305"},
+                                    {"plan.tp", "-1"},
+                                    {"plan.reshard", "yes"},
+                                    {"network.mtu", "4096"},
+                                    {"network.mtu", "9001B"},
+                                    {"network.timeout_exponent", "32"},
+                                    {"network.qps", "0"}})
+    {
+        try
+        {
+            FindPlanField(key)->set(plan, text);
+            ADD_FAILURE() << key << " took " << text;
+        }
+        catch (const ConfigError& error)
+        {
+            EXPECT_EQ(error.Where(), key);
+            EXPECT_NE(error.Problem().find(text), std::string::npos);
+            EXPECT_FALSE(error.Allowed().empty());
+        }
+    }
+}
+
+TEST(PlanFields, ValidateChecksWhatWasSetInCode)
+{
+    Plan plan;
+    EXPECT_NO_THROW(ValidatePlanFields(plan, ""));
+    plan.network.qps = 0;
+    EXPECT_NO_THROW(ValidatePlanFields(plan, "plan."));
+    EXPECT_THROW(ValidatePlanFields(plan, "network."), ConfigError);
+    EXPECT_THROW(plan.network.Validate(), ConfigError);
+}
+
+TEST(PlanFields, Ns3AttributeNames)
+{
+    NetworkPlan network;
+    network.ns3Attributes["ns3::TcpSocket::SegmentSize"] = "1448";
+    EXPECT_NO_THROW(network.Validate());
+    for (const auto* name : {"TcpSocket::SegmentSize", "ns3::TcpSocket", "ns3::", "ns3::A::", ""})
+    {
+        NetworkPlan bad;
+        bad.ns3Attributes[name] = "1";
+        EXPECT_THROW(bad.Validate(), ConfigError) << name;
+    }
+}
+
+TEST(PlanFields, Label)
+{
+    Plan plan;
+    plan.parallel.tp = 8;
+    plan.parallel.ep = 64;
+    plan.parallel.pp = 4;
+    plan.parallel.chunks = 2;
+    plan.parallel.dp = 512;
+    plan.parallel.schedule = Schedule::DoraPp;
+    EXPECT_EQ(Label(plan), "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1");
+    plan = {};
+    plan.parallel.dp = 8;
+    plan.parallel.sharding = Sharding::Fsdp;
+    plan.parallel.reshard = true;
+    plan.parallel.recompute = Recompute::Full;
+    EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard b1 recompute=full");
+}
+
+} // namespace
+} // namespace scaleacross
