@@ -288,7 +288,7 @@ BubbleOf(const ParallelPlan& plan, const ClassSums& slowest, double microbatches
 } // namespace
 
 ClosedForm
-EvaluateClosedForm(const Scenario& scenario, const PreparedRun& run)
+ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
 {
     const ParallelPlan& plan = run.layout.plan;
     Summation summation(scenario, run);
@@ -341,6 +341,17 @@ EvaluateClosedForm(const Scenario& scenario, const PreparedRun& run)
     result.bound = Duration::Seconds(bound);
     result.estimate = std::max(result.bound, Duration::Seconds(estimate));
     return result;
+}
+
+std::variant<ClosedForm, Infeasible>
+EvaluateClosedForm(const Scenario& scenario)
+{
+    const auto prepared = PrepareRun(scenario);
+    if (const auto* no = std::get_if<Infeasible>(&prepared))
+    {
+        return *no;
+    }
+    return ClosedFormOf(scenario, std::get<PreparedRun>(prepared));
 }
 
 } // namespace scaleacross

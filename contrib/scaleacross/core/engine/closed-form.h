@@ -29,7 +29,10 @@ struct ClosedForm
 };
 
 /// Of a plan that PrepareRun has accepted.
-ClosedForm EvaluateClosedForm(const Scenario& scenario, const PreparedRun& run);
+ClosedForm ClosedFormOf(const Scenario& scenario, const PreparedRun& run);
+
+/// PrepareRun, then ClosedFormOf.
+std::variant<ClosedForm, Infeasible> EvaluateClosedForm(const Scenario& scenario);
 
 } // namespace scaleacross
 

@@ -4,24 +4,73 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace scaleacross
 {
 
-double
-EcmpSlowdown(uint64_t flows, uint32_t paths)
+namespace
 {
-    if (paths <= 1 || flows == 0)
+
+using Series = std::vector<double>; //!< coefficients of a power series, cut off at some degree
+
+Series
+Multiply(const Series& a, const Series& b)
+{
+    Series product(a.size(), 0.0);
+    for (size_t i = 0; i < a.size(); i++)
     {
-        return 1.0;
+        for (size_t j = 0; i + j < a.size(); j++)
+        {
+            product[i + j] += a[i] * b[j];
+        }
     }
+    return product;
+}
+
+/// Exactly: P(max <= k) = n! / m^n [x^n] (sum over j <= k of x^j / j!)^m.
+double
+ExpectedMaxExact(uint32_t n, uint32_t m)
+{
+    const double scale =
+        std::exp(std::lgamma(n + 1.0) - static_cast<double>(n) * std::log(static_cast<double>(m)));
+    double expected = 0.0;
+    for (uint32_t k = 0; k < n; k++)
+    {
+        Series factor(n + 1, 0.0);
+        for (uint32_t j = 0; j <= k; j++)
+        {
+            factor[j] = std::exp(-std::lgamma(j + 1.0));
+        }
+        Series power(n + 1, 0.0);
+        power[0] = 1.0;
+        for (uint32_t rest = m; rest > 0; rest /= 2)
+        {
+            if (rest % 2 == 1)
+            {
+                power = Multiply(power, factor);
+            }
+            factor = Multiply(factor, factor);
+        }
+        const double beyond = 1.0 - power[n] * scale;
+        if (beyond < 1e-9)
+        {
+            break;
+        }
+        expected += beyond;
+    }
+    return expected;
+}
+
+/// By Levin's representation.
+double
+ExpectedMax(double n, double m)
+{
     const double pi = std::acos(-1.0);
-    const auto n = static_cast<double>(flows);
-    const double m = paths;
     const double mean = n / m;
     const double logSumMass = n * std::log(n) - n - std::lgamma(n + 1); // log P(Poisson(n) = n)
     const double last = std::min(n, mean + 12.0 * std::sqrt(mean) + 24.0);
-    double expectedMax = 0.0;
+    double expected = 0.0;
     double cumulative = 0.0; // P(X <= k) and the first two moments of X cut off at k
     double first = 0.0;
     double second = 0.0;
@@ -43,9 +92,28 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
                                                 0.5 * off * off / variance -
                                                 0.5 * std::log(2.0 * pi * variance));
         }
-        expectedMax += 1.0 - std::clamp(within, 0.0, 1.0);
+        expected += 1.0 - std::clamp(within, 0.0, 1.0);
     }
-    return std::clamp(expectedMax / mean, 1.0, m);
+    return expected;
+}
+
+/// Up to here the exact sum costs microseconds, from here on the normal density is good.
+constexpr uint64_t kExactFlows = 32;
+
+} // namespace
+
+double
+EcmpSlowdown(uint64_t flows, uint32_t paths)
+{
+    if (paths <= 1 || flows == 0)
+    {
+        return 1.0;
+    }
+    const double n = static_cast<double>(flows);
+    const double most = flows <= kExactFlows
+                            ? ExpectedMaxExact(static_cast<uint32_t>(flows), paths)
+                            : ExpectedMax(n, paths);
+    return std::clamp(most * paths / n, 1.0, static_cast<double>(paths));
 }
 
 } // namespace scaleacross

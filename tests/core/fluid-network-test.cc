@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/fluid-network.h"
+
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+namespace
+{
+
+TransferCost
+OnPort(double portSeconds)
+{
+    TransferCost cost;
+    cost.portSeconds = portSeconds;
+    return cost;
+}
+
+TransferCost
+OnCut(double portSeconds, uint32_t cut, double cutSeconds, double flows)
+{
+    TransferCost cost = OnPort(portSeconds);
+    cost.cut = cut;
+    cost.cutSeconds = cutSeconds;
+    cost.flows = flows;
+    return cost;
+}
+
+TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
+{
+    const TransferCost cost = OnPort(2.0);
+    FluidNetwork network(1, 0);
+    const auto id = network.Start(cost, 0, Duration::Seconds(1));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(3));
+}
+
+TEST(FluidNetwork, TransfersOnOnePortShareItEvenly)
+{
+    // B starts when A has half of its volume left: both then run at half rate. A has 0.5 s of port
+    // time left, which takes 1 s, to 1.5 s. B has 0.5 s left then, alone: to 2.0 s.
+    const TransferCost cost = OnPort(1.0);
+    FluidNetwork network(1, 0);
+    const auto a = network.Start(cost, 0, Duration());
+    const auto b = network.Start(cost, 0, Duration::Seconds(0.5));
+    EXPECT_EQ(network.FinishTime(a), Duration::Seconds(1.5));
+    network.Finish(a, Duration::Seconds(1.5));
+    EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2.0));
+}
+
+TEST(FluidNetwork, WhatACutHoldsBackIsLeftToTheOthers)
+{
+    // The cut alone would let A take 10 s for its 1 s of port time: it uses a tenth of the port. B
+    // gets nine tenths: 1 / 0.9 s.
+    const TransferCost held = OnCut(1.0, 0, 10.0, 4);
+    const TransferCost free = OnPort(1.0);
+    FluidNetwork network(1, 1);
+    const auto a = network.Start(held, 0, Duration());
+    const auto b = network.Start(free, 0, Duration());
+    EXPECT_EQ(network.FinishTime(a), Duration::Seconds(10));
+    EXPECT_NEAR(network.FinishTime(b).S(), 1.0 / 0.9, 1e-9);
+}
+
+TEST(FluidNetwork, ClassesShareACutByTheirFlows)
+{
+    // Capacity to itself each needs 3 s. Weights 1 and 2: rates 1/9 and 2/9 per second. B is done
+    // at 4.5 s, when A has half left, alone from then on: 1.5 s more.
+    const TransferCost one = OnCut(0.1, 0, 3.0, 1);
+    const TransferCost two = OnCut(0.1, 0, 3.0, 2);
+    FluidNetwork network(2, 1);
+    const auto a = network.Start(one, 0, Duration());
+    const auto b = network.Start(two, 1, Duration());
+    EXPECT_EQ(network.FinishTime(b), Duration::Seconds(4.5));
+    network.Finish(b, Duration::Seconds(4.5));
+    EXPECT_NEAR(network.FinishTime(a).S(), 6.0, 1e-9);
+}
+
+TEST(FluidNetwork, TellsWhoseFinishTimeChanged)
+{
+    const TransferCost cost = OnPort(1.0);
+    FluidNetwork network(2, 0);
+    const auto a = network.Start(cost, 0, Duration());
+    network.Changed().clear();
+    network.Start(cost, 1, Duration()); // another class: another port
+    EXPECT_EQ(network.Changed().size(), 1U);
+    network.Changed().clear();
+    const auto c = network.Start(cost, 0, Duration());
+    EXPECT_EQ(network.Changed(), (std::vector<FluidNetwork::Id>{a, c}));
+}
+
+} // namespace
+} // namespace scaleacross
