@@ -3,7 +3,7 @@
 #include "core/explore/baselines.h"
 
 #include "core/base/text.h"
-#include "core/engine/analytical-engine.h"
+#include "core/engine/closed-form.h"
 #include "core/explore/search-space.h"
 
 #include <algorithm>

@@ -262,8 +262,10 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     const Duration time = baseline.contender->report.iterationTime;
     const double gain = RelativeExcess(winner.report.iterationTime, time);
     std::string text =
-        name + baseline.contender->label + " takes " + ToString(time) + ": the best is ";
-    text += Percent(std::abs(gain)) + (gain < 0 ? " slower" : " faster");
+        name + baseline.contender->label + " takes " + ToString(time) + ": the best ";
+    text += gain < 0
+                ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
+                : "is " + Percent(gain) + " faster";
     if (std::abs(gain) < kModelError)
     {
         text += ", within the model's error";

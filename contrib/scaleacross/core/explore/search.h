@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_SEARCH_H
 #define SCALEACROSS_SEARCH_H
 
-#include "core/engine/analytical-engine.h"
+#include "core/engine/closed-form.h"
 #include "core/engine/engine.h"
 #include "core/explore/leaderboard.h"
 #include "core/explore/result-sink.h"

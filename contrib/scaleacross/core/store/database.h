@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_DATABASE_H
+#define SCALEACROSS_DATABASE_H
+
+#include "core/base/units.h"
+
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace scaleacross
+{
+
+/// The schema that this program writes (PRAGMA user_version); doc/database.md documents it.
+constexpr int kSchemaVersion = 1;
+
+/**
+ * A database of results: SQLite with a write-ahead log and foreign keys.
+ *
+ * Opening to write creates the file if need be and brings an older schema up to date, one
+ * transaction per version. Several processes may have it open, and writers wait for each other.
+ *
+ * Throws ConfigError (where = path) for a file that is no such database, one of a newer schema, a
+ * folder that cannot be written, and one that another process keeps locked; RunError if a
+ * transaction fails later on.
+ */
+class Database
+{
+  public:
+    enum class Access
+    {
+        Write,
+        Read //!< never creates, never migrates; works on read-only media
+    };
+
+    /// @param patience how long to wait for another process before giving up
+    Database(const std::string& path,
+             Access access,
+             Duration patience = Duration::Microseconds(10'000'000));
+
+    const std::string& Path() const
+    {
+        return m_path;
+    }
+
+    /// Statements without results, separated by semicolons.
+    void Execute(const std::string& sql);
+
+    /// The statement for this text, reset and without bindings; prepared once and kept.
+    SQLite::Statement& Prepare(const std::string& sql);
+
+    /// Runs a prepared statement that gives no rows.
+    static void Run(SQLite::Statement& statement);
+
+    int64_t LastInsertId() const;
+
+    /// Runs `work` in one transaction that takes the write lock at once; rolled back if it throws.
+    void Transact(const std::function<void()>& work);
+
+    /// Whether a file begins like an SQLite database.
+    static bool IsDatabase(const std::string& path);
+
+  private:
+    void Open(Access access);
+    void Migrate();
+    void InTransaction(const std::function<void()>& work);
+    int Number(const std::string& pragma);
+
+    std::string m_path;
+    SQLite::Database m_database;
+    std::map<std::string, SQLite::Statement> m_statements;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_DATABASE_H

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/store/key.h"
+
+#include "core/spec/canonical-json.h"
+
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
+
+namespace scaleacross
+{
+
+std::string
+HashOf(const std::string& text)
+{
+    boost::uuids::name_generator_sha1 generator(boost::uuids::ns::url());
+    return boost::uuids::to_string(generator(text));
+}
+
+std::string
+OptionsText(const RunOptions& options)
+{
+    return "warmup=" + std::to_string(options.warmup) +
+           " iterations=" + std::to_string(options.iterations);
+}
+
+RunSetting
+MakeRunSetting(const Scenario& scenario, const Engine& engine, const RunOptions& options)
+{
+    RunSetting setting;
+    setting.setting = CanonicalSetting(scenario);
+    setting.engine = engine.Name();
+    setting.options = OptionsText(options);
+    if (engine.UsesSeed())
+    {
+        setting.seed = options.seed;
+    }
+    setting.resultVersion = engine.ResultVersion();
+    return setting;
+}
+
+std::string
+Text(const RunSetting& setting)
+{
+    return setting.setting + "\n" + setting.engine + "\n" + setting.options + "\n" +
+           setting.correction + "\n" + (setting.seed ? std::to_string(*setting.seed) : "none") +
+           "\n" + std::to_string(setting.resultVersion);
+}
+
+} // namespace scaleacross

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RUN_STORE_H
+#define SCALEACROSS_RUN_STORE_H
+
+#include "core/explore/outcome.h"
+#include "core/store/database.h"
+#include "core/store/key.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+namespace scaleacross
+{
+
+/// The runs of one setting (scenario, engine, options, seed...) in a database, by plan.
+class RunStore
+{
+  public:
+    RunStore(Database& database, RunSetting setting);
+
+    /// Rows of all runs of the setting, by HashOf(CanonicalText(plan)).
+    std::unordered_map<std::string, int64_t> All();
+
+    /// Row of the run of this plan, if it is stored.
+    std::optional<int64_t> Find(const Plan& plan);
+
+    /**
+     * Stores an evaluation and returns its row. One that is stored already is replaced, and its
+     * `evaluations` counted up. Call inside a transaction.
+     *
+     * @param requested asked for by name (run, compare, a baseline, a check), hence never pruned
+     */
+    int64_t Put(const Plan& plan, const Evaluation& evaluation, bool requested);
+
+    /// Marks a stored run as asked for.
+    void Request(int64_t run);
+
+    const RunSetting& Setting() const
+    {
+        return m_setting;
+    }
+
+    /// Row of the scenario; inserted if need be.
+    int64_t ScenarioId();
+
+  private:
+    int64_t PlanId(const Plan& plan);
+    void PutParts(int64_t run, const RunReport& report);
+    void BindKey(SQLite::Statement& statement);
+
+    Database& m_database;
+    RunSetting m_setting;
+    int64_t m_scenario{0};
+};
+
+/// A stored run of any setting.
+struct StoredRun
+{
+    Evaluation evaluation;
+    std::string planText;
+    std::string label;
+    Crossing crossing{Crossing::Data};
+};
+
+/// Domain: the row exists.
+StoredRun LoadRun(Database& database, int64_t run);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_RUN_STORE_H

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/store/schema.h"
+
+namespace scaleacross
+{
+
+namespace
+{
+
+const char* const g_version1 = R"sql(
+CREATE TABLE scenario (
+    id   INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL UNIQUE,
+    text TEXT NOT NULL
+);
+
+CREATE TABLE plan (
+    id         INTEGER PRIMARY KEY,
+    hash       TEXT NOT NULL UNIQUE,
+    text       TEXT NOT NULL,
+    label      TEXT NOT NULL,
+    tp         INTEGER NOT NULL,
+    cp         INTEGER NOT NULL,
+    ep         INTEGER NOT NULL,
+    pp         INTEGER NOT NULL,
+    dp         INTEGER NOT NULL,
+    crossing   TEXT NOT NULL,
+    sharding   TEXT NOT NULL,
+    reshard    TEXT NOT NULL,
+    schedule   TEXT NOT NULL,
+    microbatch INTEGER NOT NULL,
+    chunks     INTEGER NOT NULL,
+    round      INTEGER NOT NULL,
+    recompute  TEXT NOT NULL,
+    collective TEXT NOT NULL,
+    multipath  TEXT NOT NULL,
+    qps        INTEGER NOT NULL
+);
+
+CREATE TABLE run (
+    id                   INTEGER PRIMARY KEY,
+    scenario_id          INTEGER NOT NULL REFERENCES scenario (id),
+    plan_id              INTEGER NOT NULL REFERENCES plan (id),
+    engine               TEXT NOT NULL,
+    options              TEXT NOT NULL,
+    correction           TEXT NOT NULL,
+    seed                 INTEGER,
+    result_version       INTEGER NOT NULL,
+    status               TEXT NOT NULL CHECK (status IN ('ok', 'infeasible', 'failed')),
+    reason               TEXT,
+    detail               TEXT,
+    iteration_time_s     REAL,
+    mfu                  REAL,
+    compute_s            REAL,
+    bubble_s             REAL,
+    bubble_fraction      REAL,
+    exposed_comm_s       REAL,
+    memory_bytes_max     INTEGER,
+    cross_building_bytes INTEGER,
+    warmup               INTEGER,
+    iterations           INTEGER,
+    packets_sent         INTEGER,
+    packets_delivered    INTEGER,
+    packets_dropped      INTEGER,
+    packets_in_flight    INTEGER,
+    retransmissions      INTEGER,
+    pauses               INTEGER,
+    collision_factor     REAL,
+    requested            INTEGER NOT NULL,
+    evaluations          INTEGER NOT NULL DEFAULT 1,
+    program_version      TEXT NOT NULL,
+    git_commit           TEXT NOT NULL,
+    created_at           TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    CHECK ((status = 'ok') = (iteration_time_s IS NOT NULL)),
+    CHECK ((status = 'ok') = (reason IS NULL))
+);
+CREATE UNIQUE INDEX run_key ON run
+    (scenario_id, engine, options, correction, result_version, IFNULL(seed, -1), plan_id);
+CREATE INDEX run_plan ON run (plan_id);
+
+CREATE TABLE run_class (
+    run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    class       TEXT NOT NULL,
+    busy_s      REAL NOT NULL,
+    exposed_s   REAL NOT NULL,
+    bytes       INTEGER NOT NULL,
+    cross_bytes INTEGER NOT NULL,
+    PRIMARY KEY (run_id, class)
+) WITHOUT ROWID;
+
+CREATE TABLE run_memory (
+    run_id      INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    stage       INTEGER NOT NULL,
+    parameters  INTEGER NOT NULL,
+    gradients   INTEGER NOT NULL,
+    optimizer   INTEGER NOT NULL,
+    activations INTEGER NOT NULL,
+    gathered    INTEGER NOT NULL,
+    buffers     INTEGER NOT NULL,
+    PRIMARY KEY (run_id, stage)
+) WITHOUT ROWID;
+
+CREATE TABLE search (
+    id             INTEGER PRIMARY KEY,
+    hash           TEXT NOT NULL UNIQUE,
+    study          TEXT NOT NULL,
+    method         TEXT NOT NULL,
+    scenario_id    INTEGER NOT NULL REFERENCES scenario (id),
+    engine         TEXT NOT NULL,
+    options        TEXT NOT NULL,
+    correction     TEXT NOT NULL,
+    seed           INTEGER,
+    result_version INTEGER NOT NULL,
+    space          TEXT NOT NULL,
+    plans          INTEGER NOT NULL,
+    keep           INTEGER NOT NULL,
+    next_plan      INTEGER NOT NULL DEFAULT 0,
+    evaluated      INTEGER NOT NULL DEFAULT 0,
+    bound_s        REAL,
+    engine_runs    INTEGER NOT NULL DEFAULT 0,
+    seconds        REAL NOT NULL DEFAULT 0,
+    finished       INTEGER NOT NULL DEFAULT 0,
+    gap            REAL,
+    explanation    TEXT,
+    created_at     TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    updated_at     TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE INDEX search_scenario ON search (scenario_id);
+
+CREATE TABLE search_count (
+    search_id INTEGER NOT NULL REFERENCES search (id) ON DELETE CASCADE,
+    outcome   TEXT NOT NULL CHECK (outcome IN ('rejected', 'failed')),
+    reason    TEXT NOT NULL,
+    count     INTEGER NOT NULL,
+    example   TEXT NOT NULL,
+    PRIMARY KEY (search_id, outcome, reason)
+) WITHOUT ROWID;
+
+CREATE TABLE search_run (
+    search_id  INTEGER NOT NULL REFERENCES search (id) ON DELETE CASCADE,
+    plan_index INTEGER NOT NULL,
+    run_id     INTEGER NOT NULL REFERENCES run (id),
+    label      TEXT NOT NULL,
+    rank       INTEGER,
+    pareto     INTEGER NOT NULL DEFAULT 0,
+    best_of_crossing INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (search_id, plan_index)
+) WITHOUT ROWID;
+CREATE INDEX search_run_run ON search_run (run_id);
+
+CREATE TABLE baseline (
+    search_id INTEGER NOT NULL REFERENCES search (id) ON DELETE CASCADE,
+    name      TEXT NOT NULL,
+    run_id    INTEGER REFERENCES run (id),
+    reason    TEXT,
+    detail    TEXT,
+    PRIMARY KEY (search_id, name),
+    CHECK ((run_id IS NULL) = (reason IS NOT NULL))
+) WITHOUT ROWID;
+CREATE INDEX baseline_run ON baseline (run_id);
+)sql";
+
+} // namespace
+
+const std::vector<std::string>&
+Migrations()
+{
+    static const std::vector<std::string> migrations = {g_version1};
+    return migrations;
+}
+
+} // namespace scaleacross

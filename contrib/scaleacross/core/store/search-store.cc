@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/store/search-store.h"
+
+#include <utility>
+
+namespace scaleacross
+{
+
+SearchStore::SearchStore(Database& database,
+                         RunSetting setting,
+                         const SearchSpace& space,
+                         SearchIdentity identity)
+    : m_database(database),
+      m_runs(database, std::move(setting)),
+      m_space(space),
+      m_identity(std::move(identity)),
+      m_start(std::chrono::steady_clock::now())
+{
+}
+
+double
+SearchStore::Seconds() const
+{
+    const auto session = std::chrono::steady_clock::now() - m_start;
+    return m_secondsBefore + std::chrono::duration<double>(session).count();
+}
+
+void
+SearchStore::Find()
+{
+    if (m_id != 0)
+    {
+        return;
+    }
+    const RunSetting& setting = m_runs.Setting();
+    const std::string hash = HashOf(Text(setting) + "\n" + m_identity.method + "\n" +
+                                    m_space.Text() + "\n" + std::to_string(m_identity.keep));
+    auto& insert = m_database.Prepare(
+        "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
+        "result_version, space, plans, keep) VALUES (:hash, :study, :method, :scenario, :engine, "
+        ":options, :correction, :seed, :version, :space, :plans, :keep) "
+        "ON CONFLICT (hash) DO UPDATE SET updated_at = CURRENT_TIMESTAMP RETURNING id");
+    insert.bind(":hash", hash);
+    insert.bind(":study", m_identity.study);
+    insert.bind(":method", m_identity.method);
+    insert.bind(":scenario", m_runs.ScenarioId());
+    insert.bind(":engine", setting.engine);
+    insert.bind(":options", setting.options);
+    insert.bind(":correction", setting.correction);
+    if (setting.seed)
+    {
+        insert.bind(":seed", static_cast<int64_t>(*setting.seed));
+    }
+    insert.bind(":version", setting.resultVersion);
+    insert.bind(":space", m_space.Text());
+    insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
+    insert.bind(":keep", static_cast<int64_t>(m_identity.keep));
+    insert.executeStep();
+    m_id = insert.getColumn(0).getInt64();
+    insert.reset();
+}
+
+Frontier
+SearchStore::Load()
+{
+    Frontier frontier;
+    auto& row = m_database.Prepare(
+        "SELECT next_plan, evaluated, bound_s, seconds FROM search WHERE id = ?");
+    row.bind(1, m_id);
+    row.executeStep();
+    frontier.next = static_cast<uint64_t>(row.getColumn(0).getInt64());
+    frontier.evaluated = static_cast<uint64_t>(row.getColumn(1).getInt64());
+    if (!row.isColumnNull(2))
+    {
+        frontier.bound = Duration::Seconds(row.getColumn(2).getDouble());
+    }
+    m_secondsBefore = row.getColumn(3).getDouble();
+    row.reset();
+    auto& counts = m_database.Prepare(
+        "SELECT outcome, reason, count, example FROM search_count WHERE search_id = ?");
+    counts.bind(1, m_id);
+    while (counts.executeStep())
+    {
+        const bool failed = counts.getColumn(0).getString() == "failed";
+        auto& map = failed ? frontier.failed : frontier.rejected;
+        map[counts.getColumn(1).getString()] = {
+            static_cast<uint64_t>(counts.getColumn(2).getInt64()),
+            counts.getColumn(3).getString()};
+    }
+    counts.reset();
+    return frontier;
+}
+
+Frontier
+SearchStore::Resume()
+{
+    Frontier frontier;
+    m_database.Transact([&] {
+        Find();
+        frontier = Load();
+        m_known = m_runs.All();
+    });
+    return frontier;
+}
+
+void
+SearchStore::Restore(const std::function<void(uint64_t, const RunReport&)>& visit)
+{
+    auto& select = m_database.Prepare(
+        "SELECT plan_index, run_id FROM search_run JOIN search ON search.id = search_id "
+        "WHERE search_id = ? AND plan_index < next_plan ORDER BY plan_index");
+    select.bind(1, m_id);
+    std::vector<std::pair<uint64_t, int64_t>> rows;
+    while (select.executeStep())
+    {
+        rows.emplace_back(static_cast<uint64_t>(select.getColumn(0).getInt64()),
+                          select.getColumn(1).getInt64());
+    }
+    select.reset();
+    for (const auto& [index, run] : rows)
+    {
+        const StoredRun stored = LoadRun(m_database, run);
+        if (const auto* report = std::get_if<RunReport>(&stored.evaluation))
+        {
+            visit(index, *report);
+        }
+    }
+}
+
+bool
+SearchStore::Knows(const Plan& plan) const
+{
+    return m_known.count(HashOf(CanonicalText(plan))) > 0;
+}
+
+Evaluation
+SearchStore::Recall(uint64_t index, const Plan& plan)
+{
+    const int64_t run = m_known.at(HashOf(CanonicalText(plan)));
+    m_recalled.push_back({index, run, plan});
+    return LoadRun(m_database, run).evaluation;
+}
+
+void
+SearchStore::Add(uint64_t index, const Plan& plan, const Evaluation& evaluation)
+{
+    m_added.push_back({index, plan, evaluation});
+}
+
+void
+SearchStore::Link(uint64_t index, int64_t run, const Plan& plan)
+{
+    auto& insert = m_database.Prepare(
+        "INSERT INTO search_run (search_id, plan_index, run_id, label) VALUES (?, ?, ?, ?) "
+        "ON CONFLICT DO NOTHING");
+    insert.bind(1, m_id);
+    insert.bind(2, static_cast<int64_t>(index));
+    insert.bind(3, run);
+    insert.bind(4, m_space.LabelOf(plan));
+    Database::Run(insert);
+}
+
+void
+SearchStore::PutRow(const Row& row)
+{
+    // An engine that finds a plan infeasible after all: counted, as by the filter.
+    if (!std::holds_alternative<Infeasible>(row.evaluation))
+    {
+        Link(row.index, m_runs.Put(row.plan, row.evaluation, false), row.plan);
+    }
+}
+
+void
+SearchStore::PutFrontier(const Frontier& frontier)
+{
+    auto& update = m_database.Prepare(
+        "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound, "
+        "engine_runs = engine_runs + :runs, seconds = :seconds, updated_at = CURRENT_TIMESTAMP "
+        "WHERE id = :id");
+    update.bind(":next", static_cast<int64_t>(frontier.next));
+    update.bind(":evaluated", static_cast<int64_t>(frontier.evaluated));
+    if (frontier.bound != Duration::Max())
+    {
+        update.bind(":bound", frontier.bound.S());
+    }
+    update.bind(":runs", static_cast<int64_t>(m_added.size()));
+    update.bind(":seconds", Seconds());
+    update.bind(":id", m_id);
+    Database::Run(update);
+    const auto put = [this](const char* outcome, const std::map<std::string, Count>& counts) {
+        for (const auto& [reason, count] : counts)
+        {
+            auto& insert = m_database.Prepare("INSERT INTO search_count VALUES (?, ?, ?, ?, ?) "
+                                              "ON CONFLICT DO UPDATE SET count = excluded.count");
+            insert.bind(1, m_id);
+            insert.bind(2, outcome);
+            insert.bind(3, reason);
+            insert.bind(4, static_cast<int64_t>(count.count));
+            insert.bind(5, count.example);
+            Database::Run(insert);
+        }
+    };
+    put("rejected", frontier.rejected);
+    put("failed", frontier.failed);
+}
+
+void
+SearchStore::Commit(const Frontier& frontier)
+{
+    m_database.Transact([&] {
+        for (const auto& row : m_added)
+        {
+            PutRow(row);
+        }
+        for (const auto& recalled : m_recalled)
+        {
+            Link(recalled.index, recalled.run, recalled.plan);
+        }
+        PutFrontier(frontier);
+    });
+    m_added.clear();
+    m_recalled.clear();
+}
+
+void
+SearchStore::MarkKept(const Leaderboard& board)
+{
+    const auto mark = [this](const std::string& what, const Ranked& ranked, int64_t value) {
+        auto& update = m_database.Prepare("UPDATE search_run SET " + what +
+                                          " = ? WHERE search_id = ? AND plan_index = ?");
+        update.bind(1, value);
+        update.bind(2, m_id);
+        update.bind(3, static_cast<int64_t>(ranked.index));
+        Database::Run(update);
+    };
+    int64_t rank = 1;
+    for (const auto& ranked : board.Best())
+    {
+        mark("rank", ranked, rank++);
+    }
+    for (const auto& ranked : board.ParetoFront())
+    {
+        mark("pareto", ranked, 1);
+    }
+    for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+    {
+        if (const Ranked* best = board.BestOf(crossing))
+        {
+            mark("best_of_crossing", *best, 1);
+        }
+    }
+}
+
+void
+SearchStore::Prune()
+{
+    auto& unlink = m_database.Prepare(
+        "DELETE FROM search_run WHERE search_id = ? AND rank IS NULL AND pareto = 0 AND "
+        "best_of_crossing = 0 AND run_id IN (SELECT id FROM run WHERE status = 'ok')");
+    unlink.bind(1, m_id);
+    Database::Run(unlink);
+    auto& remove = m_database.Prepare(
+        "DELETE FROM run WHERE scenario_id = ? AND status = 'ok' AND requested = 0 AND "
+        "engine <> 'packet' AND id NOT IN (SELECT run_id FROM search_run)");
+    remove.bind(1, m_runs.ScenarioId());
+    Database::Run(remove);
+    auto& plans = m_database.Prepare("DELETE FROM plan WHERE id NOT IN (SELECT plan_id FROM run)");
+    Database::Run(plans);
+}
+
+void
+SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
+{
+    m_database.Transact([&] {
+        PutFrontier(frontier);
+        MarkKept(board);
+        Prune();
+        auto& update = m_database.Prepare("UPDATE search SET finished = 1 WHERE id = ?");
+        update.bind(1, m_id);
+        Database::Run(update);
+    });
+}
+
+void
+SearchStore::PutBaselineRow(const std::string& name, int64_t run, const Infeasible& reason)
+{
+    Find();
+    auto& insert = m_database.Prepare(
+        "INSERT INTO baseline (search_id, name, run_id, reason, detail) VALUES (?, ?, ?, ?, ?) "
+        "ON CONFLICT DO UPDATE SET run_id = excluded.run_id, reason = excluded.reason, "
+        "detail = excluded.detail");
+    insert.bind(1, m_id);
+    insert.bind(2, name);
+    if (run != 0)
+    {
+        insert.bind(3, run);
+    }
+    else
+    {
+        insert.bind(4, reason.reason);
+        insert.bind(5, reason.detail);
+    }
+    Database::Run(insert);
+}
+
+void
+SearchStore::PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation)
+{
+    m_database.Transact([&] {
+        const auto stored = m_runs.Find(plan);
+        if (stored)
+        {
+            m_runs.Request(*stored);
+        }
+        PutBaselineRow(name, stored ? *stored : m_runs.Put(plan, evaluation, true), {});
+    });
+}
+
+void
+SearchStore::PutBaseline(const std::string& name, const Infeasible& reason)
+{
+    m_database.Transact([&] { PutBaselineRow(name, 0, reason); });
+}
+
+void
+SearchStore::Conclude(double gap, const std::vector<std::string>& explanation)
+{
+    std::string text;
+    for (const auto& line : explanation)
+    {
+        text += line + "\n";
+    }
+    m_database.Transact([&] {
+        auto& update = m_database.Prepare(
+            "UPDATE search SET gap = ?, explanation = ?, seconds = ? WHERE id = ?");
+        update.bind(1, gap);
+        update.bind(2, text);
+        update.bind(3, Seconds());
+        update.bind(4, m_id);
+        Database::Run(update);
+    });
+}
+
+} // namespace scaleacross

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SEARCH_STORE_H
+#define SCALEACROSS_SEARCH_STORE_H
+
+#include "core/explore/result-sink.h"
+#include "core/explore/search-space.h"
+#include "core/store/run-store.h"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Which search this is, beside the setting of its runs.
+struct SearchIdentity
+{
+    std::string study;  //!< name, for people; no part of the key
+    std::string method; //!< Search::Name()
+    size_t keep{100};
+};
+
+/**
+ * A search in a database.
+ *
+ * Evaluations are rows from their first commit on. While a search runs nothing is removed, so a
+ * session that was killed costs at most what was in flight; Finish() then keeps the rows that the
+ * leaderboard names, failures and whatever was asked for by name, and the rest remains as counts.
+ * A finished search is found finished: its kept rows and counts are the same answer again.
+ */
+class SearchStore : public ResultSink
+{
+  public:
+    SearchStore(Database& database,
+                RunSetting setting,
+                const SearchSpace& space,
+                SearchIdentity identity);
+
+    Frontier Resume() override;
+    void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) override;
+    bool Knows(const Plan& plan) const override;
+    Evaluation Recall(uint64_t index, const Plan& plan) override;
+    void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;
+    void Commit(const Frontier& frontier) override;
+    void Finish(const Frontier& frontier, const Leaderboard& board) override;
+
+    /// The run of a baseline, or the reason why it has no plan. A stored run is used as it is.
+    void PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation);
+    void PutBaseline(const std::string& name, const Infeasible& reason);
+
+    /// What was concluded, for `show`.
+    void Conclude(double gap, const std::vector<std::string>& explanation);
+
+    int64_t Id() const
+    {
+        return m_id;
+    }
+
+    /// Seconds that all sessions of this search have taken so far.
+    double Seconds() const;
+
+    RunStore& Runs()
+    {
+        return m_runs;
+    }
+
+  private:
+    struct Row
+    {
+        uint64_t index;
+        Plan plan;
+        Evaluation evaluation;
+    };
+
+    void Find();
+    Frontier Load();
+    void PutRow(const Row& row);
+    void Link(uint64_t index, int64_t run, const Plan& plan);
+    void PutFrontier(const Frontier& frontier);
+    void PutBaselineRow(const std::string& name, int64_t run, const Infeasible& reason);
+    void MarkKept(const Leaderboard& board);
+    void Prune();
+
+    Database& m_database;
+    RunStore m_runs;
+    const SearchSpace& m_space;
+    SearchIdentity m_identity;
+    int64_t m_id{0};
+    double m_secondsBefore{0};
+    std::chrono::steady_clock::time_point m_start;
+    std::unordered_map<std::string, int64_t> m_known;
+    std::vector<Row> m_added;
+
+    struct Recalled
+    {
+        uint64_t index;
+        int64_t run;
+        Plan plan;
+    };
+
+    std::vector<Recalled> m_recalled;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SEARCH_STORE_H
