@@ -78,17 +78,6 @@ struct Totals
     std::array<Duration, kCommClasses> busy;
 };
 
-/// A body that may be taken in one step.
-struct BodySum
-{
-    bool known{false};
-    bool pure{false};
-    bool onNic{false}; //!< an inline collective leaves the node
-    Duration compute;
-    std::array<Duration, kCommClasses> comm;
-    Duration total;
-};
-
 struct Posted
 {
     uint32_t collective{0};
@@ -115,13 +104,6 @@ struct Channel
     std::deque<QueuedMessage> queue; //!< front is under way if not empty
 };
 
-struct MessageCostEntry
-{
-    int32_t peer{0};
-    Bytes bytes;
-    TransferCost cost;
-};
-
 enum class Blocked : uint8_t
 {
     No,
@@ -145,8 +127,7 @@ struct ClassState
 
     std::array<StreamState, kStreams> streams;
     std::deque<Channel> channels;
-    std::deque<MessageCostEntry> messageCosts; // deque: costs keep their address
-    std::vector<uint32_t> posted;              // by handle
+    std::vector<uint32_t> posted; //!< by handle
     std::vector<uint32_t> done;
     std::vector<CommClass> handleComm;
 
@@ -197,7 +178,6 @@ class Evaluator
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
     bool MayJump(uint32_t c, uint32_t body);
-    const BodySum& SumOf(uint32_t c, uint32_t body);
 
     void PostSend(uint32_t c, const Op& op);
     void StartMessage(uint32_t c, uint32_t channel);
@@ -208,14 +188,12 @@ class Evaluator
     void TryStart(uint32_t c, Stream stream);
     void StartPhase(uint32_t instance);
     void CompleteInstance(uint32_t instance);
-    const std::vector<uint32_t>& Participants(uint32_t c, uint32_t collective);
-    const TransferCost& PhaseCostOf(uint32_t c, uint32_t collective, uint32_t phase);
 
     void Fill(RunReport& report) const;
     [[noreturn]] void FailStuck() const;
 
     const TaskGraph& m_graph;
-    const TransferTimes& m_times;
+    ClassCosts m_costs;
     const RunOptions& m_options;
     FluidNetwork m_network;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
@@ -229,32 +207,23 @@ class Evaluator
     std::vector<uint8_t> m_arrived;  //!< by Slot: arrived and not yet received
     std::vector<Duration> m_postTime; //!< by Slot
     std::vector<uint32_t> m_sibling;  //!< number of a class among those of its stage
-    std::vector<std::vector<uint32_t>> m_stageClasses;
-    std::vector<BodySum> m_bodySums; //!< by class x body
-    std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: not known
-    std::vector<std::vector<TransferCost>> m_phaseCosts; //!< by class x collective
     std::vector<TimelineEntry> m_timeline;
 };
 
 Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const RunOptions& options)
     : m_graph(graph),
-      m_times(times),
+      m_costs(graph, times),
       m_options(options),
       m_network(static_cast<uint32_t>(graph.classes.size()), times.cuts),
       m_classes(graph.classes.size()),
       m_unfinished(static_cast<uint32_t>(graph.classes.size())),
-      m_sibling(graph.classes.size()),
-      m_stageClasses(graph.stages),
-      m_bodySums(graph.classes.size() * graph.bodies.size()),
-      m_participants(graph.classes.size() * graph.collectives.size()),
-      m_phaseCosts(graph.classes.size() * graph.collectives.size())
+      m_sibling(graph.classes.size())
 {
     uint32_t siblings = 1;
+    std::vector<uint32_t> ofStage(graph.stages, 0);
     for (uint32_t c = 0; c < graph.classes.size(); c++)
     {
-        std::vector<uint32_t>& same = m_stageClasses[graph.classes[c].stage];
-        m_sibling[c] = static_cast<uint32_t>(same.size());
-        same.push_back(c);
+        m_sibling[c] = ofStage[graph.classes[c].stage]++;
         siblings = std::max(siblings, m_sibling[c] + 1);
         m_classes[c].posted.assign(graph.handles, 0);
         m_classes[c].done.assign(graph.handles, 0);
@@ -486,7 +455,7 @@ Evaluator::BeginRun(uint32_t c, const Op& op)
         state.bodyPc = 0;
         return true;
     }
-    const BodySum& sum = SumOf(c, op.index);
+    const BodySum& sum = m_costs.OfBody(c, op.index);
     state.totals.compute += sum.compute;
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
@@ -544,7 +513,7 @@ Evaluator::Mark(uint32_t c)
 bool
 Evaluator::MayJump(uint32_t c, uint32_t body)
 {
-    const BodySum& sum = SumOf(c, body);
+    const BodySum& sum = m_costs.OfBody(c, body);
     if (!sum.pure)
     {
         return false;
@@ -555,68 +524,11 @@ Evaluator::MayJump(uint32_t c, uint32_t body)
     return !sum.onNic || (idle(Stream::Gather) && idle(Stream::Reduce));
 }
 
-const BodySum&
-Evaluator::SumOf(uint32_t c, uint32_t body)
-{
-    BodySum& sum = m_bodySums[size_t{c} * m_graph.bodies.size() + body];
-    if (sum.known)
-    {
-        return sum;
-    }
-    sum.known = true;
-    sum.pure = true;
-    for (const Op& op : m_graph.bodies[body].ops)
-    {
-        if (op.kind == OpKind::Compute)
-        {
-            sum.compute += op.duration;
-            sum.total += op.duration;
-        }
-        else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
-        {
-            const Collective& collective = m_graph.collectives[op.index];
-            sum.pure = sum.pure && Participants(c, op.index).size() == 1;
-            for (uint32_t p = 0; p < collective.phases.size(); p++)
-            {
-                const TransferCost& cost = PhaseCostOf(c, op.index, p);
-                sum.comm[static_cast<size_t>(collective.comm)] += cost.Alone();
-                sum.total += cost.Alone();
-                sum.onNic = sum.onNic || cost.port == Port::Nic;
-            }
-        }
-        else if (op.kind == OpKind::Collective)
-        {
-            sum.pure = false;
-        }
-        else if (op.kind == OpKind::Wait)
-        {
-            // Waits for other than the inline collective just posted are not worth telling apart.
-            const Op* before = &op - 1;
-            const bool own = &op != m_graph.bodies[body].ops.data() &&
-                             before->kind == OpKind::Collective && before->handle == op.handle;
-            sum.pure = sum.pure && own;
-        }
-    }
-    return sum;
-}
-
 void
 Evaluator::PostSend(uint32_t c, const Op& op)
 {
     ClassState& state = m_classes[c];
-    const RankClass& sender = m_graph.classes[c];
-    const Rank to = sender.representative + op.peer;
-    auto entry = std::find_if(state.messageCosts.begin(), state.messageCosts.end(), [&](auto& e) {
-        return e.peer == op.peer && e.bytes == op.bytes;
-    });
-    if (entry == state.messageCosts.end())
-    {
-        state.messageCosts.push_back(
-            {op.peer,
-             op.bytes,
-             m_times.message(op.bytes, sender.representative, to, sender.ranks)});
-        entry = state.messageCosts.end() - 1;
-    }
+    const Rank to = m_graph.classes[c].representative + op.peer;
     uint32_t index = 0;
     while (index < state.channels.size() && state.channels[index].peer != op.peer)
     {
@@ -629,7 +541,7 @@ Evaluator::PostSend(uint32_t c, const Op& op)
     Channel& channel = state.channels[index];
     const size_t slot = Slot(channel.toClass, op.index);
     m_postTime[slot] = m_now;
-    channel.queue.push_back({op.index, &entry->cost});
+    channel.queue.push_back({op.index, &m_costs.OfMessage(c, op.peer, op.bytes)});
     if (channel.queue.size() == 1)
     {
         StartMessage(c, index);
@@ -668,52 +580,6 @@ Evaluator::Arrive(uint32_t toClass, uint32_t message)
     }
 }
 
-const std::vector<uint32_t>&
-Evaluator::Participants(uint32_t c, uint32_t collective)
-{
-    std::vector<uint32_t>& classes =
-        m_participants[size_t{c} * m_graph.collectives.size() + collective];
-    if (!classes.empty())
-    {
-        return classes;
-    }
-    const std::vector<uint32_t>& siblings = m_stageClasses[m_graph.classes[c].stage];
-    classes = {c};
-    if (siblings.size() == 1)
-    {
-        return classes;
-    }
-    for (const Phase& phase : m_graph.collectives[collective].phases)
-    {
-        for (uint32_t i = 0; i < phase.group.Size(); i++)
-        {
-            const Rank member = phase.group.Member(m_graph.classes[c].representative, i);
-            if (m_graph.ClassOf(member) != c)
-            {
-                classes = siblings;
-                return classes;
-            }
-        }
-    }
-    return classes;
-}
-
-const TransferCost&
-Evaluator::PhaseCostOf(uint32_t c, uint32_t collective, uint32_t phase)
-{
-    std::vector<TransferCost>& costs =
-        m_phaseCosts[size_t{c} * m_graph.collectives.size() + collective];
-    if (costs.empty())
-    {
-        const RankClass& rankClass = m_graph.classes[c];
-        for (const Phase& p : m_graph.collectives[collective].phases)
-        {
-            costs.push_back(m_times.phase(p, rankClass.representative, rankClass.ranks));
-        }
-    }
-    return costs[phase];
-}
-
 void
 Evaluator::PostCollective(uint32_t c, const Op& op)
 {
@@ -734,7 +600,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
         return;
     }
     const uint32_t collective = own.queue.front().collective;
-    const std::vector<uint32_t>& classes = Participants(c, collective);
+    const std::vector<uint32_t>& classes = m_costs.Participants(c, collective);
     for (const uint32_t other : classes)
     {
         const StreamState& theirs = m_classes[other].streams[s];
@@ -781,7 +647,7 @@ Evaluator::StartPhase(uint32_t id)
         instance.volumesLeft = 0;
         for (const uint32_t c : instance.classes)
         {
-            const TransferCost& cost = PhaseCostOf(c, collective, instance.phase);
+            const TransferCost& cost = m_costs.OfPhase(c, collective, instance.phase);
             instance.latency = std::max(instance.latency, cost.latency);
             if (cost.portSeconds > 0)
             {

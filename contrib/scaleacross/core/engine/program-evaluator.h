@@ -3,24 +3,12 @@
 #ifndef SCALEACROSS_PROGRAM_EVALUATOR_H
 #define SCALEACROSS_PROGRAM_EVALUATOR_H
 
+#include "core/engine/class-costs.h"
 #include "core/engine/engine.h"
-#include "core/engine/transfer-cost.h"
 #include "core/program/program.h"
-
-#include <functional>
 
 namespace scaleacross
 {
-
-/// How long transfers take; NetworkModel in an engine, plain numbers in a validation.
-struct TransferTimes
-{
-    uint32_t cuts{0};
-    /// A phase done by all `ranks` ranks of the classes that take part.
-    std::function<TransferCost(const Phase&, Rank representative, uint32_t ranks)> phase;
-    /// A message from one class to another.
-    std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t ranks)> message;
-};
 
 /**
  * Executes the class programs of a task graph in exact event order, one representative per class

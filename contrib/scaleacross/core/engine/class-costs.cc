@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/class-costs.h"
+
+#include <algorithm>
+
+namespace scaleacross
+{
+
+ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
+    : m_graph(graph),
+      m_times(times),
+      m_stageClasses(graph.stages),
+      m_phases(graph.classes.size() * graph.collectives.size()),
+      m_participants(graph.classes.size() * graph.collectives.size()),
+      m_bodies(graph.classes.size() * graph.bodies.size()),
+      m_messages(graph.classes.size())
+{
+    for (uint32_t c = 0; c < graph.classes.size(); c++)
+    {
+        m_stageClasses[graph.classes[c].stage].push_back(c);
+    }
+}
+
+const TransferCost&
+ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
+{
+    std::vector<TransferCost>& costs =
+        m_phases[size_t{classId} * m_graph.collectives.size() + collective];
+    if (costs.empty())
+    {
+        const RankClass& rankClass = m_graph.classes[classId];
+        for (const Phase& p : m_graph.collectives[collective].phases)
+        {
+            costs.push_back(m_times.phase(p, rankClass.representative, rankClass.ranks));
+        }
+    }
+    return costs[phase];
+}
+
+const TransferCost&
+ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
+{
+    std::deque<MessageCost>& costs = m_messages[classId];
+    for (const MessageCost& entry : costs)
+    {
+        if (entry.peer == peer && entry.bytes == bytes)
+        {
+            return entry.cost;
+        }
+    }
+    const RankClass& sender = m_graph.classes[classId];
+    const Rank from = sender.representative;
+    costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer, sender.ranks)});
+    return costs.back().cost;
+}
+
+const std::vector<uint32_t>&
+ClassCosts::Participants(uint32_t classId, uint32_t collective)
+{
+    std::vector<uint32_t>& classes =
+        m_participants[size_t{classId} * m_graph.collectives.size() + collective];
+    if (!classes.empty())
+    {
+        return classes;
+    }
+    classes = {classId};
+    const std::vector<uint32_t>& siblings = m_stageClasses[m_graph.classes[classId].stage];
+    if (siblings.size() == 1)
+    {
+        return classes;
+    }
+    const Rank representative = m_graph.classes[classId].representative;
+    for (const Phase& phase : m_graph.collectives[collective].phases)
+    {
+        for (uint32_t i = 0; i < phase.group.Size(); i++)
+        {
+            if (m_graph.ClassOf(phase.group.Member(representative, i)) != classId)
+            {
+                classes = siblings;
+                return classes;
+            }
+        }
+    }
+    return classes;
+}
+
+const BodySum&
+ClassCosts::OfBody(uint32_t classId, uint32_t body)
+{
+    BodySum& sum = m_bodies[size_t{classId} * m_graph.bodies.size() + body];
+    if (!sum.known)
+    {
+        sum = SumOf(classId, m_graph.bodies[body].ops);
+    }
+    return sum;
+}
+
+BodySum
+ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
+{
+    BodySum sum;
+    sum.known = true;
+    sum.pure = true;
+    const Op* before = nullptr;
+    for (const Op& op : ops)
+    {
+        if (op.kind == OpKind::Compute)
+        {
+            sum.compute += op.duration;
+            sum.total += op.duration;
+        }
+        else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
+        {
+            const Collective& collective = m_graph.collectives[op.index];
+            sum.pure = sum.pure && Participants(classId, op.index).size() == 1;
+            for (uint32_t p = 0; p < collective.phases.size(); p++)
+            {
+                const TransferCost& cost = OfPhase(classId, op.index, p);
+                sum.comm[static_cast<size_t>(collective.comm)] += cost.Alone();
+                sum.total += cost.Alone();
+                sum.onNic = sum.onNic || cost.port == Port::Nic;
+            }
+        }
+        else
+        {
+            // The one thing else that keeps the sum exact is the wait for what was just posted.
+            sum.pure = sum.pure && op.kind == OpKind::Wait && before != nullptr &&
+                       before->kind == OpKind::Collective && before->handle == op.handle;
+        }
+        before = &op;
+    }
+    return sum;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CLASS_COSTS_H
+#define SCALEACROSS_CLASS_COSTS_H
+
+#include "core/engine/transfer-cost.h"
+#include "core/program/program.h"
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// How long transfers take; NetworkModel in an engine, plain numbers in a validation.
+struct TransferTimes
+{
+    uint32_t cuts{0};
+    /// A phase done by all `ranks` ranks like `representative`.
+    std::function<TransferCost(const Phase&, Rank representative, uint32_t ranks)> phase;
+    /// A message of every one of `ranks` ranks like `from` to the rank like `to`.
+    std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t ranks)> message;
+};
+
+/// A body taken as a whole.
+struct BodySum
+{
+    bool known{false};
+    bool pure{false};  //!< only compute and inline collectives that are waited for at once
+    bool onNic{false}; //!< an inline collective leaves the node
+    Duration compute;
+    std::array<Duration, kCommClasses> comm; //!< inline collectives, uncontended
+    Duration total;
+};
+
+/// Costs of what the classes of a task graph do, each computed once. Addresses stay valid.
+class ClassCosts
+{
+  public:
+    ClassCosts(const TaskGraph& graph, const TransferTimes& times);
+
+    const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
+    const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
+    const BodySum& OfBody(uint32_t classId, uint32_t body);
+
+    /// Classes that take part in a class's collective: itself, or all classes of its stage where a
+    /// group has members in several.
+    const std::vector<uint32_t>& Participants(uint32_t classId, uint32_t collective);
+
+  private:
+    struct MessageCost
+    {
+        int32_t peer;
+        Bytes bytes;
+        TransferCost cost;
+    };
+
+    BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
+
+    const TaskGraph& m_graph;
+    const TransferTimes& m_times;
+    std::vector<std::vector<uint32_t>> m_stageClasses;
+    std::vector<std::vector<TransferCost>> m_phases;       //!< by class x collective
+    std::vector<std::vector<uint32_t>> m_participants;     //!< by class x collective; empty: unknown
+    std::vector<BodySum> m_bodies;                         //!< by class x body
+    std::vector<std::deque<MessageCost>> m_messages;       //!< by class; deque: addresses stay
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_CLASS_COSTS_H
