@@ -104,7 +104,8 @@ TrainingApplication::DescribeWait() const
         {
             if (stream.active && stream.queue.front().handle == m_waitFor)
             {
-                const Collective& collective = m_graph->collectives[stream.queue.front().collective];
+                const Collective& collective =
+                    m_graph->collectives[stream.queue.front().collective];
                 return ToString(collective.comm) + " " + collective.name + ", phase " +
                        std::to_string(stream.phase) + ", " + std::to_string(stream.received) +
                        " steps received";
@@ -282,8 +283,7 @@ uint64_t
 TrainingApplication::CollectiveTag(uint32_t s, uint32_t step) const
 {
     const StreamState& stream = m_streams[s];
-    return uint64_t{s} << kStreamShift |
-           uint64_t{stream.queue.front().instance} << kInstanceShift |
+    return uint64_t{s} << kStreamShift | uint64_t{stream.queue.front().instance} << kInstanceShift |
            uint64_t{stream.phase} << kPhaseShift | step;
 }
 
@@ -323,8 +323,7 @@ void
 TrainingApplication::SendStep(uint32_t s, uint32_t step)
 {
     const StreamState& stream = m_streams[s];
-    const Phase& phase =
-        m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
+    const Phase& phase = m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
     const PhaseStep what = StepOf(phase, stream.index, step);
     m_transport->Send(m_rank,
                       phase.group.Member(m_rank, what.sendTo),
@@ -336,8 +335,7 @@ void
 TrainingApplication::TakeArrivals(uint32_t s)
 {
     StreamState& stream = m_streams[s];
-    const Phase& phase =
-        m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
+    const Phase& phase = m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
     const uint32_t steps = StepCount(phase);
     if (StepsDepend(phase.pattern))
     {
@@ -370,8 +368,7 @@ TrainingApplication::Complete(uint32_t s)
     const PostedCollective finished = stream.queue.front();
     stream.queue.pop_front();
     stream.active = false;
-    BusyClock& clock =
-        m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
+    BusyClock& clock = m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
     if (--clock.active == 0)
     {
         clock.totalPs += NowPs() - clock.sincePs;

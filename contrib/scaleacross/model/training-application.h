@@ -44,8 +44,8 @@ struct RankRun
  *
  * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. The
  * phases of a collective are executed step by step through the transport: in a ring pattern
- * the send of step k+1 follows the receive of step k; all-to-all posts all sends at once. A phase is
- * complete on a rank when all its receives are.
+ * the send of step k+1 follows the receive of step k; all-to-all posts all sends at once. A phase
+ * is complete on a rank when all its receives are.
  */
 class TrainingApplication : public Application
 {

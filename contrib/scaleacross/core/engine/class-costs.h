@@ -63,10 +63,10 @@ class ClassCosts
     const TaskGraph& m_graph;
     const TransferTimes& m_times;
     std::vector<std::vector<uint32_t>> m_stageClasses;
-    std::vector<std::vector<TransferCost>> m_phases;       //!< by class x collective
-    std::vector<std::vector<uint32_t>> m_participants;     //!< by class x collective; empty: unknown
-    std::vector<BodySum> m_bodies;                         //!< by class x body
-    std::vector<std::deque<MessageCost>> m_messages;       //!< by class; deque: addresses stay
+    std::vector<std::vector<TransferCost>> m_phases;   //!< by class x collective
+    std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
+    std::vector<BodySum> m_bodies;                     //!< by class x body
+    std::vector<std::deque<MessageCost>> m_messages;   //!< by class; deque: addresses stay
 };
 
 } // namespace scaleacross

@@ -29,15 +29,15 @@ struct ClassSums
 {
     double busyLeast{0};
     double busy{0};
-    std::array<double, kActions> byAction{};      //!< expected
+    std::array<double, kActions> byAction{}; //!< expected
     std::array<double, kActions> leastByAction{};
-    std::map<uint16_t, double> firstForward;      //!< least, by chunk
-    std::map<uint16_t, double> leastBackward;     //!< least backward or input gradient, by chunk
-    double nic{0};     //!< payload of one rank over its NIC
-    double gather{0};  //!< collectives on Stream::Gather, alone
-    double reduce{0};  //!< on Stream::Reduce, alone
-    double largest{0}; //!< the longest single collective of the two
-    double hop{0};     //!< the slowest message it sends, alone
+    std::map<uint16_t, double> firstForward;  //!< least, by chunk
+    std::map<uint16_t, double> leastBackward; //!< least backward or input gradient, by chunk
+    double nic{0};                            //!< payload of one rank over its NIC
+    double gather{0};                         //!< collectives on Stream::Gather, alone
+    double reduce{0};                         //!< on Stream::Reduce, alone
+    double largest{0};                        //!< the longest single collective of the two
+    double hop{0};                            //!< the slowest message it sends, alone
 };
 
 class Summation
@@ -314,30 +314,28 @@ ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
     }
     bound = std::max(bound, LongestPath(stages));
 
-    const double m = static_cast<double>(scenario.Job().workload.globalBatch) / plan.dp /
-                     plan.microbatch;
+    const double m =
+        static_cast<double>(scenario.Job().workload.globalBatch) / plan.dp / plan.microbatch;
     // Fill and drain pass every boundary once each way. In the steady state of strict 1F1B a slow
     // boundary costs about one round trip per two microbatches; schedules with more microbatches
     // in flight than stages hide it, GPipe does not meet it.
     const bool strict = plan.schedule == Schedule::OneFOneB || plan.schedule == Schedule::ZbH1;
-    const double latency =
-        plan.pp == 1 ? 0.0 : 2.0 * hops + (strict ? (m - 1) * slowestHop : 0.0);
+    const double latency = plan.pp == 1 ? 0.0 : 2.0 * hops + (strict ? (m - 1) * slowestHop : 0.0);
     // Reductions begin with the last microbatch's backward of the first chunk that is done, gathers
-    // are needed from the first forward on; what does not fit beside those passes is exposed, and of
-    // each at least the one unit that nothing can hide.
-    const double backward = (At(slowest.byAction, Action::Backward) +
-                             At(slowest.byAction, Action::InputGradient) +
-                             At(slowest.byAction, Action::WeightGradient)) /
-                            m;
+    // are needed from the first forward on; what does not fit beside those passes is exposed, and
+    // of each at least the one unit that nothing can hide.
+    const double backward =
+        (At(slowest.byAction, Action::Backward) + At(slowest.byAction, Action::InputGradient) +
+         At(slowest.byAction, Action::WeightGradient)) /
+        m;
     const double forward = At(slowest.byAction, Action::Forward) / m;
     const double windows = plan.reshard ? m : 1.0;
-    const double reduce = std::max(std::min(slowest.largest, slowest.reduce),
-                                   slowest.reduce - windows * backward);
-    const double gather = std::max(std::min(slowest.largest, slowest.gather),
-                                   slowest.gather - windows * forward);
+    const double reduce =
+        std::max(std::min(slowest.largest, slowest.reduce), slowest.reduce - windows * backward);
+    const double gather =
+        std::max(std::min(slowest.largest, slowest.gather), slowest.gather - windows * forward);
     ClosedForm result;
-    const double estimate =
-        slowest.busy + BubbleOf(plan, slowest, m) + latency + reduce + gather;
+    const double estimate = slowest.busy + BubbleOf(plan, slowest, m) + latency + reduce + gather;
     result.bound = Duration::Seconds(bound);
     result.estimate = std::max(result.bound, Duration::Seconds(estimate));
     return result;

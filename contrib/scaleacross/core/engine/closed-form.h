@@ -12,15 +12,18 @@ namespace scaleacross
  * Iteration time by closed forms over the sums of the class programs (rung 1), without ordering any
  * event.
  *
- * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest of
+ * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest
+ * of
  *  - the busiest class: its compute and the port time of its blocking collectives;
  *  - the pipeline's longest path: forwards of the first microbatch down to the last stage, all
- *    forwards and input gradients there, input gradients of the last one back to stage 0, optimizer;
+ *    forwards and input gradients there, input gradients of the last one back to stage 0,
+ * optimizer;
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the cuts between buildings: payload across all of them over their capacity.
  *
  * `estimate` adds what the bound leaves out, by the formulas named in the .cc: the schedule's
- * bubble, message latency on the pipeline's critical path, data-parallel time that no compute hides.
+ * bubble, message latency on the pipeline's critical path, data-parallel time that no compute
+ * hides.
  */
 struct ClosedForm
 {

@@ -30,8 +30,8 @@ using RunResult = std::variant<RunReport, Infeasible>;
 /**
  * Something that executes the task graph of a scenario.
  *
- * Engines differ about time, never about what is sent. All check the plan against cluster and memory
- * first, in the same way (PrepareRun), so that feasibility does not depend on the engine.
+ * Engines differ about time, never about what is sent. All check the plan against cluster and
+ * memory first, in the same way (PrepareRun), so that feasibility does not depend on the engine.
  */
 class Engine
 {
@@ -50,8 +50,8 @@ class Engine
     /**
      * Runs one job to its steady state.
      *
-     * Throws ConfigError where the scenario is impossible for this engine (the message says why), and
-     * RunError where the run starts but cannot finish (named reason).
+     * Throws ConfigError where the scenario is impossible for this engine (the message says why),
+     * and RunError where the run starts but cannot finish (named reason).
      */
     virtual RunResult Run(const Scenario& scenario, const RunOptions& options) const = 0;
 };

@@ -53,7 +53,8 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
         }
         return volume;
     }
-    // Member i sends part j to each member j elsewhere: the parts of other buildings, once per member.
+    // Member i sends part j to each member j elsewhere: the parts of other buildings, once per
+    // member.
     std::map<uint32_t, uint32_t> members;
     std::map<uint32_t, Bytes> parts;
     for (uint32_t i = 0; i < n; i++)
@@ -105,8 +106,7 @@ class VolumeCounter
                 const Rank to = m_class.representative + op.peer;
                 ClassReport& pipeline = classes[static_cast<size_t>(CommClass::Pipeline)];
                 pipeline.bytes += op.bytes * m_class.ranks;
-                if (m_run.layout.BuildingOf(m_class.representative) !=
-                    m_run.layout.BuildingOf(to))
+                if (m_run.layout.BuildingOf(m_class.representative) != m_run.layout.BuildingOf(to))
                 {
                     pipeline.crossBytes += op.bytes * m_class.ranks;
                 }

@@ -204,7 +204,7 @@ class Evaluator
     std::vector<Instance> m_instances;
     std::vector<uint32_t> m_freeInstances;
     std::vector<TransferOwner> m_owners;
-    std::vector<uint8_t> m_arrived;  //!< by Slot: arrived and not yet received
+    std::vector<uint8_t> m_arrived;   //!< by Slot: arrived and not yet received
     std::vector<Duration> m_postTime; //!< by Slot
     std::vector<uint32_t> m_sibling;  //!< number of a class among those of its stage
     std::vector<TimelineEntry> m_timeline;
@@ -475,12 +475,8 @@ Evaluator::EndRun(uint32_t c)
     state.running = nullptr;
     if (m_options.timeline && m_sibling[c] == 0 && state.iteration == m_options.warmup)
     {
-        m_timeline.push_back({m_graph.classes[c].stage,
-                              op.action,
-                              op.chunk,
-                              op.microbatch,
-                              state.runBegin,
-                              m_now});
+        m_timeline.push_back(
+            {m_graph.classes[c].stage, op.action, op.chunk, op.microbatch, state.runBegin, m_now});
     }
 }
 
@@ -604,8 +600,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     for (const uint32_t other : classes)
     {
         const StreamState& theirs = m_classes[other].streams[s];
-        if (theirs.active || theirs.queue.empty() ||
-            theirs.queue.front().collective != collective)
+        if (theirs.active || theirs.queue.empty() || theirs.queue.front().collective != collective)
         {
             return;
         }

@@ -15,10 +15,10 @@ namespace scaleacross
  * (rung 2 of the analytical engine), iteration after iteration until all classes have finished the
  * measured ones; fills the times of a report.
  *
- * Transfers are fluid volumes (FluidNetwork) followed by their latency; messages to one peer leave in
- * order; a collective that spans classes starts when the last of them has posted it. A body with only
- * compute and inline collectives takes its uncontended sum in one event while nothing else of its
- * class is on the network, and is walked operation by operation otherwise.
+ * Transfers are fluid volumes (FluidNetwork) followed by their latency; messages to one peer leave
+ * in order; a collective that spans classes starts when the last of them has posted it. A body with
+ * only compute and inline collectives takes its uncontended sum in one event while nothing else of
+ * its class is on the network, and is walked operation by operation otherwise.
  *
  * Throws RunError if no class can go on (who waits for what).
  */

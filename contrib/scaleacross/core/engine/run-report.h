@@ -18,8 +18,8 @@ namespace scaleacross
 /// Communication of one class during the measured iteration.
 struct ClassReport
 {
-    /// Time in which a collective of the class is under way on the rank, or a pipeline message to it
-    /// (posted and not yet arrived), averaged over the ranks.
+    /// Time in which a collective of the class is under way on the rank, or a pipeline message to
+    /// it (posted and not yet arrived), averaged over the ranks.
     Duration busy;
     /// Time a rank's compute stands still for this class, averaged over the ranks; a wait for a
     /// message that its sender has not posted yet is bubble, not exposed communication.
@@ -48,7 +48,8 @@ struct NetworkReport
     uint64_t packetsInFlight{0};
     uint64_t retransmissions{0};
     uint64_t pauses{0};
-    /// Largest number of this job's flows that hashed onto one of several equal paths, over the mean.
+    /// Largest number of this job's flows that hashed onto one of several equal paths, over the
+    /// mean.
     double collisionFactor{1.0};
 };
 
@@ -60,16 +61,16 @@ struct NetworkReport
  */
 struct RunReport
 {
-    std::string engine;  //!< "analytical", "packet"
-    std::string version; //!< of this program
-    uint64_t seed{0};    //!< 0 where the engine draws nothing
+    std::string engine;     //!< "analytical", "packet"
+    std::string version;    //!< of this program
+    uint64_t seed{0};       //!< 0 where the engine draws nothing
     uint32_t iterations{0}; //!< measured
     uint32_t warmup{0};     //!< run before them
 
     Duration iterationTime;
-    double mfu{0};          //!< ModelFlops / (time x GPUs x BF16 peak); no recomputation counted
-    Duration computeTime;   //!< GPU busy, averaged over the ranks
-    Duration bubble;        //!< idle for want of work from another stage, averaged over the ranks
+    double mfu{0};            //!< ModelFlops / (time x GPUs x BF16 peak); no recomputation counted
+    Duration computeTime;     //!< GPU busy, averaged over the ranks
+    Duration bubble;          //!< idle for want of work from another stage, averaged over the ranks
     double bubbleFraction{0}; //!< bubble / iterationTime
     Duration exposedComm;     //!< sum over the classes
     std::array<ClassReport, kCommClasses> classes; //!< by CommClass

@@ -156,8 +156,7 @@ NetworkModel::ApplyLoss(TransferCost& cost, const FabricPath& path, double messa
         return;
     }
     const NetworkPlan& network = m_scenario.network;
-    const double packetBits =
-        static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
+    const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
     const double rtt = 2.0 * path.propagation.S();
     const double inFlight =
         std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / network.qps);
@@ -266,8 +265,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
         }
         const double wire = WireBytes(messages, part);
         const double seconds = wire * 8.0 / cluster.buildings[kind.from].gpu.nicRate.Value();
-        nicSeconds[kind.from] = direct ? nicSeconds[kind.from] + seconds
-                                       : std::max(nicSeconds[kind.from], seconds);
+        nicSeconds[kind.from] =
+            direct ? nicSeconds[kind.from] + seconds : std::max(nicSeconds[kind.from], seconds);
         const double senders = direct ? membersIn[kind.from] : set.count;
         LoadCuts(cost, path, set.from, set.to, groups * senders, wire);
         if (path.loss > 0)

@@ -28,8 +28,8 @@ constexpr uint32_t kPorts = 2;
  * What a transfer asks of the network when all ranks of a class do it at the same time.
  *
  * It is a volume followed by a latency. The volume moves no faster than the port lets it
- * (`portSeconds` alone on the port) and no faster than the shared links do (`cutSeconds` alone on the
- * cut, for all flows of the class together).
+ * (`portSeconds` alone on the port) and no faster than the shared links do (`cutSeconds` alone on
+ * the cut, for all flows of the class together).
  */
 struct TransferCost
 {
@@ -54,8 +54,8 @@ struct TransferCost
  * every link but the slowest (store and forward). Shared cuts are the leaf uplinks of each building
  * and each direction between two buildings; collisions of hashed flows on a cut's parallel links
  * divide its capacity by EcmpSlowdown(flows x QPs, links). Loss multiplies by go-back-N's
- * (1 - q + q N) / (1 - q), N = packets of one QP in a round trip, and adds the expected timeout of a
- * lost last packet. Rings: the bandwidth term of the slowest edge, the latency of every edge but
+ * (1 - q + q N) / (1 - q), N = packets of one QP in a round trip, and adds the expected timeout of
+ * a lost last packet. Rings: the bandwidth term of the slowest edge, the latency of every edge but
  * one.
  *
  * Worked case: 1 MiB between two NICs at 100 Gb/s through one switch over 1 us links, 4,096 + 82 B

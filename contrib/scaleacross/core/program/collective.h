@@ -38,9 +38,9 @@ enum class Pattern : uint8_t
 /**
  * One phase: a pattern within every group of a family at the same time.
  *
- * `bytes` is S of the group's buffer. Ring patterns: the whole buffer, of which each member ends with
- * (reduce-scatter) or starts from (all-gather) part i: bytes [S i / n, S (i+1) / n). All-to-all:
- * what each member holds, of which part i goes to member i.
+ * `bytes` is S of the group's buffer. Ring patterns: the whole buffer, of which each member ends
+ * with (reduce-scatter) or starts from (all-gather) part i: bytes [S i / n, S (i+1) / n).
+ * All-to-all: what each member holds, of which part i goes to member i.
  */
 struct Phase
 {

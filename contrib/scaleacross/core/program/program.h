@@ -54,15 +54,15 @@ enum class Action : uint8_t
 struct Op
 {
     OpKind kind{OpKind::Compute};
-    Stream stream{Stream::Inline};          //!< Collective
-    Action action{Action::Forward};   //!< Run: for timelines
-    uint16_t chunk{0};                      //!< Run: model chunk on this rank
-    uint16_t microbatch{0};                 //!< Run
-    uint32_t index{0};                      //!< Run: body; Collective: collective; Send, Receive: message
-    uint32_t handle{0};                     //!< Collective, Wait
-    int32_t peer{0};                        //!< Send, Receive: rank of the peer minus own rank
-    Duration duration;                      //!< Compute
-    Bytes bytes;                            //!< Send, Receive
+    Stream stream{Stream::Inline};  //!< Collective
+    Action action{Action::Forward}; //!< Run: for timelines
+    uint16_t chunk{0};              //!< Run: model chunk on this rank
+    uint16_t microbatch{0};         //!< Run
+    uint32_t index{0};              //!< Run: body; Collective: collective; Send, Receive: message
+    uint32_t handle{0};             //!< Collective, Wait
+    int32_t peer{0};                //!< Send, Receive: rank of the peer minus own rank
+    Duration duration;              //!< Compute
+    Bytes bytes;                    //!< Send, Receive
 };
 
 /// A straight sequence of operations; the same one is run by every rank of a class.
@@ -84,11 +84,12 @@ struct RankClass
 };
 
 /**
- * The work of one training iteration of a job: classes of ranks with their programs, and the bodies,
- * collectives and groups these refer to by index. Immutable once built; no pointers.
+ * The work of one training iteration of a job: classes of ranks with their programs, and the
+ * bodies, collectives and groups these refer to by index. Immutable once built; no pointers.
  *
  * Iterations repeat the programs back to back without a barrier: a collective posted at the end of
- * one is waited for where the next needs it. A handle that has never been posted counts as complete.
+ * one is waited for where the next needs it. A handle that has never been posted counts as
+ * complete.
  *
  * Class of a rank: classOf[(rank / stageStride) % stages x rank blocks + rank / blockRanks].
  */
@@ -103,8 +104,9 @@ struct TaskGraph
     std::vector<RankClass> classes;
     std::vector<Program> bodies; //!< no Run, Send or Receive inside
     std::vector<Collective> collectives;
-    uint32_t messages{0}; //!< messages are numbered 0 .. messages-1 within one iteration and replica
-    uint32_t handles{0};  //!< handles are numbered 0 .. handles-1 on each rank
+    uint32_t messages{
+        0};              //!< messages are numbered 0 .. messages-1 within one iteration and replica
+    uint32_t handles{0}; //!< handles are numbered 0 .. handles-1 on each rank
 
     uint32_t ClassOf(Rank rank) const
     {

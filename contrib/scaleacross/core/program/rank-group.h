@@ -15,12 +15,13 @@ using Rank = uint32_t;
 /**
  * A family of communication groups, all of the same shape, as a lattice in rank space.
  *
- * Each axis is a coordinate of a rank, coordinate = (rank / stride) mod count. The group of a rank is
- * every rank that differs from it in these coordinates only. Members are indexed 0 .. Size()-1 with
- * the first axis running fastest. Nothing is listed: a group of 100,000 ranks is two or three axes.
+ * Each axis is a coordinate of a rank, coordinate = (rank / stride) mod count. The group of a rank
+ * is every rank that differs from it in these coordinates only. Members are indexed 0 .. Size()-1
+ * with the first axis running fastest. Nothing is listed: a group of 100,000 ranks is two or three
+ * axes.
  *
- * Worked case: tp = 2, dp = 3, rank = tp + 2 dp. The dp groups are the axis {stride 2, count 3}; the
- * group of rank 3 is {1, 3, 5}, and rank 3 has index 1 in it.
+ * Worked case: tp = 2, dp = 3, rank = tp + 2 dp. The dp groups are the axis {stride 2, count 3};
+ * the group of rank 3 is {1, 3, 5}, and rank 3 has index 1 in it.
  */
 class RankGroup
 {
@@ -55,8 +56,8 @@ class RankGroup
 
     /**
      * Cuts the group in two: the first family holds the members that differ in a rank block of
-     * `span` consecutive ranks (span must fall on or inside an axis evenly), the second the rest, so
-     * that every member of the whole is reached by one step in each.
+     * `span` consecutive ranks (span must fall on or inside an axis evenly), the second the rest,
+     * so that every member of the whole is reached by one step in each.
      *
      * Worked case: axis {8, 16} cut at span 64: inner {8, 8}, outer {64, 2}.
      */

@@ -80,7 +80,8 @@ ExpectedMax(double n, double m)
         cumulative += mass;
         first += k * mass;
         second += k * k * mass;
-        // The fullest path holds at least the mean, and a count cut off below it is far in the tail.
+        // The fullest path holds at least the mean, and a count cut off below it is far in the
+        // tail.
         double within = 0.0;
         if (k >= mean && cumulative > 0.0)
         {
@@ -110,9 +111,8 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
         return 1.0;
     }
     const double n = static_cast<double>(flows);
-    const double most = flows <= kExactFlows
-                            ? ExpectedMaxExact(static_cast<uint32_t>(flows), paths)
-                            : ExpectedMax(n, paths);
+    const double most = flows <= kExactFlows ? ExpectedMaxExact(static_cast<uint32_t>(flows), paths)
+                                             : ExpectedMax(n, paths);
     return std::clamp(most * paths / n, 1.0, static_cast<double>(paths));
 }
 

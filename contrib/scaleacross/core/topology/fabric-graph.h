@@ -15,7 +15,7 @@ namespace scaleacross
 
 enum class VertexKind : uint8_t
 {
-    Nic,  //!< one per GPU, in GPU order: vertex g is the NIC of GPU g
+    Nic, //!< one per GPU, in GPU order: vertex g is the NIC of GPU g
     Leaf,
     Spine
 };
@@ -85,7 +85,7 @@ struct FabricPath
     Duration propagation; //!< one way, sum of the link delays (Node: the NVLink latency)
     /// Rates of the links in order, each of which stores and forwards a packet; empty for Node.
     std::vector<BitRate> rates;
-    double loss{0}; //!< probability that a packet is lost on the way
+    double loss{0};    //!< probability that a packet is lost on the way
     uint32_t paths{1}; //!< equal-cost paths
 };
 

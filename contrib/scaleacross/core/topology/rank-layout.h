@@ -33,8 +33,8 @@ struct RankLayout
     uint32_t ppStride{1};
     /// First rank of each building, then the number of ranks.
     std::vector<uint32_t> buildingBegin;
-    /// The greatest block of ranks that no building boundary cuts (the gcd of the boundaries); equals
-    /// the ranks per building where all buildings are equal, all ranks where there is one.
+    /// The greatest block of ranks that no building boundary cuts (the gcd of the boundaries);
+    /// equals the ranks per building where all buildings are equal, all ranks where there is one.
     uint32_t buildingSpan{0};
 
     uint32_t StageOf(Rank rank) const

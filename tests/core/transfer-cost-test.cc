@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/transfer-cost.h"
+#include "core/spec/presets.h"
+
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+namespace
+{
+
+/// `buildings` buildings of 2 servers with 2 GPUs and rails, 100 Gb/s NICs, 1 us links, one plane.
+Scenario
+SmallScenario(uint32_t buildings)
+{
+    Scenario scenario;
+    for (uint32_t b = 0; b < buildings; b++)
+    {
+        BuildingSpec building;
+        building.name = std::string(1, static_cast<char>('a' + b));
+        building.gpus = 4;
+        building.gpusPerNode = 2;
+        building.gpu = GpuPreset("h100");
+        building.gpu.nicRate = GigabitsPerSecond(100);
+        building.gpu.nvlinkBandwidth = BytesPerSecond(400e9);
+        building.gpu.nvlinkEfficiency = 0.5;
+        building.gpu.nvlinkLatency = Duration::Microseconds(1);
+        building.fabric.nicDelay = Duration::Microseconds(1);
+        building.fabric.leafDelay = Duration::Microseconds(1);
+        scenario.cluster.buildings.push_back(building);
+    }
+    if (buildings == 2)
+    {
+        CrossLinkSpec link;
+        link.b = 1;
+        link.latency = Duration::Microseconds(100);
+        link.capacity = GigabitsPerSecond(100);
+        scenario.cluster.crossLinks.push_back(link);
+    }
+    scenario.jobs.emplace_back();
+    scenario.Job().plan.dp = 4 * buildings;
+    return scenario;
+}
+
+RankLayout
+LayoutOf(const Scenario& scenario)
+{
+    return std::get<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster));
+}
+
+TEST(TransferCost, AMessageThroughOneSwitch)
+{
+    // 1 MiB is 256 packets of 4,096 B, each 82 B longer on the wire, with a quarter of an 86 B ACK:
+    // 256 x (4178 + 21.5) x 8 / 100e9 = 86.006 us. Latency: two 1 us links and one packet
+    // serialised once more, 4178 x 8 / 100e9 = 0.33424 us.
+    const Scenario scenario = SmallScenario(1);
+    const RankLayout layout = LayoutOf(scenario);
+    const NetworkModel network(scenario, layout);
+    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 2, 1);
+    EXPECT_EQ(cost.port, Port::Nic);
+    EXPECT_NEAR(cost.portSeconds, 256 * 4199.5 * 8 / 100e9, 1e-15);
+    EXPECT_EQ(cost.latency.Ps(), 2'334'240);
+    EXPECT_EQ(cost.cut, TransferCost::kNoCut);
+}
+
+TEST(TransferCost, AMessageInsideTheServerTakesNvlink)
+{
+    // 20 MB at half of 400 GB/s: 100 us.
+    const Scenario scenario = SmallScenario(1);
+    const RankLayout layout = LayoutOf(scenario);
+    const TransferCost cost =
+        NetworkModel(scenario, layout).MessageCost(Bytes(20'000'000), 0, 1, 1);
+    EXPECT_EQ(cost.port, Port::Nvlink);
+    EXPECT_NEAR(cost.portSeconds, 100e-6, 1e-12);
+    EXPECT_EQ(cost.latency, Duration::Microseconds(1));
+}
+
+TEST(TransferCost, AllRanksThatCrossShareTheCut)
+{
+    // The span carries 100 Gb/s: four senders need four times what one needs on its NIC.
+    const Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    const NetworkModel network(scenario, layout);
+    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 4, 4);
+    EXPECT_NEAR(cost.cutSeconds, 4 * cost.portSeconds, 1e-15);
+    EXPECT_EQ(cost.flows, 4);
+    // Links: NIC 1, leaf 1, span 100, leaf 1, NIC 1 us. The rates are 100 Gb/s (NIC), 200 (a leaf
+    // of 2 NICs on one spine), 100, 200, 100: all but one of the slowest add a packet.
+    EXPECT_EQ(cost.latency.Ps(), 104'000'000 + 2 * 334'240 + 2 * 167'120);
+}
+
+TEST(TransferCost, ARingCostsStepsTimesAlphaPlusItsVolume)
+{
+    // Ranks 0, 2 are on one rail: a ring of two. One step of S / 2.
+    const Scenario scenario = SmallScenario(1);
+    const RankLayout layout = LayoutOf(scenario);
+    const NetworkModel network(scenario, layout);
+    const Phase phase{Pattern::RingAllGather, RankGroup({{2, 2}}), Bytes(2 << 20)};
+    const TransferCost ring = network.PhaseCost(phase, 0, 4);
+    const TransferCost message = network.MessageCost(Bytes(1 << 20), 0, 2, 4);
+    EXPECT_DOUBLE_EQ(ring.portSeconds, message.portSeconds);
+    EXPECT_EQ(ring.latency, message.latency);
+}
+
+TEST(TransferCost, LossCostsGoBackN)
+{
+    // q = 1e-4, 16 QPs. Round trip 2 x 104 us at 100 Gb/s is 622.3 packets, 38.9 per QP: the volume
+    // grows by (1 - q + 38.9 q) / (1 - q) = 1.00389.
+    Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    const double clean =
+        NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4, 1).portSeconds;
+    scenario.cluster.crossLinks[0].loss = 1e-4;
+    const TransferCost lossy = NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4, 1);
+    EXPECT_NEAR(lossy.portSeconds / clean, 1.00389, 2e-5);
+    // 16 last packets, one of them lost with probability 1.6e-3, cost 67.1 ms: 107 us on average.
+    const TransferCost free =
+        NetworkModel(SmallScenario(2), layout).MessageCost(Bytes(1 << 20), 0, 4, 1);
+    EXPECT_NEAR((lossy.latency - free.latency).Us(), 107.3, 0.2);
+}
+
+TEST(TransferCost, AllToAllSplitsBetweenNvlinkAndNic)
+{
+    // Four ranks in two servers: of 4 parts one stays, one goes over NVLink, two over the NIC.
+    const Scenario scenario = SmallScenario(1);
+    const RankLayout layout = LayoutOf(scenario);
+    const NetworkModel network(scenario, layout);
+    const Phase phase{Pattern::DirectAllToAll, RankGroup({{1, 4}}), Bytes(4 << 20)};
+    const TransferCost cost = network.PhaseCost(phase, 0, 4);
+    EXPECT_NEAR(cost.portSeconds, 2 * 256 * 4199.5 * 8 / 100e9, 1e-12);
+}
+
+} // namespace
+} // namespace scaleacross
