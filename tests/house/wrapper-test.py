@@ -74,6 +74,20 @@ class Wrapper(unittest.TestCase):
         self.tool("cmake", "exit 1")
         self.assertEqual(self.run_wrapper("list").stderr, "")
 
+    def test_a_build_configured_by_hand_is_taken_as_it_is(self):
+        self.put("build/release/build.ninja", "")
+        self.put("build/release/CMakeCache.txt", "SCALEACROSS_TESTS:BOOL=ON\n")
+        self.tool("cmake", "exit 1")
+        self.assertEqual(self.run_wrapper("list").returncode, 0)
+
+    def test_tests_are_configured_when_they_are_wanted(self):
+        self.tool("ctest", "echo ctest \"$@\"")
+        self.run_wrapper("list")
+        self.put("build/release/CMakeCache.txt", "SCALEACROSS_TESTS:BOOL=OFF\n")
+        done = self.run_wrapper("test", "-L", "core")
+        self.assertIn("configuring", done.stderr)
+        self.assertTrue(done.stdout.strip().endswith("-L core"), done.stdout)
+
     def test_script_runs_the_named_program(self):
         self.assertEqual(self.run_wrapper("script", "first", "--x").stdout, f"{self.top}\n<--x>\n")
 
