@@ -5,22 +5,13 @@
 #
 # Builds the module inside an ns-3 tree, as a user of ns-3 has it, and runs its suites and examples
 # there; assertions are on, unlike in Debian's packages. Without an argument the tree is Debian's
-# source package of ns-3, fetched into a temporary folder. In a tree that is given, nothing is
-# changed but for a link in contrib/, which is removed in the end; it is built elsewhere.
+# source package of ns-3. A tree that is given is not changed, but for a link in its contrib/ which
+# is removed in the end. What was fetched and built stays in build/in-tree for the next time.
 
 set -euo pipefail
-module=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../contrib/scaleacross" && pwd)
-
-work=$(mktemp -d)
-link=
-cleanup()
-{
-    rm -rf "$work"
-    if [[ -n $link ]]; then
-        rm -f "$link"
-    fi
-}
-trap cleanup EXIT
+top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+module=$top/contrib/scaleacross
+work=$top/build/in-tree
 
 # Fetches Debian's source package with a source list of its own: most systems list no sources.
 fetch()
@@ -34,27 +25,31 @@ fetch()
         -o "Dir::State::Lists=$work/lists" -o APT::Sandbox::User=root)
     echo "fetching Debian's ns-3 source"
     (cd "$work" && apt-get "${options[@]}" update && apt-get "${options[@]}" source ns3)
-    tree=$(echo "$work"/ns3-*/ns-3.*)
 }
 
 if [[ $# -gt 0 ]]; then
     tree=$(cd -- "$1" && pwd)
 else
-    fetch
+    compgen -G "$work/ns3-*/ns-3.*" >/dev/null || fetch
+    tree=$(echo "$work"/ns3-*/ns-3.*)
 fi
-echo "ns-3 tree: $tree, version $(<"$tree/VERSION")"
+version=$(<"$tree/VERSION")
+build=$work/build-$version
+out=$work/out-$version
+mkdir -p "$build"
+echo "ns-3 $version in $tree"
 
 if [[ ! -e $tree/contrib/scaleacross ]]; then
     ln -s "$module" "$tree/contrib/scaleacross"
-    link=$tree/contrib/scaleacross
+    trap 'rm -f "$tree/contrib/scaleacross"' EXIT
 fi
 
-# The relwithdebinfo build type is ns-3's default profile: optimised, with assertions and logging.
-cmake -S "$tree" -B "$work/build" -G Ninja -D CMAKE_BUILD_TYPE=relwithdebinfo \
-    -D NS3_ASSERT=ON -D NS3_LOG=ON -D NS3_OUTPUT_DIRECTORY="$work/out" \
+# The build type is ns-3's default profile: optimised, with assertions and logging.
+cmake -S "$tree" -B "$build" -G Ninja -D CMAKE_BUILD_TYPE=relwithdebinfo \
+    -D NS3_ASSERT=ON -D NS3_LOG=ON -D NS3_OUTPUT_DIRECTORY="$out" \
     -D NS3_ENABLED_MODULES=scaleacross -D NS3_FILTER_MODULE_EXAMPLES_AND_TESTS=scaleacross \
-    -D NS3_TESTS=ON -D NS3_EXAMPLES=ON >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
-ninja --quiet -C "$work/build"
+    -D NS3_TESTS=ON -D NS3_EXAMPLES=ON >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+ninja --quiet -C "$build"
 
 run=0
 failed=()
@@ -62,18 +57,18 @@ try()
 {
     echo "--- $1"
     run=$((run + 1))
-    (cd "$work/out" && "${@:2}") || failed+=("$1")
+    (cd "$out" && "${@:2}") || failed+=("$1")
 }
 
-runner=$(echo "$work"/out/utils/*test-runner*)
+runner=$(echo "$out"/utils/*test-runner*)
 while read -r suite; do
     try "suite $suite" "$runner" "--suite=$suite"
 done < <("$runner" --list)
 for source in "$module"/examples/*.cc; do
     [[ -e $source ]] || continue
     name=$(basename "$source" .cc)
-    program=$(echo "$work"/out/contrib/scaleacross/examples/*"$name"*)
-    try "example $name" python3 "$module/../../tests/house/run-example.py" "$program" \
+    try "example $name" "$top/tests/house/run-example.py" \
+        "$(echo "$out"/contrib/scaleacross/examples/ns3*-"$name"-relwithdebinfo)" \
         "$module/examples/$name.expected"
 done
 
@@ -81,4 +76,8 @@ if ((${#failed[@]})); then
     printf 'FAILED: %s\n' "${failed[@]}"
     exit 1
 fi
-echo "PASSED: $run suites and examples of the module in ns-3 $(<"$tree/VERSION")"
+if ((run == 0)); then
+    echo "FAILED: the module has no suite and no example"
+    exit 1
+fi
+echo "PASSED: $run suites and examples of the module in ns-3 $version"

@@ -6,6 +6,7 @@ usage: run-example.py PROGRAM EXPECTED [--accept]
 
 EXPECTED is a text file. Its first line is the command, "$ name --size=1000"; the rest is stdout to
 the letter. Without such a file the program is run without arguments and only has to succeed.
+Where ns-3 builds the program, its name is decorated: ns3.37-name-default.
 --accept writes what the program prints into the file instead of comparing.
 """
 
@@ -21,13 +22,14 @@ def main():
     program, expected_path = map(os.path.abspath, sys.argv[1:3])
     accept = "--accept" in sys.argv[3:]
 
-    command, expected = "$ " + os.path.basename(program), None
+    name = os.path.splitext(os.path.basename(expected_path))[0]
+    command, expected = "$ " + name, None
     if os.path.exists(expected_path):
         with open(expected_path, encoding="utf-8") as file:
             command, _, expected = file.read().partition("\n")
     words = shlex.split(command)
-    if words[:2] != ["$", os.path.basename(program)]:
-        sys.exit(f"{expected_path}:1: must be '$ {os.path.basename(program)} [arguments]'")
+    if words[:2] != ["$", name]:
+        sys.exit(f"{expected_path}:1: must be '$ {name} [arguments]'")
 
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([program] + words[2:], cwd=folder, stdout=subprocess.PIPE, text=True)
