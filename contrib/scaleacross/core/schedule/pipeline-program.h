@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PIPELINE_PROGRAM_H
+#define SCALEACROSS_PIPELINE_PROGRAM_H
+
+#include "core/program/program.h"
+#include "core/schedule/pipeline-order.h"
+
+#include <cstdint>
+
+namespace scaleacross
+{
+
+/// Where a rank stands in its pipeline and what its neighbours exchange.
+struct PipelinePlace
+{
+    PipelineShape shape;
+    uint32_t stage{0};  //!< r
+    uint32_t stride{1}; //!< rank distance between neighbouring stages
+    Bytes bytes;        //!< of one activation or gradient message
+};
+
+/**
+ * Messages of one iteration: one per direction, boundary between two virtual stages and microbatch,
+ * numbered ((direction x boundaries) + boundary) x m + microbatch with forward = direction 0.
+ * None where all virtual stages are on one rank.
+ */
+uint32_t PipelineMessages(const PipelineShape& shape);
+
+/**
+ * Appends one action to a program: receive what it needs from the neighbouring virtual stage, run
+ * `body`, send what it made. A weight gradient neither receives nor sends.
+ */
+void AppendAction(const PipelinePlace& place,
+                  const PipelineAction& action,
+                  uint32_t body,
+                  Program& program);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PIPELINE_PROGRAM_H
