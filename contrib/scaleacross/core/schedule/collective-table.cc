@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/collective-table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+bool
+Same(const Collective& a, const Collective& b)
+{
+    return a.comm == b.comm && a.name == b.name &&
+           std::equal(a.phases.begin(),
+                      a.phases.end(),
+                      b.phases.begin(),
+                      b.phases.end(),
+                      [](const Phase& x, const Phase& y) {
+                          return x.pattern == y.pattern && x.bytes == y.bytes && x.group == y.group;
+                      });
+}
+
+} // namespace
+
+uint32_t
+CollectiveTable::Add(Collective collective)
+{
+    if (collective.phases.empty())
+    {
+        return kNone;
+    }
+    // A graph has a few tens of collectives.
+    for (size_t i = 0; i < m_collectives.size(); i++)
+    {
+        if (Same(m_collectives[i], collective))
+        {
+            return static_cast<uint32_t>(i);
+        }
+    }
+    m_collectives.push_back(std::move(collective));
+    return static_cast<uint32_t>(m_collectives.size() - 1);
+}
+
+void
+AppendCollective(uint32_t collective, Stream stream, uint32_t handle, Program& program)
+{
+    if (collective == CollectiveTable::kNone)
+    {
+        return;
+    }
+    Op op;
+    op.kind = OpKind::Collective;
+    op.stream = stream;
+    op.index = collective;
+    op.handle = handle;
+    program.ops.push_back(op);
+}
+
+void
+AppendCompute(Duration duration, Program& program)
+{
+    if (duration == Duration())
+    {
+        return;
+    }
+    if (!program.ops.empty() && program.ops.back().kind == OpKind::Compute)
+    {
+        program.ops.back().duration += duration;
+        return;
+    }
+    Op op;
+    op.kind = OpKind::Compute;
+    op.duration = duration;
+    program.ops.push_back(op);
+}
+
+void
+AppendWait(uint32_t handle, Program& program)
+{
+    Op op;
+    op.kind = OpKind::Wait;
+    op.handle = handle;
+    program.ops.push_back(op);
+}
+
+} // namespace scaleacross
