@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/parameter-collectives.h"
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr UnitPart kParts[] = {UnitPart::Dense, UnitPart::Expert};
+
+} // namespace
+
+ParameterCollectives::ParameterCollectives(const JobSpec& job,
+                                           const RankLayout& layout,
+                                           CollectiveAlgorithm algorithm,
+                                           CollectiveTable& table)
+    : m_layout(layout),
+      m_algorithm(algorithm),
+      m_gradientBytes(job.workload.gradientBytes),
+      m_dense(DataGroupsOf(layout.DenseDataGroup(), layout)),
+      m_expert(DataGroupsOf(layout.ExpertDataGroup(), layout)),
+      m_table(table)
+{
+}
+
+bool
+ParameterCollectives::Shards() const
+{
+    return m_dense.shard.Size() > 1 || m_expert.shard.Size() > 1;
+}
+
+uint32_t
+ParameterCollectives::Handle(uint32_t slot, UnitPart part, bool reduction)
+{
+    return 1 + 4 * slot + (part == UnitPart::Expert ? 2 : 0) + (reduction ? 1 : 0);
+}
+
+bool
+ParameterCollectives::Gathers(const ParameterUnit& unit, UnitPart part) const
+{
+    return Count(unit, part) > 0 && Groups(part).shard.Size() > 1;
+}
+
+bool
+ParameterCollectives::Reduces(const ParameterUnit& unit, UnitPart part) const
+{
+    const DataGroups& groups = Groups(part);
+    return Count(unit, part) > 0 && groups.shard.Size() * groups.replicas.Size() > 1;
+}
+
+void
+ParameterCollectives::PostGather(const ParameterUnit& unit, uint32_t slot, Program& program) const
+{
+    for (const UnitPart part : kParts)
+    {
+        if (Gathers(unit, part))
+        {
+            const Bytes bytes(Count(unit, part) * kParameterBytes);
+            const uint32_t collective = m_table.Add(Lower(CollectiveOp::AllGather,
+                                                          CommClass::Data,
+                                                          bytes,
+                                                          Groups(part).shard,
+                                                          m_layout,
+                                                          m_algorithm));
+            AppendCollective(collective, Stream::Gather, Handle(slot, part, false), program);
+        }
+    }
+}
+
+void
+ParameterCollectives::WaitGather(const ParameterUnit& unit,
+                                 uint32_t slot,
+                                 UnitPart part,
+                                 Program& program) const
+{
+    if (Gathers(unit, part))
+    {
+        AppendWait(Handle(slot, part, false), program);
+    }
+}
+
+Collective
+ParameterCollectives::Reduction(uint64_t count, const DataGroups& groups, bool replicas) const
+{
+    const Bytes bytes(count * m_gradientBytes);
+    const uint32_t shards = groups.shard.Size();
+    const Bytes shard((bytes.Count() + shards - 1) / shards);
+    const auto lower = [this](CollectiveOp op, Bytes size, const RankGroup& group) {
+        return Lower(op, CommClass::Data, size, group, m_layout, m_algorithm);
+    };
+    Collective scatter = lower(CollectiveOp::ReduceScatter, bytes, groups.shard);
+    if (!replicas || groups.replicas.Size() == 1)
+    {
+        return scatter;
+    }
+    Collective reduce = lower(CollectiveOp::AllReduce, shard, groups.replicas);
+    if (shards > 1)
+    {
+        reduce.name = scatter.name + "+" + reduce.name;
+        reduce.phases.insert(reduce.phases.begin(), scatter.phases.begin(), scatter.phases.end());
+    }
+    return reduce;
+}
+
+void
+ParameterCollectives::PostReduction(const ParameterUnit& unit,
+                                    uint32_t slot,
+                                    UnitPart part,
+                                    bool replicas,
+                                    Program& program) const
+{
+    if (Reduces(unit, part))
+    {
+        const uint32_t collective =
+            m_table.Add(Reduction(Count(unit, part), Groups(part), replicas));
+        AppendCollective(collective, Stream::Reduce, Handle(slot, part, true), program);
+    }
+}
+
+void
+ParameterCollectives::WaitReduction(const ParameterUnit& unit,
+                                    uint32_t slot,
+                                    Program& program) const
+{
+    for (const UnitPart part : kParts)
+    {
+        if (Reduces(unit, part))
+        {
+            AppendWait(Handle(slot, part, true), program);
+        }
+    }
+}
+
+} // namespace scaleacross

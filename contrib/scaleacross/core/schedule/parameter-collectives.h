@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PARAMETER_COLLECTIVES_H
+#define SCALEACROSS_PARAMETER_COLLECTIVES_H
+
+#include "core/schedule/collective-table.h"
+#include "core/schedule/parameter-units.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <cstdint>
+
+namespace scaleacross
+{
+
+/// Which of a unit's parameters.
+enum class UnitPart : uint8_t
+{
+    Dense, //!< over the dense data-parallel group
+    Expert //!< routed experts, over the expert data-parallel group
+};
+
+/**
+ * Gathers and reductions of a rank's parameter units, each known by its slot, a number on the rank.
+ *
+ * Gathers move BF16 parameters within the shard group on Stream::Gather. Reductions move gradients
+ * of WorkloadSpec::gradientBytes on Stream::Reduce: DDP all-reduces; FSDP reduce-scatters; HSDP
+ * reduce-scatters inside the shard group and then all-reduces the shard across, as one collective
+ * "reduce_scatter+all_reduce", so that on the one in-order stream the next unit's first step waits
+ * for the crossing of this one's.
+ *
+ * Handles: 0 belongs to LayerProgram; slot i has four: gather and reduction of either part.
+ */
+class ParameterCollectives
+{
+  public:
+    ParameterCollectives(const JobSpec& job,
+                         const RankLayout& layout,
+                         CollectiveAlgorithm algorithm,
+                         CollectiveTable& table);
+
+    /// Whether any parameters are sharded, so that they must be gathered for use.
+    bool Shards() const;
+
+    void PostGather(const ParameterUnit& unit, uint32_t slot, Program& program) const;
+    void WaitGather(const ParameterUnit& unit,
+                    uint32_t slot,
+                    UnitPart part,
+                    Program& program) const;
+
+    /// @param replicas also sum over the replicas of the shard (DDP, HSDP).
+    void PostReduction(const ParameterUnit& unit,
+                       uint32_t slot,
+                       UnitPart part,
+                       bool replicas,
+                       Program& program) const;
+    void WaitReduction(const ParameterUnit& unit, uint32_t slot, Program& program) const;
+
+    static uint32_t Handles(uint32_t slots)
+    {
+        return 1 + 4 * slots;
+    }
+
+  private:
+    const DataGroups& Groups(UnitPart part) const
+    {
+        return part == UnitPart::Dense ? m_dense : m_expert;
+    }
+
+    static uint64_t Count(const ParameterUnit& unit, UnitPart part)
+    {
+        return part == UnitPart::Dense ? unit.dense : unit.expert;
+    }
+
+    static uint32_t Handle(uint32_t slot, UnitPart part, bool reduction);
+    bool Gathers(const ParameterUnit& unit, UnitPart part) const;
+    bool Reduces(const ParameterUnit& unit, UnitPart part) const;
+    Collective Reduction(uint64_t count, const DataGroups& groups, bool replicas) const;
+
+    RankLayout m_layout;
+    CollectiveAlgorithm m_algorithm;
+    uint32_t m_gradientBytes;
+    DataGroups m_dense;
+    DataGroups m_expert;
+    CollectiveTable& m_table;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PARAMETER_COLLECTIVES_H
