@@ -9,18 +9,39 @@
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
+#include <optional>
 #include <variant>
 
 namespace scaleacross
 {
 
+/// The pipeline of a job: m = globalBatch / (dp x microbatch), rounded down.
+PipelineShape PipelineShapeOf(const JobSpec& job);
+
+/// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
+Bytes PipelineMessageBytes(const JobSpec& job);
+
 /**
- * The work of one iteration of the scenario's job: everything an engine executes.
+ * Whether a job can be built at all, whatever the cluster.
  *
- * Infeasible: whatever LayOut() and CheckPipeline() say, "batch" (global batch not divisible by dp x
- * microbatch), "layers" (fewer layers than virtual stages), "heads" (tp does not divide heads or
- * KV heads...), "experts" (ep does not divide E), "sequence" (cp does not divide s). Memory is not
- * checked here.
+ * Infeasible: "batch" (global batch not divisible by dp x microbatch), whatever CheckPipeline()
+ * says, "layers" (fewer layers than virtual stages), "heads" (tp does not divide heads or KV
+ * heads), "sequence" (the sequence is not divisible by tp, or with context parallel by 2 cp tp),
+ * "experts" (ep does not divide the experts, or is not 1 for a model without any).
+ */
+std::optional<Infeasible> CheckJob(const JobSpec& job);
+
+/**
+ * The work of one iteration of the scenario's job: everything an engine executes. Infeasible as
+ * CheckJob() says. Memory is not checked here.
+ *
+ * There is one class per stage, or one per stage and building where the plan's data parallelism
+ * spans buildings that differ in accelerator, fabric or size.
+ *
+ * Program of a rank: gathers of all its parameter units in order of first use (sharded, no
+ * resharding) or of the first two (resharding); the actions of PipelineOrder(), each as Receive,
+ * Run, Send; waits for all gradient reductions; Run of the optimizer. What is inside a Run stands
+ * in body-builder.h, layer-program.h and parameter-collectives.h.
  */
 std::variant<TaskGraph, Infeasible> BuildTaskGraph(const Scenario& scenario,
                                                    const RankLayout& layout);

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_BODY_BUILDER_H
+#define SCALEACROSS_BODY_BUILDER_H
+
+#include "core/program/program.h"
+#include "core/schedule/compute-cost.h"
+#include "core/schedule/layer-program.h"
+#include "core/schedule/layer-split.h"
+#include "core/schedule/parameter-collectives.h"
+#include "core/schedule/pipeline-order.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// A parameter unit on a rank: unit `unit` of virtual stage `position`, which is the rank's
+/// `chunk`.
+struct UnitUse
+{
+    uint32_t position{0};
+    uint32_t chunk{0};
+    uint32_t unit{0};
+};
+
+/// Whether two uses on one rank are of the same unit.
+bool SameUnit(const UnitUse& a, const UnitUse& b);
+
+/// What tells a body from that of the same chunk and action for another microbatch.
+struct BodyVariant
+{
+    bool first{false};                 //!< first forward of the chunk in the iteration
+    bool last{false};                  //!< last weight gradient of the chunk
+    std::optional<UnitUse> next;       //!< the unit used next on this rank after this body,
+    std::optional<UnitUse> nextButOne; //!< and the one after: their gathers are posted here
+};
+
+/**
+ * Writes the bodies of a task graph: what one pass over one chunk does, unit by unit.
+ *
+ * A body is shared by all microbatches, chunks and stages that do the same, unless it posts or
+ * awaits collectives of its own parameters, whose handles belong to the chunk.
+ *
+ * **Without resharding**, the first forward of a chunk waits for each unit's gather, which the
+ * program posted at the beginning of the iteration. **With resharding**, each unit's gather is
+ * posted two uses ahead and awaited before its use, forward and backward; a unit that is used again
+ * within this window is still there and is not gathered twice. Backward does not need the
+ * embedding's parameters, a weight gradient needs none. Gradients are reduced right after the
+ * unit's last weight gradient; with resharding after every weight gradient, over the replicas of a
+ * shard only after the last.
+ *
+ * Full recomputation repeats a layer's forward with its collectives before its backward. An input
+ * gradient of a split backward has the layer's communication, its weight gradient has none.
+ */
+class BodyBuilder
+{
+  public:
+    /// Bodies are added to `bodies`, collectives to `table`. `gpus` are the different accelerators,
+    /// named by their index below.
+    BodyBuilder(const Scenario& scenario,
+                const RankLayout& layout,
+                std::vector<GpuSpec> gpus,
+                std::vector<StageLayers> split,
+                CollectiveTable& table,
+                std::vector<Program>& bodies);
+
+    /// The body of `action` on virtual stage `position`.
+    uint32_t Body(uint32_t gpu,
+                  uint32_t position,
+                  const PipelineAction& action,
+                  const BodyVariant& variant);
+
+    /// The optimizer step over `parameters` at rest on a rank.
+    uint32_t OptimizerBody(uint32_t gpu, uint64_t parameters);
+
+    /// Units of a virtual stage, as chunk `chunk` of its rank, in order of forward.
+    std::vector<UnitUse> UnitsOfChunk(uint32_t position, uint32_t chunk) const;
+
+    /// The uses of parameters by a pass, in order.
+    std::vector<UnitUse> UsesOf(uint32_t position, const PipelineAction& action) const;
+
+    void PostGather(const UnitUse& use, Program& program) const;
+    void WaitReduction(const UnitUse& use, Program& program) const;
+
+    const ParameterUnit& UnitOf(const UnitUse& use) const
+    {
+        return m_units[use.position][use.unit];
+    }
+
+    /// Whether parameters are gathered once, at the beginning of an iteration.
+    bool GathersOnce() const
+    {
+        return m_parameters.Shards() && !m_plan.reshard;
+    }
+
+    /// Whether parameters are gathered for every use.
+    bool GathersPerUse() const
+    {
+        return m_parameters.Shards() && m_plan.reshard;
+    }
+
+    /// Handles in use on any rank.
+    uint32_t Handles() const
+    {
+        return ParameterCollectives::Handles(m_slotsPerChunk * m_plan.chunks);
+    }
+
+  private:
+    /// What all layers of one kind cost on one accelerator.
+    struct Costs
+    {
+        LayerCost dense;
+        LayerCost moe;
+        ComputeCost embedding;
+        ComputeCost head;
+    };
+
+    /// A body under construction.
+    struct Pass
+    {
+        const Costs& costs;
+        const StageLayers& layers;
+        Action action;
+        const BodyVariant& variant;
+        std::vector<UnitUse> units; //!< of the chunk, in order of forward
+        std::vector<UnitUse> uses;  //!< by this pass, then the next two of the rank
+        size_t used{0};             //!< uses begun
+        Program program;
+    };
+
+    void Forward(Pass& pass) const;
+    void ForwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const;
+    void Backward(Pass& pass) const;
+    void BackwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const;
+    void WeightGradient(Pass& pass) const;
+    const LayerCost& CostOf(const Pass& pass, uint32_t layer) const;
+    void BeginUse(Pass& pass) const;
+    void Await(Pass& pass, const UnitUse& unit, UnitPart part) const;
+    void Reduce(Pass& pass, const UnitUse& unit, UnitPart part) const;
+
+    uint32_t SlotOf(const UnitUse& use) const
+    {
+        return use.chunk * m_slotsPerChunk + use.unit;
+    }
+
+    ModelSpec m_model;
+    ParallelPlan m_plan;
+    std::vector<StageLayers> m_split;
+    std::vector<std::vector<ParameterUnit>> m_units; //!< by virtual stage
+    std::vector<uint32_t> m_shapes; //!< by virtual stage: the first one with the same units
+    uint32_t m_slotsPerChunk{0};
+    std::vector<GpuSpec> m_gpus;
+    std::vector<Costs> m_costs; //!< by accelerator
+    LayerProgram m_layer;
+    ParameterCollectives m_parameters;
+    std::vector<Program>& m_bodies;
+    std::map<std::vector<uint32_t>, uint32_t> m_index;
+    std::map<std::pair<uint32_t, uint64_t>, uint32_t> m_optimizers;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_BODY_BUILDER_H

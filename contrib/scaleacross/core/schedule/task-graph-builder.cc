@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/task-graph-builder.h"
+
+#include "core/schedule/body-builder.h"
+#include "core/schedule/pipeline-program.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <tuple>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+bool
+SameGpu(const GpuSpec& a, const GpuSpec& b)
+{
+    // Only what a program's durations depend on; links are the engines' concern.
+    const auto values = [](const GpuSpec& g) {
+        return std::make_tuple(g.bf16Peak.Value(),
+                               g.hbmBandwidth.Value(),
+                               g.gemmEfficiency,
+                               g.hbmEfficiency);
+    };
+    return values(a) == values(b);
+}
+
+bool
+SameBuilding(const BuildingSpec& a, const BuildingSpec& b)
+{
+    const auto links = [](const BuildingSpec& x) {
+        return std::make_tuple(x.gpus,
+                               x.gpusPerNode,
+                               x.gpu.nvlinkBandwidth.Value(),
+                               x.gpu.nvlinkEfficiency,
+                               x.gpu.nvlinkLatency.Ps(),
+                               x.gpu.nicRate.Value(),
+                               x.fabric.rails,
+                               x.fabric.nodesPerPod,
+                               x.fabric.spines,
+                               x.fabric.oversubscription,
+                               x.fabric.nicDelay.Ps(),
+                               x.fabric.leafDelay.Ps());
+    };
+    return SameGpu(a.gpu, b.gpu) && links(a) == links(b);
+}
+
+/// Not divisible: a sentence with the values, or nothing.
+std::optional<Infeasible>
+Indivisible(const char* reason,
+            const std::string& what,
+            uint64_t value,
+            const std::string& by,
+            uint64_t divisor)
+{
+    if (divisor != 0 && value % divisor == 0)
+    {
+        return std::nullopt;
+    }
+    return Infeasible{reason,
+                      what + " " + std::to_string(value) + " is not divisible by " + by + " " +
+                          std::to_string(divisor)};
+}
+
+std::optional<Infeasible>
+CheckModel(const JobSpec& job)
+{
+    const ModelSpec& model = job.model;
+    const ParallelPlan& plan = job.plan;
+    for (const auto& bad :
+         {Indivisible("heads", "heads", model.heads, "tp", plan.tp),
+          Indivisible("heads", "KV heads", model.kvHeads, "tp", plan.tp),
+          Indivisible("sequence",
+                      "sequence",
+                      job.workload.sequence,
+                      plan.cp > 1 ? "2 cp tp (zig-zag halves, sequence parallel)" : "tp",
+                      uint64_t{plan.cp > 1 ? 2 * plan.cp : 1} * plan.tp)})
+    {
+        if (bad)
+        {
+            return bad;
+        }
+    }
+    if (model.IsMoe())
+    {
+        return Indivisible("experts", "experts", model.experts, "ep", plan.ep);
+    }
+    if (plan.ep > 1)
+    {
+        return Infeasible{"experts",
+                          "ep " + std::to_string(plan.ep) + " with a model that has no experts"};
+    }
+    return std::nullopt;
+}
+
+/// Builds the classes of a graph one by one.
+class GraphBuilder
+{
+  public:
+    GraphBuilder(const Scenario& scenario, const RankLayout& layout);
+
+    TaskGraph Build();
+
+  private:
+    Program WriteProgram(uint32_t stage, uint32_t gpu);
+    void AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program);
+    void AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program);
+
+    const Scenario& m_scenario;
+    const RankLayout& m_layout;
+    PipelineShape m_shape;
+    TaskGraph m_graph;
+    CollectiveTable m_table;
+    std::vector<uint32_t> m_gpuOf; //!< by building
+    bool m_uniform{true};          //!< all buildings are alike
+    std::optional<BodyBuilder> m_bodies;
+};
+
+GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
+    : m_scenario(scenario),
+      m_layout(layout),
+      m_shape(PipelineShapeOf(scenario.Job()))
+{
+    std::vector<GpuSpec> gpus;
+    const auto& buildings = scenario.cluster.buildings;
+    for (const auto& building : buildings)
+    {
+        const auto known = std::find_if(gpus.begin(), gpus.end(), [&building](const GpuSpec& gpu) {
+            return SameGpu(gpu, building.gpu);
+        });
+        m_gpuOf.push_back(static_cast<uint32_t>(known - gpus.begin()));
+        if (known == gpus.end())
+        {
+            gpus.push_back(building.gpu);
+        }
+        m_uniform = m_uniform && SameBuilding(building, buildings.front());
+    }
+    m_bodies.emplace(scenario,
+                     layout,
+                     std::move(gpus),
+                     SplitLayers(scenario.Job().model, m_shape.ranks * m_shape.chunks),
+                     m_table,
+                     m_graph.bodies);
+}
+
+TaskGraph
+GraphBuilder::Build()
+{
+    const bool data = m_layout.plan.crossing == Crossing::Data;
+    const bool perBuilding = data && !m_uniform;
+    m_graph.ranks = m_layout.ranks;
+    m_graph.stages = m_shape.ranks;
+    m_graph.stageStride = m_layout.ppStride;
+    m_graph.blockRanks = perBuilding ? m_layout.buildingSpan : m_layout.ranks;
+    m_graph.messages = PipelineMessages(m_shape);
+    m_graph.handles = m_bodies->Handles();
+    const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
+    m_graph.classOf.resize(size_t{m_graph.stages} * blocks);
+    for (uint32_t stage = 0; stage < m_graph.stages; stage++)
+    {
+        uint32_t building = UINT32_MAX;
+        for (uint32_t block = 0; block < blocks; block++)
+        {
+            const Rank rank = block * m_graph.blockRanks + stage * m_graph.stageStride;
+            if (m_layout.BuildingOf(rank) != building)
+            {
+                building = m_layout.BuildingOf(rank);
+                RankClass added;
+                added.stage = stage;
+                added.representative = rank;
+                added.program = WriteProgram(stage, m_gpuOf[building]);
+                m_graph.classes.push_back(std::move(added));
+            }
+            m_graph.classOf[size_t{stage} * blocks + block] =
+                static_cast<uint32_t>(m_graph.classes.size() - 1);
+            m_graph.classes.back().ranks += m_graph.blockRanks / m_graph.stages;
+        }
+    }
+    m_graph.collectives = m_table.Take();
+    return std::move(m_graph);
+}
+
+Program
+GraphBuilder::WriteProgram(uint32_t stage, uint32_t gpu)
+{
+    const JobSpec& job = m_scenario.Job();
+    Program program;
+    if (m_bodies->GathersOnce())
+    {
+        for (uint32_t chunk = 0; chunk < m_shape.chunks; chunk++)
+        {
+            for (const auto& unit :
+                 m_bodies->UnitsOfChunk(VirtualStage(m_shape, stage, chunk), chunk))
+            {
+                m_bodies->PostGather(unit, program);
+            }
+        }
+    }
+    PipelinePlace place;
+    place.shape = m_shape;
+    place.stage = stage;
+    place.stride = m_layout.ppStride;
+    place.bytes = PipelineMessageBytes(job);
+    AppendPipeline(gpu, place, program);
+    AppendOptimizer(gpu, stage, program);
+    return program;
+}
+
+void
+GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program)
+{
+    const auto order = PipelineOrder(m_shape, place.stage);
+    const auto positionOf = [&](size_t i) {
+        return VirtualStage(m_shape, place.stage, order[i].chunk);
+    };
+    std::vector<UnitUse> uses;   // of the whole iteration, in order
+    std::vector<size_t> usesEnd; // by action: uses up to its end
+    std::vector<size_t> firstOf(m_shape.chunks, order.size());
+    std::vector<size_t> lastOf(m_shape.chunks, order.size());
+    for (size_t i = 0; i < order.size(); i++)
+    {
+        if (m_bodies->GathersPerUse())
+        {
+            const auto own = m_bodies->UsesOf(positionOf(i), order[i]);
+            uses.insert(uses.end(), own.begin(), own.end());
+        }
+        usesEnd.push_back(uses.size());
+        if (order[i].action == Action::Forward)
+        {
+            firstOf[order[i].chunk] = std::min(firstOf[order[i].chunk], i);
+        }
+        else if (order[i].action != Action::InputGradient)
+        {
+            lastOf[order[i].chunk] = i;
+        }
+    }
+    for (size_t i = 0; i < std::min<size_t>(2, uses.size()); i++)
+    {
+        if (i == 0 || !SameUnit(uses[0], uses[1]))
+        {
+            m_bodies->PostGather(uses[i], program);
+        }
+    }
+    for (size_t i = 0; i < order.size(); i++)
+    {
+        BodyVariant variant;
+        variant.first = firstOf[order[i].chunk] == i;
+        variant.last = lastOf[order[i].chunk] == i;
+        if (usesEnd[i] < uses.size())
+        {
+            variant.next = uses[usesEnd[i]];
+        }
+        if (usesEnd[i] + 1 < uses.size())
+        {
+            variant.nextButOne = uses[usesEnd[i] + 1];
+        }
+        AppendAction(place,
+                     order[i],
+                     m_bodies->Body(gpu, positionOf(i), order[i], variant),
+                     program);
+    }
+}
+
+void
+GraphBuilder::AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program)
+{
+    uint64_t parameters = 0;
+    // The last chunk's gradients are complete first.
+    for (uint32_t chunk = m_shape.chunks; chunk-- > 0;)
+    {
+        auto units = m_bodies->UnitsOfChunk(VirtualStage(m_shape, stage, chunk), chunk);
+        std::reverse(units.begin(), units.end());
+        for (const auto& unit : units)
+        {
+            m_bodies->WaitReduction(unit, program);
+            parameters += ShardOf(m_bodies->UnitOf(unit), m_layout);
+        }
+    }
+    Op run;
+    run.kind = OpKind::Run;
+    run.action = Action::Optimizer;
+    run.index = m_bodies->OptimizerBody(gpu, parameters);
+    program.ops.push_back(run);
+}
+
+} // namespace
+
+PipelineShape
+PipelineShapeOf(const JobSpec& job)
+{
+    PipelineShape shape;
+    shape.schedule = job.plan.schedule;
+    shape.ranks = job.plan.pp;
+    shape.microbatches = static_cast<uint32_t>(job.workload.globalBatch /
+                                               (uint64_t{job.plan.dp} * job.plan.microbatch));
+    shape.chunks = job.plan.chunks;
+    shape.round = job.plan.round;
+    return shape;
+}
+
+Bytes
+PipelineMessageBytes(const JobSpec& job)
+{
+    const uint64_t elements =
+        uint64_t{job.workload.sequence} * job.plan.microbatch * job.model.hidden;
+    return Bytes(2 * elements / (uint64_t{job.plan.cp} * job.plan.tp));
+}
+
+std::optional<Infeasible>
+CheckJob(const JobSpec& job)
+{
+    const ParallelPlan& plan = job.plan;
+    if (auto bad = Indivisible("batch",
+                               "global batch",
+                               job.workload.globalBatch,
+                               "dp x microbatch",
+                               uint64_t{plan.dp} * plan.microbatch))
+    {
+        return bad;
+    }
+    if (auto bad = CheckPipeline(PipelineShapeOf(job)))
+    {
+        return bad;
+    }
+    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
+    if (job.model.layers < positions)
+    {
+        return Infeasible{"layers",
+                          std::to_string(job.model.layers) + " layers for pp x chunks = " +
+                              std::to_string(positions) + " virtual stages"};
+    }
+    return CheckModel(job);
+}
+
+std::variant<TaskGraph, Infeasible>
+BuildTaskGraph(const Scenario& scenario, const RankLayout& layout)
+{
+    if (auto bad = CheckJob(scenario.Job()))
+    {
+        return *bad;
+    }
+    return GraphBuilder(scenario, layout).Build();
+}
+
+TaskGraph
+BuildUniformPipeline(const UniformPipeline& pipeline)
+{
+    const PipelineShape& shape = pipeline.shape;
+    TaskGraph graph;
+    graph.ranks = graph.stages = graph.blockRanks = shape.ranks;
+    graph.messages = PipelineMessages(shape);
+    // One body per action, in the order of the enumeration.
+    for (const Duration time : {pipeline.forward,
+                                pipeline.inputGradient + pipeline.weightGradient,
+                                pipeline.inputGradient,
+                                pipeline.weightGradient})
+    {
+        graph.bodies.emplace_back();
+        AppendCompute(time, graph.bodies.back());
+    }
+    for (uint32_t stage = 0; stage < shape.ranks; stage++)
+    {
+        RankClass added;
+        added.stage = added.representative = stage;
+        added.ranks = 1;
+        const PipelinePlace place{shape, stage, 1, pipeline.bytes};
+        for (const auto& action : PipelineOrder(shape, stage))
+        {
+            AppendAction(place, action, static_cast<uint32_t>(action.action), added.program);
+        }
+        graph.classOf.push_back(stage);
+        graph.classes.push_back(std::move(added));
+    }
+    return graph;
+}
+
+} // namespace scaleacross
