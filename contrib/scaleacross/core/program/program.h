@@ -72,8 +72,7 @@ struct Program
 };
 
 /**
- * Ranks that do the same: those of pipeline stage `stage` in buildings `firstBuilding` to
- * `lastBuilding`.
+ * Ranks that do the same: those of pipeline stage `stage`, in all buildings or in one of them.
  */
 struct RankClass
 {
