@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/memory.h"
+
+#include "core/schedule/layer-split.h"
+#include "core/schedule/parameter-units.h"
+#include "core/schedule/pipeline-order.h"
+#include "core/schedule/task-graph-builder.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+// Mixed precision with Adam: BF16 weights, FP32 gradients, FP32 master weights and two moments.
+constexpr uint64_t kGradientBytes = 4;
+constexpr uint64_t kOptimizerBytes = 12;
+
+/// Tokens of one microbatch on one rank; the sequence is split by cp, and by tp outside of and
+/// (by heads and widths) inside of attention and MLP.
+double
+TokensPerRank(const JobSpec& job)
+{
+    return static_cast<double>(job.workload.sequence) * job.plan.microbatch /
+           (static_cast<double>(job.plan.cp) * job.plan.tp);
+}
+
+Bytes
+Whole(double bytes)
+{
+    return Bytes(static_cast<uint64_t>(bytes));
+}
+
+/// Largest sum of `window` neighbours.
+uint64_t
+LargestWindow(const std::vector<uint64_t>& values, size_t window)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < values.size(); i++)
+    {
+        uint64_t sum = 0;
+        for (size_t j = i; j < std::min(values.size(), i + window); j++)
+        {
+            sum += values[j];
+        }
+        largest = std::max(largest, sum);
+    }
+    return largest;
+}
+
+/// Sizes of the data-parallel shard groups.
+struct Shards
+{
+    uint64_t dense{1};
+    uint64_t expert{1};
+};
+
+Shards
+ShardsOf(const RankLayout& layout)
+{
+    return {DataGroupsOf(layout.DenseDataGroup(), layout).shard.Size(),
+            DataGroupsOf(layout.ExpertDataGroup(), layout).shard.Size()};
+}
+
+/**
+ * Weights, gradients and optimizer state of a rank that holds `units`.
+ *
+ * Bytes per held parameter with a shard group of D: DDP 2 + 4 + 12; sharded at rest 18/D. Without
+ * resharding whole weights and whole accumulated gradients are live through the iteration and the
+ * shards are parts of them: 6 + 12/D in total. With resharding three units of weights are live (the
+ * one in use and two prefetched) and two of gradients (one being computed, one being reduced).
+ */
+void
+AddStates(const std::vector<ParameterUnit>& units,
+          const JobSpec& job,
+          const RankLayout& layout,
+          MemoryUse& use)
+{
+    const Shards shards = ShardsOf(layout);
+    uint64_t held = 0;
+    uint64_t atRest = 0;
+    std::vector<uint64_t> gathered; // parameters of each unit that are not always there
+    for (const auto& unit : units)
+    {
+        held += unit.dense + unit.expert;
+        atRest += ShardOf(unit, layout);
+        gathered.push_back((shards.dense > 1 ? unit.dense : 0) +
+                           (shards.expert > 1 ? unit.expert : 0));
+    }
+    use.parameters = Bytes(kParameterBytes * atRest);
+    use.gradients = Bytes(kGradientBytes * atRest);
+    use.optimizer = Bytes(kOptimizerBytes * atRest);
+    if (!job.plan.reshard)
+    {
+        use.gathered = Bytes((kParameterBytes + kGradientBytes) * (held - atRest));
+        return;
+    }
+    use.gathered = Bytes(kParameterBytes * LargestWindow(gathered, 3) +
+                         job.workload.gradientBytes * LargestWindow(gathered, 2));
+}
+
+/**
+ * Bytes that one layer saves per token of a rank for its backward, BF16, flash attention, no
+ * dropout: input of the first norm 2h, its output 2h, Q K V 2(a + 2g)d, attention output 2ad,
+ * log-sum-exp 4a (FP32), input of the second norm 2h, its output 2h, and the MLP's gate, up and
+ * product 6f (GELU: input and output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched
+ * copies 2kh.
+ *
+ * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
+ * two dropout masks (h each) less and the statistics more.
+ */
+double
+SavedPerToken(const ModelSpec& model, bool moe)
+{
+    const double h = model.hidden;
+    const double a = model.heads;
+    const double attention =
+        4 * h + 2 * (a + 2.0 * model.kvHeads) * model.headDim + 2 * a * model.headDim + 4 * a;
+    const double k = moe ? model.topK : 0;
+    const double width =
+        moe ? k * static_cast<double>(model.expertFfn) + static_cast<double>(model.sharedFfn)
+            : static_cast<double>(model.denseFfn);
+    return attention + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * k * h;
+}
+
+/// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
+double
+KeptPerToken(const JobSpec& job, const StageLayers& layers)
+{
+    const ModelSpec& model = job.model;
+    double kept = 0;
+    for (uint32_t i = 0; i < layers.count; i++)
+    {
+        switch (job.plan.recompute)
+        {
+        case Recompute::None:
+            kept += SavedPerToken(model, model.IsMoeLayer(layers.first + i));
+            break;
+        case Recompute::Selective: // all but the attention's statistics: flash keeps no scores
+            kept += SavedPerToken(model, model.IsMoeLayer(layers.first + i)) - 4.0 * model.heads;
+            break;
+        case Recompute::Full: // the layer's input, sequence-sharded
+            kept += 2.0 * model.hidden;
+            break;
+        }
+    }
+    if (layers.head)
+    {
+        // Final norm's input and output, and the logits in BF16, which become their gradient.
+        kept += 4.0 * model.hidden + 2.0 * static_cast<double>(model.vocabulary);
+    }
+    return kept;
+}
+
+/// The layer that full recomputation brings back while its backward runs, per token of a rank.
+double
+RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
+{
+    double most = 0;
+    if (job.plan.recompute == Recompute::Full)
+    {
+        for (const auto& chunk : chunks)
+        {
+            for (uint32_t i = 0; i < chunk.count; i++)
+            {
+                most =
+                    std::max(most, SavedPerToken(job.model, job.model.IsMoeLayer(chunk.first + i)));
+            }
+        }
+    }
+    return most;
+}
+
+/// Buffers that come and go within a pass.
+double
+BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
+{
+    const ModelSpec& model = job.model;
+    const ParallelPlan& plan = job.plan;
+    const double tokens = TokensPerRank(job);
+    const double shard = 2 * tokens * model.hidden; // of an activation, sequence-sharded
+    double bytes = 0;
+    if (plan.pp > 1)
+    {
+        bytes += 4 * shard; // per direction one message in use and one on its way
+    }
+    if (plan.tp > 1)
+    {
+        bytes += 2 * shard * plan.tp; // gathered input and partial sums of the output
+    }
+    if (plan.cp > 1)
+    {
+        // Gathered K and V and their gradients: 2 x 2 x 2 (g d) / tp per token of the sequence.
+        bytes += 8 * tokens * plan.cp * model.kvHeads * model.headDim;
+    }
+    if (model.IsMoe() && plan.ep > 1)
+    {
+        // Receive buffers of dispatch and combine, and the experts' gathered input.
+        bytes += shard * model.topK * (2 + (plan.tp > 1 ? plan.tp : 0));
+    }
+    for (const auto& chunk : chunks)
+    {
+        if (chunk.head)
+        {
+            bytes += 4 * tokens * static_cast<double>(model.vocabulary); // logits in FP32
+        }
+    }
+    return bytes;
+}
+
+MemoryUse
+MemoryOfStage(const JobSpec& job,
+              const RankLayout& layout,
+              const std::vector<StageLayers>& split,
+              uint32_t stage)
+{
+    const PipelineShape shape = PipelineShapeOf(job);
+    std::vector<StageLayers> chunks;
+    std::vector<ParameterUnit> units;
+    std::vector<uint64_t> kept;
+    const double tokens = TokensPerRank(job);
+    for (uint32_t c = 0; c < shape.chunks; c++)
+    {
+        chunks.push_back(split[VirtualStage(shape, stage, c)]);
+        const auto own = UnitsOf(job.model, job.plan, chunks.back());
+        units.insert(units.end(), own.begin(), own.end());
+        kept.push_back(static_cast<uint64_t>(tokens * KeptPerToken(job, chunks.back())));
+    }
+    MemoryUse use;
+    AddStates(units, job, layout, use);
+    use.activations =
+        Bytes(PeakHeld(shape, stage, kept)) + Whole(tokens * RecomputedPerToken(job, chunks));
+    use.buffers = Whole(BufferBytes(job, chunks));
+    return use;
+}
+
+/// HBM that stage `stage` may fill: that of its building, or of the smallest if it is in all.
+Bytes
+LimitOf(const Scenario& scenario, const RankLayout& layout, uint32_t stage)
+{
+    if (layout.plan.crossing == Crossing::Pipeline)
+    {
+        const uint32_t building = layout.BuildingOf(stage * layout.ppStride);
+        return scenario.cluster.buildings[building].gpu.UsableHbm();
+    }
+    Bytes limit = scenario.cluster.buildings.front().gpu.UsableHbm();
+    for (const auto& building : scenario.cluster.buildings)
+    {
+        limit = std::min(limit, building.gpu.UsableHbm());
+    }
+    return limit;
+}
+
+std::string
+LargestCategory(const MemoryUse& use)
+{
+    const std::pair<Bytes, const char*> categories[] = {{use.parameters, "parameters"},
+                                                        {use.gradients, "gradients"},
+                                                        {use.optimizer, "optimizer state"},
+                                                        {use.activations, "activations"},
+                                                        {use.gathered, "gathered parameters"},
+                                                        {use.buffers, "buffers"}};
+    const auto& largest =
+        *std::max_element(std::begin(categories),
+                          std::end(categories),
+                          [](const auto& a, const auto& b) { return a.first < b.first; });
+    return std::string(largest.second) + " " + ToString(largest.first);
+}
+
+} // namespace
+
+std::vector<MemoryUse>
+MemoryOf(const Scenario& scenario, const RankLayout& layout)
+{
+    const JobSpec& job = scenario.Job();
+    const auto split = SplitLayers(job.model, job.plan.pp * job.plan.chunks);
+    std::vector<MemoryUse> stages;
+    for (uint32_t stage = 0; stage < job.plan.pp; stage++)
+    {
+        stages.push_back(MemoryOfStage(job, layout, split, stage));
+    }
+    return stages;
+}
+
+std::optional<Infeasible>
+CheckMemory(const Scenario& scenario, const RankLayout& layout)
+{
+    const auto stages = MemoryOf(scenario, layout);
+    std::optional<uint32_t> worst;
+    Bytes worstExcess;
+    for (uint32_t stage = 0; stage < stages.size(); stage++)
+    {
+        const Bytes limit = LimitOf(scenario, layout, stage);
+        const Bytes total = stages[stage].Total();
+        if (total > limit && (!worst || total - limit > worstExcess))
+        {
+            worst = stage;
+            worstExcess = total - limit;
+        }
+    }
+    if (!worst)
+    {
+        return std::nullopt;
+    }
+    const MemoryUse& use = stages[*worst];
+    return Infeasible{"memory",
+                      "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
+                          " of the usable " + ToString(LimitOf(scenario, layout, *worst)) +
+                          ", most of it " + LargestCategory(use)};
+}
+
+} // namespace scaleacross
