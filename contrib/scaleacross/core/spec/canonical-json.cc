@@ -205,7 +205,10 @@ Write(Writer& out, const ClusterSpec& cluster)
     std::vector<CrossLinkSpec> links = cluster.crossLinks;
     for (auto& link : links)
     {
-        std::tie(link.a, link.b) = std::pair(std::minmax(link.a, link.b));
+        if (link.b < link.a)
+        {
+            std::swap(link.a, link.b);
+        }
     }
     std::sort(links.begin(), links.end(), [](const auto& x, const auto& y) {
         return std::tie(x.a, x.b) < std::tie(y.a, y.b);

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/io/read-study.h"
+#include "core/spec/canonical-json.h"
+#include "core/spec/plan-fields.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+namespace scaleacross
+{
+namespace
+{
+
+const std::string g_study = R"(
+model: {name: m, layers: 4, hidden: 512, heads: 8, kv_heads: 4, head_dim: 64, dense_ffn: 2048,
+        experts: 8, top_k: 2, expert_ffn: 256, shared_ffn: 128, moe_every: 2, vocabulary: 4096}
+workload: {sequence: 2048, global_batch: 64}
+cluster:
+  buildings:
+    - {name: a, gpus: 32, gpu: h100, fabric: {spines: 2}}
+    - {name: b, gpus: 32, gpu: h100, fabric: {spines: 2}}
+  cross: {distance: 30km, capacity: 400Gbps, loss: 0.00001}
+network: {leaf_buffer: 64MiB, ns3: {"ns3::A::B": 1}}
+)";
+
+Scenario
+Read(const Overrides& overrides = {})
+{
+    return ParseStudy(g_study, "s.yaml", overrides).scenario;
+}
+
+TEST(CanonicalJson, IsJsonOnOneLine)
+{
+    const std::string text = CanonicalJson(Read());
+    EXPECT_EQ(text.find('\n'), std::string::npos);
+    const auto json = nlohmann::json::parse(text);
+    EXPECT_EQ(json["jobs"][0]["model"]["hidden"], 512);
+    EXPECT_EQ(json["jobs"][0]["plan"]["dp"], "64");
+    EXPECT_EQ(json["cluster"]["links"][0]["capacity"], 400000000000);
+    EXPECT_EQ(json["network"]["ns3"]["ns3::A::B"], "1");
+    EXPECT_NO_THROW(nlohmann::json::parse(CanonicalSetting(Read())));
+}
+
+TEST(CanonicalJson, EqualValuesInDifferentSpellingAreEqual)
+{
+    const std::string text = CanonicalJson(Read());
+    for (const Overrides& same : std::vector<Overrides>{
+             {{"cluster.cross.capacity", "0.4Tbps"}},
+             {{"cluster.cross.capacity", "50GB/s"}},
+             {{"cluster.cross.distance", "30000m"}},
+             {{"cluster.cross.latency", "150us"}},
+             {{"cluster.cross.latency", "0.15ms"}},
+             {{"cluster.cross.loss", "1e-5"}},
+             {{"network.leaf_buffer", "65536KiB"}},
+             {{"network.mtu", "4KiB"}},
+             {{"network.qps", "16"}},
+             {{"plan.dp", "64"}},
+             {{"plan", "{}"}},
+             {{"cluster.buildings.0.fabric.nodes_per_pod", "4"}},
+             {{"cluster.buildings.0.gpu.nic_rate", "400Gbps"}},
+             {{"seed", "99"}},
+             {{"engines", "[packet]"}},
+             {{"search", "{plan: {tp: [1, 2]}}"}},
+             // 32 x 400 Gb/s / 32.
+             {{"cluster.cross", "{oversubscription: 32, loss: 0.00001, distance: 30km}"}},
+             {{"cluster.links", "[{between: [b, a], distance: 30km}]"}}})
+    {
+        EXPECT_EQ(CanonicalJson(Read(same)), text) << same[0].first << "=" << same[0].second;
+    }
+}
+
+TEST(CanonicalJson, NamesDoNotCount)
+{
+    const std::string text = CanonicalJson(Read());
+    EXPECT_EQ(CanonicalJson(Read({{"model.name", "other"}})), text);
+    EXPECT_EQ(CanonicalJson(Read({{"cluster.buildings.0.name", "north"}})), text);
+    EXPECT_EQ(CanonicalJson(Read({{"cluster.buildings.0.gpu.name", "H100"}})), text);
+    EXPECT_EQ(CanonicalJson(Read({{"study", "other"}})), text);
+}
+
+TEST(CanonicalJson, AnyChangedFieldChangesIt)
+{
+    std::set<std::string> texts{CanonicalJson(Read())};
+    const auto expectNew = [&](const Overrides& change) {
+        EXPECT_TRUE(texts.insert(CanonicalJson(Read(change))).second)
+            << change[0].first << "=" << change[0].second;
+    };
+    for (const auto* change : {"model.layers=6",
+                               "model.hidden=1024",
+                               "model.heads=16",
+                               "model.kv_heads=8",
+                               "model.head_dim=128",
+                               "model.dense_ffn=1024",
+                               "model.experts=16",
+                               "model.top_k=1",
+                               "model.expert_ffn=512",
+                               "model.shared_ffn=0",
+                               "model.moe_every=4",
+                               "model.vocabulary=8192",
+                               "model.tied_embedding=true",
+                               "model.gated_mlp=false",
+                               "workload.sequence=1024",
+                               "workload.global_batch=128",
+                               "workload.gradients=bf16",
+                               "workload.causal_attention=false",
+                               "cluster.buildings.0.gpus=64",
+                               "cluster.buildings.1.gpus=64",
+                               "cluster.buildings.0.gpus_per_node=4",
+                               "cluster.buildings.0.gpu=h200",
+                               "cluster.buildings.0.gpu.bf16_peak=1TFLOP/s",
+                               "cluster.buildings.0.gpu.fp8_peak=1TFLOP/s",
+                               "cluster.buildings.0.gpu.hbm_capacity=90GiB",
+                               "cluster.buildings.0.gpu.hbm_reserve=7GiB",
+                               "cluster.buildings.0.gpu.hbm_bandwidth=1TB/s",
+                               "cluster.buildings.0.gpu.nvlink_bandwidth=1TB/s",
+                               "cluster.buildings.0.gpu.nvlink_latency=9us",
+                               "cluster.buildings.0.gpu.nic_rate=1Gbps",
+                               "cluster.buildings.0.gpu.gemm_efficiency=0.5",
+                               "cluster.buildings.0.gpu.hbm_efficiency=0.5",
+                               "cluster.buildings.0.gpu.nvlink_efficiency=0.5",
+                               "cluster.buildings.0.fabric.rails=false",
+                               "cluster.buildings.0.fabric.nodes_per_pod=2",
+                               "cluster.buildings.0.fabric.oversubscription=2",
+                               "cluster.buildings.0.fabric.nic_delay=3us",
+                               "cluster.buildings.0.fabric.leaf_delay=3us",
+                               "cluster.cross.distance=31km",
+                               "cluster.cross.latency=151us",
+                               "cluster.cross.capacity=401Gbps",
+                               "cluster.cross.loss=0",
+                               "plan.tp=2",
+                               "plan.cp=2",
+                               "plan.ep=2",
+                               "plan.pp=2",
+                               "plan.crossing=pp",
+                               "plan.sharding=ddp",
+                               "plan.reshard=true",
+                               "plan.schedule=gpipe",
+                               "plan.microbatch=2",
+                               "plan.chunks=2",
+                               "plan.round=2",
+                               "plan.recompute=full",
+                               "network.qps=1",
+                               "network.collective=ring",
+                               "network.mtu=1KiB",
+                               "network.headers=1B",
+                               "network.ack_size=1B",
+                               "network.ack_every=1",
+                               "network.pfc=false",
+                               "network.leaf_buffer=1MiB",
+                               "network.spine_buffer=1MiB",
+                               "network.timeout_exponent=1",
+                               "network.retries=1",
+                               "network.ns3={\"ns3::A::B\": 2}",
+                               "network.ns3={\"ns3::A::C\": 1}",
+                               "network.ns3={}"})
+    {
+        const std::string text(change);
+        const size_t equals = text.find('=');
+        expectNew({{text.substr(0, equals), text.substr(equals + 1)}});
+    }
+    // Spines must be equal on both sides of a span.
+    expectNew(
+        {{"cluster.buildings.0.fabric.spines", "4"}, {"cluster.buildings.1.fabric.spines", "4"}});
+}
+
+TEST(CanonicalJson, SettingLeavesOutThePlanOnly)
+{
+    const std::string setting = CanonicalSetting(Read());
+    for (const auto& field : PlanFields())
+    {
+        Scenario scenario = Read();
+        Plan plan{scenario.Job().plan, scenario.network};
+        for (const auto* text : {"2", "3", "true", "false", "pp", "ddp", "full", "512B"})
+        {
+            try
+            {
+                field.set(plan, text);
+            }
+            catch (const ConfigError&)
+            {
+            }
+        }
+        scenario.Job().plan = plan.parallel;
+        scenario.network = plan.network;
+        EXPECT_EQ(CanonicalSetting(scenario), setting) << field.key;
+    }
+    EXPECT_NE(CanonicalSetting(Read({{"cluster.cross.loss", "0"}})), setting);
+    EXPECT_NE(CanonicalSetting(Read({{"network.ns3", "{}"}})), setting);
+    EXPECT_NE(CanonicalSetting(Read({{"workload.sequence", "1024"}})), setting);
+}
+
+TEST(CanonicalJson, OrderOfSpansDoesNotCount)
+{
+    Scenario scenario = Read();
+    const std::string text = CanonicalJson(scenario);
+    std::swap(scenario.cluster.crossLinks[0].a, scenario.cluster.crossLinks[0].b);
+    EXPECT_EQ(CanonicalJson(scenario), text);
+}
+
+TEST(CanonicalJson, EscapesTexts)
+{
+    Scenario scenario = Read();
+    scenario.network.ns3Attributes["ns3::A::B"] = "\"quoted\\\"\n";
+    const auto json = nlohmann::json::parse(CanonicalJson(scenario));
+    EXPECT_EQ(json["network"]["ns3"]["ns3::A::B"], "\"quoted\\\"\n");
+}
+
+} // namespace
+} // namespace scaleacross
