@@ -50,6 +50,21 @@ TEST(YamlNode, JsonIsYaml)
     EXPECT_EQ(root.Find("b")->kind, YamlNode::Kind::Map);
 }
 
+TEST(YamlNode, QuotesAndBlocks)
+{
+    // After a byte order mark and characters of several bytes, places still fit.
+    const YamlNode root =
+        ParseYaml("\xef\xbb\xbf"
+                  "a: '\xc3\xa9''s'\nb: \"\xe2\x82\xac\\\"\"\nc: |\n  it's\n  \"x\n"
+                  "d: &n 'y'\ne: *n\nf: it's\n",
+                  "f");
+    EXPECT_EQ(root.Find("a")->text, "\xc3\xa9's");
+    EXPECT_EQ(root.Find("b")->text, "\xe2\x82\xac\"");
+    EXPECT_EQ(root.Find("c")->text, "it's\n\"x\n");
+    EXPECT_EQ(root.Find("e")->text, "y");
+    EXPECT_EQ(root.Find("f")->text, "it's");
+}
+
 TEST(YamlNode, AliasesAreCopies)
 {
     YamlNode root = ParseYaml("a: &x {k: 1}\nb: *x\n", "f");

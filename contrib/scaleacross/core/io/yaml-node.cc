@@ -36,8 +36,9 @@ At(const std::string& source, int line, int column)
 class Builder : public YAML::EventHandler
 {
   public:
-    Builder(std::shared_ptr<const std::string> source, bool places)
-        : m_source(std::move(source)),
+    Builder(const std::string& text, std::shared_ptr<const std::string> source, bool places)
+        : m_text(text),
+          m_source(std::move(source)),
           m_places(places)
     {
     }
@@ -99,6 +100,7 @@ class Builder : public YAML::EventHandler
                   const std::string& value) override
     {
         CheckTag(mark, tag);
+        CheckQuote(mark);
         YamlNode node = New(YamlNode::Kind::Scalar, mark);
         node.text = value;
         node.weight += value.size();
@@ -147,6 +149,39 @@ class Builder : public YAML::EventHandler
                               "values without tags",
                               "remove the tag");
         }
+    }
+
+    /// yaml-cpp takes the end of the file for a missing closing quote.
+    void CheckQuote(const YAML::Mark& mark) const
+    {
+        auto at = static_cast<size_t>(mark.pos);
+        if (at < m_text.size() && m_text[at] == '&')
+        {
+            // The mark is that of the anchor; the value follows after white space.
+            at = m_text.find_first_of(" \t\r\n", at);
+            at = m_text.find_first_not_of(" \t\r\n", at);
+        }
+        if (at >= m_text.size() || (m_text[at] != '"' && m_text[at] != '\''))
+        {
+            return;
+        }
+        const char quote = m_text[at];
+        for (size_t i = at + 1; i < m_text.size(); i++)
+        {
+            if (quote == '"' && m_text[i] == '\\')
+            {
+                i++;
+            }
+            else if (quote == '\'' && m_text.compare(i, 2, "''") == 0)
+            {
+                i++;
+            }
+            else if (m_text[i] == quote)
+            {
+                return;
+            }
+        }
+        throw ConfigError(Where(mark), "the quote is not closed", "", "add the closing quote");
     }
 
     void Weigh(size_t bytes, const YAML::Mark& mark)
@@ -252,6 +287,7 @@ class Builder : public YAML::EventHandler
         open.keyNext = open.node.kind == YamlNode::Kind::Map;
     }
 
+    const std::string& m_text;
     std::shared_ptr<const std::string> m_source;
     bool m_places;
     bool m_started{false};
@@ -262,10 +298,15 @@ class Builder : public YAML::EventHandler
 };
 
 YamlNode
-Parse(const std::string& text, const std::string& name, bool places)
+Parse(std::string text, const std::string& name, bool places)
 {
     CheckText(text, name);
-    Builder builder(std::make_shared<const std::string>(name), places);
+    // yaml-cpp passes over a byte order mark and does not count it.
+    if (text.compare(0, 3, "\xef\xbb\xbf") == 0)
+    {
+        text.erase(0, 3);
+    }
+    Builder builder(text, std::make_shared<const std::string>(name), places);
     std::istringstream stream(text);
     try
     {

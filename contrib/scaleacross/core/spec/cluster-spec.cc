@@ -79,7 +79,6 @@ CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
     const std::string& b = cluster.buildings[link.b].name;
     const std::string key = "cluster.cross";
     const std::string span = " between " + a + " and " + b;
-    CheckDelay(key + ".latency", link.latency);
     // Once round the Earth: nothing on land is farther.
     if (!(link.distance.Value() >= 0 && link.distance.Value() <= 40000))
     {
@@ -88,6 +87,7 @@ CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
                           "0km to 40000km",
                           "");
     }
+    CheckDelay(key + ".latency", link.latency);
     const double capacity = link.capacity.Value();
     if (!std::isfinite(capacity) || capacity < 1e6 || capacity > 1e19)
     {
