@@ -156,17 +156,17 @@ class Workers
                 return finding;
             }
             finding.bound = std::get<ClosedForm>(filtered).bound;
+            finding.known = m_sink.Knows(finding.plan);
+            finding.ran = !finding.known;
+            if (finding.ran)
+            {
+                finding.evaluation = Evaluate(m_engine, scenario, m_options.run);
+            }
         }
         catch (const ConfigError& error)
         {
             finding.evaluation = Infeasible{"unsupported", error.what()};
-            return finding;
-        }
-        finding.known = m_sink.Knows(finding.plan);
-        finding.ran = !finding.known;
-        if (finding.ran)
-        {
-            finding.evaluation = Evaluate(m_engine, scenario, m_options.run);
+            finding.ran = false;
         }
         return finding;
     }
@@ -330,10 +330,6 @@ Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& optio
             return *infeasible;
         }
         return std::get<RunReport>(result);
-    }
-    catch (const ConfigError& error)
-    {
-        return Infeasible{"unsupported", error.what()};
     }
     catch (const Failed& error)
     {

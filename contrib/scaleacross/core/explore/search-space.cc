@@ -183,6 +183,19 @@ SearchSpace::At(uint64_t index) const
     return plan;
 }
 
+bool
+SearchSpace::Holds(const std::string& key, const std::string& value) const
+{
+    for (const auto& axis : m_axes)
+    {
+        if (axis.field->key == key)
+        {
+            return std::count(axis.values.begin(), axis.values.end(), value) > 0;
+        }
+    }
+    return FindPlanField(key)->get(Fixed()) == value;
+}
+
 Scenario
 SearchSpace::With(const Plan& plan) const
 {

@@ -58,6 +58,9 @@ class SearchSpace
      */
     std::variant<Plan, Infeasible> At(uint64_t index) const;
 
+    /// Whether the fixed plan or an axis has this value for the field `key`.
+    bool Holds(const std::string& key, const std::string& value) const;
+
     /// The study's scenario with this plan in it.
     Scenario With(const Plan& plan) const;
 

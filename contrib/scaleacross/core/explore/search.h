@@ -83,7 +83,7 @@ class ExhaustiveSearch : public Search
                      ResultSink& sink) const override;
 };
 
-/// Runs one plan, with RunError as a Failure and ConfigError as Infeasible "unsupported".
+/// Runs one plan, with RunError as a Failure.
 Evaluation Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options);
 
 } // namespace scaleacross
