@@ -128,7 +128,7 @@ TEST(StudyErrors, TheStudyItselfIsValid)
 
 TEST(StudyErrors, UnknownKey)
 {
-    Expect(1, "modell: llama3-8b", "s.yaml:1:1 'modell'", "not known", "workload", "model?");
+    Expect(1, "modelx: llama3-8b", "s.yaml:1:1 'modelx'", "not known", "workload", "model?");
     Expect(5,
            "  cross: {distence: 30km, oversubscription: 2.8}",
            "s.yaml:5:11 cluster.cross.'distence'",
