@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/read-study.h"
+#include "core/spec/plan-fields.h"
+
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+
+// doc/study-file.md is the reference of the schema: what it shows must be so.
+
+namespace scaleacross
+{
+namespace
+{
+
+std::string
+Page()
+{
+    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/study-file.md");
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+/// The n-th block of YAML on the page.
+std::string
+YamlBlock(const std::string& page, int n)
+{
+    const std::string fence = "```";
+    const std::string open = fence + "yaml\n";
+    size_t at = 0;
+    for (int i = 0; i <= n; i++)
+    {
+        at = page.find(open, at) + open.size();
+    }
+    return page.substr(at, page.find(fence, at) - at);
+}
+
+/// The row of a table that begins with this key, or "".
+std::string
+Row(const std::string& page, const std::string& section, const std::string& key)
+{
+    const size_t begin = page.find("## " + section + "\n");
+    const size_t at = page.find("\n| `" + key + "` |", begin);
+    return at == std::string::npos ? "" : page.substr(at + 1, page.find('\n', at + 1) - at - 1);
+}
+
+TEST(StudyFileDoc, ExamplesAreValid)
+{
+    const std::string study = YamlBlock(Page(), 0);
+    EXPECT_NO_THROW(ParseStudy(study, "study-file.md"));
+    // The search of the second block in place of the first one's.
+    const std::string search = YamlBlock(Page(), 1);
+    EXPECT_NO_THROW(ParseStudy(study.substr(0, study.find("search:")) + search, "study-file.md"));
+}
+
+TEST(StudyFileDoc, DescribesEveryPlanFieldWithItsDefault)
+{
+    const std::string page = Page();
+    for (const auto& field : PlanFields())
+    {
+        const size_t point = field.key.find('.');
+        const std::string section = field.key.substr(0, point) == "plan" ? "Plan" : "Network";
+        const std::string row = Row(page, section, field.key.substr(point + 1));
+        ASSERT_NE(row, "") << field.key;
+        const std::string value = field.get({});
+        const bool follows = field.key == "plan.dp";
+        EXPECT_TRUE(follows || row.find(" " + value + " |") != std::string::npos ||
+                    row.find(" `" + value + "` |") != std::string::npos)
+            << field.key << "=" << value << ": " << row;
+    }
+}
+
+} // namespace
+} // namespace scaleacross
