@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-helper.h"
+
+#include "core/base/errors.h"
+
+#include "ns3/double.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/node.h"
+#include "ns3/rdma-connection.h"
+#include "ns3/rdma-nic.h"
+
+#include <algorithm>
+#include <map>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+
+FabricHelper::FabricHelper()
+{
+    m_switchFactory.SetTypeId("ns3::FabricSwitch");
+    m_nicFactory.SetTypeId("ns3::RdmaNic");
+    m_connectionFactory.SetTypeId("ns3::RdmaConnection");
+}
+
+FabricHelper::~FabricHelper() = default;
+
+void
+FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_switchFactory.Set(name, value);
+}
+
+void
+FabricHelper::SetNicAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_nicFactory.Set(name, value);
+}
+
+void
+FabricHelper::SetConnectionAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_connectionFactory.Set(name, value);
+}
+
+void
+FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_queuePairAttributes.emplace_back(name, value.Copy());
+}
+
+Ptr<Node>
+FabricHelper::AddHost()
+{
+    return CreateObject<Node>();
+}
+
+Ptr<RdmaNic>
+FabricHelper::AddNic(Ptr<Node> host)
+{
+    Ptr<RdmaNic> nic = m_nicFactory.Create<RdmaNic>();
+    nic->SetFabricAddress(static_cast<uint32_t>(m_nics.size()));
+    host->AddDevice(nic);
+    m_nics.push_back(nic);
+    return nic;
+}
+
+Ptr<FabricSwitch>
+FabricHelper::AddSwitch()
+{
+    Ptr<Node> node = CreateObject<Node>();
+    Ptr<FabricSwitch> fabricSwitch = m_switchFactory.Create<FabricSwitch>();
+    node->AggregateObject(fabricSwitch);
+    m_switches.push_back(fabricSwitch);
+    return fabricSwitch;
+}
+
+Ptr<FabricWire>
+FabricHelper::ConnectPorts(Ptr<FabricPort> a,
+                           Ptr<FabricPort> b,
+                           DataRate rate,
+                           Time delay,
+                           double loss)
+{
+    Ptr<FabricWire> wire = CreateObject<FabricWire>();
+    wire->SetAttribute("Delay", TimeValue(delay));
+    wire->SetAttribute("LossRate", DoubleValue(loss));
+    a->SetDataRate(rate);
+    b->SetDataRate(rate);
+    wire->Attach(a, b);
+    m_wires.push_back(wire);
+    return wire;
+}
+
+Ptr<FabricWire>
+FabricHelper::Connect(Ptr<RdmaNic> nic,
+                      Ptr<FabricSwitch> fabricSwitch,
+                      DataRate rate,
+                      Time delay,
+                      double loss)
+{
+    return ConnectPorts(nic, fabricSwitch->AddPort(), rate, delay, loss);
+}
+
+Ptr<FabricWire>
+FabricHelper::Connect(Ptr<FabricSwitch> a,
+                      Ptr<FabricSwitch> b,
+                      DataRate rate,
+                      Time delay,
+                      double loss)
+{
+    return ConnectPorts(a->AddPort(), b->AddPort(), rate, delay, loss);
+}
+
+namespace
+{
+
+/// Neighbouring switches, and the port that leads to each.
+struct Link
+{
+    size_t to;
+    uint16_t port;
+};
+
+using SwitchGraph = std::vector<std::vector<Link>>;
+
+SwitchGraph
+GraphOf(const std::vector<Ptr<FabricSwitch>>& switches)
+{
+    std::map<const FabricSwitch*, size_t> index;
+    for (size_t i = 0; i < switches.size(); ++i)
+    {
+        index[PeekPointer(switches[i])] = i;
+    }
+    SwitchGraph graph(switches.size());
+    for (size_t i = 0; i < switches.size(); ++i)
+    {
+        for (uint32_t p = 0; p < switches[i]->GetNPorts(); ++p)
+        {
+            auto peer = DynamicCast<SwitchPort>(switches[i]->GetPort(p)->GetPeer());
+            if (peer)
+            {
+                graph[i].push_back({index.at(&peer->GetSwitch()), static_cast<uint16_t>(p)});
+            }
+        }
+    }
+    return graph;
+}
+
+/// Wires from every switch to switch `target`, by breadth-first search; SIZE_MAX if there is no
+/// way.
+std::vector<size_t>
+DistancesTo(const SwitchGraph& graph, size_t target)
+{
+    std::vector<size_t> distance(graph.size(), SIZE_MAX);
+    std::vector<size_t> queue{target};
+    distance[target] = 0;
+    for (size_t head = 0; head < queue.size(); ++head)
+    {
+        for (const Link& link : graph[queue[head]])
+        {
+            if (distance[link.to] == SIZE_MAX)
+            {
+                distance[link.to] = distance[queue[head]] + 1;
+                queue.push_back(link.to);
+            }
+        }
+    }
+    return distance;
+}
+
+} // namespace
+
+void
+FabricHelper::InstallRoutes()
+{
+    const SwitchGraph graph = GraphOf(m_switches);
+    for (const auto& fabricSwitch : m_switches)
+    {
+        fabricSwitch->Routes().Clear();
+    }
+    std::map<const FabricSwitch*, size_t> index;
+    for (size_t i = 0; i < m_switches.size(); ++i)
+    {
+        index[PeekPointer(m_switches[i])] = i;
+    }
+    // Addresses go up, so that RouteTable can join neighbours with equal ports. The next hops
+    // towards a switch are the same for all NICs on it and are kept from one NIC to the next.
+    size_t target = SIZE_MAX;
+    std::vector<std::vector<uint16_t>> nextHops(m_switches.size());
+    for (const auto& nic : m_nics)
+    {
+        Ptr<FabricPort> peer = nic->GetPeer();
+        if (!peer)
+        {
+            throw ConfigError(nic->Describe(), "is not connected", "every NIC on a wire", "");
+        }
+        auto attachment = DynamicCast<SwitchPort>(peer);
+        if (!attachment)
+        {
+            continue; // two NICs back to back need no route
+        }
+        size_t own = index.at(&attachment->GetSwitch());
+        if (own != target)
+        {
+            target = own;
+            std::vector<size_t> distance = DistancesTo(graph, target);
+            for (size_t i = 0; i < graph.size(); ++i)
+            {
+                nextHops[i].clear();
+                for (const Link& link : graph[i])
+                {
+                    if (distance[i] != SIZE_MAX && distance[link.to] + 1 == distance[i])
+                    {
+                        nextHops[i].push_back(link.port);
+                    }
+                }
+            }
+        }
+        uint32_t address = nic->GetFabricAddress();
+        for (size_t i = 0; i < m_switches.size(); ++i)
+        {
+            if (i == target)
+            {
+                uint16_t port = static_cast<uint16_t>(attachment->GetPortNumber());
+                m_switches[i]->Routes().Add({address, address, {port}});
+            }
+            else if (!nextHops[i].empty())
+            {
+                m_switches[i]->Routes().Add({address, address, nextHops[i]});
+            }
+        }
+    }
+    for (const auto& fabricSwitch : m_switches)
+    {
+        fabricSwitch->CheckConfig();
+    }
+}
+
+Ptr<RdmaConnection>
+FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
+{
+    Ptr<RdmaConnection> connection = m_connectionFactory.Create<RdmaConnection>();
+    for (const auto& [name, value] : m_queuePairAttributes)
+    {
+        connection->SetQueuePairAttribute(name, *value);
+    }
+    connection->Connect(from, to);
+    m_connections.push_back(connection);
+    return connection;
+}
+
+int64_t
+FabricHelper::AssignStreams(int64_t stream)
+{
+    int64_t next = stream;
+    for (const auto& wire : m_wires)
+    {
+        next += wire->AssignStreams(next);
+    }
+    return next - stream;
+}
+
+const std::vector<Ptr<RdmaNic>>&
+FabricHelper::Nics() const
+{
+    return m_nics;
+}
+
+const std::vector<Ptr<FabricSwitch>>&
+FabricHelper::Switches() const
+{
+    return m_switches;
+}
+
+const std::vector<Ptr<FabricWire>>&
+FabricHelper::Wires() const
+{
+    return m_wires;
+}
+
+const std::vector<Ptr<RdmaConnection>>&
+FabricHelper::Connections() const
+{
+    return m_connections;
+}
+
+} // namespace ns3

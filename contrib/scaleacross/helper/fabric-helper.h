@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FABRIC_HELPER_H
+#define SCALEACROSS_FABRIC_HELPER_H
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+#include "ns3/object-factory.h"
+#include "ns3/ptr.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+class FabricPort;
+class FabricSwitch;
+class FabricWire;
+class Node;
+class RdmaConnection;
+class RdmaNic;
+
+/**
+ * Builds a fabric of hosts, switches and wires, and knows all of its parts afterwards.
+ *
+ * \code
+ *   FabricHelper fabric;
+ *   Ptr<FabricSwitch> leaf = fabric.AddSwitch();
+ *   Ptr<RdmaNic> a = fabric.AddNic(fabric.AddHost());
+ *   Ptr<RdmaNic> b = fabric.AddNic(fabric.AddHost());
+ *   fabric.Connect(a, leaf, DataRate("100Gbps"), MicroSeconds(1));
+ *   fabric.Connect(b, leaf, DataRate("100Gbps"), MicroSeconds(1));
+ *   fabric.InstallRoutes();
+ *   Ptr<RdmaConnection> connection = fabric.CreateConnection(a, b);
+ *   connection->SetDeliveryCallback(MakeCallback(&Delivered));
+ *   connection->Send(scaleacross::Bytes(16 << 20), 1);
+ *   Simulator::Run();
+ *   fabric.CheckConservation();
+ * \endcode
+ */
+class FabricHelper
+{
+  public:
+    FabricHelper();
+    ~FabricHelper();
+
+    // --- Attributes of what is created from now on
+    // ------------------------------------------------
+
+    void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
+    void SetNicAttribute(const std::string& name, const AttributeValue& value);
+    void SetConnectionAttribute(const std::string& name, const AttributeValue& value);
+    void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
+
+    // --- Building
+    // ---------------------------------------------------------------------------------
+
+    Ptr<Node> AddHost();
+    /// A NIC on a node; fabric addresses are given in this order, from 0.
+    Ptr<RdmaNic> AddNic(Ptr<Node> host);
+    /// A node which is a switch.
+    Ptr<FabricSwitch> AddSwitch();
+
+    /// Joins NIC and switch, or two switches; several wires between the same two are fine.
+    Ptr<FabricWire> Connect(Ptr<RdmaNic> nic,
+                            Ptr<FabricSwitch> fabricSwitch,
+                            DataRate rate,
+                            Time delay,
+                            double loss = 0);
+    Ptr<FabricWire> Connect(Ptr<FabricSwitch> a,
+                            Ptr<FabricSwitch> b,
+                            DataRate rate,
+                            Time delay,
+                            double loss = 0);
+
+    /// The same for two ports at hand, for instance two NICs back to back.
+    Ptr<FabricWire> ConnectPorts(Ptr<FabricPort> a,
+                                 Ptr<FabricPort> b,
+                                 DataRate rate,
+                                 Time delay,
+                                 double loss = 0);
+
+    /**
+     * Fills every switch's table with all shortest paths (in wires) to every NIC, grouped by ranges
+     * of addresses, and checks every switch's configuration. Throws ConfigError if a NIC is not
+     * connected, or a switch cannot hold its headroom. To be called when all is connected.
+     */
+    void InstallRoutes();
+
+    Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
+
+    /// Fixes the random streams of all wires; returns how many were used.
+    int64_t AssignStreams(int64_t stream);
+
+    // --- Everything there is, in the order of creation
+    // --------------------------------------------
+
+    const std::vector<Ptr<RdmaNic>>& Nics() const;
+    const std::vector<Ptr<FabricSwitch>>& Switches() const;
+    const std::vector<Ptr<FabricWire>>& Wires() const;
+    const std::vector<Ptr<RdmaConnection>>& Connections() const;
+
+  private:
+    ObjectFactory m_switchFactory;
+    ObjectFactory m_nicFactory;
+    ObjectFactory m_connectionFactory;
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_queuePairAttributes;
+    std::vector<Ptr<RdmaNic>> m_nics;
+    std::vector<Ptr<FabricSwitch>> m_switches;
+    std::vector<Ptr<FabricWire>> m_wires;
+    std::vector<Ptr<RdmaConnection>> m_connections;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_FABRIC_HELPER_H

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-device.h"
+
+#include "ns3/channel.h"
+#include "ns3/log.h"
+#include "ns3/node.h"
+#include "ns3/packet.h"
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+
+NS_LOG_COMPONENT_DEFINE("FabricDevice");
+NS_OBJECT_ENSURE_REGISTERED(FabricDevice);
+
+TypeId
+FabricDevice::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::FabricDevice")
+                            .SetParent<NetDevice>()
+                            .SetGroupName("ScaleAcross")
+                            .AddAttribute("Mtu",
+                                          "Payload of a full packet in bytes (the path MTU of "
+                                          "RDMA, without any header).",
+                                          UintegerValue(4096),
+                                          MakeUintegerAccessor(&FabricDevice::m_mtu),
+                                          MakeUintegerChecker<uint16_t>(1, 32768));
+    return tid;
+}
+
+FabricDevice::FabricDevice()
+    : m_address(Mac48Address::Allocate())
+{
+}
+
+FabricDevice::~FabricDevice() = default;
+
+void
+FabricDevice::DoDispose()
+{
+    m_node = nullptr;
+    NetDevice::DoDispose();
+}
+
+void
+FabricDevice::SetIfIndex(const uint32_t index)
+{
+    m_ifIndex = index;
+}
+
+uint32_t
+FabricDevice::GetIfIndex() const
+{
+    return m_ifIndex;
+}
+
+void
+FabricDevice::SetAddress(Address address)
+{
+    m_address = Mac48Address::ConvertFrom(address);
+}
+
+Address
+FabricDevice::GetAddress() const
+{
+    return m_address;
+}
+
+bool
+FabricDevice::SetMtu(const uint16_t mtu)
+{
+    m_mtu = mtu;
+    return true;
+}
+
+uint16_t
+FabricDevice::GetMtu() const
+{
+    return m_mtu;
+}
+
+bool
+FabricDevice::IsLinkUp() const
+{
+    return GetChannel() != nullptr;
+}
+
+void
+FabricDevice::AddLinkChangeCallback(Callback<void> callback)
+{
+    m_linkChange.ConnectWithoutContext(callback);
+}
+
+bool
+FabricDevice::IsBroadcast() const
+{
+    return false;
+}
+
+Address
+FabricDevice::GetBroadcast() const
+{
+    return Mac48Address::GetBroadcast();
+}
+
+bool
+FabricDevice::IsMulticast() const
+{
+    return false;
+}
+
+Address
+FabricDevice::GetMulticast(Ipv4Address group) const
+{
+    return Mac48Address::GetMulticast(group);
+}
+
+Address
+FabricDevice::GetMulticast(Ipv6Address group) const
+{
+    return Mac48Address::GetMulticast(group);
+}
+
+bool
+FabricDevice::IsBridge() const
+{
+    return false;
+}
+
+bool
+FabricDevice::IsPointToPoint() const
+{
+    return true;
+}
+
+bool
+FabricDevice::Send(Ptr<Packet> packet, const Address&, uint16_t protocol)
+{
+    NS_LOG_WARN("refused a packet of " << packet->GetSize() << " bytes, protocol " << protocol
+                                       << ": the fabric carries RDMA only");
+    return false;
+}
+
+bool
+FabricDevice::SendFrom(Ptr<Packet> packet,
+                       const Address&,
+                       const Address& destination,
+                       uint16_t protocol)
+{
+    return Send(packet, destination, protocol);
+}
+
+Ptr<Node>
+FabricDevice::GetNode() const
+{
+    return m_node;
+}
+
+void
+FabricDevice::SetNode(Ptr<Node> node)
+{
+    m_node = node;
+}
+
+bool
+FabricDevice::NeedsArp() const
+{
+    return false;
+}
+
+void
+FabricDevice::SetReceiveCallback(ReceiveCallback)
+{
+}
+
+void
+FabricDevice::SetPromiscReceiveCallback(PromiscReceiveCallback)
+{
+}
+
+bool
+FabricDevice::SupportsSendFrom() const
+{
+    return false;
+}
+
+} // namespace ns3

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-packet.h"
+
+namespace scaleacross
+{
+
+static_assert(sizeof(FabricPacket) == 64, "a packet is meant to fill one cache line");
+
+const char*
+NameOf(DropReason reason)
+{
+    switch (reason)
+    {
+    case DropReason::WireLoss:
+        return "wire-loss";
+    case DropReason::SharedBufferFull:
+        return "shared-buffer-full";
+    case DropReason::HeadroomFull:
+        return "headroom-full";
+    case DropReason::NoRoute:
+        return "no-route";
+    case DropReason::HopLimit:
+        return "hop-limit";
+    case DropReason::Oversize:
+        return "oversize";
+    case DropReason::WrongAddress:
+        return "wrong-address";
+    case DropReason::NoQueuePair:
+        return "no-queue-pair";
+    }
+    return "unknown";
+}
+
+void
+PacketPool::Grow()
+{
+    m_slabs.push_back(std::make_unique<FabricPacket[]>(kSlab));
+    FabricPacket* slab = m_slabs.back().get();
+    for (uint32_t i = kSlab; i-- > 0;)
+    {
+        slab[i].next = m_free;
+        m_free = &slab[i];
+    }
+}
+
+} // namespace scaleacross

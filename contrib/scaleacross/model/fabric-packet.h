@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FABRIC_PACKET_H
+#define SCALEACROSS_FABRIC_PACKET_H
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace scaleacross
+{
+
+class PacketPool;
+
+/// What a packet is to a transport or to a port.
+enum class PacketKind : uint8_t
+{
+    Data,
+    Ack,   //!< all packets before psn have arrived
+    Nak,   //!< the same, and psn is missing although a later one has arrived
+    Pause, //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
+    Resume //!< PFC: go on with priority `pauseClass`
+};
+
+/// Why a packet was thrown away. Every drop is counted under one of these.
+enum class DropReason : uint8_t
+{
+    WireLoss,         //!< the random loss of a wire
+    SharedBufferFull, //!< lossy priority over its dynamic threshold, or no shared buffer left
+    HeadroomFull,     //!< lossless priority over its reserved headroom
+    NoRoute,          //!< the switch has no entry for the destination
+    HopLimit,         //!< went through too many switches: the routes contain a loop
+    Oversize,         //!< longer than the switch's MaxPacketSize
+    WrongAddress,     //!< arrived at a NIC that is not its destination
+    NoQueuePair       //!< the destination NIC has no such queue pair
+};
+
+constexpr uint32_t kDropReasons = 8;
+
+/// "wire-loss", "shared-buffer-full" and so on.
+const char* NameOf(DropReason reason);
+
+/// Priorities 0 to 7; a larger one is served first.
+constexpr uint8_t kPriorities = 8;
+
+/**
+ * A packet on its way: header fields and list links in one cache line, no buffer of bytes.
+ *
+ * Packets come from the pool of the port that first sends them and return to it. They are linked
+ * into exactly one list at a time: a queue of a port or the lane of a wire.
+ */
+struct FabricPacket
+{
+    FabricPacket* next;
+    PacketPool* home;
+    int64_t arrival; //!< ps: last bit at the far end of the wire it is on
+    uint64_t psn;    //!< 64 bits here; 24 of them would be in the header
+    uint64_t tag;    //!< of the message, meaningful on its last packet
+    uint32_t source; //!< fabric address of the sending NIC
+    uint32_t destination;
+    uint32_t queuePair; //!< number of the queue pair at the destination
+    uint16_t size;      //!< bytes of time taken on a wire: headers, payload, frame, gap
+    uint16_t payload;   //!< bytes of the message
+    uint16_t entropy;   //!< UDP source port: what tells flows of two NICs apart for ECMP
+    uint16_t ingress;   //!< in a switch: port it came in by
+    PacketKind kind;
+    uint8_t priority;
+    uint8_t hops; //!< switches it may still pass
+    bool ackRequested : 1;
+    bool firstOfMessage : 1;
+    bool lastOfMessage : 1;
+    bool lost : 1; //!< the wire loses it: drop when it arrives
+    uint8_t pauseClass : 4;
+};
+
+/// Memory for packets: grows in slabs, never shrinks, and hands out what was returned last first.
+class PacketPool
+{
+  public:
+    PacketPool() = default;
+    PacketPool(const PacketPool&) = delete;
+    PacketPool& operator=(const PacketPool&) = delete;
+
+    /// A packet whose fields are all zero but `home`.
+    FabricPacket* Take()
+    {
+        if (m_free == nullptr)
+        {
+            Grow();
+        }
+        FabricPacket* packet = m_free;
+        m_free = packet->next;
+        *packet = FabricPacket{};
+        packet->home = this;
+        return packet;
+    }
+
+    /// Gives a packet back to the pool it was taken from.
+    static void Return(FabricPacket* packet)
+    {
+        PacketPool* pool = packet->home;
+        packet->next = pool->m_free;
+        pool->m_free = packet;
+    }
+
+    /// Packets ever allocated, in use or not.
+    uint64_t Capacity() const
+    {
+        return m_slabs.size() * kSlab;
+    }
+
+  private:
+    static constexpr uint32_t kSlab = 128;
+
+    void Grow();
+
+    FabricPacket* m_free{nullptr};
+    std::vector<std::unique_ptr<FabricPacket[]>> m_slabs;
+};
+
+/// Singly linked FIFO of packets.
+class PacketList
+{
+  public:
+    bool Empty() const
+    {
+        return m_head == nullptr;
+    }
+
+    FabricPacket* Front() const
+    {
+        return m_head;
+    }
+
+    void PushBack(FabricPacket* packet)
+    {
+        packet->next = nullptr;
+        (m_head == nullptr ? m_head : m_tail->next) = packet;
+        m_tail = packet;
+    }
+
+    /// Domain: not empty.
+    FabricPacket* PopFront()
+    {
+        FabricPacket* packet = m_head;
+        m_head = packet->next;
+        return packet;
+    }
+
+    /// Forgets the packets without touching them (their pool may be gone).
+    void Clear()
+    {
+        m_head = nullptr;
+    }
+
+  private:
+    FabricPacket* m_head{nullptr};
+    FabricPacket* m_tail{nullptr};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FABRIC_PACKET_H

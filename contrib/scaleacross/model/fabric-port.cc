@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-port.h"
+
+#include "arrival-agenda.h"
+#include "core/base/errors.h"
+#include "fabric-wire.h"
+
+#include "ns3/boolean.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+using scaleacross::DropReason;
+using scaleacross::FabricPacket;
+using scaleacross::PacketKind;
+using scaleacross::PacketPool;
+using scaleacross::SimulatorPicoseconds;
+
+namespace
+{
+constexpr uint64_t kPsPerByteAtOneBitPerSecond = 8'000'000'000'000;
+
+/// The largest priority whose bit is set. Domain: mask is not 0.
+uint8_t
+Largest(uint32_t mask)
+{
+    uint8_t bit = 0;
+    for (uint32_t step = 8; step > 0; step /= 2)
+    {
+        if ((mask >> step) != 0)
+        {
+            mask >>= step;
+            bit = static_cast<uint8_t>(bit + step);
+        }
+    }
+    return bit;
+}
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(FabricPort);
+
+TypeId
+FabricPort::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricPort")
+            .SetParent<FabricDevice>()
+            .SetGroupName("ScaleAcross")
+            .AddAttribute("DataRate",
+                          "Rate at which the port sends.",
+                          DataRateValue(DataRate("100Gbps")),
+                          MakeDataRateAccessor(&FabricPort::SetDataRate, &FabricPort::GetDataRate),
+                          MakeDataRateChecker())
+            .AddAttribute(
+                "PauseSize",
+                "Bytes of time that a PFC frame takes on the wire: 64, and 20 of preamble "
+                "and gap.",
+                UintegerValue(84),
+                MakeUintegerAccessor(&FabricPort::m_pauseSize),
+                MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute("Eager",
+                          "Make every departure an event. Slower, with the same results; for "
+                          "checking the lazy departures.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricPort::m_eager),
+                          MakeBooleanChecker())
+            .AddTraceSource("Enqueue",
+                            "A packet joins a queue of this port.",
+                            MakeTraceSourceAccessor(&FabricPort::m_enqueueTrace),
+                            "scaleacross::FabricPacket::TracedCallback")
+            .AddTraceSource("Transmit",
+                            "The first bit of a packet leaves.",
+                            MakeTraceSourceAccessor(&FabricPort::m_transmitTrace),
+                            "scaleacross::FabricPacket::TracedCallback")
+            .AddTraceSource("Drop",
+                            "A packet that came in by this port is thrown away, and why.",
+                            MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
+                            "scaleacross::FabricPacket::DropTracedCallback")
+            .AddTraceSource("Pause",
+                            "The neighbour stops (true) or resumes (false) a priority.",
+                            MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
+                            "scaleacross::FabricPacket::PauseTracedCallback")
+            .AddTraceSource("QueueBytes",
+                            "Bytes waiting in all priorities: before and after a change.",
+                            MakeTraceSourceAccessor(&FabricPort::m_queueTrace),
+                            "ns3::TracedValueCallback::Uint64");
+    return tid;
+}
+
+FabricPort::FabricPort() = default;
+
+FabricPort::~FabricPort() = default;
+
+void
+FabricPort::DoInitialize()
+{
+    if (m_lane == nullptr)
+    {
+        throw ConfigError(Describe(), "has no wire", "every port on one wire", "connect it");
+    }
+    FabricDevice::DoInitialize();
+}
+
+void
+FabricPort::DoDispose()
+{
+    for (auto& queue : m_queues)
+    {
+        queue.packets.Clear();
+    }
+    m_queued = 0;
+    m_pullable = 0;
+    m_wire = nullptr;
+    m_lane = nullptr;
+    FabricDevice::DoDispose();
+}
+
+DataRate
+FabricPort::GetDataRate() const
+{
+    return m_rate;
+}
+
+void
+FabricPort::SetDataRate(DataRate rate)
+{
+    if (rate.GetBitRate() == 0)
+    {
+        throw ConfigError("FabricPort::DataRate", "0 bit/s", "more than 0", "");
+    }
+    if (m_lane != nullptr)
+    {
+        CatchUp(SimulatorPicoseconds());
+    }
+    m_rate = rate;
+    m_remainder = 0;
+    m_psPerByte = kPsPerByteAtOneBitPerSecond % rate.GetBitRate() == 0
+                      ? kPsPerByteAtOneBitPerSecond / rate.GetBitRate()
+                      : 0;
+}
+
+void
+FabricPort::SetWire(FabricWire* wire, scaleacross::FabricLane* lane)
+{
+    m_wire = wire;
+    m_lane = lane;
+}
+
+Ptr<Channel>
+FabricPort::GetChannel() const
+{
+    return m_wire;
+}
+
+Ptr<FabricWire>
+FabricPort::GetWire() const
+{
+    return m_wire;
+}
+
+Ptr<FabricPort>
+FabricPort::GetPeer() const
+{
+    return m_wire == nullptr ? nullptr : m_wire->GetPeer(this);
+}
+
+std::string
+FabricPort::Describe() const
+{
+    std::string node = GetNode() ? std::to_string(GetNode()->GetId()) : "?";
+    return "node " + node + " port " + std::to_string(GetIfIndex());
+}
+
+// --- Departures
+// -----------------------------------------------------------------------------------
+
+int64_t
+FabricPort::Serialise(uint32_t bytes)
+{
+    if (m_psPerByte != 0)
+    {
+        return static_cast<int64_t>(bytes * m_psPerByte);
+    }
+    // Packets have at most 65,535 bytes: no overflow.
+    uint64_t rate = m_rate.GetBitRate();
+    uint64_t work = bytes * kPsPerByteAtOneBitPerSecond + m_remainder;
+    m_remainder = work % rate;
+    return static_cast<int64_t>(work / rate);
+}
+
+void
+FabricPort::StartNext(uint32_t ready)
+{
+    uint8_t priority = Largest(ready);
+    Queue& queue = m_queues[priority];
+    FabricPacket* packet;
+    if (queue.packets.Empty())
+    {
+        packet = Pull(priority, m_freeAt);
+    }
+    else
+    {
+        packet = queue.packets.PopFront();
+        queue.bytes -= packet->size;
+        if (queue.packets.Empty())
+        {
+            m_queued &= ~(1U << priority);
+        }
+        if (priority != kLinkControl)
+        {
+            m_queueBytes -= packet->size;
+            TraceQueue(m_queueBytes + packet->size);
+        }
+    }
+    if (priority != kLinkControl)
+    {
+        ++m_sentPackets;
+        m_sentBytes += packet->size;
+        m_transmitTrace(*packet);
+    }
+    m_inService = Started(*packet, m_freeAt);
+    m_freeAt += Serialise(packet->size);
+    m_lane->Push(packet, m_freeAt);
+}
+
+void
+FabricPort::DoCatchUp(int64_t now)
+{
+    while (m_freeAt <= now)
+    {
+        if (m_inService)
+        {
+            m_inService = false;
+            Finished();
+        }
+        uint32_t ready = Ready();
+        if (ready == 0)
+        {
+            return;
+        }
+        StartNext(ready);
+    }
+    if (Ready() != 0 && WantsEager())
+    {
+        ScheduleDeparture(now);
+    }
+}
+
+void
+FabricPort::Kick(int64_t now)
+{
+    uint32_t ready = Ready();
+    if (ready == 0)
+    {
+        return;
+    }
+    if (m_freeAt > now)
+    {
+        if (WantsEager())
+        {
+            ScheduleDeparture(now);
+        }
+        return;
+    }
+    // The port has been idle: CatchUp(now) would have started anything that could start before.
+    if (m_freeAt < now)
+    {
+        m_freeAt = now;
+        m_remainder = 0;
+    }
+    StartNext(ready);
+    DoCatchUp(now);
+    BecameBusy(now);
+}
+
+void
+FabricPort::Enqueue(FabricPacket* packet)
+{
+    Queue& queue = m_queues[packet->priority];
+    queue.packets.PushBack(packet);
+    queue.bytes += packet->size;
+    m_queued |= 1U << packet->priority;
+    if (packet->priority != kLinkControl)
+    {
+        m_queueBytes += packet->size;
+        m_enqueueTrace(*packet);
+        TraceQueue(m_queueBytes - packet->size);
+    }
+}
+
+FabricPacket*
+FabricPort::Pull(uint8_t, int64_t)
+{
+    return nullptr;
+}
+
+bool
+FabricPort::Started(const FabricPacket&, int64_t)
+{
+    return false;
+}
+
+void
+FabricPort::Finished()
+{
+}
+
+void
+FabricPort::BecameBusy(int64_t)
+{
+}
+
+void
+FabricPort::TraceQueue(uint64_t before)
+{
+    if (!m_queueTrace.IsEmpty())
+    {
+        m_queueTrace(before, m_queueBytes);
+    }
+}
+
+// --- Departures as events
+// -------------------------------------------------------------------------
+
+bool
+FabricPort::WantsEager() const
+{
+    return m_eager || !m_transmitTrace.IsEmpty() || !m_queueTrace.IsEmpty();
+}
+
+void
+FabricPort::ScheduleDeparture(int64_t now)
+{
+    if (m_departureAt == m_freeAt)
+    {
+        return;
+    }
+    m_departureAt = m_freeAt;
+    Time delay = PicoSeconds(m_freeAt - now);
+    if (delay.GetPicoSeconds() < m_freeAt - now) // the resolution is coarser: round up
+    {
+        delay += TimeStep(1);
+    }
+    Simulator::ScheduleWithContext(GetNode()->GetId(),
+                                   delay,
+                                   &FabricPort::Depart,
+                                   Ptr<FabricPort>(this));
+}
+
+void
+FabricPort::Depart()
+{
+    if (m_lane != nullptr)
+    {
+        CatchUp(SimulatorPicoseconds());
+    }
+}
+
+// --- Pauses
+// ---------------------------------------------------------------------------------------
+
+void
+FabricPort::SendPause(uint8_t priority, bool pause, int64_t now)
+{
+    CatchUp(now);
+    FabricPacket* frame = m_pool.Take();
+    frame->kind = pause ? PacketKind::Pause : PacketKind::Resume;
+    frame->priority = kLinkControl;
+    frame->pauseClass = priority & 0x7;
+    frame->size = static_cast<uint16_t>(m_pauseSize);
+    ++m_pausesSent;
+    Enqueue(frame);
+    Kick(now);
+}
+
+void
+FabricPort::Arrive(FabricPacket* packet, int64_t now)
+{
+    if (packet->kind >= PacketKind::Pause)
+    {
+        HandlePause(*packet, now);
+        PacketPool::Return(packet);
+        return;
+    }
+    Receive(packet, now);
+}
+
+void
+FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
+{
+    CatchUp(now);
+    ++m_pausesReceived;
+    bool pause = packet.kind == PacketKind::Pause;
+    uint32_t before = m_paused;
+    uint32_t bit = 1U << packet.pauseClass;
+    m_paused = pause ? m_paused | bit : m_paused & ~bit;
+    if (before == 0 && m_paused != 0)
+    {
+        m_pausedSince = now;
+    }
+    if (before != 0 && m_paused == 0)
+    {
+        m_pausedTotal += now - m_pausedSince;
+    }
+    m_pauseTrace(packet.pauseClass, pause);
+    Kick(now);
+}
+
+void
+FabricPort::NotifyDrop(const FabricPacket& packet, DropReason reason)
+{
+    m_dropTrace(packet, reason);
+}
+
+// --- Counters
+// -------------------------------------------------------------------------------------
+
+uint64_t
+FabricPort::GetSentPackets()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_sentPackets;
+}
+
+uint64_t
+FabricPort::GetSentBytes()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_sentBytes;
+}
+
+uint64_t
+FabricPort::GetQueueBytes()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_queueBytes;
+}
+
+uint64_t
+FabricPort::GetQueueBytes(uint8_t priority)
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_queues.at(priority).bytes;
+}
+
+uint64_t
+FabricPort::GetQueuedPackets() const
+{
+    uint64_t count = 0;
+    for (uint8_t priority = 0; priority < kLinkControl; ++priority)
+    {
+        const FabricPacket* packet = m_queues[priority].packets.Front();
+        for (; packet != nullptr; packet = packet->next)
+        {
+            ++count;
+        }
+    }
+    return count;
+}
+
+uint64_t
+FabricPort::GetPausesSent() const
+{
+    return m_pausesSent;
+}
+
+uint64_t
+FabricPort::GetPausesReceived() const
+{
+    return m_pausesReceived;
+}
+
+bool
+FabricPort::IsPaused(uint8_t priority) const
+{
+    return ((m_paused >> priority) & 1U) != 0;
+}
+
+bool
+FabricPort::HasWaiting(uint8_t priority) const
+{
+    return (((m_queued | m_pullable) >> priority) & 1U) != 0;
+}
+
+Time
+FabricPort::GetPausedTime() const
+{
+    int64_t open = m_paused != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
+    return PicoSeconds(m_pausedTotal + open);
+}
+
+} // namespace ns3

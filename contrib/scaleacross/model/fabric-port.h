@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FABRIC_PORT_H
+#define SCALEACROSS_FABRIC_PORT_H
+
+#include "fabric-device.h"
+#include "fabric-packet.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/nstime.h"
+
+#include <array>
+#include <string>
+
+namespace scaleacross
+{
+class ArrivalAgenda;
+class FabricLane;
+} // namespace scaleacross
+
+namespace ns3
+{
+
+class FabricWire;
+
+/**
+ * The egress side of a switch port or NIC: one FIFO per priority, a serialiser, and PFC's pauses.
+ *
+ * Model: whenever the line is free, the first packet of the largest priority that is neither empty
+ * nor paused starts, and takes size * 8 / DataRate, exact to the picosecond with the remainder
+ * carried over back-to-back packets. A pause stops what is queued from the moment it has arrived;
+ * the packet being sent is finished. Pause frames themselves go before everything else and are
+ * never paused.
+ *
+ * Departures are lazy: when packets leave follows from the queue, so they are not events of their
+ * own. CatchUp(t) lets everything leave that starts until t, and is called before anything at t can
+ * change the order, at the latest when the packet before arrives at the far end. With `Eager`, or
+ * while a sink is connected to a trace source that departures fire (Transmit, QueueBytes), every
+ * departure is an event, so that sinks see it at its time. Results are the same either way.
+ *
+ * Left out: cut-through, weighted scheduling between priorities, pause quanta that run out.
+ */
+class FabricPort : public FabricDevice
+{
+  public:
+    static TypeId GetTypeId();
+    FabricPort();
+    ~FabricPort() override;
+
+    // --- Configuration --------------------------------------------------------------------------
+
+    DataRate GetDataRate() const;
+    void SetDataRate(DataRate rate);
+
+    Ptr<Channel> GetChannel() const override;
+    Ptr<FabricWire> GetWire() const;
+    /// Port at the other end of the wire, null if there is none.
+    Ptr<FabricPort> GetPeer() const;
+
+    /// "node 3 port 1": how messages name the port.
+    std::string Describe() const;
+
+    // --- Counters, exact at the time of the call ------------------------------------------------
+
+    /// Packets whose transmission has started, pause frames not counted.
+    uint64_t GetSentPackets();
+    /// Their bytes on the wire.
+    uint64_t GetSentBytes();
+    /// Bytes waiting, all priorities; the packet being sent is not one of them.
+    uint64_t GetQueueBytes();
+    /// Bytes waiting in one priority.
+    uint64_t GetQueueBytes(uint8_t priority);
+    /// Packets waiting, found by walking along the queues; pause frames are not counted.
+    uint64_t GetQueuedPackets() const;
+    /// Pause and resume frames sent, and received.
+    uint64_t GetPausesSent() const;
+    uint64_t GetPausesReceived() const;
+    /// True while the neighbour keeps `priority` stopped.
+    bool IsPaused(uint8_t priority) const;
+    /// True if a packet of `priority` waits here.
+    bool HasWaiting(uint8_t priority) const;
+    /// Total time during which at least one priority was paused.
+    Time GetPausedTime() const;
+
+    // --- For switches, NICs and wires (times in ps) ---------------------------------------------
+
+    /// Number within the node's agenda: what orders arrivals of equal time.
+    virtual uint32_t GetPortNumber() const = 0;
+    virtual scaleacross::ArrivalAgenda& Agenda() = 0;
+    void SetWire(FabricWire* wire, scaleacross::FabricLane* lane);
+
+    /// Lets everything leave that starts until `now`.
+    void CatchUp(int64_t now)
+    {
+        if (m_freeAt <= now)
+        {
+            DoCatchUp(now);
+        }
+    }
+
+    /// After a change at `now` (CatchUp(now) came before it): starts a packet if the line is free.
+    void Kick(int64_t now);
+
+    /// Appends to the queue of the packet's priority. CatchUp first, Kick after.
+    void Enqueue(scaleacross::FabricPacket* packet);
+
+    /// Sends a pause or resume frame at the head of everything.
+    void SendPause(uint8_t priority, bool pause, int64_t now);
+
+    /// A packet has come in by this port.
+    void Arrive(scaleacross::FabricPacket* packet, int64_t now);
+
+    void NotifyDrop(const scaleacross::FabricPacket& packet, scaleacross::DropReason reason);
+
+    /// When the line is free again.
+    int64_t FreeAt() const
+    {
+        return m_freeAt;
+    }
+
+    /// Bytes waiting as of the last CatchUp.
+    uint64_t StaleQueueBytes(uint8_t priority) const
+    {
+        return m_queues[priority].bytes;
+    }
+
+    /// A packet is being sent, or one waits that is not paused.
+    bool IsDraining(int64_t now) const
+    {
+        return m_freeAt > now || Ready() != 0;
+    }
+
+    /// Priorities (bit p) of which a packet could start now.
+    uint32_t Ready() const
+    {
+        return (m_queued | m_pullable) & ~m_paused;
+    }
+
+  protected:
+    void DoInitialize() override;
+    void DoDispose() override;
+
+    /// A packet other than a pause frame has come in by this port.
+    virtual void Receive(scaleacross::FabricPacket* packet, int64_t now) = 0;
+
+    /// The next packet of a priority whose queue is empty and which SetPullable has announced.
+    virtual scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start);
+
+    /// The last bit of the packet that Started() saw has left.
+    virtual void Finished();
+
+    /// A packet starts. Returns true if Finished() is to be called.
+    virtual bool Started(const scaleacross::FabricPacket& packet, int64_t start);
+
+    /// The port was idle and has just started a packet.
+    virtual void BecameBusy(int64_t now);
+
+    /// Announces that Pull(priority) has a packet, or no longer has one.
+    void SetPullable(uint8_t priority, bool pullable)
+    {
+        uint32_t bit = 1U << priority;
+        m_pullable = pullable ? m_pullable | bit : m_pullable & ~bit;
+    }
+
+    scaleacross::PacketPool m_pool; //!< packets first sent by this port
+
+  private:
+    /// Queue above all priorities, for pause frames.
+    static constexpr uint8_t kLinkControl = scaleacross::kPriorities;
+
+    struct Queue
+    {
+        scaleacross::PacketList packets;
+        uint64_t bytes{0};
+    };
+
+    void DoCatchUp(int64_t now);
+    void StartNext(uint32_t ready);
+    int64_t Serialise(uint32_t bytes);
+    void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
+    void TraceQueue(uint64_t before);
+    void ScheduleDeparture(int64_t now);
+    void Depart();
+    bool WantsEager() const;
+
+    int64_t m_freeAt{0};     //!< ps: when the line is free
+    uint32_t m_queued{0};    //!< bit per non-empty queue
+    uint32_t m_pullable{0};  //!< bit per priority that Pull can serve
+    uint32_t m_paused{0};    //!< bit per paused priority
+    bool m_inService{false}; //!< Finished() is due at m_freeAt
+    bool m_eager{false};
+    uint64_t m_psPerByte{0}; //!< 0 if that is not a whole number
+    uint64_t m_remainder{0}; //!< of ps * rate, carried between back-to-back packets
+    scaleacross::FabricLane* m_lane{nullptr};
+    std::array<Queue, scaleacross::kPriorities + 1> m_queues;
+
+    uint64_t m_queueBytes{0};
+    uint64_t m_sentPackets{0};
+    uint64_t m_sentBytes{0};
+    uint64_t m_pausesSent{0};
+    uint64_t m_pausesReceived{0};
+    int64_t m_pausedSince{0};
+    int64_t m_pausedTotal{0};
+    int64_t m_departureAt{-1}; //!< time of the pending departure event
+    DataRate m_rate;
+    uint32_t m_pauseSize{84};
+    FabricWire* m_wire{nullptr};
+
+    TracedCallback<const scaleacross::FabricPacket&> m_enqueueTrace;
+    TracedCallback<const scaleacross::FabricPacket&> m_transmitTrace;
+    TracedCallback<const scaleacross::FabricPacket&, scaleacross::DropReason> m_dropTrace;
+    TracedCallback<uint8_t, bool> m_pauseTrace;
+    TracedCallback<uint64_t, uint64_t> m_queueTrace;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_FABRIC_PORT_H

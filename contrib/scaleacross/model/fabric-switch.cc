@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-switch.h"
+
+#include "core/base/errors.h"
+#include "fabric-wire.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/node.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+using scaleacross::DropReason;
+using scaleacross::FabricPacket;
+using scaleacross::kPriorities;
+using scaleacross::PacketPool;
+using scaleacross::SimulatorPicoseconds;
+
+NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
+
+TypeId
+FabricSwitch::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricSwitch")
+            .SetParent<Object>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<FabricSwitch>()
+            .AddAttribute("BufferSize",
+                          "Packet memory in bytes, headroom included.",
+                          UintegerValue(64 << 20),
+                          MakeUintegerAccessor(&FabricSwitch::m_bufferSize),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("Pfc",
+                          "Pause the neighbour instead of dropping, for the priorities of "
+                          "LosslessPriorities. If false, every priority is lossy.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_pfc),
+                          MakeBooleanChecker())
+            .AddAttribute("LosslessPriorities",
+                          "Bit p is set if priority p is lossless. Each one reserves headroom on "
+                          "every port.",
+                          UintegerValue(1U << 3),
+                          MakeUintegerAccessor(&FabricSwitch::m_losslessMask),
+                          MakeUintegerChecker<uint32_t>(0, 255))
+            .AddAttribute("LosslessAlpha",
+                          "An ingress may hold this multiple of the free shared memory before it "
+                          "is paused. Smaller is fairer among many, larger absorbs more.",
+                          DoubleValue(0.125),
+                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossless),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("LossyAlpha",
+                          "An egress queue of a lossy priority may hold this multiple of the free "
+                          "shared memory before it drops.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossy),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("ResumeOffset",
+                          "Bytes below its threshold at which a paused ingress is resumed.",
+                          UintegerValue(8400),
+                          MakeUintegerAccessor(&FabricSwitch::m_resumeOffset),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("MaxPacketSize",
+                          "Longest packet in bytes of wire time; longer ones are dropped. Headroom "
+                          "holds two of them. RoCEv2 with an MTU of 4,096: 4,096 + 62 + 16 + 24.",
+                          UintegerValue(4200),
+                          MakeUintegerAccessor(&FabricSwitch::m_maxPacket),
+                          MakeUintegerChecker<uint32_t>(64, 65535))
+            .AddAttribute("PauseResponse",
+                          "Time a neighbour may take to act on a pause: adds to the headroom. The "
+                          "ports modelled here need none.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FabricSwitch::m_response),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("HeadroomScale",
+                          "Multiplies the computed headroom. Below 1 only to study a switch that "
+                          "is configured wrongly: packets are then dropped as headroom-full.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&FabricSwitch::m_headroomScale),
+                          MakeDoubleChecker<double>(0.0, 1000.0))
+            .AddAttribute("HashSeed",
+                          "Mixed with the node id to the seed of this switch's ECMP hash.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddTraceSource("IngressPause",
+                            "The switch stops (true) or resumes (false) a neighbour: port, "
+                            "priority, which of both.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_pauseTrace),
+                            "ns3::FabricSwitch::IngressPauseTracedCallback");
+    return tid;
+}
+
+FabricSwitch::FabricSwitch()
+    : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::BeforeArrivals)
+{
+}
+
+FabricSwitch::~FabricSwitch() = default;
+
+void
+FabricSwitch::DoInitialize()
+{
+    CheckConfig();
+    Object::DoInitialize();
+}
+
+void
+FabricSwitch::DoDispose()
+{
+    m_agenda.Clear();
+    m_ports.clear();
+    Object::DoDispose();
+}
+
+Ptr<SwitchPort>
+FabricSwitch::AddPort()
+{
+    Ptr<Node> node = GetObject<Node>();
+    if (!node)
+    {
+        throw ConfigError("FabricSwitch::AddPort",
+                          "the switch belongs to no node",
+                          "",
+                          "call node->AggregateObject(fabricSwitch) first");
+    }
+    Ptr<SwitchPort> port = CreateObject<SwitchPort>();
+    port->m_switch = this;
+    port->m_number = GetNPorts();
+    m_ports.push_back(port);
+    node->AddDevice(port);
+    m_agenda.SetContext(node->GetId());
+    m_checked = false;
+    return port;
+}
+
+uint32_t
+FabricSwitch::GetNPorts() const
+{
+    return static_cast<uint32_t>(m_ports.size());
+}
+
+Ptr<SwitchPort>
+FabricSwitch::GetPort(uint32_t number) const
+{
+    return m_ports.at(number);
+}
+
+scaleacross::RouteTable&
+FabricSwitch::Routes()
+{
+    return m_routes;
+}
+
+const scaleacross::RouteTable&
+FabricSwitch::Routes() const
+{
+    return m_routes;
+}
+
+void
+FabricSwitch::CheckConfig()
+{
+    if (m_checked)
+    {
+        return;
+    }
+    m_lossless = m_pfc ? m_losslessMask : 0;
+    // Node ids differ in few bits; the hash spreads them.
+    m_seed = scaleacross::RouteTable::Hash(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^
+             (m_hashSeed << 32);
+    m_buffer.Configure({m_bufferSize, m_alphaLossless, m_alphaLossy, m_resumeOffset}, GetNPorts());
+    m_pausingBits.assign(GetNPorts(), 0);
+    m_headroom.assign(GetNPorts(), 0);
+    uint32_t priorities = 0;
+    for (uint8_t priority = 0; priority < kPriorities; ++priority)
+    {
+        priorities += IsLossless(priority) ? 1 : 0;
+    }
+    for (uint32_t i = 0; i < GetNPorts() && priorities > 0; ++i)
+    {
+        Ptr<FabricPort> peer = m_ports[i]->GetPeer();
+        if (!peer)
+        {
+            continue; // FabricPort itself complains
+        }
+        uint64_t headroom =
+            scaleacross::HeadroomBytes({m_ports[i]->GetWire()->GetDelay().GetPicoSeconds(),
+                                        peer->GetDataRate().GetBitRate(),
+                                        m_ports[i]->GetDataRate().GetBitRate(),
+                                        m_maxPacket,
+                                        priorities,
+                                        84,
+                                        m_response.GetPicoSeconds()});
+        m_headroom[i] = static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
+        for (uint8_t priority = 0; priority < kPriorities; ++priority)
+        {
+            m_buffer.Reserve(i, priority, IsLossless(priority) ? m_headroom[i] : 0);
+        }
+    }
+    if (m_buffer.Reserved() + m_maxPacket > m_bufferSize)
+    {
+        throw ConfigError(
+            "node " + std::to_string(GetObject<Node>()->GetId()) + " FabricSwitch::BufferSize",
+            std::to_string(m_bufferSize) + " bytes cannot hold the PFC headroom of " +
+                std::to_string(m_buffer.Reserved()) + " bytes (" + std::to_string(GetNPorts()) +
+                " ports, " + std::to_string(priorities) + " lossless priorities, the largest " +
+                std::to_string(*std::max_element(m_headroom.begin(), m_headroom.end())) +
+                " bytes for one port)",
+            "at least " + std::to_string(m_buffer.Reserved() + m_maxPacket) + " bytes",
+            "a larger BufferSize, shorter wires, fewer LosslessPriorities, or Pfc false");
+    }
+    m_checked = true;
+}
+
+// --- Forwarding
+// -----------------------------------------------------------------------------------
+
+void
+FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
+{
+    const std::vector<uint16_t>* ports = m_routes.Lookup(packet->destination);
+    if (ports == nullptr)
+    {
+        Drop(ingress, packet, DropReason::NoRoute);
+        return;
+    }
+    if (packet->hops == 0 || packet->size > m_maxPacket)
+    {
+        Drop(ingress, packet, packet->hops == 0 ? DropReason::HopLimit : DropReason::Oversize);
+        return;
+    }
+    --packet->hops;
+    SwitchPort& egress = *m_ports[scaleacross::RouteTable::Choose(*ports, *packet, m_seed)];
+    egress.CatchUp(now);
+    if (Admit(ingress, egress, *packet, now))
+    {
+        packet->ingress = static_cast<uint16_t>(ingress.m_number);
+        egress.Enqueue(packet);
+        egress.Kick(now);
+        return;
+    }
+    Drop(ingress,
+         packet,
+         IsLossless(packet->priority) ? DropReason::HeadroomFull : DropReason::SharedBufferFull);
+}
+
+bool
+FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packet, int64_t now)
+{
+    const uint32_t port = ingress.m_number;
+    const uint8_t priority = packet.priority;
+    const bool lossless = IsLossless(priority);
+    auto fits = [&]() {
+        return lossless ? m_buffer.FitsShared(port, priority, packet.size)
+                        : m_buffer.FitsLossy(egress.StaleQueueBytes(priority), packet.size);
+    };
+    // Ports that have not been brought up to date can only make the buffer look fuller than it is.
+    bool fit = fits();
+    if (!fit && m_caughtUp != now)
+    {
+        CatchUp(now);
+        fit = fits();
+    }
+    if (fit)
+    {
+        m_buffer.TakeShared(port, priority, packet.size);
+    }
+    else if (!lossless)
+    {
+        return false;
+    }
+    else
+    {
+        bool taken = m_buffer.TakeHeadroom(port, priority, packet.size);
+        if (((m_pausingBits[port] >> priority) & 1U) == 0)
+        {
+            PauseIngress(ingress, priority, now);
+        }
+        if (!taken)
+        {
+            return false;
+        }
+    }
+    if (m_buffer.Occupancy() > m_peak)
+    {
+        CatchUp(now);
+        m_peak = std::max(m_peak, m_buffer.Occupancy());
+    }
+    return true;
+}
+
+void
+FabricSwitch::Drop(SwitchPort& ingress, FabricPacket* packet, DropReason reason)
+{
+    ++m_drops[static_cast<size_t>(reason)];
+    ingress.NotifyDrop(*packet, reason);
+    PacketPool::Return(packet);
+}
+
+void
+FabricSwitch::CatchUp(int64_t now)
+{
+    if (m_caughtUp == now)
+    {
+        return; // nothing that starts now ends now
+    }
+    m_caughtUp = now;
+    for (const auto& port : m_ports)
+    {
+        port->CatchUp(now);
+    }
+}
+
+// --- Pauses
+// ---------------------------------------------------------------------------------------
+
+void
+FabricSwitch::PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now)
+{
+    uint32_t port = ingress.m_number;
+    m_pausingBits[port] = static_cast<uint8_t>(m_pausingBits[port] | (1U << priority));
+    m_pausing.push_back({port, priority});
+    ++m_pauses;
+    m_pauseTrace(port, priority, true);
+    ingress.SendPause(priority, true, now);
+    PlanResume(m_pausing.back(), now);
+}
+
+void
+FabricSwitch::PlanResume(const PausedIngress& ingress, int64_t now)
+{
+    // Until x bytes have left, the ingress cannot be resumed. Ports that send now can have freed,
+    // by the time t, the packets they are sending and rate * (t - now) after them; a port that
+    // becomes busy later sets the alarm to the end of its first packet.
+    double rate = 0;
+    uint64_t sending = 0;
+    int64_t firstEnd = scaleacross::kNever;
+    for (const auto& port : m_ports)
+    {
+        port->CatchUp(now);
+        if (port->FreeAt() > now)
+        {
+            rate += static_cast<double>(port->GetDataRate().GetBitRate());
+            sending += port->LeavingSize();
+            firstEnd = std::min(firstEnd, port->FreeAt());
+        }
+    }
+    if (firstEnd == scaleacross::kNever)
+    {
+        return; // nothing moves before some port is kicked
+    }
+    uint64_t bytes = m_buffer.BytesToResume(ingress.port, ingress.priority);
+    double wait = bytes > sending ? static_cast<double>(bytes - sending) * 8e12 / rate : 0.0;
+    m_agenda.SetAlarm(std::max(firstEnd, now + static_cast<int64_t>(wait)));
+}
+
+void
+FabricSwitch::HandleAlarm(int64_t now)
+{
+    CatchUp(now);
+    std::vector<PausedIngress> stillPaused;
+    for (const auto& ingress : m_pausing)
+    {
+        if (!m_buffer.MayResume(ingress.port, ingress.priority))
+        {
+            stillPaused.push_back(ingress);
+            continue;
+        }
+        uint8_t& bits = m_pausingBits[ingress.port];
+        bits = static_cast<uint8_t>(bits & ~(1U << ingress.priority));
+        m_pauseTrace(ingress.port, ingress.priority, false);
+        m_ports[ingress.port]->SendPause(ingress.priority, false, now);
+    }
+    m_pausing.swap(stillPaused);
+    for (const auto& ingress : m_pausing)
+    {
+        PlanResume(ingress, now);
+    }
+}
+
+// --- Counters
+// -------------------------------------------------------------------------------------
+
+uint64_t
+FabricSwitch::GetHeadroom(uint32_t port) const
+{
+    return m_headroom.at(port);
+}
+
+uint64_t
+FabricSwitch::GetDrops(DropReason reason) const
+{
+    return m_drops.at(static_cast<size_t>(reason));
+}
+
+uint64_t
+FabricSwitch::GetDrops() const
+{
+    return std::accumulate(m_drops.begin(), m_drops.end(), uint64_t{0});
+}
+
+uint64_t
+FabricSwitch::GetOccupancy()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_buffer.Occupancy();
+}
+
+uint64_t
+FabricSwitch::GetPeakOccupancy() const
+{
+    return m_peak;
+}
+
+double
+FabricSwitch::GetPeakHeadroomShare() const
+{
+    return m_buffer.PeakHeadroomShare();
+}
+
+uint64_t
+FabricSwitch::GetHeld(uint32_t port, uint8_t priority)
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_buffer.Held(port, priority);
+}
+
+uint64_t
+FabricSwitch::GetPauses() const
+{
+    return m_pauses;
+}
+
+bool
+FabricSwitch::IsPausing(uint32_t port, uint8_t priority) const
+{
+    return ((m_pausingBits.at(port) >> priority) & 1U) != 0;
+}
+
+uint64_t
+FabricSwitch::GetQueuedPackets() const
+{
+    uint64_t count = 0;
+    for (const auto& port : m_ports)
+    {
+        count += port->GetQueuedPackets();
+    }
+    return count;
+}
+
+} // namespace ns3

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RDMA_CONNECTION_H
+#define SCALEACROSS_RDMA_CONNECTION_H
+
+#include "rdma-queue-pair.h"
+
+#include <deque>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace ns3
+{
+
+/**
+ * What an application sends by: messages from one NIC to another over k queue pairs.
+ *
+ * Model: a message is cut into segments of SegmentSize, which are posted to the queue pairs in
+ * turn. Each queue pair is a flow of its own to ECMP (E-ECMP with queue pair scaling), keeps its
+ * own order and repairs its own losses. A message is delivered when all its segments are; messages
+ * may overtake each other if they went over different queue pairs. If one queue pair fails, the
+ * connection fails.
+ *
+ * With one queue pair nothing is cut. The other direction is another connection.
+ *
+ * Both ends of a connection live in one process.
+ *
+ * Worked case: k = 4, SegmentSize 512 KiB, a message of 2.25 MiB: segments 1 to 4 go to queue pairs
+ * 0 to 3, the last one of 256 KiB to queue pair 0; the next message begins at queue pair 1.
+ */
+class RdmaConnection : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    RdmaConnection();
+    ~RdmaConnection() override;
+
+    /// Sets an attribute of the queue pairs to be created: before Connect.
+    void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
+
+    /// Creates the queue pairs at both ends. Throws ConfigError if both are the same NIC.
+    void Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
+
+    /// Sends a message; false if the connection has failed. The tag is handed to the callbacks.
+    bool Send(scaleacross::Bytes bytes, uint64_t tag);
+
+    /// At the receiver: all bytes of a message have arrived.
+    void SetDeliveryCallback(RdmaMessageCallback callback);
+    /// At the sender: all of a message is acknowledged.
+    void SetCompletionCallback(RdmaMessageCallback callback);
+    /// At the sender, once: nothing more will get through, and why.
+    void SetFailureCallback(RdmaFailureCallback callback);
+
+    bool HasFailed() const;
+    /// Why, as a sentence with the values; empty if it has not failed.
+    const std::string& GetFailure() const;
+
+    Ptr<RdmaNic> GetSender() const;
+    Ptr<RdmaNic> GetReceiver() const;
+    uint32_t GetNQueuePairs() const;
+    /// Sending end and receiving end of queue pair i.
+    Ptr<RdmaQueuePair> GetQueuePair(uint32_t i) const;
+    Ptr<RdmaQueuePair> GetRemoteQueuePair(uint32_t i) const;
+
+    /// Messages sent and not delivered yet.
+    uint64_t GetUndelivered() const;
+    uint64_t GetRetransmissions() const;
+
+  private:
+    struct Message
+    {
+        uint64_t bytes;
+        uint64_t tag;
+        uint64_t toDeliver;  //!< segments
+        uint64_t toComplete; //!< segments
+    };
+
+    void DoDispose() override;
+    void SegmentDelivered(scaleacross::Bytes bytes, uint64_t id);
+    void SegmentCompleted(scaleacross::Bytes bytes, uint64_t id);
+    void QueuePairFailed(const std::string& reason);
+
+    Ptr<RdmaNic> m_from;
+    Ptr<RdmaNic> m_to;
+    std::vector<Ptr<RdmaQueuePair>> m_local;
+    std::vector<Ptr<RdmaQueuePair>> m_remote;
+    std::deque<Message> m_messages; //!< by number, from m_firstId on
+    uint64_t m_firstId{0};
+    uint64_t m_undelivered{0};
+    uint32_t m_turn{0}; //!< queue pair of the next segment
+    std::string m_failure;
+
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
+    uint32_t m_queuePairs{1};
+    uint64_t m_segmentSize{0};
+
+    RdmaMessageCallback m_delivery;
+    RdmaMessageCallback m_completion;
+    RdmaFailureCallback m_failureCallback;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_RDMA_CONNECTION_H

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-nic.h"
+
+#include "core/base/errors.h"
+#include "rdma-queue-pair.h"
+
+#include "ns3/node.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+using scaleacross::DropReason;
+using scaleacross::FabricPacket;
+using scaleacross::kNever;
+using scaleacross::PacketKind;
+using scaleacross::PacketPool;
+using scaleacross::SimulatorPicoseconds;
+
+namespace
+{
+/// Shortest Ethernet frame, with preamble and gap.
+constexpr uint32_t kMinWireSize = 84;
+} // namespace
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
+
+TypeId
+RdmaNic::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RdmaNic")
+            .SetParent<FabricPort>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<RdmaNic>()
+            .AddAttribute(
+                "FabricAddress",
+                "Number by which routes know this NIC; unique in a fabric.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&RdmaNic::SetFabricAddress, &RdmaNic::GetFabricAddress),
+                MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "HeaderSize",
+                "Header bytes of every data packet. RoCEv2: Ethernet 14, IPv4 20, UDP 8, "
+                "BTH 12, ICRC 4. RoCEv2 over IPv6: 78. InfiniBand: LRH 8, BTH 12, ICRC 4, "
+                "VCRC 2.",
+                UintegerValue(58),
+                MakeUintegerAccessor(&RdmaNic::m_headerSize),
+                MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("FrameSize",
+                          "Bytes of wire time around each packet. Ethernet: FCS 4, preamble 8, "
+                          "gap 12.",
+                          UintegerValue(24),
+                          MakeUintegerAccessor(&RdmaNic::m_frameSize),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("RethSize",
+                          "Further header bytes of the first packet of a message.",
+                          UintegerValue(16),
+                          MakeUintegerAccessor(&RdmaNic::m_rethSize),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("FixedOverhead",
+                          "If not 0: every data packet takes its payload and this many bytes on "
+                          "the wire, and HeaderSize, FrameSize and RethSize do not count. 48 to "
+                          "compare with HPCC's simulator.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaNic::m_fixedOverhead),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("AckSize",
+                          "Bytes that an ACK or NAK takes on the wire. RoCEv2: 58 of headers, "
+                          "AETH 4, frame 24.",
+                          UintegerValue(86),
+                          MakeUintegerAccessor(&RdmaNic::m_ackSize),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("HopLimit",
+                          "Switches a packet may pass before it is dropped.",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&RdmaNic::m_hopLimit),
+                          MakeUintegerChecker<uint32_t>(1, 255));
+    return tid;
+}
+
+RdmaNic::RdmaNic()
+    : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::AfterArrivals)
+{
+}
+
+RdmaNic::~RdmaNic() = default;
+
+void
+RdmaNic::DoInitialize()
+{
+    for (const auto& queuePair : m_queuePairs)
+    {
+        queuePair->Initialize();
+    }
+    FabricPort::DoInitialize();
+}
+
+void
+RdmaNic::DoDispose()
+{
+    m_agenda.Clear();
+    m_rings = {};
+    m_posted.clear();
+    for (const auto& queuePair : m_queuePairs)
+    {
+        queuePair->Dispose();
+    }
+    m_queuePairs.clear();
+    FabricPort::DoDispose();
+}
+
+uint32_t
+RdmaNic::GetFabricAddress() const
+{
+    return m_address;
+}
+
+void
+RdmaNic::SetFabricAddress(uint32_t address)
+{
+    m_address = address;
+}
+
+uint32_t
+RdmaNic::GetPortNumber() const
+{
+    return 0;
+}
+
+scaleacross::ArrivalAgenda&
+RdmaNic::Agenda()
+{
+    return m_agenda;
+}
+
+Ptr<RdmaQueuePair>
+RdmaNic::CreateQueuePair()
+{
+    Ptr<RdmaQueuePair> queuePair = CreateObject<RdmaQueuePair>();
+    queuePair->SetNic(this, GetNQueuePairs());
+    m_queuePairs.push_back(queuePair);
+    return queuePair;
+}
+
+uint32_t
+RdmaNic::GetNQueuePairs() const
+{
+    return static_cast<uint32_t>(m_queuePairs.size());
+}
+
+Ptr<RdmaQueuePair>
+RdmaNic::GetQueuePair(uint32_t number) const
+{
+    return m_queuePairs.at(number);
+}
+
+uint32_t
+RdmaNic::WireSize(uint32_t payload, bool first) const
+{
+    if (m_fixedOverhead > 0)
+    {
+        return payload + m_fixedOverhead;
+    }
+    uint32_t size = payload + m_headerSize + m_frameSize + (first ? m_rethSize : 0);
+    return std::max(size, kMinWireSize);
+}
+
+// --- Sending
+// --------------------------------------------------------------------------------------
+
+void
+RdmaNic::Append(Ring& ring, RdmaQueuePair* queuePair)
+{
+    queuePair->m_nextActive = nullptr;
+    (ring.head == nullptr ? ring.head : ring.tail->m_nextActive) = queuePair;
+    ring.tail = queuePair;
+}
+
+FabricPacket*
+RdmaNic::Pull(uint8_t priority, int64_t start)
+{
+    Ring& ring = m_rings[priority];
+    RdmaQueuePair* queuePair = ring.head;
+    FabricPacket* packet = m_pool.Take();
+    packet->source = m_address;
+    packet->hops = static_cast<uint8_t>(m_hopLimit);
+    queuePair->FillNext(*packet, start);
+    ++m_dataSent;
+    if (!queuePair->CanSend())
+    {
+        ring.head = queuePair->m_nextActive;
+        queuePair->m_active = false;
+        SetPullable(priority, ring.head != nullptr);
+    }
+    else if (queuePair->m_nextActive != nullptr)
+    {
+        ring.head = queuePair->m_nextActive;
+        Append(ring, queuePair);
+    }
+    return packet;
+}
+
+void
+RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
+{
+    const uint8_t priority = queuePair->GetPriority();
+    Ring& ring = m_rings[priority];
+    const bool active = queuePair->CanSend();
+    if (active == queuePair->m_active)
+    {
+        return;
+    }
+    queuePair->m_active = active;
+    if (active)
+    {
+        Append(ring, queuePair);
+        SetPullable(priority, true);
+        return;
+    }
+    // Rare: it had gone back or has failed. Rebuild the ring without it.
+    RdmaQueuePair* rest = ring.head;
+    ring = Ring();
+    while (rest != nullptr)
+    {
+        RdmaQueuePair* next = rest->m_nextActive;
+        if (rest != queuePair)
+        {
+            Append(ring, rest);
+        }
+        rest = next;
+    }
+    SetPullable(priority, ring.head != nullptr);
+}
+
+void
+RdmaNic::Posted(RdmaQueuePair* queuePair)
+{
+    if (m_posted.empty())
+    {
+        m_agenda.SetAlarm(SimulatorPicoseconds());
+    }
+    if (m_posted.empty() || m_posted.back() != queuePair)
+    {
+        m_posted.push_back(queuePair);
+    }
+}
+
+void
+RdmaNic::WatchDeadline(int64_t deadline)
+{
+    if (deadline < m_nextDeadline)
+    {
+        m_nextDeadline = deadline;
+        m_agenda.SetAlarm(deadline);
+    }
+}
+
+void
+RdmaNic::HandleAlarm(int64_t now)
+{
+    CatchUp(now);
+    std::vector<RdmaQueuePair*> posted;
+    posted.swap(m_posted);
+    for (RdmaQueuePair* queuePair : posted)
+    {
+        queuePair->ShowPosted();
+        UpdateActive(queuePair);
+    }
+    if (m_nextDeadline <= now)
+    {
+        m_nextDeadline = kNever;
+        // By index: a failure callback may create queue pairs.
+        for (size_t i = 0; i < m_queuePairs.size(); ++i)
+        {
+            if (m_queuePairs[i]->Deadline() <= now)
+            {
+                m_queuePairs[i]->HandleTimeout(now);
+            }
+            m_nextDeadline = std::min(m_nextDeadline, m_queuePairs[i]->Deadline());
+        }
+    }
+    if (m_nextDeadline != kNever)
+    {
+        m_agenda.SetAlarm(m_nextDeadline);
+    }
+    Kick(now);
+}
+
+FabricPacket*
+RdmaNic::NewControl()
+{
+    FabricPacket* packet = m_pool.Take();
+    packet->source = m_address;
+    packet->hops = static_cast<uint8_t>(m_hopLimit);
+    packet->size = static_cast<uint16_t>(m_ackSize);
+    return packet;
+}
+
+void
+RdmaNic::SendControl(FabricPacket* packet, int64_t now)
+{
+    Enqueue(packet);
+    Kick(now);
+}
+
+// --- Receiving
+// ------------------------------------------------------------------------------------
+
+void
+RdmaNic::Receive(FabricPacket* packet, int64_t now)
+{
+    if (packet->destination != m_address || packet->queuePair >= m_queuePairs.size())
+    {
+        DropReason reason =
+            packet->destination != m_address ? DropReason::WrongAddress : DropReason::NoQueuePair;
+        ++m_drops[static_cast<size_t>(reason)];
+        NotifyDrop(*packet, reason);
+        PacketPool::Return(packet);
+        return;
+    }
+    CatchUp(now);
+    // The packet is done with before any callback runs: what it says is copied.
+    const FabricPacket copy = *packet;
+    PacketPool::Return(packet);
+    RdmaQueuePair& queuePair = *m_queuePairs[copy.queuePair];
+    if (copy.kind == PacketKind::Data)
+    {
+        ++m_dataReceived;
+        queuePair.HandleData(copy, now);
+    }
+    else
+    {
+        ++m_controlReceived;
+        queuePair.HandleAck(copy, now);
+        Kick(now);
+    }
+}
+
+// --- Counters
+// -------------------------------------------------------------------------------------
+
+uint64_t
+RdmaNic::GetDataSent()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_dataSent;
+}
+
+uint64_t
+RdmaNic::GetControlSent()
+{
+    return GetSentPackets() - m_dataSent;
+}
+
+uint64_t
+RdmaNic::GetDataReceived() const
+{
+    return m_dataReceived;
+}
+
+uint64_t
+RdmaNic::GetControlReceived() const
+{
+    return m_controlReceived;
+}
+
+uint64_t
+RdmaNic::GetDrops(DropReason reason) const
+{
+    return m_drops.at(static_cast<size_t>(reason));
+}
+
+uint64_t
+RdmaNic::GetDrops() const
+{
+    return std::accumulate(m_drops.begin(), m_drops.end(), uint64_t{0});
+}
+
+uint64_t
+RdmaNic::GetDeliveredBytes() const
+{
+    uint64_t sum = 0;
+    for (const auto& queuePair : m_queuePairs)
+    {
+        sum += queuePair->GetCounters().deliveredBytes;
+    }
+    return sum;
+}
+
+uint64_t
+RdmaNic::GetRetransmissions() const
+{
+    uint64_t sum = 0;
+    for (const auto& queuePair : m_queuePairs)
+    {
+        sum += queuePair->GetCounters().retransmissions;
+    }
+    return sum;
+}
+
+uint64_t
+RdmaNic::GetTimeouts() const
+{
+    uint64_t sum = 0;
+    for (const auto& queuePair : m_queuePairs)
+    {
+        sum += queuePair->GetCounters().timeouts;
+    }
+    return sum;
+}
+
+} // namespace ns3

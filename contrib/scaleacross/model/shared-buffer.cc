@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "shared-buffer.h"
+
+#include "core/base/errors.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleacross
+{
+
+uint64_t
+HeadroomBytes(const HeadroomInput& input)
+{
+    // Products of picoseconds and bits per second pass 2^64 (1 ms at 400 Gb/s is 4e20): seconds
+    // first, in long double, and rounded up by a byte.
+    long double out = static_cast<long double>(input.outRate) / 8;
+    long double in = static_cast<long double>(input.inRate) / 8;
+    uint64_t frames = static_cast<uint64_t>(input.pauseFrames) * input.pauseSize;
+    long double wait = static_cast<long double>(input.maxPacket + frames) / out;
+    long double travel =
+        static_cast<long double>(input.delay) * 2e-12L + input.responseTime * 1e-12L;
+    return 2 * static_cast<uint64_t>(input.maxPacket) +
+           static_cast<uint64_t>(std::ceil(in * (wait + travel))) + 1;
+}
+
+void
+SharedBuffer::Configure(const Config& config, uint32_t ports)
+{
+    m_config = config;
+    m_reserved = 0;
+    m_ingress.assign(static_cast<size_t>(ports) * kPriorities, Ingress());
+}
+
+void
+SharedBuffer::Reserve(uint32_t port, uint8_t priority, uint64_t headroom)
+{
+    Ingress& cell = Cell(port, priority);
+    m_reserved += headroom - cell.reserved;
+    cell.reserved = headroom;
+}
+
+void
+SharedBuffer::TakeShared(uint32_t port, uint8_t priority, uint32_t bytes)
+{
+    Cell(port, priority).shared += bytes;
+    m_sharedUsed += bytes;
+    Check();
+}
+
+bool
+SharedBuffer::TakeHeadroom(uint32_t port, uint8_t priority, uint32_t bytes)
+{
+    Ingress& cell = Cell(port, priority);
+    if (cell.headroom + bytes > cell.reserved)
+    {
+        return false;
+    }
+    cell.headroom += bytes;
+    cell.peak = std::max(cell.peak, cell.headroom);
+    m_headroomUsed += bytes;
+    Check();
+    return true;
+}
+
+void
+SharedBuffer::Release(uint32_t port, uint8_t priority, uint32_t bytes)
+{
+    Ingress& cell = Cell(port, priority);
+    uint64_t fromHeadroom = std::min<uint64_t>(cell.headroom, bytes);
+    uint64_t fromShared = bytes - fromHeadroom;
+    SCALEACROSS_INVARIANT(fromShared <= cell.shared && fromShared <= m_sharedUsed,
+                          "ingress " + std::to_string(port) + " priority " +
+                              std::to_string(priority) + " frees " + std::to_string(bytes) +
+                              " bytes but holds " + std::to_string(Held(port, priority)));
+    cell.headroom -= fromHeadroom;
+    cell.shared -= fromShared;
+    m_headroomUsed -= fromHeadroom;
+    m_sharedUsed -= fromShared;
+}
+
+bool
+SharedBuffer::MayResume(uint32_t port, uint8_t priority) const
+{
+    const Ingress& cell = Cell(port, priority);
+    if (cell.headroom > 0)
+    {
+        return false;
+    }
+    uint64_t free = SharedSize() - m_sharedUsed;
+    return cell.shared == 0 || cell.shared + m_config.resumeOffset <= m_config.alphaLossless * free;
+}
+
+uint64_t
+SharedBuffer::BytesToResume(uint32_t port, uint8_t priority) const
+{
+    // Each byte that leaves lowers s by at most 1 and raises T by at most alpha; or the ingress
+    // empties altogether. Headroom is freed first and changes neither s nor T.
+    const Ingress& cell = Cell(port, priority);
+    double alpha = m_config.alphaLossless;
+    double gap = static_cast<double>(cell.shared + m_config.resumeOffset) -
+                 alpha * static_cast<double>(SharedSize() - m_sharedUsed);
+    double toThreshold = std::max(0.0, std::floor(gap / (1.0 + alpha)));
+    return cell.headroom + std::min(cell.shared, static_cast<uint64_t>(toThreshold));
+}
+
+double
+SharedBuffer::PeakHeadroomShare() const
+{
+    double peak = 0;
+    for (const Ingress& cell : m_ingress)
+    {
+        if (cell.reserved > 0)
+        {
+            peak =
+                std::max(peak, static_cast<double>(cell.peak) / static_cast<double>(cell.reserved));
+        }
+    }
+    return peak;
+}
+
+void
+SharedBuffer::Check() const
+{
+    SCALEACROSS_INVARIANT(m_sharedUsed <= SharedSize() && Occupancy() <= m_config.size,
+                          "shared " + std::to_string(m_sharedUsed) + " of " +
+                              std::to_string(SharedSize()) + ", headroom " +
+                              std::to_string(m_headroomUsed) + " of " + std::to_string(m_reserved) +
+                              ", buffer " + std::to_string(m_config.size));
+}
+
+} // namespace scaleacross

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SHARED_BUFFER_H
+#define SCALEACROSS_SHARED_BUFFER_H
+
+#include "fabric-packet.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What decides how much a lossless ingress may still get after it has asked for a pause.
+struct HeadroomInput
+{
+    int64_t delay{0};        //!< ps, one way
+    uint64_t inRate{0};      //!< bit/s, of the neighbour's port
+    uint64_t outRate{0};     //!< bit/s, at which the pause frame is sent
+    uint32_t maxPacket{0};   //!< bytes on the wire
+    uint32_t pauseFrames{1}; //!< that can be due at once: one per lossless priority
+    uint32_t pauseSize{84};  //!< bytes on the wire
+    int64_t responseTime{0}; //!< ps from the arrival of a pause to its effect
+};
+
+/**
+ * Bytes that can still arrive after the packet that crossed the threshold, that packet included:
+ *
+ *   max + in * (wait + 2 delay + response) + max,
+ *   wait = (max + frames * pause) / out
+ *
+ * The crossing packet; all that fits on the wire while the pause frame waits for the packet being
+ * sent and for its own bits, travels, takes effect, and while the last bits sent before that travel
+ * back; and the packet the neighbour is in the middle of. 64-bit arithmetic: 400 Gb/s over 100 km
+ * (500 us) need 2 * 500 us * 50 GB/s = 50 MB.
+ */
+uint64_t HeadroomBytes(const HeadroomInput& input);
+
+/**
+ * Accounting of a switch's packet memory, all ports and priorities together.
+ *
+ * Memory: the buffer less all reserved headroom is shared. Each (ingress, priority) counts what it
+ * holds of the shared part, s, and of its own headroom, h. With U = sum of s over all and
+ * S = size - sum of headroom, the dynamic threshold is T = alpha * (S - U) (Choudhury and Hahne).
+ *
+ *   lossless: s + packet <= T and U + packet <= S -> shared; else h + packet <= headroom ->
+ * headroom, and the ingress is to be paused; else dropped (headroom-full). lossy:    egress queue +
+ * packet <= alpha_lossy * (S - U) and U + packet <= S -> shared; else dropped (shared-buffer-full).
+ *   resume:   a paused ingress may go on when h = 0 and s + resumeOffset <= T, or when s + h = 0.
+ *
+ * A packet that leaves frees headroom before shared memory. The sum of all is never more than the
+ * size: that is checked at every admission.
+ *
+ * Left out: cells (bytes are counted as they are on the wire), reserved minima, pools per priority.
+ *
+ * Worked case: size 1,000,000, one ingress with headroom 200,000, alpha 1/8. S = 800,000; empty,
+ * T = 100,000. After 80,000 bytes T = (800,000 - 80,000)/8 = 90,000. The fixed point s = (S - s)/8
+ * is 88,888: the packet that would pass it goes to the headroom and asks for the pause.
+ */
+class SharedBuffer
+{
+  public:
+    struct Config
+    {
+        uint64_t size{0};
+        double alphaLossless{0.125};
+        double alphaLossy{1.0};
+        uint64_t resumeOffset{0};
+    };
+
+    /// Sizes the accounting; all headroom is 0.
+    void Configure(const Config& config, uint32_t ports);
+
+    /// Reserves headroom for an ingress and priority. To be called before the first admission.
+    void Reserve(uint32_t port, uint8_t priority, uint64_t headroom);
+
+    /// Shared part S. Domain: Reserved() <= size.
+    uint64_t SharedSize() const
+    {
+        return m_config.size - m_reserved;
+    }
+
+    uint64_t Size() const
+    {
+        return m_config.size;
+    }
+
+    uint64_t Reserved() const
+    {
+        return m_reserved;
+    }
+
+    /// True if a lossless packet would go to the shared part.
+    bool FitsShared(uint32_t port, uint8_t priority, uint32_t bytes) const
+    {
+        uint64_t free = SharedSize() - m_sharedUsed;
+        return bytes <= free &&
+               Cell(port, priority).shared + bytes <= m_config.alphaLossless * free;
+    }
+
+    /// True if a lossy packet may join an egress queue that holds `queued` bytes.
+    bool FitsLossy(uint64_t queued, uint32_t bytes) const
+    {
+        uint64_t free = SharedSize() - m_sharedUsed;
+        return bytes <= free && queued + bytes <= m_config.alphaLossy * free;
+    }
+
+    /// Counts a packet in the shared part.
+    void TakeShared(uint32_t port, uint8_t priority, uint32_t bytes);
+
+    /// Counts a packet in the headroom; false, and nothing counted, if it does not fit.
+    bool TakeHeadroom(uint32_t port, uint8_t priority, uint32_t bytes);
+
+    /// A packet has left.
+    void Release(uint32_t port, uint8_t priority, uint32_t bytes);
+
+    /// True if a paused ingress may go on.
+    bool MayResume(uint32_t port, uint8_t priority) const;
+
+    /// Bytes, of whatever ingress, that have to leave at least before MayResume can become true.
+    uint64_t BytesToResume(uint32_t port, uint8_t priority) const;
+
+    /// Bytes held: shared and headroom.
+    uint64_t Occupancy() const
+    {
+        return m_sharedUsed + m_headroomUsed;
+    }
+
+    uint64_t HeadroomUsed() const
+    {
+        return m_headroomUsed;
+    }
+
+    /// Bytes held for one ingress and priority, shared and headroom.
+    uint64_t Held(uint32_t port, uint8_t priority) const
+    {
+        return Cell(port, priority).shared + Cell(port, priority).headroom;
+    }
+
+    /// Most headroom any ingress has used, as a share of what it has reserved; 0 if none has.
+    double PeakHeadroomShare() const;
+
+  private:
+    struct Ingress
+    {
+        uint64_t shared{0};
+        uint64_t headroom{0};
+        uint64_t reserved{0};
+        uint64_t peak{0}; //!< of headroom
+    };
+
+    const Ingress& Cell(uint32_t port, uint8_t priority) const
+    {
+        return m_ingress[port * kPriorities + priority];
+    }
+
+    Ingress& Cell(uint32_t port, uint8_t priority)
+    {
+        return m_ingress[port * kPriorities + priority];
+    }
+
+    void Check() const;
+
+    Config m_config;
+    uint64_t m_reserved{0};
+    uint64_t m_sharedUsed{0};
+    uint64_t m_headroomUsed{0};
+    std::vector<Ingress> m_ingress;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SHARED_BUFFER_H

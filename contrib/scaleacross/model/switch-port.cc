@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "switch-port.h"
+
+#include "fabric-switch.h"
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(SwitchPort);
+
+TypeId
+SwitchPort::GetTypeId()
+{
+    static TypeId tid = TypeId("ns3::SwitchPort")
+                            .SetParent<FabricPort>()
+                            .SetGroupName("ScaleAcross")
+                            .AddConstructor<SwitchPort>();
+    return tid;
+}
+
+SwitchPort::SwitchPort() = default;
+
+SwitchPort::~SwitchPort() = default;
+
+void
+SwitchPort::DoDispose()
+{
+    m_switch = nullptr;
+    FabricPort::DoDispose();
+}
+
+FabricSwitch&
+SwitchPort::GetSwitch() const
+{
+    return *m_switch;
+}
+
+uint32_t
+SwitchPort::GetPortNumber() const
+{
+    return m_number;
+}
+
+scaleacross::ArrivalAgenda&
+SwitchPort::Agenda()
+{
+    return m_switch->m_agenda;
+}
+
+void
+SwitchPort::Receive(scaleacross::FabricPacket* packet, int64_t now)
+{
+    m_switch->Forward(*this, packet, now);
+}
+
+bool
+SwitchPort::Started(const scaleacross::FabricPacket& packet, int64_t)
+{
+    if (packet.kind >= scaleacross::PacketKind::Pause)
+    {
+        return false; // made here, never in the buffer
+    }
+    m_leavingSize = packet.size;
+    m_leavingIngress = packet.ingress;
+    m_leavingPriority = packet.priority;
+    return true;
+}
+
+void
+SwitchPort::Finished()
+{
+    m_switch->m_buffer.Release(m_leavingIngress, m_leavingPriority, m_leavingSize);
+    m_leavingSize = 0;
+}
+
+void
+SwitchPort::BecameBusy(int64_t)
+{
+    // What leaves from here on was not in the bound of the resume alarm.
+    if (!m_switch->m_pausing.empty())
+    {
+        m_switch->m_agenda.SetAlarm(FreeAt());
+    }
+}
+
+} // namespace ns3

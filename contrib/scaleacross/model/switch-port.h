@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SWITCH_PORT_H
+#define SCALEACROSS_SWITCH_PORT_H
+
+#include "fabric-port.h"
+
+namespace ns3
+{
+
+class FabricSwitch;
+
+/// A port of a switch: its egress queues are here, everything shared is in the switch.
+class SwitchPort : public FabricPort
+{
+  public:
+    static TypeId GetTypeId();
+    SwitchPort();
+    ~SwitchPort() override;
+
+    FabricSwitch& GetSwitch() const;
+    uint32_t GetPortNumber() const override;
+    scaleacross::ArrivalAgenda& Agenda() override;
+
+    /// Bytes of the packet that is being sent and still counts in the buffer, 0 if there is none.
+    uint32_t LeavingSize() const
+    {
+        return m_leavingSize;
+    }
+
+  private:
+    friend class FabricSwitch;
+
+    void DoDispose() override;
+    void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
+    bool Started(const scaleacross::FabricPacket& packet, int64_t start) override;
+    void Finished() override;
+    void BecameBusy(int64_t now) override;
+
+    FabricSwitch* m_switch{nullptr};
+    uint32_t m_number{0};
+    uint32_t m_leavingSize{0};
+    uint16_t m_leavingIngress{0};
+    uint8_t m_leavingPriority{0};
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_SWITCH_PORT_H
