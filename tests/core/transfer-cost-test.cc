@@ -38,6 +38,7 @@ SmallScenario(uint32_t buildings)
         link.capacity = GigabitsPerSecond(100);
         scenario.cluster.crossLinks.push_back(link);
     }
+    scenario.network.segment = Bytes(64 << 10); // 1 MiB messages use all 16 queue pairs
     scenario.jobs.emplace_back();
     scenario.Job().plan.dp = 4 * buildings;
     return scenario;

@@ -76,6 +76,14 @@ NetworkModel::LeavesOf(uint32_t building, uint32_t stage) const
 }
 
 double
+NetworkModel::QueuePairsUsed(double messageBytes) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    const double segments = std::ceil(messageBytes / static_cast<double>(network.segment.Count()));
+    return std::clamp(segments, 1.0, static_cast<double>(network.qps));
+}
+
+double
 NetworkModel::WireBytes(double messages, double bytes) const
 {
     const NetworkPlan& network = m_scenario.network;
@@ -111,13 +119,15 @@ NetworkModel::LoadCuts(TransferCost& cost,
                        Rank from,
                        Rank to,
                        double flows,
+                       double messageBytes,
                        double wireBytes) const
 {
     const ClusterSpec& cluster = m_scenario.cluster;
     const uint32_t a = m_layout.BuildingOf(from);
     const uint32_t b = m_layout.BuildingOf(to);
+    const double spread = QueuePairsUsed(messageBytes);
     const auto load = [&](uint32_t cut, BitRate capacity, uint32_t links, double share) {
-        const auto hashed = static_cast<uint64_t>(std::ceil(share * m_scenario.network.qps));
+        const auto hashed = static_cast<uint64_t>(std::ceil(share * spread));
         const double seconds =
             share * wireBytes * 8.0 / capacity.Value() * EcmpSlowdown(hashed, links);
         if (seconds > cost.cutSeconds)
@@ -148,7 +158,10 @@ NetworkModel::LoadCuts(TransferCost& cost,
 }
 
 void
-NetworkModel::ApplyLoss(TransferCost& cost, const FabricPath& path, double messages) const
+NetworkModel::ApplyLoss(TransferCost& cost,
+                        const FabricPath& path,
+                        double messages,
+                        double messageBytes) const
 {
     const double q = path.loss;
     if (q <= 0.0)
@@ -158,14 +171,14 @@ NetworkModel::ApplyLoss(TransferCost& cost, const FabricPath& path, double messa
     const NetworkPlan& network = m_scenario.network;
     const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
     const double rtt = 2.0 * path.propagation.S();
-    const double inFlight =
-        std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / network.qps);
+    const double spread = QueuePairsUsed(messageBytes);
+    const double inFlight = std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / spread);
     const double factor = (1.0 - q + q * inFlight) / (1.0 - q);
     cost.portSeconds *= factor;
     cost.cutSeconds *= factor;
     const double timeout = 4.096e-6 * std::pow(2.0, network.timeoutExponent);
     // A message has one last packet per QP; while one of them is lost the step stands still.
-    const double lostTail = 1.0 - std::pow(1.0 - q, network.qps);
+    const double lostTail = 1.0 - std::pow(1.0 - q, spread);
     cost.latency += Duration::Seconds(messages * lostTail * timeout);
 }
 
@@ -186,8 +199,8 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const
     }
     const double wire = WireBytes(1.0, payload);
     cost.portSeconds = wire * 8.0 / gpu.nicRate.Value();
-    LoadCuts(cost, path, from, to, ranks, wire);
-    ApplyLoss(cost, path, 1.0);
+    LoadCuts(cost, path, from, to, ranks, payload, wire);
+    ApplyLoss(cost, path, 1.0, payload);
     return cost;
 }
 
@@ -268,7 +281,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
         nicSeconds[kind.from] =
             direct ? nicSeconds[kind.from] + seconds : std::max(nicSeconds[kind.from], seconds);
         const double senders = direct ? membersIn[kind.from] : set.count;
-        LoadCuts(cost, path, set.from, set.to, groups * senders, wire);
+        LoadCuts(cost, path, set.from, set.to, groups * senders, part, wire);
         if (path.loss > 0)
         {
             lossy = &path;
@@ -286,7 +299,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
     cost.latency = direct ? most : total - least;
     if (lossy != nullptr)
     {
-        ApplyLoss(cost, *lossy, rounds);
+        ApplyLoss(cost, *lossy, rounds, part);
     }
     return cost;
 }

@@ -87,6 +87,8 @@ class NetworkModel
     };
 
     LeafUse LeavesOf(uint32_t building, uint32_t stage) const;
+    /// Queue pairs that a message is cut over.
+    double QueuePairsUsed(double messageBytes) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
@@ -96,8 +98,12 @@ class NetworkModel
                   Rank from,
                   Rank to,
                   double flows,
+                  double messageBytes,
                   double wireBytes) const;
-    void ApplyLoss(TransferCost& cost, const FabricPath& path, double messages) const;
+    void ApplyLoss(TransferCost& cost,
+                   const FabricPath& path,
+                   double messages,
+                   double messageBytes) const;
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
