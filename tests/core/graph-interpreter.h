@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TESTS_GRAPH_INTERPRETER_H
+#define SCALEACROSS_TESTS_GRAPH_INTERPRETER_H
+
+#include "core/program/program.h"
+
+#include <array>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What one rank did in one iteration.
+struct RankTally
+{
+    Duration compute;
+    std::array<Bytes, kCommClasses> sent; //!< by class, pipeline messages included
+    std::array<uint32_t, kStreams> posted{};
+};
+
+/**
+ * Runs every rank of a task graph, without time: only what may happen after what.
+ *
+ * A collective completes when every member of its groups has it at the head of the same stream, so
+ * that members which post in different orders, or post different collectives, get stuck. A message
+ * is known by sender, receiver, number and iteration.
+ */
+class GraphInterpreter
+{
+  public:
+    explicit GraphInterpreter(const TaskGraph& graph);
+
+    /// Runs to the end. Returns what is stuck where, or an empty text.
+    std::string Run(uint32_t iterations);
+
+    /// Sums over all iterations.
+    const std::vector<RankTally>& Tallies() const
+    {
+        return m_tallies;
+    }
+
+  private:
+    struct Posted
+    {
+        uint32_t collective;
+        uint32_t handle;
+    };
+
+    struct RankState
+    {
+        std::vector<Op> ops; //!< of one iteration, bodies written out
+        size_t next{0};
+        uint32_t iteration{0};
+        std::array<std::vector<Posted>, kStreams> streams;
+        std::array<size_t, kStreams> done{}; //!< collectives completed, by stream
+        /// Last post of a handle: stream and position on it.
+        std::map<uint32_t, std::pair<size_t, size_t>> handles;
+    };
+
+    bool Advance(Rank rank);
+    bool Complete(Rank rank);
+    const std::set<Rank>& Members(uint32_t collective, Rank rank);
+
+    const TaskGraph& m_graph;
+    std::vector<RankState> m_ranks;
+    std::vector<RankTally> m_tallies;
+    std::set<std::tuple<Rank, Rank, uint32_t, uint32_t>> m_messages; //!< sent and not yet received
+    std::map<std::pair<uint32_t, Rank>, std::set<Rank>> m_members;   //!< by collective and rank
+};
+
+inline GraphInterpreter::GraphInterpreter(const TaskGraph& graph)
+    : m_graph(graph),
+      m_ranks(graph.ranks),
+      m_tallies(graph.ranks)
+{
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        for (const Op& op : graph.classes[graph.ClassOf(rank)].program.ops)
+        {
+            if (op.kind == OpKind::Run)
+            {
+                const auto& body = graph.bodies[op.index].ops;
+                m_ranks[rank].ops.insert(m_ranks[rank].ops.end(), body.begin(), body.end());
+            }
+            else
+            {
+                m_ranks[rank].ops.push_back(op);
+            }
+        }
+    }
+}
+
+inline const std::set<Rank>&
+GraphInterpreter::Members(uint32_t collective, Rank rank)
+{
+    auto& members = m_members[{collective, rank}];
+    if (members.empty())
+    {
+        members.insert(rank);
+        for (const Phase& phase : m_graph.collectives[collective].phases)
+        {
+            for (const Rank known : std::set<Rank>(members))
+            {
+                for (uint32_t i = 0; i < phase.group.Size(); i++)
+                {
+                    members.insert(phase.group.Member(known, i));
+                }
+            }
+        }
+    }
+    return members;
+}
+
+inline bool
+GraphInterpreter::Complete(Rank rank)
+{
+    bool progress = false;
+    for (size_t s = 0; s < kStreams; s++)
+    {
+        while (m_ranks[rank].done[s] < m_ranks[rank].streams[s].size())
+        {
+            const uint32_t index = m_ranks[rank].streams[s][m_ranks[rank].done[s]].collective;
+            const auto& members = Members(index, rank);
+            bool together = true;
+            for (const Rank member : members)
+            {
+                const RankState& other = m_ranks[member];
+                together = together && other.done[s] < other.streams[s].size() &&
+                           other.streams[s][other.done[s]].collective == index;
+            }
+            if (!together)
+            {
+                break;
+            }
+            for (const Rank member : members)
+            {
+                m_ranks[member].done[s]++;
+            }
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+inline bool
+GraphInterpreter::Advance(Rank rank)
+{
+    RankState& state = m_ranks[rank];
+    RankTally& tally = m_tallies[rank];
+    const Op& op = state.ops[state.next];
+    const Rank peer = rank + static_cast<Rank>(op.peer);
+    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
+    switch (op.kind)
+    {
+    case OpKind::Compute:
+        tally.compute += op.duration;
+        break;
+    case OpKind::Send:
+        if (!m_messages.emplace(rank, peer, op.index, state.iteration).second ||
+            op.index >= m_graph.messages)
+        {
+            return false; // twice the same number, or one out of range: stuck here
+        }
+        tally.sent[pipeline] += op.bytes;
+        break;
+    case OpKind::Receive:
+        if (m_messages.erase({peer, rank, op.index, state.iteration}) == 0)
+        {
+            return false;
+        }
+        break;
+    case OpKind::Collective: {
+        const auto s = static_cast<size_t>(op.stream);
+        const Collective& collective = m_graph.collectives[op.index];
+        state.handles[op.handle] = {s, state.streams[s].size()};
+        state.streams[s].push_back({op.index, op.handle});
+        tally.posted[s]++;
+        for (const Phase& phase : collective.phases)
+        {
+            tally.sent[static_cast<size_t>(collective.comm)] +=
+                SentBy(phase, phase.group.IndexOf(rank));
+        }
+        break;
+    }
+    case OpKind::Wait: {
+        const auto handle = state.handles.find(op.handle);
+        if (op.handle >= m_graph.handles ||
+            (handle != state.handles.end() &&
+             state.done[handle->second.first] <= handle->second.second))
+        {
+            return false;
+        }
+        break;
+    }
+    case OpKind::Run:
+        return false; // a Run inside a body
+    }
+    state.next++;
+    return true;
+}
+
+inline std::string
+GraphInterpreter::Run(uint32_t iterations)
+{
+    for (bool progress = true; progress;)
+    {
+        progress = false;
+        for (Rank rank = 0; rank < m_ranks.size(); rank++)
+        {
+            RankState& state = m_ranks[rank];
+            while (state.iteration < iterations && Advance(rank))
+            {
+                progress = true;
+                if (state.next == state.ops.size())
+                {
+                    state.next = 0;
+                    state.iteration++;
+                }
+            }
+            progress = Complete(rank) || progress;
+        }
+    }
+    for (Rank rank = 0; rank < m_ranks.size(); rank++)
+    {
+        const RankState& state = m_ranks[rank];
+        if (state.iteration < iterations)
+        {
+            return "rank " + std::to_string(rank) + " is stuck at operation " +
+                   std::to_string(state.next) + " of kind " +
+                   std::to_string(static_cast<int>(state.ops[state.next].kind)) + " in iteration " +
+                   std::to_string(state.iteration);
+        }
+        for (size_t s = 0; s < kStreams; s++)
+        {
+            if (state.done[s] != state.streams[s].size())
+            {
+                return "rank " + std::to_string(rank) + " has collectives left on stream " +
+                       std::to_string(s);
+            }
+        }
+    }
+    return m_messages.empty() ? "" : std::to_string(m_messages.size()) + " messages are left over";
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_TESTS_GRAPH_INTERPRETER_H

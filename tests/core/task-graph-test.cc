@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/compute-cost.h"
+#include "core/schedule/parameter-units.h"
+#include "core/schedule/task-graph-builder.h"
+#include "graph-interpreter.h"
+#include "schedule-scenario.h"
+
+#include <functional>
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+TaskGraph
+Build(const Scenario& scenario)
+{
+    auto graph = BuildTaskGraph(scenario, LayoutOf(scenario));
+    if (const auto* bad = std::get_if<Infeasible>(&graph))
+    {
+        SCALEACROSS_INVARIANT(false, bad->reason + ": " + bad->detail);
+    }
+    return std::get<TaskGraph>(std::move(graph));
+}
+
+ParallelPlan
+PlanOf(uint32_t tp, uint32_t cp, uint32_t ep, uint32_t pp, uint32_t dp)
+{
+    ParallelPlan plan;
+    plan.tp = tp;
+    plan.cp = cp;
+    plan.ep = ep;
+    plan.pp = pp;
+    plan.dp = dp;
+    return plan;
+}
+
+/// 32 GPUs in two buildings, in nodes of four.
+Scenario
+TwoBuildings(const ModelSpec& model, const ParallelPlan& plan, uint32_t m)
+{
+    return ScenarioOf(BuildingsOf({16, 16}, 4), model, plan, m);
+}
+
+RankTally
+TallyOf(const TaskGraph& graph, Rank rank)
+{
+    GraphInterpreter interpreter(graph);
+    EXPECT_EQ(interpreter.Run(1), "");
+    return interpreter.Tallies()[rank];
+}
+
+uint64_t
+Sent(const RankTally& tally, CommClass comm)
+{
+    return tally.sent[static_cast<size_t>(comm)].Count();
+}
+
+std::string
+ReasonOf(const Scenario& scenario)
+{
+    const auto bad = CheckJob(scenario.Job());
+    return bad ? bad->reason : "feasible";
+}
+
+} // namespace
+
+TEST(TaskGraph, EveryPlanRunsToItsEnd)
+{
+    const ParallelPlan shapes[] = {PlanOf(2, 2, 2, 2, 4),
+                                   PlanOf(1, 1, 4, 4, 8),
+                                   PlanOf(4, 1, 2, 2, 4),
+                                   PlanOf(2, 1, 1, 4, 4),
+                                   PlanOf(1, 2, 1, 1, 16),
+                                   PlanOf(4, 1, 1, 8, 1)};
+    uint32_t plans = 0;
+    for (const auto& shape : shapes)
+    {
+        for (const auto crossing : {Crossing::Data, Crossing::Pipeline})
+        {
+            for (const auto sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
+            {
+                for (const auto schedule : {Schedule::GPipe,
+                                            Schedule::OneFOneB,
+                                            Schedule::Interleaved,
+                                            Schedule::DoraPp,
+                                            Schedule::ZbH1})
+                {
+                    for (const bool reshard : {false, true})
+                    {
+                        const bool moe = shape.ep > 1;
+                        ParallelPlan plan = shape;
+                        plan.crossing = crossing;
+                        plan.sharding = sharding;
+                        plan.schedule = schedule;
+                        plan.reshard = reshard;
+                        plan.chunks =
+                            schedule == Schedule::Interleaved || schedule == Schedule::DoraPp ? 2
+                                                                                              : 1;
+                        plan.recompute = plans % 2 == 0 ? Recompute::None : Recompute::Full;
+                        ModelSpec model = moe ? SmallMoe() : SmallModel();
+                        model.layers = 16;
+                        auto scenario = TwoBuildings(model, plan, 8);
+                        scenario.network.collective = plans % 3 == 0
+                                                          ? CollectiveAlgorithm::Ring
+                                                          : CollectiveAlgorithm::Hierarchical;
+                        const auto layout = LayOut(plan, scenario.cluster);
+                        if (std::holds_alternative<Infeasible>(layout))
+                        {
+                            continue;
+                        }
+                        const auto graph = Build(scenario);
+                        EXPECT_EQ(GraphInterpreter(graph).Run(2), "");
+                        plans++;
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(plans, 200U);
+}
+
+TEST(TaskGraph, PipelineVolume)
+{
+    // Per microbatch and boundary 2 s b h / (cp tp) bytes forward and as many backward. A first
+    // rank of p = 4 sends forward only, over v boundaries; as last of all it also sends v - 1
+    // gradients.
+    auto plan = PlanOf(2, 2, 1, 4, 2);
+    plan.microbatch = 2;
+    const uint64_t message = 2ULL * 1024 * 2 * 512 / 4;
+    const auto one = TallyOf(Build(TwoBuildings(SmallModel(), plan, 6)), 0);
+    EXPECT_EQ(Sent(one, CommClass::Pipeline), 6 * message);
+    plan.schedule = Schedule::Interleaved;
+    plan.chunks = 2;
+    const auto two = TallyOf(Build(TwoBuildings(SmallModel(), plan, 8)), 0);
+    EXPECT_EQ(Sent(two, CommClass::Pipeline), 8 * message * (2 + 1));
+}
+
+TEST(TaskGraph, PipelineCrossesEachBuildingBoundaryAsOftenAsItMust)
+{
+    // Whole step over a boundary: 2 m x crossings x 2 s b h x dp (per direction half of it), where
+    // a looped interleaved schedule of v chunks crosses v R - 1 times, R = 2 buildings.
+    for (const uint32_t v : {1U, 2U})
+    {
+        auto plan = PlanOf(2, 1, 1, 4, 4);
+        plan.crossing = Crossing::Pipeline;
+        plan.schedule = v > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+        plan.chunks = v;
+        const auto scenario = TwoBuildings(SmallModel(), plan, 8);
+        const auto layout = LayoutOf(scenario);
+        const auto graph = Build(scenario);
+        uint64_t crossing = 0;
+        for (Rank rank = 0; rank < graph.ranks; rank++)
+        {
+            for (const Op& op : graph.classes[graph.ClassOf(rank)].program.ops)
+            {
+                const Rank peer = rank + static_cast<Rank>(op.peer);
+                if (op.kind == OpKind::Send && layout.BuildingOf(peer) != layout.BuildingOf(rank))
+                {
+                    crossing += op.bytes.Count();
+                }
+            }
+        }
+        EXPECT_EQ(crossing, 2ULL * 8 * (2 * v - 1) * (2ULL * 1024 * 512) * 4);
+    }
+}
+
+TEST(TaskGraph, TensorAndContextVolume)
+{
+    // One stage of 8 layers, m = 3, tp = 2, cp = 2. Each all-gather or reduce-scatter of S over two
+    // members sends S / 2. Tensor, S = 2 s h / cp: 4 per layer forward and 4 backward, and 2 each
+    // for embedding and head. Context, S = 2 x 2 s (g d) / tp: forward one, backward two per layer.
+    const auto plan = PlanOf(2, 2, 1, 1, 8);
+    const auto tally = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    const uint64_t activation = 2ULL * 1024 * 512 / 2;
+    const uint64_t keys = 2ULL * 2 * 1024 * 8 * 64 / 2;
+    EXPECT_EQ(Sent(tally, CommClass::Tensor), 3 * (8 * 8 + 4) * activation / 2);
+    EXPECT_EQ(Sent(tally, CommClass::Context), 3 * 8 * 3 * keys / 2);
+
+    // Full recomputation repeats the forward collectives, whose gathered keys serve backward too.
+    auto again = plan;
+    again.recompute = Recompute::Full;
+    const auto full = TallyOf(Build(TwoBuildings(SmallModel(), again, 3)), 0);
+    EXPECT_EQ(Sent(full, CommClass::Tensor), 3 * (8 * 12 + 4) * activation / 2);
+    EXPECT_EQ(Sent(full, CommClass::Context), 3 * 8 * 3 * keys / 2);
+}
+
+TEST(TaskGraph, ExpertVolume)
+{
+    // Per MoE layer and microbatch 4 x (2 b s k h / (cp tp)) (e-1)/e: dispatch and combine, forward
+    // and backward. 4 MoE layers, m = 2, ep = 4, k = 2, tp = 2.
+    const auto plan = PlanOf(2, 1, 4, 1, 16);
+    const auto tally = TallyOf(Build(TwoBuildings(SmallMoe(), plan, 2)), 0);
+    const uint64_t dispatched = 2ULL * 1024 * 2 * 512 / 2;
+    EXPECT_EQ(Sent(tally, CommClass::Expert), 4 * 2 * 4 * dispatched * 3 / 4);
+    // The experts' tensor group gathers and scatters k S beside the S of shared experts and dense
+    // layers: per MoE layer and direction 4 of S and 2 of k S.
+    const uint64_t activation = 2ULL * 1024 * 512;
+    EXPECT_EQ(Sent(tally, CommClass::Tensor),
+              2 * (8 * 8 + 4) * activation / 2 + 2 * 4 * 4 * 2 * activation / 2);
+
+    // Without expert parallelism nothing is dispatched, and one gather serves all.
+    const auto alone = TallyOf(Build(TwoBuildings(SmallMoe(), PlanOf(2, 1, 1, 1, 16), 2)), 0);
+    EXPECT_EQ(Sent(alone, CommClass::Expert), 0U);
+    EXPECT_EQ(Sent(alone, CommClass::Tensor), 2 * (8 * 8 + 4) * activation / 2);
+}
+
+TEST(TaskGraph, DataVolume)
+{
+    // tp = 2, dp = 16 in two buildings: P / 2 parameters per rank (every unit here is divisible).
+    // All-gather 2 bytes, reduce-scatter 4 bytes each (n-1)/n; an all-reduce is twice the latter.
+    const ModelSpec model = SmallModel();
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    const uint64_t held = model.TotalParameters() / 2;
+    const auto sent = [&model, &plan](Sharding sharding) {
+        plan.sharding = sharding;
+        return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), 0), CommClass::Data);
+    };
+    EXPECT_EQ(sent(Sharding::Ddp), 2 * 4 * held * 15 / 16);
+    EXPECT_EQ(sent(Sharding::Fsdp), (2 + 4) * held * 15 / 16);
+    // HSDP: shard group of 8 inside, then all-reduce of an eighth across two buildings: as much as
+    // it has bytes.
+    EXPECT_EQ(sent(Sharding::Hsdp), (2 + 4) * held * 7 / 8 + 4 * held / 8);
+
+    // Under PP-out no data group leaves its building, so HSDP has no replicas.
+    plan = PlanOf(2, 1, 1, 2, 8);
+    plan.crossing = Crossing::Pipeline;
+    EXPECT_EQ(sent(Sharding::Hsdp), sent(Sharding::Fsdp));
+}
+
+TEST(TaskGraph, GradientsOnTheNetworkMayBeHalfAsWide)
+{
+    auto scenario = TwoBuildings(SmallModel(), PlanOf(2, 1, 1, 1, 16), 4);
+    scenario.Job().plan.sharding = Sharding::Ddp;
+    const auto wide = TallyOf(Build(scenario), 0);
+    scenario.Job().workload.gradientBytes = 2;
+    const auto narrow = TallyOf(Build(scenario), 0);
+    EXPECT_EQ(Sent(wide, CommClass::Data), 2 * Sent(narrow, CommClass::Data));
+}
+
+TEST(TaskGraph, ExpertsAreReducedOverTheirOwnGroup)
+{
+    // ep = 4 of dp = 16: dense parameters over 16 ranks; of the experts a quarter,
+    // over 4. DDP all-reduces both: 2 x 4 bytes (n-1)/n.
+    const ModelSpec model = SmallMoe();
+    auto plan = PlanOf(2, 1, 4, 1, 16);
+    plan.sharding = Sharding::Ddp;
+    uint64_t experts = 0;
+    for (uint32_t layer = 0; layer < model.layers; layer++)
+    {
+        experts += model.ExpertParametersOfLayer(layer);
+    }
+    const uint64_t dense = (model.TotalParameters() - experts) / 2;
+    const auto tally = TallyOf(Build(TwoBuildings(model, plan, 2)), 0);
+    EXPECT_EQ(Sent(tally, CommClass::Data), 8 * dense * 15 / 16 + 8 * (experts / 2 / 4) * 3 / 4);
+}
+
+TEST(TaskGraph, ReshardingGathersEveryUseThatIsNotStillThere)
+{
+    // One stage, 8 layers, m = 3: forward uses embedding, 8 layers, head; backward head, 8 layers.
+    // The head is still there when backward begins; the last layer of backward (0) is not what the
+    // next forward begins with (embedding, 0): layer 0 was used two uses ago and is still there.
+    // Gathers: m (10 + 9) - m - (m - 1). Reductions: every unit, every microbatch.
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    plan.sharding = Sharding::Fsdp;
+    plan.reshard = true;
+    const auto tally = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Gather)], 3 * 19 - 3 - 2U);
+    EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Reduce)], 3 * 10U);
+    // Without resharding once each.
+    plan.reshard = false;
+    const auto keep = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    EXPECT_EQ(keep.posted[static_cast<size_t>(Stream::Gather)], 10U);
+    EXPECT_EQ(keep.posted[static_cast<size_t>(Stream::Reduce)], 10U);
+}
+
+TEST(TaskGraph, ReshardingCrossesBuildingsOnceAnIteration)
+{
+    // HSDP: reduce-scatters inside for each of three microbatches, one all-reduce across: 4 bytes,
+    // shard group of 8.
+    const ModelSpec model = SmallModel();
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    plan.reshard = true;
+    const auto graph = Build(TwoBuildings(model, plan, 3));
+    const auto tally = TallyOf(graph, 0);
+    const uint64_t held = model.TotalParameters() / 2;
+    uint64_t gathered = 0; // bytes that the gathers send, counted from the graph
+    for (const Op& op : graph.classes[0].program.ops)
+    {
+        const auto add = [&graph, &gathered](const Op& posted) {
+            if (posted.kind == OpKind::Collective && posted.stream == Stream::Gather)
+            {
+                for (const auto& phase : graph.collectives[posted.index].phases)
+                {
+                    gathered += SentBy(phase, phase.group.IndexOf(0)).Count();
+                }
+            }
+        };
+        add(op);
+        if (op.kind == OpKind::Run)
+        {
+            for (const Op& inner : graph.bodies[op.index].ops)
+            {
+                add(inner);
+            }
+        }
+    }
+    EXPECT_EQ(Sent(tally, CommClass::Data) - gathered, 3 * 4 * held * 7 / 8 + 4 * held / 8);
+}
+
+TEST(TaskGraph, ComputeIsTheSumOfItsParts)
+{
+    // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8.
+    for (const auto schedule : {Schedule::OneFOneB, Schedule::ZbH1})
+    {
+        auto plan = PlanOf(2, 1, 2, 2, 8);
+        plan.schedule = schedule;
+        const auto scenario = TwoBuildings(SmallMoe(), plan, 6);
+        const auto& job = scenario.Job();
+        const auto& gpu = scenario.cluster.buildings.front().gpu;
+        const auto total = [](const ComputeCost& cost) {
+            return cost.forward + cost.inputGradient + cost.weightGradient;
+        };
+        Duration expected = total(CostOfEmbedding(job.model, job.workload, plan, gpu));
+        uint64_t parameters = 0;
+        for (uint32_t layer = 0; layer < 4; layer++)
+        {
+            const auto cost = CostOfLayer(job.model, job.workload, plan, gpu, layer);
+            expected += total(cost.attention) + total(cost.mlp);
+        }
+        for (const auto& unit : UnitsOf(job.model, plan, {0, 4, true, false}))
+        {
+            parameters += ShardOf(unit, LayoutOf(scenario));
+        }
+        const auto tally = TallyOf(Build(scenario), 0);
+        EXPECT_EQ(tally.compute, expected * 6 + CostOfOptimizer(parameters, gpu));
+    }
+}
+
+TEST(TaskGraph, GathersComeFirstAndAreAwaitedOnce)
+{
+    auto plan = PlanOf(2, 1, 1, 2, 8);
+    const auto graph = Build(TwoBuildings(SmallModel(), plan, 4));
+    const auto& ops = graph.classes[0].program.ops;
+    // Stage 0: embedding and four layers.
+    for (size_t i = 0; i < 5; i++)
+    {
+        EXPECT_EQ(ops[i].kind, OpKind::Collective);
+        EXPECT_EQ(ops[i].stream, Stream::Gather);
+    }
+    ASSERT_EQ(ops[5].kind, OpKind::Run);
+    const auto waits = [&graph](uint32_t body) {
+        uint32_t count = 0;
+        for (const Op& op : graph.bodies[body].ops)
+        {
+            count += op.kind == OpKind::Wait && op.handle != 0;
+        }
+        return count;
+    };
+    EXPECT_EQ(waits(ops[5].index), 5U);
+    uint32_t others = 0;
+    for (size_t i = 6; i < ops.size(); i++)
+    {
+        others += ops[i].kind == OpKind::Run ? waits(ops[i].index) : 0;
+    }
+    EXPECT_EQ(others, 0U);
+}
+
+TEST(TaskGraph, BodiesAreSharedByMicrobatches)
+{
+    for (const bool reshard : {false, true})
+    {
+        auto plan = PlanOf(2, 1, 1, 2, 8);
+        plan.reshard = reshard;
+        const auto few = Build(TwoBuildings(SmallModel(), plan, 8));
+        const auto many = Build(TwoBuildings(SmallModel(), plan, 64));
+        EXPECT_EQ(few.bodies.size(), many.bodies.size());
+        EXPECT_EQ(few.collectives.size(), many.collectives.size());
+    }
+}
+
+TEST(TaskGraph, ClassesAreStagesWhereBuildingsAreAlike)
+{
+    for (const auto crossing : {Crossing::Data, Crossing::Pipeline})
+    {
+        auto plan = PlanOf(2, 1, 1, 4, 4);
+        plan.crossing = crossing;
+        const auto scenario = TwoBuildings(SmallModel(), plan, 4);
+        const auto layout = LayoutOf(scenario);
+        const auto graph = Build(scenario);
+        ASSERT_EQ(graph.classes.size(), 4U);
+        for (Rank rank = 0; rank < graph.ranks; rank++)
+        {
+            EXPECT_EQ(graph.classes[graph.ClassOf(rank)].stage, layout.StageOf(rank));
+        }
+        for (const auto& one : graph.classes)
+        {
+            EXPECT_EQ(one.ranks, 8U);
+            EXPECT_EQ(layout.StageOf(one.representative), one.stage);
+        }
+    }
+}
+
+TEST(TaskGraph, UnlikeBuildingsHaveTheirOwnClasses)
+{
+    // Data parallel over buildings of 16 and 48 GPUs, the second with slower accelerators.
+    auto cluster = BuildingsOf({16, 48}, 4);
+    cluster.buildings[1].gpu = GpuPreset("a100-80g");
+    const auto scenario = ScenarioOf(cluster, SmallModel(), PlanOf(2, 1, 1, 4, 8), 4);
+    const auto layout = LayoutOf(scenario);
+    const auto graph = Build(scenario);
+    ASSERT_EQ(graph.classes.size(), 8U);
+    EXPECT_EQ(graph.blockRanks, 16U);
+    std::vector<uint32_t> ranks(8, 0);
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        const auto& one = graph.classes[graph.ClassOf(rank)];
+        ranks[graph.ClassOf(rank)]++;
+        EXPECT_EQ(one.stage, layout.StageOf(rank));
+        EXPECT_EQ(layout.BuildingOf(one.representative), layout.BuildingOf(rank));
+    }
+    for (size_t i = 0; i < 8; i++)
+    {
+        EXPECT_EQ(graph.classes[i].ranks, ranks[i]);
+    }
+    GraphInterpreter interpreter(graph);
+    EXPECT_EQ(interpreter.Run(1), "");
+    EXPECT_GT(interpreter.Tallies()[16].compute, interpreter.Tallies()[0].compute);
+    // Under PP-out a stage has the accelerators of its building.
+    auto out = scenario;
+    out.Job().plan.crossing = Crossing::Pipeline;
+    EXPECT_EQ(Build(out).classes.size(), 4U);
+}
+
+TEST(TaskGraph, NamesWhyAJobCannotBeBuilt)
+{
+    const auto base = TwoBuildings(SmallMoe(), PlanOf(2, 2, 2, 2, 4), 4);
+    EXPECT_EQ(ReasonOf(base), "feasible");
+    const auto with = [&base](const std::function<void(JobSpec&)>& change) {
+        Scenario scenario = base;
+        change(scenario.Job());
+        return ReasonOf(scenario);
+    };
+    EXPECT_EQ(with([](JobSpec& job) { job.workload.globalBatch = 18; }), "batch");
+    EXPECT_EQ(with([](JobSpec& job) { job.plan.chunks = 2; }), "schedule");
+    EXPECT_EQ(with([](JobSpec& job) { job.model.layers = 1; }), "layers");
+    EXPECT_EQ(with([](JobSpec& job) { job.model.heads = 7; }), "heads");
+    EXPECT_EQ(with([](JobSpec& job) { job.model.kvHeads = 1; }), "heads");
+    EXPECT_EQ(with([](JobSpec& job) { job.workload.sequence = 1026; }), "sequence");
+    EXPECT_EQ(with([](JobSpec& job) { job.model.experts = 9; }), "experts");
+    EXPECT_EQ(with([](JobSpec& job) { job.model = SmallModel(); }), "experts");
+    Scenario scenario = base;
+    scenario.Job().workload.globalBatch = 18;
+    const auto built = BuildTaskGraph(scenario, LayoutOf(scenario));
+    ASSERT_TRUE(std::holds_alternative<Infeasible>(built));
+    EXPECT_EQ(std::get<Infeasible>(built).reason, "batch");
+}
+
+TEST(TaskGraph, UniformPipelineHasOneRankPerStage)
+{
+    UniformPipeline pipeline;
+    pipeline.forward = Duration::Microseconds(3);
+    pipeline.inputGradient = Duration::Microseconds(4);
+    pipeline.weightGradient = Duration::Microseconds(2);
+    pipeline.bytes = Bytes(1000);
+    for (const auto& shape : {PipelineShape{Schedule::GPipe, 4, 8, 1, 0},
+                              PipelineShape{Schedule::OneFOneB, 4, 8, 1, 0},
+                              PipelineShape{Schedule::Interleaved, 4, 8, 3, 0},
+                              PipelineShape{Schedule::ZbH1, 4, 8, 1, 0},
+                              PipelineShape{Schedule::OneFOneB, 1, 8, 1, 0}})
+    {
+        pipeline.shape = shape;
+        const auto graph = BuildUniformPipeline(pipeline);
+        GraphInterpreter interpreter(graph);
+        EXPECT_EQ(interpreter.Run(3), "");
+        const uint32_t boundaries = shape.ranks > 1 ? shape.ranks * shape.chunks - 1 : 0;
+        EXPECT_EQ(graph.messages, 2 * boundaries * 8);
+        uint64_t sent = 0;
+        for (const auto& tally : interpreter.Tallies())
+        {
+            EXPECT_EQ(tally.compute, Duration::Microseconds(9) * 8 * shape.chunks * 3);
+            sent += Sent(tally, CommClass::Pipeline);
+        }
+        EXPECT_EQ(sent, 3ULL * graph.messages * 1000);
+    }
+}
+
+} // namespace scaleacross
