@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/memory.h"
+#include "schedule-scenario.h"
+
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// SmallModel as a GPT: GELU with f = 4h, a d = h, g = a.
+ModelSpec
+SmallGpt()
+{
+    ModelSpec model = SmallModel();
+    model.gatedMlp = false;
+    return model;
+}
+
+ParallelPlan
+PlanOf(uint32_t tp, uint32_t pp, uint32_t dp, Sharding sharding)
+{
+    ParallelPlan plan;
+    plan.tp = tp;
+    plan.pp = pp;
+    plan.dp = dp;
+    plan.sharding = sharding;
+    return plan;
+}
+
+std::vector<MemoryUse>
+MemoryOfPlan(const ModelSpec& model, const ParallelPlan& plan, uint32_t m = 8)
+{
+    const auto gpus = static_cast<uint32_t>(plan.Ranks() / 2);
+    const auto scenario = ScenarioOf(BuildingsOf({gpus, gpus}), model, plan, m);
+    return MemoryOf(scenario, LayoutOf(scenario));
+}
+
+/// Weights, gradients and optimizer state, gathered or not.
+double
+States(const MemoryUse& use)
+{
+    return static_cast<double>(
+        (use.parameters + use.gradients + use.optimizer + use.gathered).Count());
+}
+
+double
+Activations(const MemoryUse& use)
+{
+    return static_cast<double>(use.activations.Count());
+}
+
+/// Saved by one layer of SmallGpt: 34 s b h / t of 2205.05198 without the dropout masks of
+/// attention and MLP (1 byte per element each), and 4 a s for the log-sum-exp: 32 s b h + 4 a s.
+constexpr double kGptLayer = 32.0 * 1024 * 512 + 4.0 * 8 * 1024;
+
+} // namespace
+
+TEST(Memory, BytesPerParameter)
+{
+    // Mixed precision with Adam on D = 32 ranks in two buildings: DDP 18; FSDP kept 6 + 12/D; FSDP
+    // resharded 18/D and what is gathered; HSDP as FSDP with D = 16.
+    const ModelSpec model = SmallModel();
+    const auto p = static_cast<double>(model.TotalParameters());
+    auto plan = PlanOf(1, 1, 32, Sharding::Ddp);
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), 18 * p);
+    plan.sharding = Sharding::Fsdp;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 32) * p);
+    plan.sharding = Sharding::Hsdp;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 16) * p);
+    plan.reshard = true;
+    const auto hsdp = MemoryOfPlan(model, plan)[0];
+    EXPECT_DOUBLE_EQ(States(hsdp) - static_cast<double>(hsdp.gathered.Count()), 18.0 / 16 * p);
+    // Live units: weights of three layers, 2 bytes (a layer, 4h^2 + 3hf + 2h parameters, is larger
+    // than embedding and head, 4,096 h each), and gradients of two, 4 bytes.
+    const double layer = 4.0 * 512 * 512 + 3.0 * 512 * 2048 + 2 * 512;
+    EXPECT_DOUBLE_EQ(static_cast<double>(hsdp.gathered.Count()), (2 * 3 + 4 * 2) * layer);
+}
+
+TEST(Memory, ExpertsHaveTheirOwnDegree)
+{
+    // dp = 16, ep = 4: dense parameters over 16 ranks, a quarter of the experts over 4: every rank
+    // keeps 1/16 of either. Gathered whole: all dense and a quarter of the experts.
+    const ModelSpec model = SmallMoe();
+    auto plan = PlanOf(1, 1, 16, Sharding::Fsdp);
+    plan.ep = 4;
+    double experts = 0;
+    for (uint32_t layer = 0; layer < model.layers; layer++)
+    {
+        experts += static_cast<double>(model.ExpertParametersOfLayer(layer));
+    }
+    const double dense = static_cast<double>(model.TotalParameters()) - experts;
+    EXPECT_NEAR(States(MemoryOfPlan(model, plan)[0]),
+                (6 + 12.0 / 16) * dense + (6 + 12.0 / 4) * experts / 4,
+                18.0 * 20); // each of some ten units is rounded up
+}
+
+TEST(Memory, ActivationsOfAGpt)
+{
+    // 1F1B, p = 4, two layers a stage: rank r holds p - r microbatches.
+    const auto stages = MemoryOfPlan(SmallGpt(), PlanOf(1, 4, 4, Sharding::Hsdp));
+    for (uint32_t r = 0; r < 3; r++)
+    {
+        EXPECT_DOUBLE_EQ(Activations(stages[r]), (4 - r) * 2 * kGptLayer);
+    }
+    // The last stage adds its final norm's input and output, 4h, and logits, 2V, per token.
+    EXPECT_DOUBLE_EQ(Activations(stages[3]), 2 * kGptLayer + 1024.0 * (4 * 512 + 2 * 4096));
+    // Sequence parallel divides everything by t.
+    const auto split = MemoryOfPlan(SmallGpt(), PlanOf(8, 4, 1 * 4, Sharding::Hsdp));
+    EXPECT_DOUBLE_EQ(Activations(split[0]) * 8, Activations(stages[0]));
+}
+
+TEST(Memory, MicrobatchesInFlight)
+{
+    // On the first stage, in layers of the whole model: 1F1B L; interleaved L (1 + (p-1)/(pv));
+    // GPipe L m / p; ZB-H1 as 1F1B, and as much on every other stage.
+    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
+    const auto first = [&plan] { return Activations(MemoryOfPlan(SmallGpt(), plan, 8)[0]); };
+    EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer);
+    plan.schedule = Schedule::GPipe;
+    EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer * 8 / 4);
+    plan.schedule = Schedule::ZbH1;
+    EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer);
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan, 8)[2]), 8 * kGptLayer);
+    plan.schedule = Schedule::Interleaved;
+    plan.chunks = 2;
+    EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer * (1 + 3.0 / (4 * 2)));
+}
+
+TEST(Memory, FullRecomputationKeepsLayerInputs)
+{
+    // 2 s b h per layer and microbatch, and one layer brought back for its backward.
+    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
+    plan.recompute = Recompute::Full;
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
+                     8 * 2.0 * 1024 * 512 + kGptLayer);
+    // Selective frees the attention's statistics only: flash attention keeps no scores.
+    plan.recompute = Recompute::Selective;
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]), 8 * 32.0 * 1024 * 512);
+}
+
+TEST(Memory, ActivationsOfALlamaLayer)
+{
+    // Llama 3 8B, s = 1,024, one stage of 32 layers, p = 1: per token and layer 4h + 2(a + 2g)d +
+    // 2ad
+    // + 4a + 4h + 6f = 16,384 + 12,288 + 8,192 + 128 + 16,384 + 86,016 = 139,392 bytes.
+    const auto use = MemoryOfPlan(ModelPreset("llama3-8b"), PlanOf(1, 1, 16, Sharding::Fsdp))[0];
+    const double head = 4 * 4096 + 2.0 * 128256;
+    EXPECT_DOUBLE_EQ(Activations(use), 1024 * (32 * 139392.0 + head));
+}
+
+TEST(Memory, Llama405BTrainsAsPublished)
+{
+    // 2407.21783, section 3.3 and table 4: TP8 PP16 DP128 on 16,384 H100, sequence 8,192, 16M
+    // tokens a batch, no activation checkpointing, weights kept after forward, gradients and
+    // optimizer state sharded, that is 2 + 16/D bytes per parameter. It ran in 80 GB, so
+    // activations and buffers beside these states must fit.
+    auto plan = PlanOf(8, 16, 128, Sharding::Fsdp);
+    auto scenario = ScenarioOf(BuildingsOf({8192, 8192}), ModelPreset("llama3-405b"), plan, 16);
+    scenario.Job().workload.sequence = 8192;
+    const double usable =
+        static_cast<double>(scenario.cluster.buildings.front().gpu.UsableHbm().Count());
+    for (const auto& use : MemoryOf(scenario, LayoutOf(scenario)))
+    {
+        const double atRest = static_cast<double>(use.parameters.Count()) / 2;
+        const double states = (2 + 16.0 / 128) * atRest * 128;
+        EXPECT_LT(Activations(use) + static_cast<double>(use.buffers.Count()) + states, usable);
+    }
+    // The two modes of a plan lie on either side: with whole FP32 gradients it is too much, with
+    // resharding it fits. Replicating everything is out of the question.
+    const auto kept = CheckMemory(scenario, LayoutOf(scenario));
+    ASSERT_TRUE(kept);
+    EXPECT_EQ(kept->reason, "memory");
+    EXPECT_NE(kept->detail.find("most of it activations"), std::string::npos) << kept->detail;
+    scenario.Job().plan.reshard = true;
+    EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
+}
+
+TEST(Memory, LimitIsThatOfTheStagesBuilding)
+{
+    // PP-out over two buildings, the second with hardly any memory: its stage is named. DP-out:
+    // every stage is in both.
+    auto cluster = BuildingsOf({16, 16});
+    cluster.buildings[1].gpu.hbmCapacity = cluster.buildings[1].gpu.hbmReserve + Bytes(1000);
+    auto plan = PlanOf(8, 2, 2, Sharding::Hsdp);
+    plan.crossing = Crossing::Pipeline;
+    const auto scenario = ScenarioOf(cluster, SmallModel(), plan, 4);
+    const auto out = CheckMemory(scenario, LayoutOf(scenario));
+    ASSERT_TRUE(out);
+    EXPECT_EQ(out->detail.rfind("stage 1 ", 0), 0U) << out->detail;
+    auto within = scenario;
+    within.Job().plan.crossing = Crossing::Data;
+    const auto both = CheckMemory(within, LayoutOf(within));
+    ASSERT_TRUE(both);
+    EXPECT_EQ(both->detail.rfind("stage 0 ", 0), 0U) << both->detail;
+}
+
+TEST(Memory, BuffersByHand)
+{
+    // tp = 2, cp = 1, ep = 4, pp = 2, shard of an activation A = 2 s h / tp: four pipeline
+    // messages, gathered input and partial output 2 tp A, dispatch and combine 2kA and the gathered
+    // k tp A.
+    auto plan = PlanOf(2, 2, 8, Sharding::Hsdp);
+    plan.ep = 4;
+    const auto stages = MemoryOfPlan(SmallMoe(), plan);
+    const double shard = 2.0 * 1024 * 512 / 2;
+    const double common = shard * (4 + 4 + 2 * 2 + 2 * 2);
+    EXPECT_DOUBLE_EQ(static_cast<double>(stages[0].buffers.Count()), common);
+    // The head's logits once more in FP32.
+    EXPECT_DOUBLE_EQ(static_cast<double>(stages[1].buffers.Count()),
+                     common + 4.0 * 1024 / 2 * 4096);
+}
+
+} // namespace scaleacross
