@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/explore-study.h"
+#include "cli/table.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+Json
+CountsJson(const std::map<std::string, Count>& counts)
+{
+    Json json = Json::object();
+    for (const auto& [reason, count] : counts)
+    {
+        json[reason] = count.count;
+    }
+    return json;
+}
+
+uint64_t
+Sum(const std::map<std::string, Count>& counts)
+{
+    uint64_t sum = 0;
+    for (const auto& entry : counts)
+    {
+        sum += entry.second.count;
+    }
+    return sum;
+}
+
+Json
+RankedJson(const SearchSpace& space, const Ranked& ranked)
+{
+    Json json = ToJson(ranked.report);
+    json["plan"] = ToJson(ranked.plan);
+    json["plan"]["label"] = space.LabelOf(ranked.plan);
+    return json;
+}
+
+std::vector<std::string>
+Figures(const RunReport& report)
+{
+    const double exposed = static_cast<double>(report.exposedComm.Ps()) /
+                           static_cast<double>(report.iterationTime.Ps());
+    return {ToString(report.iterationTime),
+            PercentText(report.mfu),
+            PercentText(exposed),
+            PercentText(report.bubbleFraction),
+            ToString(report.memoryMax),
+            ToString(report.crossBuildingBytes)};
+}
+
+} // namespace
+
+std::string
+CountsText(const std::map<std::string, Count>& counts)
+{
+    std::vector<std::pair<uint64_t, std::string>> sorted;
+    for (const auto& [reason, count] : counts)
+    {
+        sorted.emplace_back(count.count, reason);
+    }
+    std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    std::string text;
+    for (const auto& [count, reason] : sorted)
+    {
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + reason;
+    }
+    return text;
+}
+
+std::string
+AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
+{
+    const Frontier& counts = answer.search.counts;
+    std::string text = fmt::format("{}: {} on {} GPUs in {} building{}\n{} plans: {} ran",
+                                   study.name,
+                                   study.scenario.Job().model.name,
+                                   study.scenario.cluster.Gpus(),
+                                   study.scenario.cluster.buildings.size(),
+                                   study.scenario.cluster.buildings.size() == 1 ? "" : "s",
+                                   answer.plans,
+                                   counts.evaluated);
+    if (!counts.rejected.empty())
+    {
+        text +=
+            fmt::format(", {} rejected ({})", Sum(counts.rejected), CountsText(counts.rejected));
+    }
+    if (!counts.failed.empty())
+    {
+        text += fmt::format(", {} failed ({})", Sum(counts.failed), CountsText(counts.failed));
+    }
+    text += fmt::format("; {:.1f} s\n", answer.seconds);
+    if (!answer.HasWinner())
+    {
+        for (const auto& [reason, count] : counts.rejected)
+        {
+            text += fmt::format("{}: e.g. {}\n", reason, count.example);
+        }
+        return text;
+    }
+    Table table({{"#"},
+                 {"plan", Table::Align::Left},
+                 {"iteration"},
+                 {"MFU"},
+                 {"exposed"},
+                 {"bubble"},
+                 {"memory"},
+                 {"across buildings"}});
+    const auto best = answer.search.board.Best();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        std::vector<std::string> cells = {std::to_string(i + 1), space.LabelOf(best[i].plan)};
+        const auto figures = Figures(best[i].report);
+        cells.insert(cells.end(), figures.begin(), figures.end());
+        table.Add(cells);
+    }
+    for (const auto& baseline : answer.baselines)
+    {
+        if (const auto* report = std::get_if<RunReport>(&baseline.evaluation))
+        {
+            std::vector<std::string> cells = {baseline.name, space.LabelOf(*baseline.plan)};
+            const auto figures = Figures(*report);
+            cells.insert(cells.end(), figures.begin(), figures.end());
+            table.Add(cells);
+        }
+    }
+    text += "\n" + table.Text() + "\n";
+    for (const auto& line : answer.explanation)
+    {
+        text += line + "\n";
+    }
+    return text;
+}
+
+Json
+AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
+{
+    Json json = {{"study", study.name}, {"engine", study.engines.front()}};
+    const auto best = answer.search.board.Best();
+    json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
+    Json baselines = Json::object();
+    for (const auto& baseline : answer.baselines)
+    {
+        Json entry = ToJson(baseline.evaluation);
+        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr && !best.empty())
+        {
+            entry["gain"] =
+                RelativeExcess(best.front().report.iterationTime, report->iterationTime);
+        }
+        entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
+        baselines[baseline.name] = entry;
+    }
+    json["baselines"] = baselines;
+    json["evaluated"] = answer.search.counts.evaluated;
+    json["rejected"] = CountsJson(answer.search.counts.rejected);
+    json["failed"] = CountsJson(answer.search.counts.failed);
+    json["plans"] = answer.plans;
+    json["seconds"] = answer.seconds;
+    json["db"] = answer.database;
+    json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
+    json["interrupted"] = answer.search.interrupted;
+    json["explanation"] = answer.explanation;
+    Json placements = Json::object();
+    for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+    {
+        const Ranked* ranked = answer.search.board.BestOf(crossing);
+        placements[ToString(crossing)] = ranked ? RankedJson(space, *ranked) : Json(nullptr);
+    }
+    json["placements"] = placements;
+    Json ranking = Json::array();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        ranking.push_back({{"label", space.LabelOf(best[i].plan)},
+                           {"iteration_time_s", best[i].report.iterationTime.S()}});
+    }
+    json["ranking"] = ranking;
+    return json;
+}
+
+} // namespace scaleacross

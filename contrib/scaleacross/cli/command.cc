@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+
+#include "core/base/errors.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace scaleacross
+{
+
+void
+AddCommonOptions(CLI::App& command, CommonOptions& options)
+{
+    command.add_option("STUDY", options.study, "study file (YAML or JSON)")->required();
+    command.add_option("--db",
+                       options.db,
+                       "database for the results; default: <name of the study>.db in the current "
+                       "folder");
+    command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
+        ->check(CLI::Range(1U, 4096U));
+    command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
+        ->check(CLI::Range(1U, 4294967295U));
+    command.add_flag("--json", options.json, "print JSON instead of tables");
+    command
+        .add_option("--set",
+                    options.set,
+                    "set a value of the study, such as cluster.cross.distance=30km; repeatable")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+}
+
+Overrides
+OverridesOf(const CommonOptions& options)
+{
+    Overrides overrides;
+    for (const auto& text : options.set)
+    {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0)
+        {
+            throw ConfigError("--set " + text,
+                              "this is not KEY=VALUE",
+                              "a path and a value, such as plan.tp=8",
+                              "");
+        }
+        overrides.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    }
+    if (options.seed)
+    {
+        overrides.emplace_back("seed", std::to_string(*options.seed));
+    }
+    return overrides;
+}
+
+Study
+StudyOf(const CommonOptions& options)
+{
+    return ReadStudy(options.study, OverridesOf(options));
+}
+
+Database
+OpenDatabase(const CommonOptions& options, const Study& study)
+{
+    std::string path = options.db;
+    if (path.empty())
+    {
+        path = study.name + ".db";
+        std::replace(path.begin(), path.end(), '/', '-');
+    }
+    return Database(path, Database::Access::Write);
+}
+
+unsigned
+JobsOf(const CommonOptions& options)
+{
+    return options.jobs != 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+}
+
+} // namespace scaleacross

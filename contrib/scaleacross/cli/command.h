@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_COMMAND_H
+#define SCALEACROSS_COMMAND_H
+
+#include "core/io/read-study.h"
+#include "core/store/database.h"
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Exit codes of the program.
+enum class Exit : int
+{
+    Done = 0,
+    Failed = 1,       //!< what was asked for could not be done: no plan can run, a run failed
+    BadInput = 2,     //!< study, arguments or database cannot be used
+    Interrupted = 130 //!< by SIGINT or SIGTERM; what was finished is stored
+};
+
+/// What a subcommand does once its arguments are read.
+using CommandAction = std::function<Exit()>;
+
+/// Each file of this folder that is named after a subcommand adds it. The action is stored where
+/// the chosen command will be looked up.
+void AddExplore(CLI::App& app, CommandAction& chosen);
+void AddRun(CLI::App& app, CommandAction& chosen);
+void AddList(CLI::App& app, CommandAction& chosen);
+
+/// Options that mean the same everywhere.
+struct CommonOptions
+{
+    std::string study;
+    std::string db;   //!< empty: <name of the study>.db in the current folder
+    unsigned jobs{0}; //!< 0: one per core
+    std::optional<uint32_t> seed;
+    bool json{false};
+    std::vector<std::string> set;
+};
+
+/// Adds STUDY, --db, --jobs, --seed, --json and --set.
+void AddCommonOptions(CLI::App& command, CommonOptions& options);
+
+/// --set and --seed as overrides of the study. Throws ConfigError for "--set" without "=".
+Overrides OverridesOf(const CommonOptions& options);
+
+/// Reads the study that the options name.
+Study StudyOf(const CommonOptions& options);
+
+/// Opens the database that the options name, or that belongs to the study, for writing.
+Database OpenDatabase(const CommonOptions& options, const Study& study);
+
+/// Number of jobs, at least 1.
+unsigned JobsOf(const CommonOptions& options);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_COMMAND_H

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/engines.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/engine/analytical-engine.h"
+#include "core/spec/study.h"
+
+#if __has_include("helper/packet-engine.h")
+#include "helper/packet-engine.h"
+#define SCALEACROSS_HAVE_PACKET
+#endif
+
+namespace scaleacross
+{
+
+std::unique_ptr<Engine>
+MakeEngine(const std::string& name, const std::string& where)
+{
+    if (name == "analytical")
+    {
+        return std::make_unique<AnalyticalEngine>();
+    }
+#ifdef SCALEACROSS_HAVE_PACKET
+    if (name == "packet")
+    {
+        return std::make_unique<PacketEngine>();
+    }
+#endif
+    const std::string known = AnyOf(KnownEngines());
+    if (name == "flow")
+    {
+        throw ConfigError(where,
+                          "the name flow is reserved for the flow-level engine, which this release "
+                          "does not have yet",
+                          known,
+                          "use analytical, which is faster, or packet, which is more exact");
+    }
+    const std::string nearest = Nearest(name, KnownEngines());
+    throw ConfigError(where,
+                      Quoted(name) + " is not known",
+                      known,
+                      nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+} // namespace scaleacross

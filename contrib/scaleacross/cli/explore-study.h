@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_EXPLORE_STUDY_H
+#define SCALEACROSS_EXPLORE_STUDY_H
+
+#include "cli/report-json.h"
+#include "cli/worker-engine.h"
+#include "core/explore/explanation.h"
+#include "core/explore/search-space.h"
+#include "core/explore/search.h"
+#include "core/store/database.h"
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// How a study is explored.
+struct ExploreOptions
+{
+    CommonOptions common;
+    WorkerOptions worker;
+    size_t keep{100};
+    size_t top{10};    //!< rows of the printed ranking
+    size_t verify{3};  //!< best plans that the study's further engines run as well
+    std::string sweep; //!< KEY=V1,V2,...; empty: none
+};
+
+/// A baseline's plan and what became of it.
+struct BaselineAnswer
+{
+    std::string name;
+    std::optional<Plan> plan;
+    Evaluation evaluation; //!< Infeasible where the rule found no plan
+};
+
+/// The answer to one study.
+struct Answer
+{
+    std::string database;
+    uint64_t plans{0};
+    SearchResult search;
+    std::vector<BaselineAnswer> baselines;
+    std::optional<double> gap;
+    std::vector<std::string> explanation;
+    double seconds{0}; //!< of this session
+
+    bool HasWinner() const
+    {
+        return search.board.BestOf(Crossing::Data) != nullptr ||
+               search.board.BestOf(Crossing::Pipeline) != nullptr;
+    }
+};
+
+/**
+ * Runs baselines and search of a study with the first of its engines, stores everything, and draws
+ * the conclusions. An interrupted search has no explanation.
+ */
+Answer ExploreStudy(const Study& study,
+                    const SearchSpace& space,
+                    const ExploreOptions& options,
+                    Database& database,
+                    const std::atomic<bool>& stop);
+
+/// The answer as tables and sentences; as JSON.
+std::string AnswerText(const Study& study,
+                       const SearchSpace& space,
+                       const Answer& answer,
+                       size_t top);
+Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
+
+/// "3 memory, 2 duplicate": most frequent first.
+std::string CountsText(const std::map<std::string, Count>& counts);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_EXPLORE_STUDY_H

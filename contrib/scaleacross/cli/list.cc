@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+#include "cli/report-json.h"
+#include "cli/table.h"
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/explore/baselines.h"
+#include "core/spec/presets.h"
+
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using Row = std::vector<std::string>;
+
+/// A list: its name, columns and rows. The first column is the name that a study uses.
+struct Listing
+{
+    std::string name;
+    Row columns;
+    std::vector<Row> (*rows)();
+};
+
+std::string
+Billions(uint64_t count)
+{
+    return fmt::format("{:.2f}B", static_cast<double>(count) * 1e-9);
+}
+
+std::vector<Row>
+Models()
+{
+    std::vector<Row> rows;
+    for (const auto& preset : ModelPresets())
+    {
+        const ModelSpec& model = preset.value;
+        rows.push_back({model.name,
+                        std::to_string(model.layers),
+                        std::to_string(model.hidden),
+                        model.IsMoe() ? std::to_string(model.experts) : "-",
+                        Billions(model.TotalParameters()),
+                        Billions(model.ActiveParameters()),
+                        preset.source});
+    }
+    return rows;
+}
+
+std::vector<Row>
+Gpus()
+{
+    std::vector<Row> rows;
+    for (const auto& preset : GpuPresets())
+    {
+        const GpuSpec& gpu = preset.value;
+        rows.push_back({gpu.name,
+                        ToString(gpu.bf16Peak),
+                        ToString(gpu.hbmCapacity),
+                        ToString(gpu.nvlinkBandwidth),
+                        ToString(gpu.nicRate),
+                        preset.source});
+    }
+    return rows;
+}
+
+std::vector<Row>
+Fabrics()
+{
+    return {{"leaf-spine, rails: true",
+             "one leaf per NIC position of a pod; equal positions meet in it"},
+            {"leaf-spine, rails: false", "one leaf per pod, all of its NICs on it"}};
+}
+
+/// The words of a plan field that is a choice, with their help.
+std::vector<Row>
+WordsOf(const std::string& key)
+{
+    const PlanField* field = FindPlanField(key);
+    return {{field->key, field->allowed, field->help}};
+}
+
+std::vector<Row>
+Schedules()
+{
+    return {{ToString(Schedule::GPipe), "1", "all forwards, then all backwards"},
+            {ToString(Schedule::OneFOneB), "1", "one forward, one backward"},
+            {ToString(Schedule::Interleaved), "2 or more", "1F1B over chunks, in rounds of pp"},
+            {ToString(Schedule::DoraPp),
+             "1 or more",
+             "flexible interleaved 1F1B; our reconstruction of DoraPP, whose definition is not "
+             "public"},
+            {ToString(Schedule::ZbH1), "1", "zero-bubble H1: weight gradients fill the drain"}};
+}
+
+std::vector<Row>
+Transports()
+{
+    std::vector<Row> rows = WordsOf("network.transport");
+    for (const char* key : {"network.multipath", "network.collective"})
+    {
+        rows.push_back(WordsOf(key).front());
+    }
+    return rows;
+}
+
+std::vector<Row>
+BaselineRules()
+{
+    std::vector<Row> rows;
+    for (const auto& baseline : Baselines())
+    {
+        rows.push_back({baseline.name, baseline.rule});
+    }
+    return rows;
+}
+
+std::vector<Row>
+Fields()
+{
+    std::vector<Row> rows;
+    const Plan defaults;
+    for (const auto& field : PlanFields())
+    {
+        rows.push_back({field.key, field.get(defaults), field.allowed, field.help});
+    }
+    return rows;
+}
+
+const std::vector<Listing>&
+Listings()
+{
+    static const std::vector<Listing> listings = {
+        {"models",
+         {"model", "layers", "hidden", "experts", "parameters", "active", "source"},
+         Models},
+        {"gpus", {"gpu", "BF16 peak", "HBM", "NVLink", "NIC", "source"}, Gpus},
+        {"fabrics", {"fabric", "meaning"}, Fabrics},
+        {"schedules", {"schedule", "chunks", "meaning"}, Schedules},
+        {"transports", {"field", "values", "meaning"}, Transports},
+        {"baselines", {"baseline", "rule"}, BaselineRules},
+        {"fields", {"field", "default", "values", "meaning"}, Fields},
+    };
+    return listings;
+}
+
+void
+PrintListing(const Listing& listing, bool json)
+{
+    const auto rows = listing.rows();
+    if (json)
+    {
+        Json all = Json::array();
+        for (const auto& row : rows)
+        {
+            Json entry;
+            for (size_t i = 0; i < row.size(); i++)
+            {
+                entry[listing.columns[i]] = row[i];
+            }
+            all.push_back(entry);
+        }
+        std::cout << all.dump(2) << "\n";
+        return;
+    }
+    std::vector<Table::Column> columns;
+    for (const auto& title : listing.columns)
+    {
+        columns.push_back({title, Table::Align::Left});
+    }
+    Table table(columns);
+    for (const auto& row : rows)
+    {
+        table.Add(row);
+    }
+    std::cout << table.Text();
+}
+
+} // namespace
+
+void
+AddList(CLI::App& app, CommandAction& chosen)
+{
+    struct Options
+    {
+        std::string what;
+        bool json{false};
+    };
+
+    auto options = std::make_shared<Options>();
+    std::vector<std::string> names;
+    for (const auto& listing : Listings())
+    {
+        names.push_back(listing.name);
+    }
+    CLI::App* command = app.add_subcommand("list", "what a study can name: " + AnyOf(names));
+    command->add_option("WHAT", options->what, AnyOf(names))->required();
+    command->add_flag("--json", options->json, "print JSON instead of a table");
+    command->callback([options, names, &chosen] {
+        chosen = [options, names] {
+            for (const auto& listing : Listings())
+            {
+                if (listing.name == options->what)
+                {
+                    PrintListing(listing, options->json);
+                    return Exit::Done;
+                }
+            }
+            const std::string nearest = Nearest(options->what, names);
+            throw ConfigError("list " + options->what,
+                              "there is no such list",
+                              AnyOf(names),
+                              nearest.empty() ? "" : "did you mean " + nearest + "?");
+        };
+    });
+}
+
+} // namespace scaleacross

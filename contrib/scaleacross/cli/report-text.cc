@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/report-text.h"
+
+#include "cli/table.h"
+
+#include <fmt/format.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::string
+ReportText(const RunReport& report)
+{
+    std::string text =
+        fmt::format("{} per iteration, MFU {} ({} engine, {} measured after {} warm-up)\n",
+                    ToString(report.iterationTime),
+                    PercentText(report.mfu),
+                    report.engine,
+                    report.iterations,
+                    report.warmup);
+    text += fmt::format("compute {}, bubble {}, exposed communication {}, memory {}, {} across "
+                        "buildings\n\n",
+                        ToString(report.computeTime),
+                        PercentText(report.bubbleFraction),
+                        ToString(report.exposedComm),
+                        ToString(report.memoryMax),
+                        ToString(report.crossBuildingBytes));
+    Table table(
+        {{"class", Table::Align::Left}, {"busy"}, {"exposed"}, {"bytes"}, {"across buildings"}});
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const ClassReport& part = report.classes[c];
+        if (part.bytes.Count() > 0)
+        {
+            table.Add({ToString(static_cast<CommClass>(c)),
+                       ToString(part.busy),
+                       ToString(part.exposed),
+                       ToString(part.bytes),
+                       ToString(part.crossBytes)});
+        }
+    }
+    text += table.Text();
+    const NetworkReport& network = report.network;
+    if (network.packetsSent > 0)
+    {
+        text += fmt::format("\npackets: {} sent, {} delivered, {} dropped, {} in flight; {} "
+                            "retransmitted, {} pauses, collision factor {:.2f}\n",
+                            network.packetsSent,
+                            network.packetsDelivered,
+                            network.packetsDropped,
+                            network.packetsInFlight,
+                            network.retransmissions,
+                            network.pauses,
+                            network.collisionFactor);
+    }
+    return text;
+}
+
+} // namespace
+
+std::string
+RunText(const std::string& label, const Evaluation& evaluation)
+{
+    if (const auto* report = std::get_if<RunReport>(&evaluation))
+    {
+        return label + "\n" + ReportText(*report);
+    }
+    if (const auto* infeasible = std::get_if<Infeasible>(&evaluation))
+    {
+        return label + "\ncannot run (" + infeasible->reason + "): " + infeasible->detail + "\n";
+    }
+    const auto& failure = std::get<Failure>(evaluation);
+    return label + "\nfailed (" + failure.reason + "): " + failure.detail + "\n";
+}
+
+} // namespace scaleacross

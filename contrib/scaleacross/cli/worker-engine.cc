@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/worker-engine.h"
+
+#include "cli/engines.h"
+#include "cli/report-json.h"
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/explore/outcome.h"
+
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Parses a limit, or explains which option is wrong.
+template <class Parse>
+auto
+LimitAt(const std::string& option, const std::string& text, Parse parse)
+{
+    try
+    {
+        return parse(text);
+    }
+    catch (const ValueError& error)
+    {
+        throw ConfigError(option, error.Problem(), error.Allowed(), error.Remedy());
+    }
+}
+
+/// The last line of what a worker said, for a reason of one line.
+std::string
+LastLine(std::string text)
+{
+    text.erase(text.find_last_not_of("\n") + 1);
+    const auto begin = text.rfind('\n');
+    return begin == std::string::npos ? text : text.substr(begin + 1);
+}
+
+/// The plan that a worker printed as infeasible or failed, as what Run() gives or throws.
+RunResult
+ResultOf(const WorkerEnd& end)
+{
+    const Json json = Json::parse(end.out, nullptr, false);
+    if (!json.is_discarded() && json.contains("infeasible"))
+    {
+        const Json& reason = json.at("infeasible");
+        return Infeasible{reason.at("reason"), reason.at("detail")};
+    }
+    if (!json.is_discarded() && json.contains("failed"))
+    {
+        const Json& reason = json.at("failed");
+        throw Failed({reason.at("reason"), reason.at("detail")});
+    }
+    if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
+    {
+        throw Failed(
+            {end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory",
+             "the worker ended with code " + std::to_string(end.code) + ": " + LastLine(end.err)});
+    }
+    return ReportFromJson(json);
+}
+
+} // namespace
+
+void
+AddWorkerOptions(CLI::App& command, WorkerOptions& options)
+{
+    command
+        .add_option("--time-limit",
+                    options.timeLimit,
+                    "wall clock time of one packet run; beyond it the run is stored as a timeout")
+        ->capture_default_str();
+    command.add_option("--memory-limit",
+                       options.memoryLimit,
+                       "address space of one packet run, such as 8GiB; default: no limit");
+}
+
+WorkerLimits
+LimitsOf(const WorkerOptions& options)
+{
+    WorkerLimits limits;
+    limits.wallTime = LimitAt("--time-limit", options.timeLimit, ParseDuration);
+    if (!options.memoryLimit.empty())
+    {
+        limits.memory = LimitAt("--memory-limit", options.memoryLimit, ParseBytes);
+    }
+    return limits;
+}
+
+WorkerEngine::WorkerEngine(std::unique_ptr<Engine> engine,
+                           const CommonOptions& options,
+                           WorkerLimits limits,
+                           const std::atomic<bool>& stop)
+    : m_engine(std::move(engine)),
+      m_common(options),
+      m_limits(limits),
+      m_stop(stop)
+{
+}
+
+std::string
+WorkerEngine::Name() const
+{
+    return m_engine->Name();
+}
+
+bool
+WorkerEngine::UsesSeed() const
+{
+    return m_engine->UsesSeed();
+}
+
+uint32_t
+WorkerEngine::ResultVersion() const
+{
+    return m_engine->ResultVersion();
+}
+
+RunResult
+WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
+{
+    std::vector<std::string> arguments = {"run",
+                                          m_common.study,
+                                          "--engine",
+                                          Name(),
+                                          "--json",
+                                          "--no-store",
+                                          "--warmup",
+                                          std::to_string(options.warmup),
+                                          "--iterations",
+                                          std::to_string(options.iterations)};
+    const auto set = [&arguments](const std::string& text) {
+        arguments.emplace_back("--set");
+        arguments.push_back(text);
+    };
+    for (const auto& text : m_common.set)
+    {
+        set(text);
+    }
+    const Plan plan{scenario.Job().plan, scenario.network};
+    for (const auto& field : PlanFields())
+    {
+        set(field.key + "=" + field.get(plan));
+    }
+    set("seed=" + std::to_string(options.seed));
+    const WorkerEnd end = RunWorker(arguments, m_limits, &m_stop);
+    switch (end.how)
+    {
+    case WorkerEnd::How::Stopped:
+        throw Interrupted();
+    case WorkerEnd::How::TimedOut:
+        throw Failed(
+            {"timeout", "not done after " + ToString(m_limits.wallTime) + " of wall clock"});
+    case WorkerEnd::How::Signalled:
+        throw Failed({"crash",
+                      "killed by signal " + std::to_string(end.code) +
+                          (end.err.empty() ? "" : ": " + LastLine(end.err))});
+    case WorkerEnd::How::Exited:
+        break;
+    }
+    return ResultOf(end);
+}
+
+std::unique_ptr<Engine>
+MakeSweepEngine(const std::string& name,
+                const std::string& where,
+                const CommonOptions& common,
+                const WorkerLimits& limits,
+                const std::atomic<bool>& stop)
+{
+    auto engine = MakeEngine(name, where);
+    if (name != "packet")
+    {
+        return engine;
+    }
+    return std::make_unique<WorkerEngine>(std::move(engine), common, limits, stop);
+}
+
+} // namespace scaleacross

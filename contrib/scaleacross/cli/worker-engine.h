@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_WORKER_ENGINE_H
+#define SCALEACROSS_WORKER_ENGINE_H
+
+#include "cli/command.h"
+#include "cli/worker-process.h"
+#include "core/engine/engine.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace scaleacross
+{
+
+/// Limits of a worker as command line options.
+struct WorkerOptions
+{
+    std::string timeLimit{"1800s"};
+    std::string memoryLimit; //!< empty: none
+};
+
+/// Adds --time-limit and --memory-limit.
+void AddWorkerOptions(CLI::App& command, WorkerOptions& options);
+
+/// Throws ConfigError for a limit that is no quantity.
+WorkerLimits LimitsOf(const WorkerOptions& options);
+
+/**
+ * An engine whose every run is a process of its own: `scaleacross run STUDY --engine NAME`, because
+ * ns-3 has one simulator per process and a run that crashes or hangs shall not take the others
+ * along.
+ *
+ * Runs scenarios of one study only: the study as given, with any plan. A worker that crashes or
+ * runs over a limit is a Failure "crash", "memory" or "timeout". Run() may be called from several
+ * threads.
+ */
+class WorkerEngine : public Engine
+{
+  public:
+    /// @param stop once set, running workers are killed and Run() throws Interrupted
+    WorkerEngine(std::unique_ptr<Engine> engine,
+                 const CommonOptions& options,
+                 WorkerLimits limits,
+                 const std::atomic<bool>& stop);
+
+    std::string Name() const override;
+    bool UsesSeed() const override;
+    uint32_t ResultVersion() const override;
+    RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
+
+  private:
+    std::unique_ptr<Engine> m_engine;
+    CommonOptions m_common;
+    WorkerLimits m_limits;
+    const std::atomic<bool>& m_stop;
+};
+
+/// The engine of this name for many runs: in worker processes if it needs them.
+std::unique_ptr<Engine> MakeSweepEngine(const std::string& name,
+                                        const std::string& where,
+                                        const CommonOptions& common,
+                                        const WorkerLimits& limits,
+                                        const std::atomic<bool>& stop);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_WORKER_ENGINE_H

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/worker-process.h"
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using Clock = std::chrono::steady_clock;
+
+/// How often the deadline and the stop flag are looked at.
+constexpr int g_pollMilliseconds = 50;
+
+class Pipe
+{
+  public:
+    Pipe()
+    {
+        if (pipe2(m_ends.data(), O_CLOEXEC) != 0)
+        {
+            throw std::system_error(errno, std::generic_category(), "pipe");
+        }
+    }
+
+    Pipe(const Pipe&) = delete;
+    Pipe& operator=(const Pipe&) = delete;
+
+    ~Pipe()
+    {
+        close(m_ends[0]);
+        CloseWriteEnd();
+    }
+
+    int ReadEnd() const
+    {
+        return m_ends[0];
+    }
+
+    int WriteEnd() const
+    {
+        return m_ends[1];
+    }
+
+    void CloseWriteEnd()
+    {
+        if (m_ends[1] >= 0)
+        {
+            close(m_ends[1]);
+            m_ends[1] = -1;
+        }
+    }
+
+  private:
+    std::array<int, 2> m_ends{-1, -1};
+};
+
+/// In the child, between fork and exec: only calls that are safe there.
+[[noreturn]] void
+Become(char* const* arguments, const WorkerLimits& limits, const Pipe& out, const Pipe& err)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setpgid(0, 0);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    if (limits.memory.Count() > 0)
+    {
+        const struct rlimit memory = {limits.memory.Count(), limits.memory.Count()};
+        setrlimit(RLIMIT_AS, &memory);
+    }
+    const struct rlimit none = {0, 0};
+    setrlimit(RLIMIT_CORE, &none);
+    dup2(out.WriteEnd(), STDOUT_FILENO);
+    dup2(err.WriteEnd(), STDERR_FILENO);
+    execv("/proc/self/exe", arguments);
+    _exit(127);
+}
+
+/// Appends what can be read; false at the end.
+bool
+ReadSome(int descriptor, std::string& text)
+{
+    std::array<char, 65536> buffer{};
+    const ssize_t got = read(descriptor, buffer.data(), buffer.size());
+    if (got > 0)
+    {
+        text.append(buffer.data(), static_cast<size_t>(got));
+    }
+    return got > 0 || (got < 0 && errno == EINTR);
+}
+
+/// Reads both pipes to their ends, or until it is time to kill.
+WorkerEnd::How
+Collect(pid_t child,
+        const Pipe& out,
+        const Pipe& err,
+        const WorkerLimits& limits,
+        const std::atomic<bool>* stop,
+        WorkerEnd& end)
+{
+    const auto start = Clock::now();
+    WorkerEnd::How how = WorkerEnd::How::Exited;
+    std::array<pollfd, 2> ends = {{{out.ReadEnd(), POLLIN, 0}, {err.ReadEnd(), POLLIN, 0}}};
+    const std::array<std::string*, 2> texts = {&end.out, &end.err};
+    while (ends[0].fd >= 0 || ends[1].fd >= 0)
+    {
+        poll(ends.data(), ends.size(), g_pollMilliseconds);
+        for (size_t i = 0; i < ends.size(); i++)
+        {
+            if (ends[i].fd >= 0 && ends[i].revents != 0 && !ReadSome(ends[i].fd, *texts[i]))
+            {
+                ends[i].fd = -1;
+            }
+        }
+        const double elapsed = std::chrono::duration<double>(Clock::now() - start).count();
+        if (how == WorkerEnd::How::Exited && stop != nullptr && stop->load())
+        {
+            how = WorkerEnd::How::Stopped;
+            kill(child, SIGKILL);
+        }
+        else if (how == WorkerEnd::How::Exited && elapsed > limits.wallTime.S())
+        {
+            how = WorkerEnd::How::TimedOut;
+            kill(child, SIGKILL);
+        }
+    }
+    return how;
+}
+
+} // namespace
+
+WorkerEnd
+RunWorker(const std::vector<std::string>& arguments,
+          const WorkerLimits& limits,
+          const std::atomic<bool>* stop)
+{
+    std::vector<std::string> own = {"scaleacross"};
+    own.insert(own.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (auto& argument : own)
+    {
+        pointers.push_back(argument.data());
+    }
+    pointers.push_back(nullptr);
+
+    Pipe out;
+    Pipe err;
+    const pid_t child = fork();
+    if (child < 0)
+    {
+        throw std::system_error(errno, std::generic_category(), "fork");
+    }
+    if (child == 0)
+    {
+        Become(pointers.data(), limits, out, err);
+    }
+    out.CloseWriteEnd();
+    err.CloseWriteEnd();
+    WorkerEnd end;
+    end.how = Collect(child, out, err, limits, stop, end);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    {
+    }
+    if (end.how == WorkerEnd::How::Exited && WIFSIGNALED(status))
+    {
+        end.how = WorkerEnd::How::Signalled;
+    }
+    end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+    return end;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_WORKER_PROCESS_H
+#define SCALEACROSS_WORKER_PROCESS_H
+
+#include "core/base/units.h"
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a worker process may use.
+struct WorkerLimits
+{
+    Duration wallTime{Duration::Max()};
+    Bytes memory; //!< address space; 0: no limit
+};
+
+/// How a worker process ended.
+struct WorkerEnd
+{
+    enum class How
+    {
+        Exited,
+        Signalled,
+        TimedOut,
+        Stopped //!< on request
+    };
+
+    How how{How::Exited};
+    int code{0}; //!< exit code or signal
+    std::string out;
+    std::string err;
+};
+
+/**
+ * Runs this same program with other arguments and collects what it prints.
+ *
+ * The child has its own process group, so that ctrl-C reaches this program only, and is killed when
+ * the calling thread ends. Killed as well: past the wall time, and once `stop` (if given) is set.
+ * Throws std::system_error if no process can be started.
+ */
+WorkerEnd RunWorker(const std::vector<std::string>& arguments,
+                    const WorkerLimits& limits,
+                    const std::atomic<bool>* stop);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_WORKER_PROCESS_H
