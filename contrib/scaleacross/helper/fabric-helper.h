@@ -38,7 +38,7 @@ class RdmaNic;
  *   connection->SetDeliveryCallback(MakeCallback(&Delivered));
  *   connection->Send(scaleacross::Bytes(16 << 20), 1);
  *   Simulator::Run();
- *   fabric.CheckConservation();
+ *   CheckConservation(fabric); // in "ns3/fabric-balance.h"
  * \endcode
  */
 class FabricHelper

@@ -140,6 +140,7 @@ FabricPort::SetDataRate(DataRate rate)
         CatchUp(SimulatorPicoseconds());
     }
     m_rate = rate;
+    m_bitsPerSecond = static_cast<double>(rate.GetBitRate());
     m_remainder = 0;
     m_psPerByte = kPsPerByteAtOneBitPerSecond % rate.GetBitRate() == 0
                       ? kPsPerByteAtOneBitPerSecond / rate.GetBitRate()
@@ -277,7 +278,6 @@ FabricPort::Kick(int64_t now)
     }
     StartNext(ready);
     DoCatchUp(now);
-    BecameBusy(now);
 }
 
 void
@@ -313,7 +313,7 @@ FabricPort::Finished()
 }
 
 void
-FabricPort::BecameBusy(int64_t)
+FabricPort::Resumed(int64_t)
 {
 }
 
@@ -410,7 +410,11 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
         m_pausedTotal += now - m_pausedSince;
     }
     m_pauseTrace(packet.pauseClass, pause);
-    Kick(now);
+    if (!pause)
+    {
+        Kick(now);
+        Resumed(now);
+    }
 }
 
 void

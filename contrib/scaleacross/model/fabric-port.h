@@ -112,6 +112,11 @@ class FabricPort : public FabricDevice
 
     void NotifyDrop(const scaleacross::FabricPacket& packet, scaleacross::DropReason reason);
 
+    double BitsPerSecond() const
+    {
+        return m_bitsPerSecond;
+    }
+
     /// When the line is free again.
     int64_t FreeAt() const
     {
@@ -122,12 +127,6 @@ class FabricPort : public FabricDevice
     uint64_t StaleQueueBytes(uint8_t priority) const
     {
         return m_queues[priority].bytes;
-    }
-
-    /// A packet is being sent, or one waits that is not paused.
-    bool IsDraining(int64_t now) const
-    {
-        return m_freeAt > now || Ready() != 0;
     }
 
     /// Priorities (bit p) of which a packet could start now.
@@ -152,8 +151,8 @@ class FabricPort : public FabricDevice
     /// A packet starts. Returns true if Finished() is to be called.
     virtual bool Started(const scaleacross::FabricPacket& packet, int64_t start);
 
-    /// The port was idle and has just started a packet.
-    virtual void BecameBusy(int64_t now);
+    /// The neighbour has lifted a pause.
+    virtual void Resumed(int64_t now);
 
     /// Announces that Pull(priority) has a packet, or no longer has one.
     void SetPullable(uint8_t priority, bool pullable)
@@ -203,6 +202,7 @@ class FabricPort : public FabricDevice
     int64_t m_pausedTotal{0};
     int64_t m_departureAt{-1}; //!< time of the pending departure event
     DataRate m_rate;
+    double m_bitsPerSecond{0};
     uint32_t m_pauseSize{84};
     FabricWire* m_wire{nullptr};
 

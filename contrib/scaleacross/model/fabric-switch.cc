@@ -176,13 +176,14 @@ FabricSwitch::CheckConfig()
     // Node ids differ in few bits; the hash spreads them.
     m_seed = scaleacross::RouteTable::Hash(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^
              (m_hashSeed << 32);
-    m_buffer.Configure({m_bufferSize, m_alphaLossless, m_alphaLossy, m_resumeOffset}, GetNPorts());
+    m_buffer.Configure({m_bufferSize, m_lossless, m_alphaLossless, m_alphaLossy, m_resumeOffset},
+                       GetNPorts());
     m_pausingBits.assign(GetNPorts(), 0);
     m_headroom.assign(GetNPorts(), 0);
     uint32_t priorities = 0;
     for (uint8_t priority = 0; priority < kPriorities; ++priority)
     {
-        priorities += IsLossless(priority) ? 1 : 0;
+        priorities += m_buffer.IsLossless(priority) ? 1 : 0;
     }
     for (uint32_t i = 0; i < GetNPorts() && priorities > 0; ++i)
     {
@@ -202,7 +203,7 @@ FabricSwitch::CheckConfig()
         m_headroom[i] = static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
-            m_buffer.Reserve(i, priority, IsLossless(priority) ? m_headroom[i] : 0);
+            m_buffer.Reserve(i, priority, m_buffer.IsLossless(priority) ? m_headroom[i] : 0);
         }
     }
     if (m_buffer.Reserved() + m_maxPacket > m_bufferSize)
@@ -243,13 +244,19 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     if (Admit(ingress, egress, *packet, now))
     {
         packet->ingress = static_cast<uint16_t>(ingress.m_number);
+        bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
         egress.Enqueue(packet);
         egress.Kick(now);
+        if (firstLossless && egress.HasLossless(m_lossless))
+        {
+            m_agenda.SetAlarm(egress.FreeAt());
+        }
         return;
     }
     Drop(ingress,
          packet,
-         IsLossless(packet->priority) ? DropReason::HeadroomFull : DropReason::SharedBufferFull);
+         m_buffer.IsLossless(packet->priority) ? DropReason::HeadroomFull
+                                               : DropReason::SharedBufferFull);
 }
 
 bool
@@ -257,7 +264,7 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
 {
     const uint32_t port = ingress.m_number;
     const uint8_t priority = packet.priority;
-    const bool lossless = IsLossless(priority);
+    const bool lossless = m_buffer.IsLossless(priority);
     auto fits = [&]() {
         return lossless ? m_buffer.FitsShared(port, priority, packet.size)
                         : m_buffer.FitsLossy(egress.StaleQueueBytes(priority), packet.size);
@@ -331,35 +338,39 @@ FabricSwitch::PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now)
     ++m_pauses;
     m_pauseTrace(port, priority, true);
     ingress.SendPause(priority, true, now);
-    PlanResume(m_pausing.back(), now);
+    PlanResume(now);
 }
 
 void
-FabricSwitch::PlanResume(const PausedIngress& ingress, int64_t now)
+FabricSwitch::PlanResume(int64_t now)
 {
-    // Until x bytes have left, the ingress cannot be resumed. Ports that send now can have freed,
-    // by the time t, the packets they are sending and rate * (t - now) after them; a port that
-    // becomes busy later sets the alarm to the end of its first packet.
+    // The alarm is a lower bound of the time of the next resume. An ingress waits for x lossless
+    // bytes to leave. Ports with lossless packets that can leave now will have freed, by the time
+    // t, the packets they are sending and rate * (t - now) after them. Whatever lets another port
+    // send lossless packets, sets the alarm again.
+    uint64_t bytes = UINT64_MAX;
+    for (const auto& ingress : m_pausing)
+    {
+        bytes = std::min(bytes, m_buffer.BytesToResume(ingress.port, ingress.priority));
+    }
     double rate = 0;
     uint64_t sending = 0;
     int64_t firstEnd = scaleacross::kNever;
     for (const auto& port : m_ports)
     {
         port->CatchUp(now);
-        if (port->FreeAt() > now)
+        if (port->FreeAt() > now && port->HasLossless(m_lossless))
         {
-            rate += static_cast<double>(port->GetDataRate().GetBitRate());
+            rate += port->BitsPerSecond();
             sending += port->LeavingSize();
             firstEnd = std::min(firstEnd, port->FreeAt());
         }
     }
-    if (firstEnd == scaleacross::kNever)
+    if (firstEnd != scaleacross::kNever && !m_pausing.empty())
     {
-        return; // nothing moves before some port is kicked
+        double wait = bytes > sending ? static_cast<double>(bytes - sending) * 8e12 / rate : 0.0;
+        m_agenda.SetAlarm(std::max(firstEnd, now + static_cast<int64_t>(wait)));
     }
-    uint64_t bytes = m_buffer.BytesToResume(ingress.port, ingress.priority);
-    double wait = bytes > sending ? static_cast<double>(bytes - sending) * 8e12 / rate : 0.0;
-    m_agenda.SetAlarm(std::max(firstEnd, now + static_cast<int64_t>(wait)));
 }
 
 void
@@ -380,10 +391,7 @@ FabricSwitch::HandleAlarm(int64_t now)
         m_ports[ingress.port]->SendPause(ingress.priority, false, now);
     }
     m_pausing.swap(stillPaused);
-    for (const auto& ingress : m_pausing)
-    {
-        PlanResume(ingress, now);
-    }
+    PlanResume(now);
 }
 
 // --- Counters

@@ -103,13 +103,8 @@ class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
               scaleacross::DropReason reason);
     void CatchUp(int64_t now);
     void PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now);
-    void PlanResume(const PausedIngress& ingress, int64_t now);
+    void PlanResume(int64_t now);
     void NotePeak(int64_t now);
-
-    bool IsLossless(uint8_t priority) const
-    {
-        return ((m_lossless >> priority) & 1U) != 0;
-    }
 
     scaleacross::ArrivalAgenda m_agenda;
     scaleacross::RouteTable m_routes;

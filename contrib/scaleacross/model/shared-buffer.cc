@@ -46,6 +46,7 @@ SharedBuffer::TakeShared(uint32_t port, uint8_t priority, uint32_t bytes)
 {
     Cell(port, priority).shared += bytes;
     m_sharedUsed += bytes;
+    m_losslessUsed += IsLossless(priority) ? bytes : 0;
     Check();
 }
 
@@ -78,6 +79,7 @@ SharedBuffer::Release(uint32_t port, uint8_t priority, uint32_t bytes)
     cell.shared -= fromShared;
     m_headroomUsed -= fromHeadroom;
     m_sharedUsed -= fromShared;
+    m_losslessUsed -= IsLossless(priority) ? fromShared : 0;
 }
 
 bool
@@ -88,8 +90,8 @@ SharedBuffer::MayResume(uint32_t port, uint8_t priority) const
     {
         return false;
     }
-    uint64_t free = SharedSize() - m_sharedUsed;
-    return cell.shared == 0 || cell.shared + m_config.resumeOffset <= m_config.alphaLossless * free;
+    return cell.shared == 0 ||
+           static_cast<double>(cell.shared + m_config.resumeOffset) <= LosslessThreshold();
 }
 
 uint64_t
@@ -98,10 +100,8 @@ SharedBuffer::BytesToResume(uint32_t port, uint8_t priority) const
     // Each byte that leaves lowers s by at most 1 and raises T by at most alpha; or the ingress
     // empties altogether. Headroom is freed first and changes neither s nor T.
     const Ingress& cell = Cell(port, priority);
-    double alpha = m_config.alphaLossless;
-    double gap = static_cast<double>(cell.shared + m_config.resumeOffset) -
-                 alpha * static_cast<double>(SharedSize() - m_sharedUsed);
-    double toThreshold = std::max(0.0, std::floor(gap / (1.0 + alpha)));
+    double gap = static_cast<double>(cell.shared + m_config.resumeOffset) - LosslessThreshold();
+    double toThreshold = std::max(0.0, std::floor(gap / (1.0 + m_config.alphaLossless)));
     return cell.headroom + std::min(cell.shared, static_cast<uint64_t>(toThreshold));
 }
 

@@ -40,14 +40,15 @@ uint64_t HeadroomBytes(const HeadroomInput& input);
 /**
  * Accounting of a switch's packet memory, all ports and priorities together.
  *
- * Memory: the buffer less all reserved headroom is shared. Each (ingress, priority) counts what it
- * holds of the shared part, s, and of its own headroom, h. With U = sum of s over all and
- * S = size - sum of headroom, the dynamic threshold is T = alpha * (S - U) (Choudhury and Hahne).
+ * Memory: the buffer less all reserved headroom is shared, S. Each (ingress, priority) counts what
+ * it holds of the shared part, s, and of its own headroom, h. U is the sum of all s, L that of the
+ * lossless ones. Thresholds are dynamic (Choudhury and Hahne): T = alpha * (S - L) for a lossless
+ * ingress, T = alphaLossy * (S - U) for a lossy egress queue.
  *
  *   lossless: s + packet <= T and U + packet <= S -> shared; else h + packet <= headroom ->
- * headroom, and the ingress is to be paused; else dropped (headroom-full). lossy:    egress queue +
- * packet <= alpha_lossy * (S - U) and U + packet <= S -> shared; else dropped (shared-buffer-full).
- *   resume:   a paused ingress may go on when h = 0 and s + resumeOffset <= T, or when s + h = 0.
+ * headroom, and the ingress is to be paused; else dropped (headroom-full). lossy:    queue + packet
+ * <= T and U + packet <= S -> shared; else dropped (shared-buffer-full). resume:   a paused ingress
+ * may go on when h = 0 and s + resumeOffset <= T, or when s + h = 0.
  *
  * A packet that leaves frees headroom before shared memory. The sum of all is never more than the
  * size: that is checked at every admission.
@@ -64,6 +65,7 @@ class SharedBuffer
     struct Config
     {
         uint64_t size{0};
+        uint32_t lossless{0}; //!< bit p: priority p is lossless
         double alphaLossless{0.125};
         double alphaLossy{1.0};
         uint64_t resumeOffset{0};
@@ -91,19 +93,24 @@ class SharedBuffer
         return m_reserved;
     }
 
+    bool IsLossless(uint8_t priority) const
+    {
+        return ((m_config.lossless >> priority) & 1U) != 0;
+    }
+
     /// True if a lossless packet would go to the shared part.
     bool FitsShared(uint32_t port, uint8_t priority, uint32_t bytes) const
     {
-        uint64_t free = SharedSize() - m_sharedUsed;
-        return bytes <= free &&
-               Cell(port, priority).shared + bytes <= m_config.alphaLossless * free;
+        return m_sharedUsed + bytes <= SharedSize() &&
+               static_cast<double>(Cell(port, priority).shared + bytes) <= LosslessThreshold();
     }
 
     /// True if a lossy packet may join an egress queue that holds `queued` bytes.
     bool FitsLossy(uint64_t queued, uint32_t bytes) const
     {
         uint64_t free = SharedSize() - m_sharedUsed;
-        return bytes <= free && queued + bytes <= m_config.alphaLossy * free;
+        return bytes <= free && static_cast<double>(queued + bytes) <=
+                                    m_config.alphaLossy * static_cast<double>(free);
     }
 
     /// Counts a packet in the shared part.
@@ -118,7 +125,8 @@ class SharedBuffer
     /// True if a paused ingress may go on.
     bool MayResume(uint32_t port, uint8_t priority) const;
 
-    /// Bytes, of whatever ingress, that have to leave at least before MayResume can become true.
+    /// Lossless bytes, of whatever ingress, that have to leave at least before MayResume can become
+    /// true.
     uint64_t BytesToResume(uint32_t port, uint8_t priority) const;
 
     /// Bytes held: shared and headroom.
@@ -160,11 +168,17 @@ class SharedBuffer
         return m_ingress[port * kPriorities + priority];
     }
 
+    double LosslessThreshold() const
+    {
+        return m_config.alphaLossless * static_cast<double>(SharedSize() - m_losslessUsed);
+    }
+
     void Check() const;
 
     Config m_config;
     uint64_t m_reserved{0};
     uint64_t m_sharedUsed{0};
+    uint64_t m_losslessUsed{0}; //!< of m_sharedUsed
     uint64_t m_headroomUsed{0};
     std::vector<Ingress> m_ingress;
 };

@@ -4,6 +4,8 @@
 
 #include "fabric-switch.h"
 
+#include <algorithm>
+
 namespace ns3
 {
 
@@ -75,12 +77,12 @@ SwitchPort::Finished()
 }
 
 void
-SwitchPort::BecameBusy(int64_t)
+SwitchPort::Resumed(int64_t now)
 {
     // What leaves from here on was not in the bound of the resume alarm.
     if (!m_switch->m_pausing.empty())
     {
-        m_switch->m_agenda.SetAlarm(FreeAt());
+        m_switch->m_agenda.SetAlarm(std::max(now, FreeAt()));
     }
 }
 

@@ -28,6 +28,13 @@ class SwitchPort : public FabricPort
         return m_leavingSize;
     }
 
+    /// A packet of a priority in the mask is being sent, or one waits that is not paused.
+    bool HasLossless(uint32_t mask) const
+    {
+        return (Ready() & mask) != 0 ||
+               (m_leavingSize > 0 && ((mask >> m_leavingPriority) & 1U) != 0);
+    }
+
   private:
     friend class FabricSwitch;
 
@@ -35,7 +42,7 @@ class SwitchPort : public FabricPort
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     bool Started(const scaleacross::FabricPacket& packet, int64_t start) override;
     void Finished() override;
-    void BecameBusy(int64_t now) override;
+    void Resumed(int64_t now) override;
 
     FabricSwitch* m_switch{nullptr};
     uint32_t m_number{0};
