@@ -81,7 +81,9 @@ Bytes SentBy(const Phase& phase, uint32_t index);
 struct Collective
 {
     CommClass comm{CommClass::Data};
-    std::string name; //!< "reduce_scatter", "all_gather", "all_reduce", "all_to_all"
+    /// "reduce_scatter", "all_gather", "all_reduce", "all_to_all", or "reduce_scatter+all_reduce"
+    /// (HSDP's gradients: inside the shard group, then across its replicas).
+    std::string name;
     std::vector<Phase> phases;
 };
 
