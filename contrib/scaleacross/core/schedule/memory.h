@@ -30,10 +30,16 @@ struct MemoryUse
     }
 };
 
-/// One entry per pipeline stage. Formulas and sources in the .cc.
+/**
+ * One entry per pipeline stage, for the rank that holds the most. Formulas and sources in the .cc.
+ * Domain: a job that CheckJob() accepts.
+ *
+ * `activations` follows the order of the schedule: the peak, over its actions, of what each chunk
+ * keeps per microbatch from forward to the end of backward (to W, where the backward is split).
+ */
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
 
-/// "memory": the stage that exceeds the usable HBM the most, with need, limit and largest category.
+/// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and largest category.
 std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout& layout);
 
 } // namespace scaleacross
