@@ -39,7 +39,8 @@ struct MemoryUse
  */
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
 
-/// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and largest category.
+/// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and
+/// largest category.
 std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout& layout);
 
 } // namespace scaleacross

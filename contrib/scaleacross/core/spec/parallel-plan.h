@@ -59,8 +59,8 @@ struct ParallelPlan
     Schedule schedule{Schedule::OneFOneB};
     uint32_t microbatch{1}; //!< b, sequences per microbatch
     uint32_t chunks{1};     //!< v, model chunks (virtual stages) per rank
-    /// N of DoraPP: contiguous microbatches per chunk and round, pp <= N <= m, dividing m; 0 means pp,
-    /// or m / floor(m / pp) where pp does not divide m.
+    /// N of DoraPP: contiguous microbatches per chunk and round, pp <= N <= m, dividing m; 0 means
+    /// pp, or m / floor(m / pp) where pp does not divide m.
     uint32_t round{0};
     Recompute recompute{Recompute::None};
 
