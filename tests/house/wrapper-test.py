@@ -13,6 +13,7 @@ WRAPPER = pathlib.Path(__file__).resolve().parents[2] / "scaleacross"
 
 CMAKE = """mkdir -p build/release
 touch build/release/build.ninja
+echo "${@: -1}" | sed 's/=/:BOOL=/' >build/release/CMakeCache.txt
 echo configured: "$@"
 """
 
@@ -41,6 +42,7 @@ class Wrapper(unittest.TestCase):
         self.tool("dpkg-query", "echo installed")
         self.tool("cmake", CMAKE)
         self.tool("ninja", NINJA)
+        self.tool("ctest", "echo ctest \"$@\"")
         self.tool("sudo", "exit 1")
         self.tool("apt-get", "echo no network; exit 100")
 
@@ -81,12 +83,18 @@ class Wrapper(unittest.TestCase):
         self.assertEqual(self.run_wrapper("list").returncode, 0)
 
     def test_tests_are_configured_when_they_are_wanted(self):
-        self.tool("ctest", "echo ctest \"$@\"")
         self.run_wrapper("list")
-        self.put("build/release/CMakeCache.txt", "SCALEACROSS_TESTS:BOOL=OFF\n")
         done = self.run_wrapper("test", "-L", "core")
         self.assertIn("configuring", done.stderr)
         self.assertTrue(done.stdout.strip().endswith("-L core"), done.stdout)
+        self.assertNotIn("configuring", self.run_wrapper("list").stderr)
+
+    def test_a_changed_preset_reaches_the_build(self):
+        self.run_wrapper("test")
+        self.put("CMakePresets.json", "{}")
+        self.assertIn("configuring", self.run_wrapper("list").stderr)
+        cache = self.top / "build/release/CMakeCache.txt"
+        self.assertEqual(cache.read_text(), "SCALEACROSS_TESTS:BOOL=ON\n")
 
     def test_script_runs_the_named_program(self):
         self.assertEqual(self.run_wrapper("script", "first", "--x").stdout, f"{self.top}\n<--x>\n")
