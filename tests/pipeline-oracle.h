@@ -21,6 +21,8 @@ struct OracleTimes
     double inputGradient{0};
     double weightGradient{0};
     double hop{0};
+    double slow{0}; //!< further delay between ranks slowRank and slowRank + 1, one chunk per rank
+    uint32_t slowRank{0};
 };
 
 /// When each rank begins its first and ends its last action.
@@ -100,7 +102,9 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
                 if (!weights && stage != (forward ? last : 0))
                 {
                     const uint32_t to = forward ? stage + 1 : stage - 1;
-                    arrival[{forward, to, action.microbatch}] = spans.end[r] + hop;
+                    const bool slow = std::min(r, to % shape.ranks) == times.slowRank;
+                    arrival[{forward, to, action.microbatch}] =
+                        spans.end[r] + hop + (slow ? times.slow : 0);
                 }
                 progress = true;
             }
