@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_HELPER_H
 
 #include "ns3/data-rate.h"
+#include "ns3/node.h"
 #include "ns3/nstime.h"
 #include "ns3/object-factory.h"
 #include "ns3/ptr.h"
@@ -19,7 +20,6 @@ namespace ns3
 class FabricPort;
 class FabricSwitch;
 class FabricWire;
-class Node;
 class RdmaConnection;
 class RdmaNic;
 

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "fabric-test.h"
+
+#include <cmath>
+
+using namespace ns3;
+using namespace fabrictest;
+using scaleacross::Bytes;
+using scaleacross::DropReason;
+
+namespace
+{
+
+/// Two hosts on one switch, 100 Gb/s, 1 us, both wires losing each packet with probability `loss`.
+void
+BuildLossyPair(FabricHelper& fabric, double loss)
+{
+    UseHpccSizes(fabric);
+    Ptr<FabricSwitch> centre = fabric.AddSwitch();
+    for (uint32_t i = 0; i < 2; ++i)
+    {
+        Ptr<RdmaNic> nic = fabric.AddNic(fabric.AddHost());
+        fabric.Connect(nic, centre, DataRate("100Gbps"), MicroSeconds(1), loss);
+    }
+    fabric.InstallRoutes();
+    fabric.AssignStreams(1000);
+}
+
+/**
+ * Goodput of go-back-N. A packet is lost on one of two wires with q = 1 - (1 - p)^2. From its start
+ * to its repetition pass: itself and the next packet over the first wire, the switch and the second
+ * wire (4 * 83.84 ns... the one after the lost one is whole at the receiver 3 packet times and 2 us
+ * after the lost one's start), and the NAK (2 us and 2 * 4.8 ns): 4,261 ns, rounded up to whole
+ * packets N = 51. Goodput is 100 Gb/s * 1000/1048 * (1-q)/(1-q+qN+q^2 T), where T is the timeout in
+ * packet times: a repetition that is lost costs one (16.4 us = 195 packets here).
+ *
+ * p = 1e-3: q = 0.001999, 1/(1 + 0.1022 + 0.0008) -> 86.5 Gb/s. 256 MB contain 512 losses, so the
+ * overhead of 9 % is random by 4 % of itself: the goodput by 0.4 %.
+ */
+class GoodputTest : public TestCase
+{
+  public:
+    GoodputTest()
+        : TestCase("Goodput of go-back-N against the formula")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        BuildLossyPair(fabric, 1e-3);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2)); // 16.4 us
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(256'000'000), 0);
+        Simulator::Run();
+        const double q = 1 - std::pow(1 - 1e-3, 2);
+        const double n = 51;
+        const double timeout = 16'384'000.0 / 83'840;
+        const double rate = 100.0 * 1000 / 1048 * (1 - q) / (1 - q + q * n + q * q * timeout);
+        const double goodput = 256e6 * 8 / (static_cast<double>(log.LastDelivery()) * 1e-12) * 1e-9;
+        NS_TEST_ASSERT_MSG_EQ_TOL(goodput, rate, rate * 0.012, "three standard deviations");
+        NS_TEST_ASSERT_MSG_EQ(log.delivered[0].bytes, 256'000'000, "bytes");
+        FabricBalance balance = CheckConservation(fabric);
+        NS_TEST_ASSERT_MSG_GT(balance.dropped[static_cast<size_t>(DropReason::WireLoss)],
+                              400,
+                              "losses");
+        Simulator::Destroy();
+    }
+};
+
+/// 1 % loss on each wire: a hundred times what a network has, and still everything arrives.
+class HeavyLossTest : public TestCase
+{
+  public:
+    HeavyLossTest()
+        : TestCase("One per cent of loss")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        BuildLossyPair(fabric, 0.01);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(4));
+        fabric.SetQueuePairAttribute("AckInterval", UintegerValue(8));
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(4));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        for (uint32_t i = 0; i < 16; ++i)
+        {
+            connection->Send(Bytes(kMiB), i);
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 16, "every message once");
+        NS_TEST_ASSERT_MSG_EQ(log.completed.size(), 16, "and acknowledged");
+        NS_TEST_ASSERT_MSG_EQ(fabric.Nics()[1]->GetDeliveredBytes(), 16 * kMiB, "every byte once");
+        NS_TEST_ASSERT_MSG_GT(fabric.Nics()[0]->GetTimeouts(), 0, "timeouts happened");
+        NS_TEST_ASSERT_MSG_EQ(BalanceOf(fabric).inFlight, 0, "nothing left");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * A wire that loses everything. Timeout n = 2 is 16.384 us; the packet is sent at 0 and again at
+ * each of the first three timeouts, the fourth one is the error: at 4 * 16.384 us = 65.536 us.
+ */
+class RetryLimitTest : public TestCase
+{
+  public:
+    RetryLimitTest()
+        : TestCase("The retry limit ends a hopeless connection")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        BuildLossyPair(fabric, 1.0);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2));
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(3));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        NS_TEST_ASSERT_MSG_EQ(connection->Send(Bytes(100), 1), true, "accepted");
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(log.failures.size(), 1, "reported once");
+        NS_TEST_ASSERT_MSG_EQ(log.failures[0].rfind("retry limit: queue pair 0 of node 1", 0),
+                              0,
+                              "named: " << log.failures[0]);
+        NS_TEST_ASSERT_MSG_EQ_TOL(log.failedAt[0], 65'536'000, Rounding(1), "time");
+        NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 0, "nothing delivered");
+        NS_TEST_ASSERT_MSG_EQ(connection->Send(Bytes(100), 2), false, "refused from then on");
+        NS_TEST_ASSERT_MSG_EQ(fabric.Nics()[0]->GetDataSent(), 4, "sent four times");
+        NS_TEST_ASSERT_MSG_EQ(fabric.Nics()[0]->GetRetransmissions(), 3, "three of them again");
+        NS_TEST_ASSERT_MSG_EQ(CountUndelivered(fabric), 0, "given up, not waiting");
+        NS_TEST_ASSERT_MSG_NE(DescribeWaiting(fabric), "", "and said so");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * The first transmission of the last packet is lost: nothing after it tells the receiver, so the
+ * sender's timer has to. Wire a loses all from 10 us to 20 us: a packet of 1,000 + 48 bytes posted
+ * at 12 us, with a timeout of 16.384 us, is sent again at 28.384 us and arrives, over one wire of 1
+ * us at 100 Gb/s, at 28.384 + 0.08384 + 1 us = 29.46784 us.
+ */
+class TimeoutTest : public TestCase
+{
+  public:
+    TimeoutTest()
+        : TestCase("A lost last packet costs a timeout")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        Ptr<RdmaNic> a = fabric.AddNic(fabric.AddHost());
+        Ptr<RdmaNic> b = fabric.AddNic(fabric.AddHost());
+        Ptr<FabricWire> wire = fabric.ConnectPorts(a, b, DataRate("100Gbps"), MicroSeconds(1));
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2));
+        auto connection = fabric.CreateConnection(a, b);
+        Log log;
+        log.Watch(connection);
+        Simulator::Schedule(MicroSeconds(10), [wire]() { wire->SetLossRate(1); });
+        Simulator::Schedule(MicroSeconds(12), [connection]() { connection->Send(Bytes(1000), 5); });
+        Simulator::Schedule(MicroSeconds(20), [wire]() { wire->SetLossRate(0); });
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 1, "delivered");
+        NS_TEST_ASSERT_MSG_EQ_TOL(log.LastDelivery(), 29'467'840, Rounding(1), "time");
+        NS_TEST_ASSERT_MSG_EQ(a->GetTimeouts(), 1, "one timeout");
+        NS_TEST_ASSERT_MSG_EQ(wire->GetLost(), 1, "one loss");
+        Simulator::Destroy();
+    }
+};
+
+/// A timeout shorter than the way there and back on the first wire can never be met.
+class ImpossibleTimeoutTest : public TestCase
+{
+  public:
+    ImpossibleTimeoutTest()
+        : TestCase("A timeout below the round trip is refused")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        Ptr<RdmaNic> a = fabric.AddNic(fabric.AddHost());
+        Ptr<RdmaNic> b = fabric.AddNic(fabric.AddHost());
+        fabric.ConnectPorts(a, b, DataRate("100Gbps"), MicroSeconds(10));
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2));
+        bool refused = false;
+        try
+        {
+            fabric.CreateConnection(a, b);
+        }
+        catch (const scaleacross::ConfigError&)
+        {
+            refused = true;
+        }
+        NS_TEST_ASSERT_MSG_EQ(refused, true, "16.4 us against 20 us");
+        Simulator::Destroy();
+    }
+};
+
+class ReliabilitySuite : public TestSuite
+{
+  public:
+    ReliabilitySuite()
+        : TestSuite("scaleacross-reliability")
+    {
+        AddTestCase(new GoodputTest);
+        AddTestCase(new HeavyLossTest);
+        AddTestCase(new RetryLimitTest);
+        AddTestCase(new TimeoutTest);
+        AddTestCase(new ImpossibleTimeoutTest);
+    }
+};
+
+ReliabilitySuite g_reliabilitySuite;
+
+} // namespace
