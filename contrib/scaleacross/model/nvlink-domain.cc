@@ -46,13 +46,22 @@ NvlinkDomain::SetLatency(scaleacross::Duration latency)
 }
 
 void
-NvlinkDomain::Send(uint32_t gpu, scaleacross::Bytes bytes, Callback<void> delivered)
+NvlinkDomain::Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callback<void> delivered)
 {
-    NS_LOG_FUNCTION(this << gpu << bytes.Count());
-    Egress& egress = m_egress.at(gpu);
+    NS_LOG_FUNCTION(this << from << to << bytes.Count());
+    Egress& egress = m_egress.at(from);
     Update(egress);
-    egress.active.push_back({static_cast<double>(bytes.Count()) * 8.0, delivered});
-    ScheduleNext(gpu);
+    const double bits = static_cast<double>(bytes.Count()) * 8.0;
+    for (Lane& lane : egress.active)
+    {
+        if (lane.to == to)
+        {
+            lane.messages.push_back({bits, delivered});
+            return;
+        }
+    }
+    egress.active.push_back({to, bits, {{bits, delivered}}});
+    ScheduleNext(from);
 }
 
 void
@@ -63,9 +72,9 @@ NvlinkDomain::Update(Egress& egress)
     {
         const double each = static_cast<double>(now - egress.sincePs) * m_bitsPerPs /
                             static_cast<double>(egress.active.size());
-        for (Message& message : egress.active)
+        for (Lane& lane : egress.active)
         {
-            message.bitsLeft -= each;
+            lane.bitsLeft -= each;
         }
     }
     egress.sincePs = now;
@@ -81,9 +90,9 @@ NvlinkDomain::ScheduleNext(uint32_t gpu)
         return;
     }
     double least = egress.active.front().bitsLeft;
-    for (const Message& message : egress.active)
+    for (const Lane& lane : egress.active)
     {
-        least = std::min(least, message.bitsLeft);
+        least = std::min(least, lane.bitsLeft);
     }
     const double ps =
         std::max(0.0, least) * static_cast<double>(egress.active.size()) / m_bitsPerPs;
@@ -100,20 +109,20 @@ NvlinkDomain::Drain(uint32_t gpu)
     Update(egress);
     // Whatever would be gone within a picosecond is gone: the clock is no finer.
     const double tolerance = m_bitsPerPs;
-    auto keep = egress.active.begin();
-    for (Message& message : egress.active)
+    for (Lane& lane : egress.active)
     {
-        if (message.bitsLeft <= tolerance)
+        if (lane.bitsLeft <= tolerance)
         {
             Simulator::Schedule(PicoSeconds(m_latency.Ps()),
-                                [delivered = message.delivered] { delivered(); });
-        }
-        else
-        {
-            *keep++ = message;
+                                [delivered = lane.messages.front().delivered] { delivered(); });
+            lane.messages.pop_front();
+            lane.bitsLeft = lane.messages.empty() ? 0.0 : lane.messages.front().bits;
         }
     }
-    egress.active.erase(keep, egress.active.end());
+    egress.active.erase(std::remove_if(egress.active.begin(),
+                                       egress.active.end(),
+                                       [](const Lane& lane) { return lane.messages.empty(); }),
+                        egress.active.end());
     ScheduleNext(gpu);
 }
 

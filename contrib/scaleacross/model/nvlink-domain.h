@@ -11,6 +11,7 @@
 #include "ns3/object.h"
 
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 namespace ns3
@@ -19,11 +20,13 @@ namespace ns3
 /**
  * The NVLink-class network inside one server, as a shared rate instead of packets.
  *
- * Every GPU has one egress of `Rate`. The messages it has under way share that rate evenly (a
- * fluid), and each arrives `Latency` after its last byte has left. Ingress is not limited: in the
- * traffic of collectives every GPU receives what one other sends.
+ * Every GPU has one egress of a given rate. Messages to one GPU leave in the order in which they
+ * were posted; the first message for each other GPU under way shares the rate evenly (a fluid). A
+ * message arrives the latency after its last byte has left. Ingress is not limited: in the traffic
+ * of collectives every GPU receives what one other sends.
  *
- * Worked case: 450 GB/s, two messages of 45 MB posted together: both leave after 200 us.
+ * Worked case: 450 GB/s, two messages of 45 MB posted together: both leave after 200 us if they go
+ * to different GPUs, after 100 and 200 us if to the same.
  */
 class NvlinkDomain : public Object
 {
@@ -39,8 +42,8 @@ class NvlinkDomain : public Object
     void SetRate(scaleacross::BitRate rate);
     void SetLatency(scaleacross::Duration latency);
 
-    /// Sends `bytes` from local GPU `gpu`; `delivered` is called when they have arrived.
-    void Send(uint32_t gpu, scaleacross::Bytes bytes, Callback<void> delivered);
+    /// Sends `bytes` between two local GPUs; `delivered` is called when they have arrived.
+    void Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callback<void> delivered);
 
   protected:
     void DoDispose() override;
@@ -48,14 +51,22 @@ class NvlinkDomain : public Object
   private:
     struct Message
     {
-        double bitsLeft;
+        double bits;
         Callback<void> delivered;
+    };
+
+    /// What goes to one GPU; the front message is under way.
+    struct Lane
+    {
+        uint32_t to;
+        double bitsLeft; //!< of the front message
+        std::deque<Message> messages;
     };
 
     struct Egress
     {
-        std::vector<Message> active;
-        int64_t sincePs{0}; //!< when bitsLeft was last brought up to date
+        std::vector<Lane> active; //!< lanes with messages
+        int64_t sincePs{0};       //!< when bitsLeft was last brought up to date
         EventId next;
     };
 
@@ -63,7 +74,7 @@ class NvlinkDomain : public Object
     void ScheduleNext(uint32_t gpu);
     void Drain(uint32_t gpu);
 
-    std::vector<Egress> m_egress; //!< equal finishes arrive in the order of posting
+    std::vector<Egress> m_egress; //!< by GPU
     double m_bitsPerPs{0.0};
     scaleacross::Duration m_latency;
 };

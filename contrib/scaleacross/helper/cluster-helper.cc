@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cluster-helper.h"
+
+#include "fabric-balance.h"
+
+#include "ns3/boolean.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/node.h"
+#include "ns3/nvlink-domain.h"
+#include "ns3/rdma-connection.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace ns3
+{
+
+using namespace scaleacross;
+
+namespace
+{
+
+DataRate
+ToDataRate(BitRate rate)
+{
+    return DataRate(static_cast<uint64_t>(std::llround(rate.Value())));
+}
+
+Time
+ToTime(Duration duration)
+{
+    return PicoSeconds(duration.Ps());
+}
+
+} // namespace
+
+ClusterHelper::ClusterHelper(const Scenario& scenario)
+    : m_graph(BuildFabricGraph(scenario.cluster)),
+      m_transport(CreateObject<ClusterTransport>())
+{
+    const NetworkPlan& network = scenario.network;
+    m_fabric.SetNicAttribute("Mtu", UintegerValue(network.mtu.Count()));
+    m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.headers.Count()));
+    m_fabric.SetNicAttribute("AckSize", UintegerValue(network.ackSize.Count()));
+    m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
+    m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
+    m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
+    m_fabric.SetConnectionAttribute("QueuePairs", UintegerValue(network.qps));
+    m_fabric.SetConnectionAttribute("SegmentSize", UintegerValue(network.segment.Count()));
+    m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.pfc));
+    m_fabric.SetSwitchAttribute("MaxPacketSize",
+                                UintegerValue((network.mtu + network.headers).Count()));
+    BuildServers(scenario.cluster);
+    BuildFabric(scenario);
+    m_transport->SetConnectionFactory([this](Rank from, Rank to) {
+        return m_fabric.CreateConnection(m_fabric.Nics()[from], m_fabric.Nics()[to]);
+    });
+}
+
+ClusterHelper::~ClusterHelper()
+{
+    m_transport->Dispose();
+}
+
+void
+ClusterHelper::BuildServers(const ClusterSpec& cluster)
+{
+    std::vector<Ptr<NvlinkDomain>> domains;
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        for (uint32_t node = 0; node < building.Nodes(); node++)
+        {
+            const Ptr<Node> host = m_fabric.AddHost();
+            const auto domain = CreateObject<NvlinkDomain>();
+            domain->SetGpus(building.gpusPerNode);
+            domain->SetRate(building.gpu.nvlinkBandwidth * building.gpu.nvlinkEfficiency);
+            domain->SetLatency(building.gpu.nvlinkLatency);
+            host->AggregateObject(domain);
+            domains.push_back(domain);
+            for (uint32_t gpu = 0; gpu < building.gpusPerNode; gpu++)
+            {
+                m_fabric.AddNic(host);
+                m_nodes.push_back(host);
+            }
+        }
+    }
+    m_transport->SetServers(domains, cluster.buildings.front().gpusPerNode);
+}
+
+void
+ClusterHelper::BuildFabric(const Scenario& scenario)
+{
+    const size_t nics = m_fabric.Nics().size();
+    std::vector<Ptr<FabricSwitch>> switches;
+    for (size_t v = nics; v < m_graph.vertices.size(); v++)
+    {
+        const bool leaf = m_graph.vertices[v].kind == VertexKind::Leaf;
+        const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
+        m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
+        switches.push_back(m_fabric.AddSwitch());
+    }
+    // Equal choices: the uplinks of one leaf, and the planes from one building to another.
+    std::map<std::pair<uint64_t, uint64_t>, std::vector<Ptr<FabricPort>>> choices;
+    for (const FabricLink& link : m_graph.links)
+    {
+        const DataRate rate = ToDataRate(link.rate);
+        const Time delay = ToTime(link.delay);
+        if (link.kind == LinkKind::NicToLeaf)
+        {
+            m_fabric.Connect(m_fabric.Nics()[link.a],
+                             switches[link.b - nics],
+                             rate,
+                             delay,
+                             link.loss);
+            continue;
+        }
+        const Ptr<FabricWire> wire = m_fabric.Connect(switches[link.a - nics],
+                                                      switches[link.b - nics],
+                                                      rate,
+                                                      delay,
+                                                      link.loss);
+        const auto portA = DynamicCast<FabricPort>(wire->GetDevice(0));
+        const auto portB = DynamicCast<FabricPort>(wire->GetDevice(1));
+        const uint64_t a = m_graph.vertices[link.a].building;
+        const uint64_t b = m_graph.vertices[link.b].building;
+        if (link.kind == LinkKind::Cross)
+        {
+            choices[{a, b}].push_back(portA);
+            choices[{b, a}].push_back(portB);
+        }
+        else
+        {
+            choices[{a, 1'000'000 + link.a}].push_back(portA);
+        }
+    }
+    for (const auto& [key, ports] : choices)
+    {
+        if (ports.size() > 1)
+        {
+            m_choices.push_back(ports);
+        }
+    }
+    m_fabric.InstallRoutes();
+}
+
+Ptr<Node>
+ClusterHelper::GetNode(Rank rank) const
+{
+    return m_nodes.at(rank);
+}
+
+Ptr<ClusterTransport>
+ClusterHelper::GetTransport() const
+{
+    return m_transport;
+}
+
+FabricHelper&
+ClusterHelper::GetFabric()
+{
+    return m_fabric;
+}
+
+const FabricHelper&
+ClusterHelper::GetFabric() const
+{
+    return m_fabric;
+}
+
+void
+ClusterHelper::SetFailureCallback(std::function<void(const std::string&)> callback)
+{
+    m_transport->SetFailureCallback(
+        [callback = std::move(callback)](Rank from, Rank to, const std::string& reason) {
+            callback("connection from rank " + std::to_string(from) + " to rank " +
+                     std::to_string(to) + " failed: " + reason);
+        });
+}
+
+int64_t
+ClusterHelper::AssignStreams(int64_t stream)
+{
+    return m_fabric.AssignStreams(stream);
+}
+
+double
+ClusterHelper::CollisionFactor() const
+{
+    double worst = 1.0;
+    for (const std::vector<Ptr<FabricPort>>& ports : m_choices)
+    {
+        double sum = 0;
+        double most = 0;
+        for (const Ptr<FabricPort>& port : ports)
+        {
+            const auto bytes = static_cast<double>(port->GetSentBytes());
+            sum += bytes;
+            most = std::max(most, bytes);
+        }
+        if (sum > 0)
+        {
+            worst = std::max(worst, most * static_cast<double>(ports.size()) / sum);
+        }
+    }
+    return worst;
+}
+
+void
+ClusterHelper::FillNetwork(NetworkReport& report) const
+{
+    const FabricBalance balance = BalanceOf(m_fabric);
+    report = NetworkReport();
+    report.packetsSent = balance.sent;
+    report.packetsDelivered = balance.delivered;
+    report.packetsDropped = balance.Dropped();
+    report.packetsInFlight = balance.inFlight;
+    for (const Ptr<RdmaNic>& nic : m_fabric.Nics())
+    {
+        report.retransmissions += nic->GetRetransmissions();
+    }
+    for (const Ptr<FabricSwitch>& fabricSwitch : m_fabric.Switches())
+    {
+        report.pauses += fabricSwitch->GetPauses();
+    }
+    report.collisionFactor = CollisionFactor();
+}
+
+} // namespace ns3

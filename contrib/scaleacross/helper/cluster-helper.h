@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CLUSTER_HELPER_H
+#define SCALEACROSS_CLUSTER_HELPER_H
+
+#include "core/engine/run-report.h"
+#include "core/program/rank-group.h"
+#include "core/spec/scenario.h"
+#include "core/topology/fabric-graph.h"
+#include "fabric-helper.h"
+
+#include "ns3/cluster-transport.h"
+
+#include <functional>
+#include <string>
+
+namespace ns3
+{
+
+/**
+ * Builds the cluster of a scenario in ns-3: a Node per server with one NIC per GPU and an
+ * NvlinkDomain, and every switch and wire of BuildFabricGraph, so that the simulated links are
+ * those whose capacity the analytical engine computes with.
+ *
+ * Throws ConfigError where a switch's buffer cannot hold the headroom of its links.
+ */
+class ClusterHelper
+{
+  public:
+    explicit ClusterHelper(const scaleacross::Scenario& scenario);
+    ~ClusterHelper();
+
+    /// The server of a rank (rank r is GPU r).
+    Ptr<Node> GetNode(scaleacross::Rank rank) const;
+    Ptr<ClusterTransport> GetTransport() const;
+    FabricHelper& GetFabric();
+    const FabricHelper& GetFabric() const;
+
+    /// Called once with a sentence if a connection fails for good.
+    void SetFailureCallback(std::function<void(const std::string&)> callback);
+
+    int64_t AssignStreams(int64_t stream);
+
+    /// Counters of all NICs, switches and wires so far.
+    void FillNetwork(scaleacross::NetworkReport& report) const;
+
+  private:
+    void BuildServers(const scaleacross::ClusterSpec& cluster);
+    void BuildFabric(const scaleacross::Scenario& scenario);
+    double CollisionFactor() const;
+
+    FabricHelper m_fabric;
+    scaleacross::FabricGraph m_graph;
+    std::vector<Ptr<Node>> m_nodes; //!< by rank
+    Ptr<ClusterTransport> m_transport;
+    /// Ports that are equal choices of one switch towards the same neighbours.
+    std::vector<std::vector<Ptr<FabricPort>>> m_choices;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_CLUSTER_HELPER_H

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "packet-engine.h"
+
+#include "cluster-helper.h"
+#include "core/topology/fabric-graph.h"
+#include "fabric-balance.h"
+#include "fabric-helper.h"
+
+#include "ns3/cluster-transport.h"
+#include "ns3/config.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/node.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/simulator.h"
+#include "ns3/string.h"
+#include "ns3/training-application.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Leaves ns-3 as it was found, however a run ends.
+class SimulatorGuard
+{
+  public:
+    ~SimulatorGuard()
+    {
+        ns3::Simulator::Destroy();
+        ns3::Config::Reset();
+    }
+};
+
+void
+SetAttributes(const NetworkPlan& network)
+{
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        if (!ns3::Config::SetDefaultFailSafe(name, ns3::StringValue(value)))
+        {
+            throw ConfigError(
+                "network.ns3." + name,
+                "ns-3 has no attribute of that name which takes '" + value + "'",
+                "ns3::TypeId::Attribute with a value of its type",
+                "list the attributes with an example's --PrintAttributes=ns3::TypeId");
+        }
+    }
+}
+
+/// One run: the job on its cluster, from building it to the report.
+class Simulation
+{
+  public:
+    Simulation(const Scenario& scenario, const PreparedRun& run, const RunOptions& options)
+        : m_run(run),
+          m_options(options),
+          m_cluster(scenario)
+    {
+        m_cluster.AssignStreams(0);
+        const uint32_t ranks = run.graph.ranks;
+        m_begin.resize(ranks);
+        m_end.resize(ranks);
+        m_unfinished = ranks;
+        for (Rank rank = 0; rank < ranks; rank++)
+        {
+            auto application = ns3::CreateObject<ns3::TrainingApplication>();
+            application->SetRank(&run.graph, rank, m_cluster.GetTransport());
+            application->SetIterationCallback(ns3::Callback<void, Rank, uint32_t>(
+                [this](Rank who, uint32_t iteration) { Mark(who, iteration); }));
+            m_cluster.GetNode(rank)->AddApplication(application);
+            m_applications.push_back(application);
+        }
+        if (options.timeline)
+        {
+            for (const RankClass& rankClass : run.graph.classes)
+            {
+                m_applications[rankClass.representative]->RecordRuns();
+            }
+        }
+        m_cluster.SetFailureCallback([this](const std::string& reason) {
+            if (m_failure.empty())
+            {
+                m_failure = reason;
+            }
+            ns3::Simulator::Stop();
+        });
+    }
+
+    void Execute()
+    {
+        m_started = std::chrono::steady_clock::now();
+        ns3::Simulator::Schedule(kWatch, [this] { Watch(); });
+        ns3::Simulator::Run();
+        ns3::CheckConservation(m_cluster.GetFabric());
+        if (!m_failure.empty())
+        {
+            throw RunError(m_failure);
+        }
+        if (m_unfinished > 0)
+        {
+            throw RunError("deadlock: nothing can go on; " + WhoWaits());
+        }
+    }
+
+    RunReport Report() const
+    {
+        RunReport report;
+        report.warmup = m_options.warmup;
+        report.iterations = m_options.iterations;
+        report.seed = m_options.seed;
+        FillTimes(report);
+        FillTimeline(report);
+        m_cluster.FillNetwork(report.network);
+        return report;
+    }
+
+  private:
+    struct Snapshot
+    {
+        int64_t ps{0};
+        ns3::RankTimes times;
+    };
+
+    static inline const ns3::Time kWatch = ns3::MilliSeconds(1);
+
+    void Mark(Rank rank, uint32_t iteration)
+    {
+        const int64_t now = ns3::Simulator::Now().GetPicoSeconds();
+        if (iteration == m_options.warmup)
+        {
+            m_begin[rank] = {now, m_applications[rank]->GetTimes()};
+        }
+        if (iteration == m_options.warmup + m_options.iterations)
+        {
+            m_end[rank] = {now, m_applications[rank]->GetTimes()};
+            if (--m_unfinished == 0)
+            {
+                ns3::Simulator::Stop();
+            }
+        }
+    }
+
+    /// Looks in now and then whether the run is over its time, or has nothing left to do.
+    void Watch()
+    {
+        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_started;
+        if (spent.count() > m_options.timeLimit.S())
+        {
+            m_failure = "time limit: the packet engine gave up after " +
+                        ToString(m_options.timeLimit) + " of wall clock time, at " +
+                        std::to_string(ns3::Simulator::Now().GetMilliSeconds()) +
+                        " ms of simulated time";
+            ns3::Simulator::Stop();
+        }
+        else if (!ns3::Simulator::IsFinished())
+        {
+            ns3::Simulator::Schedule(kWatch, [this] { Watch(); });
+        }
+    }
+
+    std::string WhoWaits() const
+    {
+        std::string text;
+        uint32_t named = 0;
+        for (Rank rank = 0; rank < m_applications.size() && named < 4; rank++)
+        {
+            const std::string wait = m_applications[rank]->DescribeWait();
+            if (wait != "nothing")
+            {
+                text += "rank " + std::to_string(rank) + " waits for " + wait + "; ";
+                named++;
+            }
+        }
+        return text + ns3::DescribeWaiting(m_cluster.GetFabric());
+    }
+
+    void FillTimes(RunReport& report) const
+    {
+        const double ranks = static_cast<double>(m_applications.size()) * m_options.iterations;
+        int64_t slowest = 0;
+        double compute = 0;
+        double bubble = 0;
+        std::array<double, kCommClasses> exposed{};
+        std::array<double, kCommClasses> busy{};
+        for (Rank rank = 0; rank < m_applications.size(); rank++)
+        {
+            const Snapshot& begin = m_begin[rank];
+            const Snapshot& end = m_end[rank];
+            slowest = std::max(slowest, end.ps - begin.ps);
+            compute += (end.times.compute - begin.times.compute).S();
+            bubble += (end.times.bubble - begin.times.bubble).S();
+            for (uint32_t k = 0; k < kCommClasses; k++)
+            {
+                exposed[k] += (end.times.exposed[k] - begin.times.exposed[k]).S();
+                busy[k] += (end.times.busy[k] - begin.times.busy[k]).S();
+            }
+        }
+        report.iterationTime =
+            Duration::Picoseconds(slowest) / static_cast<int64_t>(m_options.iterations);
+        report.computeTime = Duration::Seconds(compute / ranks);
+        report.bubble = Duration::Seconds(bubble / ranks);
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            report.classes[k].exposed = Duration::Seconds(exposed[k] / ranks);
+            report.classes[k].busy = Duration::Seconds(busy[k] / ranks);
+        }
+    }
+
+    void FillTimeline(RunReport& report) const
+    {
+        if (!m_options.timeline)
+        {
+            return;
+        }
+        int64_t origin = INT64_MAX;
+        for (const Snapshot& begin : m_begin)
+        {
+            origin = std::min(origin, begin.ps);
+        }
+        std::vector<bool> done(m_run.graph.stages, false);
+        for (const RankClass& rankClass : m_run.graph.classes)
+        {
+            if (done[rankClass.stage])
+            {
+                continue;
+            }
+            done[rankClass.stage] = true;
+            for (const ns3::RankRun& r : m_applications[rankClass.representative]->GetRuns())
+            {
+                if (r.iteration == m_options.warmup)
+                {
+                    const Duration start = Duration::Picoseconds(origin);
+                    report.timeline.push_back({rankClass.stage,
+                                               r.action,
+                                               r.chunk,
+                                               r.microbatch,
+                                               r.begin - start,
+                                               r.end - start});
+                }
+            }
+        }
+    }
+
+    const PreparedRun& m_run;
+    const RunOptions& m_options;
+    ns3::ClusterHelper m_cluster;
+    std::vector<ns3::Ptr<ns3::TrainingApplication>> m_applications;
+    std::vector<Snapshot> m_begin; //!< of the measured iterations, by rank
+    std::vector<Snapshot> m_end;
+    uint32_t m_unfinished{0};
+    std::string m_failure;
+    std::chrono::steady_clock::time_point m_started;
+};
+
+} // namespace
+
+std::string
+PacketEngine::Name() const
+{
+    return "packet";
+}
+
+bool
+PacketEngine::UsesSeed() const
+{
+    return true;
+}
+
+uint32_t
+PacketEngine::ResultVersion() const
+{
+    return 1;
+}
+
+RunResult
+PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
+{
+    const auto prepared = PrepareRun(scenario);
+    if (const auto* no = std::get_if<Infeasible>(&prepared))
+    {
+        return *no;
+    }
+    const PreparedRun& run = std::get<PreparedRun>(prepared);
+    if (run.graph.ranks > kMaxRanks)
+    {
+        throw ConfigError("cluster",
+                          "the packet engine simulates every NIC, and " +
+                              std::to_string(run.graph.ranks) + " are too many",
+                          "up to " + std::to_string(kMaxRanks) + " GPUs",
+                          "use the analytical engine, or a smaller cluster");
+    }
+    const SimulatorGuard guard;
+    if (ns3::Time::GetResolution() != ns3::Time::PS)
+    {
+        ns3::Time::SetResolution(ns3::Time::PS);
+    }
+    ns3::RngSeedManager::SetRun(options.seed);
+    SetAttributes(scenario.network);
+    Simulation simulation(scenario, run, options);
+    simulation.Execute();
+    RunReport report = simulation.Report();
+    report.engine = Name();
+    CompleteReport(scenario, run, report);
+    return report;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CLUSTER_TRANSPORT_H
+#define SCALEACROSS_CLUSTER_TRANSPORT_H
+
+#include "rank-transport.h"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace ns3
+{
+
+class NvlinkDomain;
+class RdmaConnection;
+
+/**
+ * Ranks on servers: messages inside a server go over its NvlinkDomain, all others over an
+ * RdmaConnection from the sender's NIC to the receiver's, made when first needed.
+ *
+ * Rank r is GPU r mod gpusPerNode of server r / gpusPerNode.
+ */
+class ClusterTransport : public RankTransport
+{
+  public:
+    using ConnectionFactory =
+        std::function<Ptr<RdmaConnection>(scaleacross::Rank from, scaleacross::Rank to)>;
+    /// Sender, receiver and why nothing more gets through between them.
+    using FailureCallback =
+        std::function<void(scaleacross::Rank, scaleacross::Rank, const std::string&)>;
+
+    static TypeId GetTypeId();
+
+    ClusterTransport();
+    ~ClusterTransport() override;
+
+    /// One domain per server, in order.
+    void SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gpusPerNode);
+    void SetConnectionFactory(ConnectionFactory factory);
+    void SetFailureCallback(FailureCallback callback);
+
+    void Send(scaleacross::Rank from,
+              scaleacross::Rank to,
+              scaleacross::Bytes bytes,
+              uint64_t tag) override;
+    void SetDelivery(scaleacross::Rank to, DeliveryCallback callback) override;
+
+  protected:
+    void DoDispose() override;
+
+  private:
+    /// A direction between two ranks that are on different servers.
+    struct Link
+    {
+        scaleacross::Rank from;
+        scaleacross::Rank to;
+        Ptr<RdmaConnection> connection;
+        std::unordered_map<uint64_t, int64_t> postedPs; //!< by tag, until delivered
+    };
+
+    Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
+    void Delivered(Link* link, scaleacross::Bytes bytes, uint64_t tag);
+    void Failed(Link* link, const std::string& reason);
+    void Deliver(const RankMessage& message);
+
+    std::vector<Ptr<NvlinkDomain>> m_servers;
+    uint32_t m_gpusPerNode{1};
+    ConnectionFactory m_factory;
+    FailureCallback m_failure;
+    std::vector<DeliveryCallback> m_delivery;          //!< by receiver
+    std::map<uint64_t, std::unique_ptr<Link>> m_links; //!< by sender and receiver
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_CLUSTER_TRANSPORT_H
