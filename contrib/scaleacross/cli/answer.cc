@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/explore-study.h"
-#include "cli/table.h"
+#include "cli/report-text.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -41,19 +41,6 @@ RankedJson(const SearchSpace& space, const Ranked& ranked)
     json["plan"] = ToJson(ranked.plan);
     json["plan"]["label"] = space.LabelOf(ranked.plan);
     return json;
-}
-
-std::vector<std::string>
-Figures(const RunReport& report)
-{
-    const double exposed = static_cast<double>(report.exposedComm.Ps()) /
-                           static_cast<double>(report.iterationTime.Ps());
-    return {ToString(report.iterationTime),
-            PercentText(report.mfu),
-            PercentText(exposed),
-            PercentText(report.bubbleFraction),
-            ToString(report.memoryMax),
-            ToString(report.crossBuildingBytes)};
 }
 
 } // namespace
@@ -107,30 +94,17 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         }
         return text;
     }
-    Table table({{"#"},
-                 {"plan", Table::Align::Left},
-                 {"iteration"},
-                 {"MFU"},
-                 {"exposed"},
-                 {"bubble"},
-                 {"memory"},
-                 {"across buildings"}});
+    Table table = RunTable();
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
-        std::vector<std::string> cells = {std::to_string(i + 1), space.LabelOf(best[i].plan)};
-        const auto figures = Figures(best[i].report);
-        cells.insert(cells.end(), figures.begin(), figures.end());
-        table.Add(cells);
+        AddRow(table, std::to_string(i + 1), space.LabelOf(best[i].plan), best[i].report);
     }
     for (const auto& baseline : answer.baselines)
     {
-        if (const auto* report = std::get_if<RunReport>(&baseline.evaluation))
+        if (baseline.plan)
         {
-            std::vector<std::string> cells = {baseline.name, space.LabelOf(*baseline.plan)};
-            const auto figures = Figures(*report);
-            cells.insert(cells.end(), figures.begin(), figures.end());
-            table.Add(cells);
+            AddRow(table, baseline.name, space.LabelOf(*baseline.plan), baseline.evaluation);
         }
     }
     text += "\n" + table.Text() + "\n";

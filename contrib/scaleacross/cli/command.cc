@@ -31,6 +31,17 @@ AddCommonOptions(CLI::App& command, CommonOptions& options)
         ->allow_extra_args(false);
 }
 
+void
+AddRunOptions(CLI::App& command, RunOptions& options)
+{
+    command.add_option("--warmup", options.warmup, "iterations before the measured ones")
+        ->check(CLI::Range(0U, 1000U))
+        ->capture_default_str();
+    command.add_option("--iterations", options.iterations, "iterations to average over")
+        ->check(CLI::Range(1U, 1000U))
+        ->capture_default_str();
+}
+
 Overrides
 OverridesOf(const CommonOptions& options)
 {

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_COMMAND_H
 #define SCALEACROSS_COMMAND_H
 
+#include "core/engine/engine.h"
 #include "core/io/read-study.h"
 #include "core/store/database.h"
 
@@ -32,6 +33,8 @@ using CommandAction = std::function<Exit()>;
 /// the chosen command will be looked up.
 void AddExplore(CLI::App& app, CommandAction& chosen);
 void AddRun(CLI::App& app, CommandAction& chosen);
+void AddCompare(CLI::App& app, CommandAction& chosen);
+void AddShow(CLI::App& app, CommandAction& chosen);
 void AddList(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.
@@ -47,6 +50,9 @@ struct CommonOptions
 
 /// Adds STUDY, --db, --jobs, --seed, --json and --set.
 void AddCommonOptions(CLI::App& command, CommonOptions& options);
+
+/// Adds --warmup and --iterations.
+void AddRunOptions(CLI::App& command, RunOptions& options);
 
 /// --set and --seed as overrides of the study. Throws ConfigError for "--set" without "=".
 Overrides OverridesOf(const CommonOptions& options);

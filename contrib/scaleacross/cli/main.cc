@@ -32,6 +32,8 @@ main(int argc, char** argv)
     CommandAction chosen;
     AddExplore(app, chosen);
     AddRun(app, chosen);
+    AddCompare(app, chosen);
+    AddShow(app, chosen);
     AddList(app, chosen);
     try
     {

@@ -2,8 +2,6 @@
 
 #include "cli/report-text.h"
 
-#include "cli/table.h"
-
 #include <fmt/format.h>
 
 namespace scaleacross
@@ -61,6 +59,45 @@ ReportText(const RunReport& report)
 }
 
 } // namespace
+
+Table
+RunTable()
+{
+    return Table({{"#"},
+                  {"plan", Table::Align::Left},
+                  {"iteration"},
+                  {"MFU"},
+                  {"exposed"},
+                  {"bubble"},
+                  {"memory"},
+                  {"across buildings"}});
+}
+
+void
+AddRow(Table& table,
+       const std::string& name,
+       const std::string& label,
+       const Evaluation& evaluation)
+{
+    if (const auto* report = std::get_if<RunReport>(&evaluation))
+    {
+        const double exposed = static_cast<double>(report->exposedComm.Ps()) /
+                               static_cast<double>(report->iterationTime.Ps());
+        table.Add({name,
+                   label,
+                   ToString(report->iterationTime),
+                   PercentText(report->mfu),
+                   PercentText(exposed),
+                   PercentText(report->bubbleFraction),
+                   ToString(report->memoryMax),
+                   ToString(report->crossBuildingBytes)});
+        return;
+    }
+    const auto* infeasible = std::get_if<Infeasible>(&evaluation);
+    const std::string reason =
+        infeasible != nullptr ? infeasible->reason : std::get<Failure>(evaluation).reason;
+    table.Add({name, label, reason, "-", "-", "-", "-", "-"});
+}
 
 std::string
 RunText(const std::string& label, const Evaluation& evaluation)

@@ -3,12 +3,22 @@
 #ifndef SCALEACROSS_REPORT_TEXT_H
 #define SCALEACROSS_REPORT_TEXT_H
 
+#include "cli/table.h"
 #include "core/explore/outcome.h"
 
 #include <string>
 
 namespace scaleacross
 {
+
+/// A table of runs: name or rank, plan, main figures.
+Table RunTable();
+
+/// Adds a run, or the reason why there is none.
+void AddRow(Table& table,
+            const std::string& name,
+            const std::string& label,
+            const Evaluation& evaluation);
 
 /// One run for people: the plan, its main figures and a table of its communication classes.
 std::string RunText(const std::string& label, const Evaluation& evaluation);

@@ -67,12 +67,7 @@ AddRun(CLI::App& app, CommandAction& chosen)
     CLI::App* command = app.add_subcommand("run", "run the plan that a study fixes");
     AddCommonOptions(*command, options->common);
     command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
-    command->add_option("--warmup", options->run.warmup, "iterations before the measured ones")
-        ->check(CLI::Range(0U, 1000U))
-        ->capture_default_str();
-    command->add_option("--iterations", options->run.iterations, "iterations to average over")
-        ->check(CLI::Range(1U, 1000U))
-        ->capture_default_str();
+    AddRunOptions(*command, options->run);
     command->add_flag("--no-store", options->noStore, "do not write to a database");
     command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
 }

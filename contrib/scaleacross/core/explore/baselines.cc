@@ -165,7 +165,7 @@ ChooseProduction(const Study& study, const FitCheck& fits)
             {
                 p.ep = p.dp % ep == 0 && inner * ep <= trial.PodGpus() ? ep : p.ep;
             }
-            for (p.chunks = trial.Model().layers / pp; p.chunks >= 1; p.chunks--)
+            for (p.chunks = trial.Model().layers / pp; p.chunks >= 2; p.chunks--)
             {
                 if (trial.Fits(plan))
                 {
@@ -200,35 +200,42 @@ ServerDegrees(const Trial& trial)
     return degrees;
 }
 
-/// Chunk counts that split the layers evenly, most first; 1 (which is 1F1B) last.
+/// Chunk counts of an interleaved schedule that split the layers evenly, most first.
 std::vector<uint32_t>
-EvenChunks(const Trial& trial, uint32_t pp)
+EvenChunks(uint32_t layers, uint32_t pp)
 {
     std::vector<uint32_t> chunks;
-    const uint32_t layers = trial.Model().layers;
-    for (uint32_t v = layers / pp; v >= 2 && pp > 1; v--)
+    for (uint32_t v = layers / pp; v >= 2; v--)
     {
-        if (layers % (pp * v) == 0)
+        if (layers % (pp * v) == 0 || (layers + 2) % (pp * v) == 0)
         {
             chunks.push_back(v);
         }
     }
-    chunks.push_back(1);
     return chunks;
 }
 
+/// One pass of the megatron rule over all degrees.
+struct MegatronPass
+{
+    bool interleave;
+    std::vector<Recompute> recomputes;
+};
+
 /// Chunks, recomputation and crossing for given degrees; whether any of them fits.
 bool
-CompleteMegatron(Trial& trial, const std::vector<Recompute>& recomputes, Plan& plan)
+CompleteMegatron(Trial& trial, const MegatronPass& pass, Plan& plan)
 {
     ParallelPlan& p = plan.parallel;
-    for (const Recompute recompute : recomputes)
+    const bool interleave = pass.interleave && p.pp > 1;
+    p.schedule = interleave ? Schedule::Interleaved : Schedule::OneFOneB;
+    for (const Recompute recompute : pass.recomputes)
     {
         p.recompute = recompute;
-        for (const uint32_t v : EvenChunks(trial, p.pp))
+        for (const uint32_t v :
+             interleave ? EvenChunks(trial.Model().layers, p.pp) : std::vector<uint32_t>{1})
         {
             p.chunks = v;
-            p.schedule = v > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
             for (const Crossing crossing : {Crossing::Pipeline, Crossing::Data})
             {
                 p.crossing = crossing;
@@ -253,9 +260,10 @@ ChooseMegatron(const Study& study, const FitCheck& fits)
     p.sharding = Sharding::Fsdp;
     const auto degrees = ServerDegrees(trial);
     const uint32_t fullest = degrees.back().first * degrees.back().second;
-    const std::vector<std::vector<Recompute>> rounds = {{Recompute::None, Recompute::Selective},
-                                                        {Recompute::Full}};
-    for (const auto& recomputes : rounds)
+    const std::vector<Recompute> little = {Recompute::None, Recompute::Selective};
+    const std::vector<Recompute> full = {Recompute::Full};
+    for (const MegatronPass& pass :
+         {MegatronPass{true, little}, {true, full}, {false, little}, {false, full}})
     {
         for (const uint32_t pp : PipelineDegrees(trial, gpus, 1))
         {
@@ -270,7 +278,7 @@ ChooseMegatron(const Study& study, const FitCheck& fits)
                 p.ep = ep;
                 p.pp = pp;
                 p.dp = static_cast<uint32_t>(gpus / inner);
-                if (CompleteMegatron(trial, recomputes, plan))
+                if (CompleteMegatron(trial, pass, plan))
                 {
                     return plan;
                 }

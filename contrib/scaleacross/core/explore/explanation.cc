@@ -31,6 +31,12 @@ Share(Duration part, Duration whole)
 }
 
 std::string
+Amount(Duration value)
+{
+    return value.Ps() == 0 ? "none" : ToString(value);
+}
+
+std::string
 NameOf(Crossing crossing)
 {
     return crossing == Crossing::Data ? "DP-out" : "PP-out";
@@ -142,8 +148,8 @@ OverlapLine(const RunReport& report)
         if (entry.busy.Ps() > 0 || entry.exposed.Ps() > 0)
         {
             const Duration hidden = std::max(Duration(), entry.busy - entry.exposed);
-            words.push_back(ToString(static_cast<CommClass>(c)) + " " + ToString(entry.exposed) +
-                            " exposed, " + ToString(hidden) + " hidden");
+            words.push_back(ToString(static_cast<CommClass>(c)) + " " + Amount(entry.exposed) +
+                            " exposed, " + Amount(hidden) + " hidden");
         }
     }
     if (words.empty())

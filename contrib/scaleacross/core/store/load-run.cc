@@ -102,6 +102,7 @@ LoadRun(Database& database, int64_t run)
     row.bind(1, run);
     SCALEACROSS_INVARIANT(row.executeStep(), "no run " + std::to_string(run));
     StoredRun stored;
+    stored.engine = row.getColumn("engine").getString();
     stored.planText = row.getColumn("plan_text").getString();
     stored.label = row.getColumn("plan_label").getString();
     stored.crossing = row.getColumn("plan_crossing").getString() == ToString(Crossing::Data)

@@ -60,6 +60,7 @@ class RunStore
 struct StoredRun
 {
     Evaluation evaluation;
+    std::string engine;
     std::string planText;
     std::string label;
     Crossing crossing{Crossing::Data};

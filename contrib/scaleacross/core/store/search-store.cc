@@ -2,6 +2,8 @@
 
 #include "core/store/search-store.h"
 
+#include "core/store/search-reader.h"
+
 #include <utility>
 
 namespace scaleacross
@@ -64,32 +66,12 @@ SearchStore::Find()
 Frontier
 SearchStore::Load()
 {
-    Frontier frontier;
-    auto& row = m_database.Prepare(
-        "SELECT next_plan, evaluated, bound_s, seconds FROM search WHERE id = ?");
+    auto& row = m_database.Prepare("SELECT seconds FROM search WHERE id = ?");
     row.bind(1, m_id);
     row.executeStep();
-    frontier.next = static_cast<uint64_t>(row.getColumn(0).getInt64());
-    frontier.evaluated = static_cast<uint64_t>(row.getColumn(1).getInt64());
-    if (!row.isColumnNull(2))
-    {
-        frontier.bound = Duration::Seconds(row.getColumn(2).getDouble());
-    }
-    m_secondsBefore = row.getColumn(3).getDouble();
+    m_secondsBefore = row.getColumn(0).getDouble();
     row.reset();
-    auto& counts = m_database.Prepare(
-        "SELECT outcome, reason, count, example FROM search_count WHERE search_id = ?");
-    counts.bind(1, m_id);
-    while (counts.executeStep())
-    {
-        const bool failed = counts.getColumn(0).getString() == "failed";
-        auto& map = failed ? frontier.failed : frontier.rejected;
-        map[counts.getColumn(1).getString()] = {
-            static_cast<uint64_t>(counts.getColumn(2).getInt64()),
-            counts.getColumn(3).getString()};
-    }
-    counts.reset();
-    return frontier;
+    return CountsOf(m_database, m_id);
 }
 
 Frontier

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/compare-engines.h"
+
+#include "cli/progress-line.h"
+#include "core/store/run-store.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// One run to make, and what became of it.
+struct Job
+{
+    size_t plan;
+    size_t engine;
+    std::optional<Evaluation> evaluation;
+};
+
+/// Runs jobs on several threads; stores each result under a lock.
+class Runner
+{
+  public:
+    Runner(const SearchSpace& space,
+           const std::vector<Plan>& plans,
+           const std::vector<std::unique_ptr<Engine>>& engines,
+           std::vector<RunStore>& stores,
+           const CompareSetting& setting,
+           Database& database,
+           const std::atomic<bool>& stop)
+        : m_space(space),
+          m_plans(plans),
+          m_engines(engines),
+          m_stores(stores),
+          m_setting(setting),
+          m_database(database),
+          m_stop(stop)
+    {
+    }
+
+    void Run(std::vector<Job>& jobs)
+    {
+        std::vector<std::thread> threads;
+        for (unsigned i = 0; i < JobsOf(m_setting.common); i++)
+        {
+            threads.emplace_back([this, &jobs] { Work(jobs); });
+        }
+        for (auto& thread : threads)
+        {
+            thread.join();
+        }
+        if (m_error)
+        {
+            std::rethrow_exception(m_error);
+        }
+    }
+
+  private:
+    void Work(std::vector<Job>& jobs)
+    {
+        while (!m_stop && !m_failed)
+        {
+            const size_t index = m_next.fetch_add(1);
+            if (index >= jobs.size())
+            {
+                return;
+            }
+            try
+            {
+                Do(jobs[index], jobs.size());
+            }
+            catch (const Interrupted&)
+            {
+                return;
+            }
+            catch (...)
+            {
+                const std::lock_guard<std::mutex> lock(m_mutex);
+                m_failed = true;
+                m_error = std::current_exception();
+            }
+        }
+    }
+
+    void Do(Job& job, size_t total)
+    {
+        const Plan& plan = m_plans[job.plan];
+        const Evaluation evaluation =
+            Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_database.Transact([&] { m_stores[job.engine].Put(plan, evaluation, true); });
+        job.evaluation = evaluation;
+        m_done++;
+        const auto elapsed = std::chrono::steady_clock::now() - m_start;
+        const double seconds = std::chrono::duration<double>(elapsed).count();
+        m_line.Show({m_done, total, static_cast<double>(m_done) / std::max(seconds, 1e-9)});
+    }
+
+    const SearchSpace& m_space;
+    const std::vector<Plan>& m_plans;
+    const std::vector<std::unique_ptr<Engine>>& m_engines;
+    std::vector<RunStore>& m_stores;
+    const CompareSetting& m_setting;
+    Database& m_database;
+    const std::atomic<bool>& m_stop;
+    std::atomic<size_t> m_next{0};
+    std::atomic<bool> m_failed{false};
+    std::mutex m_mutex;
+    std::exception_ptr m_error;
+    ProgressLine m_line{"compare"};
+    uint64_t m_done{0};
+    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
+};
+
+} // namespace
+
+std::vector<Comparison>
+CompareEngines(const Study& study,
+               const SearchSpace& space,
+               const std::vector<Plan>& plans,
+               const std::vector<std::string>& names,
+               const CompareSetting& setting,
+               Database& database,
+               const std::atomic<bool>& stop)
+{
+    std::vector<std::unique_ptr<Engine>> engines;
+    std::vector<RunStore> stores;
+    for (const auto& name : names)
+    {
+        engines.push_back(MakeSweepEngine(name, "engines", setting.common, setting.limits, stop));
+        stores.emplace_back(database, MakeRunSetting(study.scenario, *engines.back(), setting.run));
+    }
+    std::vector<std::vector<std::optional<Evaluation>>> found(
+        plans.size(),
+        std::vector<std::optional<Evaluation>>(names.size()));
+    std::vector<Job> jobs;
+    for (size_t p = 0; p < plans.size(); p++)
+    {
+        for (size_t e = 0; e < names.size(); e++)
+        {
+            if (const auto stored = stores[e].Find(plans[p]))
+            {
+                database.Transact([&] { stores[e].Request(*stored); });
+                found[p][e] = LoadRun(database, *stored).evaluation;
+            }
+            else
+            {
+                jobs.push_back({p, e, std::nullopt});
+            }
+        }
+    }
+    Runner(space, plans, engines, stores, setting, database, stop).Run(jobs);
+    for (auto& job : jobs)
+    {
+        found[job.plan][job.engine] = std::move(job.evaluation);
+    }
+    std::vector<Comparison> comparisons;
+    for (size_t p = 0; p < plans.size(); p++)
+    {
+        Comparison comparison{plans[p], {}, {}};
+        for (size_t e = 0; e < names.size(); e++)
+        {
+            if (found[p][e])
+            {
+                comparison.engines.push_back(names[e]);
+                comparison.evaluations.push_back(*found[p][e]);
+            }
+        }
+        comparisons.push_back(std::move(comparison));
+    }
+    return comparisons;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_COMPARE_ENGINES_H
+#define SCALEACROSS_COMPARE_ENGINES_H
+
+#include "cli/report-json.h"
+#include "cli/worker-engine.h"
+#include "core/explore/search-space.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Engines differ noticeably in a communication class beyond this; the figure of kModelError.
+constexpr double kEngineTolerance = 0.05;
+
+/// One plan on several engines.
+struct Comparison
+{
+    Plan plan;
+    std::vector<std::string> engines;
+    std::vector<Evaluation> evaluations; //!< by engine
+};
+
+/// What `compare` and the checks of `explore` run with.
+struct CompareSetting
+{
+    CommonOptions common;
+    WorkerLimits limits;
+    RunOptions run;
+};
+
+/**
+ * Runs every plan on every engine, several at a time, and stores each run when it is done. Stored
+ * runs are not repeated. Returns early, without what is missing, once `stop` is set.
+ */
+std::vector<Comparison> CompareEngines(const Study& study,
+                                       const SearchSpace& space,
+                                       const std::vector<Plan>& plans,
+                                       const std::vector<std::string>& engines,
+                                       const CompareSetting& setting,
+                                       Database& database,
+                                       const std::atomic<bool>& stop);
+
+/**
+ * t / t_reference - 1. The reference is the last engine of the comparison that ran, for engines are
+ * named in the order of their exactness. A busy time of zero on both sides is an error of zero.
+ */
+double RelativeError(Duration time, Duration reference);
+
+/**
+ * Why an engine's communication differs from the packet engine's: "loss", "pause" and "collision"
+ * as the packet report counts them, those that apply joined by "+"; "contention" where none does
+ * and several classes use the network, which may meet on a link; else "unexplained".
+ */
+std::string ReasonOfDifference(const RunReport& packet);
+
+/// Entries {plan, engine, iteration_time_s, relative_error, classes, reason?} of `compare --json`.
+Json ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons);
+
+/// The same for people: a table, then a line for every difference beyond kEngineTolerance.
+std::string ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparisons);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_COMPARE_ENGINES_H

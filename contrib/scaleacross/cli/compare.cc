@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/compare-engines.h"
+#include "cli/engines.h"
+#include "cli/explore-study.h"
+#include "cli/interrupt.h"
+#include "core/base/errors.h"
+#include "core/explore/baselines.h"
+
+#include <iostream>
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Up to so many plans of a study are all compared without being asked.
+constexpr uint64_t g_fewPlans = 100;
+
+struct CompareOptions
+{
+    ExploreOptions explore; //!< for finding the best plans
+    RunOptions run;
+    size_t top{0}; //!< 0: all if they are few, else 5
+    std::vector<std::string> engines;
+};
+
+/// Every plan of a space that can run.
+std::vector<Plan>
+AllPlans(const SearchSpace& space)
+{
+    std::vector<Plan> plans;
+    for (uint64_t i = 0; i < space.Size(); i++)
+    {
+        const auto made = space.At(i);
+        const auto* plan = std::get_if<Plan>(&made);
+        if (plan != nullptr && !CheckFit(space.With(*plan)))
+        {
+            plans.push_back(*plan);
+        }
+    }
+    return plans;
+}
+
+/// The best plans by the first engine.
+std::vector<Plan>
+BestPlans(const Study& study,
+          const SearchSpace& space,
+          const CompareOptions& options,
+          size_t count,
+          Database& database,
+          const std::atomic<bool>& stop)
+{
+    const Answer answer = ExploreStudy(study, space, options.explore, database, stop);
+    if (answer.search.interrupted)
+    {
+        throw Interrupted();
+    }
+    std::vector<Plan> plans;
+    for (const auto& ranked : answer.search.board.Best())
+    {
+        if (plans.size() < count)
+        {
+            plans.push_back(ranked.plan);
+        }
+    }
+    return plans;
+}
+
+Exit
+Compare(const CompareOptions& options)
+{
+    Study study = StudyOf(options.explore.common);
+    const SearchSpace space(study);
+    const std::vector<std::string> engines =
+        options.engines.empty() ? KnownEngines() : options.engines;
+    CompareSetting setting{options.explore.common, LimitsOf(options.explore.worker), options.run};
+    setting.run.seed = study.seed;
+    const auto& stop = CatchInterrupts();
+    for (const auto& engine : engines)
+    {
+        MakeEngine(engine, "--engines");
+    }
+    Database database = OpenDatabase(options.explore.common, study);
+    try
+    {
+        const bool all = options.top == 0 && space.Size() <= g_fewPlans;
+        const size_t count = options.top == 0 ? 5 : options.top;
+        const auto plans =
+            all ? AllPlans(space) : BestPlans(study, space, options, count, database, stop);
+        const auto comparisons =
+            CompareEngines(study, space, plans, engines, setting, database, stop);
+        std::cout << (setting.common.json ? ComparisonJson(space, comparisons).dump(2) + "\n"
+                                          : ComparisonText(space, comparisons));
+        if (stop)
+        {
+            throw Interrupted();
+        }
+        return plans.empty() ? Exit::Failed : Exit::Done;
+    }
+    catch (const Interrupted&)
+    {
+        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+        return Exit::Interrupted;
+    }
+}
+
+} // namespace
+
+void
+AddCompare(CLI::App& app, CommandAction& chosen)
+{
+    auto options = std::make_shared<CompareOptions>();
+    CLI::App* command =
+        app.add_subcommand("compare", "run plans of a study on several engines and compare");
+    AddCommonOptions(*command, options->explore.common);
+    AddWorkerOptions(*command, options->explore.worker);
+    AddRunOptions(*command, options->run);
+    command
+        ->add_option("--engines",
+                     options->engines,
+                     "engines, the most exact one last; default: all")
+        ->delimiter(',');
+    command
+        ->add_option("--top",
+                     options->top,
+                     "compare only so many of the best plans; default: all plans if there are at "
+                     "most 100, else 5")
+        ->check(CLI::Range(1U, 1000000U));
+    command->callback([options, &chosen] { chosen = [options] { return Compare(*options); }; });
+}
+
+} // namespace scaleacross

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/compare-engines.h"
+#include "cli/table.h"
+
+#include <cmath>
+#include <fmt/format.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// The report that the others of a comparison are held against: that of the last engine that ran.
+const RunReport*
+ReferenceOf(const Comparison& comparison)
+{
+    const RunReport* reference = nullptr;
+    for (const auto& evaluation : comparison.evaluations)
+    {
+        const auto* report = std::get_if<RunReport>(&evaluation);
+        reference = report != nullptr ? report : reference;
+    }
+    return reference;
+}
+
+bool
+Differs(const ClassReport& part, const ClassReport& reference)
+{
+    return std::abs(RelativeError(part.busy, reference.busy)) > kEngineTolerance;
+}
+
+bool
+DiffersSomewhere(const RunReport& report, const RunReport& reference)
+{
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        if (Differs(report.classes[c], reference.classes[c]))
+        {
+            return true;
+        }
+    }
+    return std::abs(RelativeError(report.iterationTime, reference.iterationTime)) >
+           kEngineTolerance;
+}
+
+Json
+ClassesJson(const RunReport& report, const RunReport& reference)
+{
+    Json json = Json::object();
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const ClassReport& part = report.classes[c];
+        if (part.bytes.Count() == 0 && reference.classes[c].bytes.Count() == 0)
+        {
+            continue;
+        }
+        json[ToString(static_cast<CommClass>(c))] = {
+            {"busy_s", part.busy.S()},
+            {"exposed_s", part.exposed.S()},
+            {"bytes", part.bytes.Count()},
+            {"cross_bytes", part.crossBytes.Count()},
+            {"relative_error", RelativeError(part.busy, reference.classes[c].busy)}};
+    }
+    return json;
+}
+
+std::string
+SignedPercent(double fraction)
+{
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+/// "tp +6.1 %, dp -7.0 %" of the classes that differ.
+std::string
+DifferencesText(const RunReport& report, const RunReport& reference)
+{
+    std::string text;
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        if (Differs(report.classes[c], reference.classes[c]))
+        {
+            text += (text.empty() ? "" : ", ") + ToString(static_cast<CommClass>(c)) + " " +
+                    SignedPercent(RelativeError(report.classes[c].busy, reference.classes[c].busy));
+        }
+    }
+    return text.empty() ? "no class by itself" : text;
+}
+
+} // namespace
+
+double
+RelativeError(Duration time, Duration reference)
+{
+    if (reference.Ps() == 0)
+    {
+        return time.Ps() == 0 ? 0 : 1;
+    }
+    return static_cast<double>(time.Ps()) / static_cast<double>(reference.Ps()) - 1;
+}
+
+std::string
+ReasonOfDifference(const RunReport& packet)
+{
+    const NetworkReport& counted = packet.network;
+    std::string reason;
+    const auto add = [&reason](bool applies, const char* name) {
+        if (applies)
+        {
+            reason += (reason.empty() ? "" : "+") + std::string(name);
+        }
+    };
+    add(counted.packetsDropped > 0 || counted.retransmissions > 0, "loss");
+    add(counted.pauses > 0, "pause");
+    add(counted.collisionFactor > 1 + kEngineTolerance, "collision");
+    if (!reason.empty())
+    {
+        return reason;
+    }
+    // Tensor parallel traffic stays inside the server and meets nobody on the network.
+    uint32_t classes = 0;
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const bool network = static_cast<CommClass>(c) != CommClass::Tensor;
+        classes += network && packet.classes[c].bytes.Count() > 0 ? 1 : 0;
+    }
+    return classes > 1 ? "contention" : "unexplained";
+}
+
+Json
+ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons)
+{
+    Json list = Json::array();
+    for (const auto& comparison : comparisons)
+    {
+        const RunReport* reference = ReferenceOf(comparison);
+        for (size_t i = 0; i < comparison.engines.size(); i++)
+        {
+            Json entry = {{"plan", ToJson(comparison.plan)}, {"engine", comparison.engines[i]}};
+            entry["plan"]["label"] = space.LabelOf(comparison.plan);
+            const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
+            if (report == nullptr)
+            {
+                entry["iteration_time_s"] = nullptr;
+                entry["relative_error"] = nullptr;
+                entry.update(ToJson(comparison.evaluations[i]));
+            }
+            else
+            {
+                entry["iteration_time_s"] = report->iterationTime.S();
+                entry["relative_error"] =
+                    RelativeError(report->iterationTime, reference->iterationTime);
+                entry["classes"] = ClassesJson(*report, *reference);
+                entry["reason"] = DiffersSomewhere(*report, *reference)
+                                      ? Json(ReasonOfDifference(*reference))
+                                      : Json(nullptr);
+            }
+            list.push_back(entry);
+        }
+    }
+    return list;
+}
+
+std::string
+ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparisons)
+{
+    std::vector<Table::Column> columns = {{"plan", Table::Align::Left},
+                                          {"engine", Table::Align::Left},
+                                          {"iteration"},
+                                          {"error"}};
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        columns.push_back({ToString(static_cast<CommClass>(c))});
+    }
+    Table table(columns);
+    std::string remarks;
+    for (const auto& comparison : comparisons)
+    {
+        const RunReport* reference = ReferenceOf(comparison);
+        for (size_t i = 0; i < comparison.engines.size(); i++)
+        {
+            std::vector<std::string> cells = {i == 0 ? space.LabelOf(comparison.plan) : "",
+                                              comparison.engines[i]};
+            const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
+            if (report == nullptr)
+            {
+                const auto* infeasible = std::get_if<Infeasible>(&comparison.evaluations[i]);
+                const Failure failure = infeasible != nullptr
+                                            ? Failure{infeasible->reason, infeasible->detail}
+                                            : std::get<Failure>(comparison.evaluations[i]);
+                cells.push_back(failure.reason);
+                cells.resize(columns.size(), "-");
+                remarks += fmt::format("{} on {}: {}: {}\n",
+                                       space.LabelOf(comparison.plan),
+                                       comparison.engines[i],
+                                       failure.reason,
+                                       failure.detail);
+            }
+            else
+            {
+                const double error = RelativeError(report->iterationTime, reference->iterationTime);
+                cells.push_back(ToString(report->iterationTime));
+                cells.push_back(report == reference ? "" : SignedPercent(error));
+                for (const auto& part : report->classes)
+                {
+                    cells.push_back(part.bytes.Count() == 0 ? "-" : ToString(part.busy));
+                }
+                if (DiffersSomewhere(*report, *reference))
+                {
+                    remarks += fmt::format("{} on {}: iteration {}; {} against {}: {}\n",
+                                           space.LabelOf(comparison.plan),
+                                           comparison.engines[i],
+                                           SignedPercent(error),
+                                           DifferencesText(*report, *reference),
+                                           reference->engine,
+                                           ReasonOfDifference(*reference));
+                }
+            }
+            table.Add(cells);
+        }
+    }
+    std::string text = table.Text();
+    if (!remarks.empty())
+    {
+        text += fmt::format("\nDifferences beyond {:.0f} % in the time of a class:\n{}",
+                            100 * kEngineTolerance,
+                            remarks);
+    }
+    return text;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+#include "cli/explore-study.h"
+#include "cli/report-json.h"
+#include "cli/report-text.h"
+#include "cli/table.h"
+#include "core/base/errors.h"
+#include "core/spec/canonical-json.h"
+#include "core/store/search-reader.h"
+
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct ShowOptions
+{
+    CommonOptions common;
+    int64_t search{0};
+    size_t top{10};
+};
+
+Json
+RunJson(const std::string& label, const StoredRun& run)
+{
+    Json json = ToJson(run.evaluation);
+    json["engine"] = run.engine;
+    json["plan"] = {{"label", label}, {"text", run.planText}};
+    return json;
+}
+
+Json
+SummaryJson(const SearchSummary& search)
+{
+    Json rejected = Json::object();
+    for (const auto& [reason, count] : search.counts.rejected)
+    {
+        rejected[reason] = count.count;
+    }
+    Json failed = Json::object();
+    for (const auto& [reason, count] : search.counts.failed)
+    {
+        failed[reason] = count.count;
+    }
+    return {{"search", search.id},
+            {"study", search.study},
+            {"engine", search.engine},
+            {"plans", search.plans},
+            {"looked_at", search.counts.next},
+            {"evaluated", search.counts.evaluated},
+            {"rejected", rejected},
+            {"failed", failed},
+            {"finished", search.finished},
+            {"seconds", search.seconds},
+            {"gap", search.gap ? Json(*search.gap) : Json(nullptr)},
+            {"explanation", search.explanation}};
+}
+
+Json
+DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, size_t top, int64_t id)
+{
+    Json all = Json::array();
+    for (const auto& search : searches)
+    {
+        if (id != 0 && search.id != id)
+        {
+            continue;
+        }
+        Json json = SummaryJson(search);
+        json["ranking"] = Json::array();
+        for (const auto& kept : BestRuns(database, search.id, top))
+        {
+            Json run = RunJson(kept.label, kept.run);
+            run["rank"] = kept.rank;
+            run["pareto"] = kept.pareto;
+            json["ranking"].push_back(run);
+        }
+        json["baselines"] = Json::object();
+        for (const auto& baseline : BaselinesOf(database, search.id))
+        {
+            json["baselines"][baseline.name] = baseline.run
+                                                   ? RunJson(baseline.run->label, *baseline.run)
+                                                   : Json{{"infeasible",
+                                                           {{"reason", baseline.reason.reason},
+                                                            {"detail", baseline.reason.detail}}}};
+        }
+        json["checks"] = Json::array();
+        for (const auto& run : OtherRuns(database, search.id))
+        {
+            json["checks"].push_back(RunJson(run.label, run));
+        }
+        all.push_back(json);
+    }
+    return {{"db", database.Path()}, {"searches", all}};
+}
+
+std::string
+SearchText(Database& database, const SearchSummary& search, size_t top)
+{
+    std::string text = fmt::format("{} ({} engine): {} of {} plans looked at, {} ran{}\n",
+                                   search.study,
+                                   search.engine,
+                                   search.counts.next,
+                                   search.plans,
+                                   search.counts.evaluated,
+                                   search.finished ? "" : "; not finished");
+    if (!search.counts.rejected.empty())
+    {
+        text += "rejected: " + CountsText(search.counts.rejected) + "\n";
+    }
+    if (!search.counts.failed.empty())
+    {
+        text += "failed: " + CountsText(search.counts.failed) + "\n";
+    }
+    Table table = RunTable();
+    for (const auto& kept : BestRuns(database, search.id, top))
+    {
+        AddRow(table, std::to_string(kept.rank), kept.label, kept.run.evaluation);
+    }
+    for (const auto& baseline : BaselinesOf(database, search.id))
+    {
+        if (baseline.run)
+        {
+            AddRow(table, baseline.name, baseline.run->label, baseline.run->evaluation);
+        }
+    }
+    for (const auto& run : OtherRuns(database, search.id))
+    {
+        AddRow(table, run.engine, run.label, run.evaluation);
+    }
+    text += "\n" + table.Text();
+    for (const auto& line : search.explanation)
+    {
+        text += (&line == &search.explanation.front() ? "\n" : "") + line + "\n";
+    }
+    return text;
+}
+
+Exit
+ShowDatabase(const ShowOptions& options)
+{
+    Database database(options.common.study, Database::Access::Read);
+    const auto searches = ListSearches(database);
+    if (options.common.json)
+    {
+        std::cout << DatabaseJson(database, searches, options.top, options.search).dump(2) << "\n";
+        return Exit::Done;
+    }
+    if (searches.empty())
+    {
+        std::cout << "no search is stored here\n";
+        return Exit::Done;
+    }
+    const SearchSummary* chosen = &searches.front();
+    for (const auto& search : searches)
+    {
+        chosen = search.id == options.search ? &search : chosen;
+    }
+    if (options.search != 0 && chosen->id != options.search)
+    {
+        throw ConfigError("--search " + std::to_string(options.search),
+                          "the database has no such search",
+                          "a number that `show` lists",
+                          "");
+    }
+    if (searches.size() > 1)
+    {
+        Table table({{"search"},
+                     {"study", Table::Align::Left},
+                     {"engine", Table::Align::Left},
+                     {"plans"},
+                     {"finished", Table::Align::Left},
+                     {"last", Table::Align::Left}});
+        for (const auto& search : searches)
+        {
+            table.Add({std::to_string(search.id),
+                       search.study,
+                       search.engine,
+                       std::to_string(search.plans),
+                       search.finished ? "yes" : "no",
+                       search.updated});
+        }
+        std::cout << table.Text() << "\nsearch " << chosen->id << " (--search chooses another):\n";
+    }
+    std::cout << SearchText(database, *chosen, options.top);
+    return Exit::Done;
+}
+
+Exit
+ShowStudy(const ShowOptions& options)
+{
+    const Study study = StudyOf(options.common);
+    Json json = {{"study", study.name},
+                 {"scenario", Json::parse(CanonicalJson(study.scenario))},
+                 {"search", Json::object()},
+                 {"plans", SearchSpace(study).Size()},
+                 {"baselines", study.baselines},
+                 {"engines", study.engines},
+                 {"seed", study.seed}};
+    for (const auto& axis : study.search)
+    {
+        json["search"][axis.key] = axis.values;
+    }
+    std::cout << json.dump(2) << "\n";
+    return Exit::Done;
+}
+
+} // namespace
+
+void
+AddShow(CLI::App& app, CommandAction& chosen)
+{
+    auto options = std::make_shared<ShowOptions>();
+    CLI::App* command =
+        app.add_subcommand("show", "print what a database holds, or what a study says");
+    command->add_option("DB|STUDY", options->common.study, "a database, or a study file")
+        ->required();
+    command->add_option("--search", options->search, "number of the search to print");
+    command->add_option("--top", options->top, "rows of the ranking to print")
+        ->check(CLI::Range(1U, 1000000U))
+        ->capture_default_str();
+    command->add_flag("--json", options->common.json, "print JSON instead of tables");
+    command->add_option("--set", options->common.set, "set a value of the study; repeatable")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+    command->callback([options, &chosen] {
+        chosen = [options] {
+            const std::string& path = options->common.study;
+            const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
+            return named || Database::IsDatabase(path) ? ShowDatabase(*options)
+                                                       : ShowStudy(*options);
+        };
+    });
+}
+
+} // namespace scaleacross

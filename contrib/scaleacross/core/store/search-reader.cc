@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/store/search-reader.h"
+
+#include <sstream>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::vector<std::string>
+LinesOf(const std::string& text)
+{
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+    {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+} // namespace
+
+Frontier
+CountsOf(Database& database, int64_t search)
+{
+    Frontier frontier;
+    auto& row = database.Prepare("SELECT next_plan, evaluated, bound_s FROM search WHERE id = ?");
+    row.bind(1, search);
+    SCALEACROSS_INVARIANT(row.executeStep(), "no search " + std::to_string(search));
+    frontier.next = static_cast<uint64_t>(row.getColumn(0).getInt64());
+    frontier.evaluated = static_cast<uint64_t>(row.getColumn(1).getInt64());
+    if (!row.isColumnNull(2))
+    {
+        frontier.bound = Duration::Seconds(row.getColumn(2).getDouble());
+    }
+    row.reset();
+    auto& counts = database.Prepare(
+        "SELECT outcome, reason, count, example FROM search_count WHERE search_id = ?");
+    counts.bind(1, search);
+    while (counts.executeStep())
+    {
+        const bool failed = counts.getColumn(0).getString() == "failed";
+        auto& map = failed ? frontier.failed : frontier.rejected;
+        map[counts.getColumn(1).getString()] = {
+            static_cast<uint64_t>(counts.getColumn(2).getInt64()),
+            counts.getColumn(3).getString()};
+    }
+    counts.reset();
+    return frontier;
+}
+
+std::vector<SearchSummary>
+ListSearches(Database& database)
+{
+    std::vector<SearchSummary> searches;
+    auto& select = database.Prepare(
+        "SELECT id, study, engine, plans, finished, seconds, updated_at, gap, "
+        "IFNULL(explanation, '') AS explanation FROM search ORDER BY updated_at DESC, id DESC");
+    while (select.executeStep())
+    {
+        SearchSummary summary;
+        summary.id = select.getColumn("id").getInt64();
+        summary.study = select.getColumn("study").getString();
+        summary.engine = select.getColumn("engine").getString();
+        summary.plans = static_cast<uint64_t>(select.getColumn("plans").getInt64());
+        summary.finished = select.getColumn("finished").getInt() != 0;
+        summary.seconds = select.getColumn("seconds").getDouble();
+        summary.updated = select.getColumn("updated_at").getString();
+        if (!select.isColumnNull("gap"))
+        {
+            summary.gap = select.getColumn("gap").getDouble();
+        }
+        summary.explanation = LinesOf(select.getColumn("explanation").getString());
+        searches.push_back(std::move(summary));
+    }
+    select.reset();
+    for (auto& summary : searches)
+    {
+        summary.counts = CountsOf(database, summary.id);
+    }
+    return searches;
+}
+
+std::vector<KeptRun>
+BestRuns(Database& database, int64_t search, uint64_t top)
+{
+    // By the order of RanksBefore(): a finished search has its ranks from it too.
+    auto& select = database.Prepare(
+        "SELECT run_id, ROW_NUMBER() OVER (ORDER BY iteration_time_s, plan.text) AS place, pareto, "
+        "best_of_crossing, search_run.label AS label "
+        "FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
+        "WHERE search_id = ? AND status = 'ok' ORDER BY place LIMIT ?");
+    select.bind(1, search);
+    select.bind(2, static_cast<int64_t>(top));
+    std::vector<KeptRun> runs;
+    std::vector<int64_t> ids;
+    while (select.executeStep())
+    {
+        KeptRun kept;
+        ids.push_back(select.getColumn("run_id").getInt64());
+        kept.rank = static_cast<uint64_t>(select.getColumn("place").getInt64());
+        kept.pareto = select.getColumn("pareto").getInt() != 0;
+        kept.bestOfCrossing = select.getColumn("best_of_crossing").getInt() != 0;
+        kept.label = select.getColumn("label").getString();
+        runs.push_back(std::move(kept));
+    }
+    select.reset();
+    for (size_t i = 0; i < runs.size(); i++)
+    {
+        runs[i].run = LoadRun(database, ids[i]);
+    }
+    return runs;
+}
+
+std::vector<KeptBaseline>
+BaselinesOf(Database& database, int64_t search)
+{
+    auto& select = database.Prepare(
+        "SELECT name, run_id, IFNULL(reason, '') AS reason, IFNULL(detail, '') AS detail "
+        "FROM baseline WHERE search_id = ? ORDER BY name");
+    select.bind(1, search);
+    std::vector<KeptBaseline> baselines;
+    std::vector<int64_t> ids;
+    while (select.executeStep())
+    {
+        KeptBaseline baseline;
+        baseline.name = select.getColumn("name").getString();
+        baseline.reason = {select.getColumn("reason").getString(),
+                           select.getColumn("detail").getString()};
+        ids.push_back(select.isColumnNull("run_id") ? 0 : select.getColumn("run_id").getInt64());
+        baselines.push_back(std::move(baseline));
+    }
+    select.reset();
+    for (size_t i = 0; i < baselines.size(); i++)
+    {
+        if (ids[i] != 0)
+        {
+            baselines[i].run = LoadRun(database, ids[i]);
+        }
+    }
+    return baselines;
+}
+
+std::vector<StoredRun>
+OtherRuns(Database& database, int64_t search)
+{
+    auto& select = database.Prepare(
+        "SELECT run.id FROM run JOIN search ON search.scenario_id = run.scenario_id "
+        "WHERE search.id = ? AND run.engine <> search.engine ORDER BY run.engine, run.id");
+    select.bind(1, search);
+    std::vector<int64_t> ids;
+    while (select.executeStep())
+    {
+        ids.push_back(select.getColumn(0).getInt64());
+    }
+    select.reset();
+    std::vector<StoredRun> runs;
+    for (const int64_t id : ids)
+    {
+        runs.push_back(LoadRun(database, id));
+    }
+    return runs;
+}
+
+} // namespace scaleacross

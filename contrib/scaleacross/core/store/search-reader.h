@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SEARCH_READER_H
+#define SCALEACROSS_SEARCH_READER_H
+
+#include "core/explore/result-sink.h"
+#include "core/store/run-store.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// One line of the list of searches in a database.
+struct SearchSummary
+{
+    int64_t id{0};
+    std::string study;
+    std::string engine;
+    uint64_t plans{0};
+    bool finished{false};
+    double seconds{0};
+    std::string updated;
+    Frontier counts;
+    std::optional<double> gap;
+    std::vector<std::string> explanation;
+};
+
+/// A run that a search kept.
+struct KeptRun
+{
+    uint64_t rank{0};
+    bool pareto{false};
+    bool bestOfCrossing{false};
+    std::string label;
+    StoredRun run;
+};
+
+/// A baseline of a search.
+struct KeptBaseline
+{
+    std::string name;
+    std::optional<StoredRun> run;
+    Infeasible reason; //!< where there is no run
+};
+
+/// All searches, the one last worked on first.
+std::vector<SearchSummary> ListSearches(Database& database);
+
+/// The `top` best, by rank; of an unfinished search the best so far, with ranks to match.
+std::vector<KeptRun> BestRuns(Database& database, int64_t search, uint64_t top);
+
+std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
+
+/// The counts of a search, up to where it has come.
+Frontier CountsOf(Database& database, int64_t search);
+
+/// Runs of all other engines on the plans that a search keeps or compares with.
+std::vector<StoredRun> OtherRuns(Database& database, int64_t search);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SEARCH_READER_H
