@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-test.h"
+
+#include "ns3/boolean.h"
+#include "ns3/config.h"
+#include "ns3/scheduler.h"
+
+#include <map>
+#include <random>
+
+using namespace ns3;
+using namespace fabrictest;
+using scaleacross::Bytes;
+
+namespace
+{
+
+/// An event list that hands out events of equal time in an order that has nothing to do with the
+/// order in which they were scheduled.
+class ShufflingScheduler : public Scheduler
+{
+  public:
+    static TypeId GetTypeId()
+    {
+        static TypeId tid = TypeId("scaleacross::test::ShufflingScheduler")
+                                .SetParent<Scheduler>()
+                                .SetGroupName("ScaleAcross")
+                                .AddConstructor<ShufflingScheduler>();
+        return tid;
+    }
+
+    void Insert(const Event& event) override
+    {
+        m_events.emplace(Order(event), event);
+    }
+
+    bool IsEmpty() const override
+    {
+        return m_events.empty();
+    }
+
+    Event PeekNext() const override
+    {
+        return m_events.begin()->second;
+    }
+
+    Event RemoveNext() override
+    {
+        Event event = PeekNext();
+        m_events.erase(m_events.begin());
+        return event;
+    }
+
+    void Remove(const Event& event) override
+    {
+        m_events.erase(Order(event));
+    }
+
+  private:
+    using Key = std::pair<uint64_t, uint64_t>;
+
+    static Key Order(const Event& event)
+    {
+        // Multiplication by an odd number permutes the ids. What a test does at time zero, before
+        // anything runs, stays in its order.
+        uint32_t uid = event.key.m_uid;
+        return {event.key.m_ts, event.key.m_ts == 0 ? uid : uid * 2'654'435'769U};
+    }
+
+    std::map<Key, Event> m_events;
+};
+
+NS_OBJECT_ENSURE_REGISTERED(ShufflingScheduler);
+
+/// How a simulation is carried out; none of it may change the result.
+struct Engine
+{
+    std::string scheduler{"ns3::MapScheduler"};
+    bool eager{false};
+};
+
+struct Outcome
+{
+    std::vector<Event> delivered;
+    std::vector<Event> completed;
+    std::vector<std::string> failures;
+    uint64_t pauses{0};
+    uint64_t drops{0};
+    uint64_t retransmissions{0};
+    uint64_t undelivered{0};
+    bool balanced{true};
+
+    bool operator==(const Outcome& other) const
+    {
+        return delivered == other.delivered && completed == other.completed &&
+               failures == other.failures && pauses == other.pauses && drops == other.drops &&
+               retransmissions == other.retransmissions;
+    }
+};
+
+/// A random connected fabric of 1 to 5 switches with 2 to 8 hosts. All wires may be alike, so that
+/// many things happen at the same time.
+void
+BuildRandom(FabricHelper& fabric, std::mt19937& random)
+{
+    const char* rates[] = {"25Gbps", "40Gbps", "100Gbps", "400Gbps"};
+    const bool alike = random() % 2 == 0;
+    auto rate = [&]() { return DataRate(alike ? "100Gbps" : rates[random() % 4]); };
+    auto delay = [&]() { return NanoSeconds(alike ? 1000 : 50 + random() % 20'000); };
+    auto loss = [&]() { return random() % 4 == 0 ? 1e-3 : 0.0; };
+    fabric.SetSwitchAttribute("BufferSize", UintegerValue((1 + random() % 4) * 4 * kMiB));
+    fabric.SetSwitchAttribute("Pfc", BooleanValue(random() % 4 != 0));
+    fabric.SetNicAttribute("Mtu", UintegerValue(random() % 2 == 0 ? 1000 : 4096));
+    std::vector<Ptr<FabricSwitch>> switches;
+    const uint32_t nSwitches = 1 + random() % 5;
+    for (uint32_t i = 0; i < nSwitches; ++i)
+    {
+        switches.push_back(fabric.AddSwitch());
+        if (i > 0) // to a switch before it, perhaps twice
+        {
+            Ptr<FabricSwitch> other = switches[random() % i];
+            for (uint32_t n = 1 + random() % 2; n > 0; --n)
+            {
+                fabric.Connect(switches[i], other, rate(), delay(), loss());
+            }
+        }
+    }
+    for (uint32_t n = 2 + random() % 7; n > 0; --n)
+    {
+        Ptr<FabricSwitch> place = switches[random() % nSwitches];
+        fabric.Connect(fabric.AddNic(fabric.AddHost()), place, rate(), delay(), loss());
+    }
+    fabric.InstallRoutes();
+    fabric.AssignStreams(static_cast<int64_t>(random() % 100'000));
+}
+
+Outcome
+RunRandom(uint32_t seed, const Engine& engine)
+{
+    ObjectFactory scheduler(engine.scheduler);
+    Simulator::SetScheduler(scheduler);
+    Config::SetDefault("ns3::FabricPort::Eager", BooleanValue(engine.eager));
+    std::mt19937 random(seed);
+    Outcome outcome;
+    Log log;
+    {
+        FabricHelper fabric;
+        BuildRandom(fabric, random);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(100));
+        fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1 + random() % 4));
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(1 + random() % 3));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(100'000));
+        const uint32_t nNics = static_cast<uint32_t>(fabric.Nics().size());
+        for (uint32_t i = 0; i < 10; ++i)
+        {
+            uint32_t from = random() % nNics;
+            uint32_t to = (from + 1 + random() % (nNics - 1)) % nNics;
+            auto connection = fabric.CreateConnection(fabric.Nics()[from], fabric.Nics()[to]);
+            log.Watch(connection);
+            for (uint32_t message = 0; message < 3; ++message)
+            {
+                Bytes bytes(random() % 500'000);
+                uint64_t tag = i * 10 + message;
+                // What an application does at one time has the order of its own events: no two
+                // here.
+                Time when = random() % 2 == 0 ? Time(0) : NanoSeconds(1000 * (1 + tag));
+                Simulator::Schedule(when, [=]() { connection->Send(bytes, tag); });
+            }
+        }
+        for (uint32_t us = 7; us < 1000; us += 31)
+        {
+            Simulator::Schedule(MicroSeconds(us), [&fabric, &outcome]() {
+                outcome.balanced = outcome.balanced && BalanceOf(fabric).Holds();
+            });
+        }
+        Simulator::Run();
+        FabricBalance balance = BalanceOf(fabric);
+        outcome.balanced = outcome.balanced && balance.Holds() && balance.inFlight == 0;
+        outcome.drops = balance.Dropped();
+        for (const auto& fabricSwitch : fabric.Switches())
+        {
+            outcome.pauses += fabricSwitch->GetPauses();
+        }
+        for (const auto& nic : fabric.Nics())
+        {
+            outcome.retransmissions += nic->GetRetransmissions();
+        }
+        outcome.undelivered = CountUndelivered(fabric);
+        Simulator::Destroy();
+    }
+    Config::SetDefault("ns3::FabricPort::Eager", BooleanValue(false));
+    Simulator::SetScheduler(ObjectFactory("ns3::MapScheduler"));
+    Simulator::Destroy();
+    outcome.delivered = log.delivered;
+    outcome.completed = log.completed;
+    outcome.failures = log.failures;
+    // Callbacks of different nodes at one time may come in any order.
+    std::sort(outcome.delivered.begin(), outcome.delivered.end());
+    std::sort(outcome.completed.begin(), outcome.completed.end());
+    std::sort(outcome.failures.begin(), outcome.failures.end());
+    return outcome;
+}
+
+/**
+ * Random fabrics and traffic, with and without PFC, loss and equal times. Whatever happens: packets
+ * are conserved at any time, nothing is left in flight, every message is delivered; and the result
+ * is the same to the bit when the simulation is repeated, when every departure is an event of its
+ * own, with another event list, and when events of equal time come in another order.
+ */
+class RandomFabricTest : public TestCase
+{
+  public:
+    explicit RandomFabricTest(uint32_t first)
+        : TestCase("Random fabrics from seed " + std::to_string(first)),
+          m_first(first)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (uint32_t seed = m_first; seed < m_first + 25; ++seed)
+        {
+            Outcome reference = RunRandom(seed, {});
+            NS_TEST_ASSERT_MSG_EQ(reference.balanced, true, "conserved, seed " << seed);
+            NS_TEST_ASSERT_MSG_EQ(reference.undelivered, 0, "delivered, seed " << seed);
+            NS_TEST_ASSERT_MSG_EQ(reference.completed.size(), 30, "completed, seed " << seed);
+            const Engine engines[] = {{"ns3::MapScheduler", false},
+                                      {"ns3::MapScheduler", true},
+                                      {"ns3::QuadHeapScheduler", false},
+                                      {"scaleacross::test::ShufflingScheduler", false},
+                                      {"scaleacross::test::ShufflingScheduler", true}};
+            for (const Engine& engine : engines)
+            {
+                Outcome outcome = RunRandom(seed, engine);
+                NS_TEST_ASSERT_MSG_EQ((outcome == reference),
+                                      true,
+                                      "seed " << seed << ", " << engine.scheduler
+                                              << (engine.eager ? ", eager" : ""));
+            }
+        }
+    }
+
+    uint32_t m_first;
+};
+
+class PropertySuite : public TestSuite
+{
+  public:
+    PropertySuite()
+        : TestSuite("scaleacross-properties")
+    {
+        for (uint32_t first : {0, 100, 200, 300})
+        {
+            AddTestCase(new RandomFabricTest(first));
+        }
+    }
+};
+
+PropertySuite g_propertySuite;
+
+} // namespace
