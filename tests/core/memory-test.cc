@@ -137,9 +137,30 @@ TEST(Memory, FullRecomputationKeepsLayerInputs)
     plan.recompute = Recompute::Full;
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
                      8 * 2.0 * 1024 * 512 + kGptLayer);
-    // Selective frees the attention's statistics only: flash attention keeps no scores.
+}
+
+TEST(Memory, SelectiveRecomputationKeepsNoNormsAndActivations)
+{
+    // GELU: of 32 s b h + 4 a s, the two norms' outputs, 2h each, and the activation's, 2f = 8h,
+    // go: 20 s b h + 4 a s stay, and one layer's 12 s b h come back for its backward.
+    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
     plan.recompute = Recompute::Selective;
-    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]), 8 * 32.0 * 1024 * 512);
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
+                     8 * (20.0 * 1024 * 512 + 4.0 * 8 * 1024) + 12.0 * 1024 * 512);
+    // SwiGLU, Llama 3 8B: of the 139,392 bytes per token and layer (ActivationsOfALlamaLayer)
+    // 4h + 2f = 16,384 + 28,672 = 45,056 go.
+    plan = PlanOf(1, 1, 16, Sharding::Fsdp);
+    plan.recompute = Recompute::Selective;
+    const double head = 4 * 4096 + 2.0 * 128256;
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(ModelPreset("llama3-8b"), plan)[0]),
+                     1024 * (32 * (139392.0 - 45056) + head + 45056));
+    // MoE, h = 512, k f_e + f_s = 3,072: 4h + 2 x 3,072 = 8,192 per token go; the dispatched copies
+    // stay. Dense layers, f = 2,048: 6,144. Four layers of each; one MoE layer comes back.
+    plan.recompute = Recompute::None;
+    const double whole = Activations(MemoryOfPlan(SmallMoe(), plan)[0]);
+    plan.recompute = Recompute::Selective;
+    EXPECT_DOUBLE_EQ(whole - Activations(MemoryOfPlan(SmallMoe(), plan)[0]),
+                     1024 * (4 * 8192.0 + 4 * 6144 - 8192));
 }
 
 TEST(Memory, ActivationsOfALlamaLayer)
@@ -176,6 +197,10 @@ TEST(Memory, Llama405BTrainsAsPublished)
     EXPECT_EQ(kept->reason, "memory");
     EXPECT_NE(kept->detail.find("most of it activations"), std::string::npos) << kept->detail;
     scenario.Job().plan.reshard = true;
+    EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
+    // So does keeping whole gradients with selective recomputation.
+    scenario.Job().plan.reshard = false;
+    scenario.Job().plan.recompute = Recompute::Selective;
     EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
 }
 

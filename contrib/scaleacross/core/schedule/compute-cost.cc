@@ -100,14 +100,27 @@ FlopsOfHead(const ModelSpec& model, const WorkloadSpec& workload)
  * neither. The weight gradient is a GEMM that accumulates in its epilogue and adds no pass.
  */
 
-/// RMSNorm. Forward reads x and writes y: 4 h per token. Backward reads x and dy and writes dx: 6
-/// h. Residual sum, forward, and sum of the two gradients, backward: two reads and a write, 6 h.
+/// RMSNorm, forward: reads x and writes y, 4 h per token.
+Work
+NormForward(const ModelSpec& model, const WorkloadSpec& workload)
+{
+    return {0, 4.0 * workload.sequence * model.hidden};
+}
+
+/// RMSNorm, backward, reads x and dy and writes dx: 6 h. Residual sum, forward, and sum of the two
+/// gradients, backward: two reads and a write, 6 h.
 PassWork
 NormAndResidual(const ModelSpec& model, const WorkloadSpec& workload)
 {
     const double elements = static_cast<double>(workload.sequence) * model.hidden;
-    return {{0, (4 + 6) * elements}, {0, (6 + 6) * elements}, {}};
+    return {NormForward(model, workload) + Work{0, 6 * elements}, {0, (6 + 6) * elements}, {}};
 }
+
+/*
+ * Recomputation is counted in the input gradient. Selective: the norms' outputs and the activation
+ * function's again; that flash attention makes its scores again is part of its gradient anyway. (A
+ * split backward needs both for its weight gradient only; the sum of the two passes is the same.)
+ */
 
 PassWork
 WorkOfAttention(const ModelSpec& model, const WorkloadSpec& workload, Recompute recompute)
@@ -124,7 +137,7 @@ WorkOfAttention(const ModelSpec& model, const WorkloadSpec& workload, Recompute 
     work.weightGradient = Work{flops.projections, 0};
     if (recompute == Recompute::Selective)
     {
-        work.inputGradient = work.inputGradient + Work{flops.core, 0};
+        work.inputGradient = work.inputGradient + NormForward(model, workload);
     }
     else if (recompute == Recompute::Full)
     {
@@ -159,7 +172,12 @@ WorkOfMlp(const ModelSpec& model, const WorkloadSpec& workload, Recompute recomp
     work.inputGradient =
         common.inputGradient + Work{flops, activationGradient + permutation + routing};
     work.weightGradient = Work{flops, 0};
-    if (recompute == Recompute::Full)
+    if (recompute == Recompute::Selective)
+    {
+        work.inputGradient =
+            work.inputGradient + NormForward(model, workload) + Work{0, activation};
+    }
+    else if (recompute == Recompute::Full)
     {
         work.inputGradient = work.inputGradient + work.forward;
     }

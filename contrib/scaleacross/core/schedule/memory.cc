@@ -104,6 +104,15 @@ AddStates(const std::vector<ParameterUnit>& units,
                          job.workload.gradientBytes * LargestWindow(gathered, 2));
 }
 
+/// Width of the MLP that a token passes through: f, or k f_e + f_s.
+double
+MlpWidth(const ModelSpec& model, bool moe)
+{
+    return moe ? static_cast<double>(model.topK) * static_cast<double>(model.expertFfn) +
+                     static_cast<double>(model.sharedFfn)
+               : static_cast<double>(model.denseFfn);
+}
+
 /**
  * Bytes that one layer saves per token of a rank for its backward, BF16, flash attention, no
  * dropout: input of the first norm 2h, its output 2h, Q K V 2(a + 2g)d, attention output 2ad,
@@ -122,10 +131,19 @@ SavedPerToken(const ModelSpec& model, bool moe)
     const double attention =
         4 * h + 2 * (a + 2.0 * model.kvHeads) * model.headDim + 2 * a * model.headDim + 4 * a;
     const double k = moe ? model.topK : 0;
-    const double width =
-        moe ? k * static_cast<double>(model.expertFfn) + static_cast<double>(model.sharedFfn)
-            : static_cast<double>(model.denseFfn);
-    return attention + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * k * h;
+    return attention + 4 * h + (model.gatedMlp ? 6 : 4) * MlpWidth(model, moe) + 2 * k * h;
+}
+
+/**
+ * Bytes of these that cheap kernels make again from the rest: the outputs of the two norms, 2h
+ * each, from their inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its
+ * output, 2f of the 4f, from its input). Core attention has nothing to add: flash keeps no scores,
+ * and the log-sum-exp is what it makes them again from.
+ */
+double
+CheapPerToken(const ModelSpec& model, bool moe)
+{
+    return 4.0 * model.hidden + 2 * MlpWidth(model, moe);
 }
 
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
@@ -136,13 +154,14 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     double kept = 0;
     for (uint32_t i = 0; i < layers.count; i++)
     {
+        const bool moe = model.IsMoeLayer(layers.first + i);
         switch (job.plan.recompute)
         {
         case Recompute::None:
-            kept += SavedPerToken(model, model.IsMoeLayer(layers.first + i));
+            kept += SavedPerToken(model, moe);
             break;
-        case Recompute::Selective: // all but the attention's statistics: flash keeps no scores
-            kept += SavedPerToken(model, model.IsMoeLayer(layers.first + i)) - 4.0 * model.heads;
+        case Recompute::Selective:
+            kept += SavedPerToken(model, moe) - CheapPerToken(model, moe);
             break;
         case Recompute::Full: // the layer's input, sequence-sharded
             kept += 2.0 * model.hidden;
@@ -157,20 +176,23 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     return kept;
 }
 
-/// The layer that full recomputation brings back while its backward runs, per token of a rank.
+/// What recomputation brings back of the one layer whose backward runs, per token of a rank.
 double
 RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
 {
     double most = 0;
-    if (job.plan.recompute == Recompute::Full)
+    if (job.plan.recompute == Recompute::None)
     {
-        for (const auto& chunk : chunks)
+        return most;
+    }
+    const bool full = job.plan.recompute == Recompute::Full;
+    for (const auto& chunk : chunks)
+    {
+        for (uint32_t i = 0; i < chunk.count; i++)
         {
-            for (uint32_t i = 0; i < chunk.count; i++)
-            {
-                most =
-                    std::max(most, SavedPerToken(job.model, job.model.IsMoeLayer(chunk.first + i)));
-            }
+            const bool moe = job.model.IsMoeLayer(chunk.first + i);
+            most = std::max(most,
+                            full ? SavedPerToken(job.model, moe) : CheapPerToken(job.model, moe));
         }
     }
     return most;

@@ -31,11 +31,15 @@ enum class Schedule : uint8_t
     ZbH1         //!< zero-bubble H1
 };
 
+/// What backward computes again instead of keeping it from forward.
 enum class Recompute : uint8_t
 {
     None,
-    Selective, //!< recompute core attention only
-    Full       //!< keep only each layer's input
+    /// What cheap kernels make: the outputs of a layer's norms and of its activation function.
+    /// Megatron's modules core_attn, layernorm and moe_act, the last in dense layers too; the first
+    /// changes nothing here, where attention is flash attention and never keeps its scores.
+    Selective,
+    Full //!< keep only each layer's input
 };
 
 /**

@@ -221,7 +221,7 @@ ParallelFields()
                    "dorapp: contiguous microbatches per chunk and round; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.round)),
         WordField("plan.recompute",
-                  "activations computed again in backward: none, core attention, or whole layers",
+                  "computed again in backward: none, norms and activations, or whole layers",
                   SCALEACROSS_MEMBER(parallel.recompute)),
     };
 }
