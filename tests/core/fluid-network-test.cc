@@ -31,7 +31,7 @@ TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
 {
     const TransferCost cost = OnPort(2.0);
     FluidNetwork network(1, 0);
-    const auto id = network.Start(cost, 0, Duration::Seconds(1));
+    const auto id = network.Start(cost, 0, 0, Duration::Seconds(1));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(3));
 }
 
@@ -41,8 +41,8 @@ TEST(FluidNetwork, TransfersOnOnePortShareItEvenly)
     // time left, which takes 1 s, to 1.5 s. B has 0.5 s left then, alone: to 2.0 s.
     const TransferCost cost = OnPort(1.0);
     FluidNetwork network(1, 0);
-    const auto a = network.Start(cost, 0, Duration());
-    const auto b = network.Start(cost, 0, Duration::Seconds(0.5));
+    const auto a = network.Start(cost, 0, 0, Duration());
+    const auto b = network.Start(cost, 0, 0, Duration::Seconds(0.5));
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(1.5));
     network.Finish(a, Duration::Seconds(1.5));
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2.0));
@@ -55,8 +55,8 @@ TEST(FluidNetwork, WhatACutHoldsBackIsLeftToTheOthers)
     const TransferCost held = OnCut(1.0, 0, 10.0, 4);
     const TransferCost free = OnPort(1.0);
     FluidNetwork network(1, 1);
-    const auto a = network.Start(held, 0, Duration());
-    const auto b = network.Start(free, 0, Duration());
+    const auto a = network.Start(held, 0, 0, Duration());
+    const auto b = network.Start(free, 0, 0, Duration());
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(10));
     EXPECT_NEAR(network.FinishTime(b).S(), 1.0 / 0.9, 1e-9);
 }
@@ -68,23 +68,44 @@ TEST(FluidNetwork, ClassesShareACutByTheirFlows)
     const TransferCost one = OnCut(0.1, 0, 3.0, 1);
     const TransferCost two = OnCut(0.1, 0, 3.0, 2);
     FluidNetwork network(2, 1);
-    const auto a = network.Start(one, 0, Duration());
-    const auto b = network.Start(two, 1, Duration());
+    const auto a = network.Start(one, 0, 0, Duration());
+    const auto b = network.Start(two, 1, 0, Duration());
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(4.5));
     network.Finish(b, Duration::Seconds(4.5));
     EXPECT_NEAR(network.FinishTime(a).S(), 6.0, 1e-9);
+}
+
+TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
+{
+    // Four flows, 1 s of the cut each, 0.5 s of their port: the first transfer of a round takes 4
+    // s. It has set the first and the last flow 3.5 s apart. After a gap of 2 s the first flows
+    // have had the cut for those 2 s already: 2 s are left for the last one. After a gap of 10 s
+    // only its own turn is, 4 - 3 = 1 s. In the next round all meet again: 4 s.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    FluidNetwork network(1, 1);
+    auto id = network.Start(cost, 0, 1, Duration());
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(4));
+    network.Finish(id, Duration::Seconds(4));
+    id = network.Start(cost, 0, 1, Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(8));
+    network.Finish(id, Duration::Seconds(8));
+    id = network.Start(cost, 0, 1, Duration::Seconds(18));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(19));
+    network.Finish(id, Duration::Seconds(19));
+    id = network.Start(cost, 0, 2, Duration::Seconds(30));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
 }
 
 TEST(FluidNetwork, TellsWhoseFinishTimeChanged)
 {
     const TransferCost cost = OnPort(1.0);
     FluidNetwork network(2, 0);
-    const auto a = network.Start(cost, 0, Duration());
+    const auto a = network.Start(cost, 0, 0, Duration());
     network.Changed().clear();
-    network.Start(cost, 1, Duration()); // another class: another port
+    network.Start(cost, 1, 0, Duration()); // another class: another port
     EXPECT_EQ(network.Changed().size(), 1U);
     network.Changed().clear();
-    const auto c = network.Start(cost, 0, Duration());
+    const auto c = network.Start(cost, 0, 0, Duration());
     EXPECT_EQ(network.Changed(), (std::vector<FluidNetwork::Id>{a, c}));
 }
 

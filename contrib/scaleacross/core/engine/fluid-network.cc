@@ -26,8 +26,20 @@ FluidNetwork::FluidNetwork(uint32_t classes, uint32_t cuts)
 {
 }
 
+double
+FluidNetwork::Credit(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now) const
+{
+    const Cut& cut = m_cuts[cost.cut];
+    if (!cut.active.empty() || cut.classId != classId || cut.round != round)
+    {
+        return 0.0;
+    }
+    const double turns = cost.cutSeconds * (1.0 - 1.0 / std::max(1.0, cost.flows));
+    return std::min({(now - cut.end).S(), turns, cut.spread});
+}
+
 FluidNetwork::Id
-FluidNetwork::Start(const TransferCost& cost, uint32_t classId, Duration now)
+FluidNetwork::Start(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now)
 {
     Id id;
     if (m_free.empty())
@@ -44,12 +56,14 @@ FluidNetwork::Start(const TransferCost& cost, uint32_t classId, Duration now)
     transfer = Transfer();
     transfer.cost = &cost;
     transfer.port = classId * kPorts + static_cast<uint32_t>(cost.port);
+    transfer.round = round;
     transfer.left = 1.0;
     transfer.since = now;
     transfer.finish = Duration::Max();
     m_ports[transfer.port].push_back(id);
     if (cost.cut != TransferCost::kNoCut)
     {
+        transfer.cutSeconds = cost.cutSeconds - Credit(cost, classId, round, now);
         m_cuts[cost.cut].active.push_back(id);
         m_cuts[cost.cut].weight += cost.flows;
     }
@@ -68,6 +82,14 @@ FluidNetwork::Finish(Id id, Duration now)
         Cut& cut = m_cuts[cost.cut];
         Remove(cut.active, id);
         cut.weight = cut.active.empty() ? 0.0 : cut.weight - cost.flows;
+        const uint32_t classId = port / kPorts;
+        const double spread = std::max(0.0, cost.cutSeconds - cost.portSeconds);
+        // What sets ranks apart once keeps them apart until they meet.
+        const bool same = cut.classId == classId && cut.round == m_transfers[id].round;
+        cut.spread = same ? std::max(cut.spread, spread) : spread;
+        cut.classId = classId;
+        cut.round = m_transfers[id].round;
+        cut.end = now;
     }
     m_free.push_back(id);
     Share(port, cost.cut, now);
@@ -101,7 +123,7 @@ FluidNetwork::CutRate(const Transfer& transfer) const
     {
         return std::numeric_limits<double>::infinity();
     }
-    return cost.flows / m_cuts[cost.cut].weight / cost.cutSeconds;
+    return cost.flows / m_cuts[cost.cut].weight / transfer.cutSeconds;
 }
 
 void

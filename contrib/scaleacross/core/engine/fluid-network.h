@@ -30,8 +30,17 @@ class FluidNetwork
 
     FluidNetwork(uint32_t classes, uint32_t cuts);
 
-    /// Starts a transfer of class `classId` at `now`. `cost` must outlive it; its portSeconds > 0.
-    Id Start(const TransferCost& cost, uint32_t classId, Duration now);
+    /**
+     * Starts a transfer of class `classId` at `now`. `cost` must outlive it; its portSeconds > 0.
+     *
+     * `round` numbers the stretches between which all ranks of the class meet (iterations). Within
+     * one, ranks that queued at a cut stay apart by the time they waited, so that at the next
+     * transfer the first of them use the cut before the last, whose time this is: of its N = flows
+     * turns on the cut up to N - 1 fall into the time the cut was idle, as far as the one before
+     * spread them. A closed loop of N customers with think time Z and one server of time s has the
+     * period max(N s, Z + s), not N s + Z.
+     */
+    Id Start(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now);
 
     /// Ends it; call at its finish time only.
     void Finish(Id id, Duration now);
@@ -53,7 +62,9 @@ class FluidNetwork
     {
         const TransferCost* cost{nullptr};
         uint32_t port{0};
-        double left{0}; //!< volume not moved yet, at `since`
+        uint32_t round{0};
+        double cutSeconds{0}; //!< of the cost, less what the idle cut has taken already
+        double left{0};       //!< volume not moved yet, at `since`
         double rate{0};
         Duration since;
         Duration finish;
@@ -63,7 +74,14 @@ class FluidNetwork
     {
         std::vector<Id> active;
         double weight{0};
+        // Of the transfer that ended last:
+        uint32_t classId{UINT32_MAX};
+        uint32_t round{0};
+        Duration end;
+        double spread{0}; //!< s by which it set the ranks apart
     };
+
+    double Credit(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now) const;
 
     /// Recomputes what a change on this port and this cut touches.
     void Share(uint32_t port, uint32_t cut, Duration now);

@@ -549,7 +549,7 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
-    const FluidNetwork::Id id = m_network.Start(cost, c, m_now);
+    const FluidNetwork::Id id = m_network.Start(cost, c, m_classes[c].iteration, m_now);
     TransferOwner owner;
     owner.isMessage = true;
     owner.classId = c;
@@ -649,7 +649,7 @@ Evaluator::StartPhase(uint32_t id)
                 instance.volumesLeft++;
                 TransferOwner owner;
                 owner.index = id;
-                Own(m_network.Start(cost, c, m_now), owner);
+                Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
             }
         }
         if (instance.volumesLeft > 0)
