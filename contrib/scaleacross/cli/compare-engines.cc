@@ -147,12 +147,13 @@ CompareEngines(const Study& study,
     {
         for (size_t e = 0; e < names.size(); e++)
         {
-            if (const auto stored = stores[e].Find(plans[p]))
+            const auto stored = stores[e].Find(plans[p]);
+            if (stored)
             {
                 database.Transact([&] { stores[e].Request(*stored); });
                 found[p][e] = LoadRun(database, *stored).evaluation;
             }
-            else
+            if (!stored || (setting.retryFailed && std::holds_alternative<Failure>(*found[p][e])))
             {
                 jobs.push_back({p, e, std::nullopt});
             }

@@ -31,6 +31,7 @@ struct CompareSetting
 {
     CommonOptions common;
     WorkerLimits limits;
+    bool retryFailed{false}; //!< run again what is stored as failed
     RunOptions run;
 };
 

@@ -76,7 +76,10 @@ Compare(const CompareOptions& options)
     const SearchSpace space(study);
     const std::vector<std::string> engines =
         options.engines.empty() ? KnownEngines() : options.engines;
-    CompareSetting setting{options.explore.common, LimitsOf(options.explore.worker), options.run};
+    CompareSetting setting{options.explore.common,
+                           LimitsOf(options.explore.worker),
+                           options.explore.worker.retryFailed,
+                           options.run};
     setting.run.seed = study.seed;
     const auto& stop = CatchInterrupts();
     for (const auto& engine : engines)

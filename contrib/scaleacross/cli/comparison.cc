@@ -175,6 +175,7 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
     }
     Table table(columns);
     std::string remarks;
+    std::string failures;
     for (const auto& comparison : comparisons)
     {
         const RunReport* reference = ReferenceOf(comparison);
@@ -191,11 +192,11 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
                                             : std::get<Failure>(comparison.evaluations[i]);
                 cells.push_back(failure.reason);
                 cells.resize(columns.size(), "-");
-                remarks += fmt::format("{} on {}: {}: {}\n",
-                                       space.LabelOf(comparison.plan),
-                                       comparison.engines[i],
-                                       failure.reason,
-                                       failure.detail);
+                failures += fmt::format("{} on {}: {}: {}\n",
+                                        space.LabelOf(comparison.plan),
+                                        comparison.engines[i],
+                                        failure.reason,
+                                        failure.detail);
             }
             else
             {
@@ -221,6 +222,10 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
         }
     }
     std::string text = table.Text();
+    if (!failures.empty())
+    {
+        text += "\nWithout a result:\n" + failures;
+    }
     if (!remarks.empty())
     {
         text += fmt::format("\nDifferences beyond {:.0f} % in the time of a class:\n{}",

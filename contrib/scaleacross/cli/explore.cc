@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/compare-engines.h"
 #include "cli/explore-study.h"
 #include "cli/interrupt.h"
+#include "cli/sweep.h"
 
 #include <iostream>
 #include <memory>
+#include <set>
 
 namespace scaleacross
 {
@@ -12,24 +15,76 @@ namespace scaleacross
 namespace
 {
 
+/// The best plans on all engines of the study, where it names more than one.
+std::vector<Comparison>
+Check(const Study& study,
+      const SearchSpace& space,
+      const ExploreOptions& options,
+      const Answer& answer,
+      Database& database,
+      const std::atomic<bool>& stop)
+{
+    std::vector<Plan> plans;
+    for (const auto& ranked : answer.search.board.Best())
+    {
+        if (plans.size() < options.verify)
+        {
+            plans.push_back(ranked.plan);
+        }
+    }
+    if (study.engines.size() < 2 || answer.search.interrupted || plans.empty())
+    {
+        return {};
+    }
+    CompareSetting setting{options.common,
+                           LimitsOf(options.worker),
+                           options.worker.retryFailed,
+                           {}};
+    setting.run.seed = study.seed;
+    return CompareEngines(study, space, plans, study.engines, setting, database, stop);
+}
+
+/// The checks as text; one line where an engine refuses all plans for the same reason.
+std::string
+CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
+{
+    std::set<std::string> refusals;
+    for (const auto& check : checks)
+    {
+        const auto* refusal = std::get_if<Infeasible>(&check.evaluations.back());
+        refusals.insert(refusal != nullptr ? refusal->detail : "");
+    }
+    if (refusals.size() == 1 && !refusals.begin()->empty())
+    {
+        return "\nNot checked by the " + checks.front().engines.back() +
+               " engine: " + *refusals.begin() + "\n";
+    }
+    return "\nThe best by every engine of the study:\n" + ComparisonText(space, checks);
+}
+
 Exit
 Explore(const ExploreOptions& options)
 {
     const Study study = StudyOf(options.common);
     const SearchSpace space(study);
+    LimitsOf(options.worker);
     const auto& stop = CatchInterrupts();
     Database database = OpenDatabase(options.common, study);
     const Answer answer = ExploreStudy(study, space, options, database, stop);
+    const auto checks = Check(study, space, options, answer, database, stop);
     if (options.common.json)
     {
-        std::cout << AnswerJson(study, space, answer, options.top).dump(2) << "\n";
+        Json json = AnswerJson(study, space, answer, options.top);
+        json["checks"] = ComparisonJson(space, checks);
+        std::cout << json.dump(2) << "\n";
     }
     else
     {
-        std::cout << AnswerText(study, space, answer, options.top) << "Stored in "
+        std::cout << AnswerText(study, space, answer, options.top)
+                  << (checks.empty() ? "" : CheckText(space, checks)) << "\nStored in "
                   << database.Path() << ".\n";
     }
-    if (answer.search.interrupted)
+    if (stop)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
         return Exit::Interrupted;
@@ -57,7 +112,22 @@ AddExplore(CLI::App& app, CommandAction& chosen)
     command->add_option("--top", options->top, "rows of the ranking to print")
         ->check(CLI::Range(1U, 1000000U))
         ->capture_default_str();
-    command->callback([options, &chosen] { chosen = [options] { return Explore(*options); }; });
+    command
+        ->add_option("--verify",
+                     options->verify,
+                     "best plans that the further engines of the study run as well")
+        ->check(CLI::Range(0U, 1000U))
+        ->capture_default_str();
+    command
+        ->add_option(
+            "--sweep",
+            options->sweep,
+            "explore at several values of one setting and print where the better placement "
+            "flips, such as cluster.cross.oversubscription=1,2.8,7")
+        ->type_name("KEY=V1,V2,...");
+    command->callback([options, &chosen] {
+        chosen = [options] { return options->sweep.empty() ? Explore(*options) : Sweep(*options); };
+    });
 }
 
 } // namespace scaleacross

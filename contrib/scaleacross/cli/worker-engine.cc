@@ -55,6 +55,10 @@ ResultOf(const WorkerEnd& end)
         const Json& reason = json.at("failed");
         throw Failed({reason.at("reason"), reason.at("detail")});
     }
+    if (json.is_discarded() && end.code == static_cast<int>(Exit::BadInput))
+    {
+        return Infeasible{"unsupported", LastLine(end.err)};
+    }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {
         throw Failed(
@@ -77,6 +81,9 @@ AddWorkerOptions(CLI::App& command, WorkerOptions& options)
     command.add_option("--memory-limit",
                        options.memoryLimit,
                        "address space of one packet run, such as 8GiB; default: no limit");
+    command.add_flag("--retry-failed",
+                     options.retryFailed,
+                     "compare again what is stored as failed, for instance with other limits");
 }
 
 WorkerLimits

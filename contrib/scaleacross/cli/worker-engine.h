@@ -19,9 +19,10 @@ struct WorkerOptions
 {
     std::string timeLimit{"1800s"};
     std::string memoryLimit; //!< empty: none
+    bool retryFailed{false}; //!< run again what is stored as failed
 };
 
-/// Adds --time-limit and --memory-limit.
+/// Adds --time-limit, --memory-limit and --retry-failed.
 void AddWorkerOptions(CLI::App& command, WorkerOptions& options);
 
 /// Throws ConfigError for a limit that is no quantity.

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/sweep.h"
+
+#include "cli/interrupt.h"
+#include "cli/table.h"
+#include "core/base/errors.h"
+
+#include <fmt/format.h>
+#include <iostream>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// One value of the sweep with its study.
+struct Step
+{
+    std::string value;
+    CommonOptions common;
+    Study study;
+};
+
+/// Reads the study at every value, so that a wrong one is found before anything runs.
+std::vector<Step>
+StepsOf(const ExploreOptions& options, std::string& key)
+{
+    const auto equals = options.sweep.find('=');
+    key = options.sweep.substr(0, equals);
+    if (equals == std::string::npos || key.empty() || equals + 1 == options.sweep.size())
+    {
+        throw ConfigError("--sweep " + options.sweep,
+                          "this is not KEY=VALUE,VALUE,...",
+                          "a path and its values, such as cluster.cross.oversubscription=1,2.8,7",
+                          "");
+    }
+    std::vector<Step> steps;
+    for (const auto& value : CLI::detail::split(options.sweep.substr(equals + 1), ','))
+    {
+        Step step{value, options.common, {}};
+        step.common.set.push_back(key + "=" + value);
+        step.study = StudyOf(step.common);
+        step.study.baselines.clear();
+        steps.push_back(std::move(step));
+    }
+    return steps;
+}
+
+std::string
+NameOf(Crossing crossing)
+{
+    return crossing == Crossing::Data ? "DP-out" : "PP-out";
+}
+
+std::optional<Duration>
+TimeOf(const Ranked* ranked)
+{
+    return ranked == nullptr ? std::nullopt : std::optional<Duration>(ranked->report.iterationTime);
+}
+
+std::string
+FlipText(const std::string& key, const Flip& flip)
+{
+    std::string text = fmt::format("{} flips from {} to {} between {} and {}",
+                                   key,
+                                   NameOf(flip.from),
+                                   NameOf(flip.to),
+                                   flip.before,
+                                   flip.after);
+    if (flip.about)
+    {
+        text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
+    }
+    if (flip.withinError)
+    {
+        text += fmt::format("; on both sides the two differ by less than the model's error of "
+                            "{:.0f} %",
+                            100 * kModelError);
+    }
+    return text + "\n";
+}
+
+/// All points as a table and sentences.
+class SweepPrinter
+{
+  public:
+    explicit SweepPrinter(std::string key)
+        : m_key(std::move(key)),
+          m_table({{m_key},
+                   {"DP-out"},
+                   {"PP-out"},
+                   {"wins", Table::Align::Left},
+                   {"margin"},
+                   {"best plan", Table::Align::Left}})
+    {
+    }
+
+    void Add(const Step& step, const SearchSpace& space, const Answer& answer)
+    {
+        const Leaderboard& board = answer.search.board;
+        const SweepPoint point{step.value,
+                               TimeOf(board.BestOf(Crossing::Data)),
+                               TimeOf(board.BestOf(Crossing::Pipeline))};
+        const auto winner = WinnerAt(point);
+        const auto margin = MarginAt(point);
+        m_points.push_back(point);
+        m_table.Add({point.value,
+                     point.data ? ToString(*point.data) : "-",
+                     point.pipeline ? ToString(*point.pipeline) : "-",
+                     winner ? NameOf(*winner) : "none",
+                     margin ? PercentText(*margin) + (*margin < kModelError ? " ~" : "  ") : "-",
+                     winner ? space.LabelOf(board.BestOf(*winner)->plan) : ""});
+        Json json = AnswerJson(step.study, space, answer, 1);
+        json["value"] = step.value;
+        json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
+        json["margin"] = margin ? Json(*margin) : Json(nullptr);
+        m_json.push_back(json);
+    }
+
+    std::string Text() const
+    {
+        std::string text = m_table.Text();
+        text += fmt::format("~ the two differ by less than the model's error of {:.0f} %\n",
+                            100 * kModelError);
+        const auto flips = FlipsOf(m_points);
+        for (const auto& flip : flips)
+        {
+            text += FlipText(m_key, flip);
+        }
+        if (flips.empty())
+        {
+            text += "The placement does not flip within these values.\n";
+        }
+        return text;
+    }
+
+    Json ToJson() const
+    {
+        Json flips = Json::array();
+        for (const auto& flip : FlipsOf(m_points))
+        {
+            flips.push_back({{"before", flip.before},
+                             {"after", flip.after},
+                             {"from", ToString(flip.from)},
+                             {"to", ToString(flip.to)},
+                             {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
+                             {"within_model_error", flip.withinError}});
+        }
+        return {{"sweep", m_key}, {"values", m_json}, {"flips", flips}};
+    }
+
+  private:
+    std::string m_key;
+    Table m_table;
+    std::vector<SweepPoint> m_points;
+    Json m_json = Json::array();
+};
+
+} // namespace
+
+Exit
+Sweep(const ExploreOptions& options)
+{
+    std::string key;
+    const std::vector<Step> steps = StepsOf(options, key);
+    std::vector<SearchSpace> spaces;
+    for (const auto& step : steps)
+    {
+        spaces.emplace_back(step.study);
+    }
+    const auto& stop = CatchInterrupts();
+    Database database = OpenDatabase(options.common, steps.front().study);
+    SweepPrinter printer(key);
+    bool interrupted = false;
+    for (size_t i = 0; i < steps.size() && !interrupted; i++)
+    {
+        ExploreOptions own = options;
+        own.common = steps[i].common;
+        const Answer answer = ExploreStudy(steps[i].study, spaces[i], own, database, stop);
+        interrupted = answer.search.interrupted;
+        if (!interrupted)
+        {
+            printer.Add(steps[i], spaces[i], answer);
+        }
+    }
+    std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
+    if (interrupted)
+    {
+        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+        return Exit::Interrupted;
+    }
+    return Exit::Done;
+}
+
+} // namespace scaleacross
