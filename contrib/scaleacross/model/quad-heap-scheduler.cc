@@ -11,6 +11,20 @@ namespace ns3
 
 NS_OBJECT_ENSURE_REGISTERED(QuadHeapScheduler);
 
+namespace
+{
+/// 1 if a comes before b, else 0. Without a branch: which of four children is least is anyone's
+/// guess.
+inline size_t
+Before(const Scheduler::EventKey& a, const Scheduler::EventKey& b)
+{
+    unsigned earlier = a.m_ts < b.m_ts;
+    unsigned same = a.m_ts == b.m_ts;
+    unsigned older = a.m_uid < b.m_uid;
+    return earlier | (same & older);
+}
+} // namespace
+
 TypeId
 QuadHeapScheduler::GetTypeId()
 {
@@ -120,9 +134,9 @@ QuadHeapScheduler::Down(size_t hole, EventKey key, EventImpl* impl)
         size_t least = child;
         if (child + 3 < size)
         {
-            size_t left = keys[child + 1] < keys[child] ? child + 1 : child;
-            size_t right = keys[child + 3] < keys[child + 2] ? child + 3 : child + 2;
-            least = keys[right] < keys[left] ? right : left;
+            size_t left = child + Before(keys[child + 1], keys[child]);
+            size_t right = child + 2 + Before(keys[child + 3], keys[child + 2]);
+            least = left + (right - left) * Before(keys[right], keys[left]);
         }
         else
         {
