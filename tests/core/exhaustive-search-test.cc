@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/search.h"
+#include "explore-fakes.h"
+
+#include <gtest/gtest.h>
+#include <set>
+#include <stdexcept>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+const char* const g_axes =
+    "search: {plan: {tp: [1, 2, 4, 8], pp: [1, 2, 4], microbatch: [1, 2, 4], "
+    "crossing: [dp, pp], chunks: [1, 2]}}\n";
+
+/// Keeps everything in memory.
+class MemorySink : public ResultSink
+{
+  public:
+    Frontier Resume() override
+    {
+        return frontier;
+    }
+
+    void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) override
+    {
+        for (const auto& [index, report] : reports)
+        {
+            if (index < frontier.next)
+            {
+                visit(index, report);
+            }
+        }
+    }
+
+    bool Knows(const Plan& plan) const override
+    {
+        return known.count(CanonicalText(plan)) > 0;
+    }
+
+    Evaluation Recall(uint64_t index, const Plan& plan) override
+    {
+        reports[index] = std::get<RunReport>(known.at(CanonicalText(plan)));
+        return reports[index];
+    }
+
+    void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override
+    {
+        EXPECT_TRUE(added.emplace(CanonicalText(plan), evaluation).second) << "evaluated twice";
+        if (const auto* report = std::get_if<RunReport>(&evaluation))
+        {
+            reports[index] = *report;
+        }
+    }
+
+    void Commit(const Frontier& now) override
+    {
+        frontier = now;
+        commits++;
+    }
+
+    void Finish(const Frontier& now, const Leaderboard& /* board */) override
+    {
+        frontier = now;
+        finished = true;
+    }
+
+    /// What the next session of the same search finds.
+    void NextSession()
+    {
+        known.insert(added.begin(), added.end());
+    }
+
+    Frontier frontier;
+    std::map<std::string, Evaluation> known;
+    std::map<std::string, Evaluation> added;
+    std::map<uint64_t, RunReport> reports;
+    int commits{0};
+    bool finished{false};
+};
+
+/// Plans with microbatch 4 do not fit.
+std::variant<ClosedForm, Infeasible>
+SmallMicrobatches(const Scenario& scenario)
+{
+    if (scenario.Job().plan.microbatch == 4)
+    {
+        return Infeasible{"memory", "too large"};
+    }
+    return FitsAlways(scenario);
+}
+
+SearchOptions
+Options(unsigned jobs)
+{
+    SearchOptions options;
+    options.jobs = jobs;
+    options.keep = 5;
+    options.filter = SmallMicrobatches;
+    return options;
+}
+
+std::vector<std::string>
+Texts(const SearchResult& result)
+{
+    std::vector<std::string> texts;
+    for (const auto& ranked : result.board.Best())
+    {
+        texts.push_back(ranked.text);
+    }
+    return texts;
+}
+
+TEST(ExhaustiveSearch, CountsEveryPlanOnce)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    const FakeEngine engine(DistinctTime);
+    MemorySink sink;
+    const auto result = ExhaustiveSearch().Run(space, engine, Options(2), sink);
+    // 4 x 3 x 3 x 2 x 2 = 144 plans; 1f1b has one chunk, so half are duplicates; of the other 72 a
+    // third has microbatch 4.
+    EXPECT_EQ(space.Size(), 144);
+    EXPECT_EQ(result.counts.rejected.at("duplicate").count, 72);
+    EXPECT_EQ(result.counts.rejected.at("memory").count, 24);
+    EXPECT_EQ(result.counts.rejected.at("memory").example, "too large");
+    EXPECT_EQ(result.counts.evaluated, 48);
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_EQ(result.counts.bound, Duration::Microseconds(1000));
+    EXPECT_TRUE(sink.finished);
+    // DistinctTime is least for tp 1, pp 1, microbatch 1, DP-out.
+    const auto best = result.board.Best();
+    ASSERT_EQ(best.size(), 5);
+    EXPECT_EQ(best[0].report.iterationTime, Duration::Microseconds(1108));
+    EXPECT_EQ(best[0].plan.parallel.crossing, Crossing::Data);
+}
+
+TEST(ExhaustiveSearch, DoesNotDependOnTheNumberOfThreads)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    const FakeEngine engine([](const ParallelPlan& plan) {
+        return Duration::Microseconds(plan.tp); // many ties
+    });
+    MemorySink first;
+    const auto expected = ExhaustiveSearch().Run(space, engine, Options(1), first);
+    for (const unsigned jobs : {2U, 3U, 8U})
+    {
+        MemorySink sink;
+        const auto result = ExhaustiveSearch().Run(space, engine, Options(jobs), sink);
+        EXPECT_EQ(Texts(result), Texts(expected));
+        EXPECT_EQ(result.counts.evaluated, expected.counts.evaluated);
+        EXPECT_EQ(result.counts.rejected.at("memory").count,
+                  expected.counts.rejected.at("memory").count);
+    }
+}
+
+TEST(ExhaustiveSearch, StopsCleanlyAndResumes)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    std::atomic<bool> stop{false};
+    std::atomic<int> calls{0};
+    const FakeEngine engine([&](const ParallelPlan& plan) {
+        stop = stop || ++calls == 17;
+        return DistinctTime(plan);
+    });
+    SearchOptions options = Options(2);
+    options.stop = &stop;
+    MemorySink sink;
+    const auto first = ExhaustiveSearch().Run(space, engine, options, sink);
+    EXPECT_TRUE(first.interrupted);
+    EXPECT_FALSE(sink.finished);
+    EXPECT_LT(first.engineRuns, 20);
+    EXPECT_EQ(first.engineRuns, engine.runs);
+
+    stop = false;
+    calls = 1000;
+    sink.NextSession();
+    const auto second = ExhaustiveSearch().Run(space, engine, options, sink);
+    EXPECT_FALSE(second.interrupted);
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_EQ(second.counts.evaluated, 48);
+    EXPECT_EQ(second.counts.rejected.at("memory").count, 24);
+
+    MemorySink whole;
+    const auto expected = ExhaustiveSearch().Run(space, engine, Options(2), whole);
+    EXPECT_EQ(Texts(second), Texts(expected));
+}
+
+TEST(ExhaustiveSearch, FailuresAreResultsAndErrorsAreRejections)
+{
+    const SearchSpace space(TwoBuildings("search: {plan: {tp: [1, 2, 4, 8]}}\n"));
+    const FakeEngine engine([](const ParallelPlan& plan) -> Duration {
+        switch (plan.tp)
+        {
+        case 1:
+            throw RunError("nobody moves");
+        case 2:
+            throw Failed({"timeout", "too slow"});
+        case 4:
+            throw ConfigError("plan.tp", "4 is odd", "", "");
+        default:
+            return Duration::Microseconds(5);
+        }
+    });
+    MemorySink sink;
+    const auto result = ExhaustiveSearch().Run(space, engine, Options(1), sink);
+    EXPECT_EQ(result.counts.failed.at("error").example, "nobody moves");
+    EXPECT_EQ(result.counts.failed.at("timeout").count, 1);
+    EXPECT_EQ(result.counts.rejected.at("unsupported").count, 1);
+    EXPECT_EQ(result.counts.evaluated, 1);
+}
+
+TEST(ExhaustiveSearch, ThrowsOtherErrorsOnAfterCommitting)
+{
+    const SearchSpace space(TwoBuildings("search: {plan: {tp: [1, 2, 4, 8]}}\n"));
+    const FakeEngine engine([](const ParallelPlan& plan) -> Duration {
+        if (plan.tp == 4)
+        {
+            throw std::logic_error("a fault");
+        }
+        return Duration::Microseconds(5);
+    });
+    MemorySink sink;
+    EXPECT_THROW(ExhaustiveSearch().Run(space, engine, Options(1), sink), std::logic_error);
+    EXPECT_EQ(sink.frontier.next, 2);
+    EXPECT_FALSE(sink.finished);
+}
+
+TEST(ExhaustiveSearch, TellsItsProgress)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    const FakeEngine engine(DistinctTime);
+    SearchOptions options = Options(2);
+    Progress last;
+    options.progress = [&last](const Progress& progress) { last = progress; };
+    MemorySink sink;
+    ExhaustiveSearch().Run(space, engine, options, sink);
+    EXPECT_EQ(last.done, 144);
+    EXPECT_EQ(last.total, 144);
+    EXPECT_GT(last.rate, 0);
+}
+
+} // namespace
+
+} // namespace scaleacross

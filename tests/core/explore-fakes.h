@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_EXPLORE_FAKES_H
+#define SCALEACROSS_EXPLORE_FAKES_H
+
+#include "core/explore/search.h"
+#include "core/io/read-study.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+
+namespace scaleacross
+{
+
+/// 64 GPUs in two buildings with the given text of `plan` and `search` below it.
+inline Study
+TwoBuildings(const std::string& rest)
+{
+    return ParseStudy("study: fake\n"
+                      "model: llama3-8b\n"
+                      "workload: {sequence: 2048, global_batch: 64}\n"
+                      "cluster:\n"
+                      "  buildings: {count: 2, gpus: 32, gpu: h100, fabric: {spines: 4}}\n"
+                      "  cross: {distance: 30km, oversubscription: 4}\n" +
+                          rest,
+                      "fake/study.yaml");
+}
+
+/// 64 GPUs in one building.
+inline Study
+OneBuilding(const std::string& rest)
+{
+    return ParseStudy(
+        "study: fake\n"
+        "model: llama3-8b\n"
+        "workload: {sequence: 2048, global_batch: 64}\n"
+        "cluster: {buildings: {count: 1, gpus: 64, gpu: h100, fabric: {spines: 4}}}\n" +
+            rest,
+        "fake/study.yaml");
+}
+
+/// An engine whose iteration time is a function of the plan, and which counts its runs.
+class FakeEngine : public Engine
+{
+  public:
+    using Time = std::function<Duration(const ParallelPlan&)>;
+
+    explicit FakeEngine(Time time)
+        : m_time(std::move(time))
+    {
+    }
+
+    std::string Name() const override
+    {
+        return "fake";
+    }
+
+    bool UsesSeed() const override
+    {
+        return false;
+    }
+
+    uint32_t ResultVersion() const override
+    {
+        return 1;
+    }
+
+    RunResult Run(const Scenario& scenario, const RunOptions& /* options */) const override
+    {
+        runs++;
+        const ParallelPlan& plan = scenario.Job().plan;
+        RunReport report;
+        report.engine = Name();
+        report.version = "test";
+        report.iterationTime = m_time(plan);
+        report.memoryMax = Bytes(1000 / plan.tp);
+        report.crossBuildingBytes = Bytes(plan.crossing == Crossing::Data ? 100 : 50);
+        report.memory = {{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5), Bytes(6)}};
+        report.Of(CommClass::Data).busy = Duration::Microseconds(plan.dp);
+        return report;
+    }
+
+    mutable std::atomic<uint64_t> runs{0};
+
+  private:
+    Time m_time;
+};
+
+/// Slower with tp, pp and microbatch, each by another amount: all times differ.
+inline Duration
+DistinctTime(const ParallelPlan& plan)
+{
+    return Duration::Microseconds(1000 + plan.tp * 100 + plan.pp * 7 + plan.microbatch +
+                                  (plan.crossing == Crossing::Pipeline ? 3 : 0));
+}
+
+/// Everything fits, and nothing can be faster than 1 ms.
+inline std::variant<ClosedForm, Infeasible>
+FitsAlways(const Scenario& /* scenario */)
+{
+    return ClosedForm{Duration::Microseconds(1000), Duration::Microseconds(1000)};
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_EXPLORE_FAKES_H

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/analytical-engine.h"
+#include "core/explore/search-space.h"
+#include "explore-fakes.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Texts of the plans that are no duplicates; checks that they are distinct.
+std::vector<Plan>
+Distinct(const SearchSpace& space)
+{
+    std::vector<Plan> plans;
+    std::set<std::string> texts;
+    for (uint64_t i = 0; i < space.Size(); i++)
+    {
+        const auto made = space.At(i);
+        if (const auto* plan = std::get_if<Plan>(&made))
+        {
+            plans.push_back(*plan);
+            EXPECT_TRUE(texts.insert(CanonicalText(*plan)).second) << CanonicalText(*plan);
+        }
+        else
+        {
+            EXPECT_EQ(std::get<Infeasible>(made).reason, "duplicate");
+        }
+    }
+    return plans;
+}
+
+TEST(SearchSpace, CountsInMixedRadixLastAxisFastest)
+{
+    // 64 GPUs: (tp, pp, dp) = (4,2,8) (4,4,4) (8,2,4) (8,4,2), as the header works out.
+    const SearchSpace space(TwoBuildings("search: {plan: {tp: [4, 8], pp: [2, 4]}}\n"));
+    ASSERT_EQ(space.Size(), 4);
+    const uint32_t expected[4][3] = {{4, 2, 8}, {4, 4, 4}, {8, 2, 4}, {8, 4, 2}};
+    for (uint64_t i = 0; i < 4; i++)
+    {
+        const Plan plan = std::get<Plan>(space.At(i));
+        EXPECT_EQ(plan.parallel.tp, expected[i][0]);
+        EXPECT_EQ(plan.parallel.pp, expected[i][1]);
+        EXPECT_EQ(plan.parallel.dp, expected[i][2]);
+    }
+}
+
+TEST(SearchSpace, WithoutAxesIsTheFixedPlan)
+{
+    const SearchSpace space(TwoBuildings("plan: {tp: 8, pp: 2}\n"));
+    ASSERT_EQ(space.Size(), 1);
+    EXPECT_EQ(std::get<Plan>(space.At(0)).parallel.dp, 4);
+}
+
+TEST(SearchSpace, KeepsGivenDataParallelDegree)
+{
+    const SearchSpace space(
+        TwoBuildings("plan: {tp: 8, pp: 2, dp: 4}\nsearch: {plan: {pp: [2, 4]}}\n"));
+    // pp 4 x tp 8 x dp 4 = 128: not 64, which the layout will refuse; the space does not mend it.
+    EXPECT_EQ(std::get<Plan>(space.At(1)).parallel.dp, 4);
+}
+
+TEST(SearchSpace, IgnoresFieldsWithoutEffectAndNamesDuplicates)
+{
+    const SearchSpace space(TwoBuildings("plan: {tp: 8, pp: 2}\n"
+                                         "search: {plan: {schedule: [1f1b, interleaved], "
+                                         "chunks: [2, 4], round: [0, 4]}}\n"));
+    ASSERT_EQ(space.Size(), 8);
+    // 1f1b has one chunk and no round: one plan. interleaved has no round: one plan per chunk
+    // count.
+    const auto plans = Distinct(space);
+    ASSERT_EQ(plans.size(), 3);
+    EXPECT_EQ(plans[0].parallel.chunks, 1);
+    EXPECT_EQ(plans[1].parallel.chunks, 2);
+    EXPECT_EQ(plans[2].parallel.chunks, 4);
+    const auto duplicate = std::get<Infeasible>(space.At(1));
+    EXPECT_NE(duplicate.detail.find("plan.round 4 means the same as 0"), std::string::npos)
+        << duplicate.detail;
+}
+
+TEST(SearchSpace, DoraPpInRoundsOfPpIsInterleaved)
+{
+    // m = 64 / dp 4 = 16 microbatches, pp = 2: round 0 and 2 are interleaved's, 4 is another order.
+    const SearchSpace space(TwoBuildings("plan: {tp: 8, pp: 2, chunks: 2}\n"
+                                         "search: {plan: {schedule: [interleaved, dorapp], "
+                                         "round: [0, 2, 4]}}\n"));
+    const auto plans = Distinct(space);
+    ASSERT_EQ(plans.size(), 2);
+    EXPECT_EQ(plans[0].parallel.schedule, Schedule::Interleaved);
+    EXPECT_EQ(plans[1].parallel.schedule, Schedule::DoraPp);
+    EXPECT_EQ(plans[1].parallel.round, 4);
+}
+
+TEST(SearchSpace, ShardingInsideOneBuildingIsOne)
+{
+    const SearchSpace space(
+        TwoBuildings("plan: {tp: 8, pp: 2}\n"
+                     "search: {plan: {crossing: [dp, pp], sharding: [fsdp, hsdp]}, "
+                     "network: {collective: [ring, hierarchical]}}\n"));
+    // DP-out: 2 shardings x 2 collectives. PP-out: data groups stay inside a building: 1.
+    EXPECT_EQ(Distinct(space).size(), 5);
+}
+
+/// Runs all plans of a space with and without removing duplicates: equal meaning, equal result.
+void
+ExpectDuplicatesRunAlike(const Study& study, uint64_t duplicates)
+{
+    const SearchSpace space(study);
+    const AnalyticalEngine engine;
+    const auto run = [&](const Plan& plan) {
+        const auto result = engine.Run(space.With(plan), RunOptions());
+        EXPECT_TRUE(std::holds_alternative<RunReport>(result))
+            << CanonicalText(plan) << ": " << std::get<Infeasible>(result).detail;
+        return std::get<RunReport>(result);
+    };
+    ASSERT_EQ(study.search.size(), 1);
+    const auto& axis = study.search.front();
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < space.Size(); i++)
+    {
+        if (std::holds_alternative<Plan>(space.At(i)))
+        {
+            continue;
+        }
+        found++;
+        Plan earlier = std::get<Plan>(space.At(0));
+        Plan later = earlier;
+        FindPlanField(axis.key)->set(later, axis.values[i]);
+        const RunReport a = run(earlier);
+        const RunReport b = run(later);
+        EXPECT_EQ(a.iterationTime, b.iterationTime) << CanonicalText(later);
+        EXPECT_EQ(a.memoryMax, b.memoryMax) << CanonicalText(later);
+        EXPECT_EQ(a.crossBuildingBytes, b.crossBuildingBytes) << CanonicalText(later);
+    }
+    EXPECT_EQ(found, duplicates);
+}
+
+TEST(SearchSpace, DuplicatesRunAlike)
+{
+    const std::string pipeline = "plan: {tp: 8, pp: 2, crossing: pp, sharding: fsdp";
+    ExpectDuplicatesRunAlike(
+        TwoBuildings(pipeline + "}\nsearch: {plan: {sharding: [fsdp, hsdp]}}\n"),
+        1);
+    ExpectDuplicatesRunAlike(
+        TwoBuildings(pipeline + "}\nsearch: {network: {collective: [ring, hierarchical]}}\n"),
+        1);
+    ExpectDuplicatesRunAlike(TwoBuildings(pipeline + ", chunks: 2, schedule: interleaved}\n"
+                                                     "search: {plan: {schedule: [interleaved, "
+                                                     "dorapp]}}\n"),
+                             1);
+    ExpectDuplicatesRunAlike(TwoBuildings("plan: {tp: 8, pp: 8, crossing: pp}\n"
+                                          "search: {plan: {sharding: [ddp, fsdp, hsdp]}}\n"),
+                             2);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
+                                         "search: {plan: {crossing: [dp, pp]}}\n"),
+                             1);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 8}\n"
+                                         "search: {plan: {crossing: [dp, pp]}}\n"),
+                             1);
+}
+
+TEST(SearchSpace, LabelsTellVariedNetworkFields)
+{
+    const SearchSpace space(
+        TwoBuildings("plan: {tp: 8, pp: 2}\nsearch: {network: {qps: [1, 4]}}\n"));
+    const Plan plan = std::get<Plan>(space.At(1));
+    EXPECT_EQ(space.LabelOf(plan), Label(plan) + " qps=4");
+}
+
+TEST(SearchSpace, HoldsFixedAndVariedValues)
+{
+    const SearchSpace space(TwoBuildings("plan: {tp: 8}\nsearch: {plan: {pp: [2, 4]}}\n"));
+    EXPECT_TRUE(space.Holds("plan.pp", "4"));
+    EXPECT_FALSE(space.Holds("plan.pp", "8"));
+    EXPECT_TRUE(space.Holds("plan.crossing", "dp"));
+    EXPECT_FALSE(space.Holds("plan.crossing", "pp"));
+}
+
+TEST(SearchSpace, RefusesWrongAxes)
+{
+    Study study = TwoBuildings("plan: {tp: 8}\n");
+    const auto whereOf = [&study](std::vector<SearchAxis> axes) {
+        study.search = std::move(axes);
+        try
+        {
+            SearchSpace space(study);
+        }
+        catch (const ConfigError& error)
+        {
+            return error.Where();
+        }
+        return std::string("nothing");
+    };
+    EXPECT_EQ(whereOf({{"plan.tq", {"1"}}}), "search.plan.tq");
+    EXPECT_EQ(whereOf({{"plan.tp", {}}}), "search.plan.tp");
+    EXPECT_EQ(whereOf({{"plan.tp", {"eight"}}}), "search.plan.tp");
+    EXPECT_EQ(whereOf({{"plan.tp", {"1"}}, {"plan.tp", {"2"}}}), "search.plan.tp");
+}
+
+} // namespace
+
+} // namespace scaleacross
