@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/engine/fluid-network.h"
+#include "core/engine/transfer-agenda.h"
 
 #include <algorithm>
 #include <chrono>
@@ -20,24 +21,23 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 enum class EventKind : uint8_t
 {
-    Resume,      //!< a class's compute is done
-    VolumeMoved, //!< a fluid transfer is done
-    Arrival,     //!< a message has arrived
-    PhaseDone    //!< a collective's phase is done
+    Resume,   //!< a class's compute is done
+    Arrival,  //!< a message has arrived
+    PhaseDone //!< a collective's phase is done
 };
 
-/// Equal times are handled in the order in which the events were made.
+/// What happens at a time fixed once and for all. The ends of fluid transfers, whose times change,
+/// are in a TransferAgenda.
 struct Event
 {
-    Duration at;
-    uint64_t order;
+    EventTime time;
     EventKind kind;
-    uint32_t subject; //!< class, transfer or instance
-    uint32_t detail;  //!< transfer: version; arrival: message
+    uint32_t subject; //!< class or instance
+    uint32_t detail;  //!< arrival: message
 
     bool operator>(const Event& o) const
     {
-        return at != o.at ? at > o.at : order > o.order;
+        return o.time < time;
     }
 };
 
@@ -154,11 +154,9 @@ struct Instance
 
 struct TransferOwner
 {
-    bool active{false};
     bool isMessage{false};
     uint32_t classId{0}; //!< message: sender
     uint32_t index{0};   //!< message: channel; else instance
-    uint32_t version{0};
 };
 
 class Evaluator
@@ -169,7 +167,9 @@ class Evaluator
 
   private:
     void Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail);
+    bool HandleNext();
     void Handle(const Event& event);
+    void VolumeMoved(FluidNetwork::Id id);
     void FlushChanged();
     void Own(FluidNetwork::Id id, const TransferOwner& owner);
 
@@ -197,6 +197,7 @@ class Evaluator
     const RunOptions& m_options;
     FluidNetwork m_network;
     std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
+    TransferAgenda m_transfers; //!< ends of the transfers under way
     uint64_t m_order{0};
     Duration m_now;
     std::vector<ClassState> m_classes;
@@ -244,7 +245,7 @@ Evaluator::Slot(uint32_t c, uint32_t message) const
 void
 Evaluator::Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail)
 {
-    m_events.push({at, m_order++, kind, subject, detail});
+    m_events.push({{at, m_order++}, kind, subject, detail});
 }
 
 void
@@ -254,10 +255,7 @@ Evaluator::Own(FluidNetwork::Id id, const TransferOwner& owner)
     {
         m_owners.resize(id + 1);
     }
-    const uint32_t version = m_owners[id].version;
     m_owners[id] = owner;
-    m_owners[id].active = true;
-    m_owners[id].version = version;
 }
 
 void
@@ -265,11 +263,7 @@ Evaluator::FlushChanged()
 {
     for (const FluidNetwork::Id id : m_network.Changed())
     {
-        if (id < m_owners.size() && m_owners[id].active)
-        {
-            m_owners[id].version++;
-            Push(m_network.FinishTime(id), EventKind::VolumeMoved, id, m_owners[id].version);
-        }
+        m_transfers.Set(id, {m_network.FinishTime(id), m_order++});
     }
     m_network.Changed().clear();
 }
@@ -286,14 +280,10 @@ Evaluator::Run(RunReport& report)
     uint64_t handled = 0;
     while (m_unfinished > 0)
     {
-        if (m_events.empty())
+        if (!HandleNext())
         {
             FailStuck();
         }
-        const Event event = m_events.top();
-        m_events.pop();
-        m_now = event.at;
-        Handle(event);
         FlushChanged();
         if (++handled % 65536 == 0)
         {
@@ -308,48 +298,60 @@ Evaluator::Run(RunReport& report)
     Fill(report);
 }
 
+/// Handles the earliest of all that is to come; false if there is nothing.
+bool
+Evaluator::HandleNext()
+{
+    if (!m_transfers.Empty() && (m_events.empty() || m_transfers.Earliest() < m_events.top().time))
+    {
+        m_now = m_transfers.Earliest().at;
+        VolumeMoved(m_transfers.Pop());
+        return true;
+    }
+    if (m_events.empty())
+    {
+        return false;
+    }
+    const Event event = m_events.top();
+    m_events.pop();
+    m_now = event.time.at;
+    Handle(event);
+    return true;
+}
+
+void
+Evaluator::VolumeMoved(FluidNetwork::Id id)
+{
+    const TransferOwner owner = m_owners[id];
+    m_network.Finish(id, m_now);
+    if (owner.isMessage)
+    {
+        Channel& channel = m_classes[owner.classId].channels[owner.index];
+        const QueuedMessage sent = channel.queue.front();
+        channel.queue.pop_front();
+        Push(m_now + sent.cost->latency, EventKind::Arrival, channel.toClass, sent.message);
+        if (!channel.queue.empty())
+        {
+            StartMessage(owner.classId, owner.index);
+        }
+        return;
+    }
+    Instance& instance = m_instances[owner.index];
+    if (--instance.volumesLeft == 0)
+    {
+        Push(m_now + instance.latency, EventKind::PhaseDone, owner.index, 0);
+    }
+}
+
 void
 Evaluator::Handle(const Event& event)
 {
     switch (event.kind)
     {
-    case EventKind::Resume: {
-        ClassState& state = m_classes[event.subject];
-        state.blocked = Blocked::No;
+    case EventKind::Resume:
+        m_classes[event.subject].blocked = Blocked::No;
         Advance(event.subject);
         break;
-    }
-    case EventKind::VolumeMoved: {
-        TransferOwner& owner = m_owners[event.subject];
-        if (!owner.active || owner.version != event.detail)
-        {
-            return; // its rate has changed since
-        }
-        owner.active = false;
-        owner.version++;
-        const TransferOwner was = owner;
-        m_network.Finish(event.subject, m_now);
-        if (was.isMessage)
-        {
-            Channel& channel = m_classes[was.classId].channels[was.index];
-            const QueuedMessage sent = channel.queue.front();
-            channel.queue.pop_front();
-            Push(m_now + sent.cost->latency, EventKind::Arrival, channel.toClass, sent.message);
-            if (!channel.queue.empty())
-            {
-                StartMessage(was.classId, was.index);
-            }
-        }
-        else
-        {
-            Instance& instance = m_instances[was.index];
-            if (--instance.volumesLeft == 0)
-            {
-                Push(m_now + instance.latency, EventKind::PhaseDone, was.index, 0);
-            }
-        }
-        break;
-    }
     case EventKind::Arrival:
         Arrive(event.subject, event.detail);
         break;

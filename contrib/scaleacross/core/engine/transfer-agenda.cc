@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/transfer-agenda.h"
+
+namespace scaleacross
+{
+
+void
+TransferAgenda::Set(Id id, EventTime time)
+{
+    if (m_positions.size() <= id)
+    {
+        m_positions.resize(id + 1, kNowhere);
+    }
+    const Entry entry{time, id};
+    if (m_positions[id] == kNowhere)
+    {
+        m_heap.push_back(entry);
+        Rise(m_heap.size() - 1, entry);
+        return;
+    }
+    const size_t position = m_positions[id];
+    if (time < m_heap[position].time)
+    {
+        Rise(position, entry);
+    }
+    else
+    {
+        Sink(position, entry);
+    }
+}
+
+TransferAgenda::Id
+TransferAgenda::Pop()
+{
+    const Id id = m_heap.front().id;
+    m_positions[id] = kNowhere;
+    const Entry last = m_heap.back();
+    m_heap.pop_back();
+    if (!m_heap.empty())
+    {
+        Sink(0, last);
+    }
+    return id;
+}
+
+void
+TransferAgenda::Place(size_t position, const Entry& entry)
+{
+    m_heap[position] = entry;
+    m_positions[entry.id] = static_cast<uint32_t>(position);
+}
+
+void
+TransferAgenda::Rise(size_t position, const Entry& entry)
+{
+    while (position > 0)
+    {
+        const size_t parent = (position - 1) / 2;
+        if (!(entry.time < m_heap[parent].time))
+        {
+            break;
+        }
+        Place(position, m_heap[parent]);
+        position = parent;
+    }
+    Place(position, entry);
+}
+
+void
+TransferAgenda::Sink(size_t position, const Entry& entry)
+{
+    while (true)
+    {
+        size_t child = 2 * position + 1;
+        if (child >= m_heap.size())
+        {
+            break;
+        }
+        if (child + 1 < m_heap.size() && m_heap[child + 1].time < m_heap[child].time)
+        {
+            child++;
+        }
+        if (!(m_heap[child].time < entry.time))
+        {
+            break;
+        }
+        Place(position, m_heap[child]);
+        position = child;
+    }
+    Place(position, entry);
+}
+
+} // namespace scaleacross

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TRANSFER_AGENDA_H
+#define SCALEACROSS_TRANSFER_AGENDA_H
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// When something happens; at equal times what was made first comes first.
+struct EventTime
+{
+    Duration at;
+    uint64_t order{0};
+
+    bool operator<(const EventTime& o) const
+    {
+        return at != o.at ? at < o.at : order < o.order;
+    }
+};
+
+/**
+ * The ends of transfers, earliest first: a binary heap in which an entry's time can be changed, so
+ * that a transfer is in it once, however often its rate changes.
+ *
+ * Transfers are small numbers, used again once popped. Cost of a change: O(log n) for n transfers
+ * under way.
+ */
+class TransferAgenda
+{
+  public:
+    using Id = uint32_t;
+
+    bool Empty() const
+    {
+        return m_heap.empty();
+    }
+
+    /// Of a transfer that is not in the agenda, or instead of its time so far.
+    void Set(Id id, EventTime time);
+
+    /// Domain: not empty.
+    const EventTime& Earliest() const
+    {
+        return m_heap.front().time;
+    }
+
+    /// Takes the earliest out. Domain: not empty.
+    Id Pop();
+
+  private:
+    static constexpr uint32_t kNowhere = UINT32_MAX;
+
+    struct Entry
+    {
+        EventTime time;
+        Id id{0};
+    };
+
+    void Place(size_t position, const Entry& entry);
+    void Rise(size_t position, const Entry& entry);
+    void Sink(size_t position, const Entry& entry);
+
+    std::vector<Entry> m_heap;
+    std::vector<uint32_t> m_positions; //!< by transfer
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_TRANSFER_AGENDA_H

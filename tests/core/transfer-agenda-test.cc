@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/transfer-agenda.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+EventTime
+At(int64_t ns, uint64_t order)
+{
+    return {Duration::Nanoseconds(ns), order};
+}
+
+} // namespace
+
+TEST(TransferAgenda, EqualTimesInTheOrderTheyWereMade)
+{
+    TransferAgenda agenda;
+    agenda.Set(2, At(5, 0));
+    agenda.Set(0, At(5, 1));
+    agenda.Set(1, At(4, 2));
+    EXPECT_EQ(agenda.Pop(), 1U);
+    EXPECT_EQ(agenda.Pop(), 2U);
+    EXPECT_EQ(agenda.Pop(), 0U);
+    EXPECT_TRUE(agenda.Empty());
+}
+
+TEST(TransferAgenda, ATimeSetAgainReplacesTheOneBefore)
+{
+    // 0 at 5, 1 at 6, 2 at 7; then 0 goes to 8 and 2 to 1: 2, 1, 0.
+    TransferAgenda agenda;
+    agenda.Set(0, At(5, 0));
+    agenda.Set(1, At(6, 1));
+    agenda.Set(2, At(7, 2));
+    agenda.Set(0, At(8, 3));
+    agenda.Set(2, At(1, 4));
+    EXPECT_EQ(agenda.Earliest().at, Duration::Nanoseconds(1));
+    EXPECT_EQ(agenda.Pop(), 2U);
+    EXPECT_EQ(agenda.Pop(), 1U);
+    agenda.Set(2, At(9, 5)); // a number that has been popped is free again
+    EXPECT_EQ(agenda.Pop(), 0U);
+    EXPECT_EQ(agenda.Pop(), 2U);
+    EXPECT_TRUE(agenda.Empty());
+}
+
+TEST(TransferAgenda, AgreesWithASortedMap)
+{
+    // 10,000 random changes and removals of 50 transfers; the reference keeps them in a std::map.
+    std::mt19937 random(1);
+    TransferAgenda agenda;
+    std::map<EventTime, uint32_t> byTime;
+    std::map<uint32_t, EventTime> byId;
+    for (uint64_t order = 0; order < 10000; order++)
+    {
+        if (random() % 3 == 0 && !byTime.empty())
+        {
+            const auto [time, id] = *byTime.begin();
+            ASSERT_EQ(agenda.Earliest().order, time.order);
+            ASSERT_EQ(agenda.Pop(), id);
+            byTime.erase(time);
+            byId.erase(id);
+            continue;
+        }
+        const uint32_t id = random() % 50;
+        const EventTime time = At(random() % 100, order);
+        const auto before = byId.find(id);
+        if (before != byId.end())
+        {
+            byTime.erase(before->second);
+        }
+        byId[id] = time;
+        byTime[time] = id;
+        agenda.Set(id, time);
+    }
+    EXPECT_EQ(agenda.Empty(), byTime.empty());
+}
+
+} // namespace scaleacross
