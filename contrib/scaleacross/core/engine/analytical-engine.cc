@@ -35,17 +35,9 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
     }
     const PreparedRun& run = std::get<PreparedRun>(prepared);
     const NetworkModel network(scenario, run.layout);
-    TransferTimes times;
-    times.cuts = network.Cuts();
-    times.phase = [&](const Phase& phase, Rank representative, uint32_t ranks) {
-        return network.PhaseCost(phase, representative, ranks);
-    };
-    times.message = [&](Bytes bytes, Rank from, Rank to, uint32_t ranks) {
-        return network.MessageCost(bytes, from, to, ranks);
-    };
     RunReport report;
     report.engine = Name();
-    EvaluateProgram(run.graph, times, options, report);
+    EvaluateProgram(run.graph, TimesOf(network), options, report);
     CompleteReport(scenario, run, report);
     return report;
 }

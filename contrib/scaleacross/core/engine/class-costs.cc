@@ -7,6 +7,20 @@
 namespace scaleacross
 {
 
+TransferTimes
+TimesOf(const NetworkModel& network)
+{
+    TransferTimes times;
+    times.cuts = network.Cuts();
+    times.phase = [&network](const Phase& phase, Rank representative, uint32_t ranks) {
+        return network.PhaseCost(phase, representative, ranks);
+    };
+    times.message = [&network](Bytes bytes, Rank from, Rank to, uint32_t ranks) {
+        return network.MessageCost(bytes, from, to, ranks);
+    };
+    return times;
+}
+
 ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
     : m_graph(graph),
       m_times(times),

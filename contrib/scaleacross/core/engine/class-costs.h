@@ -25,6 +25,9 @@ struct TransferTimes
     std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t ranks)> message;
 };
 
+/// Those of a network, which must outlive them.
+TransferTimes TimesOf(const NetworkModel& network);
+
 /// A body taken as a whole.
 struct BodySum
 {

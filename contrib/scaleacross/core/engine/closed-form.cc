@@ -2,12 +2,14 @@
 
 #include "core/engine/closed-form.h"
 
-#include "core/engine/transfer-cost.h"
+#include "core/engine/class-costs.h"
 #include "core/schedule/pipeline-order.h"
 
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -17,11 +19,20 @@ namespace
 
 constexpr size_t kActions = 5;
 
+/// A collective with the network to itself.
+struct Alone
+{
+    double seconds{0};
+    double least{0}; //!< payload over port rate only
+    double nic{0};   //!< of it, over the NIC
+};
+
 /// Time in a body: what no engine can avoid, and what rung 1 expects.
 struct BodyTime
 {
     double least{0};
     double expected{0};
+    std::vector<std::pair<Stream, const Alone*>> collectives;
 };
 
 /// Sums over one iteration of a class, in seconds.
@@ -46,17 +57,20 @@ class Summation
     Summation(const Scenario& scenario, const PreparedRun& run)
         : m_scenario(scenario),
           m_run(run),
-          m_network(scenario, run.layout)
+          m_network(scenario, run.layout),
+          m_times(TimesOf(m_network)),
+          m_costs(run.graph, m_times)
     {
     }
 
-    ClassSums Of(const RankClass& rankClass)
+    ClassSums Of(uint32_t classId)
     {
-        m_class = &rankClass;
+        m_classId = classId;
+        m_class = &m_run.graph.classes[classId];
         m_bodies.clear();
         m_alone.clear();
         m_sums = ClassSums();
-        for (const Op& op : rankClass.program.ops)
+        for (const Op& op : m_class->program.ops)
         {
             if (op.kind == OpKind::Run)
             {
@@ -75,7 +89,7 @@ class Summation
             }
             else if (op.kind == OpKind::Collective)
             {
-                AddCollective(op);
+                AddCollective(op.stream, AloneOf(op.index));
             }
         }
         return m_sums;
@@ -84,13 +98,10 @@ class Summation
   private:
     void AddRun(const Op& op)
     {
-        const BodyTime time = TimeOf(op.index);
-        for (const Op& inner : m_run.graph.bodies[op.index].ops)
+        const BodyTime& time = TimeOf(op.index);
+        for (const auto& [stream, alone] : time.collectives)
         {
-            if (inner.kind == OpKind::Collective)
-            {
-                AddCollective(inner);
-            }
+            AddCollective(stream, *alone);
         }
         const auto action = static_cast<size_t>(op.action);
         m_sums.busyLeast += time.least;
@@ -110,9 +121,7 @@ class Summation
 
     void AddSend(const Op& op)
     {
-        const Rank to = m_class->representative + op.peer;
-        const TransferCost cost =
-            m_network.MessageCost(op.bytes, m_class->representative, to, m_class->ranks);
+        const TransferCost& cost = m_costs.OfMessage(m_classId, op.peer, op.bytes);
         m_sums.hop = std::max(m_sums.hop, cost.Alone().S());
         if (cost.port == Port::Nic)
         {
@@ -120,24 +129,15 @@ class Summation
         }
     }
 
-    void AddCollective(const Op& op)
+    void AddCollective(Stream stream, const Alone& alone)
     {
-        const Alone& alone = AloneOf(op.index);
         m_sums.nic += alone.nic;
-        if (op.stream != Stream::Inline)
+        if (stream != Stream::Inline)
         {
-            (op.stream == Stream::Gather ? m_sums.gather : m_sums.reduce) += alone.seconds;
+            (stream == Stream::Gather ? m_sums.gather : m_sums.reduce) += alone.seconds;
             m_sums.largest = std::max(m_sums.largest, alone.seconds);
         }
     }
-
-    /// A collective with the network to itself.
-    struct Alone
-    {
-        double seconds{0};
-        double least{0}; //!< payload over port rate only
-        double nic{0};   //!< of it, over the NIC
-    };
 
     const Alone& AloneOf(uint32_t collective)
     {
@@ -147,10 +147,11 @@ class Summation
             return known->second;
         }
         Alone alone;
-        for (const Phase& phase : m_run.graph.collectives[collective].phases)
+        const std::vector<Phase>& phases = m_run.graph.collectives[collective].phases;
+        for (uint32_t p = 0; p < phases.size(); p++)
         {
-            const TransferCost cost =
-                m_network.PhaseCost(phase, m_class->representative, m_class->ranks);
+            const Phase& phase = phases[p];
+            const TransferCost& cost = m_costs.OfPhase(m_classId, collective, p);
             alone.seconds += cost.Alone().S();
             if (cost.port == Port::Nvlink)
             {
@@ -170,7 +171,7 @@ class Summation
         return m_alone[collective] = alone;
     }
 
-    BodyTime TimeOf(uint32_t body)
+    const BodyTime& TimeOf(uint32_t body)
     {
         const auto known = m_bodies.find(body);
         if (known != m_bodies.end())
@@ -185,10 +186,15 @@ class Summation
                 time.least += op.duration.S();
                 time.expected += op.duration.S();
             }
-            else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
+            else if (op.kind == OpKind::Collective)
             {
-                time.least += AloneOf(op.index).least;
-                time.expected += AloneOf(op.index).seconds;
+                const Alone& alone = AloneOf(op.index);
+                time.collectives.emplace_back(op.stream, &alone);
+                if (op.stream == Stream::Inline)
+                {
+                    time.least += alone.least;
+                    time.expected += alone.seconds;
+                }
             }
         }
         return m_bodies[body] = time;
@@ -203,6 +209,9 @@ class Summation
     const Scenario& m_scenario;
     const PreparedRun& m_run;
     const NetworkModel m_network;
+    const TransferTimes m_times;
+    ClassCosts m_costs;
+    uint32_t m_classId{0};
     const RankClass* m_class{nullptr};
     std::map<uint32_t, BodyTime> m_bodies;
     std::map<uint32_t, Alone> m_alone;
@@ -297,9 +306,9 @@ ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
     ClassSums slowest;
     double hops = 0;
     double slowestHop = 0;
-    for (const RankClass& rankClass : run.graph.classes)
+    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
-        const ClassSums sums = summation.Of(rankClass);
+        const ClassSums sums = summation.Of(c);
         bound = std::max({bound, sums.busyLeast, sums.nic});
         hops += sums.hop;
         slowestHop = std::max(slowestHop, sums.hop);
@@ -307,7 +316,7 @@ ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
         {
             slowest = sums;
         }
-        if (rankClass.stage == stages.size())
+        if (run.graph.classes[c].stage == stages.size())
         {
             stages.push_back(sums);
         }

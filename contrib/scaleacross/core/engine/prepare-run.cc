@@ -99,7 +99,7 @@ class VolumeCounter
         {
             if (op.kind == OpKind::Run)
             {
-                Add(m_run.graph.bodies[op.index].ops, classes);
+                AddBody(op.index, classes);
             }
             else if (op.kind == OpKind::Send)
             {
@@ -123,6 +123,21 @@ class VolumeCounter
     }
 
   private:
+    /// Adds a body, whose operations are counted once.
+    void AddBody(uint32_t body, ClassReports& classes)
+    {
+        const auto [entry, added] = m_bodies.try_emplace(body);
+        if (added)
+        {
+            Add(m_run.graph.bodies[body].ops, entry->second);
+        }
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            classes[k].bytes += entry->second[k].bytes;
+            classes[k].crossBytes += entry->second[k].crossBytes;
+        }
+    }
+
     /// Groups of the family that the class takes part in; one that spans classes is counted by the
     /// class of its first member only.
     uint64_t GroupsCountedHere(const RankGroup& group) const
@@ -166,6 +181,7 @@ class VolumeCounter
     const PreparedRun& m_run;
     const RankClass& m_class;
     std::map<uint32_t, Volume> m_volumes;
+    std::map<uint32_t, ClassReports> m_bodies;
 };
 
 } // namespace
