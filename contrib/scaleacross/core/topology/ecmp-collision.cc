@@ -3,6 +3,7 @@
 #include "core/topology/ecmp-collision.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -101,6 +102,15 @@ ExpectedMax(double n, double m)
 /// Up to here the exact sum costs microseconds, from here on the normal density is good.
 constexpr uint64_t kExactFlows = 32;
 
+double
+Slowdown(uint64_t flows, uint32_t paths)
+{
+    const double n = static_cast<double>(flows);
+    const double most = flows <= kExactFlows ? ExpectedMaxExact(static_cast<uint32_t>(flows), paths)
+                                             : ExpectedMax(n, paths);
+    return std::clamp(most * paths / n, 1.0, static_cast<double>(paths));
+}
+
 } // namespace
 
 double
@@ -110,10 +120,22 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
     {
         return 1.0;
     }
-    const double n = static_cast<double>(flows);
-    const double most = flows <= kExactFlows ? ExpectedMaxExact(static_cast<uint32_t>(flows), paths)
-                                             : ExpectedMax(n, paths);
-    return std::clamp(most * paths / n, 1.0, static_cast<double>(paths));
+
+    // The plans of a search ask for the same few values again and again, at microseconds each.
+    struct Known
+    {
+        uint64_t flows{0};
+        uint32_t paths{0};
+        double slowdown{0};
+    };
+
+    static thread_local std::array<Known, 256> table;
+    Known& known = table[(flows * 31 + paths) % table.size()];
+    if (known.flows != flows || known.paths != paths)
+    {
+        known = {flows, paths, Slowdown(flows, paths)};
+    }
+    return known.slowdown;
 }
 
 } // namespace scaleacross
