@@ -52,14 +52,17 @@ TEST(Examples, MaverickIsTheStudyOfTheDesign)
     EXPECT_EQ(study.baselines, (std::vector<std::string>{"production", "megatron"}));
 }
 
-TEST(Examples, Llama3405BStaysCloseToThePublishedPlan)
+TEST(Examples, Llama3405BRunsThePublishedPlan)
 {
     const Study study = ReadStudy(StudyOf("llama3-405b-two-buildings"));
     const ParallelPlan& plan = study.scenario.Job().plan;
     EXPECT_EQ(plan.tp, 8U);
     EXPECT_EQ(plan.pp, 16U);
-    // 16,384 / (tp 8 x cp 2 x pp 16); published are cp 1 and dp 128.
-    EXPECT_EQ(plan.cp * plan.dp, 128U);
+    // 16,384 / (tp 8 x pp 16).
+    EXPECT_EQ(plan.dp, 128U);
+    EXPECT_EQ(plan.crossing, Crossing::Data);
+    // Its memory is checked in memory-test.cc.
+    EXPECT_EQ(plan.recompute, Recompute::Selective);
     const WorkloadSpec& workload = study.scenario.Job().workload;
     EXPECT_EQ(uint64_t{workload.sequence} * workload.globalBatch, 16'777'216U);
 }
