@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/store/database.h"
+#include "core/store/key.h"
+#include "core/store/schema.h"
+
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <thread>
+#include <unistd.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// A folder of its own, removed afterwards.
+class DatabaseTest : public testing::Test
+{
+  protected:
+    DatabaseTest()
+    {
+        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        m_folder = fs::absolute(std::string("database-") + info->name());
+        fs::remove_all(m_folder);
+        fs::create_directory(m_folder);
+    }
+
+    ~DatabaseTest() override
+    {
+        fs::permissions(m_folder, fs::perms::owner_all);
+        fs::remove_all(m_folder);
+    }
+
+    std::string PathOf(const std::string& name) const
+    {
+        return (m_folder / name).string();
+    }
+
+    /// What opening says is wrong, or "nothing".
+    static std::string ProblemOf(const std::string& path,
+                                 Database::Access access = Database::Access::Write)
+    {
+        try
+        {
+            Database database(path, access, Duration::Microseconds(50'000));
+        }
+        catch (const ConfigError& error)
+        {
+            EXPECT_EQ(error.Where(), path);
+            return error.Problem();
+        }
+        return "nothing";
+    }
+
+    fs::path m_folder;
+};
+
+TEST_F(DatabaseTest, NewFileHasTheSchema)
+{
+    Database database(PathOf("new.db"), Database::Access::Write);
+    auto& version = database.Prepare("PRAGMA user_version");
+    version.executeStep();
+    EXPECT_EQ(version.getColumn(0).getInt(), kSchemaVersion);
+    auto& mode = database.Prepare("PRAGMA journal_mode");
+    mode.executeStep();
+    EXPECT_EQ(mode.getColumn(0).getString(), "wal");
+    auto& keys = database.Prepare("PRAGMA foreign_keys");
+    keys.executeStep();
+    EXPECT_EQ(keys.getColumn(0).getInt(), 1);
+    EXPECT_TRUE(Database::IsDatabase(PathOf("new.db")));
+}
+
+TEST_F(DatabaseTest, HasOneMigrationPerVersion)
+{
+    EXPECT_EQ(Migrations().size(), static_cast<size_t>(kSchemaVersion));
+}
+
+TEST_F(DatabaseTest, OpensAgainAndTogether)
+{
+    Database first(PathOf("a.db"), Database::Access::Write);
+    Database second(PathOf("a.db"), Database::Access::Write);
+    Database reader(PathOf("a.db"), Database::Access::Read);
+    first.Execute("INSERT INTO scenario (hash, text) VALUES ('x', 'y')");
+    second.Execute("INSERT INTO scenario (hash, text) VALUES ('z', 'y')");
+    auto& count = reader.Prepare("SELECT count(*) FROM scenario");
+    count.executeStep();
+    EXPECT_EQ(count.getColumn(0).getInt(), 2);
+}
+
+TEST_F(DatabaseTest, ManyCreateItAtOnce)
+{
+    std::vector<std::thread> threads;
+    std::atomic<int> opened{0};
+    for (int i = 0; i < 8; i++)
+    {
+        threads.emplace_back([this, i, &opened] {
+            Database database(PathOf("shared.db"), Database::Access::Write);
+            database.Transact([&] {
+                database.Execute("INSERT INTO scenario (hash, text) VALUES ('" + std::to_string(i) +
+                                 "', '')");
+            });
+            opened++;
+        });
+    }
+    for (auto& thread : threads)
+    {
+        thread.join();
+    }
+    EXPECT_EQ(opened, 8);
+    Database database(PathOf("shared.db"), Database::Access::Read);
+    auto& count = database.Prepare("SELECT count(*) FROM scenario");
+    count.executeStep();
+    EXPECT_EQ(count.getColumn(0).getInt(), 8);
+}
+
+TEST_F(DatabaseTest, WritersWaitForEachOther)
+{
+    Database first(PathOf("a.db"), Database::Access::Write);
+    Database second(PathOf("a.db"), Database::Access::Write);
+    first.Execute("BEGIN IMMEDIATE");
+    std::thread other([&second] {
+        second.Transact(
+            [&] { second.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')"); });
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    first.Execute("COMMIT");
+    other.join();
+}
+
+TEST_F(DatabaseTest, FailedTransactionLeavesNothing)
+{
+    Database database(PathOf("a.db"), Database::Access::Write);
+    const auto insert = [&] {
+        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
+        throw std::runtime_error("midway");
+    };
+    EXPECT_THROW(database.Transact(insert), std::runtime_error);
+    const auto twice = [&] {
+        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
+        database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
+    };
+    EXPECT_THROW(database.Transact(twice), RunError);
+    auto& count = database.Prepare("SELECT count(*) FROM scenario");
+    count.executeStep();
+    EXPECT_EQ(count.getColumn(0).getInt(), 0);
+}
+
+TEST_F(DatabaseTest, RefusesANewerSchema)
+{
+    {
+        Database database(PathOf("a.db"), Database::Access::Write);
+        database.Execute("PRAGMA user_version = 999");
+    }
+    EXPECT_THAT(ProblemOf(PathOf("a.db")), HasSubstr("schema 999, written by a newer release"));
+    EXPECT_THAT(ProblemOf(PathOf("a.db"), Database::Access::Read), HasSubstr("newer"));
+}
+
+TEST_F(DatabaseTest, RefusesWhatIsNoDatabase)
+{
+    const std::string text = "study: this is a study, not a database, and it is long enough to be "
+                             "read as the header of one, which takes a hundred bytes\n";
+    std::ofstream(PathOf("text.db")) << text;
+    EXPECT_THAT(ProblemOf(PathOf("text.db")), HasSubstr("not a database"));
+    EXPECT_FALSE(Database::IsDatabase(PathOf("text.db")));
+    std::ifstream file(PathOf("text.db"));
+    const std::string now((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_EQ(now, text);
+}
+
+TEST_F(DatabaseTest, RefusesTheDatabaseOfAnotherProgram)
+{
+    {
+        SQLite::Database other(PathOf("other.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        other.exec("CREATE TABLE bookmarks (url TEXT)");
+    }
+    EXPECT_THAT(ProblemOf(PathOf("other.db")), HasSubstr("another program"));
+}
+
+TEST_F(DatabaseTest, RefusesFoldersAndMissingFolders)
+{
+    EXPECT_THAT(ProblemOf(m_folder.string()), HasSubstr("neither be opened nor created"));
+    EXPECT_THAT(ProblemOf(PathOf("no/such.db")), HasSubstr("neither be opened nor created"));
+    EXPECT_THAT(ProblemOf(PathOf("missing.db"), Database::Access::Read),
+                HasSubstr("cannot be opened"));
+    EXPECT_FALSE(fs::exists(PathOf("missing.db")));
+}
+
+TEST_F(DatabaseTest, ReadOnlyFolder)
+{
+    // Nobody may create files there, not even the superuser.
+    EXPECT_THAT(ProblemOf("/proc/new.db"), HasSubstr("neither be opened nor created"));
+    {
+        Database database(PathOf("a.db"), Database::Access::Write);
+    }
+    fs::permissions(m_folder, fs::perms::owner_read | fs::perms::owner_exec);
+    EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read), "nothing");
+    const bool superuser = access(m_folder.c_str(), W_OK) == 0;
+    EXPECT_THAT(ProblemOf(PathOf("a.db")), HasSubstr(superuser ? "nothing" : "cannot be"));
+}
+
+TEST_F(DatabaseTest, SaysThatAnotherProcessHoldsTheLock)
+{
+    {
+        // A fresh file whose schema is still missing, held by somebody.
+        SQLite::Database holder(PathOf("a.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        holder.exec("BEGIN EXCLUSIVE");
+        EXPECT_THAT(ProblemOf(PathOf("a.db")), HasSubstr("another process keeps"));
+        holder.exec("ROLLBACK");
+    }
+    EXPECT_EQ(ProblemOf(PathOf("a.db")), "nothing");
+}
+
+TEST(Key, HashesAreVersion5Uuids)
+{
+    // RFC 4122 test value: uuid5(NAMESPACE_URL, "http://www.example.com/") by Python's uuid module.
+    EXPECT_EQ(HashOf("http://www.example.com/"), "fcde3c85-2270-590f-9e7c-ee003d65e0e2");
+    EXPECT_NE(HashOf("a"), HashOf("b"));
+}
+
+TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
+{
+    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/database.md");
+    std::stringstream page;
+    page << file.rdbuf();
+    const std::string text = page.str();
+    Database database(PathOf("a.db"), Database::Access::Write);
+    int queries = 0;
+    const std::string fence = "```sql\n";
+    for (auto begin = text.find(fence); begin != std::string::npos;
+         begin = text.find(fence, begin + 1))
+    {
+        const auto start = begin + fence.size();
+        EXPECT_NO_THROW(database.Prepare(text.substr(start, text.find("```", start) - start)));
+        queries++;
+    }
+    EXPECT_EQ(queries, 3);
+}
+
+} // namespace
+
+} // namespace scaleacross

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/explanation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <numeric>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::HasSubstr;
+using testing::Not;
+
+Duration
+Ms(int64_t ms)
+{
+    return Duration::Microseconds(1000 * ms);
+}
+
+/// 100 ms: 60 compute, 10 bubble, 20 exposed dp (of 50 busy), 10 exposed pp (all of it).
+RunReport
+Report()
+{
+    RunReport report;
+    report.iterationTime = Ms(100);
+    report.mfu = 0.4;
+    report.computeTime = Ms(60);
+    report.bubble = Ms(10);
+    report.bubbleFraction = 0.1;
+    report.exposedComm = Ms(30);
+    report.Of(CommClass::Data) = {Ms(50), Ms(20), Bytes(900), Bytes(300)};
+    report.Of(CommClass::Pipeline) = {Ms(10), Ms(10), Bytes(100), Bytes(100)};
+    report.crossBuildingBytes = Bytes(400);
+    report.memoryMax = Bytes(1ULL << 30);
+    report.memory = {{Bytes(1), Bytes(1), Bytes(1), Bytes((1ULL << 30) - 5), Bytes(1), Bytes(1)}};
+    return report;
+}
+
+Contender
+Make(Crossing crossing, int64_t milliseconds, const std::string& label)
+{
+    Contender contender{label, crossing, Report()};
+    const Duration more = Ms(milliseconds - 100);
+    contender.report.iterationTime += more;
+    contender.report.Of(CommClass::Data).exposed += more;
+    contender.report.exposedComm += more;
+    return contender;
+}
+
+ExplanationInput
+Input(Crossing winner, int64_t other)
+{
+    ExplanationInput input;
+    input.winner = Make(winner, 100, "the winner");
+    input.otherCrossing =
+        Make(winner == Crossing::Data ? Crossing::Pipeline : Crossing::Data, other, "the other");
+    input.otherCrossingSearched = true;
+    input.runnerUp = input.otherCrossing;
+    input.bound = Ms(80);
+    input.usableMemory = Bytes(4ULL << 30);
+    input.buildings = 2;
+    return input;
+}
+
+std::string
+Text(const ExplanationInput& input)
+{
+    std::string text;
+    for (const auto& line : Explain(input))
+    {
+        text += line + "\n";
+    }
+    return text;
+}
+
+TEST(Explanation, TellsWhatCrossesHidesAndFills)
+{
+    const std::string text = Text(Input(Crossing::Data, 150));
+    EXPECT_THAT(text, HasSubstr("Best: the winner: 100 ms per iteration, MFU 40.0 %"));
+    // 300 of 400 bytes are dp, 100 pp.
+    EXPECT_THAT(text, HasSubstr("400 B per iteration, dp 75.0 % and pp 25.0 %"));
+    // Hidden = busy - exposed: 50 - 20 and 10 - 10.
+    EXPECT_THAT(text, HasSubstr("dp 20 ms exposed, 30 ms hidden"));
+    EXPECT_THAT(text, HasSubstr("pp 10 ms exposed, none hidden"));
+    EXPECT_THAT(text, HasSubstr("30.0 % of the iteration"));
+    EXPECT_THAT(text, HasSubstr("bubble: 10.0 %"));
+    EXPECT_THAT(text, HasSubstr("1 GiB of 4 GiB usable"));
+    EXPECT_THAT(text, HasSubstr("most of it activations"));
+    // 100 / 80 - 1.
+    EXPECT_THAT(text, HasSubstr("at most 25.0 % above the optimum"));
+}
+
+TEST(Explanation, EitherPlacementCanWin)
+{
+    const std::string data = Text(Input(Crossing::Data, 150));
+    EXPECT_THAT(data, HasSubstr("the best PP-out plan (the other) takes 150 ms"));
+    EXPECT_THAT(data, HasSubstr("50.0 % longer than DP-out"));
+    EXPECT_THAT(data, HasSubstr("exposed dp communication 50 ms more"));
+    const std::string pipeline = Text(Input(Crossing::Pipeline, 150));
+    EXPECT_THAT(pipeline, HasSubstr("the best DP-out plan (the other) takes 150 ms"));
+    EXPECT_THAT(pipeline, HasSubstr("50.0 % longer than PP-out"));
+}
+
+TEST(Explanation, SmallDifferencesAreWithinTheModelsError)
+{
+    for (const Crossing winner : {Crossing::Data, Crossing::Pipeline})
+    {
+        ExplanationInput input = Input(winner, 100);
+        input.otherCrossing->report.iterationTime += Duration::Microseconds(200);
+        const std::string text = Text(input);
+        EXPECT_THAT(text,
+                    HasSubstr("the two differ by 0.20 %, within the model's error of 5.00 %"));
+        EXPECT_THAT(text, HasSubstr("placement does not decide here"));
+    }
+    // 5 % is a difference.
+    EXPECT_THAT(Text(Input(Crossing::Data, 105)), Not(HasSubstr("does not decide")));
+}
+
+TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    // The other computes 40 ms less, so its other parts must hold 90 ms more: 50 dp and 40 bubble.
+    input.otherCrossing->report.computeTime = Ms(20);
+    input.otherCrossing->report.bubble = Ms(50);
+    EXPECT_THAT(Text(input),
+                HasSubstr("exposed dp communication 50 ms more, compute 40 ms less and pipeline "
+                          "bubble 40 ms more"));
+}
+
+TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    input.otherCrossing.reset();
+    EXPECT_THAT(Text(input), HasSubstr("no PP-out plan of this search can run"));
+    input.otherCrossingSearched = false;
+    EXPECT_THAT(Text(input), HasSubstr("the search has no PP-out plan"));
+    input.buildings = 1;
+    EXPECT_THAT(Text(input), Not(HasSubstr("PP-out")));
+    EXPECT_THAT(Text(input), HasSubstr("there is one building"));
+}
+
+TEST(Explanation, NextBest)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    EXPECT_THAT(Text(input), HasSubstr("Next best: the other, 50.0 % longer."));
+    input.runnerUp->report.iterationTime = Ms(102);
+    input.closePlans = 3;
+    EXPECT_THAT(Text(input),
+                HasSubstr("2.00 % longer, within the model's error; 3 plans lie that close"));
+    input.closePlansAtLeast = true;
+    EXPECT_THAT(Text(input), HasSubstr("at least 3 plans"));
+    input.runnerUp.reset();
+    EXPECT_THAT(Text(input), HasSubstr("the only plan that can run"));
+}
+
+TEST(Explanation, BaselinesCanLoseTieAndWin)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    input.baselines = {{"slow", Make(Crossing::Data, 164, "slow plan"), {}},
+                       {"equal", Make(Crossing::Data, 101, "equal plan"), {}},
+                       {"fast", Make(Crossing::Data, 80, "fast plan"), {}},
+                       {"absent", std::nullopt, {"memory", "needs 99 GiB"}}};
+    const std::string text = Text(input);
+    EXPECT_THAT(text,
+                HasSubstr("Baseline slow: slow plan takes 164 ms: the best is 64.0 % faster."));
+    EXPECT_THAT(text, HasSubstr("the best is 1.00 % faster, within the model's error."));
+    // 100 / 80 - 1 = 25 %.
+    EXPECT_THAT(text,
+                HasSubstr("fast plan takes 80 ms: the best takes 25.0 % longer; the search "
+                          "space does not hold this plan."));
+    EXPECT_THAT(text, HasSubstr("Baseline absent: none (memory): needs 99 GiB."));
+}
+
+} // namespace
+
+} // namespace scaleacross

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/store/search-reader.h"
+#include "core/store/search-store.h"
+#include "explore-fakes.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+const char* const g_axes = "search: {plan: {tp: [1, 2, 4, 8], pp: [1, 2, 4], microbatch: [1, 2], "
+                           "crossing: [dp, pp], chunks: [1, 2]}}\n";
+
+class SearchStoreTest : public testing::Test
+{
+  protected:
+    SearchStoreTest()
+        : m_study(TwoBuildings(g_axes)),
+          m_space(m_study)
+    {
+        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        m_path = std::string("search-store-") + info->name() + ".db";
+        Remove();
+        m_options.jobs = 2;
+        m_options.keep = 3;
+        m_options.filter = FitsAlways;
+    }
+
+    ~SearchStoreTest() override
+    {
+        Remove();
+    }
+
+    void Remove() const
+    {
+        for (const char* end : {"", "-wal", "-shm"})
+        {
+            std::filesystem::remove(m_path + end);
+        }
+    }
+
+    /// One session: a connection of its own, as a process of its own would have.
+    SearchResult Explore(const FakeEngine& engine)
+    {
+        Database database(m_path, Database::Access::Write);
+        SearchStore store(database,
+                          MakeRunSetting(m_study.scenario, engine, m_options.run),
+                          m_space,
+                          {"fake", "exhaustive", m_options.keep});
+        return ExhaustiveSearch().Run(m_space, engine, m_options, store);
+    }
+
+    int64_t Number(const std::string& sql) const
+    {
+        Database database(m_path, Database::Access::Read);
+        auto& select = database.Prepare(sql);
+        EXPECT_TRUE(select.executeStep());
+        return select.getColumn(0).getInt64();
+    }
+
+    Study m_study;
+    SearchSpace m_space;
+    SearchOptions m_options;
+    std::string m_path;
+};
+
+std::vector<std::string>
+Texts(const std::vector<Ranked>& plans)
+{
+    std::vector<std::string> texts;
+    for (const auto& ranked : plans)
+    {
+        texts.push_back(ranked.text);
+    }
+    return texts;
+}
+
+TEST_F(SearchStoreTest, KeepsTheBestTheFrontAndTheCrossings)
+{
+    const FakeEngine engine(DistinctTime);
+    const auto result = Explore(engine);
+    // 4 x 3 x 2 x 2 plans, each once more with two chunks that 1f1b does not have.
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_EQ(Number("SELECT evaluated FROM search"), 48);
+    EXPECT_EQ(Number("SELECT engine_runs FROM search"), 48);
+    EXPECT_EQ(Number("SELECT finished FROM search"), 1);
+    EXPECT_EQ(Number("SELECT count FROM search_count WHERE reason = 'duplicate'"), 48);
+    EXPECT_EQ(Number("SELECT count(*) FROM run"), static_cast<int64_t>(result.board.Kept().size()));
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE rank IS NOT NULL"), 3);
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE best_of_crossing = 1"), 2);
+    // Memory is 1000 / tp and bytes 100 or 50: the best of every (tp, crossing) is on the front.
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE pareto = 1"), 8);
+    EXPECT_EQ(Number("SELECT count(*) FROM plan"), Number("SELECT count(*) FROM run"));
+    EXPECT_EQ(Number("SELECT max(evaluations) FROM run"), 1);
+    EXPECT_EQ(Number("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+TEST_F(SearchStoreTest, AFinishedSearchIsNotRepeated)
+{
+    const FakeEngine first(DistinctTime);
+    const auto expected = Explore(first);
+    const FakeEngine second(DistinctTime);
+    const auto result = Explore(second);
+    EXPECT_EQ(second.runs, 0);
+    EXPECT_FALSE(result.interrupted);
+    EXPECT_EQ(Texts(result.board.Best()), Texts(expected.board.Best()));
+    EXPECT_EQ(Texts(result.board.ParetoFront()), Texts(expected.board.ParetoFront()));
+    EXPECT_EQ(result.counts.evaluated, 48);
+    EXPECT_EQ(result.counts.bound, expected.counts.bound);
+    EXPECT_EQ(result.counts.rejected.at("duplicate").example,
+              expected.counts.rejected.at("duplicate").example);
+}
+
+TEST_F(SearchStoreTest, ReportsComeBackAsTheyWere)
+{
+    const FakeEngine engine(DistinctTime);
+    const auto expected = Explore(engine).board.Best();
+    const auto stored = Explore(engine).board.Best();
+    ASSERT_EQ(stored.size(), expected.size());
+    for (size_t i = 0; i < stored.size(); i++)
+    {
+        const RunReport& a = expected[i].report;
+        const RunReport& b = stored[i].report;
+        EXPECT_EQ(a.engine, b.engine);
+        EXPECT_EQ(a.iterationTime, b.iterationTime);
+        EXPECT_EQ(a.memoryMax, b.memoryMax);
+        EXPECT_EQ(a.crossBuildingBytes, b.crossBuildingBytes);
+        EXPECT_EQ(a.Of(CommClass::Data).busy, b.Of(CommClass::Data).busy);
+        ASSERT_EQ(b.memory.size(), 1);
+        EXPECT_EQ(b.memory[0].buffers, Bytes(6));
+        EXPECT_EQ(b.memory[0].parameters, Bytes(1));
+        EXPECT_TRUE(expected[i].plan.parallel == stored[i].plan.parallel);
+    }
+}
+
+TEST_F(SearchStoreTest, InterruptedAnywhereItEndsTheSame)
+{
+    const FakeEngine reference(DistinctTime);
+    const auto expected = Explore(reference);
+    for (const int after : {1, 7, 20, 47})
+    {
+        Remove();
+        std::atomic<bool> stop{false};
+        std::atomic<int> calls{0};
+        const FakeEngine engine([&](const ParallelPlan& plan) {
+            stop = stop || ++calls == after;
+            return DistinctTime(plan);
+        });
+        m_options.stop = &stop;
+        EXPECT_TRUE(Explore(engine).interrupted);
+        EXPECT_EQ(Number("SELECT count(*) FROM run"), static_cast<int64_t>(engine.runs));
+        stop = false;
+        calls = 1000;
+        const auto result = Explore(engine);
+        EXPECT_EQ(engine.runs, 48);
+        EXPECT_EQ(Texts(result.board.Best()), Texts(expected.board.Best()));
+        EXPECT_EQ(Texts(result.board.ParetoFront()), Texts(expected.board.ParetoFront()));
+        EXPECT_EQ(result.counts.evaluated, 48);
+        EXPECT_EQ(Number("SELECT engine_runs FROM search"), 48);
+        EXPECT_EQ(Number("SELECT max(evaluations) FROM run"), 1);
+    }
+}
+
+TEST_F(SearchStoreTest, AnotherSearchUsesWhatIsThere)
+{
+    const FakeEngine engine(DistinctTime);
+    m_options.keep = 1000;
+    Explore(engine);
+    EXPECT_EQ(engine.runs, 48);
+    // Another k is another search over the same runs.
+    m_options.keep = 3;
+    Explore(engine);
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_EQ(Number("SELECT count(*) FROM search"), 2);
+    // What the first one keeps stays.
+    EXPECT_EQ(Number("SELECT count(*) FROM run"), 48);
+}
+
+TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)
+{
+    const FakeEngine engine([](const ParallelPlan& plan) {
+        if (plan.tp == 4)
+        {
+            throw Failed({"crash", "killed by signal 11"});
+        }
+        return DistinctTime(plan);
+    });
+    const auto first = Explore(engine);
+    EXPECT_EQ(first.counts.failed.at("crash").count, 12);
+    EXPECT_EQ(Number("SELECT count(*) FROM run WHERE status = 'failed' AND reason = 'crash'"), 12);
+    EXPECT_EQ(Explore(engine).counts.failed.at("crash").count, 12);
+    EXPECT_EQ(engine.runs, 48);
+}
+
+TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
+{
+    const FakeEngine engine(DistinctTime);
+    Database database(m_path, Database::Access::Write);
+    SearchStore store(database,
+                      MakeRunSetting(m_study.scenario, engine, m_options.run),
+                      m_space,
+                      {"fake", "exhaustive", m_options.keep});
+    Plan plan = std::get<Plan>(m_space.At(m_space.Size() - 2)); // the slowest: not kept by rank
+    const Evaluation evaluation = Evaluate(engine, m_space.With(plan), m_options.run);
+    store.PutBaseline("production", plan, evaluation);
+    store.PutBaseline("megatron", Infeasible{"memory", "too large"});
+    ExhaustiveSearch().Run(m_space, engine, m_options, store);
+    store.Conclude(0.25, {"first line", "second line"});
+
+    const auto searches = ListSearches(database);
+    ASSERT_EQ(searches.size(), 1);
+    EXPECT_EQ(searches[0].study, "fake");
+    EXPECT_TRUE(searches[0].finished);
+    EXPECT_EQ(searches[0].gap, 0.25);
+    EXPECT_THAT(searches[0].explanation, testing::ElementsAre("first line", "second line"));
+    const auto baselines = BaselinesOf(database, searches[0].id);
+    ASSERT_EQ(baselines.size(), 2);
+    EXPECT_EQ(baselines[0].reason.detail, "too large");
+    ASSERT_TRUE(baselines[1].run);
+    EXPECT_EQ(baselines[1].run->planText, CanonicalText(plan));
+    const auto best = BestRuns(database, searches[0].id, 2);
+    ASSERT_EQ(best.size(), 2);
+    EXPECT_EQ(best[0].rank, 1);
+    EXPECT_LT(std::get<RunReport>(best[0].run.evaluation).iterationTime,
+              std::get<RunReport>(best[1].run.evaluation).iterationTime);
+}
+
+TEST_F(SearchStoreTest, ScenarioSeedAndVersionAreParts)
+{
+    const FakeEngine engine(DistinctTime);
+    const RunSetting one = MakeRunSetting(m_study.scenario, engine, m_options.run);
+    Scenario other = m_study.scenario;
+    other.cluster.crossLinks[0].loss = 1e-6;
+    EXPECT_NE(Text(MakeRunSetting(other, engine, m_options.run)), Text(one));
+    RunOptions longer;
+    longer.iterations = 7;
+    EXPECT_NE(Text(MakeRunSetting(m_study.scenario, engine, longer)), Text(one));
+    // What cannot change a result is no part.
+    RunOptions patient;
+    patient.timeLimit = Duration::Seconds(5);
+    patient.seed = 99; // the fake draws nothing
+    EXPECT_EQ(Text(MakeRunSetting(m_study.scenario, engine, patient)), Text(one));
+    // The plan is not part of the setting.
+    other = m_study.scenario;
+    other.Job().plan.tp = 8;
+    other.network.qps = 2;
+    EXPECT_EQ(Text(MakeRunSetting(other, engine, m_options.run)), Text(one));
+}
+
+} // namespace
+
+} // namespace scaleacross
