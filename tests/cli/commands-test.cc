@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <gmock/gmock.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Commands : public ProgramTest
+{
+  protected:
+    Commands()
+    {
+        Write("study.yaml", g_smallStudy);
+    }
+};
+
+/// The keys that a JSON object has to have.
+void
+ExpectKeys(const nlohmann::json& json, const std::vector<std::string>& keys)
+{
+    for (const auto& key : keys)
+    {
+        EXPECT_TRUE(json.contains(key)) << key << " is missing in " << json.dump(2);
+    }
+}
+
+TEST_F(Commands, RunPrintsItsKeysAndStores)
+{
+    const auto json = RunJson("run study.yaml");
+    ExpectKeys(json,
+               {"iteration_time_s",
+                "mfu",
+                "bubble_fraction",
+                "exposed_comm_s",
+                "memory_bytes_max",
+                "cross_building_bytes",
+                "engine",
+                "seed",
+                "version",
+                "plan",
+                "classes"});
+    EXPECT_GT(json.at("iteration_time_s").get<double>(), 0);
+    EXPECT_EQ(json.at("engine"), "analytical");
+    EXPECT_TRUE(json.at("seed").is_null());
+    EXPECT_EQ(json.at("plan").at("tp"), 4);
+    EXPECT_EQ(json.at("plan").at("dp"), 2);
+    EXPECT_EQ(json.at("plan").at("network").at("qps"), 16);
+    ExpectKeys(json.at("classes"), {"tp", "cp", "ep", "pp", "dp"});
+    EXPECT_THAT(Files(), ElementsAre("small.db", "study.yaml"));
+}
+
+TEST_F(Commands, RunSetsValuesOfTheStudy)
+{
+    const auto json = RunJson("run study.yaml --no-store --set plan.tp=2 --set plan.pp=4");
+    EXPECT_EQ(json.at("plan").at("tp"), 2);
+    EXPECT_EQ(json.at("plan").at("pp"), 4);
+    EXPECT_EQ(json.at("plan").at("dp"), 2);
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+TEST_F(Commands, RunOfAPlanThatCannotRunFailsWithItsReason)
+{
+    const Call call = Run("run study.yaml --json --set plan.crossing=pp --set plan.pp=1");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_EQ(nlohmann::json::parse(call.out).at("infeasible").at("reason"), "crossing");
+}
+
+TEST_F(Commands, ExplorePrintsItsKeys)
+{
+    const auto json = RunJson("explore study.yaml --db results.db --jobs 2");
+    ExpectKeys(
+        json,
+        {"best", "baselines", "evaluated", "rejected", "seconds", "db", "gap", "explanation"});
+    ExpectKeys(json.at("best"), {"iteration_time_s", "plan"});
+    ExpectKeys(json.at("baselines"), {"production", "megatron"});
+    EXPECT_EQ(json.at("db"), "results.db");
+    uint64_t rejected = 0;
+    for (const auto& count : json.at("rejected"))
+    {
+        rejected += count.get<uint64_t>();
+    }
+    // 2 x 2 x 2 x 2 plans, each either evaluated or rejected.
+    EXPECT_EQ(json.at("evaluated").get<uint64_t>() + rejected, 16);
+    EXPECT_GE(json.at("gap").get<double>(), 0);
+    EXPECT_THAT(Files(), ElementsAre("results.db", "study.yaml"));
+}
+
+TEST_F(Commands, BestIsWhatRunFindsAndNothingBeatsIt)
+{
+    const auto explored = RunJson("explore study.yaml --top 100");
+    const auto& best = explored.at("best");
+    std::string set;
+    for (const char* key : {"tp", "pp", "dp", "crossing", "sharding"})
+    {
+        const auto& value = best.at("plan").at(key);
+        set += std::string(" --set plan.") + key + "=" +
+               (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    const auto run = RunJson("run study.yaml" + set);
+    EXPECT_EQ(run.at("iteration_time_s"), best.at("iteration_time_s"));
+    for (const auto& ranked : explored.at("ranking"))
+    {
+        EXPECT_GE(ranked.at("iteration_time_s"), best.at("iteration_time_s"));
+    }
+}
+
+TEST_F(Commands, ExploreAgainGivesTheSame)
+{
+    auto first = RunJson("explore study.yaml");
+    auto second = RunJson("explore study.yaml --jobs 1");
+    first.erase("seconds");
+    second.erase("seconds");
+    EXPECT_EQ(first, second);
+}
+
+TEST_F(Commands, ExplorePrintsATableAndReasons)
+{
+    const Call call = Run("explore study.yaml");
+    EXPECT_EQ(call.code, 0);
+    EXPECT_EQ(call.err, "");
+    EXPECT_THAT(call.out, HasSubstr("small: tiny on 16 GPUs in 2 buildings"));
+    EXPECT_THAT(call.out, HasSubstr("Best: "));
+    EXPECT_THAT(call.out, HasSubstr("Baseline production: "));
+    EXPECT_THAT(call.out, HasSubstr("Stored in small.db."));
+}
+
+TEST_F(Commands, ExploreWithoutAPlanThatRunsFails)
+{
+    const Call call = Run("explore study.yaml --json --set search.plan.crossing=[pp] "
+                          "--set search.plan.pp=[1]");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_TRUE(nlohmann::json::parse(call.out).at("best").is_null());
+}
+
+TEST_F(Commands, SweepTellsWhoWinsWhere)
+{
+    const auto json = RunJson("explore study.yaml --sweep cluster.cross.oversubscription=1,64");
+    EXPECT_EQ(json.at("sweep"), "cluster.cross.oversubscription");
+    ASSERT_EQ(json.at("values").size(), 2);
+    EXPECT_EQ(json.at("values")[1].at("value"), "64");
+    ExpectKeys(json.at("values")[0], {"winner", "margin", "best", "placements"});
+    // A scarcer span never helps.
+    EXPECT_LE(json.at("values")[0].at("best").at("iteration_time_s"),
+              json.at("values")[1].at("best").at("iteration_time_s"));
+    EXPECT_TRUE(json.at("flips").is_array());
+    const Call call = Run("explore study.yaml --sweep cluster.cross.oversubscription=1,64");
+    EXPECT_THAT(call.out, HasSubstr("flip"));
+}
+
+TEST_F(Commands, SweepChecksEveryValueFirst)
+{
+    const Call call = Run("explore study.yaml --sweep cluster.cross.distance=10km,fast");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("fast"));
+    EXPECT_EQ(Run("explore study.yaml --sweep nonsense").code, 2);
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+TEST_F(Commands, CompareListsEveryPlanAndEngine)
+{
+    const auto json = RunJson("compare study.yaml --engines analytical");
+    ASSERT_TRUE(json.is_array());
+    ASSERT_GT(json.size(), 2);
+    for (const auto& entry : json)
+    {
+        ExpectKeys(entry, {"plan", "engine", "iteration_time_s", "relative_error", "classes"});
+        EXPECT_EQ(entry.at("relative_error"), 0);
+        for (const auto& part : entry.at("classes"))
+        {
+            ExpectKeys(part, {"busy_s", "exposed_s"});
+        }
+    }
+    EXPECT_EQ(RunJson("compare study.yaml --engines analytical --top 1").size(), 1);
+}
+
+TEST_F(Commands, ShowPrintsWhatExploreStored)
+{
+    const auto explored = RunJson("explore study.yaml");
+    const auto shown = RunJson("show small.db");
+    ASSERT_EQ(shown.at("searches").size(), 1);
+    const auto& search = shown.at("searches")[0];
+    EXPECT_EQ(search.at("evaluated"), explored.at("evaluated"));
+    EXPECT_EQ(search.at("explanation"), explored.at("explanation"));
+    EXPECT_EQ(search.at("gap"), explored.at("gap"));
+    EXPECT_EQ(search.at("ranking")[0].at("iteration_time_s"),
+              explored.at("best").at("iteration_time_s"));
+    EXPECT_EQ(search.at("baselines").at("production").at("iteration_time_s"),
+              explored.at("baselines").at("production").at("iteration_time_s"));
+    const Call call = Run("show small.db");
+    EXPECT_THAT(call.out, HasSubstr("Baseline production: "));
+}
+
+TEST_F(Commands, ShowResolvesAStudy)
+{
+    const auto json = RunJson("show study.yaml --set plan.tp=2");
+    ExpectKeys(json, {"study", "scenario", "search", "plans", "baselines", "engines", "seed"});
+    EXPECT_EQ(json.at("plans"), 16);
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+TEST_F(Commands, ListKnowsWhatAStudyCanName)
+{
+    for (const char* what :
+         {"models", "gpus", "fabrics", "schedules", "transports", "baselines", "fields"})
+    {
+        const auto json = RunJson(std::string("list ") + what);
+        EXPECT_GE(json.size(), 2) << what;
+    }
+    EXPECT_THAT(Run("list models").out, HasSubstr("llama4-maverick"));
+    EXPECT_THAT(Run("list schedules").out, HasSubstr("reconstruction"));
+    const Call call = Run("list model");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("did you mean models?"));
+}
+
+TEST_F(Commands, EveryCommandHasHelp)
+{
+    EXPECT_EQ(Run("--help").code, 0);
+    for (const char* command : {"explore", "run", "compare", "show", "list"})
+    {
+        const Call call = Run(std::string(command) + " --help");
+        EXPECT_EQ(call.code, 0);
+        EXPECT_THAT(call.out, HasSubstr("--json"));
+    }
+    EXPECT_EQ(Run("--version").code, 0);
+}
+
+TEST_F(Commands, WrongArgumentsAreBadInput)
+{
+    for (const char* arguments : {"",
+                                  "explode study.yaml",
+                                  "run",
+                                  "run study.yaml --engine",
+                                  "run study.yaml --jobs 0",
+                                  "run study.yaml --set plan.tp",
+                                  "run study.yaml --set plan.tq=1",
+                                  "run study.yaml --seed 0",
+                                  "run study.yaml --engine flow",
+                                  "run study.yaml --engine packets",
+                                  "compare study.yaml --time-limit soon",
+                                  "show missing.db"})
+    {
+        const Call call = Run(arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_THAT(call.err, testing::StartsWith("scaleacross: error: ")) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+    }
+    EXPECT_THAT(Run("run study.yaml --engine flow").err, HasSubstr("reserved"));
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+TEST_F(Commands, AFileThatIsNoDatabaseIsLeftAlone)
+{
+    Write("notes.db", std::string(200, 'x'));
+    const Call call = Run("explore study.yaml --db notes.db");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("not a database"));
+    EXPECT_EQ(Read("notes.db"), std::string(200, 'x'));
+    EXPECT_EQ(Run("explore study.yaml --db no/such/folder.db").code, 2);
+}
+
+} // namespace
+
+} // namespace scaleacross

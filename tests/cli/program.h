@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TESTS_PROGRAM_H
+#define SCALEACROSS_TESTS_PROGRAM_H
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+
+namespace scaleacross
+{
+
+/// What a call of the program gave.
+struct Call
+{
+    int code{0};
+    std::string out;
+    std::string err;
+};
+
+/// A test with a folder of its own, in which it calls the program.
+class ProgramTest : public testing::Test
+{
+  protected:
+    ProgramTest()
+    {
+        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
+        folder = std::filesystem::absolute(std::string("cli-") + info->name());
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directory(folder);
+    }
+
+    ~ProgramTest() override
+    {
+        std::filesystem::remove_all(folder);
+    }
+
+    /// Calls `scaleacross ARGUMENTS` with the shell, in the test's folder.
+    Call Run(const std::string& arguments) const
+    {
+        const std::string command = "cd '" + folder.string() + "' && '" SCALEACROSS_PROGRAM "' " +
+                                    arguments + " >.out 2>.err </dev/null";
+        const int status = std::system(command.c_str());
+        Call call;
+        call.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+        call.out = Read(".out");
+        call.err = Read(".err");
+        std::filesystem::remove(folder / ".out");
+        std::filesystem::remove(folder / ".err");
+        return call;
+    }
+
+    /// As Run(), expecting success and JSON.
+    nlohmann::json RunJson(const std::string& arguments) const
+    {
+        const Call call = Run(arguments + " --json");
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_EQ(call.err, "");
+        const auto json = nlohmann::json::parse(call.out, nullptr, false);
+        EXPECT_FALSE(json.is_discarded()) << call.out;
+        return json;
+    }
+
+    std::string Read(const std::string& name) const
+    {
+        std::ifstream file(folder / name);
+        std::stringstream text;
+        text << file.rdbuf();
+        return text.str();
+    }
+
+    void Write(const std::string& name, const std::string& text) const
+    {
+        std::ofstream(folder / name, std::ios::binary) << text;
+    }
+
+    /// Names of the files in the test's folder.
+    std::vector<std::string> Files() const
+    {
+        std::vector<std::string> names;
+        for (const auto& entry : std::filesystem::directory_iterator(folder))
+        {
+            names.push_back(entry.path().filename().string());
+        }
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+
+    std::filesystem::path folder;
+};
+
+/// A study of 16 GPUs in two buildings whose plans take well under a millisecond each.
+inline const char* const g_smallStudy = R"yaml(study: small
+model: {name: tiny, layers: 4, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
+workload: {sequence: 512, global_batch: 16}
+cluster:
+  buildings: {count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 2}}
+  cross: {distance: 10km, oversubscription: 4}
+plan: {tp: 4, pp: 2, crossing: dp, sharding: hsdp, schedule: 1f1b}
+search:
+  plan: {tp: [2, 4], pp: [1, 2], crossing: [dp, pp], sharding: [fsdp, hsdp]}
+baselines: [production, megatron]
+)yaml";
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_TESTS_PROGRAM_H
