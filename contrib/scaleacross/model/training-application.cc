@@ -68,6 +68,12 @@ TrainingApplication::SetIterationCallback(IterationCallback callback)
 }
 
 void
+TrainingApplication::SetIterations(uint32_t iterations)
+{
+    m_iterations = iterations;
+}
+
+void
 TrainingApplication::RecordRuns()
 {
     m_record = true;
@@ -114,6 +120,7 @@ TrainingApplication::DescribeWait() const
         return "a collective that has not begun";
     case State::Computing:
     case State::Running:
+    case State::Finished:
         break;
     }
     return "nothing";
@@ -162,8 +169,12 @@ TrainingApplication::Advance()
                 continue;
             }
             pc = 0;
-            m_iteration++;
             m_marked = false;
+            if (++m_iteration == m_iterations)
+            {
+                m_state = State::Finished;
+                return;
+            }
             continue;
         }
         const Op& op = ops[pc];

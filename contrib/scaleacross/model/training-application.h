@@ -65,6 +65,10 @@ class TrainingApplication : public Application
 
     void SetIterationCallback(IterationCallback callback);
 
+    /// Ends the rank's work after this many iterations; without it, it goes on until the simulation
+    /// is stopped.
+    void SetIterations(uint32_t iterations);
+
     /// Keeps every Run operation from now on.
     void RecordRuns();
 
@@ -83,7 +87,8 @@ class TrainingApplication : public Application
         Running,
         Computing,
         WaitsForMessage,
-        WaitsForHandle
+        WaitsForHandle,
+        Finished
     };
 
     struct PostedCollective
@@ -134,6 +139,7 @@ class TrainingApplication : public Application
     scaleacross::Rank m_rank{0};
     Ptr<RankTransport> m_transport;
     IterationCallback m_iterationCallback;
+    uint32_t m_iterations{UINT32_MAX};
 
     State m_state{State::Running};
     uint32_t m_waitFor{0};
