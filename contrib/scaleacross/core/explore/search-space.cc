@@ -26,6 +26,11 @@ Normalised(const Plan& plan)
 {
     Plan normal = plan;
     ParallelPlan& p = normal.parallel;
+    // Nothing to interleave on a single stage.
+    if (p.pp == 1 && (p.schedule == Schedule::Interleaved || p.schedule == Schedule::DoraPp))
+    {
+        p.schedule = Schedule::OneFOneB;
+    }
     if (HasOneChunk(p.schedule))
     {
         p.chunks = ParallelPlan().chunks;

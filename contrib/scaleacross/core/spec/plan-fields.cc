@@ -369,7 +369,7 @@ Label(const Plan& plan)
     text += p.crossing == Crossing::Data ? " DP-out " : " PP-out ";
     text += p.sharding == Sharding::Ddp ? "DDP" : p.sharding == Sharding::Fsdp ? "FSDP" : "HSDP";
     text += p.reshard ? "+reshard" : "";
-    text += p.pp > 1 ? " " + ToString(p.schedule) : "";
+    text += p.pp > 1 || p.schedule != Schedule::OneFOneB ? " " + ToString(p.schedule) : "";
     text += p.schedule == Schedule::DoraPp && p.round > 0 ? "/" + std::to_string(p.round) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
