@@ -172,65 +172,99 @@ DistancesTo(const SwitchGraph& graph, size_t target)
     return distance;
 }
 
+/// For every switch the ports on shortest paths to switch `target`; none if there is no way.
+std::vector<std::vector<uint16_t>>
+NextHopsTo(const SwitchGraph& graph, size_t target)
+{
+    const std::vector<size_t> distance = DistancesTo(graph, target);
+    std::vector<std::vector<uint16_t>> nextHops(graph.size());
+    for (size_t i = 0; i < graph.size(); ++i)
+    {
+        for (const Link& link : graph[i])
+        {
+            if (distance[i] != SIZE_MAX && distance[link.to] + 1 == distance[i])
+            {
+                nextHops[i].push_back(link.port);
+            }
+        }
+    }
+    return nextHops;
+}
+
 } // namespace
+
+void
+FabricHelper::GiveAddresses()
+{
+    uint32_t next = 0;
+    for (const auto& nic : m_nics)
+    {
+        if (nic->GetNQueuePairs() > 0)
+        {
+            return; // queue pairs know their addresses already
+        }
+    }
+    for (const auto& fabricSwitch : m_switches)
+    {
+        for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
+        {
+            auto nic = DynamicCast<RdmaNic>(fabricSwitch->GetPort(i)->GetPeer());
+            if (nic)
+            {
+                nic->SetFabricAddress(next++);
+            }
+        }
+    }
+    for (const auto& nic : m_nics)
+    {
+        if (!DynamicCast<SwitchPort>(nic->GetPeer()))
+        {
+            nic->SetFabricAddress(next++);
+        }
+    }
+}
 
 void
 FabricHelper::InstallRoutes()
 {
+    for (const auto& nic : m_nics)
+    {
+        if (!nic->GetPeer())
+        {
+            throw ConfigError(nic->Describe(), "is not connected", "every NIC on a wire", "");
+        }
+    }
+    GiveAddresses();
     const SwitchGraph graph = GraphOf(m_switches);
     for (const auto& fabricSwitch : m_switches)
     {
         fabricSwitch->Routes().Clear();
     }
-    std::map<const FabricSwitch*, size_t> index;
-    for (size_t i = 0; i < m_switches.size(); ++i)
+    for (size_t target = 0; target < m_switches.size(); ++target)
     {
-        index[PeekPointer(m_switches[i])] = i;
-    }
-    // Addresses go up, so that RouteTable can join neighbours with equal ports. The next hops
-    // towards a switch are the same for all NICs on it and are kept from one NIC to the next.
-    size_t target = SIZE_MAX;
-    std::vector<std::vector<uint16_t>> nextHops(m_switches.size());
-    for (const auto& nic : m_nics)
-    {
-        Ptr<FabricPort> peer = nic->GetPeer();
-        if (!peer)
+        std::vector<std::vector<uint16_t>> nextHops;
+        for (uint32_t p = 0; p < m_switches[target]->GetNPorts(); ++p)
         {
-            throw ConfigError(nic->Describe(), "is not connected", "every NIC on a wire", "");
-        }
-        auto attachment = DynamicCast<SwitchPort>(peer);
-        if (!attachment)
-        {
-            continue; // two NICs back to back need no route
-        }
-        size_t own = index.at(&attachment->GetSwitch());
-        if (own != target)
-        {
-            target = own;
-            std::vector<size_t> distance = DistancesTo(graph, target);
-            for (size_t i = 0; i < graph.size(); ++i)
+            auto nic = DynamicCast<RdmaNic>(m_switches[target]->GetPort(p)->GetPeer());
+            if (!nic)
             {
-                nextHops[i].clear();
-                for (const Link& link : graph[i])
+                continue;
+            }
+            if (nextHops.empty())
+            {
+                nextHops = NextHopsTo(graph, target);
+            }
+            uint32_t address = nic->GetFabricAddress();
+            for (size_t i = 0; i < m_switches.size(); ++i)
+            {
+                if (i == target)
                 {
-                    if (distance[i] != SIZE_MAX && distance[link.to] + 1 == distance[i])
-                    {
-                        nextHops[i].push_back(link.port);
-                    }
+                    m_switches[i]->Routes().Add({address, address, {static_cast<uint16_t>(p)}});
                 }
-            }
-        }
-        uint32_t address = nic->GetFabricAddress();
-        for (size_t i = 0; i < m_switches.size(); ++i)
-        {
-            if (i == target)
-            {
-                uint16_t port = static_cast<uint16_t>(attachment->GetPortNumber());
-                m_switches[i]->Routes().Add({address, address, {port}});
-            }
-            else if (!nextHops[i].empty())
-            {
-                m_switches[i]->Routes().Add({address, address, nextHops[i]});
+                else if (!nextHops[i].empty())
+                {
+                    m_switches[i]->Routes().Add({address, address, nextHops[i]});
+                }
             }
         }
     }

@@ -59,7 +59,7 @@ class FabricHelper
     // ---------------------------------------------------------------------------------
 
     Ptr<Node> AddHost();
-    /// A NIC on a node; fabric addresses are given in this order, from 0.
+    /// A NIC on a node.
     Ptr<RdmaNic> AddNic(Ptr<Node> host);
     /// A node which is a switch.
     Ptr<FabricSwitch> AddSwitch();
@@ -87,6 +87,10 @@ class FabricHelper
      * Fills every switch's table with all shortest paths (in wires) to every NIC, grouped by ranges
      * of addresses, and checks every switch's configuration. Throws ConfigError if a NIC is not
      * connected, or a switch cannot hold its headroom. To be called when all is connected.
+     *
+     * As long as there is no connection, fabric addresses are given anew: NICs on the same switch
+     * get neighbouring ones, switches and their NICs in the order of creation. So tables stay short
+     * where neighbours are on different switches, as with rails.
      */
     void InstallRoutes();
 
@@ -104,6 +108,8 @@ class FabricHelper
     const std::vector<Ptr<RdmaConnection>>& Connections() const;
 
   private:
+    void GiveAddresses();
+
     ObjectFactory m_switchFactory;
     ObjectFactory m_nicFactory;
     ObjectFactory m_connectionFactory;

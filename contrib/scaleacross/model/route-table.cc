@@ -22,9 +22,11 @@ RouteTable::Add(Route route)
                           "at least one address and one port",
                           "");
     }
-    auto next = std::find_if(m_routes.begin(), m_routes.end(), [&route](const Route& other) {
-        return other.first > route.first;
-    });
+    auto next =
+        std::upper_bound(m_routes.begin(),
+                         m_routes.end(),
+                         route.first,
+                         [](uint32_t first, const Route& other) { return first < other.first; });
     auto previous = next == m_routes.begin() ? m_routes.end() : std::prev(next);
     bool hitsPrevious = previous != m_routes.end() && previous->last >= route.first;
     if (hitsPrevious || (next != m_routes.end() && next->first <= route.last))

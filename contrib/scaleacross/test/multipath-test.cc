@@ -180,6 +180,27 @@ class StructuralRoutesTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(spine.size(), 2, "spine");
         NS_TEST_ASSERT_MSG_EQ(spine[1].first, 4, "second leaf");
         Simulator::Destroy();
+
+        // Rails: NIC i of every host on leaf i. Addresses follow the leaves, so a spine needs one
+        // range per rail, although neighbouring NICs are on different leaves.
+        FabricHelper rails;
+        std::vector<Ptr<FabricSwitch>> leaves = {rails.AddSwitch(), rails.AddSwitch()};
+        Ptr<FabricSwitch> top = rails.AddSwitch();
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            Ptr<Node> host = rails.AddHost();
+            for (const auto& leafOfRail : leaves)
+            {
+                Ptr<RdmaNic> nic = rails.AddNic(host);
+                rails.Connect(nic, leafOfRail, DataRate("100Gbps"), MicroSeconds(1));
+            }
+        }
+        rails.Connect(leaves[0], top, DataRate("100Gbps"), MicroSeconds(1));
+        rails.Connect(leaves[1], top, DataRate("100Gbps"), MicroSeconds(1));
+        rails.InstallRoutes();
+        NS_TEST_ASSERT_MSG_EQ(top->Routes().Routes().size(), 2, "one range per rail");
+        NS_TEST_ASSERT_MSG_EQ(rails.Nics()[3]->GetFabricAddress(), 5, "second NIC of rail 1");
+        Simulator::Destroy();
     }
 };
 
