@@ -130,7 +130,10 @@ ArrivalAgenda::Process(int64_t now)
         FabricLane* lane = m_heap.front().lane;
         // The sender's next departures follow from its queue; they are put on the wire now, at the
         // latest moment at which they make no difference.
-        lane->From()->CatchUp(now);
+        if (lane->SenderHasMore())
+        {
+            lane->From()->CatchUp(now);
+        }
         FabricPacket* packet = lane->Pop();
         if (lane->Empty())
         {

@@ -234,6 +234,10 @@ FabricPort::StartNext(uint32_t ready)
 void
 FabricPort::DoCatchUp(int64_t now)
 {
+    if (m_lane == nullptr)
+    {
+        return; // not connected yet, or disposed of: a getter was called
+    }
     while (m_freeAt <= now)
     {
         if (m_inService)
@@ -244,11 +248,20 @@ FabricPort::DoCatchUp(int64_t now)
         uint32_t ready = Ready();
         if (ready == 0)
         {
+            m_lane->SetSenderHasMore(false);
             return;
         }
         StartNext(ready);
     }
-    if (Ready() != 0 && WantsEager())
+    NoteBacklog(now);
+}
+
+void
+FabricPort::NoteBacklog(int64_t now)
+{
+    bool more = Ready() != 0;
+    m_lane->SetSenderHasMore(more);
+    if (more && WantsEager())
     {
         ScheduleDeparture(now);
     }
@@ -262,22 +275,17 @@ FabricPort::Kick(int64_t now)
     {
         return;
     }
-    if (m_freeAt > now)
+    if (m_freeAt <= now)
     {
-        if (WantsEager())
+        // The port has been idle: CatchUp(now) would have started anything that could start before.
+        if (m_freeAt < now)
         {
-            ScheduleDeparture(now);
+            m_freeAt = now;
+            m_remainder = 0;
         }
-        return;
+        StartNext(ready);
     }
-    // The port has been idle: CatchUp(now) would have started anything that could start before.
-    if (m_freeAt < now)
-    {
-        m_freeAt = now;
-        m_remainder = 0;
-    }
-    StartNext(ready);
-    DoCatchUp(now);
+    NoteBacklog(now);
 }
 
 void

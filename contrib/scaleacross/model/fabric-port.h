@@ -175,6 +175,7 @@ class FabricPort : public FabricDevice
 
     void DoCatchUp(int64_t now);
     void StartNext(uint32_t ready);
+    void NoteBacklog(int64_t now);
     int64_t Serialise(uint32_t bytes);
     void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
     void TraceQueue(uint64_t before);
@@ -182,6 +183,7 @@ class FabricPort : public FabricDevice
     void Depart();
     bool WantsEager() const;
 
+    // What every packet needs stands together.
     int64_t m_freeAt{0};     //!< ps: when the line is free
     uint32_t m_queued{0};    //!< bit per non-empty queue
     uint32_t m_pullable{0};  //!< bit per priority that Pull can serve
@@ -189,13 +191,16 @@ class FabricPort : public FabricDevice
     bool m_inService{false}; //!< Finished() is due at m_freeAt
     bool m_eager{false};
     uint64_t m_psPerByte{0}; //!< 0 if that is not a whole number
-    uint64_t m_remainder{0}; //!< of ps * rate, carried between back-to-back packets
     scaleacross::FabricLane* m_lane{nullptr};
-    std::array<Queue, scaleacross::kPriorities + 1> m_queues;
-
     uint64_t m_queueBytes{0};
     uint64_t m_sentPackets{0};
     uint64_t m_sentBytes{0};
+    TracedCallback<const scaleacross::FabricPacket&> m_enqueueTrace;
+    TracedCallback<const scaleacross::FabricPacket&> m_transmitTrace;
+    TracedCallback<uint64_t, uint64_t> m_queueTrace;
+    std::array<Queue, scaleacross::kPriorities + 1> m_queues;
+
+    uint64_t m_remainder{0}; //!< of ps * rate, carried between back-to-back packets
     uint64_t m_pausesSent{0};
     uint64_t m_pausesReceived{0};
     int64_t m_pausedSince{0};
@@ -206,11 +211,8 @@ class FabricPort : public FabricDevice
     uint32_t m_pauseSize{84};
     FabricWire* m_wire{nullptr};
 
-    TracedCallback<const scaleacross::FabricPacket&> m_enqueueTrace;
-    TracedCallback<const scaleacross::FabricPacket&> m_transmitTrace;
     TracedCallback<const scaleacross::FabricPacket&, scaleacross::DropReason> m_dropTrace;
     TracedCallback<uint8_t, bool> m_pauseTrace;
-    TracedCallback<uint64_t, uint64_t> m_queueTrace;
 };
 
 } // namespace ns3

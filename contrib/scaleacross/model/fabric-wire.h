@@ -49,6 +49,18 @@ class FabricLane
         return m_flight.Empty();
     }
 
+    /// The sending port has packets that can start as soon as it is free; if not, there is no need
+    /// to bring it up to date when a packet arrives here.
+    bool SenderHasMore() const
+    {
+        return m_senderHasMore;
+    }
+
+    void SetSenderHasMore(bool more)
+    {
+        m_senderHasMore = more;
+    }
+
     /// Domain: not empty.
     int64_t HeadArrival() const
     {
@@ -89,6 +101,7 @@ class FabricLane
     ns3::FabricPort* m_to{nullptr};
     ArrivalAgenda* m_agenda{nullptr}; //!< of the receiving node
     uint32_t m_order{0};
+    bool m_senderHasMore{false};
     bool m_lossy{false};
     bool m_drawn{false}; //!< m_gap is valid
     int64_t m_delay{0};  //!< ps
