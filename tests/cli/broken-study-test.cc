@@ -49,7 +49,7 @@ class BrokenStudy : public ProgramTest
 
 TEST_F(BrokenStudy, UnknownKey)
 {
-    Write("study.yaml", With("schedule: 1f1b", "shedule: 1f1b"));
+    Write("study.yaml", With("schedule: 1f1b", "scheduler: 1f1b"));
     Expect("schedule");
 }
 

@@ -181,6 +181,60 @@ TEST_F(Commands, CompareListsEveryPlanAndEngine)
     EXPECT_EQ(RunJson("compare study.yaml --engines analytical --top 1").size(), 1);
 }
 
+TEST_F(Commands, ComparesWithThePacketEngine)
+{
+    const auto json = RunJson("compare study.yaml --top 1 --db both.db");
+    ASSERT_EQ(json.size(), 2);
+    EXPECT_EQ(json[0].at("engine"), "analytical");
+    EXPECT_EQ(json[1].at("engine"), "packet");
+    EXPECT_EQ(json[0].at("plan"), json[1].at("plan"));
+    EXPECT_EQ(json[1].at("relative_error"), 0);
+    EXPECT_TRUE(json[0].contains("reason"));
+    for (const auto& [name, part] : json[0].at("classes").items())
+    {
+        EXPECT_EQ(part.at("bytes"), json[1].at("classes").at(name).at("bytes")) << name;
+    }
+    // What is stored is not run again, and it is the same.
+    EXPECT_EQ(RunJson("compare study.yaml --top 1 --db both.db"), json);
+    const auto shown = RunJson("show both.db");
+    EXPECT_EQ(shown.at("searches")[0].at("checks")[0].at("engine"), "packet");
+}
+
+TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
+{
+    const std::string compare = "compare study.yaml --engines packet --top 1 --json";
+    const Call slow = Run(compare + " --time-limit 1us --db slow.db");
+    EXPECT_EQ(slow.code, 0) << slow.err;
+    const auto timeout = nlohmann::json::parse(slow.out)[0];
+    EXPECT_TRUE(timeout.at("iteration_time_s").is_null());
+    EXPECT_EQ(timeout.at("failed").at("reason"), "timeout");
+    // Stored: not tried again unless asked to.
+    EXPECT_EQ(nlohmann::json::parse(Run(compare + " --db slow.db").out)[0], timeout);
+    const Call again = Run(compare + " --db slow.db --retry-failed");
+    EXPECT_GT(nlohmann::json::parse(again.out)[0].at("iteration_time_s"), 0);
+
+    const Call small = Run(compare + " --memory-limit 1MiB --db small.db");
+    EXPECT_EQ(small.code, 0) << small.err;
+    EXPECT_TRUE(nlohmann::json::parse(small.out)[0].contains("failed"));
+}
+
+TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
+{
+    Write("study.yaml", std::string(g_smallStudy) + "engines: [analytical, packet]\n");
+    const auto json = RunJson("explore study.yaml --verify 2");
+    EXPECT_EQ(json.at("checks").size(), 4);
+    EXPECT_TRUE(RunJson("explore study.yaml --verify 0").at("checks").empty());
+}
+
+TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
+{
+    const std::string run = "run study.yaml --engine packet --no-store";
+    const auto one = RunJson(run + " --seed 7");
+    EXPECT_EQ(one.at("seed"), 7);
+    EXPECT_EQ(one.at("engine"), "packet");
+    EXPECT_EQ(RunJson(run + " --seed 7"), one);
+}
+
 TEST_F(Commands, ShowPrintsWhatExploreStored)
 {
     const auto explored = RunJson("explore study.yaml");

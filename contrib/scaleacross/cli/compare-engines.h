@@ -5,6 +5,7 @@
 
 #include "cli/report-json.h"
 #include "cli/worker-engine.h"
+#include "core/explore/difference.h"
 #include "core/explore/search-space.h"
 
 #include <atomic>
@@ -14,9 +15,6 @@
 
 namespace scaleacross
 {
-
-/// Engines differ noticeably in a communication class beyond this; the figure of kModelError.
-constexpr double kEngineTolerance = 0.05;
 
 /// One plan on several engines.
 struct Comparison
@@ -46,19 +44,6 @@ std::vector<Comparison> CompareEngines(const Study& study,
                                        const CompareSetting& setting,
                                        Database& database,
                                        const std::atomic<bool>& stop);
-
-/**
- * t / t_reference - 1. The reference is the last engine of the comparison that ran, for engines are
- * named in the order of their exactness. A busy time of zero on both sides is an error of zero.
- */
-double RelativeError(Duration time, Duration reference);
-
-/**
- * Why an engine's communication differs from the packet engine's: "loss", "pause" and "collision"
- * as the packet report counts them, those that apply joined by "+"; "contention" where none does
- * and several classes use the network, which may meet on a link; else "unexplained".
- */
-std::string ReasonOfDifference(const RunReport& packet);
 
 /// Entries {plan, engine, iteration_time_s, relative_error, classes, reason?} of `compare --json`.
 Json ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons);

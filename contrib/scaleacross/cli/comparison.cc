@@ -25,26 +25,6 @@ ReferenceOf(const Comparison& comparison)
     return reference;
 }
 
-bool
-Differs(const ClassReport& part, const ClassReport& reference)
-{
-    return std::abs(RelativeError(part.busy, reference.busy)) > kEngineTolerance;
-}
-
-bool
-DiffersSomewhere(const RunReport& report, const RunReport& reference)
-{
-    for (uint32_t c = 0; c < kCommClasses; c++)
-    {
-        if (Differs(report.classes[c], reference.classes[c]))
-        {
-            return true;
-        }
-    }
-    return std::abs(RelativeError(report.iterationTime, reference.iterationTime)) >
-           kEngineTolerance;
-}
-
 Json
 ClassesJson(const RunReport& report, const RunReport& reference)
 {
@@ -90,44 +70,6 @@ DifferencesText(const RunReport& report, const RunReport& reference)
 
 } // namespace
 
-double
-RelativeError(Duration time, Duration reference)
-{
-    if (reference.Ps() == 0)
-    {
-        return time.Ps() == 0 ? 0 : 1;
-    }
-    return static_cast<double>(time.Ps()) / static_cast<double>(reference.Ps()) - 1;
-}
-
-std::string
-ReasonOfDifference(const RunReport& packet)
-{
-    const NetworkReport& counted = packet.network;
-    std::string reason;
-    const auto add = [&reason](bool applies, const char* name) {
-        if (applies)
-        {
-            reason += (reason.empty() ? "" : "+") + std::string(name);
-        }
-    };
-    add(counted.packetsDropped > 0 || counted.retransmissions > 0, "loss");
-    add(counted.pauses > 0, "pause");
-    add(counted.collisionFactor > 1 + kEngineTolerance, "collision");
-    if (!reason.empty())
-    {
-        return reason;
-    }
-    // Tensor parallel traffic stays inside the server and meets nobody on the network.
-    uint32_t classes = 0;
-    for (uint32_t c = 0; c < kCommClasses; c++)
-    {
-        const bool network = static_cast<CommClass>(c) != CommClass::Tensor;
-        classes += network && packet.classes[c].bytes.Count() > 0 ? 1 : 0;
-    }
-    return classes > 1 ? "contention" : "unexplained";
-}
-
 Json
 ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons)
 {
@@ -152,9 +94,10 @@ ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparis
                 entry["relative_error"] =
                     RelativeError(report->iterationTime, reference->iterationTime);
                 entry["classes"] = ClassesJson(*report, *reference);
-                entry["reason"] = DiffersSomewhere(*report, *reference)
-                                      ? Json(ReasonOfDifference(*reference))
-                                      : Json(nullptr);
+                entry["reason"] =
+                    DiffersSomewhere(*report, *reference)
+                        ? Json(ReasonOfDifference(comparison.plan.parallel, *reference))
+                        : Json(nullptr);
             }
             list.push_back(entry);
         }
@@ -209,13 +152,14 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
                 }
                 if (DiffersSomewhere(*report, *reference))
                 {
-                    remarks += fmt::format("{} on {}: iteration {}; {} against {}: {}\n",
-                                           space.LabelOf(comparison.plan),
-                                           comparison.engines[i],
-                                           SignedPercent(error),
-                                           DifferencesText(*report, *reference),
-                                           reference->engine,
-                                           ReasonOfDifference(*reference));
+                    remarks +=
+                        fmt::format("{} on {}: iteration {}; {} against {}: {}\n",
+                                    space.LabelOf(comparison.plan),
+                                    comparison.engines[i],
+                                    SignedPercent(error),
+                                    DifferencesText(*report, *reference),
+                                    reference->engine,
+                                    ReasonOfDifference(comparison.plan.parallel, *reference));
                 }
             }
             table.Add(cells);

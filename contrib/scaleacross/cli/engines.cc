@@ -6,11 +6,7 @@
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/spec/study.h"
-
-#if __has_include("helper/packet-engine.h")
 #include "helper/packet-engine.h"
-#define SCALEACROSS_HAVE_PACKET
-#endif
 
 namespace scaleacross
 {
@@ -22,12 +18,10 @@ MakeEngine(const std::string& name, const std::string& where)
     {
         return std::make_unique<AnalyticalEngine>();
     }
-#ifdef SCALEACROSS_HAVE_PACKET
     if (name == "packet")
     {
         return std::make_unique<PacketEngine>();
     }
-#endif
     const std::string known = AnyOf(KnownEngines());
     if (name == "flow")
     {

@@ -5,6 +5,7 @@
 #include "cli/interrupt.h"
 #include "cli/table.h"
 #include "core/base/errors.h"
+#include "core/explore/flip.h"
 
 #include <fmt/format.h>
 #include <iostream>

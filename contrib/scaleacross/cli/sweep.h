@@ -5,42 +5,8 @@
 
 #include "cli/explore-study.h"
 
-#include <optional>
-#include <string>
-#include <vector>
-
 namespace scaleacross
 {
-
-/// The best plan of each crossing at one value of a sweep; no time where no plan of it can run.
-struct SweepPoint
-{
-    std::string value;
-    std::optional<Duration> data;     //!< DP-out
-    std::optional<Duration> pipeline; //!< PP-out
-};
-
-/// Where the better crossing changes between two neighbouring values of a sweep.
-struct Flip
-{
-    std::string before;
-    std::string after;
-    Crossing from{Crossing::Data};
-    Crossing to{Crossing::Data};
-    /// Where the two times meet if both ran straight from one value to the next; only for plain
-    /// numbers.
-    std::optional<double> about;
-    /// Both sides are within the model's error, so that the flip is no finding.
-    bool withinError{false};
-};
-
-/// The better crossing at a point, if any plan ran; DP-out if both take the same time.
-std::optional<Crossing> WinnerAt(const SweepPoint& point);
-
-/// How much longer the best plan of the worse crossing takes; none if only one crossing ran.
-std::optional<double> MarginAt(const SweepPoint& point);
-
-std::vector<Flip> FlipsOf(const std::vector<SweepPoint>& points);
 
 /// Explores a study at every value of options.sweep and prints what wins where.
 Exit Sweep(const ExploreOptions& options);

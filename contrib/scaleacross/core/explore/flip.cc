@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/sweep.h"
+#include "core/explore/flip.h"
+
+#include "core/explore/explanation.h"
 
 #include <algorithm>
 #include <cstdlib>
