@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Reads a ScaleAcross database into pandas.
+
+Everything here stands on contrib/scaleacross/doc/database.md and on nothing else of the project.
+Times are in seconds and amounts in bytes, as they are stored; columns keep their names.
+"""
+
+import contextlib
+import json
+import pathlib
+import sqlite3
+
+import pandas
+
+APPLICATION_ID = 0x53434C41  # "SCLA"
+SCHEMA_VERSION = 1
+CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
+
+RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
+    run.compute_s, run.bubble_s, run.exposed_comm_s, run.memory_bytes_max,
+    run.cross_building_bytes"""
+PLAN_COLUMNS = """plan.tp, plan.cp, plan.ep, plan.pp, plan.dp, plan.crossing, plan.sharding,
+    plan.schedule, plan.microbatch, plan.chunks, plan.recompute, plan.collective, plan.multipath,
+    plan.qps"""
+
+
+class InputError(Exception):
+    """Something is wrong with what the user gave; the text says what, and what to do."""
+
+
+@contextlib.contextmanager
+def open_database(path):
+    """A read-only connection which sees one state of the file from beginning to end.
+
+    Raises InputError if the file is not a database of this schema version.
+    """
+    path = pathlib.Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    # Whoever reads a file with a write-ahead log the usual way leaves two files beside it, and
+    # cannot read it at all in a folder that is write-protected. As long as nobody writes there is
+    # no log, and the file can be read as one that does not change.
+    quiet = not path.with_name(path.name + "-wal").exists()
+    mode = "immutable=1" if quiet else "mode=ro"
+    connection = None
+    try:
+        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True)
+        connection.execute("BEGIN")
+        (application,) = connection.execute("PRAGMA application_id").fetchone()
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if application != APPLICATION_ID:
+            raise InputError(f"{path}: an SQLite database, but not one of ScaleAcross")
+        if version != SCHEMA_VERSION:
+            remedy = ("bring it up to date: ./scaleacross show " + str(path)
+                      if version < SCHEMA_VERSION else "it is from a newer ScaleAcross than this")
+            raise InputError(f"{path}: schema version {version}, this program reads "
+                             f"{SCHEMA_VERSION}; {remedy}")
+        yield connection
+    except (sqlite3.DatabaseError, pandas.errors.DatabaseError) as error:
+        reason = error.__cause__ or error  # pandas puts the whole query before SQLite's reason
+        raise InputError(f"{path}: cannot be read as a database: {reason}") from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def searches(connection):
+    """All searches, oldest first."""
+    return pandas.read_sql_query(
+        """SELECT id, study, method, engine, options, seed, plans, evaluated, bound_s, gap, seconds,
+                  finished, explanation, updated_at
+           FROM search ORDER BY id""", connection)
+
+
+def choose_search(connection, study=None, search_id=None):
+    """The row of the one finished search that is meant; InputError if it is none or several."""
+    found = searches(connection)
+    if found.empty:
+        raise InputError("the database holds no search; ./scaleacross explore STUDY makes one")
+    if study is not None:
+        names = ", ".join(sorted(set(found["study"])))
+        found = found[found["study"] == study]
+        if found.empty:
+            raise InputError(f"no search of study '{study}' in the database; it holds: {names}")
+    if search_id is not None:
+        found = found[found["id"] == search_id]
+        if found.empty:
+            raise InputError(f"no search {search_id} in the database")
+    finished = found[found["finished"] == 1]
+    if finished.empty:
+        raise InputError("the search is not finished; the same ./scaleacross explore goes on")
+    if len(finished) > 1:
+        rows = "; ".join(f"{row.id} ({row.study}, {row.plans} plans, {row.updated_at})"
+                         for row in finished.itertuples())
+        raise InputError(f"the database holds several searches; choose one by --search: {rows}")
+    return finished.iloc[0]
+
+
+def ranked_plans(connection, search_id):
+    """The kept plans of a search that can run, best first; rank is missing beyond the k best."""
+    return pandas.read_sql_query(
+        f"""SELECT search_run.rank, search_run.label, search_run.pareto,
+                   search_run.best_of_crossing, {RUN_COLUMNS}, {PLAN_COLUMNS}
+            FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id
+            WHERE search_id = ? AND run.status = 'ok'
+            ORDER BY run.iteration_time_s, search_run.plan_index""",
+        connection, params=[int(search_id)])
+
+
+def baselines(connection, search_id):
+    """The baselines of a search; those without a result have a reason instead of a time."""
+    return pandas.read_sql_query(
+        f"""SELECT baseline.name, plan.label, IFNULL(baseline.reason, run.reason) AS reason,
+                   IFNULL(baseline.detail, run.detail) AS detail, {RUN_COLUMNS}, {PLAN_COLUMNS}
+            FROM baseline LEFT JOIN run ON run.id = run_id LEFT JOIN plan ON plan.id = plan_id
+            WHERE search_id = ?
+            ORDER BY run.iteration_time_s IS NULL, run.iteration_time_s, baseline.name""",
+        connection, params=[int(search_id)])
+
+
+def class_times(connection, run_ids):
+    """Exposed seconds: a row per run (indexed by id, in the order given), a column per class."""
+    wanted = [int(run_id) for run_id in run_ids]
+    rows = pandas.read_sql_query(
+        """SELECT run_id, class, exposed_s FROM run_class
+           WHERE run_id IN (SELECT value FROM json_each(?))""",
+        connection, params=[json.dumps(wanted)])
+    table = rows.pivot(index="run_id", columns="class", values="exposed_s")
+    return table.reindex(index=wanted, columns=CLASSES).fillna(0.0)
+
+
+def rejections(connection, search_id):
+    """What a search did not rank: outcome, reason, count and the first example, most first."""
+    return pandas.read_sql_query(
+        """SELECT outcome, reason, count, example FROM search_count
+           WHERE search_id = ? ORDER BY count DESC, outcome, reason""",
+        connection, params=[int(search_id)])
