@@ -35,8 +35,8 @@ struct NetworkPlan
     Multipath multipath{Multipath::Ecmp};
     /// Queue pairs a connection is spread over. More spread collisions; Llama 3 used 16.
     uint32_t qps{16};
-    /// Bytes after which a message goes on with the next queue pair; shorter ones use one only. NCCLX's
-    /// queue pair balancing uses 512 KiB.
+    /// Bytes after which a message goes on with the next queue pair; shorter ones use one only.
+    /// NCCLX's queue pair balancing uses 512 KiB.
     Bytes segment{512ULL << 10};
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
     Bytes mtu{4096}; //!< payload of a full packet, 256 to 9000

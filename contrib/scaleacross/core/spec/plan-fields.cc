@@ -17,39 +17,78 @@ namespace scaleacross
 namespace
 {
 
-/// The words of an enumeration, in the order of its values.
+/// The words of an enumeration, in the order of its values. A function, so that they exist whenever
+/// some static object asks.
 template <class E>
-struct Words
-{
-    static const std::vector<std::string> words;
-};
+const std::vector<std::string>& Words();
 
 template <>
-const std::vector<std::string> Words<Crossing>::words = {"dp", "pp"};
+const std::vector<std::string>&
+Words<Crossing>()
+{
+    static const std::vector<std::string> words = {"dp", "pp"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<Sharding>::words = {"ddp", "fsdp", "hsdp"};
+const std::vector<std::string>&
+Words<Sharding>()
+{
+    static const std::vector<std::string> words = {"ddp", "fsdp", "hsdp"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<Schedule>::words = {"gpipe",
-                                                         "1f1b",
-                                                         "interleaved",
-                                                         "dorapp",
-                                                         "zb-h1"};
+const std::vector<std::string>&
+Words<Schedule>()
+{
+    static const std::vector<std::string> words = {"gpipe",
+                                                   "1f1b",
+                                                   "interleaved",
+                                                   "dorapp",
+                                                   "zb-h1"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<Recompute>::words = {"none", "selective", "full"};
+const std::vector<std::string>&
+Words<Recompute>()
+{
+    static const std::vector<std::string> words = {"none", "selective", "full"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<Transport>::words = {"roce"};
+const std::vector<std::string>&
+Words<Transport>()
+{
+    static const std::vector<std::string> words = {"roce"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<Multipath>::words = {"ecmp"};
+const std::vector<std::string>&
+Words<Multipath>()
+{
+    static const std::vector<std::string> words = {"ecmp"};
+    return words;
+}
+
 template <>
-const std::vector<std::string> Words<CollectiveAlgorithm>::words = {"ring", "hierarchical"};
+const std::vector<std::string>&
+Words<CollectiveAlgorithm>()
+{
+    static const std::vector<std::string> words = {"ring", "hierarchical"};
+    return words;
+}
 
 template <class E>
 std::string
 WordOf(E value)
 {
     const auto index = static_cast<size_t>(value);
-    SCALEACROSS_INVARIANT(index < Words<E>::words.size(), std::to_string(index));
-    return Words<E>::words[index];
+    SCALEACROSS_INVARIANT(index < Words<E>().size(), std::to_string(index));
+    return Words<E>()[index];
 }
 
 /// Runs a parser, turning what it throws into a ConfigError at `key`.
@@ -73,13 +112,13 @@ PlanField
 WordField(const std::string& key, const std::string& help, Member member)
 {
     using E = std::decay_t<decltype(member(std::declval<Plan&>()))>;
-    const auto& words = Words<E>::words;
+    const auto& words = Words<E>();
     PlanField field;
     field.key = key;
     field.allowed = AnyOf(words);
     field.help = help;
     field.set = [key, member](Plan& plan, const std::string& text) {
-        const auto& words = Words<E>::words;
+        const auto& words = Words<E>();
         const auto found = std::find(words.begin(), words.end(), text);
         if (found == words.end())
         {
