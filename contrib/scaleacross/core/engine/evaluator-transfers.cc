@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/evaluator.h"
+
+#include <algorithm>
+
+namespace scaleacross::evaluation
+{
+
+// Messages and collectives.
+
+void
+Evaluator::PostSend(uint32_t c, const Op& op)
+{
+    ClassState& state = m_classes[c];
+    const Rank to = m_graph.classes[c].representative + op.peer;
+    uint32_t index = 0;
+    while (index < state.channels.size() && state.channels[index].peer != op.peer)
+    {
+        index++;
+    }
+    if (index == state.channels.size())
+    {
+        state.channels.push_back({op.peer, m_graph.ClassOf(to), {}});
+    }
+    Channel& channel = state.channels[index];
+    const size_t slot = Slot(channel.toClass, op.index);
+    m_postTime[slot] = m_now;
+    channel.queue.push_back({op.index, &m_costs.OfMessage(c, op.peer, op.bytes)});
+    if (channel.queue.size() == 1)
+    {
+        StartMessage(c, index);
+    }
+}
+
+void
+Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
+{
+    Channel& channel = m_classes[c].channels[channelIndex];
+    const TransferCost& cost = *channel.queue.front().cost;
+    const FluidNetwork::Id id = m_network.Start(cost, c, m_classes[c].iteration, m_now);
+    TransferOwner owner;
+    owner.isMessage = true;
+    owner.classId = c;
+    owner.index = channelIndex;
+    Own(id, owner);
+}
+
+void
+Evaluator::Arrive(uint32_t toClass, uint32_t message)
+{
+    const size_t slot = Slot(toClass, message);
+    m_arrived[slot]++;
+    ClassState& state = m_classes[toClass];
+    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
+    state.totals.busy[pipeline] += m_now - std::max(m_postTime[slot], state.pipelineBusyUntil);
+    state.pipelineBusyUntil = m_now;
+    if (state.blocked == Blocked::Message && state.waitFor == message)
+    {
+        const Duration posted = std::max(state.blockedSince, m_postTime[slot]);
+        state.totals.bubble += posted - state.blockedSince;
+        state.totals.exposed[pipeline] += m_now - posted;
+        state.blocked = Blocked::No;
+        Advance(toClass);
+    }
+}
+
+void
+Evaluator::PostCollective(uint32_t c, const Op& op)
+{
+    ClassState& state = m_classes[c];
+    state.posted[op.handle]++;
+    state.handleComm[op.handle] = m_graph.collectives[op.index].comm;
+    state.streams[static_cast<size_t>(op.stream)].queue.push_back({op.index, op.handle});
+    TryStart(c, op.stream);
+}
+
+void
+Evaluator::TryStart(uint32_t c, Stream stream)
+{
+    const auto s = static_cast<size_t>(stream);
+    const StreamState& own = m_classes[c].streams[s];
+    if (own.active || own.queue.empty())
+    {
+        return;
+    }
+    const uint32_t collective = own.queue.front().collective;
+    const std::vector<uint32_t>& classes = m_costs.Participants(c, collective);
+    for (const uint32_t other : classes)
+    {
+        const StreamState& theirs = m_classes[other].streams[s];
+        if (theirs.active || theirs.queue.empty() || theirs.queue.front().collective != collective)
+        {
+            return;
+        }
+    }
+    uint32_t id;
+    if (m_freeInstances.empty())
+    {
+        id = static_cast<uint32_t>(m_instances.size());
+        m_instances.emplace_back();
+    }
+    else
+    {
+        id = m_freeInstances.back();
+        m_freeInstances.pop_back();
+    }
+    Instance& instance = m_instances[id];
+    instance.collective = collective;
+    instance.stream = stream;
+    instance.phase = 0;
+    instance.classes = classes;
+    const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
+    for (const uint32_t other : classes)
+    {
+        m_classes[other].streams[s].active = true;
+        m_classes[other].busy[comm].Begin(m_now);
+    }
+    StartPhase(id);
+}
+
+void
+Evaluator::StartPhase(uint32_t id)
+{
+    const uint32_t collective = m_instances[id].collective;
+    const auto phases = static_cast<uint32_t>(m_graph.collectives[collective].phases.size());
+    while (m_instances[id].phase < phases)
+    {
+        Instance& instance = m_instances[id];
+        instance.latency = Duration();
+        instance.volumesLeft = 0;
+        for (const uint32_t c : instance.classes)
+        {
+            const TransferCost& cost = m_costs.OfPhase(c, collective, instance.phase);
+            instance.latency = std::max(instance.latency, cost.latency);
+            if (cost.portSeconds > 0)
+            {
+                instance.volumesLeft++;
+                TransferOwner owner;
+                owner.index = id;
+                Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
+            }
+        }
+        if (instance.volumesLeft > 0)
+        {
+            return;
+        }
+        if (instance.latency > Duration())
+        {
+            Push(m_now + instance.latency, EventKind::PhaseDone, id, 0);
+            return;
+        }
+        instance.phase++; // a group of one
+    }
+    CompleteInstance(id);
+}
+
+void
+Evaluator::CompleteInstance(uint32_t id)
+{
+    const Instance instance = m_instances[id];
+    m_freeInstances.push_back(id);
+    const auto s = static_cast<size_t>(instance.stream);
+    const CommClass comm = m_graph.collectives[instance.collective].comm;
+    for (const uint32_t c : instance.classes)
+    {
+        ClassState& state = m_classes[c];
+        state.busy[static_cast<size_t>(comm)].End(m_now);
+        state.done[state.streams[s].queue.front().handle]++;
+        state.streams[s].queue.pop_front();
+        state.streams[s].active = false;
+    }
+    for (const uint32_t c : instance.classes)
+    {
+        TryStart(c, instance.stream);
+    }
+    for (const uint32_t c : instance.classes)
+    {
+        ClassState& state = m_classes[c];
+        if (state.blocked == Blocked::Handle &&
+            state.done[state.waitFor] == state.posted[state.waitFor])
+        {
+            const auto waited = static_cast<size_t>(state.handleComm[state.waitFor]);
+            state.totals.exposed[waited] += m_now - state.blockedSince;
+            state.blocked = Blocked::No;
+            Advance(c);
+        }
+    }
+}
+
+} // namespace scaleacross::evaluation
