@@ -37,6 +37,24 @@ ToTime(Duration duration)
     return PicoSeconds(duration.Ps());
 }
 
+/// CheckConfig, in the words of the study that the switch was built from.
+void
+CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key)
+{
+    try
+    {
+        fabricSwitch.CheckConfig();
+    }
+    catch (const ConfigError& error)
+    {
+        throw ConfigError(key,
+                          error.Problem(),
+                          error.Allowed(),
+                          "raise " + key +
+                              ", shorten or slow the links, or set network.pfc: false");
+    }
+}
+
 } // namespace
 
 ClusterHelper::ClusterHelper(const Scenario& scenario)
@@ -144,6 +162,11 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         {
             m_choices.push_back(ports);
         }
+    }
+    for (size_t i = 0; i < switches.size(); i++)
+    {
+        const bool leaf = m_graph.vertices[nics + i].kind == VertexKind::Leaf;
+        CheckBuffer(*switches[i], leaf ? "network.leaf_buffer" : "network.spine_buffer");
     }
     m_fabric.InstallRoutes();
 }
