@@ -113,7 +113,9 @@ class BytesTest : public TestCase
   public:
     BytesTest(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm)
         : TestCase("bytes of one iteration"),
-          m_scenario(SmallJob(sharding, crossing, algorithm))
+          m_sharding(sharding),
+          m_crossing(crossing),
+          m_algorithm(algorithm)
     {
     }
 
@@ -162,9 +164,10 @@ class BytesTest : public TestCase
 
     void DoRun() override
     {
-        const PreparedRun run = std::get<PreparedRun>(PrepareRun(m_scenario));
+        const Scenario scenario = SmallJob(m_sharding, m_crossing, m_algorithm);
+        const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
         const TaskGraph& graph = run.graph;
-        ClusterHelper cluster(m_scenario);
+        ClusterHelper cluster(scenario);
         std::vector<Ptr<TrainingApplication>> ranks;
         uint64_t expected = 0;
         for (Rank rank = 0; rank < graph.ranks; rank++)
@@ -193,7 +196,10 @@ class BytesTest : public TestCase
         Simulator::Destroy();
     }
 
-    const Scenario m_scenario;
+    // Not the scenario itself: suites are static objects, and presets may not exist before them.
+    const Sharding m_sharding;
+    const Crossing m_crossing;
+    const CollectiveAlgorithm m_algorithm;
 };
 
 class TrainingSuite : public TestSuite
