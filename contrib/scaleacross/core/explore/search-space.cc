@@ -222,12 +222,6 @@ SearchSpace::LabelOf(const Plan& plan) const
     std::string label = Label(plan);
     for (const auto& axis : m_axes)
     {
-        // Label() leaves the schedule out where there is no pipeline; zero bubble differs even
-        // there.
-        if (axis.field->key == "plan.schedule" && plan.parallel.pp == 1)
-        {
-            label += " " + axis.field->get(plan);
-        }
         if (axis.field->key.rfind("network.", 0) == 0)
         {
             label += " " + axis.field->key.substr(8) + "=" + axis.field->get(plan);
