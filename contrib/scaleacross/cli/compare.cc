@@ -5,7 +5,7 @@
 #include "cli/explore-study.h"
 #include "cli/interrupt.h"
 #include "core/base/errors.h"
-#include "core/explore/baselines.h"
+#include "core/explore/fit-check.h"
 
 #include <iostream>
 #include <memory>

@@ -3,8 +3,10 @@
 #include "core/explore/baselines.h"
 
 #include "core/base/text.h"
-#include "core/engine/closed-form.h"
 #include "core/explore/search-space.h"
+#include "core/schedule/memory.h"
+#include "core/schedule/task-graph-builder.h"
+#include "core/topology/rank-layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -289,24 +291,6 @@ ChooseMegatron(const Study& study, const FitCheck& fits)
 }
 
 } // namespace
-
-std::optional<Infeasible>
-CheckFit(const Scenario& scenario)
-{
-    try
-    {
-        const auto result = EvaluateClosedForm(scenario);
-        if (const auto* infeasible = std::get_if<Infeasible>(&result))
-        {
-            return *infeasible;
-        }
-        return std::nullopt;
-    }
-    catch (const ConfigError& error)
-    {
-        return Infeasible{"unsupported", error.what()};
-    }
-}
 
 const std::vector<Baseline>&
 Baselines()

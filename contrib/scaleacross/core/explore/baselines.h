@@ -4,23 +4,16 @@
 #define SCALEACROSS_BASELINES_H
 
 #include "core/base/errors.h"
+#include "core/explore/fit-check.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/study.h"
 
-#include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 namespace scaleacross
 {
-
-/// Why a scenario cannot run, or nothing: layout, schedule and memory together.
-using FitCheck = std::function<std::optional<Infeasible>(const Scenario&)>;
-
-/// FitCheck by EvaluateClosedForm().
-std::optional<Infeasible> CheckFit(const Scenario& scenario);
 
 /// A plan that somebody would use without a search: a fixed rule, against which gains are stated.
 struct Baseline

@@ -91,26 +91,4 @@ Leaderboard::BestOf(Crossing crossing) const
     return best ? &*best : nullptr;
 }
 
-std::set<uint64_t>
-Leaderboard::Kept() const
-{
-    std::set<uint64_t> kept;
-    for (const auto& ranked : m_best)
-    {
-        kept.insert(ranked.index);
-    }
-    for (const auto& ranked : m_front)
-    {
-        kept.insert(ranked.index);
-    }
-    for (const auto& ranked : m_ofCrossing)
-    {
-        if (ranked)
-        {
-            kept.insert(ranked->index);
-        }
-    }
-    return kept;
-}
-
 } // namespace scaleacross

@@ -6,8 +6,6 @@
 #include "core/explore/outcome.h"
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <optional>
 #include <set>
 #include <vector>
@@ -40,9 +38,6 @@ class Leaderboard
 
     /// The best plan of a crossing, or nullptr if none has been offered.
     const Ranked* BestOf(Crossing crossing) const;
-
-    /// Numbers in the search space of everything kept.
-    std::set<uint64_t> Kept() const;
 
   private:
     void OfferToFront(const Ranked& candidate);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/fit-check.h"
+
+#include "core/schedule/memory.h"
+#include "core/schedule/task-graph-builder.h"
+#include "core/topology/rank-layout.h"
+
+namespace scaleacross
+{
+
+std::optional<Infeasible>
+CheckFit(const Scenario& scenario)
+{
+    const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
+    if (const auto* infeasible = std::get_if<Infeasible>(&layout))
+    {
+        return *infeasible;
+    }
+    if (auto infeasible = CheckJob(scenario.Job()))
+    {
+        return infeasible;
+    }
+    return CheckMemory(scenario, std::get<RankLayout>(layout));
+}
+
+} // namespace scaleacross
