@@ -69,8 +69,8 @@ class MemorySink : public ResultSink
         finished = true;
     }
 
-    /// What the next session of the same search finds.
-    void NextSession()
+    /// What the same search finds when it resumes.
+    void Reopen()
     {
         known.insert(added.begin(), added.end());
     }
@@ -177,7 +177,7 @@ TEST(ExhaustiveSearch, StopsCleanlyAndResumes)
 
     stop = false;
     calls = 1000;
-    sink.NextSession();
+    sink.Reopen();
     const auto second = ExhaustiveSearch().Run(space, engine, options, sink);
     EXPECT_FALSE(second.interrupted);
     EXPECT_EQ(engine.runs, 48);

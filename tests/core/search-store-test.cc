@@ -45,7 +45,7 @@ class SearchStoreTest : public testing::Test
         }
     }
 
-    /// One session: a connection of its own, as a process of its own would have.
+    /// One call: a connection of its own, as a process of its own would have.
     SearchResult Explore(const FakeEngine& engine)
     {
         Database database(m_path, Database::Access::Write);

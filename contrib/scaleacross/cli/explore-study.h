@@ -47,7 +47,7 @@ struct Answer
     std::vector<BaselineAnswer> baselines;
     std::optional<double> gap;
     std::vector<std::string> explanation;
-    double seconds{0}; //!< of this session
+    double seconds{0}; //!< of this call
 
     bool HasWinner() const
     {

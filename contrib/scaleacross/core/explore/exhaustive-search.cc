@@ -36,7 +36,7 @@ struct Finding
     Duration bound{Duration::Max()};
     Evaluation evaluation;
     bool known{false}; //!< stored already: to be recalled
-    bool ran{false};   //!< the engine was asked in this session
+    bool ran{false};   //!< the engine was asked just now
 };
 
 /// Threads that look at plans in the order of their numbers.

@@ -38,7 +38,7 @@ struct Frontier
 };
 
 /**
- * Where a search keeps its results, and finds those of an earlier session.
+ * Where a search keeps its results, and finds those of an earlier run of it.
  *
  * All calls come from one thread except Knows().
  */
@@ -59,7 +59,7 @@ class ResultSink
     /// The stored evaluation of a plan. Domain: Knows(plan).
     virtual Evaluation Recall(uint64_t index, const Plan& plan) = 0;
 
-    /// A new evaluation, made by this session. It need not be durable before Commit().
+    /// A new evaluation, made just now. It need not be durable before Commit().
     virtual void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) = 0;
 
     /// Makes everything added so far and the frontier durable, in one step.

@@ -22,9 +22,9 @@ namespace scaleacross
 /// What a search tells of itself while it runs.
 struct Progress
 {
-    uint64_t done{0};  //!< plans looked at, earlier sessions included
+    uint64_t done{0};  //!< plans looked at, those before a resumption included
     uint64_t total{0}; //!< plans of the space
-    double rate{0};    //!< plans per second of this session
+    double rate{0};    //!< plans per second of this call
 };
 
 /// Says of a plan, without running it, how fast it could be at best or why it cannot run.
@@ -50,7 +50,7 @@ struct SearchResult
 {
     Leaderboard board{1};
     Frontier counts;        //!< of the whole space, unless interrupted
-    uint64_t engineRuns{0}; //!< evaluations that this session made
+    uint64_t engineRuns{0}; //!< evaluations that this call made
     bool interrupted{false};
 };
 
@@ -63,7 +63,7 @@ class Search
     virtual std::string Name() const = 0;
 
     /**
-     * Searches `space` with `engine`, taking up where the sink's last session ended.
+     * Searches `space` with `engine`, taking up where the sink has left off.
      *
      * The result does not depend on the number of threads, nor on how often it was interrupted. A
      * RunError of the engine is a stored Failure, a ConfigError a rejection named "unsupported"

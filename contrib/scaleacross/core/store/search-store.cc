@@ -24,8 +24,8 @@ SearchStore::SearchStore(Database& database,
 double
 SearchStore::Seconds() const
 {
-    const auto session = std::chrono::steady_clock::now() - m_start;
-    return m_secondsBefore + std::chrono::duration<double>(session).count();
+    const auto own = std::chrono::steady_clock::now() - m_start;
+    return m_secondsBefore + std::chrono::duration<double>(own).count();
 }
 
 void

@@ -31,7 +31,7 @@ struct SearchIdentity
  * A search in a database.
  *
  * Evaluations are rows from their first commit on. While a search runs nothing is removed, so a
- * session that was killed costs at most what was in flight; Finish() then keeps the rows that the
+ * process that was killed costs at most what was in flight; Finish() then keeps the rows that the
  * leaderboard names, failures and whatever was asked for by name, and the rest remains as counts.
  * A finished search is found finished: its kept rows and counts are the same answer again.
  */
@@ -63,7 +63,7 @@ class SearchStore : public ResultSink
         return m_id;
     }
 
-    /// Seconds that all sessions of this search have taken so far.
+    /// Seconds that this search has taken, over all its resumptions, so far.
     double Seconds() const;
 
     RunStore& Runs()
