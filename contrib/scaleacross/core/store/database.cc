@@ -101,9 +101,12 @@ void
 Database::Open(Access access)
 {
     Execute("PRAGMA foreign_keys = ON");
+    // One state of the file: another process may be creating it at this moment.
+    Execute("BEGIN");
     const int version = Number("user_version");
     const int application = Number("application_id");
     const bool empty = m_database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
+    Execute("COMMIT");
     if (application != g_applicationId && !(empty && application == 0 && version == 0))
     {
         throw ConfigError(m_path,
