@@ -6,9 +6,11 @@
 #include "core/store/schema.h"
 
 #include <SQLiteCpp/Exception.h>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sqlite3.h>
+#include <thread>
 #include <unistd.h>
 
 namespace scaleacross
@@ -88,13 +90,40 @@ Database::Database(const std::string& path, Access access, Duration patience)
 
 try : m_path(path), m_database(OpenFile(path, access, patience))
 {
-    Open(access);
+    OpenPatiently(access, patience);
 }
 
 catch (const SQLite::Exception& error)
 {
     // Members are gone here: `path` is still alive.
     ExplainOpening(path, access, error);
+}
+
+void
+Database::OpenPatiently(Access access, Duration patience)
+{
+    // SQLite does not wait by itself where two processes switch a new file to a log at once: one of
+    // them is told at once that the file is busy.
+    using Clock = std::chrono::steady_clock;
+    const auto until = Clock::now() + std::chrono::nanoseconds(patience.Ps() / 1000);
+    while (true)
+    {
+        try
+        {
+            Open(access);
+            return;
+        }
+        catch (const SQLite::Exception& error)
+        {
+            m_database.tryExec("ROLLBACK");
+            const int code = error.getErrorCode();
+            if ((code != SQLITE_BUSY && code != SQLITE_LOCKED) || Clock::now() >= until)
+            {
+                throw;
+            }
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
 }
 
 void

@@ -65,6 +65,8 @@ class Database
     static bool IsDatabase(const std::string& path);
 
   private:
+    /// Open(), again and again while somebody else is creating the file, for as long as `patience`.
+    void OpenPatiently(Access access, Duration patience);
     void Open(Access access);
     void Migrate();
     void InTransaction(const std::function<void()>& work);
