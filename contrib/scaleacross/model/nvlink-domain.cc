@@ -96,10 +96,14 @@ NvlinkDomain::ScheduleNext(uint32_t gpu)
     }
     const double ps =
         std::max(0.0, least) * static_cast<double>(egress.active.size()) / m_bitsPerPs;
-    egress.next = Simulator::Schedule(PicoSeconds(std::llround(std::ceil(ps))),
-                                      &NvlinkDomain::Drain,
-                                      this,
-                                      gpu);
+    // Never early: with a clock that is coarser than a picosecond the time is rounded up.
+    const int64_t wholePs = std::llround(std::ceil(ps));
+    Time delay = PicoSeconds(wholePs);
+    if (delay.GetPicoSeconds() < wholePs)
+    {
+        delay += TimeStep(1);
+    }
+    egress.next = Simulator::Schedule(delay, &NvlinkDomain::Drain, this, gpu);
 }
 
 void
@@ -116,7 +120,8 @@ NvlinkDomain::Drain(uint32_t gpu)
             Simulator::Schedule(PicoSeconds(m_latency.Ps()),
                                 [delivered = lane.messages.front().delivered] { delivered(); });
             lane.messages.pop_front();
-            lane.bitsLeft = lane.messages.empty() ? 0.0 : lane.messages.front().bits;
+            // What was sent beyond the first message is part of the next one.
+            lane.bitsLeft += lane.messages.empty() ? 0.0 : lane.messages.front().bits;
         }
     }
     egress.active.erase(std::remove_if(egress.active.begin(),
