@@ -64,7 +64,7 @@ struct PreparedRun
     std::vector<MemoryUse> memory;
 };
 
-/// LayOut, BuildTaskGraph and CheckMemory, in that order.
+/// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order.
 std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario);
 
 /// Fills the fields of a report that do not depend on the engine: MFU, memory, bytes per class and

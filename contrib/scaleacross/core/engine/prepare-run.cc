@@ -196,12 +196,17 @@ PrepareRun(const Scenario& scenario)
     }
     PreparedRun run;
     run.layout = std::get<RankLayout>(std::move(layout));
-    auto graph = BuildTaskGraph(scenario, run.layout);
-    if (auto* no = std::get_if<Infeasible>(&graph))
+    // What cannot run is refused before anything is built.
+    if (auto no = CheckJob(scenario.Job()))
     {
         return *no;
     }
     if (auto no = CheckMemory(scenario, run.layout))
+    {
+        return *no;
+    }
+    auto graph = BuildTaskGraph(scenario, run.layout);
+    if (auto* no = std::get_if<Infeasible>(&graph))
     {
         return *no;
     }

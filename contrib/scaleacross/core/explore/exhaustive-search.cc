@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/explore/fit-check.h"
 #include "core/explore/search.h"
 
 #include <algorithm>
@@ -340,16 +339,6 @@ Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& optio
     {
         return Failure{"error", error.what()};
     }
-}
-
-std::variant<ClosedForm, Infeasible>
-FitAndBound(const Scenario& scenario)
-{
-    if (auto infeasible = CheckFit(scenario))
-    {
-        return *std::move(infeasible);
-    }
-    return EvaluateClosedForm(scenario);
 }
 
 std::string

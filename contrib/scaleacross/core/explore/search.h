@@ -30,17 +30,13 @@ struct Progress
 /// Says of a plan, without running it, how fast it could be at best or why it cannot run.
 using Filter = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&)>;
 
-/// CheckFit(), then EvaluateClosedForm(): plans that cannot run are refused before anything is
-/// built.
-std::variant<ClosedForm, Infeasible> FitAndBound(const Scenario& scenario);
-
 /// How to search, as opposed to what.
 struct SearchOptions
 {
     unsigned jobs{0}; //!< threads; 0: one per core
     size_t keep{100}; //!< plans kept as rows; more cost space only
     RunOptions run;   //!< handed to the engine
-    Filter filter{FitAndBound};
+    Filter filter{EvaluateClosedForm};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
 };
