@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 namespace ns3
 {
@@ -123,7 +124,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         switches.push_back(m_fabric.AddSwitch());
     }
     // Equal choices: the uplinks of one leaf, and the planes from one building to another.
-    std::map<std::pair<uint64_t, uint64_t>, std::vector<Ptr<FabricPort>>> choices;
+    std::map<std::tuple<LinkKind, uint32_t, uint32_t>, std::vector<Ptr<FabricPort>>> choices;
     for (const FabricLink& link : m_graph.links)
     {
         const DataRate rate = ToDataRate(link.rate);
@@ -144,16 +145,16 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
                                                       link.loss);
         const auto portA = DynamicCast<FabricPort>(wire->GetDevice(0));
         const auto portB = DynamicCast<FabricPort>(wire->GetDevice(1));
-        const uint64_t a = m_graph.vertices[link.a].building;
-        const uint64_t b = m_graph.vertices[link.b].building;
+        const uint32_t a = m_graph.vertices[link.a].building;
+        const uint32_t b = m_graph.vertices[link.b].building;
         if (link.kind == LinkKind::Cross)
         {
-            choices[{a, b}].push_back(portA);
-            choices[{b, a}].push_back(portB);
+            choices[{link.kind, a, b}].push_back(portA);
+            choices[{link.kind, b, a}].push_back(portB);
         }
         else
         {
-            choices[{a, 1'000'000 + link.a}].push_back(portA);
+            choices[{link.kind, a, link.a}].push_back(portA);
         }
     }
     for (const auto& [key, ports] : choices)
