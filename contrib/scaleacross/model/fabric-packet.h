@@ -16,10 +16,20 @@ class PacketPool;
 enum class PacketKind : uint8_t
 {
     Data,
-    Ack,   //!< all packets before psn have arrived
-    Nak,   //!< the same, and psn is missing although a later one has arrived
-    Pause, //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
-    Resume //!< PFC: go on with priority `pauseClass`
+    Ack,     //!< all packets before psn have arrived
+    Nak,     //!< the same, and psn is missing although a later one has arrived
+    Cnp,     //!< congestion notification: packets of this queue pair have come in marked
+    Foreign, //!< of another stack (IP): carried as it is, tag is its frame
+    Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
+    Resume   //!< PFC: go on with priority `pauseClass`
+};
+
+/// What a message asks of the receiver.
+enum class RdmaOperation : uint8_t
+{
+    Write,              //!< placed in memory; the receiver's software is not told
+    WriteWithImmediate, //!< placed in memory, and the receiver is told at the last packet
+    Send                //!< placed in the receiver's next posted buffer, which is told
 };
 
 /// Why a packet was thrown away. Every drop is counted under one of these.
@@ -55,22 +65,26 @@ struct FabricPacket
     PacketPool* home;
     int64_t arrival; //!< ps: last bit at the far end of the wire it is on
     uint64_t psn;    //!< 64 bits here; 24 of them would be in the header
-    uint64_t tag;    //!< of the message, meaningful on its last packet
+    uint64_t tag;    //!< data: of the message; ACK and NAK: PSN of the packet that caused it
     uint32_t source; //!< fabric address of the sending NIC
     uint32_t destination;
-    uint32_t queuePair; //!< number of the queue pair at the destination
-    uint16_t size;      //!< bytes of time taken on a wire: headers, payload, frame, gap
-    uint16_t payload;   //!< bytes of the message
-    uint16_t entropy;   //!< UDP source port: what tells flows of two NICs apart for ECMP
-    uint16_t ingress;   //!< in a switch: port it came in by
+    uint32_t queuePair : 24; //!< number of the queue pair at the destination
+    uint32_t hops : 8;       //!< switches it may still pass
+    uint16_t size;           //!< bytes of time taken on a wire: headers, payload, frame, gap
+    uint16_t payload;        //!< bytes of the message
+    uint16_t entropy;        //!< UDP source port: what tells flows of two NICs apart for ECMP
+    uint16_t ingress;        //!< in a switch: port it came in by
     PacketKind kind;
     uint8_t priority;
-    uint8_t hops; //!< switches it may still pass
     bool ackRequested : 1;
     bool firstOfMessage : 1;
     bool lastOfMessage : 1;
     bool lost : 1; //!< the wire loses it: drop when it arrives
     uint8_t pauseClass : 4;
+    bool ecnCapable : 1;
+    bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked
+    bool retransmitted : 1; //!< has been sent before
+    RdmaOperation operation : 2;
 };
 
 /// Memory for packets: grows in slabs, never shrinks, and hands out what was returned last first.
