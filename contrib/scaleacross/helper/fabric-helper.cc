@@ -87,7 +87,10 @@ FabricHelper::ConnectPorts(Ptr<FabricPort> a,
 {
     Ptr<FabricWire> wire = CreateObject<FabricWire>();
     wire->SetAttribute("Delay", TimeValue(delay));
-    wire->SetAttribute("LossRate", DoubleValue(loss));
+    if (loss != 0) // else the default of FabricWire::LossRate or LossModel
+    {
+        wire->SetAttribute("LossRate", DoubleValue(loss));
+    }
     a->SetDataRate(rate);
     b->SetDataRate(rate);
     wire->Attach(a, b);

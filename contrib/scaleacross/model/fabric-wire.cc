@@ -8,10 +8,11 @@
 
 #include "ns3/double.h"
 #include "ns3/node.h"
-#include "ns3/random-variable-stream.h"
+#include "ns3/object-factory.h"
+#include "ns3/string.h"
 
 #include <algorithm>
-#include <cmath>
+#include <sstream>
 
 namespace scaleacross
 {
@@ -21,9 +22,9 @@ FabricLane::Push(FabricPacket* packet, int64_t end)
 {
     m_last = std::max(m_last, end + m_delay);
     packet->arrival = m_last;
-    if (m_lossy && packet->kind < PacketKind::Pause)
+    if (m_loss && packet->kind < PacketKind::Pause)
     {
-        packet->lost = NextIsLost();
+        packet->lost = m_loss->IsLost(*packet);
     }
     bool wasEmpty = m_flight.Empty();
     m_flight.PushBack(packet);
@@ -46,32 +47,6 @@ FabricLane::Deliver(FabricPacket* packet, int64_t now)
     m_to->Arrive(packet, now);
 }
 
-bool
-FabricLane::NextIsLost()
-{
-    // Drawn on first use, so that AssignStreams and SetLossRate may come in any order before it.
-    if (!m_drawn)
-    {
-        DrawGap();
-        m_drawn = true;
-    }
-    if (m_gap > 0)
-    {
-        --m_gap;
-        return false;
-    }
-    DrawGap();
-    return true;
-}
-
-void
-FabricLane::DrawGap()
-{
-    double u = 1.0 - m_random->GetValue(); // in (0, 1]
-    double gap = m_loss >= 1.0 ? 0.0 : std::floor(std::log(u) / std::log1p(-m_loss));
-    m_gap = gap < 1e18 ? static_cast<uint64_t>(gap) : static_cast<uint64_t>(1e18);
-}
-
 uint64_t
 FabricLane::InFlight() const
 {
@@ -88,7 +63,56 @@ FabricLane::InFlight() const
 namespace ns3
 {
 
+using scaleacross::ConfigError;
+
 NS_OBJECT_ENSURE_REGISTERED(FabricWire);
+
+namespace
+{
+
+/// Type and attributes as a factory prints them: "ns3::TypeId[Attribute=value|...]". ns-3's own way
+/// to read that aborts on a mistake.
+Ptr<FabricLossModel>
+MakeLossModel(const std::string& description)
+{
+    const size_t open = description.find('[');
+    const std::string name = description.substr(0, open);
+    TypeId type;
+    if (!TypeId::LookupByNameFailSafe(name, &type) ||
+        !type.IsChildOf(FabricLossModel::GetTypeId()) || !type.HasConstructor())
+    {
+        throw ConfigError("FabricWire::LossModel",
+                          "'" + name + "' is no loss model",
+                          "a subclass of ns3::FabricLossModel",
+                          "for instance ns3::GilbertElliottLossModel");
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    std::string rest = open == std::string::npos ? "]" : description.substr(open + 1);
+    std::istringstream attributes(rest.substr(0, rest.find_last_of(']')));
+    for (std::string text; std::getline(attributes, text, '|');)
+    {
+        const std::string attribute = text.substr(0, text.find('='));
+        const size_t begin = std::min(text.size(), attribute.size() + 1);
+        TypeId::AttributeInformation information;
+        Ptr<AttributeValue> value;
+        if (type.LookupAttributeByName(attribute, &information))
+        {
+            value = information.checker->CreateValidValue(StringValue(text.substr(begin)));
+        }
+        if (!value)
+        {
+            throw ConfigError("FabricWire::LossModel",
+                              "'" + text + "' sets no attribute of " + name,
+                              "Attribute=value, joined by '|'",
+                              "list the attributes with an example's --PrintAttributes=" + name);
+        }
+        factory.Set(attribute, *value);
+    }
+    return factory.Create<FabricLossModel>();
+}
+
+} // namespace
 
 TypeId
 FabricWire::GetTypeId()
@@ -105,20 +129,23 @@ FabricWire::GetTypeId()
                           MakeTimeChecker(Time(0)))
             .AddAttribute("LossRate",
                           "Probability that a packet is lost, independently of all others, in "
-                          "each direction.",
+                          "each direction. Short for LossModel \"ns3::IidLossModel[LossRate=q]\"; "
+                          "whichever is set last counts.",
                           DoubleValue(0.0),
                           MakeDoubleAccessor(&FabricWire::SetLossRate, &FabricWire::GetLossRate),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "LossModel",
+                "What loses packets: type and attributes of a FabricLossModel, as in "
+                "\"ns3::GilbertElliottLossModel[GoodToBad=1e-5|BadToGood=0.1]\". Each "
+                "direction gets one of its own.",
+                StringValue(""),
+                MakeStringAccessor(&FabricWire::SetLossModels, &FabricWire::GetLossModels),
+                MakeStringChecker());
     return tid;
 }
 
-FabricWire::FabricWire()
-{
-    for (auto& lane : m_lanes)
-    {
-        lane.m_random = CreateObject<UniformRandomVariable>();
-    }
-}
+FabricWire::FabricWire() = default;
 
 FabricWire::~FabricWire() = default;
 
@@ -128,8 +155,9 @@ FabricWire::DoDispose()
     for (auto& lane : m_lanes)
     {
         lane.m_flight.Clear();
-        lane.m_random = nullptr;
+        lane.m_loss = nullptr;
     }
+    m_iid = {};
     m_ports = {};
     Channel::DoDispose();
 }
@@ -156,10 +184,10 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
     }
     if (problem != nullptr)
     {
-        throw scaleacross::ConfigError("FabricWire::Attach",
-                                       problem,
-                                       "one call with free ports of two different nodes",
-                                       "");
+        throw ConfigError("FabricWire::Attach",
+                          problem,
+                          "one call with free ports of two different nodes",
+                          "");
     }
     m_ports = {a, b};
     for (size_t i = 0; i < 2; ++i)
@@ -236,14 +264,75 @@ FabricWire::GetLossRate() const
 void
 FabricWire::SetLossRate(double loss)
 {
-    CatchUp();
-    m_loss = loss;
-    for (auto& lane : m_lanes)
+    for (size_t i = 0; i < 2; ++i)
     {
-        lane.m_loss = loss;
-        lane.m_lossy = loss > 0;
-        lane.m_drawn = false;
+        if (loss > 0 && !m_iid[i])
+        {
+            m_iid[i] = CreateObject<IidLossModel>();
+            if (m_streams[i] >= 0)
+            {
+                m_iid[i]->AssignStreams(m_streams[i]);
+            }
+        }
+        Install(i, loss > 0 ? m_iid[i] : nullptr);
+        if (m_iid[i])
+        {
+            m_iid[i]->SetLossRate(loss);
+        }
     }
+    m_loss = loss;
+}
+
+std::string
+FabricWire::GetLossModels() const
+{
+    return m_lossModels;
+}
+
+void
+FabricWire::SetLossModels(std::string description)
+{
+    if (description == m_lossModels)
+    {
+        return;
+    }
+    for (size_t i = 0; i < 2; ++i)
+    {
+        SetLossModel(i, description.empty() ? nullptr : MakeLossModel(description));
+    }
+    m_lossModels = description;
+}
+
+Ptr<FabricLossModel>
+FabricWire::GetLossModel(std::size_t i) const
+{
+    return m_lanes.at(i).m_loss;
+}
+
+void
+FabricWire::SetLossModel(std::size_t i, Ptr<FabricLossModel> model)
+{
+    if (model && model == m_lanes.at(1 - i).m_loss)
+    {
+        throw ConfigError("FabricWire::SetLossModel",
+                          "both directions would share one model",
+                          "a model of its own for each direction",
+                          "create another one");
+    }
+    if (model && m_streams[i] >= 0)
+    {
+        model->AssignStreams(m_streams[i]);
+    }
+    Install(i, model);
+}
+
+void
+FabricWire::Install(std::size_t i, Ptr<FabricLossModel> model)
+{
+    CatchUp();
+    m_lanes.at(i).m_loss = model;
+    m_loss = 0;
+    m_lossModels.clear();
 }
 
 uint64_t
@@ -261,12 +350,17 @@ FabricWire::GetLost() const
 int64_t
 FabricWire::AssignStreams(int64_t stream)
 {
+    int64_t next = stream;
     for (size_t i = 0; i < 2; ++i)
     {
-        m_lanes[i].m_random->SetStream(stream + static_cast<int64_t>(i));
-        m_lanes[i].m_drawn = false;
+        m_streams[i] = next;
+        if (m_iid[i])
+        {
+            m_iid[i]->AssignStreams(next); // in use or not
+        }
+        next += m_lanes[i].m_loss ? m_lanes[i].m_loss->AssignStreams(next) : 1;
     }
-    return 2;
+    return next - stream;
 }
 
 } // namespace ns3

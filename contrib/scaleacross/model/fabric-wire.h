@@ -4,18 +4,19 @@
 #define SCALEACROSS_FABRIC_WIRE_H
 
 #include "fabric-packet.h"
+#include "loss-model.h"
 
 #include "ns3/channel.h"
 #include "ns3/nstime.h"
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace ns3
 {
 class FabricPort;
 class FabricWire;
-class UniformRandomVariable;
 } // namespace ns3
 
 namespace scaleacross
@@ -23,13 +24,8 @@ namespace scaleacross
 
 class ArrivalAgenda;
 
-/**
- * One direction of a wire: the packets in flight, in order of arrival.
- *
- * Losses are independent with probability q per packet. Instead of one random number for every
- * packet, the lane draws how many packets pass before the next loss, k = floor(ln U / ln(1 - q)),
- * which is the same process.
- */
+/// One direction of a wire: the packets in flight, in order of arrival, and what loses some of
+/// them.
 class FabricLane
 {
   public:
@@ -93,23 +89,16 @@ class FabricLane
   private:
     friend class ns3::FabricWire;
 
-    bool NextIsLost();
-    void DrawGap();
-
     PacketList m_flight;
     ns3::FabricPort* m_from{nullptr};
     ns3::FabricPort* m_to{nullptr};
     ArrivalAgenda* m_agenda{nullptr}; //!< of the receiving node
     uint32_t m_order{0};
     bool m_senderHasMore{false};
-    bool m_lossy{false};
-    bool m_drawn{false}; //!< m_gap is valid
-    int64_t m_delay{0};  //!< ps
-    int64_t m_last{0};   //!< arrival of the last packet put on
-    uint64_t m_gap{0};   //!< packets that pass before the next loss
+    int64_t m_delay{0}; //!< ps
+    int64_t m_last{0};  //!< arrival of the last packet put on
     uint64_t m_lost{0};
-    double m_loss{0};
-    ns3::Ptr<ns3::UniformRandomVariable> m_random;
+    ns3::Ptr<ns3::FabricLossModel> m_loss; //!< null: nothing is lost
 };
 
 } // namespace scaleacross
@@ -118,13 +107,15 @@ namespace ns3
 {
 
 /**
- * A full-duplex cable between two ports: propagation delay and independent random loss.
+ * A full-duplex cable between two ports: propagation delay and random loss.
  *
- * Model: a packet whose last bit leaves the sender at t arrives, whole, at t + Delay. Each packet,
- * ACKs included, is lost with probability LossRate in each direction; it takes its time on the wire
- * all the same. Pause frames are never lost: real ones are repeated, which is not modelled.
+ * Model: a packet whose last bit leaves the sender at t arrives, whole, at t + Delay. Packets, ACKs
+ * included, may be lost in either direction: with probability LossRate each, or as a
+ * FabricLossModel says, of which each direction has its own (LossModel for both, SetLossModel for
+ * one). A lost packet takes its time on the wire all the same. Pause frames are never lost: real
+ * ones are repeated, which is not modelled.
  *
- * Left out: bit errors that depend on length, bursts, flaps (they come as models of their own).
+ * Left out: flaps.
  *
  * Worked case: 1,048 bytes over 100 Gb/s and a 1 us wire leave in 83.84 ns and are there, if the
  * sender was idle, 1,083.84 ns after they were handed to it.
@@ -151,19 +142,31 @@ class FabricWire : public Channel
     Time GetDelay() const;
     /// Packets already under way keep their arrival; none overtakes another.
     void SetDelay(Time delay);
+    /// Independent loss in both directions; takes the place of other models. 0 if there are others.
     double GetLossRate() const;
     void SetLossRate(double loss);
+    /// A new model for each direction, from "ns3::TypeId" or "ns3::TypeId[Attribute=value|...]";
+    /// "" takes away what was made like this.
+    std::string GetLossModels() const;
+    void SetLossModels(std::string description);
+    /// The model of the direction that leaves device `i`; null: nothing is lost.
+    Ptr<FabricLossModel> GetLossModel(std::size_t i) const;
+    /// Domain: a model that no other direction has.
+    void SetLossModel(std::size_t i, Ptr<FabricLossModel> model);
 
     /// Packets in flight in both directions.
     uint64_t GetInFlight() const;
     /// Packets lost in both directions.
     uint64_t GetLost() const;
 
-    /// Uses streams `stream` and `stream` + 1, one per direction; returns 2.
+    /// Fixes the streams of both directions, also for models that are set later: `stream` for one,
+    /// `stream` + 1 (or what the first one's model leaves) for the other. Returns how many are
+    /// used.
     int64_t AssignStreams(int64_t stream);
 
   private:
     void DoDispose() override;
+    void Install(std::size_t i, Ptr<FabricLossModel> model);
     /// What has left before now has left under the conditions up to now.
     void CatchUp();
 
@@ -171,6 +174,9 @@ class FabricWire : public Channel
     std::array<scaleacross::FabricLane, 2> m_lanes;
     Time m_delay;
     double m_loss{0};
+    std::string m_lossModels;
+    std::array<Ptr<IidLossModel>, 2> m_iid;     //!< what LossRate has made
+    std::array<int64_t, 2> m_streams{{-1, -1}}; //!< -1: not fixed
 };
 
 } // namespace ns3
