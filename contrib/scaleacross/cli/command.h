@@ -36,6 +36,7 @@ void AddRun(CLI::App& app, CommandAction& chosen);
 void AddCompare(CLI::App& app, CommandAction& chosen);
 void AddShow(CLI::App& app, CommandAction& chosen);
 void AddList(CLI::App& app, CommandAction& chosen);
+void AddBench(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.
 struct CommonOptions

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+#include "cli/report-json.h"
+#include "cli/table.h"
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "helper/standard-run.h"
+#include "helper/standard-work.h"
+
+#include "ns3/nstime.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+#include <sys/resource.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct BenchCommand
+{
+    std::string scenario;
+    bool json{false};
+    bool check{false};
+    uint32_t repeat{1};
+    uint32_t seed{1};
+    uint32_t hosts{0};
+    uint32_t ackInterval{1};
+    std::string size;
+    std::string scheduler{StandardRun::Options().scheduler};
+};
+
+/// How the fabric is executed: every arrival an event at its own time. There is no other way yet.
+constexpr const char* kEngine = "exact";
+
+/// A run and what it cost.
+struct Timed
+{
+    StandardResult result;
+    double cpu{0};    //!< s, user and system: building, running and taking down
+    double runCpu{0}; //!< s, of it Simulator::Run and the checks after it
+};
+
+rusage
+Usage()
+{
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage;
+}
+
+/// User and system time of this process so far.
+double
+CpuSeconds()
+{
+    const rusage usage = Usage();
+    const auto seconds = [](const timeval& t) {
+        return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+    };
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+/// Most memory this process has ever had resident.
+uint64_t
+PeakResidentBytes()
+{
+    return static_cast<uint64_t>(Usage().ru_maxrss) * 1024; // Linux counts KiB
+}
+
+StandardWork
+WorkOf(const BenchCommand& options)
+{
+    StandardWork work = MakeStandardWork(options.scenario, options.hosts);
+    work.seed = options.seed;
+    work.ackInterval = options.ackInterval;
+    if (!options.size.empty())
+    {
+        try
+        {
+            work.size = ParseBytes(options.size);
+        }
+        catch (const ValueError& error)
+        {
+            throw ConfigError("--size", error.Problem(), error.Allowed(), error.Remedy());
+        }
+        if (work.size == Bytes())
+        {
+            throw ConfigError("--size", "0 bytes are no work", "1B or more", "");
+        }
+    }
+    return work;
+}
+
+Timed
+RunOnce(const StandardWork& work, const StandardRun::Options& options)
+{
+    Timed timed;
+    const double begin = CpuSeconds();
+    {
+        StandardRun run(work, options);
+        const double built = CpuSeconds();
+        run.Execute();
+        timed.runCpu = CpuSeconds() - built;
+        timed.result = run.GetResult();
+    }
+    timed.cpu = CpuSeconds() - begin;
+    return timed;
+}
+
+/// As often as asked for; the one whose CPU time is the median (the smaller of two in the middle).
+Timed
+RunRepeatedly(const StandardWork& work, const BenchCommand& options)
+{
+    std::vector<Timed> runs;
+    for (uint32_t i = 0; i < options.repeat; i++)
+    {
+        runs.push_back(RunOnce(work, {options.scheduler, options.check}));
+        SCALEACROSS_INVARIANT(runs.back().result.completions == runs.front().result.completions,
+                              "the same work gave other completion times the second time");
+    }
+    const auto middle = runs.begin() + (options.repeat - 1) / 2;
+    std::nth_element(runs.begin(), middle, runs.end(), [](const Timed& a, const Timed& b) {
+        return a.cpu < b.cpu;
+    });
+    return *middle;
+}
+
+Json
+ToJson(const std::vector<Duration>& completions)
+{
+    std::vector<Duration> sorted = completions;
+    std::sort(sorted.begin(), sorted.end());
+    return {{"min", sorted.front().Us()},
+            {"median", sorted[sorted.size() / 2].Us()},
+            {"max", sorted.back().Us()}};
+}
+
+Json
+ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed)
+{
+    const StandardResult& result = timed.result;
+    const double hops = static_cast<double>(result.dataPacketHops);
+    Json json = {{"scenario", work.name},
+                 {"engine", kEngine},
+                 {"scheduler", options.scheduler},
+                 {"seed", work.seed},
+                 {"repeat", options.repeat},
+                 {"flows", work.flows.size()},
+                 {"flow_bytes", work.size.Count()},
+                 {"data_packet_hops", result.dataPacketHops},
+                 {"cpu_s", timed.cpu},
+                 {"run_cpu_s", timed.runCpu},
+                 {"data_packet_hops_per_cpu_s", hops / timed.cpu},
+                 {"events_per_hop", static_cast<double>(result.events) / hops},
+                 {"peak_rss_bytes", PeakResidentBytes()},
+                 {"completion_us", ToJson(result.completions)},
+                 {"dropped", result.dropped},
+                 {"pause_frames", result.pauseFrames}};
+    if (result.peakOnWires)
+    {
+        json["checked"] = true;
+        json["peak_on_wires"] = *result.peakOnWires;
+    }
+    return json;
+}
+
+/// One line per key; a unit that is part of a key stays there.
+std::string
+Text(const Json& json)
+{
+    Table table({{"figure", Table::Align::Left}, {"value"}});
+    for (const auto& [key, value] : json.items())
+    {
+        if (key == "completion_us")
+        {
+            table.Add({key + " min/median/max",
+                       fmt::format("{:.3f}/{:.3f}/{:.3f}",
+                                   value.at("min").get<double>(),
+                                   value.at("median").get<double>(),
+                                   value.at("max").get<double>())});
+        }
+        else if (value.is_number_float())
+        {
+            const double number = value.get<double>();
+            table.Add(
+                {key,
+                 number < 1000 ? fmt::format("{:.4f}", number) : fmt::format("{:.0f}", number)});
+        }
+        else
+        {
+            table.Add({key, value.is_string() ? value.get<std::string>() : value.dump()});
+        }
+    }
+    return table.Text();
+}
+
+Exit
+Bench(const BenchCommand& options)
+{
+    const StandardWork work = WorkOf(options);
+    ns3::Time::SetResolution(ns3::Time::PS);
+    const Json json = ToJson(options, work, RunRepeatedly(work, options));
+    std::cout << (options.json ? json.dump(2) + "\n" : Text(json));
+    return Exit::Done;
+}
+
+} // namespace
+
+void
+AddBench(CLI::App& app, CommandAction& chosen)
+{
+    auto options = std::make_shared<BenchCommand>();
+    const std::string scenarios = AnyOf(StandardWorkNames());
+    CLI::App* command =
+        app.add_subcommand("bench", "time the packet engine on standard work: " + scenarios);
+    command->add_option("SCENARIO", options->scenario, scenarios)->required();
+    command->add_flag("--json", options->json, "print JSON instead of a table");
+    command->add_option("--repeat", options->repeat, "runs, of which the median is printed")
+        ->check(CLI::Range(1U, 1000U))
+        ->capture_default_str();
+    command->add_option("--seed", options->seed, "seed of the switches' ECMP hash")
+        ->check(CLI::Range(1U, 4294967295U))
+        ->capture_default_str();
+    command->add_option("--hosts",
+                        options->hosts,
+                        "hosts, of an incast its senders; default: 64, of an incast 16");
+    command->add_option("--size", options->size, "bytes of every flow, such as 1MiB");
+    command->add_option("--ack-interval", options->ackInterval, "data packets per ACK")
+        ->check(CLI::Range(1U, 1000000U))
+        ->capture_default_str();
+    command->add_option("--scheduler", options->scheduler, "the Simulator's event list")
+        ->capture_default_str();
+    command->add_flag("--check",
+                      options->check,
+                      "count packet-hops and packets in flight by trace sinks as well; slower");
+    command->callback([options, &chosen] { chosen = [options] { return Bench(*options); }; });
+}
+
+} // namespace scaleacross

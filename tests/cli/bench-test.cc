@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <gmock/gmock.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::HasSubstr;
+
+/// How fast it is depends on the machine and is measured by hand; what it measures is tested here.
+class Bench : public ProgramTest
+{
+};
+
+TEST_F(Bench, PrintsItsKeys)
+{
+    const auto json = RunJson("bench permutation --size 64KiB");
+    for (const char* key : {"scenario",
+                            "engine",
+                            "seed",
+                            "repeat",
+                            "data_packet_hops",
+                            "cpu_s",
+                            "data_packet_hops_per_cpu_s",
+                            "events_per_hop",
+                            "peak_rss_bytes",
+                            "completion_us",
+                            "dropped",
+                            "pause_frames"})
+    {
+        EXPECT_TRUE(json.contains(key)) << key;
+    }
+    EXPECT_EQ(json.at("scenario"), "permutation");
+    EXPECT_EQ(json.at("engine"), "exact");
+    EXPECT_EQ(json.at("seed"), 1);
+    EXPECT_EQ(json.at("repeat"), 1);
+    // 65,536 B are 66 packets; 64 flows over 4 wires each.
+    EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4);
+    EXPECT_EQ(json.at("dropped"), 0);
+    const auto& completion = json.at("completion_us");
+    // (65,536 + 66 x 48) B x 80 ps, three more stores of 1,048 B, four wires of 1 us, and the same
+    // way back for 64 B.
+    EXPECT_GE(completion.at("min").get<double>(),
+              68'704 * 80e-6 + 3 * 1'048 * 80e-6 + 4 + 4 * 64 * 80e-6 + 4);
+    EXPECT_LE(completion.at("min"), completion.at("median"));
+    EXPECT_LE(completion.at("median"), completion.at("max"));
+    EXPECT_GT(json.at("cpu_s").get<double>(), 0);
+    EXPECT_NEAR(json.at("data_packet_hops_per_cpu_s").get<double>(),
+                64 * 66 * 4 / json.at("cpu_s").get<double>(),
+                1);
+    EXPECT_GT(json.at("events_per_hop").get<double>(), 0);
+    EXPECT_GT(json.at("peak_rss_bytes").get<uint64_t>(), 1U << 20);
+}
+
+TEST_F(Bench, SinksCountWhatTheCountersSay)
+{
+    // The command aborts if they differ. 1 MiB is 1,049 packets of 1,000 B, 256 of 4,096 B.
+    EXPECT_EQ(RunJson("bench permutation --check --size 1MiB").at("data_packet_hops"),
+              64 * 1'049 * 4);
+    EXPECT_EQ(RunJson("bench permutation-400g --check --size 1MiB").at("data_packet_hops"),
+              64 * 256 * 4);
+    EXPECT_EQ(RunJson("bench incast --check --size 1MiB").at("data_packet_hops"), 16 * 1'049 * 2);
+    EXPECT_EQ(RunJson("bench permutation --check --size 64KiB --hosts 256").at("data_packet_hops"),
+              256 * 66 * 4);
+}
+
+TEST_F(Bench, IncastMeetsItsBound)
+{
+    const auto json = RunJson("bench incast --size 1MiB");
+    // The receiver's wire carries 16 x (1,048,576 + 1,049 x 48) B; first one packet crosses the
+    // sender's, then one wire and an ACK over two are left.
+    const double bound = 16 * 1'098'928 * 80e-6 + 1'048 * 80e-6 + 2 + 2 * 64 * 80e-6 + 2;
+    const auto last = json.at("completion_us").at("max").get<double>();
+    EXPECT_GE(last, bound - 1e-6);
+    EXPECT_LE(last, bound * 1.001);
+    EXPECT_EQ(json.at("dropped"), 0);
+}
+
+TEST_F(Bench, LongHaulFillsItsWires)
+{
+    const auto json = RunJson("bench long-haul --check --size 8MiB");
+    EXPECT_EQ(json.at("data_packet_hops"), 64 * 8'389 * 5);
+    // 8,389 of the 11,927 packets that 1 ms holds fit on a wire from one flow; ECMP gives up to 64
+    // flows a wire each.
+    EXPECT_GT(json.at("peak_on_wires").get<uint64_t>(), 100'000);
+    EXPECT_LE(json.at("peak_on_wires").get<uint64_t>(), 64 * 8'389);
+    EXPECT_EQ(json.at("dropped"), 0);
+}
+
+TEST_F(Bench, ResultsDependOnTheSeedAndOnNothingElse)
+{
+    const std::string command = "bench permutation --size 256KiB";
+    const auto first = RunJson(command).at("completion_us");
+    EXPECT_EQ(RunJson(command + " --repeat 3").at("completion_us"), first);
+    EXPECT_EQ(RunJson(command + " --check").at("completion_us"), first);
+    EXPECT_EQ(RunJson(command + " --scheduler ns3::MapScheduler").at("completion_us"), first);
+    EXPECT_NE(RunJson(command + " --seed 2").at("completion_us"), first);
+}
+
+TEST_F(Bench, FewerAcksAreLessWork)
+{
+    const std::string command = "bench incast --size 256KiB";
+    const auto every = RunJson(command);
+    const auto fourth = RunJson(command + " --ack-interval 4");
+    EXPECT_EQ(fourth.at("data_packet_hops"), every.at("data_packet_hops"));
+    const double ratio =
+        fourth.at("events_per_hop").get<double>() / every.at("events_per_hop").get<double>();
+    EXPECT_LT(ratio, 0.8);
+}
+
+TEST_F(Bench, PrintsATable)
+{
+    const Call call = Run("bench incast --size 16KiB");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("data_packet_hops"));
+    EXPECT_THAT(call.out, HasSubstr("completion_us min/median/max"));
+}
+
+TEST_F(Bench, RefusesWhatItCannotDo)
+{
+    const auto refused = [this](const std::string& arguments, const std::string& reason) {
+        const Call call = Run("bench " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+        EXPECT_THAT(call.err, HasSubstr(reason)) << arguments;
+    };
+    refused("", "SCENARIO");
+    refused("permutations", "permutation, incast, permutation-400g or long-haul");
+    refused("permutation --hosts 60", "the square of an even number");
+    refused("permutation --hosts 25", "the square of an even number");
+    refused("long-haul --hosts 24", "a multiple of 16");
+    refused("incast --hosts 100000", "up to 65000");
+    refused("incast --size 0B", "0 bytes are no work");
+    refused("incast --size 5", "--size");
+    refused("incast --scheduler ns3::RdmaNic", "ns3::MapScheduler");
+    refused("incast --scheduler Map", "ns3::MapScheduler");
+    refused("incast --repeat 0", "--repeat");
+    refused("incast --seed 0", "--seed");
+}
+
+} // namespace
+
+} // namespace scaleacross
