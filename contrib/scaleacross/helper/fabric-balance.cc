@@ -3,6 +3,7 @@
 #include "fabric-balance.h"
 
 #include "core/base/errors.h"
+#include "fabric-deadlock.h"
 #include "fabric-helper.h"
 
 #include "ns3/fabric-switch.h"
@@ -133,7 +134,8 @@ WaitingPort(FabricPort& port)
 std::string
 DescribeWaiting(const FabricHelper& fabric)
 {
-    std::string text;
+    std::string text = FindDeadlock(fabric).Text();
+    text += text.empty() ? "" : "\n";
     for (const auto& nic : fabric.Nics())
     {
         text += WaitingQueuePairs(*nic) + WaitingPort(*nic);

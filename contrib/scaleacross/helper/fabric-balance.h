@@ -41,7 +41,8 @@ FabricBalance BalanceOf(const FabricHelper& fabric);
 FabricBalance CheckConservation(const FabricHelper& fabric);
 
 /**
- * Who waits for whom, one line each: queue pairs with messages that are not acknowledged, and ports
+ * Who waits for whom, one line each: first the cycle of ports if there is a deadlock
+ * (FindDeadlock), then queue pairs with messages that are not acknowledged, and ports
  * that hold packets of a paused priority with the port that pauses them. Empty if nobody waits.
  *
  * For the message of a simulation that has stopped before its messages were delivered.

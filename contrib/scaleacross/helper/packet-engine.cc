@@ -5,6 +5,7 @@
 #include "cluster-helper.h"
 #include "core/topology/fabric-graph.h"
 #include "fabric-balance.h"
+#include "fabric-deadlock.h"
 #include "fabric-helper.h"
 
 #include "ns3/cluster-transport.h"
@@ -100,13 +101,19 @@ class Simulation
         ns3::Simulator::Schedule(kWatch, [this] { Watch(); });
         ns3::Simulator::Run();
         ns3::CheckConservation(m_cluster.GetFabric());
+        // Pauses that lock each other show as a queue pair that gives up, or as events that run
+        // out.
+        const std::string deadlock = ns3::FindDeadlock(m_cluster.GetFabric()).Text();
         if (!m_failure.empty())
         {
-            throw RunError(m_failure);
+            throw RunError(deadlock.empty() ? m_failure : deadlock + "; " + m_failure);
         }
         if (m_unfinished > 0)
         {
-            throw RunError("deadlock: nothing can go on; " + WhoWaits());
+            const std::string waiting = ns3::DescribeWaiting(m_cluster.GetFabric());
+            throw RunError(deadlock.empty()
+                               ? "deadlock: nothing can go on; " + WaitingRanks() + waiting
+                               : waiting + WaitingRanks()); // it begins with the cycle of ports
         }
     }
 
@@ -166,7 +173,7 @@ class Simulation
         }
     }
 
-    std::string WhoWaits() const
+    std::string WaitingRanks() const
     {
         std::string text;
         uint32_t named = 0;
@@ -179,7 +186,7 @@ class Simulation
                 named++;
             }
         }
-        return text + ns3::DescribeWaiting(m_cluster.GetFabric());
+        return text;
     }
 
     void FillTimes(RunReport& report) const

@@ -28,6 +28,8 @@ NameOf(DropReason reason)
         return "wrong-address";
     case DropReason::NoQueuePair:
         return "no-queue-pair";
+    case DropReason::PfcWatchdog:
+        return "pfc-watchdog";
     }
     return "unknown";
 }

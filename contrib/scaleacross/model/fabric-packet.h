@@ -42,10 +42,11 @@ enum class DropReason : uint8_t
     HopLimit,         //!< went through too many switches: the routes contain a loop
     Oversize,         //!< longer than the switch's MaxPacketSize
     WrongAddress,     //!< arrived at a NIC that is not its destination
-    NoQueuePair       //!< the destination NIC has no such queue pair
+    NoQueuePair,      //!< the destination NIC has no such queue pair
+    PfcWatchdog       //!< waited in, or came in for, a queue that the PFC watchdog has given up
 };
 
-constexpr uint32_t kDropReasons = 8;
+constexpr uint32_t kDropReasons = 9;
 
 /// "wire-loss", "shared-buffer-full" and so on.
 const char* NameOf(DropReason reason);

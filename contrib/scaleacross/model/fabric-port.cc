@@ -303,6 +303,20 @@ FabricPort::Enqueue(FabricPacket* packet)
     }
 }
 
+scaleacross::PacketList
+FabricPort::TakeQueue(uint8_t priority)
+{
+    Queue& queue = m_queues[priority];
+    scaleacross::PacketList packets = queue.packets;
+    const uint64_t before = m_queueBytes;
+    queue.packets.Clear();
+    m_queueBytes -= queue.bytes;
+    queue.bytes = 0;
+    m_queued &= ~(1U << priority);
+    TraceQueue(before);
+    return packets;
+}
+
 FabricPacket*
 FabricPort::Pull(uint8_t, int64_t)
 {
@@ -317,6 +331,11 @@ FabricPort::Started(const FabricPacket&, int64_t)
 
 void
 FabricPort::Finished()
+{
+}
+
+void
+FabricPort::PauseChanged(uint8_t, bool, int64_t)
 {
 }
 
@@ -406,23 +425,36 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
     CatchUp(now);
     ++m_pausesReceived;
     bool pause = packet.kind == PacketKind::Pause;
-    uint32_t before = m_paused;
+    uint32_t before = m_told;
     uint32_t bit = 1U << packet.pauseClass;
-    m_paused = pause ? m_paused | bit : m_paused & ~bit;
-    if (before == 0 && m_paused != 0)
+    m_told = pause ? m_told | bit : m_told & ~bit;
+    m_paused = m_told & ~m_ignored;
+    if (before == 0 && m_told != 0)
     {
         m_pausedSince = now;
     }
-    if (before != 0 && m_paused == 0)
+    if (before != 0 && m_told == 0)
     {
         m_pausedTotal += now - m_pausedSince;
     }
     m_pauseTrace(packet.pauseClass, pause);
+    if (m_told != before)
+    {
+        PauseChanged(packet.pauseClass, pause, now);
+    }
     if (!pause)
     {
         Kick(now);
         Resumed(now);
     }
+}
+
+void
+FabricPort::IgnorePause(uint8_t priority, bool ignore)
+{
+    uint32_t bit = 1U << priority;
+    m_ignored = ignore ? m_ignored | bit : m_ignored & ~bit;
+    m_paused = m_told & ~m_ignored;
 }
 
 void
@@ -492,7 +524,7 @@ FabricPort::GetPausesReceived() const
 bool
 FabricPort::IsPaused(uint8_t priority) const
 {
-    return ((m_paused >> priority) & 1U) != 0;
+    return ((m_told >> priority) & 1U) != 0;
 }
 
 bool
@@ -501,10 +533,16 @@ FabricPort::HasWaiting(uint8_t priority) const
     return (((m_queued | m_pullable) >> priority) & 1U) != 0;
 }
 
+bool
+FabricPort::IsBlocked(uint8_t priority) const
+{
+    return ((((m_queued | m_pullable) & m_paused) >> priority) & 1U) != 0;
+}
+
 Time
 FabricPort::GetPausedTime() const
 {
-    int64_t open = m_paused != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
+    int64_t open = m_told != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
     return PicoSeconds(m_pausedTotal + open);
 }
 

@@ -79,6 +79,8 @@ class FabricPort : public FabricDevice
     bool IsPaused(uint8_t priority) const;
     /// True if a packet of `priority` waits here.
     bool HasWaiting(uint8_t priority) const;
+    /// True if one waits that must not start because of a pause.
+    bool IsBlocked(uint8_t priority) const;
     /// Total time during which at least one priority was paused.
     Time GetPausedTime() const;
 
@@ -103,6 +105,18 @@ class FabricPort : public FabricDevice
 
     /// Appends to the queue of the packet's priority. CatchUp first, Kick after.
     void Enqueue(scaleacross::FabricPacket* packet);
+
+    /// Takes all packets of a priority that wait in its queue. CatchUp first.
+    scaleacross::PacketList TakeQueue(uint8_t priority);
+
+    /// The packets that wait in the queue of a priority, as of the last CatchUp.
+    const scaleacross::PacketList& QueueOf(uint8_t priority) const
+    {
+        return m_queues[priority].packets;
+    }
+
+    /// Lets a priority send although the neighbour keeps it stopped. CatchUp first, Kick after.
+    void IgnorePause(uint8_t priority, bool ignore);
 
     /// Sends a pause or resume frame at the head of everything.
     void SendPause(uint8_t priority, bool pause, int64_t now);
@@ -151,6 +165,9 @@ class FabricPort : public FabricDevice
     /// A packet starts. Returns true if Finished() is to be called.
     virtual bool Started(const scaleacross::FabricPacket& packet, int64_t start);
 
+    /// The neighbour has stopped a priority that it had not stopped, or lets it go on.
+    virtual void PauseChanged(uint8_t priority, bool paused, int64_t now);
+
     /// The neighbour has lifted a pause.
     virtual void Resumed(int64_t now);
 
@@ -187,7 +204,7 @@ class FabricPort : public FabricDevice
     int64_t m_freeAt{0};     //!< ps: when the line is free
     uint32_t m_queued{0};    //!< bit per non-empty queue
     uint32_t m_pullable{0};  //!< bit per priority that Pull can serve
-    uint32_t m_paused{0};    //!< bit per paused priority
+    uint32_t m_paused{0};    //!< bit per priority that must not start
     bool m_inService{false}; //!< Finished() is due at m_freeAt
     bool m_eager{false};
     uint64_t m_psPerByte{0}; //!< 0 if that is not a whole number
@@ -203,6 +220,8 @@ class FabricPort : public FabricDevice
     uint64_t m_remainder{0}; //!< of ps * rate, carried between back-to-back packets
     uint64_t m_pausesSent{0};
     uint64_t m_pausesReceived{0};
+    uint32_t m_told{0};    //!< bit per priority that the neighbour has stopped
+    uint32_t m_ignored{0}; //!< bit per priority that sends in spite of it
     int64_t m_pausedSince{0};
     int64_t m_pausedTotal{0};
     int64_t m_departureAt{-1}; //!< time of the pending departure event

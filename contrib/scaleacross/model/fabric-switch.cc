@@ -90,6 +90,30 @@ FabricSwitch::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("WatchdogDetection",
+                          "Time for which a queue has to stay paused with packets waiting until "
+                          "the PFC watchdog gives up on it. 0: no watchdog. SONiC's default is "
+                          "200 ms.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FabricSwitch::m_watchdogDetection),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchdogRestoration",
+                          "Time without a pause after which the PFC watchdog takes a queue back "
+                          "into service.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&FabricSwitch::m_watchdogRestoration),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchdogForward",
+                          "What is done with the packets of a queue that the PFC watchdog has "
+                          "given up: drop them (false), or send them in spite of the pause (true).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_watchdogForward),
+                          MakeBooleanChecker())
+            .AddTraceSource("PfcStorm",
+                            "The PFC watchdog gives up on a queue (true) or takes it back (false): "
+                            "port, priority, which of both.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_stormTrace),
+                            "ns3::FabricSwitch::IngressPauseTracedCallback")
             .AddTraceSource("IngressPause",
                             "The switch stops (true) or resumes (false) a neighbour: port, "
                             "priority, which of both.",
@@ -99,7 +123,8 @@ FabricSwitch::GetTypeId()
 }
 
 FabricSwitch::FabricSwitch()
-    : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::BeforeArrivals)
+    : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::BeforeArrivals),
+      m_watchdog(*this)
 {
 }
 
@@ -178,6 +203,9 @@ FabricSwitch::CheckConfig()
              (m_hashSeed << 32);
     m_buffer.Configure({m_bufferSize, m_lossless, m_alphaLossless, m_alphaLossy, m_resumeOffset},
                        GetNPorts());
+    m_watchdog.Configure(m_watchdogDetection.GetPicoSeconds(),
+                         m_watchdogRestoration.GetPicoSeconds(),
+                         m_watchdogForward);
     m_pausingBits.assign(GetNPorts(), 0);
     m_headroom.assign(GetNPorts(), 0);
     uint32_t priorities = 0;
@@ -241,6 +269,11 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     --packet->hops;
     SwitchPort& egress = *m_ports[scaleacross::RouteTable::Choose(*ports, *packet, m_seed)];
     egress.CatchUp(now);
+    if (egress.m_marked != 0 && !WatchdogAdmits(egress, *packet, now))
+    {
+        Drop(ingress, packet, DropReason::PfcWatchdog);
+        return;
+    }
     if (Admit(ingress, egress, *packet, now))
     {
         packet->ingress = static_cast<uint16_t>(ingress.m_number);
@@ -377,6 +410,10 @@ void
 FabricSwitch::HandleAlarm(int64_t now)
 {
     CatchUp(now);
+    if (m_watchdog.Due() <= now)
+    {
+        m_watchdog.Check(now);
+    }
     std::vector<PausedIngress> stillPaused;
     for (const auto& ingress : m_pausing)
     {
@@ -392,6 +429,85 @@ FabricSwitch::HandleAlarm(int64_t now)
     }
     m_pausing.swap(stillPaused);
     PlanResume(now);
+    m_agenda.SetAlarm(m_watchdog.Due());
+}
+
+// --- PFC watchdog
+// ---------------------------------------------------------------------------------
+
+void
+FabricSwitch::WatchPause(uint32_t port, uint8_t priority, bool paused, int64_t now)
+{
+    if (m_watchdog.IsOn())
+    {
+        m_watchdog.PauseChanged(port, priority, paused, now);
+        m_agenda.SetAlarm(m_watchdog.Due());
+    }
+}
+
+bool
+FabricSwitch::WatchdogAdmits(SwitchPort& egress, const FabricPacket& packet, int64_t now)
+{
+    if (((egress.m_marked >> packet.priority) & 1U) == 0)
+    {
+        return true;
+    }
+    bool admitted = m_watchdog.Admits(egress.m_number, packet.priority, now);
+    m_agenda.SetAlarm(m_watchdog.Due());
+    return admitted;
+}
+
+bool
+FabricSwitch::IsWaiting(uint32_t port, uint8_t priority) const
+{
+    return m_ports[port]->HasWaiting(priority);
+}
+
+void
+FabricSwitch::Mark(uint32_t port, uint8_t priority, bool marked)
+{
+    uint32_t bit = 1U << priority;
+    uint32_t bits = m_ports[port]->m_marked;
+    m_ports[port]->m_marked = static_cast<uint8_t>(marked ? bits | bit : bits & ~bit);
+}
+
+void
+FabricSwitch::BeginStorm(uint32_t port, uint8_t priority, int64_t now)
+{
+    SwitchPort& egress = *m_ports[port];
+    m_stormTrace(port, priority, true);
+    if (m_watchdogForward)
+    {
+        egress.IgnorePause(priority, true);
+        egress.Kick(now);
+        return;
+    }
+    scaleacross::PacketList packets = egress.TakeQueue(priority);
+    while (!packets.Empty())
+    {
+        FabricPacket* packet = packets.PopFront();
+        m_buffer.Release(packet->ingress, priority, packet->size);
+        Drop(*m_ports[packet->ingress], packet, DropReason::PfcWatchdog);
+    }
+}
+
+void
+FabricSwitch::EndStorm(uint32_t port, uint8_t priority, int64_t)
+{
+    m_ports[port]->IgnorePause(priority, false); // the neighbour does not keep it paused
+    m_stormTrace(port, priority, false);
+}
+
+bool
+FabricSwitch::IsStorm(uint32_t port, uint8_t priority) const
+{
+    return m_watchdog.IsStorm(port, priority);
+}
+
+uint64_t
+FabricSwitch::GetStorms() const
+{
+    return m_watchdog.Storms();
 }
 
 // --- Counters
@@ -439,6 +555,55 @@ FabricSwitch::GetHeld(uint32_t port, uint8_t priority)
 {
     CatchUp(SimulatorPicoseconds());
     return m_buffer.Held(port, priority);
+}
+
+std::vector<FabricSwitch::HeldBytes>
+FabricSwitch::GetHeldBytes()
+{
+    CatchUp(SimulatorPicoseconds());
+    std::vector<HeldBytes> held;
+    std::vector<uint64_t> bytes(m_ports.size());
+    for (uint32_t egress = 0; egress < GetNPorts(); ++egress)
+    {
+        for (uint8_t priority = 0; priority < kPriorities; ++priority)
+        {
+            const FabricPacket* packet = m_ports[egress]->QueueOf(priority).Front();
+            if (packet == nullptr)
+            {
+                continue;
+            }
+            std::fill(bytes.begin(), bytes.end(), 0);
+            for (; packet != nullptr; packet = packet->next)
+            {
+                bytes[packet->ingress] += packet->size;
+            }
+            for (uint32_t ingress = 0; ingress < GetNPorts(); ++ingress)
+            {
+                if (bytes[ingress] > 0)
+                {
+                    held.push_back({ingress, egress, priority, bytes[ingress]});
+                }
+            }
+        }
+    }
+    return held;
+}
+
+bool
+FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const
+{
+    std::vector<uint64_t> bytes(m_ports.size() * kPriorities);
+    for (const HeldBytes& part : left)
+    {
+        bytes[part.ingress * kPriorities + part.priority] += part.bytes;
+    }
+    return m_buffer.CouldResume(port, priority, bytes);
+}
+
+uint32_t
+FabricSwitch::GetLosslessPriorities() const
+{
+    return m_pfc ? m_losslessMask : 0;
 }
 
 uint64_t

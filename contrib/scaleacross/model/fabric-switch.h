@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_SWITCH_H
 
 #include "arrival-agenda.h"
+#include "pfc-watchdog.h"
 #include "route-table.h"
 #include "shared-buffer.h"
 #include "switch-port.h"
@@ -29,6 +30,8 @@ namespace ns3
  * BufferSize that cannot hold it is refused before time zero. Forwarding takes no time besides
  * store-and-forward.
  *
+ * With WatchdogDetection, a PfcWatchdog gives up on queues that stay paused.
+ *
  * Left out: cut-through, ECN marking, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
  *
@@ -36,7 +39,9 @@ namespace ns3
  * leaves; each ingress holds what T = alpha (S - U) allows, is then paused, and sends again when it
  * is resumeOffset below: the port never idles and nothing is lost.
  */
-class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
+class FabricSwitch : public Object,
+                     private scaleacross::ArrivalAgenda::Owner,
+                     private scaleacross::PfcWatchdog::Owner
 {
   public:
     static TypeId GetTypeId();
@@ -73,10 +78,32 @@ class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
     double GetPeakHeadroomShare() const;
     /// Bytes in the buffer that came in by `port` with `priority`.
     uint64_t GetHeld(uint32_t port, uint8_t priority);
+
+    /// Packets of one ingress and priority that wait in one egress queue.
+    struct HeldBytes
+    {
+        uint32_t ingress;
+        uint32_t egress;
+        uint8_t priority;
+        uint64_t bytes;
+    };
+
+    /// Which queues hold whose packets, found by walking along all of them; packets being sent are
+    /// not in a queue. Sorted by egress, priority, ingress.
+    std::vector<HeldBytes> GetHeldBytes();
+    /// True if the neighbour on `port` could be resumed when of all packets here only these were
+    /// left.
+    bool CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const;
+    /// Bit p is set if priority p is lossless here: if its neighbours can be paused.
+    uint32_t GetLosslessPriorities() const;
     /// Pause frames sent (resumes not counted).
     uint64_t GetPauses() const;
     /// True while this switch keeps `priority` of the neighbour on `port` stopped.
     bool IsPausing(uint32_t port, uint8_t priority) const;
+    /// True while the PFC watchdog has given up on the queue of `priority` at `port`.
+    bool IsStorm(uint32_t port, uint8_t priority) const;
+    /// How often the PFC watchdog has given up on a queue.
+    uint64_t GetStorms() const;
     /// Packets waiting in all ports, found by walking along the queues.
     uint64_t GetQueuedPackets() const;
 
@@ -92,6 +119,13 @@ class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
     void DoInitialize() override;
     void DoDispose() override;
     void HandleAlarm(int64_t now) override;
+
+    bool IsWaiting(uint32_t port, uint8_t priority) const override;
+    void Mark(uint32_t port, uint8_t priority, bool marked) override;
+    void BeginStorm(uint32_t port, uint8_t priority, int64_t now) override;
+    void EndStorm(uint32_t port, uint8_t priority, int64_t now) override;
+    void WatchPause(uint32_t port, uint8_t priority, bool paused, int64_t now);
+    bool WatchdogAdmits(SwitchPort& egress, const scaleacross::FabricPacket& packet, int64_t now);
 
     void Forward(SwitchPort& ingress, scaleacross::FabricPacket* packet, int64_t now);
     bool Admit(SwitchPort& ingress,
@@ -109,6 +143,7 @@ class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
     scaleacross::ArrivalAgenda m_agenda;
     scaleacross::RouteTable m_routes;
     scaleacross::SharedBuffer m_buffer;
+    scaleacross::PfcWatchdog m_watchdog;
     std::vector<Ptr<SwitchPort>> m_ports;
     std::vector<PausedIngress> m_pausing; //!< ingresses stopped, first stopped first
     std::vector<uint8_t> m_pausingBits;   //!< per port: bit per priority
@@ -131,8 +166,12 @@ class FabricSwitch : public Object, private scaleacross::ArrivalAgenda::Owner
     bool m_pfc{true};
     double m_headroomScale{1.0};
     Time m_response;
+    Time m_watchdogDetection;
+    Time m_watchdogRestoration;
+    bool m_watchdogForward{false};
 
     TracedCallback<uint32_t, uint8_t, bool> m_pauseTrace;
+    TracedCallback<uint32_t, uint8_t, bool> m_stormTrace;
 };
 
 } // namespace ns3

@@ -85,13 +85,38 @@ SharedBuffer::Release(uint32_t port, uint8_t priority, uint32_t bytes)
 bool
 SharedBuffer::MayResume(uint32_t port, uint8_t priority) const
 {
-    const Ingress& cell = Cell(port, priority);
+    return MayResume(Cell(port, priority), m_losslessUsed);
+}
+
+bool
+SharedBuffer::MayResume(const Ingress& cell, uint64_t losslessUsed) const
+{
     if (cell.headroom > 0)
     {
         return false;
     }
-    return cell.shared == 0 ||
-           static_cast<double>(cell.shared + m_config.resumeOffset) <= LosslessThreshold();
+    return cell.shared == 0 || static_cast<double>(cell.shared + m_config.resumeOffset) <=
+                                   LosslessThreshold(losslessUsed);
+}
+
+bool
+SharedBuffer::CouldResume(uint32_t port, uint8_t priority, const std::vector<uint64_t>& left) const
+{
+    Ingress asked;
+    uint64_t lossless = 0;
+    for (size_t i = 0; i < m_ingress.size(); ++i)
+    {
+        Ingress cell = m_ingress[i];
+        uint64_t gone = cell.shared + cell.headroom - left[i];
+        cell.headroom -= std::min(cell.headroom, gone); // headroom is freed first
+        cell.shared = left[i] - cell.headroom;
+        lossless += IsLossless(static_cast<uint8_t>(i % kPriorities)) ? cell.shared : 0;
+        if (i == port * kPriorities + priority)
+        {
+            asked = cell;
+        }
+    }
+    return MayResume(asked, lossless);
 }
 
 uint64_t

@@ -129,6 +129,11 @@ class SharedBuffer
     /// true.
     uint64_t BytesToResume(uint32_t port, uint8_t priority) const;
 
+    /// True if a paused ingress could go on when of every ingress's packets only these bytes were
+    /// left; `left` has one entry for each port and priority (port * 8 + priority), none of them
+    /// more than Held.
+    bool CouldResume(uint32_t port, uint8_t priority, const std::vector<uint64_t>& left) const;
+
     /// Bytes held: shared and headroom.
     uint64_t Occupancy() const
     {
@@ -170,9 +175,16 @@ class SharedBuffer
 
     double LosslessThreshold() const
     {
-        return m_config.alphaLossless * static_cast<double>(SharedSize() - m_losslessUsed);
+        return LosslessThreshold(m_losslessUsed);
     }
 
+    double LosslessThreshold(uint64_t losslessUsed) const
+    {
+        return m_config.alphaLossless * static_cast<double>(SharedSize() - losslessUsed);
+    }
+
+    /// MayResume of an ingress that holds `cell` while lossless packets hold `losslessUsed`.
+    bool MayResume(const Ingress& cell, uint64_t losslessUsed) const;
     void Check() const;
 
     Config m_config;

@@ -77,6 +77,12 @@ SwitchPort::Finished()
 }
 
 void
+SwitchPort::PauseChanged(uint8_t priority, bool paused, int64_t now)
+{
+    m_switch->WatchPause(m_number, priority, paused, now);
+}
+
+void
 SwitchPort::Resumed(int64_t now)
 {
     // What leaves from here on was not in the bound of the resume alarm.

@@ -42,6 +42,7 @@ class SwitchPort : public FabricPort
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     bool Started(const scaleacross::FabricPacket& packet, int64_t start) override;
     void Finished() override;
+    void PauseChanged(uint8_t priority, bool paused, int64_t now) override;
     void Resumed(int64_t now) override;
 
     FabricSwitch* m_switch{nullptr};
@@ -49,6 +50,7 @@ class SwitchPort : public FabricPort
     uint32_t m_leavingSize{0};
     uint16_t m_leavingIngress{0};
     uint8_t m_leavingPriority{0};
+    uint8_t m_marked{0}; //!< bit per priority whose packets the PFC watchdog wants to see
 };
 
 } // namespace ns3
