@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RATE_PACER_H
+#define SCALEACROSS_RATE_PACER_H
+
+#include <cstdint>
+
+namespace scaleacross
+{
+
+/**
+ * The earliest time of a queue pair's next packet.
+ *
+ * Model: a packet of s bytes on the wire that starts with rate r makes the next one wait s * 8 / r,
+ * counted from the time at which the packet was due. It is due when its own wait is over or, after
+ * a rest (nothing to send, window closed), when it starts. If others on the port or a pause held it
+ * up by more than its wait, what is beyond that is forfeited: the next one is due at once, but
+ * never two. So a queue pair keeps its rate as long as it is held up by less than one wait, and
+ * never sends more than one packet ahead of it.
+ *
+ * Picoseconds, with what is left of one carried to the next packet of the same rate. The rate is
+ * that at the start of the packet before: a change in between counts from the next packet on.
+ *
+ * Domain: rate > 0, bytes < 65,536.
+ *
+ * Worked case: 1,048 bytes at 30 Gb/s are 279,466 2/3 ps; packets start at 0, 279,466, 558,933,
+ * 838,400. If the second starts at 300,000, the third still starts at 558,933; if at 600,000, the
+ * third is due at 600,000 and the fourth at 879,466.
+ */
+class RatePacer
+{
+  public:
+    /// ps; a packet may start then or later. 0: at any time.
+    int64_t Eligible() const
+    {
+        return m_eligible;
+    }
+
+    /// A packet has started.
+    void Sent(uint32_t bytes, int64_t start, uint64_t rate)
+    {
+        int64_t due = m_eligible;
+        if (rate != m_rate)
+        {
+            m_rate = rate;
+            m_remainder = 0;
+        }
+        if (m_resting && start > due)
+        {
+            due = start;
+            m_remainder = 0;
+        }
+        m_resting = false;
+        const uint64_t work = bytes * kPsPerByteAtOneBitPerSecond + m_remainder;
+        m_remainder = work % rate;
+        m_eligible = due + static_cast<int64_t>(work / rate);
+        if (m_eligible < start)
+        {
+            m_eligible = start;
+            m_remainder = 0;
+        }
+    }
+
+    /// A packet has started that need not be counted: there is no limit at present.
+    void SentUnlimited()
+    {
+        m_eligible = 0;
+        m_resting = true;
+    }
+
+    /// There is nothing to send after the last packet.
+    void Rest()
+    {
+        m_resting = true;
+    }
+
+  private:
+    static constexpr uint64_t kPsPerByteAtOneBitPerSecond = 8'000'000'000'000;
+
+    int64_t m_eligible{0};
+    uint64_t m_rate{0};
+    uint64_t m_remainder{0}; //!< of ps * rate
+    bool m_resting{true};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_RATE_PACER_H

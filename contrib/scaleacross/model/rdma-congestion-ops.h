@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RDMA_CONGESTION_OPS_H
+#define SCALEACROSS_RDMA_CONGESTION_OPS_H
+
+#include "arrival-agenda.h"
+
+#include "ns3/object.h"
+
+#include <cstdint>
+#include <string>
+
+namespace ns3
+{
+
+/// What a congestion control sees and sets of its queue pair.
+struct RdmaCongestionState
+{
+    // Set by the queue pair before Init
+    uint64_t lineRate{0}; //!< bit/s on the wire: that of the port, or the RateLimit if it is less
+    uint32_t mtu{0};      //!< payload bytes of a full packet
+    // Kept by the queue pair
+    uint64_t unacked{0}; //!< packets sent and not acknowledged
+    // Set by the control; the queue pair starts with the line rate and no window
+    uint64_t rate{0};                 //!< bit/s on the wire, more than 0, at most lineRate
+    uint64_t windowBytes{UINT64_MAX}; //!< payload; besides the Window of the queue pair
+};
+
+/**
+ * A congestion control of one queue pair, as TcpCongestionOps is one of a TCP socket: the strategy
+ * apart from the transport.
+ *
+ * Every queue pair whose attribute CongestionOps names a subclass gets an object of its own. What
+ * the transport notices it hands on by the On... functions, with its time `now` in ps; the control
+ * answers by setting `rate` and `windowBytes` of the state, and touches nothing else. It must not
+ * ask Simulator::Now(), schedule events, or draw random numbers from a stream that it does not own:
+ * queue pairs are brought up to date in batches, earlier or later than the Simulator's time.
+ *
+ * A control with timers says by SetDeadline when the next one runs out. Nothing wakes it up: before
+ * each On... function, and before the rate is read, Advance(now) is called if the deadline has
+ * come, and does in order of time all that the timers would have done up to now. So Advance has to
+ * come to the same state in one call or in many. A timer that has run out may change the rate;
+ * windows count from the next ACK on.
+ *
+ * Order at equal times: timers, then a packet that leaves, then what arrives.
+ *
+ * To add one: a file pair, a subclass with GetName and Fork and those of the others that it needs,
+ * a page, a test.
+ */
+class RdmaCongestionOps : public Object
+{
+  public:
+    static TypeId GetTypeId();
+    RdmaCongestionOps();
+    ~RdmaCongestionOps() override;
+
+    /// "DCQCN".
+    virtual std::string GetName() const = 0;
+
+    /// A new one with the same attributes, for another queue pair. Its state is fresh.
+    virtual Ptr<RdmaCongestionOps> Fork() const = 0;
+
+    /// The queue pair is connected; nothing has been sent.
+    virtual void Init(RdmaCongestionState& state);
+
+    /// A data packet of `bytes` on the wire, new or not, starts. It is not in `unacked` yet.
+    virtual void OnSent(RdmaCongestionState& state, uint32_t bytes, int64_t now);
+
+    /**
+     * An ACK or NAK has arrived: `packets` are newly acknowledged (0 is possible), `marked` says
+     * whether one of those that it answers was marked on the way. `rtt` is the time from the start
+     * of a packet to its own ACK, one per round trip, -1 if this ACK gives none.
+     */
+    virtual void OnAck(RdmaCongestionState& state,
+                       uint64_t packets,
+                       bool marked,
+                       int64_t rtt,
+                       int64_t now);
+
+    /// A congestion notification packet has arrived.
+    virtual void OnCnp(RdmaCongestionState& state, int64_t now);
+
+    /// The receiver has reported a gap.
+    virtual void OnLoss(RdmaCongestionState& state, int64_t now);
+
+    /// The retransmission timer has run out.
+    virtual void OnTimeout(RdmaCongestionState& state, int64_t now);
+
+    /// Carries out what timers have to do up to now, and sets the next deadline.
+    virtual void Advance(RdmaCongestionState& state, int64_t now);
+
+    /// When Advance has something to do, kNever if no timer runs.
+    int64_t NextDeadline() const
+    {
+        return m_deadline;
+    }
+
+  protected:
+    void SetDeadline(int64_t deadline)
+    {
+        m_deadline = deadline;
+    }
+
+  private:
+    int64_t m_deadline{scaleacross::kNever};
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_RDMA_CONGESTION_OPS_H
