@@ -298,6 +298,10 @@ FabricHelper::AssignStreams(int64_t stream)
     {
         next += wire->AssignStreams(next);
     }
+    for (const auto& fabricSwitch : m_switches)
+    {
+        next += fabricSwitch->AssignStreams(next);
+    }
     return next - stream;
 }
 

@@ -96,7 +96,7 @@ class FabricHelper
 
     Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
 
-    /// Fixes the random streams of all wires; returns how many were used.
+    /// Fixes the random streams of all wires, then switches; returns how many were used.
     int64_t AssignStreams(int64_t stream);
 
     // --- Everything there is, in the order of creation

@@ -114,6 +114,34 @@ FabricSwitch::GetTypeId()
                             "port, priority, which of both.",
                             MakeTraceSourceAccessor(&FabricSwitch::m_stormTrace),
                             "ns3::FabricSwitch::IngressPauseTracedCallback")
+            .AddAttribute("EcnPriorities",
+                          "Bit p is set if packets of priority p may be marked.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_ecnMask),
+                          MakeUintegerChecker<uint32_t>(0, 255))
+            .AddAttribute("EcnKmin",
+                          "Bytes waiting in the egress queue up to which nothing is marked. "
+                          "DCQCN's paper: 5 KB at 40 Gb/s.",
+                          UintegerValue(5000),
+                          MakeUintegerAccessor(&FabricSwitch::m_kmin),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("EcnKmax",
+                          "Bytes waiting beyond which everything is marked. Paper: 200 KB at 40 "
+                          "Gb/s.",
+                          UintegerValue(200'000),
+                          MakeUintegerAccessor(&FabricSwitch::m_kmax),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("EcnPmax",
+                          "Probability of a mark at EcnKmax. Paper: 0.01.",
+                          DoubleValue(0.01),
+                          MakeDoubleAccessor(&FabricSwitch::m_pmax),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnReferenceRate",
+                          "If not 0: EcnKmin and EcnKmax are those of a port of this rate, and "
+                          "grow with the rate of the port. 0: they are the same for all ports.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&FabricSwitch::m_ecnReference),
+                          MakeDataRateChecker())
             .AddTraceSource("IngressPause",
                             "The switch stops (true) or resumes (false) a neighbour: port, "
                             "priority, which of both.",
@@ -246,7 +274,51 @@ FabricSwitch::CheckConfig()
             "at least " + std::to_string(m_buffer.Reserved() + m_maxPacket) + " bytes",
             "a larger BufferSize, shorter wires, fewer LosslessPriorities, or Pfc false");
     }
+    SetUpEcn();
     m_checked = true;
+}
+
+void
+FabricSwitch::SetUpEcn()
+{
+    if (m_kmin > m_kmax)
+    {
+        throw ConfigError("node " + std::to_string(GetObject<Node>()->GetId()) +
+                              " FabricSwitch::EcnKmin",
+                          std::to_string(m_kmin) + " bytes are more than EcnKmax, " +
+                              std::to_string(m_kmax) + " bytes",
+                          "at most EcnKmax",
+                          "");
+    }
+    m_ecn = m_ecnMask;
+    for (uint32_t i = 0; i < GetNPorts() && m_ecn != 0; ++i)
+    {
+        scaleacross::EcnThresholds thresholds{m_kmin, m_kmax, m_pmax};
+        if (m_ecnReference.GetBitRate() > 0)
+        {
+            thresholds = thresholds.Scaled(m_ports[i]->GetDataRate().GetBitRate(),
+                                           m_ecnReference.GetBitRate());
+        }
+        m_ports[i]->m_ecn = std::make_unique<scaleacross::EcnMarker>(thresholds);
+        if (m_stream >= 0)
+        {
+            m_ports[i]->m_ecn->SetStream(m_stream + i);
+        }
+    }
+}
+
+int64_t
+FabricSwitch::AssignStreams(int64_t stream)
+{
+    m_stream = stream;
+    for (uint32_t i = 0; i < GetNPorts(); ++i)
+    {
+        if (m_ports[i]->m_ecn)
+        {
+            m_ports[i]->m_ecn->SetStream(stream + i);
+        }
+    }
+    return GetNPorts();
 }
 
 // --- Forwarding
@@ -277,6 +349,10 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     if (Admit(ingress, egress, *packet, now))
     {
         packet->ingress = static_cast<uint16_t>(ingress.m_number);
+        if (packet->ecnCapable && ((m_ecn >> packet->priority) & 1U) != 0)
+        {
+            egress.MarkIfCongested(*packet);
+        }
         bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
         egress.Enqueue(packet);
         egress.Kick(now);
@@ -610,6 +686,17 @@ uint64_t
 FabricSwitch::GetPauses() const
 {
     return m_pauses;
+}
+
+uint64_t
+FabricSwitch::GetEcnMarked() const
+{
+    uint64_t sum = 0;
+    for (const auto& port : m_ports)
+    {
+        sum += port->GetEcnMarked();
+    }
+    return sum;
 }
 
 bool

@@ -9,6 +9,7 @@
 #include "shared-buffer.h"
 #include "switch-port.h"
 
+#include "ns3/data-rate.h"
 #include "ns3/object.h"
 
 #include <array>
@@ -32,7 +33,10 @@ namespace ns3
  *
  * With WatchdogDetection, a PfcWatchdog gives up on queues that stay paused.
  *
- * Left out: cut-through, ECN marking, pause quanta, per-priority pools, a forwarding latency (add
+ * ECN: a packet that may be marked, of a priority in EcnPriorities, is marked with a probability
+ * that follows from the bytes waiting in its egress queue when it joins (EcnMarker).
+ *
+ * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
  *
  * Worked case: 16 senders at 100 Gb/s into one port. Together they bring 1.6 Tb/s and 0.1 Tb/s
@@ -104,6 +108,12 @@ class FabricSwitch : public Object,
     bool IsStorm(uint32_t port, uint8_t priority) const;
     /// How often the PFC watchdog has given up on a queue.
     uint64_t GetStorms() const;
+    /// Packets that have been marked.
+    uint64_t GetEcnMarked() const;
+
+    /// Fixes the random streams of the ports' marking, one per port; returns how many that are.
+    int64_t AssignStreams(int64_t stream);
+
     /// Packets waiting in all ports, found by walking along the queues.
     uint64_t GetQueuedPackets() const;
 
@@ -132,6 +142,7 @@ class FabricSwitch : public Object,
                SwitchPort& egress,
                scaleacross::FabricPacket& packet,
                int64_t now);
+    void SetUpEcn();
     void Drop(SwitchPort& ingress,
               scaleacross::FabricPacket* packet,
               scaleacross::DropReason reason);
@@ -149,6 +160,7 @@ class FabricSwitch : public Object,
     std::vector<uint8_t> m_pausingBits;   //!< per port: bit per priority
     uint64_t m_seed{0};
     uint32_t m_lossless{0}; //!< bit per priority
+    uint32_t m_ecn{0};      //!< bit per priority whose packets may be marked
     int64_t m_caughtUp{-1}; //!< time of the last CatchUp of all ports
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
@@ -169,6 +181,12 @@ class FabricSwitch : public Object,
     Time m_watchdogDetection;
     Time m_watchdogRestoration;
     bool m_watchdogForward{false};
+    uint32_t m_ecnMask{0};
+    uint64_t m_kmin{0};
+    uint64_t m_kmax{0};
+    double m_pmax{0};
+    DataRate m_ecnReference;
+    int64_t m_stream{-1}; //!< of port 0, -1 if none was assigned
 
     TracedCallback<uint32_t, uint8_t, bool> m_pauseTrace;
     TracedCallback<uint32_t, uint8_t, bool> m_stormTrace;

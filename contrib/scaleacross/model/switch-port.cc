@@ -83,6 +83,22 @@ SwitchPort::PauseChanged(uint8_t priority, bool paused, int64_t now)
 }
 
 void
+SwitchPort::MarkIfCongested(scaleacross::FabricPacket& packet)
+{
+    if (m_ecn->Marks(StaleQueueBytes(packet.priority)))
+    {
+        packet.ecnMarked = true;
+        ++m_ecnMarked;
+    }
+}
+
+uint64_t
+SwitchPort::GetEcnMarked() const
+{
+    return m_ecnMarked;
+}
+
+void
 SwitchPort::Resumed(int64_t now)
 {
     // What leaves from here on was not in the bound of the resume alarm.

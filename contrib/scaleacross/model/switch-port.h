@@ -3,7 +3,10 @@
 #ifndef SCALEACROSS_SWITCH_PORT_H
 #define SCALEACROSS_SWITCH_PORT_H
 
+#include "ecn-marker.h"
 #include "fabric-port.h"
+
+#include <memory>
 
 namespace ns3
 {
@@ -21,6 +24,9 @@ class SwitchPort : public FabricPort
     FabricSwitch& GetSwitch() const;
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
+
+    /// Packets marked when they joined the queue.
+    uint64_t GetEcnMarked() const;
 
     /// Bytes of the packet that is being sent and still counts in the buffer, 0 if there is none.
     uint32_t LeavingSize() const
@@ -44,6 +50,7 @@ class SwitchPort : public FabricPort
     void Finished() override;
     void PauseChanged(uint8_t priority, bool paused, int64_t now) override;
     void Resumed(int64_t now) override;
+    void MarkIfCongested(scaleacross::FabricPacket& packet);
 
     FabricSwitch* m_switch{nullptr};
     uint32_t m_number{0};
@@ -51,6 +58,8 @@ class SwitchPort : public FabricPort
     uint16_t m_leavingIngress{0};
     uint8_t m_leavingPriority{0};
     uint8_t m_marked{0}; //!< bit per priority whose packets the PFC watchdog wants to see
+    std::unique_ptr<scaleacross::EcnMarker> m_ecn; //!< null if nothing is marked
+    uint64_t m_ecnMarked{0};
 };
 
 } // namespace ns3

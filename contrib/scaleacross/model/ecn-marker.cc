@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "ecn-marker.h"
+
+#include "ns3/random-variable-stream.h"
+
+#include <cmath>
+
+namespace scaleacross
+{
+
+double
+EcnThresholds::Probability(uint64_t bytes) const
+{
+    if (bytes <= kmin)
+    {
+        return 0;
+    }
+    if (bytes > kmax)
+    {
+        return 1;
+    }
+    return pmax * static_cast<double>(bytes - kmin) / static_cast<double>(kmax - kmin);
+}
+
+EcnThresholds
+EcnThresholds::Scaled(uint64_t rate, uint64_t reference) const
+{
+    const double factor = static_cast<double>(rate) / static_cast<double>(reference);
+    auto scale = [factor](uint64_t bytes) {
+        return static_cast<uint64_t>(std::llround(static_cast<double>(bytes) * factor));
+    };
+    return {scale(kmin), scale(kmax), pmax};
+}
+
+EcnMarker::EcnMarker(const EcnThresholds& thresholds)
+    : m_thresholds(thresholds),
+      m_random(ns3::CreateObject<ns3::UniformRandomVariable>())
+{
+}
+
+EcnMarker::~EcnMarker() = default;
+
+void
+EcnMarker::SetStream(int64_t stream)
+{
+    m_random->SetStream(stream);
+}
+
+bool
+EcnMarker::Marks(uint64_t bytes)
+{
+    if (bytes <= m_thresholds.kmin || bytes > m_thresholds.kmax)
+    {
+        return bytes > m_thresholds.kmin;
+    }
+    return m_random->GetValue() < m_thresholds.Probability(bytes);
+}
+
+} // namespace scaleacross

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_ECN_MARKER_H
+#define SCALEACROSS_ECN_MARKER_H
+
+#include "ns3/ptr.h"
+
+#include <cstdint>
+
+namespace ns3
+{
+class UniformRandomVariable;
+} // namespace ns3
+
+namespace scaleacross
+{
+
+/// RED on the instantaneous queue: where marking begins, where it is certain, how likely between.
+struct EcnThresholds
+{
+    uint64_t kmin; //!< bytes
+    uint64_t kmax; //!< bytes, not less than kmin
+    double pmax;   //!< 0 to 1
+
+    /**
+     * Probability with which a packet is marked that finds q bytes waiting:
+     * 0 up to kmin, pmax * (q - kmin) / (kmax - kmin) up to kmax, 1 beyond.
+     *
+     * Worked case: 5 kB, 200 kB, 1 %: 102,500 bytes are half way, 0.5 %.
+     */
+    double Probability(uint64_t bytes) const;
+
+    /// For a port of `rate`, these being those of one of `reference` (bit/s).
+    EcnThresholds Scaled(uint64_t rate, uint64_t reference) const;
+};
+
+/// Marks packets of one egress port. Draws a random number only between kmin and kmax.
+class EcnMarker
+{
+  public:
+    explicit EcnMarker(const EcnThresholds& thresholds);
+    ~EcnMarker();
+    EcnMarker(const EcnMarker&) = delete;
+    EcnMarker& operator=(const EcnMarker&) = delete;
+
+    void SetStream(int64_t stream);
+
+    /// Is a packet to be marked that finds `bytes` waiting?
+    bool Marks(uint64_t bytes);
+
+    const EcnThresholds& Thresholds() const
+    {
+        return m_thresholds;
+    }
+
+  private:
+    EcnThresholds m_thresholds;
+    ns3::Ptr<ns3::UniformRandomVariable> m_random;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_ECN_MARKER_H
