@@ -245,13 +245,27 @@ FabricPort::DoCatchUp(int64_t now)
             m_inService = false;
             Finished();
         }
-        uint32_t ready = Ready();
-        if (ready == 0)
+        if (m_nextEligible <= m_freeAt)
         {
-            m_lane->SetSenderHasMore(false);
-            return;
+            AdmitEligible(m_freeAt);
         }
-        StartNext(ready);
+        uint32_t ready = Ready();
+        if (ready != 0)
+        {
+            StartNext(ready);
+            continue;
+        }
+        // Idle until something is eligible; or until now, after which it may only start later.
+        const int64_t idleUntil = std::min(m_nextEligible, now);
+        if (m_freeAt < idleUntil)
+        {
+            m_freeAt = idleUntil;
+            m_remainder = 0;
+        }
+        if (m_nextEligible > now)
+        {
+            break;
+        }
     }
     NoteBacklog(now);
 }
@@ -259,20 +273,38 @@ FabricPort::DoCatchUp(int64_t now)
 void
 FabricPort::NoteBacklog(int64_t now)
 {
-    bool more = Ready() != 0;
-    m_lane->SetSenderHasMore(more);
-    if (more && WantsEager())
+    const bool ready = Ready() != 0;
+    const bool waiting = m_nextEligible != scaleacross::kNever;
+    m_lane->SetSenderHasMore(ready || waiting);
+    if (waiting && !ready)
     {
-        ScheduleDeparture(now);
+        // What is on the wire brings the port up to date when it arrives; if the next packet is due
+        // only after that, an alarm has to.
+        if (m_lane->Empty() || m_lane->LastArrival() < m_nextEligible)
+        {
+            Agenda().SetAlarm(m_nextEligible);
+        }
+    }
+    if ((ready || waiting) && WantsEager())
+    {
+        ScheduleDeparture(now, ready ? m_freeAt : std::max(m_freeAt, m_nextEligible));
     }
 }
 
 void
 FabricPort::Kick(int64_t now)
 {
+    if (m_nextEligible <= now)
+    {
+        AdmitEligible(now);
+    }
     uint32_t ready = Ready();
     if (ready == 0)
     {
+        if (m_nextEligible != scaleacross::kNever)
+        {
+            NoteBacklog(now);
+        }
         return;
     }
     if (m_freeAt <= now)
@@ -345,6 +377,11 @@ FabricPort::Resumed(int64_t)
 }
 
 void
+FabricPort::AdmitEligible(int64_t)
+{
+}
+
+void
 FabricPort::TraceQueue(uint64_t before)
 {
     if (!m_queueTrace.IsEmpty())
@@ -363,15 +400,15 @@ FabricPort::WantsEager() const
 }
 
 void
-FabricPort::ScheduleDeparture(int64_t now)
+FabricPort::ScheduleDeparture(int64_t now, int64_t at)
 {
-    if (m_departureAt == m_freeAt)
+    if (m_departureAt == at)
     {
         return;
     }
-    m_departureAt = m_freeAt;
-    Time delay = PicoSeconds(m_freeAt - now);
-    if (delay.GetPicoSeconds() < m_freeAt - now) // the resolution is coarser: round up
+    m_departureAt = at;
+    Time delay = PicoSeconds(at - now);
+    if (delay.GetPicoSeconds() < at - now) // the resolution is coarser: round up
     {
         delay += TimeStep(1);
     }

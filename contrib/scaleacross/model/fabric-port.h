@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_FABRIC_PORT_H
 #define SCALEACROSS_FABRIC_PORT_H
 
+#include "arrival-agenda.h"
 #include "fabric-device.h"
 #include "fabric-packet.h"
 
@@ -14,7 +15,6 @@
 
 namespace scaleacross
 {
-class ArrivalAgenda;
 class FabricLane;
 } // namespace scaleacross
 
@@ -171,6 +171,22 @@ class FabricPort : public FabricDevice
     /// The neighbour has lifted a pause.
     virtual void Resumed(int64_t now);
 
+    /// SetNextEligible's time has come: announces by SetPullable what Pull has from `now` on, and
+    /// sets the time anew.
+    virtual void AdmitEligible(int64_t now);
+
+    /// When AdmitEligible is to be called next, kNever if nothing waits for a time of its own. The
+    /// port goes on by itself at that time.
+    void SetNextEligible(int64_t time)
+    {
+        m_nextEligible = time;
+    }
+
+    int64_t NextEligible() const
+    {
+        return m_nextEligible;
+    }
+
     /// Announces that Pull(priority) has a packet, or no longer has one.
     void SetPullable(uint8_t priority, bool pullable)
     {
@@ -196,16 +212,17 @@ class FabricPort : public FabricDevice
     int64_t Serialise(uint32_t bytes);
     void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
     void TraceQueue(uint64_t before);
-    void ScheduleDeparture(int64_t now);
+    void ScheduleDeparture(int64_t now, int64_t at);
     void Depart();
     bool WantsEager() const;
 
     // What every packet needs stands together.
-    int64_t m_freeAt{0};     //!< ps: when the line is free
-    uint32_t m_queued{0};    //!< bit per non-empty queue
-    uint32_t m_pullable{0};  //!< bit per priority that Pull can serve
-    uint32_t m_paused{0};    //!< bit per priority that must not start
-    bool m_inService{false}; //!< Finished() is due at m_freeAt
+    int64_t m_freeAt{0};                         //!< ps: when the line is free
+    int64_t m_nextEligible{scaleacross::kNever}; //!< ps: when AdmitEligible is due
+    uint32_t m_queued{0};                        //!< bit per non-empty queue
+    uint32_t m_pullable{0};                      //!< bit per priority that Pull can serve
+    uint32_t m_paused{0};                        //!< bit per priority that must not start
+    bool m_inService{false};                     //!< Finished() is due at m_freeAt
     bool m_eager{false};
     uint64_t m_psPerByte{0}; //!< 0 if that is not a whole number
     scaleacross::FabricLane* m_lane{nullptr};

@@ -65,6 +65,12 @@ class FabricLane
         return head->arrival;
     }
 
+    /// When the last packet put on the wire arrives. Domain: not empty.
+    int64_t LastArrival() const
+    {
+        return m_last;
+    }
+
     /// Domain: not empty.
     FabricPacket* Pop()
     {

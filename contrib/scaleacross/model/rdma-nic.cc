@@ -76,6 +76,12 @@ RdmaNic::GetTypeId()
                           UintegerValue(86),
                           MakeUintegerAccessor(&RdmaNic::m_ackSize),
                           MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("CnpSize",
+                          "Bytes that a CNP takes on the wire. RoCEv2: 58 of headers, 16 reserved, "
+                          "frame 24.",
+                          UintegerValue(98),
+                          MakeUintegerAccessor(&RdmaNic::m_cnpSize),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("HopLimit",
                           "Switches a packet may pass before it is dropped.",
                           UintegerValue(64),
@@ -106,6 +112,8 @@ RdmaNic::DoDispose()
 {
     m_agenda.Clear();
     m_rings = {};
+    m_waiting.Clear();
+    NoteEligible();
     m_posted.clear();
     for (const auto& queuePair : m_queuePairs)
     {
@@ -194,9 +202,13 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
     ++m_dataSent;
     if (!queuePair->CanSend())
     {
-        ring.head = queuePair->m_nextActive;
+        LeaveHead(priority);
         queuePair->m_active = false;
-        SetPullable(priority, ring.head != nullptr);
+    }
+    else if (queuePair->Eligible() > start)
+    {
+        LeaveHead(priority);
+        WaitUntilEligible(queuePair);
     }
     else if (queuePair->m_nextActive != nullptr)
     {
@@ -204,6 +216,57 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
         Append(ring, queuePair);
     }
     return packet;
+}
+
+void
+RdmaNic::LeaveHead(uint8_t priority)
+{
+    Ring& ring = m_rings[priority];
+    ring.head = ring.head->m_nextActive;
+    SetPullable(priority, ring.head != nullptr);
+}
+
+void
+RdmaNic::WaitUntilEligible(RdmaQueuePair* queuePair)
+{
+    queuePair->m_waiting = true;
+    m_waiting.Insert(queuePair->Eligible(), queuePair->GetNumber());
+    NoteEligible();
+}
+
+void
+RdmaNic::NoteEligible()
+{
+    SetNextEligible(m_waiting.Empty() ? kNever : m_waiting.Front().time);
+}
+
+void
+RdmaNic::AdmitEligible(int64_t now)
+{
+    while (!m_waiting.Empty() && m_waiting.Front().time <= now)
+    {
+        RdmaQueuePair* queuePair = PeekPointer(m_queuePairs[m_waiting.PopFront().number]);
+        queuePair->m_waiting = false;
+        Append(m_rings[queuePair->GetPriority()], queuePair);
+        SetPullable(queuePair->GetPriority(), true);
+    }
+    NoteEligible();
+}
+
+void
+RdmaNic::Remove(Ring& ring, const RdmaQueuePair* queuePair)
+{
+    RdmaQueuePair* rest = ring.head;
+    ring = Ring();
+    while (rest != nullptr)
+    {
+        RdmaQueuePair* next = rest->m_nextActive;
+        if (rest != queuePair)
+        {
+            Append(ring, rest);
+        }
+        rest = next;
+    }
 }
 
 void
@@ -217,24 +280,26 @@ RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
         return;
     }
     queuePair->m_active = active;
+    if (active && queuePair->Eligible() > 0)
+    {
+        WaitUntilEligible(queuePair); // until Kick, if it is due already
+        return;
+    }
     if (active)
     {
         Append(ring, queuePair);
         SetPullable(priority, true);
         return;
     }
-    // Rare: it had gone back or has failed. Rebuild the ring without it.
-    RdmaQueuePair* rest = ring.head;
-    ring = Ring();
-    while (rest != nullptr)
+    // Rare: it had gone back or has failed.
+    if (queuePair->m_waiting)
     {
-        RdmaQueuePair* next = rest->m_nextActive;
-        if (rest != queuePair)
-        {
-            Append(ring, rest);
-        }
-        rest = next;
+        queuePair->m_waiting = false;
+        m_waiting.Remove(queuePair->GetNumber());
+        NoteEligible();
+        return;
     }
+    Remove(ring, queuePair);
     SetPullable(priority, ring.head != nullptr);
 }
 
@@ -265,6 +330,10 @@ void
 RdmaNic::HandleAlarm(int64_t now)
 {
     CatchUp(now);
+    if (NextEligible() <= now)
+    {
+        AdmitEligible(now); // before any that comes now
+    }
     std::vector<RdmaQueuePair*> posted;
     posted.swap(m_posted);
     for (RdmaQueuePair* queuePair : posted)
@@ -302,6 +371,15 @@ RdmaNic::NewControl()
     return packet;
 }
 
+FabricPacket*
+RdmaNic::NewCnp()
+{
+    FabricPacket* packet = NewControl();
+    packet->kind = PacketKind::Cnp;
+    packet->size = static_cast<uint16_t>(m_cnpSize);
+    return packet;
+}
+
 void
 RdmaNic::SendControl(FabricPacket* packet, int64_t now)
 {
@@ -325,6 +403,10 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
         return;
     }
     CatchUp(now);
+    if (NextEligible() <= now)
+    {
+        AdmitEligible(now); // before any that this packet lets send
+    }
     // The packet is done with before any callback runs: what it says is copied.
     const FabricPacket copy = *packet;
     PacketPool::Return(packet);
@@ -337,7 +419,14 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
     else
     {
         ++m_controlReceived;
-        queuePair.HandleAck(copy, now);
+        if (copy.kind == PacketKind::Cnp)
+        {
+            queuePair.HandleCnp(now);
+        }
+        else
+        {
+            queuePair.HandleAck(copy, now);
+        }
         Kick(now);
     }
 }

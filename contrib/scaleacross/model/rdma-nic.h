@@ -5,6 +5,7 @@
 
 #include "arrival-agenda.h"
 #include "fabric-port.h"
+#include "pacing-queue.h"
 
 #include <array>
 #include <vector>
@@ -17,10 +18,12 @@ class RdmaQueuePair;
 /**
  * An RDMA NIC with one port: queue pairs that share the port in turn, ACKs, and header sizes.
  *
- * Model: whenever the line is free, control packets (ACK, NAK) of the largest priority go first;
- * then the queue pairs of the largest priority that may send take turns, a packet each. Nothing is
- * queued but control packets: a data packet comes into being when its first bit leaves. The NIC
- * takes in whatever arrives at line rate and obeys pause frames.
+ * Model: whenever the line is free, control packets (ACK, NAK, CNP) of the largest priority go
+ * first; then the queue pairs of the largest priority that may send take turns, a packet each. One
+ * with a rate of its own takes its turn when its next packet is due (RatePacer); those due at the
+ * same time, in the order of their numbers. Nothing is queued but control packets: a data packet
+ * comes into being when its first bit leaves. The NIC takes in whatever arrives at line rate and
+ * obeys pause frames.
  *
  * Bytes on the wire of a data packet, by default those of RoCEv2: payload + 14 Ethernet + 20 IPv4 +
  * 8 UDP + 12 BTH + 4 ICRC (HeaderSize 58) + 24 for preamble, FCS and gap (FrameSize) + 16 RETH on
@@ -77,8 +80,9 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void UpdateActive(RdmaQueuePair* queuePair);
     /// A retransmission timer has been set.
     void WatchDeadline(int64_t deadline);
-    /// Sends an ACK or NAK: the caller fills in addresses, psn and priority.
+    /// Sends an ACK, NAK or CNP: the caller fills in kind, addresses, psn and priority.
     scaleacross::FabricPacket* NewControl();
+    scaleacross::FabricPacket* NewCnp();
     void SendControl(scaleacross::FabricPacket* packet, int64_t now);
 
   private:
@@ -93,10 +97,16 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void HandleAlarm(int64_t now) override;
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
+    void AdmitEligible(int64_t now) override;
     void Append(Ring& ring, RdmaQueuePair* queuePair);
+    void Remove(Ring& ring, const RdmaQueuePair* queuePair);
+    void LeaveHead(uint8_t priority);
+    void WaitUntilEligible(RdmaQueuePair* queuePair);
+    void NoteEligible();
 
     scaleacross::ArrivalAgenda m_agenda;
     std::array<Ring, scaleacross::kPriorities> m_rings; //!< queue pairs that may send, in turn
+    scaleacross::PacingQueue m_waiting; //!< those that may, but whose rate does not allow it yet
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
     std::vector<RdmaQueuePair*> m_posted;
     int64_t m_nextDeadline{scaleacross::kNever}; //!< no timer runs out before
@@ -111,6 +121,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_rethSize{0};
     uint32_t m_fixedOverhead{0};
     uint32_t m_ackSize{0};
+    uint32_t m_cnpSize{0};
     uint32_t m_hopLimit{0};
 };
 

@@ -7,6 +7,8 @@
 #include "rdma-nic.h"
 #include "route-table.h"
 
+#include "ns3/boolean.h"
+#include "ns3/object-factory.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -73,6 +75,40 @@ RdmaQueuePair::GetTypeId()
                           UintegerValue(6),
                           MakeUintegerAccessor(&RdmaQueuePair::m_ackPriority),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
+            .AddAttribute("CongestionOps",
+                          "Type of the congestion control of the sending end; RdmaCongestionOps "
+                          "itself stands for none.",
+                          TypeIdValue(RdmaCongestionOps::GetTypeId()),
+                          MakeTypeIdAccessor(&RdmaQueuePair::m_controlType),
+                          MakeTypeIdChecker())
+            .AddAttribute("RateLimit",
+                          "Most bits per second on the wire, whatever the congestion control "
+                          "says; 0 is no limit.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&RdmaQueuePair::m_rateLimit),
+                          MakeDataRateChecker())
+            .AddAttribute("EcnCapable",
+                          "Switches may mark the data packets even if there is no congestion "
+                          "control; with one they always may.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaQueuePair::m_ecnAttribute),
+                          MakeBooleanChecker())
+            .AddAttribute("SendCnps",
+                          "Answer marked packets with congestion notifications. To be switched "
+                          "off for controls that go by the marks on ACKs.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&RdmaQueuePair::m_sendCnps),
+                          MakeBooleanChecker())
+            .AddAttribute("CnpInterval",
+                          "Least time between two CNPs of this end. DCQCN's paper: N = 50 us.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&RdmaQueuePair::m_cnpIntervalTime),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("CnpPriority",
+                          "Priority of the CNPs that this end sends.",
+                          UintegerValue(7),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_cnpPriority),
+                          MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
             .AddTraceSource("MessageSent",
                             "A message is acknowledged completely: bytes, tag.",
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_sentTrace),
@@ -90,7 +126,11 @@ RdmaQueuePair::GetTypeId()
                             "The retransmission timer ran out: first unacknowledged PSN, timeouts "
                             "in a row before this one.",
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_timeoutTrace),
-                            "ns3::RdmaQueuePair::TimeoutTracedCallback");
+                            "ns3::RdmaQueuePair::TimeoutTracedCallback")
+            .AddTraceSource("Cnp",
+                            "A congestion notification has arrived at the sender.",
+                            MakeTraceSourceAccessor(&RdmaQueuePair::m_cnpTrace),
+                            "ns3::RdmaQueuePair::CnpTracedCallback");
     return tid;
 }
 
@@ -102,6 +142,7 @@ void
 RdmaQueuePair::DoDispose()
 {
     m_nic = nullptr;
+    m_control = nullptr;
     m_messages.clear();
     m_visible = 0;
     m_completion.Nullify();
@@ -150,6 +191,9 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
                           "more than the round trip: 4.096 us * 2^n",
                           "a larger RdmaQueuePair::Timeout");
     }
+    m_windowLimit = m_window;
+    m_cnpInterval = m_cnpIntervalTime.GetPicoSeconds();
+    SetUpCongestionControl();
     // UDP source ports of RoCEv2 are 0xC000 to 0xFFFF.
     m_entropy = entropy;
     if (entropy == 0)
@@ -208,6 +252,7 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     packet.payload = static_cast<uint16_t>(std::min<uint64_t>(left, m_mtu));
     packet.lastOfMessage = index + 1 == message.packets;
     packet.size = static_cast<uint16_t>(m_nic->WireSize(packet.payload, index == 0));
+    packet.ecnCapable = m_ecnCapable;
 
     if (m_next == m_una && m_timeout != 0)
     {
@@ -226,6 +271,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     m_cursor += packet.lastOfMessage ? 1 : 0;
     packet.ackRequested =
         packet.lastOfMessage || m_ackInterval == 1 || m_next % m_ackInterval == 0 || !CanSend();
+    if (m_paced)
+    {
+        Pace(packet.size, start);
+    }
 }
 
 void
@@ -234,6 +283,19 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     if (HasFailed() || packet.psn < m_una || packet.psn > m_sentUpTo)
     {
         return;
+    }
+    if (m_control)
+    {
+        AdvanceControl(now);
+        const int64_t roundTrip = RoundTrip(packet, now);
+        const uint64_t acked = packet.psn - m_una;
+        m_congestion.unacked = m_next > packet.psn ? m_next - packet.psn : 0;
+        m_control->OnAck(m_congestion, acked, packet.ecnMarked, roundTrip, now);
+        if (packet.kind == PacketKind::Nak)
+        {
+            m_control->OnLoss(m_congestion, now);
+        }
+        ApplyWindow();
     }
     size_t done = 0;
     if (packet.psn > m_una)
@@ -289,11 +351,12 @@ RdmaQueuePair::GoBack()
     m_retransmitTrace(m_una, m_next - m_una);
     m_next = m_una;
     m_cursor = 0;
+    m_timedStart = -1;   // whose ACK it would be could not be told
     m_deadline = kNever; // set again when the packet leaves
 }
 
 void
-RdmaQueuePair::HandleTimeout(int64_t)
+RdmaQueuePair::HandleTimeout(int64_t now)
 {
     ++m_counters.timeouts;
     m_timeoutTrace(m_una, m_retries);
@@ -304,6 +367,13 @@ RdmaQueuePair::HandleTimeout(int64_t)
     }
     ++m_retries;
     GoBack();
+    if (m_control)
+    {
+        AdvanceControl(now);
+        m_congestion.unacked = 0;
+        m_control->OnTimeout(m_congestion, now);
+        ApplyWindow();
+    }
     m_nic->UpdateActive(this);
 }
 
@@ -332,13 +402,17 @@ RdmaQueuePair::Fail()
 void
 RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
 {
+    if (packet.ecnMarked)
+    {
+        NoteMark(now);
+    }
     if (packet.psn > m_expected)
     {
         ++m_counters.outOfOrder;
         if (!m_nakSent)
         {
             m_nakSent = true;
-            SendAck(true, now);
+            SendAck(true, packet, now);
         }
         return;
     }
@@ -347,7 +421,7 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
         ++m_counters.duplicates;
         if (packet.ackRequested)
         {
-            SendAck(false, now);
+            SendAck(false, packet, now);
         }
         return;
     }
@@ -357,7 +431,7 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
     m_counters.deliveredBytes += packet.payload;
     if (packet.ackRequested)
     {
-        SendAck(false, now);
+        SendAck(false, packet, now);
     }
     if (packet.lastOfMessage)
     {
@@ -373,16 +447,145 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
 }
 
 void
-RdmaQueuePair::SendAck(bool nak, int64_t now)
+RdmaQueuePair::SendAck(bool nak, const FabricPacket& cause, int64_t now)
 {
     m_counters.naks += nak ? 1 : 0;
     FabricPacket* packet = m_nic->NewControl();
     packet->kind = nak ? PacketKind::Nak : PacketKind::Ack;
     packet->psn = m_expected;
-    packet->destination = m_remoteAddress;
-    packet->queuePair = m_remoteNumber;
-    packet->entropy = m_entropy;
+    packet->tag = cause.psn;
+    packet->ecnMarked = m_echo;
+    m_echo = false;
+    Address(*packet);
     packet->priority = m_ackPriority;
+    m_nic->SendControl(packet, now);
+}
+
+void
+RdmaQueuePair::Address(FabricPacket& packet) const
+{
+    packet.destination = m_remoteAddress;
+    packet.queuePair = m_remoteNumber;
+    packet.entropy = m_entropy;
+}
+
+// --- Congestion
+// -----------------------------------------------------------------------------------
+
+void
+RdmaQueuePair::SetUpCongestionControl()
+{
+    if (!m_control && m_controlType != RdmaCongestionOps::GetTypeId())
+    {
+        if (!m_controlType.IsChildOf(RdmaCongestionOps::GetTypeId()) ||
+            !m_controlType.HasConstructor())
+        {
+            throw ConfigError(Describe() + " CongestionOps",
+                              m_controlType.GetName() + " is no congestion control",
+                              "a type derived from ns3::RdmaCongestionOps, as ns3::Dcqcn",
+                              "");
+        }
+        ObjectFactory factory;
+        factory.SetTypeId(m_controlType);
+        m_control = factory.Create<RdmaCongestionOps>();
+    }
+    m_portRate = m_nic->GetDataRate().GetBitRate();
+    const uint64_t limit = m_rateLimit.GetBitRate();
+    m_paced = m_control || limit > 0;
+    m_ecnCapable = m_control || m_ecnAttribute;
+    m_congestion.lineRate = limit > 0 ? std::min(limit, m_portRate) : m_portRate;
+    m_congestion.mtu = m_mtu;
+    m_congestion.rate = m_congestion.lineRate;
+    if (m_control)
+    {
+        m_control->Init(m_congestion);
+        ApplyWindow();
+    }
+}
+
+void
+RdmaQueuePair::AdvanceControl(int64_t now)
+{
+    if (m_control->NextDeadline() <= now)
+    {
+        m_control->Advance(m_congestion, now);
+    }
+}
+
+void
+RdmaQueuePair::ApplyWindow()
+{
+    m_window = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, 1, m_windowLimit);
+}
+
+void
+RdmaQueuePair::Pace(uint32_t bytes, int64_t start)
+{
+    if (m_control)
+    {
+        AdvanceControl(start);
+        m_congestion.unacked = m_next - m_una - 1;
+        m_control->OnSent(m_congestion, bytes, start);
+        if (m_timedStart < 0 && m_next == m_sentUpTo)
+        {
+            m_timedStart = start;
+            m_timedPsn = m_next - 1;
+        }
+    }
+    if (m_congestion.rate >= m_portRate)
+    {
+        m_pacer.SentUnlimited();
+        return;
+    }
+    m_pacer.Sent(bytes, start, m_congestion.rate);
+    if (!CanSend())
+    {
+        m_pacer.Rest();
+    }
+}
+
+int64_t
+RdmaQueuePair::RoundTrip(const FabricPacket& ack, int64_t now)
+{
+    if (m_timedStart < 0 || ack.psn <= m_timedPsn)
+    {
+        return -1;
+    }
+    // With coalesced ACKs a later packet may have caused it: no measure of the timed one.
+    const int64_t roundTrip = ack.tag == m_timedPsn ? now - m_timedStart : -1;
+    m_timedStart = -1;
+    return roundTrip;
+}
+
+void
+RdmaQueuePair::HandleCnp(int64_t now)
+{
+    ++m_counters.cnpsReceived;
+    m_cnpTrace();
+    if (m_control && !HasFailed())
+    {
+        AdvanceControl(now);
+        m_congestion.unacked = m_next - m_una;
+        m_control->OnCnp(m_congestion, now);
+        ApplyWindow();
+        m_nic->UpdateActive(this);
+    }
+}
+
+void
+RdmaQueuePair::NoteMark(int64_t now)
+{
+    ++m_counters.markedPackets;
+    m_echo = true;
+    if (!m_sendCnps || now < m_nextCnp)
+    {
+        return;
+    }
+    m_nextCnp = now + m_cnpInterval;
+    ++m_counters.cnpsSent;
+    FabricPacket* packet = m_nic->NewCnp();
+    Address(*packet);
+    packet->priority = m_cnpPriority;
     m_nic->SendControl(packet, now);
 }
 
@@ -461,6 +664,37 @@ uint64_t
 RdmaQueuePair::GetPendingMessages() const
 {
     return m_messages.size();
+}
+
+Ptr<RdmaCongestionOps>
+RdmaQueuePair::GetCongestionOps() const
+{
+    return m_control;
+}
+
+void
+RdmaQueuePair::SetCongestionOps(Ptr<RdmaCongestionOps> control)
+{
+    if (m_connected)
+    {
+        throw ConfigError(Describe() + " SetCongestionOps",
+                          "called after Connect",
+                          "one congestion control, before Connect",
+                          "");
+    }
+    m_control = control;
+}
+
+DataRate
+RdmaQueuePair::GetRate()
+{
+    const int64_t now = scaleacross::SimulatorPicoseconds();
+    m_nic->CatchUp(now);
+    if (m_control)
+    {
+        AdvanceControl(now);
+    }
+    return DataRate(m_congestion.rate);
 }
 
 RdmaNic&

@@ -6,11 +6,15 @@
 #include "arrival-agenda.h"
 #include "core/base/units.h"
 #include "fabric-packet.h"
+#include "rate-pacer.h"
+#include "rdma-congestion-ops.h"
 
 #include "ns3/callback.h"
+#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/traced-callback.h"
+#include "ns3/type-id.h"
 
 #include <deque>
 #include <string>
@@ -39,8 +43,13 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  * PSNs are 64-bit numbers here; what would be in the header is their lower 24 bits, hence never
  * more than 2^23 - 1 packets are unacknowledged.
  *
- * Left out: reads and atomics, receiver-not-ready, congestion control, selective repeat, path MTU
- * discovery.
+ * Rate and window may be set by a congestion control (CongestionOps), to which this end's CNPs,
+ * ACKs, gaps and timeouts are handed on; RateLimit bounds the rate besides. Rates count bytes on
+ * the wire; RatePacer says when the next packet is due. The receiving end answers packets that were
+ * marked on the way with at most one CNP per CnpInterval, and says on its next ACK that there were
+ * any.
+ *
+ * Left out: reads and atomics, receiver-not-ready, selective repeat, path MTU discovery.
  *
  * Worked case: MTU 1,000 and a message of 2,500 bytes: packets of 1,000, 1,000 and 500 bytes, the
  * first with a RETH, the last with a request for an ACK. If the second is lost, the third causes a
@@ -58,12 +67,15 @@ class RdmaQueuePair : public Object
         uint64_t ackedBytes{0};
         uint64_t retransmissions{0}; //!< packets sent again
         uint64_t timeouts{0};
+        uint64_t cnpsReceived{0};
         // Receiving
         uint64_t deliveredMessages{0};
         uint64_t deliveredBytes{0}; //!< in order, complete messages or not
         uint64_t naks{0};           //!< sent by this end
         uint64_t outOfOrder{0};     //!< packets beyond a gap, thrown away
         uint64_t duplicates{0};     //!< packets that had arrived before
+        uint64_t markedPackets{0};  //!< packets that were marked on the way
+        uint64_t cnpsSent{0};
     };
 
     static TypeId GetTypeId();
@@ -106,6 +118,13 @@ class RdmaQueuePair : public Object
     /// Messages posted and not acknowledged.
     uint64_t GetPendingMessages() const;
 
+    /// Its congestion control, null if there is none. To be given before Connect; the attribute
+    /// CongestionOps makes one there if none was.
+    Ptr<RdmaCongestionOps> GetCongestionOps() const;
+    void SetCongestionOps(Ptr<RdmaCongestionOps> control);
+    /// What the congestion control or RateLimit allows, on the wire, exact at the time of the call.
+    DataRate GetRate();
+
     /// "queue pair 2 of node 0 port 0 to address 5".
     std::string Describe() const;
 
@@ -125,7 +144,14 @@ class RdmaQueuePair : public Object
     void ShowPosted();
     void HandleData(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleAck(const scaleacross::FabricPacket& packet, int64_t now);
+    void HandleCnp(int64_t now);
     void HandleTimeout(int64_t now);
+
+    /// ps; the next packet may start then or later. 0: at any time.
+    int64_t Eligible() const
+    {
+        return m_pacer.Eligible();
+    }
 
     /// When the retransmission timer runs out, kNever if it does not run.
     int64_t Deadline() const
@@ -133,7 +159,8 @@ class RdmaQueuePair : public Object
         return m_deadline;
     }
 
-    bool m_active{false};                 //!< for RdmaNic: in its ring of senders
+    bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
+    bool m_waiting{false};                //!< for RdmaNic: to be eligible
     RdmaQueuePair* m_nextActive{nullptr}; //!< for RdmaNic: next in the ring
 
   private:
@@ -148,7 +175,16 @@ class RdmaQueuePair : public Object
     void DoDispose() override;
     void GoBack();
     void Fail();
-    void SendAck(bool nak, int64_t now);
+    void SendAck(bool nak, const scaleacross::FabricPacket& cause, int64_t now);
+    void Address(scaleacross::FabricPacket& packet) const;
+
+    // Congestion
+    void SetUpCongestionControl();
+    void AdvanceControl(int64_t now);
+    void ApplyWindow();
+    void Pace(uint32_t bytes, int64_t start);
+    void NoteMark(int64_t now);
+    int64_t RoundTrip(const scaleacross::FabricPacket& ack, int64_t now);
 
     // Sender
     std::deque<Message> m_messages; //!< not completely acknowledged
@@ -164,10 +200,24 @@ class RdmaQueuePair : public Object
     uint32_t m_retries{0};
     uint32_t m_mtu{0};
 
+    // Sender's rate
+    bool m_paced{false};      //!< there is a control or a RateLimit
+    bool m_ecnCapable{false}; //!< switches may mark its packets
+    scaleacross::RatePacer m_pacer;
+    Ptr<RdmaCongestionOps> m_control;
+    RdmaCongestionState m_congestion;
+    uint64_t m_portRate{0};    //!< bit/s
+    uint64_t m_windowLimit{0}; //!< packets, by attribute
+    int64_t m_timedStart{-1};  //!< ps; -1: no packet is being timed
+    uint64_t m_timedPsn{0};
+
     // Receiver
     uint64_t m_expected{0};
     uint64_t m_messageBytes{0}; //!< of the message that is arriving
     bool m_nakSent{false};
+    bool m_echo{false};   //!< a marked packet has come in since the last ACK
+    int64_t m_nextCnp{0}; //!< ps: no CNP before
+    int64_t m_cnpInterval{0};
 
     // Both
     RdmaNic* m_nic{nullptr};
@@ -185,6 +235,12 @@ class RdmaQueuePair : public Object
     uint32_t m_retryCount{7};
     uint8_t m_priority{3};
     uint8_t m_ackPriority{6};
+    uint8_t m_cnpPriority{7};
+    bool m_sendCnps{true};
+    bool m_ecnAttribute{false};
+    Time m_cnpIntervalTime;
+    DataRate m_rateLimit;
+    TypeId m_controlType;
 
     Counters m_counters;
 
@@ -196,6 +252,7 @@ class RdmaQueuePair : public Object
     TracedCallback<uint64_t, uint64_t> m_deliveredTrace;
     TracedCallback<uint64_t, uint64_t> m_retransmitTrace;
     TracedCallback<uint64_t, uint32_t> m_timeoutTrace;
+    TracedCallback<> m_cnpTrace;
 };
 
 } // namespace ns3
