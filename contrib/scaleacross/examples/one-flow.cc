@@ -30,7 +30,7 @@ Time
 Simulate(uint64_t size, DataRate rate, Time delay)
 {
     FabricHelper fabric;
-    fabric.SetNicAttribute("Mtu", UintegerValue(kMtu));
+    fabric.SetNicAttribute("PathMtu", UintegerValue(kMtu));
     fabric.SetNicAttribute("FixedOverhead", UintegerValue(kOverhead));
     fabric.SetNicAttribute("AckSize", UintegerValue(kAck));
     Ptr<FabricSwitch> leaf = fabric.AddSwitch();

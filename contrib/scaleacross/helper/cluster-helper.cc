@@ -63,7 +63,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
       m_transport(CreateObject<ClusterTransport>())
 {
     const NetworkPlan& network = scenario.network;
-    m_fabric.SetNicAttribute("Mtu", UintegerValue(network.mtu.Count()));
+    m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
     m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.headers.Count()));
     m_fabric.SetNicAttribute("AckSize", UintegerValue(network.ackSize.Count()));
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));

@@ -214,7 +214,7 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     using ns3::Ptr;
     using ns3::UintegerValue;
 
-    fabric.SetNicAttribute("Mtu", UintegerValue(work.payload));
+    fabric.SetNicAttribute("PathMtu", UintegerValue(work.payload));
     fabric.SetNicAttribute("FixedOverhead", UintegerValue(work.overhead));
     fabric.SetNicAttribute("AckSize", UintegerValue(work.ackSize));
     fabric.SetQueuePairAttribute("AckInterval", UintegerValue(work.ackInterval));

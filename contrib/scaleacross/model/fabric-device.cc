@@ -12,6 +12,13 @@ namespace ns3
 {
 
 NS_LOG_COMPONENT_DEFINE("FabricDevice");
+
+namespace
+{
+constexpr uint16_t kMinIpMtu = 68;    // of every IPv4 host (RFC 791)
+constexpr uint16_t kMaxIpMtu = 65497; // 65,535 bytes of wire time hold no more
+} // namespace
+
 NS_OBJECT_ENSURE_REGISTERED(FabricDevice);
 
 TypeId
@@ -20,12 +27,13 @@ FabricDevice::GetTypeId()
     static TypeId tid = TypeId("ns3::FabricDevice")
                             .SetParent<NetDevice>()
                             .SetGroupName("ScaleAcross")
-                            .AddAttribute("Mtu",
-                                          "Payload of a full packet in bytes (the path MTU of "
-                                          "RDMA, without any header).",
-                                          UintegerValue(4096),
-                                          MakeUintegerAccessor(&FabricDevice::m_mtu),
-                                          MakeUintegerChecker<uint16_t>(1, 32768));
+                            .AddAttribute("IpMtu",
+                                          "Longest packet in bytes that another stack (IP) may "
+                                          "hand to Send, without the Ethernet header: what "
+                                          "GetMtu() returns. RDMA has RdmaNic::PathMtu instead.",
+                                          UintegerValue(1500),
+                                          MakeUintegerAccessor(&FabricDevice::m_ipMtu),
+                                          MakeUintegerChecker<uint16_t>(kMinIpMtu, kMaxIpMtu));
     return tid;
 }
 
@@ -70,14 +78,18 @@ FabricDevice::GetAddress() const
 bool
 FabricDevice::SetMtu(const uint16_t mtu)
 {
-    m_mtu = mtu;
+    if (mtu < kMinIpMtu || mtu > kMaxIpMtu)
+    {
+        return false;
+    }
+    m_ipMtu = mtu;
     return true;
 }
 
 uint16_t
 FabricDevice::GetMtu() const
 {
-    return m_mtu;
+    return m_ipMtu;
 }
 
 bool

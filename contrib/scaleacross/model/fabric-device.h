@@ -59,7 +59,7 @@ class FabricDevice : public NetDevice
     Mac48Address m_address;
     TracedCallback<> m_linkChange;
     uint32_t m_ifIndex{0};
-    uint16_t m_mtu{4096};
+    uint16_t m_ipMtu{1500};
 };
 
 } // namespace ns3

@@ -44,6 +44,12 @@ RdmaNic::GetTypeId()
                 UintegerValue(0),
                 MakeUintegerAccessor(&RdmaNic::SetFabricAddress, &RdmaNic::GetFabricAddress),
                 MakeUintegerChecker<uint32_t>())
+            .AddAttribute("PathMtu",
+                          "Payload of a full RDMA packet in bytes, without any header; read when "
+                          "a queue pair is connected. IP packets have the attribute IpMtu.",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&RdmaNic::m_pathMtu),
+                          MakeUintegerChecker<uint32_t>(1, 32768))
             .AddAttribute(
                 "HeaderSize",
                 "Header bytes of every data packet. RoCEv2: Ethernet 14, IPv4 20, UDP 8, "
@@ -166,6 +172,12 @@ Ptr<RdmaQueuePair>
 RdmaNic::GetQueuePair(uint32_t number) const
 {
     return m_queuePairs.at(number);
+}
+
+uint32_t
+RdmaNic::GetPathMtu() const
+{
+    return m_pathMtu;
 }
 
 uint32_t

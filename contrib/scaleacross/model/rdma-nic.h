@@ -50,6 +50,9 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t GetNQueuePairs() const;
     Ptr<RdmaQueuePair> GetQueuePair(uint32_t number) const;
 
+    /// Payload of a full RDMA packet in bytes. Not to be confused with GetMtu(), which is IP's.
+    uint32_t GetPathMtu() const;
+
     /// Bytes of time on the wire of a data packet.
     uint32_t WireSize(uint32_t payload, bool first) const;
 
@@ -116,6 +119,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
 
     uint32_t m_address{0};
+    uint32_t m_pathMtu{0};
     uint32_t m_headerSize{0};
     uint32_t m_frameSize{0};
     uint32_t m_rethSize{0};

@@ -173,7 +173,7 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
     m_connected = true;
     m_remoteAddress = address;
     m_remoteNumber = remote;
-    m_mtu = m_nic->GetMtu();
+    m_mtu = m_nic->GetPathMtu();
     m_window = kMostUnacked;
     if (m_windowBytes > 0)
     {

@@ -32,7 +32,7 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
 /**
  * One end of a reliable connection (RC): RDMA writes in order, go-back-N.
  *
- * Model: a message is cut into packets of the NIC's Mtu, which are numbered through (PSN). The
+ * Model: a message is cut into packets of the NIC's PathMtu, which are numbered through (PSN). The
  * receiver takes the packet it expects, answers a packet that asks for it with a cumulative ACK,
  * and the first packet beyond a gap with one NAK; everything else out of order is thrown away. On a
  * NAK the sender goes back to the missing packet. If nothing is acknowledged for 4.096 us *

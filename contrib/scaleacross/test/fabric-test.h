@@ -93,7 +93,7 @@ Rounding(int64_t hops)
 inline void
 UseHpccSizes(ns3::FabricHelper& fabric)
 {
-    fabric.SetNicAttribute("Mtu", ns3::UintegerValue(1000));
+    fabric.SetNicAttribute("PathMtu", ns3::UintegerValue(1000));
     fabric.SetNicAttribute("FixedOverhead", ns3::UintegerValue(48));
     fabric.SetNicAttribute("AckSize", ns3::UintegerValue(60));
 }

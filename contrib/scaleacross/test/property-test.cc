@@ -111,7 +111,7 @@ BuildRandom(FabricHelper& fabric, std::mt19937& random)
     auto loss = [&]() { return random() % 4 == 0 ? 1e-3 : 0.0; };
     fabric.SetSwitchAttribute("BufferSize", UintegerValue((1 + random() % 4) * 4 * kMiB));
     fabric.SetSwitchAttribute("Pfc", BooleanValue(random() % 4 != 0));
-    fabric.SetNicAttribute("Mtu", UintegerValue(random() % 2 == 0 ? 1000 : 4096));
+    fabric.SetNicAttribute("PathMtu", UintegerValue(random() % 2 == 0 ? 1000 : 4096));
     std::vector<Ptr<FabricSwitch>> switches;
     const uint32_t nSwitches = 1 + random() % 5;
     for (uint32_t i = 0; i < nSwitches; ++i)

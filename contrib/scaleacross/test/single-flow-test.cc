@@ -145,7 +145,7 @@ class LargeMessageTest : public TestCase
     {
         FabricHelper fabric;
         UseHpccSizes(fabric);
-        fabric.SetNicAttribute("Mtu", UintegerValue(32768));
+        fabric.SetNicAttribute("PathMtu", UintegerValue(32768));
         fabric.SetSwitchAttribute("MaxPacketSize", UintegerValue(33000));
         BuildStar(fabric, 2, "800Gbps", MicroSeconds(1));
         Ptr<RdmaConnection> connection =
