@@ -59,7 +59,8 @@ BalanceOf(const FabricHelper& fabric)
     for (const auto& nic : fabric.Nics())
     {
         balance.sent += nic->GetSentPackets();
-        balance.delivered += nic->GetDataReceived() + nic->GetControlReceived();
+        balance.delivered +=
+            nic->GetDataReceived() + nic->GetControlReceived() + nic->GetForeignReceived();
         for (uint32_t i = 0; i < kDropReasons; ++i)
         {
             balance.dropped[i] += nic->GetDrops(static_cast<DropReason>(i));

@@ -200,6 +200,10 @@ void
 FabricHelper::GiveAddresses()
 {
     uint32_t next = 0;
+    if (m_fixed)
+    {
+        return;
+    }
     for (const auto& nic : m_nics)
     {
         if (nic->GetNQueuePairs() > 0)
@@ -228,8 +232,22 @@ FabricHelper::GiveAddresses()
 }
 
 void
+FabricHelper::FixAddresses()
+{
+    if (!m_routed)
+    {
+        throw ConfigError("FabricHelper::FixAddresses",
+                          "addresses are asked for before InstallRoutes, which gives them anew",
+                          "",
+                          "call InstallRoutes first");
+    }
+    m_fixed = true;
+}
+
+void
 FabricHelper::InstallRoutes()
 {
+    m_routed = true;
     for (const auto& nic : m_nics)
     {
         if (!nic->GetPeer())

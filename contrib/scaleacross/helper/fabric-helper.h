@@ -90,9 +90,13 @@ class FabricHelper
      *
      * As long as there is no connection, fabric addresses are given anew: NICs on the same switch
      * get neighbouring ones, switches and their NICs in the order of creation. So tables stay short
-     * where neighbours are on different switches, as with rails.
+     * where neighbours are on different switches, as with rails. MAC addresses follow.
      */
     void InstallRoutes();
+
+    /// Addresses are final: InstallRoutes has been called, and will not give any anew from now on.
+    /// Throws ConfigError if it has not been called.
+    void FixAddresses();
 
     Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
 
@@ -118,6 +122,8 @@ class FabricHelper
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;
+    bool m_routed{false};
+    bool m_fixed{false};
 };
 
 } // namespace ns3

@@ -48,6 +48,8 @@ void
 FabricDevice::DoDispose()
 {
     m_node = nullptr;
+    m_receive.Nullify();
+    m_promiscReceive.Nullify();
     NetDevice::DoDispose();
 }
 
@@ -150,7 +152,7 @@ bool
 FabricDevice::Send(Ptr<Packet> packet, const Address&, uint16_t protocol)
 {
     NS_LOG_WARN("refused a packet of " << packet->GetSize() << " bytes, protocol " << protocol
-                                       << ": the fabric carries RDMA only");
+                                       << ": only NICs carry packets of other stacks");
     return false;
 }
 
@@ -182,13 +184,15 @@ FabricDevice::NeedsArp() const
 }
 
 void
-FabricDevice::SetReceiveCallback(ReceiveCallback)
+FabricDevice::SetReceiveCallback(ReceiveCallback callback)
 {
+    m_receive = callback;
 }
 
 void
-FabricDevice::SetPromiscReceiveCallback(PromiscReceiveCallback)
+FabricDevice::SetPromiscReceiveCallback(PromiscReceiveCallback callback)
 {
+    m_promiscReceive = callback;
 }
 
 bool

@@ -14,8 +14,8 @@ namespace ns3
  * What every NetDevice of a fabric has in common and what has nothing to do with packets of the
  * fabric: node, index, address, link state.
  *
- * Send() and SendFrom() of packets from other stacks (IP over the fabric) are refused: they return
- * false and log why. Nothing is handed to the receive callbacks.
+ * Send() and SendFrom() of packets from other stacks (IP over the fabric) are refused here, as
+ * ports of switches do: they return false and log why. RdmaNic carries them.
  */
 class FabricDevice : public NetDevice
 {
@@ -53,6 +53,9 @@ class FabricDevice : public NetDevice
 
   protected:
     void DoDispose() override;
+
+    ReceiveCallback m_receive;
+    PromiscReceiveCallback m_promiscReceive;
 
   private:
     Ptr<Node> m_node;

@@ -30,6 +30,10 @@ NameOf(DropReason reason)
         return "no-queue-pair";
     case DropReason::PfcWatchdog:
         return "pfc-watchdog";
+    case DropReason::SendQueueFull:
+        return "send-queue-full";
+    case DropReason::Broadcast:
+        return "broadcast";
     }
     return "unknown";
 }
@@ -43,6 +47,21 @@ PacketPool::Grow()
     {
         slab[i].next = m_free;
         m_free = &slab[i];
+    }
+}
+
+void
+PacketPool::ReleaseFrames()
+{
+    for (const auto& slab : m_slabs)
+    {
+        for (uint32_t i = 0; i < kSlab; ++i)
+        {
+            if (slab[i].kind == PacketKind::Foreign)
+            {
+                ReleaseFrame(slab[i]);
+            }
+        }
     }
 }
 

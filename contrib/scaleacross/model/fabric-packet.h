@@ -43,10 +43,12 @@ enum class DropReason : uint8_t
     Oversize,         //!< longer than the switch's MaxPacketSize
     WrongAddress,     //!< arrived at a NIC that is not its destination
     NoQueuePair,      //!< the destination NIC has no such queue pair
-    PfcWatchdog       //!< waited in, or came in for, a queue that the PFC watchdog has given up
+    PfcWatchdog,      //!< waited in, or came in for, a queue that the PFC watchdog has given up
+    SendQueueFull,    //!< foreign: the sending NIC's queue is full
+    Broadcast         //!< foreign: to a broadcast or multicast address, which no fabric delivers
 };
 
-constexpr uint32_t kDropReasons = 9;
+constexpr uint32_t kDropReasons = 11;
 
 /// "wire-loss", "shared-buffer-full" and so on.
 const char* NameOf(DropReason reason);
@@ -66,7 +68,8 @@ struct FabricPacket
     PacketPool* home;
     int64_t arrival; //!< ps: last bit at the far end of the wire it is on
     uint64_t psn;    //!< 64 bits here; 24 of them would be in the header
-    uint64_t tag;    //!< data: of the message; ACK and NAK: PSN of the packet that caused it
+    uint64_t tag; //!< data: of the message; ACK and NAK: PSN of the packet that caused it; foreign:
+                  //!< frame
     uint32_t source; //!< fabric address of the sending NIC
     uint32_t destination;
     uint32_t queuePair : 24; //!< number of the queue pair at the destination
@@ -87,6 +90,9 @@ struct FabricPacket
     bool retransmitted : 1; //!< has been sent before
     RdmaOperation operation : 2;
 };
+
+/// Releases the frame of a packet of kind Foreign (foreign-frame.h).
+void ReleaseFrame(FabricPacket& packet);
 
 /// Memory for packets: grows in slabs, never shrinks, and hands out what was returned last first.
 class PacketPool
@@ -110,13 +116,21 @@ class PacketPool
         return packet;
     }
 
-    /// Gives a packet back to the pool it was taken from.
+    /// Gives a packet back to the pool it was taken from: the one place where packets end.
     static void Return(FabricPacket* packet)
     {
+        if (packet->kind == PacketKind::Foreign)
+        {
+            ReleaseFrame(*packet);
+        }
         PacketPool* pool = packet->home;
         packet->next = pool->m_free;
         pool->m_free = packet;
     }
+
+    /// Releases the frames of all foreign packets of this pool, wherever they are: for the end of
+    /// a simulation with packets in flight.
+    void ReleaseFrames();
 
     /// Packets ever allocated, in use or not.
     uint64_t Capacity() const

@@ -3,9 +3,14 @@
 #include "rdma-nic.h"
 
 #include "core/base/errors.h"
+#include "fabric-address.h"
+#include "fabric-wire.h"
+#include "foreign-frame.h"
 #include "rdma-queue-pair.h"
 
+#include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/packet.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -28,6 +33,7 @@ namespace
 constexpr uint32_t kMinWireSize = 84;
 } // namespace
 
+NS_LOG_COMPONENT_DEFINE("RdmaNic");
 NS_OBJECT_ENSURE_REGISTERED(RdmaNic);
 
 TypeId
@@ -92,13 +98,42 @@ RdmaNic::GetTypeId()
                           "Switches a packet may pass before it is dropped.",
                           UintegerValue(64),
                           MakeUintegerAccessor(&RdmaNic::m_hopLimit),
-                          MakeUintegerChecker<uint32_t>(1, 255));
+                          MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute("ForeignPriority",
+                          "Priority of packets of other stacks (IP); to be set before time zero.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaNic::m_foreignPriority),
+                          MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
+            .AddAttribute("ForeignQueueSize",
+                          "Bytes, as on the wire, that packets of other stacks may wait with here; "
+                          "Send refuses what goes beyond (send-queue-full).",
+                          UintegerValue(1 << 20),
+                          MakeUintegerAccessor(&RdmaNic::m_foreignLimit),
+                          MakeUintegerChecker<uint64_t>())
+            .AddTraceSource("MacTx",
+                            "Another stack hands over a packet.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_macTxTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacTxDrop",
+                            "A packet of another stack is refused: it is never sent.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_macTxDropTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacRx",
+                            "A packet of another stack has arrived and is handed up.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_macRxTrace),
+                            "ns3::Packet::TracedCallback")
+            .AddTraceSource("MacPromiscRx",
+                            "The same for those who want all packets. The fabric delivers to a NIC "
+                            "only what is addressed to it.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_macPromiscRxTrace),
+                            "ns3::Packet::TracedCallback");
     return tid;
 }
 
 RdmaNic::RdmaNic()
     : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::AfterArrivals)
 {
+    SetFabricAddress(0);
 }
 
 RdmaNic::~RdmaNic() = default;
@@ -126,6 +161,9 @@ RdmaNic::DoDispose()
         queuePair->Dispose();
     }
     m_queuePairs.clear();
+    m_foreign.Clear();
+    m_foreignReady = kNoPriority;
+    m_pool.ReleaseFrames();
     FabricPort::DoDispose();
 }
 
@@ -139,6 +177,19 @@ void
 RdmaNic::SetFabricAddress(uint32_t address)
 {
     m_address = address;
+    FabricPort::SetAddress(scaleacross::MacOf(address));
+}
+
+void
+RdmaNic::SetAddress(Address address)
+{
+    if (Mac48Address::ConvertFrom(address) != scaleacross::MacOf(m_address))
+    {
+        throw ConfigError(Describe() + " address",
+                          "another MAC address",
+                          "02:00 and the fabric address, by which switches route",
+                          "set RdmaNic::FabricAddress");
+    }
 }
 
 uint32_t
@@ -207,6 +258,14 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
 {
     Ring& ring = m_rings[priority];
     RdmaQueuePair* queuePair = ring.head;
+    if (priority == m_foreignReady)
+    {
+        m_foreignTurn = !m_foreignTurn || queuePair == nullptr;
+        if (m_foreignTurn)
+        {
+            return PullForeign(start);
+        }
+    }
     FabricPacket* packet = m_pool.Take();
     packet->source = m_address;
     packet->hops = static_cast<uint8_t>(m_hopLimit);
@@ -235,7 +294,7 @@ RdmaNic::LeaveHead(uint8_t priority)
 {
     Ring& ring = m_rings[priority];
     ring.head = ring.head->m_nextActive;
-    SetPullable(priority, ring.head != nullptr);
+    UpdatePullable(priority);
 }
 
 void
@@ -312,7 +371,13 @@ RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
         return;
     }
     Remove(ring, queuePair);
-    SetPullable(priority, ring.head != nullptr);
+    UpdatePullable(priority);
+}
+
+void
+RdmaNic::UpdatePullable(uint8_t priority)
+{
+    SetPullable(priority, m_rings[priority].head != nullptr || priority == m_foreignReady);
 }
 
 void
@@ -352,6 +417,13 @@ RdmaNic::HandleAlarm(int64_t now)
     {
         queuePair->ShowPosted();
         UpdateActive(queuePair);
+    }
+    m_foreign.ShowPosted();
+    if (m_foreignReady == kNoPriority && m_foreign.IsReady())
+    {
+        m_foreignReady = m_foreignPriority;
+        m_foreignTurn = false;
+        UpdatePullable(m_foreignReady);
     }
     if (m_nextDeadline <= now)
     {
@@ -399,6 +471,130 @@ RdmaNic::SendControl(FabricPacket* packet, int64_t now)
     Kick(now);
 }
 
+// --- Packets of other stacks
+// --------------------------------------------------------------------------------------
+
+uint32_t
+RdmaNic::ForeignWireSize(uint32_t bytes) const
+{
+    return std::max(bytes + scaleacross::kEthernetHeader + m_frameSize, kMinWireSize);
+}
+
+bool
+RdmaNic::Refuse(Ptr<const Packet> packet, DropReason reason)
+{
+    NS_LOG_WARN(Describe() << " refused a packet of " << packet->GetSize()
+                           << " bytes: " << NameOf(reason));
+    ++m_refused[static_cast<size_t>(reason)];
+    m_macTxDropTrace(packet);
+    return false;
+}
+
+bool
+RdmaNic::Send(Ptr<Packet> packet, const Address& destination, uint16_t protocol)
+{
+    return SendFrom(packet, GetAddress(), destination, protocol);
+}
+
+bool
+RdmaNic::SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& destination,
+                  uint16_t protocol)
+{
+    m_macTxTrace(packet);
+    const Mac48Address to = Mac48Address::ConvertFrom(destination);
+    const uint32_t size = ForeignWireSize(packet->GetSize());
+    uint32_t address = 0;
+    if (to.IsGroup())
+    {
+        return Refuse(packet, DropReason::Broadcast);
+    }
+    if (!scaleacross::FabricAddressOf(to, address))
+    {
+        return Refuse(packet, DropReason::WrongAddress);
+    }
+    if (packet->GetSize() > GetMtu())
+    {
+        return Refuse(packet, DropReason::Oversize);
+    }
+    if (!GetWire())
+    {
+        return Refuse(packet, DropReason::NoRoute);
+    }
+    const int64_t now = SimulatorPicoseconds();
+    CatchUp(now);
+    if (!m_foreign.Fits(size, m_foreignLimit))
+    {
+        return Refuse(packet, DropReason::SendQueueFull);
+    }
+    FabricPacket* carrier = m_pool.Take();
+    // What the caller does with its packet afterwards is not seen by the receiver.
+    scaleacross::AttachFrame(*carrier,
+                             {packet->Copy(), Mac48Address::ConvertFrom(source), to, protocol});
+    carrier->source = m_address;
+    carrier->destination = address;
+    carrier->queuePair = scaleacross::kForeignQueuePair;
+    carrier->hops = static_cast<uint8_t>(m_hopLimit);
+    carrier->size = static_cast<uint16_t>(size);
+    carrier->entropy = scaleacross::EntropyOf(*packet, protocol);
+    carrier->priority = m_foreignPriority;
+    m_foreign.Post(carrier, now);
+    m_agenda.SetAlarm(now);
+    return true;
+}
+
+bool
+RdmaNic::SupportsSendFrom() const
+{
+    return true;
+}
+
+bool
+RdmaNic::NeedsArp() const
+{
+    return true;
+}
+
+FabricPacket*
+RdmaNic::PullForeign(int64_t start)
+{
+    FabricPacket* packet = m_foreign.Pop(start);
+    ++m_foreignSent;
+    if (!m_foreign.IsReady())
+    {
+        m_foreignReady = kNoPriority;
+        UpdatePullable(packet->priority);
+    }
+    return packet;
+}
+
+void
+RdmaNic::ReceiveForeign(FabricPacket* packet, int64_t now)
+{
+    SCALEACROSS_INVARIANT(now == SimulatorPicoseconds(),
+                          "a foreign packet is handed up at its arrival, " + std::to_string(now) +
+                              " ps, not at " + std::to_string(SimulatorPicoseconds()));
+    const scaleacross::ForeignFrame frame = scaleacross::FrameOf(*packet);
+    PacketPool::Return(packet);
+    ++m_foreignReceived;
+    if (!m_promiscReceive.IsNull())
+    {
+        m_macPromiscRxTrace(frame.packet);
+        m_promiscReceive(this,
+                         frame.packet,
+                         frame.protocol,
+                         frame.source,
+                         frame.destination,
+                         PACKET_HOST);
+    }
+    m_macRxTrace(frame.packet);
+    if (!m_receive.IsNull())
+    {
+        m_receive(this, frame.packet, frame.protocol, frame.source);
+    }
+}
+
 // --- Receiving
 // ------------------------------------------------------------------------------------
 
@@ -407,6 +603,12 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
 {
     if (packet->destination != m_address || packet->queuePair >= m_queuePairs.size())
     {
+        // Queue pair numbers never reach that of foreign packets, so they all come by here.
+        if (packet->kind == PacketKind::Foreign && packet->destination == m_address)
+        {
+            ReceiveForeign(packet, now);
+            return;
+        }
         DropReason reason =
             packet->destination != m_address ? DropReason::WrongAddress : DropReason::NoQueuePair;
         ++m_drops[static_cast<size_t>(reason)];
@@ -456,7 +658,54 @@ RdmaNic::GetDataSent()
 uint64_t
 RdmaNic::GetControlSent()
 {
-    return GetSentPackets() - m_dataSent;
+    return GetSentPackets() - m_dataSent - m_foreignSent;
+}
+
+uint64_t
+RdmaNic::GetForeignSent()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_foreignSent;
+}
+
+uint64_t
+RdmaNic::GetForeignReceived() const
+{
+    return m_foreignReceived;
+}
+
+uint64_t
+RdmaNic::GetForeignRefused(DropReason reason) const
+{
+    return m_refused.at(static_cast<size_t>(reason));
+}
+
+uint64_t
+RdmaNic::GetForeignRefused() const
+{
+    return std::accumulate(m_refused.begin(), m_refused.end(), uint64_t{0});
+}
+
+uint64_t
+RdmaNic::GetForeignQueueBytes()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_foreign.Bytes();
+}
+
+uint64_t
+RdmaNic::GetForeignQueuePackets()
+{
+    CatchUp(SimulatorPicoseconds());
+    return m_foreign.Packets();
+}
+
+Time
+RdmaNic::GetForeignWaitedTime()
+{
+    const int64_t now = SimulatorPicoseconds();
+    CatchUp(now);
+    return PicoSeconds(m_foreign.Waited(now));
 }
 
 uint64_t

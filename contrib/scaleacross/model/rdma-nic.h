@@ -5,6 +5,7 @@
 
 #include "arrival-agenda.h"
 #include "fabric-port.h"
+#include "foreign-queue.h"
 #include "pacing-queue.h"
 
 #include <array>
@@ -29,7 +30,14 @@ class RdmaQueuePair;
  * 8 UDP + 12 BTH + 4 ICRC (HeaderSize 58) + 24 for preamble, FCS and gap (FrameSize) + 16 RETH on
  * the first packet of a message, and at least 84. FixedOverhead replaces all of that by one number.
  *
- * Left out: PCIe and memory, doorbells, a limit on active queue pairs.
+ * Packets of other stacks (Send, for instance by IP) are carried opaquely as foreign packets: they
+ * take their bytes + 14 Ethernet + FrameSize on the wire, at least 84, wait in a queue of their own
+ * (ForeignQueueSize), have the priority ForeignPriority, and take turns, a packet each, with the
+ * queue pairs of that priority together. They are routed by the MAC address of the destination,
+ * which stands for its fabric address; broadcasts are refused. On arrival they are handed to the
+ * receive callbacks as any NetDevice does.
+ *
+ * Left out: PCIe and memory, doorbells, a limit on active queue pairs, ECN marks in IP headers.
  *
  * Worked case: MTU 4,096 at 400 Gb/s: a full packet is 4,178 bytes, 83.56 ns, so payload travels at
  * 392.1 Gb/s.
@@ -41,9 +49,20 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     RdmaNic();
     ~RdmaNic() override;
 
-    /// Number by which the fabric's routes know this NIC.
+    /// Number by which the fabric's routes know this NIC. The MAC address follows from it.
     uint32_t GetFabricAddress() const;
     void SetFabricAddress(uint32_t address);
+    /// Throws ConfigError on any other MAC address than that of the fabric address.
+    void SetAddress(Address address) override;
+
+    /// Sends a packet of another stack; false if it is refused (GetForeignRefused counts why).
+    bool Send(Ptr<Packet> packet, const Address& destination, uint16_t protocol) override;
+    bool SendFrom(Ptr<Packet> packet,
+                  const Address& source,
+                  const Address& destination,
+                  uint16_t protocol) override;
+    bool SupportsSendFrom() const override;
+    bool NeedsArp() const override;
 
     /// A new queue pair of this NIC, not connected yet, with the default attributes.
     Ptr<RdmaQueuePair> CreateQueuePair();
@@ -56,6 +75,9 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// Bytes of time on the wire of a data packet.
     uint32_t WireSize(uint32_t payload, bool first) const;
 
+    /// Bytes of time on the wire of a foreign packet without its Ethernet header.
+    uint32_t ForeignWireSize(uint32_t bytes) const;
+
     // --- Counters, exact at the time of the call ------------------------------------------------
 
     /// Data packets and control packets whose transmission has started, retransmissions included.
@@ -64,6 +86,17 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// Data packets and control packets that have arrived for this NIC.
     uint64_t GetDataReceived() const;
     uint64_t GetControlReceived() const;
+    /// Foreign packets whose transmission has started, and that have arrived for this NIC.
+    uint64_t GetForeignSent();
+    uint64_t GetForeignReceived() const;
+    /// Packets that Send has refused, by reason; they count in no balance.
+    uint64_t GetForeignRefused(scaleacross::DropReason reason) const;
+    uint64_t GetForeignRefused() const;
+    /// Bytes and packets that wait in the queue of foreign packets, which GetQueueBytes leaves out.
+    uint64_t GetForeignQueueBytes();
+    uint64_t GetForeignQueuePackets();
+    /// Time that foreign packets have waited in it so far, added up.
+    Time GetForeignWaitedTime();
     /// Packets that arrived here and were for nobody, by reason.
     uint64_t GetDrops(scaleacross::DropReason reason) const;
     uint64_t GetDrops() const;
@@ -89,6 +122,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void SendControl(scaleacross::FabricPacket* packet, int64_t now);
 
   private:
+    static constexpr uint8_t kNoPriority = 255;
+
     struct Ring
     {
         RdmaQueuePair* head{nullptr};
@@ -101,6 +136,10 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
     void AdmitEligible(int64_t now) override;
+    scaleacross::FabricPacket* PullForeign(int64_t start);
+    void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
+    bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);
+    void UpdatePullable(uint8_t priority);
     void Append(Ring& ring, RdmaQueuePair* queuePair);
     void Remove(Ring& ring, const RdmaQueuePair* queuePair);
     void LeaveHead(uint8_t priority);
@@ -113,6 +152,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
     std::vector<RdmaQueuePair*> m_posted;
     int64_t m_nextDeadline{scaleacross::kNever}; //!< no timer runs out before
+    uint8_t m_foreignReady{kNoPriority};         //!< priority of foreign packets if some may start
+    bool m_foreignTurn{false};                   //!< the last packet of that priority was foreign
     uint64_t m_dataSent{0};
     uint64_t m_dataReceived{0};
     uint64_t m_controlReceived{0};
@@ -127,6 +168,17 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_ackSize{0};
     uint32_t m_cnpSize{0};
     uint32_t m_hopLimit{0};
+
+    scaleacross::ForeignQueue m_foreign;
+    uint64_t m_foreignLimit{0};
+    uint8_t m_foreignPriority{0};
+    uint64_t m_foreignSent{0};
+    uint64_t m_foreignReceived{0};
+    std::array<uint64_t, scaleacross::kDropReasons> m_refused{};
+    TracedCallback<Ptr<const Packet>> m_macTxTrace;
+    TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
+    TracedCallback<Ptr<const Packet>> m_macRxTrace;
+    TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;
 };
 
 } // namespace ns3
