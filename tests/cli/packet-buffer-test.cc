@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <gmock/gmock.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::HasSubstr;
+
+/**
+ * Five buildings 200 km (1 ms) apart, every pair joined by one wire of 100 Gb/s: the spine of each
+ * may get 4 times 100 Gb/s over 1 ms, for which PFC needs 4 x 2 x 1 ms x 12.5 GB/s = 100 MB of
+ * headroom. 128 MiB hold that, 32 MiB do not.
+ */
+class PacketBuffer : public ProgramTest
+{
+  protected:
+    PacketBuffer()
+    {
+        Write("study.yaml", R"yaml(study: far
+model: {name: tiny, layers: 2, hidden: 256, heads: 4, head_dim: 64, dense_ffn: 1024, vocabulary: 1024}
+workload: {sequence: 256, global_batch: 10}
+cluster:
+  buildings: {count: 5, gpus: 2, gpus_per_node: 2, gpu: h100, fabric: {rails: true, spines: 1}}
+  cross: {distance: 200km, capacity: 100Gbps}
+plan: {tp: 2, pp: 1, crossing: dp, sharding: ddp, schedule: 1f1b}
+)yaml");
+    }
+};
+
+TEST_F(PacketBuffer, ThatHoldsTheHeadroomRuns)
+{
+    const auto json =
+        RunJson("run study.yaml --engine packet --no-store --set network.spine_buffer=128MiB");
+    EXPECT_EQ(json.at("engine"), "packet");
+    EXPECT_GT(json.at("iteration_time_s").get<double>(), 2e-3); // across and back at least once
+}
+
+TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsBadInput)
+{
+    const Call call =
+        Run("run study.yaml --engine packet --no-store --set network.spine_buffer=32MiB");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_EQ(call.out, "");
+    EXPECT_THAT(call.err, HasSubstr("network.spine_buffer"));
+    EXPECT_THAT(call.err, HasSubstr("33554432 bytes cannot hold the PFC headroom of 100"));
+}
+
+} // namespace
+
+} // namespace scaleacross
