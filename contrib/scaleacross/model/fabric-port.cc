@@ -5,10 +5,12 @@
 #include "arrival-agenda.h"
 #include "core/base/errors.h"
 #include "fabric-wire.h"
+#include "weighted-turns.h"
 
 #include "ns3/boolean.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -65,6 +67,14 @@ FabricPort::GetTypeId()
                 UintegerValue(84),
                 MakeUintegerAccessor(&FabricPort::m_pauseSize),
                 MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute("Quanta",
+                          "Bytes that each priority may send in its turn, eight numbers from "
+                          "priority 0 on, as in 0,0,0,10000,30000,0,0,0: those that are not 0 "
+                          "share the line in this proportion, the others are strict and go "
+                          "first. Empty: all are strict.",
+                          StringValue(""),
+                          MakeStringAccessor(&FabricPort::SetQuanta, &FabricPort::GetQuanta),
+                          MakeStringChecker())
             .AddAttribute("Eager",
                           "Make every departure an event. Slower, with the same results; for "
                           "checking the lazy departures.",
@@ -147,6 +157,28 @@ FabricPort::SetDataRate(DataRate rate)
                       : 0;
 }
 
+std::string
+FabricPort::GetQuanta() const
+{
+    return m_quanta;
+}
+
+void
+FabricPort::SetQuanta(std::string quanta)
+{
+    if (m_lane != nullptr)
+    {
+        CatchUp(SimulatorPicoseconds());
+    }
+    m_turns.reset();
+    if (!quanta.empty())
+    {
+        using scaleacross::WeightedTurns;
+        m_turns = std::make_unique<WeightedTurns>(WeightedTurns::Parse(quanta));
+    }
+    m_quanta = quanta;
+}
+
 void
 FabricPort::SetWire(FabricWire* wire, scaleacross::FabricLane* lane)
 {
@@ -199,7 +231,7 @@ FabricPort::Serialise(uint32_t bytes)
 void
 FabricPort::StartNext(uint32_t ready)
 {
-    uint8_t priority = Largest(ready);
+    uint8_t priority = m_turns ? m_turns->Choose(ready, m_sentBytes) : Largest(ready);
     Queue& queue = m_queues[priority];
     FabricPacket* packet;
     if (queue.packets.Empty())

@@ -11,11 +11,13 @@
 #include "ns3/nstime.h"
 
 #include <array>
+#include <memory>
 #include <string>
 
 namespace scaleacross
 {
 class FabricLane;
+class WeightedTurns;
 } // namespace scaleacross
 
 namespace ns3
@@ -30,7 +32,7 @@ class FabricWire;
  * nor paused starts, and takes size * 8 / DataRate, exact to the picosecond with the remainder
  * carried over back-to-back packets. A pause stops what is queued from the moment it has arrived;
  * the packet being sent is finished. Pause frames themselves go before everything else and are
- * never paused.
+ * never paused. With Quanta, some priorities share the line in weighted turns (WeightedTurns).
  *
  * Departures are lazy: when packets leave follows from the queue, so they are not events of their
  * own. CatchUp(t) lets everything leave that starts until t, and is called before anything at t can
@@ -38,7 +40,7 @@ class FabricWire;
  * while a sink is connected to a trace source that departures fire (Transmit, QueueBytes), every
  * departure is an event, so that sinks see it at its time. Results are the same either way.
  *
- * Left out: cut-through, weighted scheduling between priorities, pause quanta that run out.
+ * Left out: cut-through, pause quanta that run out.
  */
 class FabricPort : public FabricDevice
 {
@@ -51,6 +53,9 @@ class FabricPort : public FabricDevice
 
     DataRate GetDataRate() const;
     void SetDataRate(DataRate rate);
+    /// WeightedTurns as eight numbers; "": strict priorities.
+    std::string GetQuanta() const;
+    void SetQuanta(std::string quanta);
 
     Ptr<Channel> GetChannel() const override;
     Ptr<FabricWire> GetWire() const;
@@ -224,7 +229,8 @@ class FabricPort : public FabricDevice
     uint32_t m_paused{0};                        //!< bit per priority that must not start
     bool m_inService{false};                     //!< Finished() is due at m_freeAt
     bool m_eager{false};
-    uint64_t m_psPerByte{0}; //!< 0 if that is not a whole number
+    std::unique_ptr<scaleacross::WeightedTurns> m_turns; //!< null: strict priorities
+    uint64_t m_psPerByte{0};                             //!< 0 if that is not a whole number
     scaleacross::FabricLane* m_lane{nullptr};
     uint64_t m_queueBytes{0};
     uint64_t m_sentPackets{0};
@@ -244,6 +250,7 @@ class FabricPort : public FabricDevice
     int64_t m_departureAt{-1}; //!< time of the pending departure event
     DataRate m_rate;
     double m_bitsPerSecond{0};
+    std::string m_quanta;
     uint32_t m_pauseSize{84};
     FabricWire* m_wire{nullptr};
 
