@@ -40,7 +40,7 @@ class SingleFlowMatrixTest : public TestCase
     void DoRun() override
     {
         FabricHelper fabric;
-        fabric.SetNicAttribute("Mtu", UintegerValue(m_mtu));
+        fabric.SetNicAttribute("PathMtu", UintegerValue(m_mtu));
         fabric.SetSwitchAttribute("MaxPacketSize", UintegerValue(m_mtu + 98));
         std::vector<Ptr<FabricSwitch>> switches;
         for (uint32_t i = 0; i + 1 < m_links; ++i)
