@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -50,6 +51,22 @@ void
 FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
     m_queuePairAttributes.emplace_back(name, value.Copy());
+}
+
+void
+FabricHelper::SetLookAhead(bool lookAhead)
+{
+    m_switchFactory.Set("LookAhead", BooleanValue(lookAhead));
+    m_nicFactory.Set("LookAhead", BooleanValue(lookAhead));
+}
+
+void
+FabricHelper::HoldAt(Time time)
+{
+    for (const auto& fabricSwitch : m_switches)
+    {
+        fabricSwitch->HoldAt(time);
+    }
 }
 
 Ptr<Node>

@@ -55,6 +55,20 @@ class FabricHelper
     void SetConnectionAttribute(const std::string& name, const AttributeValue& value);
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
 
+    /**
+     * Lets the switches and NICs created from now on do in one event what is due within a wire's
+     * delay (their LookAhead attributes). Several times faster, with the same results; while a sink
+     * is connected to a trace source of a node, that node has an event for everything.
+     */
+    void SetLookAhead(bool lookAhead);
+
+    /**
+     * Announces that at `time` a script will look at counters of switches or change something: no
+     * switch runs ahead of it. To be called at least the longest delay of a wire beforehand, or
+     * before Simulator::Run. Needed with look-ahead only.
+     */
+    void HoldAt(Time time);
+
     // --- Building
     // ---------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace scaleacross
 {
@@ -57,9 +58,9 @@ SimulatorPicoseconds()
 }
 
 ArrivalAgenda::ArrivalAgenda(Owner& owner, AlarmOrder order)
-    : m_event(ns3::Create<AgendaEvent>(*this)),
-      m_owner(owner),
-      m_order(order)
+    : m_owner(owner),
+      m_order(order),
+      m_event(ns3::Create<AgendaEvent>(*this))
 {
 }
 
@@ -72,16 +73,54 @@ ArrivalAgenda::SetContext(uint32_t context)
 }
 
 void
+ArrivalAgenda::SetPace(Pace pace)
+{
+    m_pace = pace;
+    Restart();
+}
+
+void
+ArrivalAgenda::Attach(FabricLane* lane)
+{
+    m_lanes.push_back(lane);
+    Restart();
+}
+
+void
+ArrivalAgenda::Start()
+{
+    m_tick = PicosecondsPerTick();
+    m_window = kNever;
+    for (const FabricLane* lane : m_lanes)
+    {
+        m_window = std::min(m_window, lane->Delay());
+    }
+    SCALEACROSS_INVARIANT(m_pace != Pace::Behind || m_lanes.size() == 1,
+                          "a node with " + std::to_string(m_lanes.size()) +
+                              " wires cannot be behind");
+    if (m_tick != 1)
+    {
+        m_pace = Pace::Exact;
+    }
+    m_behind.clear();
+    for (const FabricLane* lane : m_lanes)
+    {
+        ArrivalAgenda& sender = lane->From()->Agenda();
+        if (sender.GetPace() == Pace::Behind)
+        {
+            m_behind.push_back(&sender);
+        }
+    }
+}
+
+void
 ArrivalAgenda::Clear()
 {
     m_heap.clear();
+    m_lanes.clear();
+    m_behind.clear();
+    m_visible.clear();
     m_alarm = kNever;
-}
-
-int64_t
-ArrivalAgenda::Now() const
-{
-    return m_tick == 0 ? SimulatorPicoseconds() : ns3::Simulator::Now().GetTimeStep() * m_tick;
 }
 
 void
@@ -92,6 +131,19 @@ ArrivalAgenda::Add(FabricLane* lane)
     if (!m_busy)
     {
         Arm();
+    }
+}
+
+void
+ArrivalAgenda::NotePushed(const FabricPacket& packet)
+{
+    if (m_owner.IsVisible(packet))
+    {
+        m_visible.push_back(packet.arrival);
+        if (!m_busy && !m_heap.empty())
+        {
+            Arm();
+        }
     }
 }
 
@@ -109,30 +161,84 @@ ArrivalAgenda::SetAlarm(int64_t time)
 }
 
 void
+ArrivalAgenda::HoldAt(int64_t time)
+{
+    if (m_horizon >= time)
+    {
+        throw ConfigError("node " + std::to_string(m_context),
+                          "is asked to hold at " + std::to_string(time) +
+                              " ps, but has run ahead to " + std::to_string(m_horizon) + " ps",
+                          "at least " + std::to_string(m_window) + " ps beforehand",
+                          "announce it earlier, or set LookAhead false");
+    }
+    auto place = std::upper_bound(m_holds.begin(), m_holds.end(), time, std::greater<>());
+    m_holds.insert(place, time);
+}
+
+void
 ArrivalAgenda::Fire()
 {
     m_pending.pop_back();
-    Process(ns3::Simulator::Now().GetTimeStep() * m_tick);
+    if (m_tick == 0)
+    {
+        Start();
+    }
+    const int64_t now = ns3::Simulator::Now().GetTimeStep() * m_tick;
+    int64_t limit = now;
+    if (m_pace == Pace::Ahead && m_window > 0 && !m_owner.IsWatched())
+    {
+        while (!m_holds.empty() && m_holds.back() <= now)
+        {
+            m_holds.pop_back();
+        }
+        const int64_t hold = m_holds.empty() ? kNever : m_holds.back();
+        limit = std::max(now, std::min(now + m_window, hold) - 1);
+    }
+    for (ArrivalAgenda* sender : m_behind)
+    {
+        sender->Settle(now);
+    }
+    m_seen = now;
+    Advance(limit);
     Arm();
 }
 
 void
-ArrivalAgenda::Process(int64_t now)
+ArrivalAgenda::DoSettle(int64_t time)
+{
+    m_seen = time;
+    Advance(time - 1);
+    Arm();
+}
+
+void
+ArrivalAgenda::Advance(int64_t limit)
 {
     m_busy = true;
-    if (m_order == AlarmOrder::BeforeArrivals && m_alarm <= now)
+    const bool early = m_order == AlarmOrder::BeforeArrivals;
+    for (;;)
     {
-        m_alarm = kNever;
-        m_owner.HandleAlarm(now);
-    }
-    while (!m_heap.empty() && m_heap.front().time <= now)
-    {
+        const int64_t next = m_heap.empty() ? kNever : m_heap.front().time;
+        const bool alarm = early ? m_alarm <= next : m_alarm < next;
+        const int64_t due = alarm ? m_alarm : next;
+        if (due > limit)
+        {
+            break;
+        }
+        // On a coarser clock an event is late, and what is due happens at its time.
+        const int64_t now = m_tick == 1 ? due : limit;
+        if (alarm)
+        {
+            m_alarm = kNever;
+            m_owner.HandleAlarm(now);
+            continue;
+        }
         FabricLane* lane = m_heap.front().lane;
         // The sender's next departures follow from its queue; they are put on the wire now, at the
         // latest moment at which they make no difference.
         if (lane->SenderHasMore())
         {
-            lane->From()->CatchUp(now);
+            lane->From()->CatchUp(m_seen);
         }
         FabricPacket* packet = lane->Pop();
         if (lane->Empty())
@@ -150,25 +256,42 @@ ArrivalAgenda::Process(int64_t now)
         }
         lane->Deliver(packet, now);
     }
-    while (m_order == AlarmOrder::AfterArrivals && m_alarm <= now)
+    m_horizon = std::max(m_horizon, limit);
+    while (!m_visible.empty() && m_visible.front() <= m_horizon)
     {
-        m_alarm = kNever;
-        m_owner.HandleAlarm(now);
+        m_visible.pop_front();
     }
     m_busy = false;
+}
+
+int64_t
+ArrivalAgenda::NextEvent() const
+{
+    if (m_heap.empty())
+    {
+        return m_alarm;
+    }
+    int64_t next = m_heap.front().time;
+    if (m_pace == Pace::Behind && m_window > 0 && !m_owner.IsWatched())
+    {
+        // The last packet known bounds when there may be one that is visible and not known yet.
+        next = std::min(next + m_window - 1, m_lanes.front()->TailArrival());
+        next = m_visible.empty() ? next : std::min(next, m_visible.front());
+    }
+    return std::min(m_alarm, next);
 }
 
 void
 ArrivalAgenda::Arm()
 {
-    int64_t next = m_heap.empty() ? m_alarm : std::min(m_alarm, m_heap.front().time);
+    if (m_tick == 0)
+    {
+        Start();
+    }
+    const int64_t next = NextEvent();
     if (next == kNever)
     {
         return;
-    }
-    if (m_tick == 0)
-    {
-        m_tick = PicosecondsPerTick();
     }
     int64_t now = ns3::Simulator::Now().GetTimeStep();
     int64_t tick = m_tick == 1 ? next : (next + m_tick - 1) / m_tick;

@@ -147,7 +147,7 @@ FabricPort::SetDataRate(DataRate rate)
     }
     if (m_lane != nullptr)
     {
-        CatchUp(SimulatorPicoseconds());
+        BringUpToDate();
     }
     m_rate = rate;
     m_bitsPerSecond = static_cast<double>(rate.GetBitRate());
@@ -261,6 +261,14 @@ FabricPort::StartNext(uint32_t ready)
     m_inService = Started(*packet, m_freeAt);
     m_freeAt += Serialise(packet->size);
     m_lane->Push(packet, m_freeAt);
+}
+
+void
+FabricPort::BringUpToDate()
+{
+    const int64_t now = SimulatorPicoseconds();
+    Agenda().Settle(now);
+    CatchUp(now);
 }
 
 void
@@ -431,6 +439,13 @@ FabricPort::WantsEager() const
     return m_eager || !m_transmitTrace.IsEmpty() || !m_queueTrace.IsEmpty();
 }
 
+bool
+FabricPort::IsWatched() const
+{
+    return WantsEager() || !m_enqueueTrace.IsEmpty() || !m_dropTrace.IsEmpty() ||
+           !m_pauseTrace.IsEmpty();
+}
+
 void
 FabricPort::ScheduleDeparture(int64_t now, int64_t at)
 {
@@ -538,28 +553,28 @@ FabricPort::NotifyDrop(const FabricPacket& packet, DropReason reason)
 uint64_t
 FabricPort::GetSentPackets()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_sentPackets;
 }
 
 uint64_t
 FabricPort::GetSentBytes()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_sentBytes;
 }
 
 uint64_t
 FabricPort::GetQueueBytes()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_queueBytes;
 }
 
 uint64_t
 FabricPort::GetQueueBytes(uint8_t priority)
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_queues.at(priority).bytes;
 }
 
@@ -585,14 +600,16 @@ FabricPort::GetPausesSent() const
 }
 
 uint64_t
-FabricPort::GetPausesReceived() const
+FabricPort::GetPausesReceived()
 {
+    BringUpToDate();
     return m_pausesReceived;
 }
 
 bool
-FabricPort::IsPaused(uint8_t priority) const
+FabricPort::IsPaused(uint8_t priority)
 {
+    BringUpToDate();
     return ((m_told >> priority) & 1U) != 0;
 }
 
@@ -609,8 +626,9 @@ FabricPort::IsBlocked(uint8_t priority) const
 }
 
 Time
-FabricPort::GetPausedTime() const
+FabricPort::GetPausedTime()
 {
+    BringUpToDate();
     int64_t open = m_told != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
     return PicoSeconds(m_pausedTotal + open);
 }

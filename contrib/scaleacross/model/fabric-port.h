@@ -79,15 +79,15 @@ class FabricPort : public FabricDevice
     uint64_t GetQueuedPackets() const;
     /// Pause and resume frames sent, and received.
     uint64_t GetPausesSent() const;
-    uint64_t GetPausesReceived() const;
+    uint64_t GetPausesReceived();
     /// True while the neighbour keeps `priority` stopped.
-    bool IsPaused(uint8_t priority) const;
+    bool IsPaused(uint8_t priority);
     /// True if a packet of `priority` waits here.
     bool HasWaiting(uint8_t priority) const;
     /// True if one waits that must not start because of a pause.
     bool IsBlocked(uint8_t priority) const;
     /// Total time during which at least one priority was paused.
-    Time GetPausedTime() const;
+    Time GetPausedTime();
 
     // --- For switches, NICs and wires (times in ps) ---------------------------------------------
 
@@ -95,6 +95,10 @@ class FabricPort : public FabricDevice
     virtual uint32_t GetPortNumber() const = 0;
     virtual scaleacross::ArrivalAgenda& Agenda() = 0;
     void SetWire(FabricWire* wire, scaleacross::FabricLane* lane);
+
+    /// The same, and all that should have been done here before: for whoever looks at it from
+    /// outside at the Simulator's time.
+    void BringUpToDate();
 
     /// Lets everything leave that starts until `now`.
     void CatchUp(int64_t now)
@@ -130,6 +134,9 @@ class FabricPort : public FabricDevice
     void Arrive(scaleacross::FabricPacket* packet, int64_t now);
 
     void NotifyDrop(const scaleacross::FabricPacket& packet, scaleacross::DropReason reason);
+
+    /// A sink is connected to a trace source of this port.
+    virtual bool IsWatched() const;
 
     double BitsPerSecond() const
     {

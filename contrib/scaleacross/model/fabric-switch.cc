@@ -109,6 +109,14 @@ FabricSwitch::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_watchdogForward),
                           MakeBooleanChecker())
+            .AddAttribute("LookAhead",
+                          "Let one event do what is due within the least delay of the wires that "
+                          "lead here, as nothing can arrive sooner. Results are the same; what is "
+                          "asked of the switch between events may be that much ahead. Set before "
+                          "time zero.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_lookAhead),
+                          MakeBooleanChecker())
             .AddTraceSource("PfcStorm",
                             "The PFC watchdog gives up on a queue (true) or takes it back (false): "
                             "port, priority, which of both.",
@@ -158,9 +166,29 @@ FabricSwitch::FabricSwitch()
 
 FabricSwitch::~FabricSwitch() = default;
 
+bool
+FabricSwitch::IsVisible(const FabricPacket&) const
+{
+    return false;
+}
+
+bool
+FabricSwitch::IsWatched() const
+{
+    if (!m_pauseTrace.IsEmpty() || !m_stormTrace.IsEmpty())
+    {
+        return true;
+    }
+    return std::any_of(m_ports.begin(), m_ports.end(), [](const Ptr<SwitchPort>& port) {
+        return port->IsWatched();
+    });
+}
+
 void
 FabricSwitch::DoInitialize()
 {
+    m_agenda.SetPace(m_lookAhead ? scaleacross::ArrivalAgenda::Pace::Ahead
+                                 : scaleacross::ArrivalAgenda::Pace::Exact);
     CheckConfig();
     Object::DoInitialize();
 }
@@ -319,6 +347,12 @@ FabricSwitch::AssignStreams(int64_t stream)
         }
     }
     return GetNPorts();
+}
+
+void
+FabricSwitch::HoldAt(Time time)
+{
+    m_agenda.HoldAt(time.GetPicoSeconds());
 }
 
 // --- Forwarding

@@ -70,7 +70,12 @@ class FabricSwitch : public Object,
     /// Bytes reserved for one port and each of its lossless priorities. After CheckConfig.
     uint64_t GetHeadroom(uint32_t port) const;
 
-    // --- Counters, exact at the time of the call ------------------------------------------------
+    /// Announces that at `time` somebody will look at counters or change something: the switch does
+    /// not run ahead of that. Throws ConfigError if it already has.
+    void HoldAt(Time time);
+
+    // --- Counters, exact at the time of the call (with LookAhead: at a time announced by HoldAt)
+    // --
 
     uint64_t GetDrops(scaleacross::DropReason reason) const;
     uint64_t GetDrops() const;
@@ -129,6 +134,8 @@ class FabricSwitch : public Object,
     void DoInitialize() override;
     void DoDispose() override;
     void HandleAlarm(int64_t now) override;
+    bool IsVisible(const scaleacross::FabricPacket& packet) const override;
+    bool IsWatched() const override;
 
     bool IsWaiting(uint32_t port, uint8_t priority) const override;
     void Mark(uint32_t port, uint8_t priority, bool marked) override;
@@ -176,6 +183,7 @@ class FabricSwitch : public Object,
     uint64_t m_hashSeed{0};
     uint32_t m_losslessMask{0};
     bool m_pfc{true};
+    bool m_lookAhead{false};
     double m_headroomScale{1.0};
     Time m_response;
     Time m_watchdogDetection;

@@ -26,8 +26,12 @@ FabricLane::Push(FabricPacket* packet, int64_t end)
     {
         packet->lost = m_loss->IsLost(*packet);
     }
-    bool wasEmpty = m_flight.Empty();
-    m_flight.PushBack(packet);
+    const bool wasEmpty = m_flight.Empty();
+    m_flight.PushBack(packet, m_last);
+    if (m_agenda->SelectsVisible())
+    {
+        m_agenda->NotePushed(*packet);
+    }
     if (wasEmpty)
     {
         m_agenda->Add(this);
@@ -51,9 +55,9 @@ uint64_t
 FabricLane::InFlight() const
 {
     uint64_t count = 0;
-    for (const FabricPacket* packet = m_flight.Front(); packet != nullptr; packet = packet->next)
+    for (uint64_t i = 0; i < m_flight.Size(); ++i)
     {
-        count += packet->kind < PacketKind::Pause ? 1 : 0;
+        count += m_flight.At(i).packet->kind < PacketKind::Pause ? 1 : 0;
     }
     return count;
 }
@@ -198,6 +202,7 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
         m_lanes[i].m_agenda = &to.Agenda();
         m_lanes[i].m_order = to.GetPortNumber();
         to.Agenda().SetContext(to.GetNode()->GetId());
+        to.Agenda().Attach(&m_lanes[i]);
         m_ports[i]->SetWire(this, &m_lanes[i]);
     }
 }
@@ -231,10 +236,21 @@ FabricWire::CatchUp()
 {
     for (const auto& port : m_ports)
     {
-        if (port)
+        if (!port)
         {
-            port->CatchUp(scaleacross::SimulatorPicoseconds());
+            continue;
         }
+        const int64_t now = scaleacross::SimulatorPicoseconds();
+        if (port->Agenda().Horizon() > now)
+        {
+            throw ConfigError(port->Describe(),
+                              "is to change at " + std::to_string(now) +
+                                  " ps, but its node has run ahead to " +
+                                  std::to_string(port->Agenda().Horizon()) + " ps",
+                              "a change that has been announced",
+                              "call FabricHelper::HoldAt(time) beforehand, or set LookAhead false");
+        }
+        port->BringUpToDate();
     }
 }
 
@@ -252,6 +268,10 @@ FabricWire::SetDelay(Time delay)
     for (auto& lane : m_lanes)
     {
         lane.m_delay = delay.GetPicoSeconds();
+        if (lane.m_agenda != nullptr)
+        {
+            lane.m_agenda->Restart();
+        }
     }
 }
 

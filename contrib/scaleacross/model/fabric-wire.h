@@ -5,6 +5,7 @@
 
 #include "fabric-packet.h"
 #include "loss-model.h"
+#include "packet-ring.h"
 
 #include "ns3/channel.h"
 #include "ns3/nstime.h"
@@ -60,9 +61,19 @@ class FabricLane
     /// Domain: not empty.
     int64_t HeadArrival() const
     {
-        const FabricPacket* head = m_flight.Front();
-        Prefetch(head->next); // its time will be asked for when this one has arrived
-        return head->arrival;
+        return m_flight.FrontTime();
+    }
+
+    /// Domain: not empty.
+    int64_t TailArrival() const
+    {
+        return m_flight.BackTime();
+    }
+
+    /// Propagation delay, ps.
+    int64_t Delay() const
+    {
+        return m_delay;
     }
 
     /// When the last packet put on the wire arrives. Domain: not empty.
@@ -95,7 +106,7 @@ class FabricLane
   private:
     friend class ns3::FabricWire;
 
-    PacketList m_flight;
+    PacketRing m_flight;
     ns3::FabricPort* m_from{nullptr};
     ns3::FabricPort* m_to{nullptr};
     ArrivalAgenda* m_agenda{nullptr}; //!< of the receiving node

@@ -7,7 +7,9 @@
 #include "fabric-wire.h"
 #include "foreign-frame.h"
 #include "rdma-queue-pair.h"
+#include "switch-port.h"
 
+#include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"
@@ -99,6 +101,13 @@ RdmaNic::GetTypeId()
                           UintegerValue(64),
                           MakeUintegerAccessor(&RdmaNic::m_hopLimit),
                           MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute("LookAhead",
+                          "Let one event do what has become due within the delay of the wire, as "
+                          "nobody notices sooner; whatever calls back to a user has an event at "
+                          "its time. Results are the same. Set before time zero.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaNic::m_lookAhead),
+                          MakeBooleanChecker())
             .AddAttribute("ForeignPriority",
                           "Priority of packets of other stacks (IP); to be set before time zero.",
                           UintegerValue(0),
@@ -138,9 +147,34 @@ RdmaNic::RdmaNic()
 
 RdmaNic::~RdmaNic() = default;
 
+bool
+RdmaNic::IsVisible(const FabricPacket& packet) const
+{
+    if (packet.kind == PacketKind::Foreign)
+    {
+        return true;
+    }
+    if (packet.queuePair >= m_queuePairs.size() || packet.kind >= PacketKind::Pause)
+    {
+        return false;
+    }
+    const RdmaQueuePair& queuePair = *m_queuePairs[packet.queuePair];
+    return packet.kind == PacketKind::Data ? queuePair.MayDeliver(packet)
+                                           : queuePair.MayComplete(packet);
+}
+
+bool
+RdmaNic::IsWatched() const
+{
+    return FabricPort::IsWatched();
+}
+
 void
 RdmaNic::DoInitialize()
 {
+    m_agenda.SetPace(m_lookAhead && DynamicCast<SwitchPort>(GetPeer())
+                         ? scaleacross::ArrivalAgenda::Pace::Behind
+                         : scaleacross::ArrivalAgenda::Pace::Exact);
     for (const auto& queuePair : m_queuePairs)
     {
         queuePair->Initialize();
@@ -523,7 +557,7 @@ RdmaNic::SendFrom(Ptr<Packet> packet,
         return Refuse(packet, DropReason::NoRoute);
     }
     const int64_t now = SimulatorPicoseconds();
-    CatchUp(now);
+    BringUpToDate();
     if (!m_foreign.Fits(size, m_foreignLimit))
     {
         return Refuse(packet, DropReason::SendQueueFull);
@@ -651,7 +685,7 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
 uint64_t
 RdmaNic::GetDataSent()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_dataSent;
 }
 
@@ -664,13 +698,14 @@ RdmaNic::GetControlSent()
 uint64_t
 RdmaNic::GetForeignSent()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_foreignSent;
 }
 
 uint64_t
-RdmaNic::GetForeignReceived() const
+RdmaNic::GetForeignReceived()
 {
+    BringUpToDate();
     return m_foreignReceived;
 }
 
@@ -689,34 +724,36 @@ RdmaNic::GetForeignRefused() const
 uint64_t
 RdmaNic::GetForeignQueueBytes()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_foreign.Bytes();
 }
 
 uint64_t
 RdmaNic::GetForeignQueuePackets()
 {
-    CatchUp(SimulatorPicoseconds());
+    BringUpToDate();
     return m_foreign.Packets();
 }
 
 Time
 RdmaNic::GetForeignWaitedTime()
 {
+    BringUpToDate();
     const int64_t now = SimulatorPicoseconds();
-    CatchUp(now);
     return PicoSeconds(m_foreign.Waited(now));
 }
 
 uint64_t
-RdmaNic::GetDataReceived() const
+RdmaNic::GetDataReceived()
 {
+    BringUpToDate();
     return m_dataReceived;
 }
 
 uint64_t
-RdmaNic::GetControlReceived() const
+RdmaNic::GetControlReceived()
 {
+    BringUpToDate();
     return m_controlReceived;
 }
 

@@ -84,11 +84,11 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint64_t GetDataSent();
     uint64_t GetControlSent();
     /// Data packets and control packets that have arrived for this NIC.
-    uint64_t GetDataReceived() const;
-    uint64_t GetControlReceived() const;
+    uint64_t GetDataReceived();
+    uint64_t GetControlReceived();
     /// Foreign packets whose transmission has started, and that have arrived for this NIC.
     uint64_t GetForeignSent();
-    uint64_t GetForeignReceived() const;
+    uint64_t GetForeignReceived();
     /// Packets that Send has refused, by reason; they count in no balance.
     uint64_t GetForeignRefused(scaleacross::DropReason reason) const;
     uint64_t GetForeignRefused() const;
@@ -107,6 +107,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
 
     // --- For queue pairs ------------------------------------------------------------------------
 
+    bool IsWatched() const override;
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
 
@@ -133,6 +134,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void DoInitialize() override;
     void DoDispose() override;
     void HandleAlarm(int64_t now) override;
+    bool IsVisible(const scaleacross::FabricPacket& packet) const override;
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
     void AdmitEligible(int64_t now) override;
@@ -179,6 +181,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;
     TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;
+    bool m_lookAhead{false};
 };
 
 } // namespace ns3

@@ -649,14 +649,14 @@ RdmaQueuePair::GetFailure() const
 const RdmaQueuePair::Counters&
 RdmaQueuePair::GetCounters() const
 {
-    m_nic->CatchUp(scaleacross::SimulatorPicoseconds());
+    m_nic->BringUpToDate();
     return m_counters;
 }
 
 uint64_t
 RdmaQueuePair::GetUnacked() const
 {
-    m_nic->CatchUp(scaleacross::SimulatorPicoseconds());
+    m_nic->BringUpToDate();
     return m_next - m_una;
 }
 

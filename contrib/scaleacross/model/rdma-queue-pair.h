@@ -138,6 +138,21 @@ class RdmaQueuePair : public Object
         return m_cursor < m_visible && m_next - m_una < m_window;
     }
 
+    /// Handling this ACK, NAK or CNP may call back to a user. May be asked as long before as the packet
+    /// is on the wire: an ACK that now reaches the end of no message will reach none then.
+    bool MayComplete(const scaleacross::FabricPacket& packet) const
+    {
+        return packet.kind != scaleacross::PacketKind::Ack ||
+               (!m_messages.empty() &&
+                packet.psn >= m_messages.front().firstPsn + m_messages.front().packets);
+    }
+
+    /// Handling this data packet may call back to a user.
+    bool MayDeliver(const scaleacross::FabricPacket& packet) const
+    {
+        return packet.lastOfMessage;
+    }
+
     /// Fills in the next packet. Domain: CanSend().
     void FillNext(scaleacross::FabricPacket& packet, int64_t start);
     /// Messages posted so far may be sent from now on.

@@ -78,6 +78,8 @@ struct Engine
 {
     std::string scheduler{"ns3::MapScheduler"};
     bool eager{false};
+    bool switchesAhead{false};
+    bool nicsBehind{false};
 };
 
 struct Outcome
@@ -141,6 +143,8 @@ RunRandom(uint32_t seed, const Engine& engine)
     ObjectFactory scheduler(engine.scheduler);
     Simulator::SetScheduler(scheduler);
     Config::SetDefault("ns3::FabricPort::Eager", BooleanValue(engine.eager));
+    Config::SetDefault("ns3::FabricSwitch::LookAhead", BooleanValue(engine.switchesAhead));
+    Config::SetDefault("ns3::RdmaNic::LookAhead", BooleanValue(engine.nicsBehind));
     std::mt19937 random(seed);
     Outcome outcome;
     Log log;
@@ -191,6 +195,8 @@ RunRandom(uint32_t seed, const Engine& engine)
         Simulator::Destroy();
     }
     Config::SetDefault("ns3::FabricPort::Eager", BooleanValue(false));
+    Config::SetDefault("ns3::FabricSwitch::LookAhead", BooleanValue(false));
+    Config::SetDefault("ns3::RdmaNic::LookAhead", BooleanValue(false));
     Simulator::SetScheduler(ObjectFactory("ns3::MapScheduler"));
     Simulator::Destroy();
     outcome.delivered = log.delivered;
@@ -207,7 +213,8 @@ RunRandom(uint32_t seed, const Engine& engine)
  * Random fabrics and traffic, with and without PFC, loss and equal times. Whatever happens: packets
  * are conserved at any time, nothing is left in flight, every message is delivered; and the result
  * is the same to the bit when the simulation is repeated, when every departure is an event of its
- * own, with another event list, and when events of equal time come in another order.
+ * own, with another event list, when events of equal time come in another order, and when
+ * switches run ahead and NICs behind.
  */
 class RandomFabricTest : public TestCase
 {
@@ -231,14 +238,21 @@ class RandomFabricTest : public TestCase
                                       {"ns3::MapScheduler", true},
                                       {"ns3::QuadHeapScheduler", false},
                                       {"scaleacross::test::ShufflingScheduler", false},
-                                      {"scaleacross::test::ShufflingScheduler", true}};
+                                      {"scaleacross::test::ShufflingScheduler", true},
+                                      {"ns3::MapScheduler", false, true, false},
+                                      {"ns3::MapScheduler", false, false, true},
+                                      {"ns3::QuadHeapScheduler", false, true, true},
+                                      {"scaleacross::test::ShufflingScheduler", false, true, true},
+                                      {"ns3::QuadHeapScheduler", true, true, true}};
             for (const Engine& engine : engines)
             {
                 Outcome outcome = RunRandom(seed, engine);
                 NS_TEST_ASSERT_MSG_EQ((outcome == reference),
                                       true,
                                       "seed " << seed << ", " << engine.scheduler
-                                              << (engine.eager ? ", eager" : ""));
+                                              << (engine.eager ? ", eager" : "")
+                                              << (engine.switchesAhead ? ", switches ahead" : "")
+                                              << (engine.nicsBehind ? ", NICs behind" : ""));
             }
         }
     }
