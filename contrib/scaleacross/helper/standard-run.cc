@@ -63,7 +63,7 @@ StandardRun::StandardRun(const StandardWork& work, const Options& options)
     : m_work(work)
 {
     UseScheduler(options.scheduler);
-    // Attributes that choose how the fabric is executed belong here: m_fabric.Set...Attribute.
+    m_fabric.SetLookAhead(options.lookAhead);
     BuildFabric(m_work, m_fabric);
     PrepareFlows();
     if (options.check)

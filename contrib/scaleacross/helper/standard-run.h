@@ -51,6 +51,7 @@ class StandardRun
     struct Options
     {
         std::string scheduler{"ns3::QuadHeapScheduler"}; //!< event list of the Simulator
+        bool lookAhead{true}; //!< switches and NICs work through a wire's delay in one event
         bool check{false};
     };
 
