@@ -275,7 +275,7 @@ ArrivalAgenda::NextEvent() const
     if (m_pace == Pace::Behind && m_window > 0 && !m_owner.IsWatched())
     {
         // The last packet known bounds when there may be one that is visible and not known yet.
-        next = std::min(next + m_window - 1, m_lanes.front()->TailArrival());
+        next = std::min(next + m_window - 1, m_lanes.front()->LastArrival());
         next = m_visible.empty() ? next : std::min(next, m_visible.front());
     }
     return std::min(m_alarm, next);

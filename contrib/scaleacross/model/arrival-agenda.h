@@ -99,6 +99,12 @@ class ArrivalAgenda
         return m_pace;
     }
 
+    /// How far one event may run ahead of the Simulator, ps; 0 unless the pace is Ahead.
+    int64_t Window() const
+    {
+        return m_pace == Pace::Ahead ? m_window : 0;
+    }
+
     /// A wire ends here. Its delay bounds the window W.
     void Attach(FabricLane* lane);
 

@@ -318,9 +318,9 @@ FabricPort::NoteBacklog(int64_t now)
     m_lane->SetSenderHasMore(ready || waiting);
     if (waiting && !ready)
     {
-        // What is on the wire brings the port up to date when it arrives; if the next packet is due
-        // only after that, an alarm has to.
-        if (m_lane->Empty() || m_lane->LastArrival() < m_nextEligible)
+        // What is on the wire brings the port up to date when it arrives, or a window before if the
+        // receiver runs ahead; if the next packet is due only after that, an alarm has to.
+        if (m_lane->Empty() || m_lane->LastArrival() - m_lane->ReceiverWindow() < m_nextEligible)
         {
             Agenda().SetAlarm(m_nextEligible);
         }

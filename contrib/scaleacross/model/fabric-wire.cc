@@ -17,6 +17,12 @@
 namespace scaleacross
 {
 
+int64_t
+FabricLane::ReceiverWindow() const
+{
+    return m_agenda->Window();
+}
+
 void
 FabricLane::Push(FabricPacket* packet, int64_t end)
 {

@@ -64,11 +64,8 @@ class FabricLane
         return m_flight.FrontTime();
     }
 
-    /// Domain: not empty.
-    int64_t TailArrival() const
-    {
-        return m_flight.BackTime();
-    }
+    /// How far the receiver may run ahead of the Simulator, ps.
+    int64_t ReceiverWindow() const;
 
     /// Propagation delay, ps.
     int64_t Delay() const

@@ -49,12 +49,6 @@ class PacketRing
         return m_entries[m_head & m_mask].time;
     }
 
-    /// Domain: not empty.
-    int64_t BackTime() const
-    {
-        return m_entries[(m_tail - 1) & m_mask].time;
-    }
-
     void PushBack(FabricPacket* packet, int64_t time)
     {
         if (m_tail - m_head == m_capacity)

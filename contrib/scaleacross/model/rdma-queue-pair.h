@@ -138,8 +138,8 @@ class RdmaQueuePair : public Object
         return m_cursor < m_visible && m_next - m_una < m_window;
     }
 
-    /// Handling this ACK, NAK or CNP may call back to a user. May be asked as long before as the packet
-    /// is on the wire: an ACK that now reaches the end of no message will reach none then.
+    /// Handling this ACK, NAK or CNP may call back to a user. May be asked as long before as the
+    /// packet is on the wire: an ACK that now reaches the end of no message will reach none then.
     bool MayComplete(const scaleacross::FabricPacket& packet) const
     {
         return packet.kind != scaleacross::PacketKind::Ack ||
