@@ -11,7 +11,6 @@
 using namespace ns3;
 using namespace fabrictest;
 using scaleacross::Bytes;
-using scaleacross::Duration;
 using scaleacross::MakeStandardWork;
 using scaleacross::StandardResult;
 using scaleacross::StandardRun;

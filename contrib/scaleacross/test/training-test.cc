@@ -34,7 +34,7 @@ class NvlinkSharingTest : public TestCase
         auto domain = CreateObject<NvlinkDomain>();
         domain->SetGpus(3);
         domain->SetRate(BytesPerSecond(450e9));
-        domain->SetLatency(Duration::Microseconds(1));
+        domain->SetLatency(scaleacross::Duration::Microseconds(1));
         std::vector<Time> arrivals(2);
         domain->Send(0, 1, Bytes(45'000'000), [&] { arrivals[0] = Simulator::Now(); });
         domain->Send(0, secondTo, Bytes(45'000'000), [&] { arrivals[1] = Simulator::Now(); });

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_NS3_COMPAT_H
+#define SCALEACROSS_NS3_COMPAT_H
+
+#include "ns3/enum.h"
+
+/**
+ * \file
+ * What differs between ns-3.37 and the newest release this module is built with (3.48).
+ *
+ * Here, because it needs code:
+ *   - accessors of enum attributes: EnumAccessor<T>(...), below.
+ *
+ * Elsewhere, because it is no C++: names of CMake targets and the language standard, in
+ * cmake/InstalledNs3.cmake.
+ *
+ * Written so that it is the same everywhere (tests/house/check-compat.sh looks):
+ *   - a pending event: !event.IsExpired(). EventId::IsRunning became IsPending.
+ *   - kinds of suites: TestSuite::Type::SYSTEM. TestSuite::SYSTEM is gone; the default is UNIT.
+ *   - durations of test cases: none, the default is quick. TestCase::QUICK became
+ *     TestCase::Duration::QUICK. For the same reason a test case that means the time writes
+ *     scaleacross::Duration.
+ *   - enums that are attributes have no scope of their own (enum Mode { A, B }, not enum class):
+ *     older EnumValues hold an int.
+ */
+namespace scaleacross
+{
+
+namespace compat
+{
+
+/// Newer releases: the enum's type has to be named.
+template <typename T, typename... Members>
+auto
+EnumAccessor(int /* preferred */, Members... members)
+    -> decltype(ns3::MakeEnumAccessor<T>(members...))
+{
+    return ns3::MakeEnumAccessor<T>(members...);
+}
+
+/// 3.37: it is deduced.
+template <typename T, typename... Members>
+auto
+EnumAccessor(long /* second choice */, Members... members)
+    -> decltype(ns3::MakeEnumAccessor(members...))
+{
+    return ns3::MakeEnumAccessor(members...);
+}
+
+} // namespace compat
+
+/**
+ * ns3::MakeEnumAccessor for an attribute of enum type T: a data member, or a setter and a getter.
+ * \code
+ *   .AddAttribute("Mode", "...", EnumValue(GoBackN), EnumAccessor<Mode>(&RdmaQueuePair::m_mode),
+ *                 MakeEnumChecker(GoBackN, "GoBackN", SelectiveRepeat, "SelectiveRepeat"))
+ * \endcode
+ */
+template <typename T, typename... Members>
+ns3::Ptr<const ns3::AttributeAccessor>
+EnumAccessor(Members... members)
+{
+    return compat::EnumAccessor<T>(0, members...);
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_NS3_COMPAT_H
