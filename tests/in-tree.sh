@@ -4,7 +4,7 @@
 # usage: tests/in-tree.sh [NS3_TREE]
 #
 # Builds the module inside an ns-3 tree, as a user of ns-3 has it, and runs its suites and examples
-# there; assertions are on, unlike in Debian's packages. Without an argument the tree is Debian's
+# there; assertions are on, unlike in Debian's packages, and warnings are errors. Without an argument the tree is Debian's
 # source package of ns-3. A tree that is given is not changed, but for a link in its contrib/ which
 # is removed in the end. What was fetched and built stays in build/in-tree for the next time.
 
@@ -48,7 +48,7 @@ fi
 cmake -S "$tree" -B "$build" -G Ninja -D CMAKE_BUILD_TYPE=relwithdebinfo \
     -D NS3_ASSERT=ON -D NS3_LOG=ON -D NS3_OUTPUT_DIRECTORY="$out" \
     -D NS3_ENABLED_MODULES=scaleacross -D NS3_FILTER_MODULE_EXAMPLES_AND_TESTS=scaleacross \
-    -D NS3_TESTS=ON -D NS3_EXAMPLES=ON >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
+    -D NS3_TESTS=ON -D NS3_EXAMPLES=ON -D SCALEACROSS_STRICT=ON >"$build.log" 2>&1 || { cat "$build.log"; exit 1; }
 ninja --quiet -C "$build"
 
 run=0
