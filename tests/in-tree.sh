@@ -4,9 +4,10 @@
 # usage: tests/in-tree.sh [NS3_TREE]
 #
 # Builds the module inside an ns-3 tree, as a user of ns-3 has it, and runs its suites and examples
-# there; assertions are on, unlike in Debian's packages, and warnings are errors. Without an argument the tree is Debian's
-# source package of ns-3. A tree that is given is not changed, but for a link in its contrib/ which
-# is removed in the end. What was fetched and built stays in build/in-tree for the next time.
+# there; assertions are on, unlike in Debian's packages, and warnings are errors. Without an argument
+# the tree is Debian's source package of ns-3. A tree that is given is not changed, but for a link in
+# its contrib/ which is removed in the end. What was fetched and built stays in build/in-tree for the
+# next time.
 
 set -euo pipefail
 top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
