@@ -3,6 +3,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
 #include "ns3/nstime.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
