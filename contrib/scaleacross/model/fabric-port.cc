@@ -84,27 +84,43 @@ FabricPort::GetTypeId()
             .AddTraceSource("Enqueue",
                             "A packet joins a queue of this port.",
                             MakeTraceSourceAccessor(&FabricPort::m_enqueueTrace),
-                            "scaleacross::FabricPacket::TracedCallback")
+                            "ns3::FabricPort::PacketTracedCallback")
             .AddTraceSource("Transmit",
                             "The first bit of a packet leaves.",
                             MakeTraceSourceAccessor(&FabricPort::m_transmitTrace),
-                            "scaleacross::FabricPacket::TracedCallback")
+                            "ns3::FabricPort::PacketTracedCallback")
+            .AddTraceSource("Receive",
+                            "The last bit of a packet has come in by this port and it was not lost "
+                            "on the wire; pause frames fire Pause instead.",
+                            MakeTraceSourceAccessor(&FabricPort::m_receiveTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
             .AddTraceSource("Drop",
                             "A packet that came in by this port is thrown away, and why.",
                             MakeTraceSourceAccessor(&FabricPort::m_dropTrace),
-                            "scaleacross::FabricPacket::DropTracedCallback")
+                            "ns3::FabricPort::DropTracedCallback")
             .AddTraceSource("Pause",
                             "The neighbour stops (true) or resumes (false) a priority.",
                             MakeTraceSourceAccessor(&FabricPort::m_pauseTrace),
-                            "scaleacross::FabricPacket::PauseTracedCallback")
+                            "ns3::FabricPort::PauseTracedCallback")
+            .AddTraceSource("PauseSent",
+                            "The first bit of a frame leaves that stops (true) or resumes (false) "
+                            "a priority of the neighbour.",
+                            MakeTraceSourceAccessor(&FabricPort::m_pauseSentTrace),
+                            "ns3::FabricPort::PauseTracedCallback")
             .AddTraceSource("QueueBytes",
                             "Bytes waiting in all priorities: before and after a change.",
                             MakeTraceSourceAccessor(&FabricPort::m_queueTrace),
-                            "ns3::TracedValueCallback::Uint64");
+                            "ns3::FabricPort::QueueTracedCallback");
     return tid;
 }
 
-FabricPort::FabricPort() = default;
+FabricPort::FabricPort()
+{
+    m_transmitTrace.OnConnect([this]() { WatchDepartures(); });
+    m_queueTrace.OnConnect([this]() { WatchDepartures(); });
+    m_pauseSentTrace.OnConnect([this]() { WatchDepartures(); });
+    m_receiveTrace.OnConnect([this]() { m_receiveWatched = true; });
+}
 
 FabricPort::~FabricPort() = default;
 
@@ -242,6 +258,7 @@ FabricPort::StartNext(uint32_t ready)
     {
         packet = queue.packets.PopFront();
         queue.bytes -= packet->size;
+        queue.waited += static_cast<uint64_t>(m_freeAt);
         if (queue.packets.Empty())
         {
             m_queued &= ~(1U << priority);
@@ -257,6 +274,10 @@ FabricPort::StartNext(uint32_t ready)
         ++m_sentPackets;
         m_sentBytes += packet->size;
         m_transmitTrace(*packet);
+    }
+    else
+    {
+        m_pauseSentTrace(packet->pauseClass, packet->kind == PacketKind::Pause);
     }
     m_inService = Started(*packet, m_freeAt);
     m_freeAt += Serialise(packet->size);
@@ -299,6 +320,7 @@ FabricPort::DoCatchUp(int64_t now)
         const int64_t idleUntil = std::min(m_nextEligible, now);
         if (m_freeAt < idleUntil)
         {
+            m_idle += idleUntil - m_freeAt;
             m_freeAt = idleUntil;
             m_remainder = 0;
         }
@@ -325,7 +347,7 @@ FabricPort::NoteBacklog(int64_t now)
             Agenda().SetAlarm(m_nextEligible);
         }
     }
-    if ((ready || waiting) && WantsEager())
+    if ((ready || waiting) && (m_eager || m_watched))
     {
         ScheduleDeparture(now, ready ? m_freeAt : std::max(m_freeAt, m_nextEligible));
     }
@@ -352,6 +374,7 @@ FabricPort::Kick(int64_t now)
         // The port has been idle: CatchUp(now) would have started anything that could start before.
         if (m_freeAt < now)
         {
+            m_idle += now - m_freeAt;
             m_freeAt = now;
             m_remainder = 0;
         }
@@ -361,11 +384,12 @@ FabricPort::Kick(int64_t now)
 }
 
 void
-FabricPort::Enqueue(FabricPacket* packet)
+FabricPort::Enqueue(FabricPacket* packet, int64_t now)
 {
     Queue& queue = m_queues[packet->priority];
     queue.packets.PushBack(packet);
     queue.bytes += packet->size;
+    queue.waited -= static_cast<uint64_t>(now);
     m_queued |= 1U << packet->priority;
     if (packet->priority != kLinkControl)
     {
@@ -376,9 +400,10 @@ FabricPort::Enqueue(FabricPacket* packet)
 }
 
 scaleacross::PacketList
-FabricPort::TakeQueue(uint8_t priority)
+FabricPort::TakeQueue(uint8_t priority, int64_t now)
 {
     Queue& queue = m_queues[priority];
+    queue.waited += CountWaiting(priority) * static_cast<uint64_t>(now);
     scaleacross::PacketList packets = queue.packets;
     const uint64_t before = m_queueBytes;
     queue.packets.Clear();
@@ -433,17 +458,22 @@ FabricPort::TraceQueue(uint64_t before)
 // --- Departures as events
 // -------------------------------------------------------------------------
 
-bool
-FabricPort::WantsEager() const
+void
+FabricPort::WatchDepartures()
 {
-    return m_eager || !m_transmitTrace.IsEmpty() || !m_queueTrace.IsEmpty();
+    m_watched = true;
+    if (m_lane != nullptr)
+    {
+        BringUpToDate();
+        NoteBacklog(SimulatorPicoseconds());
+    }
 }
 
 bool
 FabricPort::IsWatched() const
 {
-    return WantsEager() || !m_enqueueTrace.IsEmpty() || !m_dropTrace.IsEmpty() ||
-           !m_pauseTrace.IsEmpty();
+    return m_eager || m_watched || m_receiveWatched || !m_enqueueTrace.IsEmpty() ||
+           !m_dropTrace.IsEmpty() || !m_pauseTrace.IsEmpty();
 }
 
 void
@@ -487,7 +517,7 @@ FabricPort::SendPause(uint8_t priority, bool pause, int64_t now)
     frame->pauseClass = priority & 0x7;
     frame->size = static_cast<uint16_t>(m_pauseSize);
     ++m_pausesSent;
-    Enqueue(frame);
+    Enqueue(frame, now);
     Kick(now);
 }
 
@@ -499,6 +529,10 @@ FabricPort::Arrive(FabricPacket* packet, int64_t now)
         HandlePause(*packet, now);
         PacketPool::Return(packet);
         return;
+    }
+    if (m_receiveWatched)
+    {
+        m_receiveTrace(*packet);
     }
     Receive(packet, now);
 }
@@ -524,6 +558,14 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
     m_pauseTrace(packet.pauseClass, pause);
     if (m_told != before)
     {
+        if (pause)
+        {
+            m_stoppedSince[packet.pauseClass] = now;
+        }
+        else
+        {
+            m_stoppedTotal[packet.pauseClass] += now - m_stoppedSince[packet.pauseClass];
+        }
         PauseChanged(packet.pauseClass, pause, now);
     }
     if (!pause)
@@ -579,16 +621,24 @@ FabricPort::GetQueueBytes(uint8_t priority)
 }
 
 uint64_t
+FabricPort::CountWaiting(uint8_t priority) const
+{
+    uint64_t count = 0;
+    const FabricPacket* packet = m_queues.at(priority).packets.Front();
+    for (; packet != nullptr; packet = packet->next)
+    {
+        ++count;
+    }
+    return count;
+}
+
+uint64_t
 FabricPort::GetQueuedPackets() const
 {
     uint64_t count = 0;
     for (uint8_t priority = 0; priority < kLinkControl; ++priority)
     {
-        const FabricPacket* packet = m_queues[priority].packets.Front();
-        for (; packet != nullptr; packet = packet->next)
-        {
-            ++count;
-        }
+        count += CountWaiting(priority);
     }
     return count;
 }
@@ -631,6 +681,33 @@ FabricPort::GetPausedTime()
     BringUpToDate();
     int64_t open = m_told != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
     return PicoSeconds(m_pausedTotal + open);
+}
+
+Time
+FabricPort::GetPausedTime(uint8_t priority)
+{
+    BringUpToDate();
+    const int64_t open =
+        IsPaused(priority) ? SimulatorPicoseconds() - m_stoppedSince.at(priority) : 0;
+    return PicoSeconds(m_stoppedTotal.at(priority) + open);
+}
+
+Time
+FabricPort::GetBusyTime()
+{
+    const int64_t now = SimulatorPicoseconds();
+    BringUpToDate();
+    // Since m_freeAt, if that is past, there was nothing to send.
+    return PicoSeconds(std::min(now, m_freeAt) - m_idle);
+}
+
+Time
+FabricPort::GetWaitedTime(uint8_t priority)
+{
+    const int64_t now = SimulatorPicoseconds();
+    BringUpToDate();
+    const uint64_t waiting = CountWaiting(priority) * static_cast<uint64_t>(now);
+    return PicoSeconds(m_queues[priority].waited + waiting);
 }
 
 } // namespace ns3

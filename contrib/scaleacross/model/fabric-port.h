@@ -6,6 +6,7 @@
 #include "arrival-agenda.h"
 #include "fabric-device.h"
 #include "fabric-packet.h"
+#include "watched-trace.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
@@ -37,14 +38,23 @@ class FabricWire;
  * Departures are lazy: when packets leave follows from the queue, so they are not events of their
  * own. CatchUp(t) lets everything leave that starts until t, and is called before anything at t can
  * change the order, at the latest when the packet before arrives at the far end. With `Eager`, or
- * while a sink is connected to a trace source that departures fire (Transmit, QueueBytes), every
- * departure is an event, so that sinks see it at its time. Results are the same either way.
+ * once a sink is connected to a trace source that departures fire (Transmit, QueueBytes, PauseSent,
+ * MessageStarted of a queue pair), every departure is an event, so that sinks see it at its time.
+ * Results are the same either way.
  *
  * Left out: cut-through, pause quanta that run out.
  */
 class FabricPort : public FabricDevice
 {
   public:
+    /// Signatures of the trace sources.
+    using PacketTracedCallback = void (*)(const scaleacross::FabricPacket& packet);
+    using DropTracedCallback = void (*)(const scaleacross::FabricPacket& packet,
+                                        scaleacross::DropReason reason);
+    /// A priority, and whether it is stopped (true) or may go on.
+    using PauseTracedCallback = void (*)(uint8_t priority, bool pause);
+    using QueueTracedCallback = void (*)(uint64_t before, uint64_t after);
+
     static TypeId GetTypeId();
     FabricPort();
     ~FabricPort() override;
@@ -88,6 +98,15 @@ class FabricPort : public FabricDevice
     bool IsBlocked(uint8_t priority) const;
     /// Total time during which at least one priority was paused.
     Time GetPausedTime();
+    /// Total time during which the neighbour kept `priority` stopped.
+    Time GetPausedTime(uint8_t priority);
+    /// Total time during which the port was sending, pause frames included. Its growth over an
+    /// interval, divided by the interval, is the utilisation.
+    Time GetBusyTime();
+    /// Time that packets of `priority` have waited in this port until their first bit left, added
+    /// up over all packets, those that still wait included (found by walking along the queue). It
+    /// grows by one second per second for every packet that waits: growth means contention.
+    Time GetWaitedTime(uint8_t priority);
 
     // --- For switches, NICs and wires (times in ps) ---------------------------------------------
 
@@ -113,10 +132,13 @@ class FabricPort : public FabricDevice
     void Kick(int64_t now);
 
     /// Appends to the queue of the packet's priority. CatchUp first, Kick after.
-    void Enqueue(scaleacross::FabricPacket* packet);
+    void Enqueue(scaleacross::FabricPacket* packet, int64_t now);
 
     /// Takes all packets of a priority that wait in its queue. CatchUp first.
-    scaleacross::PacketList TakeQueue(uint8_t priority);
+    scaleacross::PacketList TakeQueue(uint8_t priority, int64_t now);
+
+    /// Departures are to be seen from now on: makes them events.
+    void WatchDepartures();
 
     /// The packets that wait in the queue of a priority, as of the last CatchUp.
     const scaleacross::PacketList& QueueOf(uint8_t priority) const
@@ -216,6 +238,9 @@ class FabricPort : public FabricDevice
     {
         scaleacross::PacketList packets;
         uint64_t bytes{0};
+        /// Sum of the times (ps) at which packets left, less those at which they came, modulo 2^64:
+        /// the time they have waited, once the queue is empty.
+        uint64_t waited{0};
     };
 
     void DoCatchUp(int64_t now);
@@ -226,7 +251,7 @@ class FabricPort : public FabricDevice
     void TraceQueue(uint64_t before);
     void ScheduleDeparture(int64_t now, int64_t at);
     void Depart();
-    bool WantsEager() const;
+    uint64_t CountWaiting(uint8_t priority) const;
 
     // What every packet needs stands together.
     int64_t m_freeAt{0};                         //!< ps: when the line is free
@@ -235,7 +260,9 @@ class FabricPort : public FabricDevice
     uint32_t m_pullable{0};                      //!< bit per priority that Pull can serve
     uint32_t m_paused{0};                        //!< bit per priority that must not start
     bool m_inService{false};                     //!< Finished() is due at m_freeAt
-    bool m_eager{false};
+    bool m_eager{false};                         //!< attribute: departures are events
+    bool m_watched{false};                       //!< departures are events, as a sink sees them
+    bool m_receiveWatched{false};                //!< the Receive trace has had a sink
     std::unique_ptr<scaleacross::WeightedTurns> m_turns; //!< null: strict priorities
     uint64_t m_psPerByte{0};                             //!< 0 if that is not a whole number
     scaleacross::FabricLane* m_lane{nullptr};
@@ -243,8 +270,8 @@ class FabricPort : public FabricDevice
     uint64_t m_sentPackets{0};
     uint64_t m_sentBytes{0};
     TracedCallback<const scaleacross::FabricPacket&> m_enqueueTrace;
-    TracedCallback<const scaleacross::FabricPacket&> m_transmitTrace;
-    TracedCallback<uint64_t, uint64_t> m_queueTrace;
+    scaleacross::WatchedTrace<const scaleacross::FabricPacket&> m_transmitTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_queueTrace;
     std::array<Queue, scaleacross::kPriorities + 1> m_queues;
 
     uint64_t m_remainder{0}; //!< of ps * rate, carried between back-to-back packets
@@ -254,6 +281,9 @@ class FabricPort : public FabricDevice
     uint32_t m_ignored{0}; //!< bit per priority that sends in spite of it
     int64_t m_pausedSince{0};
     int64_t m_pausedTotal{0};
+    std::array<int64_t, scaleacross::kPriorities> m_stoppedSince{};
+    std::array<int64_t, scaleacross::kPriorities> m_stoppedTotal{};
+    int64_t m_idle{0};         //!< ps without anything to send, until m_freeAt
     int64_t m_departureAt{-1}; //!< time of the pending departure event
     DataRate m_rate;
     double m_bitsPerSecond{0};
@@ -263,6 +293,8 @@ class FabricPort : public FabricDevice
 
     TracedCallback<const scaleacross::FabricPacket&, scaleacross::DropReason> m_dropTrace;
     TracedCallback<uint8_t, bool> m_pauseTrace;
+    scaleacross::WatchedTrace<uint8_t, bool> m_pauseSentTrace;
+    scaleacross::WatchedTrace<const scaleacross::FabricPacket&> m_receiveTrace;
 };
 
 } // namespace ns3

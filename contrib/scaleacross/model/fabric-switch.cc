@@ -388,7 +388,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
             egress.MarkIfCongested(*packet);
         }
         bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
-        egress.Enqueue(packet);
+        egress.Enqueue(packet, now);
         egress.Kick(now);
         if (firstLossless && egress.HasLossless(m_lossless))
         {
@@ -592,7 +592,7 @@ FabricSwitch::BeginStorm(uint32_t port, uint8_t priority, int64_t now)
         egress.Kick(now);
         return;
     }
-    scaleacross::PacketList packets = egress.TakeQueue(priority);
+    scaleacross::PacketList packets = egress.TakeQueue(priority, now);
     while (!packets.Empty())
     {
         FabricPacket* packet = packets.PopFront();

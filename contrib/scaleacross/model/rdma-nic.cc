@@ -12,6 +12,7 @@
 #include "ns3/boolean.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/object-vector.h"
 #include "ns3/packet.h"
 #include "ns3/uinteger.h"
 
@@ -119,6 +120,16 @@ RdmaNic::GetTypeId()
                           UintegerValue(1 << 20),
                           MakeUintegerAccessor(&RdmaNic::m_foreignLimit),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("QueuePairList",
+                          "The queue pairs of this NIC, by number.",
+                          ObjectVectorValue(),
+                          MakeObjectVectorAccessor(&RdmaNic::m_queuePairs),
+                          MakeObjectVectorChecker<RdmaQueuePair>())
+            .AddTraceSource("QueuePairCreated",
+                            "There is a new queue pair, not connected yet: where its own trace "
+                            "sources can be connected in time.",
+                            MakeTraceSourceAccessor(&RdmaNic::m_queuePairTrace),
+                            "ns3::RdmaNic::QueuePairTracedCallback")
             .AddTraceSource("MacTx",
                             "Another stack hands over a packet.",
                             MakeTraceSourceAccessor(&RdmaNic::m_macTxTrace),
@@ -244,6 +255,7 @@ RdmaNic::CreateQueuePair()
     Ptr<RdmaQueuePair> queuePair = CreateObject<RdmaQueuePair>();
     queuePair->SetNic(this, GetNQueuePairs());
     m_queuePairs.push_back(queuePair);
+    m_queuePairTrace(queuePair);
     return queuePair;
 }
 
@@ -501,7 +513,7 @@ RdmaNic::NewCnp()
 void
 RdmaNic::SendControl(FabricPacket* packet, int64_t now)
 {
-    Enqueue(packet);
+    Enqueue(packet, now);
     Kick(now);
 }
 

@@ -45,6 +45,9 @@ class RdmaQueuePair;
 class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
 {
   public:
+    /// Signature of a trace source.
+    using QueuePairTracedCallback = void (*)(Ptr<RdmaQueuePair> queuePair);
+
     static TypeId GetTypeId();
     RdmaNic();
     ~RdmaNic() override;
@@ -177,6 +180,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint64_t m_foreignSent{0};
     uint64_t m_foreignReceived{0};
     std::array<uint64_t, scaleacross::kDropReasons> m_refused{};
+    TracedCallback<Ptr<RdmaQueuePair>> m_queuePairTrace;
     TracedCallback<Ptr<const Packet>> m_macTxTrace;
     TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
     TracedCallback<Ptr<const Packet>> m_macRxTrace;

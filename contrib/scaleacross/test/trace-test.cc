@@ -48,6 +48,21 @@ class DepartureTraceTest : public TestCase
     }
 
   private:
+    static constexpr int64_t kPacket = 83'840; // ps
+
+    void Check(FabricPort& port, int64_t busy, int64_t waited, const char* when)
+    {
+        NS_TEST_EXPECT_MSG_EQ_TOL(port.GetBusyTime().GetPicoSeconds(),
+                                  busy,
+                                  Rounding(3),
+                                  "time busy " << when);
+        NS_TEST_EXPECT_MSG_EQ_TOL(port.GetWaitedTime(3).GetPicoSeconds(),
+                                  waited,
+                                  Rounding(18),
+                                  "time waited " << when);
+        NS_TEST_EXPECT_MSG_EQ(port.GetWaitedTime(0).GetPicoSeconds(), 0, "no other priority");
+    }
+
     void DoRun() override
     {
         std::vector<Event> unwatched;
@@ -67,7 +82,12 @@ class DepartureTraceTest : public TestCase
         });
         auto length = Callback<void, uint64_t, uint64_t>(
             [&](uint64_t, uint64_t bytes) { queue.push_back(bytes); });
+        // 2.5 packet times after the first packet came, three have started, after 0, 1 and 1 packet
+        // times; one waits since 1, two since 2: 1.5, 0.5 and 0.5.
         Ptr<SwitchPort> port = merge.centre->GetPort(2);
+        Simulator::Schedule(PicoSeconds(1'083'840 + 5 * kPacket / 2), [this, port]() {
+            Check(*port, 5 * kPacket / 2, 9 * kPacket / 2, "meanwhile");
+        });
         port->TraceConnectWithoutContext("Transmit", transmit);
         port->TraceConnectWithoutContext("QueueBytes", length);
         Simulator::Run();
@@ -84,6 +104,9 @@ class DepartureTraceTest : public TestCase
                               3 * 1048,
                               "1 waits after the first two came, 2 after the next, 3 at last");
         NS_TEST_ASSERT_MSG_EQ(queue.back(), 0, "empty");
+        // Packets of each sender come at 0, 1 and 2 packet times, and they start at 0 to 5: they
+        // wait 0, 1, 1, 2, 2 and 3 packet times.
+        Check(*port, 6 * kPacket, 9 * kPacket, "at the end");
         NS_TEST_ASSERT_MSG_EQ((merge.log.completed == unwatched), true, "same result");
         Simulator::Destroy();
     }
