@@ -108,7 +108,8 @@ class WholeTest : public TestCase
     {
         StandardWork work = MakeStandardWork(m_name);
         work.size = Bytes(200'000);
-        const StandardResult result = ResultOf(work, {"ns3::QuadHeapScheduler", true});
+        const StandardResult result = ResultOf(work, {"ns3::QuadHeapScheduler", true, true});
+        NS_TEST_ASSERT_MSG_EQ(result.peakOnWires.has_value(), true, "sinks were connected");
         NS_TEST_ASSERT_MSG_EQ(result.dataPacketHops, DataPacketHops(work), "hops");
         NS_TEST_ASSERT_MSG_EQ(result.dropped, 0, "PFC loses nothing");
         const auto [first, last] =
@@ -116,10 +117,10 @@ class WholeTest : public TestCase
         NS_TEST_ASSERT_MSG_GT_OR_EQ(first->Ps(), FlowBound(work).Ps(), "a flow alone is faster");
         NS_TEST_ASSERT_MSG_GT_OR_EQ(last->Ps(), WorkBound(work).Ps(), "the last wire is busy");
 
-        const StandardResult plain = ResultOf(work, {"ns3::MapScheduler", false});
+        const StandardResult plain = ResultOf(work, {"ns3::MapScheduler", false, false});
         NS_TEST_ASSERT_MSG_EQ((plain.completions == result.completions),
                               true,
-                              "neither sinks nor the event list change a time");
+                              "neither sinks nor look-ahead nor the event list change a time");
         NS_TEST_ASSERT_MSG_EQ(plain.pauseFrames, result.pauseFrames, "or a pause");
         NS_TEST_ASSERT_MSG_EQ(plain.dataPacketHops, result.dataPacketHops, "or a hop");
         NS_TEST_ASSERT_MSG_EQ(plain.peakOnWires.has_value(), false, "not sampled");
