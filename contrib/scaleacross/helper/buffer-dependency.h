@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_BUFFER_DEPENDENCY_H
 #define SCALEACROSS_BUFFER_DEPENDENCY_H
 
-#include "ns3/ptr.h"
+#include "ns3/switch-port.h"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,6 @@ namespace ns3
 {
 
 class FabricHelper;
-class SwitchPort;
 
 /// Switch ports whose wires depend on each other in a circle.
 struct BufferDependencyCycle

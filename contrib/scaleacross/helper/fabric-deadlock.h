@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_FABRIC_DEADLOCK_H
 #define SCALEACROSS_FABRIC_DEADLOCK_H
 
-#include "ns3/ptr.h"
+#include "ns3/switch-port.h"
 
 #include <cstdint>
 #include <string>
@@ -13,7 +13,6 @@ namespace ns3
 {
 
 class FabricHelper;
-class SwitchPort;
 
 /**
  * A cycle of egress queues, each of which waits for the next one and the last for the first.
