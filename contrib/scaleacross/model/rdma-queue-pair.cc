@@ -688,11 +688,10 @@ RdmaQueuePair::SetCongestionOps(Ptr<RdmaCongestionOps> control)
 DataRate
 RdmaQueuePair::GetRate()
 {
-    const int64_t now = scaleacross::SimulatorPicoseconds();
-    m_nic->CatchUp(now);
+    m_nic->BringUpToDate();
     if (m_control)
     {
-        AdvanceControl(now);
+        AdvanceControl(scaleacross::SimulatorPicoseconds());
     }
     return DataRate(m_congestion.rate);
 }

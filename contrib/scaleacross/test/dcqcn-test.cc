@@ -613,7 +613,7 @@ struct Outcome
  * different.
  */
 Outcome
-RunMixture(uint32_t seed, bool eager, const std::string& scheduler)
+RunMixture(uint32_t seed, bool eager, bool lookAhead, const std::string& scheduler)
 {
     Simulator::SetScheduler(ObjectFactory(scheduler));
     Config::SetDefault("ns3::FabricPort::Eager", BooleanValue(eager));
@@ -624,6 +624,7 @@ RunMixture(uint32_t seed, bool eager, const std::string& scheduler)
         const bool alike = random() % 2 == 0;
         auto delay = [&]() { return NanoSeconds(alike ? 1000 : 300 + random() % 5000); };
         FabricHelper fabric;
+        fabric.SetLookAhead(lookAhead);
         UseHpccSizes(fabric);
         fabric.SetSwitchAttribute("BufferSize", UintegerValue(random() % 2 == 0 ? kMiB : 8 * kMiB));
         fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(1U << 3));
@@ -691,13 +692,13 @@ RunMixture(uint32_t seed, bool eager, const std::string& scheduler)
     return result;
 }
 
-/// Lazy departures and events for every departure give the same result to the bit, marks and CNPs
-/// of every flow included.
+/// Lazy departures, events for every departure, and look-ahead give the same result to the bit,
+/// marks and CNPs of every flow included.
 class EqualityTest : public TestCase
 {
   public:
     EqualityTest()
-        : TestCase("Lazy and eager departures agree")
+        : TestCase("Lazy, eager and look-ahead agree")
     {
     }
 
@@ -708,11 +709,13 @@ class EqualityTest : public TestCase
         uint64_t pauses = 0;
         for (uint32_t seed = 1; seed <= 20; ++seed)
         {
-            const Outcome lazy = RunMixture(seed, false, "ns3::MapScheduler");
+            const Outcome lazy = RunMixture(seed, false, false, "ns3::MapScheduler");
             NS_TEST_ASSERT_MSG_EQ(lazy.delivered.size(), 48, "all delivered, seed " << seed);
-            const Outcome eager = RunMixture(seed, true, "ns3::MapScheduler");
+            const Outcome eager = RunMixture(seed, true, false, "ns3::MapScheduler");
             NS_TEST_ASSERT_MSG_EQ((lazy == eager), true, "eager, seed " << seed);
-            const Outcome other = RunMixture(seed, false, "ns3::QuadHeapScheduler");
+            const Outcome ahead = RunMixture(seed, false, true, "ns3::MapScheduler");
+            NS_TEST_ASSERT_MSG_EQ((lazy == ahead), true, "look-ahead, seed " << seed);
+            const Outcome other = RunMixture(seed, false, false, "ns3::QuadHeapScheduler");
             NS_TEST_ASSERT_MSG_EQ((lazy == other), true, "another event list, seed " << seed);
             for (size_t i = 1; i < 48; i += 3)
             {
