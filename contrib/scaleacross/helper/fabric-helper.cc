@@ -2,12 +2,14 @@
 
 #include "fabric-helper.h"
 
+#include "buffer-dependency.h"
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
@@ -19,6 +21,8 @@ namespace ns3
 {
 
 using scaleacross::ConfigError;
+
+NS_LOG_COMPONENT_DEFINE("FabricHelper");
 
 FabricHelper::FabricHelper()
 {
@@ -309,6 +313,14 @@ FabricHelper::InstallRoutes()
     for (const auto& fabricSwitch : m_switches)
     {
         fabricSwitch->CheckConfig();
+    }
+    if (g_log.IsEnabled(LOG_WARN))
+    {
+        const std::string cycle = FindBufferDependencyCycle(*this).Text();
+        if (!cycle.empty())
+        {
+            NS_LOG_WARN(cycle << ": under load, pauses may lock each other");
+        }
     }
 }
 

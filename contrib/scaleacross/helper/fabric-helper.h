@@ -100,7 +100,8 @@ class FabricHelper
     /**
      * Fills every switch's table with all shortest paths (in wires) to every NIC, grouped by ranges
      * of addresses, and checks every switch's configuration. Throws ConfigError if a NIC is not
-     * connected, or a switch cannot hold its headroom. To be called when all is connected.
+     * connected, or a switch cannot hold its headroom. To be called when all is connected. With
+     * NS_LOG=FabricHelper=warn, says so if the routes have a cyclic buffer dependency.
      *
      * As long as there is no connection, fabric addresses are given anew: NICs on the same switch
      * get neighbouring ones, switches and their NICs in the order of creation. So tables stay short

@@ -160,6 +160,12 @@ class FabricPort : public FabricDevice
     /// A sink is connected to a trace source of this port.
     virtual bool IsWatched() const;
 
+    /// Bytes of time that a pause frame takes on the wire.
+    uint32_t PauseSize() const
+    {
+        return m_pauseSize;
+    }
+
     double BitsPerSecond() const
     {
         return m_bitsPerSecond;

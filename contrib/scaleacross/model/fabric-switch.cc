@@ -282,7 +282,7 @@ FabricSwitch::CheckConfig()
                                         m_ports[i]->GetDataRate().GetBitRate(),
                                         m_maxPacket,
                                         priorities,
-                                        84,
+                                        m_ports[i]->PauseSize(),
                                         m_response.GetPicoSeconds()});
         m_headroom[i] = static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
