@@ -101,17 +101,23 @@ FabricInternetHelper::SetBase(Ipv4Address network, Ipv4Mask mask)
 Ipv4Address
 FabricInternetHelper::AddressOf(const RdmaNic& nic) const
 {
+    return AddressOf(nic.GetFabricAddress());
+}
+
+Ipv4Address
+FabricInternetHelper::AddressOf(uint32_t fabricAddress) const
+{
     // The last address of the subnet is its broadcast address.
     const uint32_t hosts = ~m_mask.Get();
-    if (nic.GetFabricAddress() + uint64_t{2} > hosts)
+    if (fabricAddress + uint64_t{2} > hosts)
     {
         throw ConfigError("FabricInternetHelper::SetBase",
                           TextOf(m_network) + " has no address for fabric address " +
-                              std::to_string(nic.GetFabricAddress()),
+                              std::to_string(fabricAddress),
                           "network + 1 + fabric address within the subnet",
                           "a shorter mask");
     }
-    return Ipv4Address(m_network.Get() + 1 + nic.GetFabricAddress());
+    return Ipv4Address(m_network.Get() + 1 + fabricAddress);
 }
 
 Ipv4InterfaceContainer

@@ -55,6 +55,8 @@ class FabricInternetHelper
 
     /// IPv4 address of a NIC, whether anything is installed or not.
     Ipv4Address AddressOf(const RdmaNic& nic) const;
+    /// The same for a fabric address.
+    Ipv4Address AddressOf(uint32_t fabricAddress) const;
 
   private:
     Ipv4Address m_network;

@@ -109,6 +109,19 @@ RdmaQueuePair::GetTypeId()
                           UintegerValue(7),
                           MakeUintegerAccessor(&RdmaQueuePair::m_cnpPriority),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
+            .AddTraceSource("MessagePosted",
+                            "A message is posted: bytes, tag, PSN of its first packet, packets.",
+                            MakeTraceSourceAccessor(&RdmaQueuePair::m_postedTrace),
+                            "ns3::RdmaQueuePair::PostedTracedCallback")
+            .AddTraceSource("MessageStarted",
+                            "The first bit of a message leaves for the first time: bytes, tag.",
+                            MakeTraceSourceAccessor(&RdmaQueuePair::m_startedTrace),
+                            "ns3::RdmaQueuePair::MessageTracedCallback")
+            .AddTraceSource("MessageArriving",
+                            "The first packet of a message has come in at the receiver, again if "
+                            "it was sent again: bytes of its payload, tag.",
+                            MakeTraceSourceAccessor(&RdmaQueuePair::m_arrivingTrace),
+                            "ns3::RdmaQueuePair::MessageTracedCallback")
             .AddTraceSource("MessageSent",
                             "A message is acknowledged completely: bytes, tag.",
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_sentTrace),
@@ -156,6 +169,15 @@ RdmaQueuePair::SetNic(RdmaNic* nic, uint32_t number)
 {
     m_nic = nic;
     m_number = number;
+    // Whoever looks at this queue pair has to see its NIC act at the right time.
+    const auto watch = [nic]() { nic->WatchDepartures(); };
+    m_startedTrace.OnConnect(watch);
+    m_arrivingTrace.OnConnect(watch);
+    m_sentTrace.OnConnect(watch);
+    m_deliveredTrace.OnConnect(watch);
+    m_retransmitTrace.OnConnect(watch);
+    m_timeoutTrace.OnConnect(watch);
+    m_cnpTrace.OnConnect(watch);
 }
 
 void
@@ -220,6 +242,7 @@ RdmaQueuePair::PostSend(Bytes bytes, uint64_t tag)
     }
     uint64_t packets = std::max<uint64_t>(1, (bytes.Count() + m_mtu - 1) / m_mtu);
     m_messages.push_back({bytes.Count(), tag, m_endPsn, packets});
+    m_postedTrace(bytes.Count(), tag, m_endPsn, packets);
     m_endPsn += packets;
     ++m_counters.postedMessages;
     m_counters.postedBytes += bytes.Count();
@@ -250,6 +273,7 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     packet.entropy = m_entropy;
     packet.priority = m_priority;
     packet.payload = static_cast<uint16_t>(std::min<uint64_t>(left, m_mtu));
+    packet.firstOfMessage = index == 0;
     packet.lastOfMessage = index + 1 == message.packets;
     packet.size = static_cast<uint16_t>(m_nic->WireSize(packet.payload, index == 0));
     packet.ecnCapable = m_ecnCapable;
@@ -262,6 +286,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     ++m_next;
     if (m_next > m_sentUpTo)
     {
+        if (packet.firstOfMessage)
+        {
+            m_startedTrace(message.bytes, message.tag);
+        }
         m_sentUpTo = m_next;
     }
     else
@@ -405,6 +433,10 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
     if (packet.ecnMarked)
     {
         NoteMark(now);
+    }
+    if (packet.firstOfMessage)
+    {
+        m_arrivingTrace(packet.payload, packet.tag);
     }
     if (packet.psn > m_expected)
     {
@@ -620,6 +652,12 @@ uint32_t
 RdmaQueuePair::GetRemoteAddress() const
 {
     return m_remoteAddress;
+}
+
+uint32_t
+RdmaQueuePair::GetRemoteNumber() const
+{
+    return m_remoteNumber;
 }
 
 uint16_t

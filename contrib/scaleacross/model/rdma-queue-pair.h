@@ -8,6 +8,7 @@
 #include "fabric-packet.h"
 #include "rate-pacer.h"
 #include "rdma-congestion-ops.h"
+#include "watched-trace.h"
 
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
@@ -78,6 +79,16 @@ class RdmaQueuePair : public Object
         uint64_t cnpsSent{0};
     };
 
+    /// Signatures of the trace sources.
+    using PostedTracedCallback = void (*)(uint64_t bytes,
+                                          uint64_t tag,
+                                          uint64_t firstPsn,
+                                          uint64_t packets);
+    using MessageTracedCallback = void (*)(uint64_t bytes, uint64_t tag);
+    using RetransmitTracedCallback = void (*)(uint64_t psn, uint64_t packets);
+    using TimeoutTracedCallback = void (*)(uint64_t psn, uint32_t timeoutsBefore);
+    using CnpTracedCallback = void (*)();
+
     static TypeId GetTypeId();
     RdmaQueuePair();
     ~RdmaQueuePair() override;
@@ -104,6 +115,8 @@ class RdmaQueuePair : public Object
     /// Its place in RdmaNic::GetQueuePair, and what packets to it carry.
     uint32_t GetNumber() const;
     uint32_t GetRemoteAddress() const;
+    /// Number of the other end at its NIC.
+    uint32_t GetRemoteNumber() const;
     uint16_t GetEntropy() const;
     uint8_t GetPriority() const;
     RdmaNic& GetNic() const;
@@ -263,11 +276,14 @@ class RdmaQueuePair : public Object
     RdmaMessageCallback m_delivery;
     RdmaFailureCallback m_failureCallback;
 
-    TracedCallback<uint64_t, uint64_t> m_sentTrace;
-    TracedCallback<uint64_t, uint64_t> m_deliveredTrace;
-    TracedCallback<uint64_t, uint64_t> m_retransmitTrace;
-    TracedCallback<uint64_t, uint32_t> m_timeoutTrace;
-    TracedCallback<> m_cnpTrace;
+    TracedCallback<uint64_t, uint64_t, uint64_t, uint64_t> m_postedTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_startedTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_arrivingTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_sentTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_deliveredTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_retransmitTrace;
+    scaleacross::WatchedTrace<uint64_t, uint32_t> m_timeoutTrace;
+    scaleacross::WatchedTrace<> m_cnpTrace;
 };
 
 } // namespace ns3
