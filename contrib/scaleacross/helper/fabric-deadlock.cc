@@ -2,6 +2,7 @@
 
 #include "fabric-deadlock.h"
 
+#include "core/base/errors.h"
 #include "fabric-helper.h"
 
 #include "ns3/fabric-switch.h"
@@ -134,7 +135,7 @@ class PauseGraph
         return stuck;
     }
 
-    /// Domain: a stuck queue. There is always one, or its pauser could resume it.
+    /// Domain: a stuck queue.
     QueueKey WaitsFor(const QueueKey& queue) const
     {
         const Pauser& pauser = m_stuck.at(queue);
@@ -145,6 +146,9 @@ class PauseGraph
                 return {pauser.place, part.egress, part.priority};
             }
         }
+        SCALEACROSS_INVARIANT(false,
+                              m_fabric.Switches()[queue.place]->GetPort(queue.port)->Describe() +
+                                  " is stuck, but its pauser holds nothing of it");
         return queue;
     }
 
