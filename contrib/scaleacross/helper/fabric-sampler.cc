@@ -97,7 +97,8 @@ FabricSampler::Start(const std::string& prefix, Time period, Time last)
         Open(m_portFile,
              prefix + "-ports.csv",
              period,
-             "time_ps,port,queue_bytes,stopped_priorities,sent_bytes,utilisation,stopped_share");
+             "time_ps,port,queue_bytes,stopped_priorities,sent_bytes,ecn_marked,utilisation,"
+             "stopped_share");
     }
     if (!m_flows.empty())
     {
@@ -171,11 +172,13 @@ FabricSampler::SamplePort(SampledPort& sampled)
     {
         stopped |= port.IsPaused(priority) ? 1U << priority : 0U;
     }
+    Ptr<SwitchPort> switchPort = DynamicCast<SwitchPort>(sampled.port);
+    const uint64_t marked = switchPort ? switchPort->GetEcnMarked() : 0;
     const Time busy = port.GetBusyTime();
     const Time paused = port.GetPausedTime();
     const double period = m_period.GetSeconds();
     m_portFile << Simulator::Now().GetPicoSeconds() << ',' << port.Describe() << ',' << queue << ','
-               << stopped << ',' << port.GetSentBytes() << ','
+               << stopped << ',' << port.GetSentBytes() << ',' << marked << ','
                << (busy - sampled.busy).GetSeconds() / period << ','
                << (paused - sampled.stopped).GetSeconds() / period << '\n';
     sampled.busy = busy;

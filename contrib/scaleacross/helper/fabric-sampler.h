@@ -37,6 +37,7 @@ class RdmaConnection;
  *   queue_bytes          waiting, all priorities; in a NIC foreign packets too
  *   stopped_priorities   bit p: the neighbour keeps priority p stopped
  *   sent_bytes           on the wire, since the beginning
+ *   ecn_marked           packets marked on joining a queue here, since the beginning
  *   utilisation          share of the last interval during which the line was busy
  *   stopped_share        share of it during which at least one priority was stopped
  *
