@@ -250,7 +250,8 @@ FabricPort::StartNext(uint32_t ready)
     uint8_t priority = m_turns ? m_turns->Choose(ready, m_sentBytes) : Largest(ready);
     Queue& queue = m_queues[priority];
     FabricPacket* packet;
-    if (queue.packets.Empty())
+    const bool queued = !queue.packets.Empty();
+    if (!queued)
     {
         packet = Pull(priority, m_freeAt);
     }
@@ -263,25 +264,24 @@ FabricPort::StartNext(uint32_t ready)
         {
             m_queued &= ~(1U << priority);
         }
-        if (priority != kLinkControl)
-        {
-            m_queueBytes -= packet->size;
-            TraceQueue(m_queueBytes + packet->size);
-        }
-    }
-    if (priority != kLinkControl)
-    {
-        ++m_sentPackets;
-        m_sentBytes += packet->size;
-        m_transmitTrace(*packet);
-    }
-    else
-    {
-        m_pauseSentTrace(packet->pauseClass, packet->kind == PacketKind::Pause);
+        m_queueBytes -= priority != kLinkControl ? packet->size : 0;
     }
     m_inService = Started(*packet, m_freeAt);
     m_freeAt += Serialise(packet->size);
     m_lane->Push(packet, m_freeAt);
+    // Sinks come last: one that asks for a counter brings the port up to date.
+    if (priority == kLinkControl)
+    {
+        m_pauseSentTrace(packet->pauseClass, packet->kind == PacketKind::Pause);
+        return;
+    }
+    ++m_sentPackets;
+    m_sentBytes += packet->size;
+    if (queued)
+    {
+        TraceQueue(m_queueBytes + packet->size);
+    }
+    m_transmitTrace(*packet);
 }
 
 void
@@ -394,8 +394,10 @@ FabricPort::Enqueue(FabricPacket* packet, int64_t now)
     if (packet->priority != kLinkControl)
     {
         m_queueBytes += packet->size;
-        m_enqueueTrace(*packet);
+        // A sink that asks for a counter may make the packet leave: no sink after it looks at the
+        // queue.
         TraceQueue(m_queueBytes - packet->size);
+        m_enqueueTrace(*packet);
     }
 }
 

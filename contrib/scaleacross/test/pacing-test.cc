@@ -343,52 +343,98 @@ class FailureTest : public TestCase
     }
 };
 
-/// Counters asked for in the middle of everything, in callbacks, bring the port up to date there
-/// and change no time.
+/**
+ * Counters asked for in the middle of everything bring the port up to date there, and change no
+ * time: in callbacks, in sinks of every trace source that a port fires, and while a queue waits.
+ * Three hosts send to one with a window of one packet, so that ports are idle when ACKs come, or
+ * with none, so that they are not.
+ */
 class AskingTest : public TestCase
 {
   public:
-    AskingTest()
-        : TestCase("Asking in a callback changes no time")
+    AskingTest(uint64_t limit, uint64_t window)
+        : TestCase("Asking changes no time, limit " + std::to_string(limit) + " window " +
+                   std::to_string(window)),
+          m_limit(limit),
+          m_window(window)
     {
     }
 
   private:
     void DoRun() override
     {
-        std::vector<Event> plain = Simulate(false, 0);
-        std::vector<Event> asked = Simulate(true, 0);
-        NS_TEST_ASSERT_MSG_EQ(plain.size(), 200, "all there");
-        NS_TEST_ASSERT_MSG_EQ((plain == asked), true, "without a limit");
-        plain = Simulate(false, 30'000'000'000);
-        asked = Simulate(true, 30'000'000'000);
-        NS_TEST_ASSERT_MSG_EQ((plain == asked), true, "with a limit");
+        const std::vector<Event> plain = Simulate(false, false);
+        NS_TEST_ASSERT_MSG_EQ(plain.size(), 600, "all there");
+        NS_TEST_ASSERT_MSG_EQ((plain == Simulate(true, false)), true, "in callbacks");
+        NS_TEST_ASSERT_MSG_EQ((plain == Simulate(false, true)), true, "in sinks");
     }
 
-    std::vector<Event> Simulate(bool ask, uint64_t limit)
+    static void Ask(const FabricHelper& fabric)
     {
-        Pair pair("100Gbps");
-        // A window of one packet: it can send only when an ACK has come, from an idle port.
-        pair.fabric.SetQueuePairAttribute("Window", UintegerValue(1000));
-        auto connection = pair.Limited(limit);
-        Log log;
-        log.Watch(connection);
-        if (ask)
+        for (const auto& nic : fabric.Nics())
         {
-            connection->SetCompletionCallback(RdmaMessageCallback([&](Bytes, uint64_t) {
-                pair.a->GetSentBytes();
-                pair.a->GetDataSent();
-                connection->GetQueuePair(0)->GetRate();
-            }));
+            nic->GetSentBytes();
+            nic->GetQueueBytes();
+            nic->GetPeer()->GetSentPackets();
+            nic->GetPeer()->GetQueueBytes(3);
         }
-        for (uint64_t i = 0; i < 200; ++i)
+        fabric.Switches()[0]->GetOccupancy();
+        for (const auto& connection : fabric.Connections())
         {
-            connection->Send(Bytes(1000), i);
+            connection->GetQueuePair(0)->GetRate();
+            connection->GetQueuePair(0)->GetCounters();
+        }
+    }
+
+    static void Watch(const FabricHelper& fabric, Ptr<FabricPort> port)
+    {
+        using Sink = Callback<void, const scaleacross::FabricPacket&>;
+        const Sink ask([&fabric](const scaleacross::FabricPacket&) { Ask(fabric); });
+        port->TraceConnectWithoutContext("Enqueue", ask);
+        port->TraceConnectWithoutContext("Transmit", ask);
+        port->TraceConnectWithoutContext(
+            "QueueBytes",
+            Callback<void, uint64_t, uint64_t>([&fabric](uint64_t, uint64_t) { Ask(fabric); }));
+    }
+
+    std::vector<Event> Simulate(bool callbacks, bool sinks) const
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        BuildStar(fabric, 4, "100Gbps", MicroSeconds(1));
+        fabric.SetQueuePairAttribute("Window", UintegerValue(m_window));
+        fabric.SetQueuePairAttribute("RateLimit", DataRateValue(DataRate(m_limit)));
+        Log log;
+        for (uint64_t i = 0; i < 3; ++i)
+        {
+            auto connection = fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[3]);
+            log.Watch(connection);
+            if (callbacks)
+            {
+                connection->SetCompletionCallback(
+                    RdmaMessageCallback([&fabric](Bytes, uint64_t) { Ask(fabric); }));
+            }
+            for (uint64_t k = 0; k < 200; ++k)
+            {
+                connection->Send(Bytes(1000), 1000 * i + k);
+            }
+        }
+        for (const auto& nic : fabric.Nics())
+        {
+            if (sinks)
+            {
+                Watch(fabric, nic);
+                Watch(fabric, nic->GetPeer());
+            }
         }
         Simulator::Run();
         Simulator::Destroy();
+        std::sort(log.delivered.begin(), log.delivered.end());
         return log.delivered;
     }
+
+    uint64_t m_limit;
+    uint64_t m_window;
 };
 
 class PacingSuite : public TestSuite
@@ -421,7 +467,11 @@ class PacingSuite : public TestSuite
         AddTestCase(new EventsTest(1'000'000'000, 3));
         AddTestCase(new RestTest);
         AddTestCase(new FailureTest);
-        AddTestCase(new AskingTest);
+        for (uint64_t limit : {0UL, 30'000'000'000UL})
+        {
+            AddTestCase(new AskingTest(limit, 0));
+            AddTestCase(new AskingTest(limit, 1000));
+        }
     }
 };
 
