@@ -423,7 +423,7 @@ FabricPort::Pull(uint8_t, int64_t)
 }
 
 bool
-FabricPort::Started(const FabricPacket&, int64_t)
+FabricPort::Started(FabricPacket&, int64_t)
 {
     return false;
 }

@@ -203,7 +203,7 @@ class FabricPort : public FabricDevice
     virtual void Finished();
 
     /// A packet starts. Returns true if Finished() is to be called.
-    virtual bool Started(const scaleacross::FabricPacket& packet, int64_t start);
+    virtual bool Started(scaleacross::FabricPacket& packet, int64_t start);
 
     /// The neighbour has stopped a priority that it had not stopped, or lets it go on.
     virtual void PauseChanged(uint8_t priority, bool paused, int64_t now);

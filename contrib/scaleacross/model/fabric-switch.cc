@@ -144,6 +144,12 @@ FabricSwitch::GetTypeId()
                           DoubleValue(0.01),
                           MakeDoubleAccessor(&FabricSwitch::m_pmax),
                           MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnAtDeparture",
+                          "Mark a packet by what waits behind it when it leaves, not by what it "
+                          "finds when it joins the queue.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDeparture),
+                          MakeBooleanChecker())
             .AddAttribute("EcnReferenceRate",
                           "If not 0: EcnKmin and EcnKmax are those of a port of this rate, and "
                           "grow with the rate of the port. 0: they are the same for all ports.",
@@ -318,9 +324,10 @@ FabricSwitch::SetUpEcn()
                           "at most EcnKmax",
                           "");
     }
-    m_ecn = m_ecnMask;
-    for (uint32_t i = 0; i < GetNPorts() && m_ecn != 0; ++i)
+    m_ecn = m_ecnAtDeparture ? 0 : m_ecnMask;
+    for (uint32_t i = 0; i < GetNPorts() && m_ecnMask != 0; ++i)
     {
+        m_ports[i]->m_ecnDeparting = m_ecnAtDeparture ? m_ecnMask : 0;
         scaleacross::EcnThresholds thresholds{m_kmin, m_kmax, m_pmax};
         if (m_ecnReference.GetBitRate() > 0)
         {

@@ -34,7 +34,7 @@ namespace ns3
  * With WatchdogDetection, a PfcWatchdog gives up on queues that stay paused.
  *
  * ECN: a packet that may be marked, of a priority in EcnPriorities, is marked with a probability
- * that follows from the bytes waiting in its egress queue when it joins (EcnMarker).
+ * that follows from the bytes waiting in its egress queue when it joins, or leaves (EcnMarker).
  *
  * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
@@ -167,7 +167,7 @@ class FabricSwitch : public Object,
     std::vector<uint8_t> m_pausingBits;   //!< per port: bit per priority
     uint64_t m_seed{0};
     uint32_t m_lossless{0}; //!< bit per priority
-    uint32_t m_ecn{0};      //!< bit per priority whose packets may be marked
+    uint32_t m_ecn{0};      //!< bit per priority whose packets may be marked when they join
     int64_t m_caughtUp{-1}; //!< time of the last CatchUp of all ports
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
@@ -193,6 +193,7 @@ class FabricSwitch : public Object,
     uint64_t m_kmin{0};
     uint64_t m_kmax{0};
     double m_pmax{0};
+    bool m_ecnAtDeparture{false};
     DataRate m_ecnReference;
     int64_t m_stream{-1}; //!< of port 0, -1 if none was assigned
 

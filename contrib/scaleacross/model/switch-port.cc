@@ -57,7 +57,7 @@ SwitchPort::Receive(scaleacross::FabricPacket* packet, int64_t now)
 }
 
 bool
-SwitchPort::Started(const scaleacross::FabricPacket& packet, int64_t)
+SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t)
 {
     if (packet.kind >= scaleacross::PacketKind::Pause)
     {
@@ -66,6 +66,10 @@ SwitchPort::Started(const scaleacross::FabricPacket& packet, int64_t)
     m_leavingSize = packet.size;
     m_leavingIngress = packet.ingress;
     m_leavingPriority = packet.priority;
+    if (packet.ecnCapable && ((m_ecnDeparting >> packet.priority) & 1U) != 0)
+    {
+        MarkIfCongested(packet);
+    }
     return true;
 }
 

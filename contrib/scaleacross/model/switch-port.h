@@ -25,7 +25,7 @@ class SwitchPort : public FabricPort
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
 
-    /// Packets marked when they joined the queue.
+    /// Packets that this port has marked.
     uint64_t GetEcnMarked() const;
 
     /// Bytes of the packet that is being sent and still counts in the buffer, 0 if there is none.
@@ -46,7 +46,7 @@ class SwitchPort : public FabricPort
 
     void DoDispose() override;
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
-    bool Started(const scaleacross::FabricPacket& packet, int64_t start) override;
+    bool Started(scaleacross::FabricPacket& packet, int64_t start) override;
     void Finished() override;
     void PauseChanged(uint8_t priority, bool paused, int64_t now) override;
     void Resumed(int64_t now) override;
@@ -60,6 +60,7 @@ class SwitchPort : public FabricPort
     uint8_t m_marked{0}; //!< bit per priority whose packets the PFC watchdog wants to see
     std::unique_ptr<scaleacross::EcnMarker> m_ecn; //!< null if nothing is marked
     uint64_t m_ecnMarked{0};
+    uint32_t m_ecnDeparting{0}; //!< bit per priority that is marked when it leaves
 };
 
 } // namespace ns3

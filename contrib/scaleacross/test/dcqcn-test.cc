@@ -629,6 +629,7 @@ RunMixture(uint32_t seed, bool eager, bool lookAhead, const std::string& schedul
         fabric.SetSwitchAttribute("BufferSize", UintegerValue(random() % 2 == 0 ? kMiB : 8 * kMiB));
         fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(1U << 3));
         fabric.SetSwitchAttribute("EcnPmax", DoubleValue(0.1));
+        fabric.SetSwitchAttribute("EcnAtDeparture", BooleanValue(random() % 2 == 0));
         fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
         fabric.SetQueuePairAttribute("RetryCount", UintegerValue(100));
         Ptr<FabricSwitch> leaves[] = {fabric.AddSwitch(), fabric.AddSwitch()};

@@ -183,6 +183,66 @@ class ThresholdsTest : public TestCase
     }
 };
 
+/**
+ * Marks of a burst, packet by packet. 40 packets arrive every t = 83.84 ns and leave every 4 t; a
+ * step at 10 packets.
+ *
+ * Packet i finds the i before it, less those that have started: 1 + floor(i / 4), as a packet that
+ * leaves at the same time goes first. More than 10 from i = 15 on (15 - 4 = 11; 14 - 4 = 10).
+ *
+ * Packet k starts at 4 k t. Behind it wait those that arrived before, 4 k and at most 40, less k +
+ * 1: 3 k - 1, from k = 10 on 39 - k. More than 10 from k = 4 (11) to 28 (11): as many, but sooner.
+ */
+class BurstTest : public TestCase
+{
+  public:
+    explicit BurstTest(bool atDeparture)
+        : TestCase(std::string("Marks of a burst, ") + (atDeparture ? "leaving" : "joining")),
+          m_atDeparture(atDeparture)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(1U << 3));
+        fabric.SetSwitchAttribute("EcnKmin", UintegerValue(10 * 1048));
+        fabric.SetSwitchAttribute("EcnKmax", UintegerValue(10 * 1048));
+        fabric.SetSwitchAttribute("EcnAtDeparture", BooleanValue(m_atDeparture));
+        fabric.SetQueuePairAttribute("EcnCapable", BooleanValue(true));
+        Ptr<FabricSwitch> centre = fabric.AddSwitch();
+        for (const char* rate : {"100Gbps", "25Gbps"})
+        {
+            auto nic = fabric.AddNic(fabric.AddHost());
+            fabric.Connect(nic, centre, DataRate(rate), MicroSeconds(1));
+        }
+        fabric.InstallRoutes();
+        std::vector<uint64_t> marked;
+        centre->GetPort(1)->TraceConnectWithoutContext(
+            "Transmit",
+            Callback<void, const FabricPacket&>([&marked](const FabricPacket& packet) {
+                if (packet.ecnMarked)
+                {
+                    marked.push_back(packet.psn);
+                }
+            }));
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1])->Send(Bytes(40'000), 0);
+        Simulator::Run();
+        std::vector<uint64_t> expected;
+        for (uint64_t psn = m_atDeparture ? 4 : 15; psn <= (m_atDeparture ? 28U : 39U); ++psn)
+        {
+            expected.push_back(psn);
+        }
+        NS_TEST_ASSERT_MSG_EQ((marked == expected), true, marked.size() << " are marked");
+        NS_TEST_ASSERT_MSG_EQ(centre->GetEcnMarked(), 25, "as counted");
+        Simulator::Destroy();
+    }
+
+    bool m_atDeparture;
+};
+
 /// Off by default; only priorities of the mask; refused if Kmin is above Kmax; same stream, same
 /// marks; another stream, others.
 class ConfigurationTest : public TestCase
@@ -543,6 +603,8 @@ class EcnSuite : public TestSuite
         {
             AddTestCase(new RedTest(burst));
         }
+        AddTestCase(new BurstTest(false));
+        AddTestCase(new BurstTest(true));
         AddTestCase(new ConfigurationTest);
         AddTestCase(new CnpIntervalTest(50'000, 150));
         AddTestCase(new CnpIntervalTest(4000, 12)); // 11.93
