@@ -251,23 +251,25 @@ FabricPort::StartNext(uint32_t ready)
     Queue& queue = m_queues[priority];
     FabricPacket* packet;
     const bool queued = !queue.packets.Empty();
+    const int64_t start = m_freeAt;
+    m_freeAt = scaleacross::kNever; // whoever asks for a counter meanwhile must not start another
     if (!queued)
     {
-        packet = Pull(priority, m_freeAt);
+        packet = Pull(priority, start);
     }
     else
     {
         packet = queue.packets.PopFront();
         queue.bytes -= packet->size;
-        queue.waited += static_cast<uint64_t>(m_freeAt);
+        queue.waited += static_cast<uint64_t>(start);
         if (queue.packets.Empty())
         {
             m_queued &= ~(1U << priority);
         }
         m_queueBytes -= priority != kLinkControl ? packet->size : 0;
     }
-    m_inService = Started(*packet, m_freeAt);
-    m_freeAt += Serialise(packet->size);
+    m_inService = Started(*packet, start);
+    m_freeAt = start + Serialise(packet->size);
     m_lane->Push(packet, m_freeAt);
     // Sinks come last: one that asks for a counter brings the port up to date.
     if (priority == kLinkControl)

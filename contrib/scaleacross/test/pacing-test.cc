@@ -363,10 +363,18 @@ class AskingTest : public TestCase
   private:
     void DoRun() override
     {
-        const std::vector<Event> plain = Simulate(false, false);
+        const std::vector<Event> plain = Simulate(false, false, false);
         NS_TEST_ASSERT_MSG_EQ(plain.size(), 600, "all there");
-        NS_TEST_ASSERT_MSG_EQ((plain == Simulate(true, false)), true, "in callbacks");
-        NS_TEST_ASSERT_MSG_EQ((plain == Simulate(false, true)), true, "in sinks");
+        for (bool lookAhead : {false, true})
+        {
+            const std::string ahead = lookAhead ? ", with look-ahead" : "";
+            NS_TEST_ASSERT_MSG_EQ((plain == Simulate(true, false, lookAhead)),
+                                  true,
+                                  "in callbacks" << ahead);
+            NS_TEST_ASSERT_MSG_EQ((plain == Simulate(false, true, lookAhead)),
+                                  true,
+                                  "in sinks" << ahead);
+        }
     }
 
     static void Ask(const FabricHelper& fabric)
@@ -375,10 +383,7 @@ class AskingTest : public TestCase
         {
             nic->GetSentBytes();
             nic->GetQueueBytes();
-            nic->GetPeer()->GetSentPackets();
-            nic->GetPeer()->GetQueueBytes(3);
         }
-        fabric.Switches()[0]->GetOccupancy();
         for (const auto& connection : fabric.Connections())
         {
             connection->GetQueuePair(0)->GetRate();
@@ -386,10 +391,27 @@ class AskingTest : public TestCase
         }
     }
 
-    static void Watch(const FabricHelper& fabric, Ptr<FabricPort> port)
+    /// Those of a switch that runs ahead may be asked only at times that are announced.
+    static void AskSwitch(const FabricHelper& fabric)
+    {
+        for (const auto& nic : fabric.Nics())
+        {
+            nic->GetPeer()->GetSentPackets();
+            nic->GetPeer()->GetQueueBytes(3);
+        }
+        fabric.Switches()[0]->GetOccupancy();
+    }
+
+    static void Watch(const FabricHelper& fabric, Ptr<FabricPort> port, bool lookAhead)
     {
         using Sink = Callback<void, const scaleacross::FabricPacket&>;
-        const Sink ask([&fabric](const scaleacross::FabricPacket&) { Ask(fabric); });
+        const Sink ask([&fabric, lookAhead](const scaleacross::FabricPacket&) {
+            Ask(fabric);
+            if (!lookAhead)
+            {
+                AskSwitch(fabric);
+            }
+        });
         port->TraceConnectWithoutContext("Enqueue", ask);
         port->TraceConnectWithoutContext("Transmit", ask);
         port->TraceConnectWithoutContext(
@@ -397,9 +419,10 @@ class AskingTest : public TestCase
             Callback<void, uint64_t, uint64_t>([&fabric](uint64_t, uint64_t) { Ask(fabric); }));
     }
 
-    std::vector<Event> Simulate(bool callbacks, bool sinks) const
+    std::vector<Event> Simulate(bool callbacks, bool sinks, bool lookAhead) const
     {
         FabricHelper fabric;
+        fabric.SetLookAhead(lookAhead);
         UseHpccSizes(fabric);
         BuildStar(fabric, 4, "100Gbps", MicroSeconds(1));
         fabric.SetQueuePairAttribute("Window", UintegerValue(m_window));
@@ -414,6 +437,16 @@ class AskingTest : public TestCase
                 connection->SetCompletionCallback(
                     RdmaMessageCallback([&fabric](Bytes, uint64_t) { Ask(fabric); }));
             }
+            for (const char* source : {"MessageStarted", "MessageSent", "MessageDelivered"})
+            {
+                const Callback<void, uint64_t, uint64_t> ask(
+                    [&fabric](uint64_t, uint64_t) { Ask(fabric); });
+                if (sinks)
+                {
+                    connection->GetQueuePair(0)->TraceConnectWithoutContext(source, ask);
+                    connection->GetRemoteQueuePair(0)->TraceConnectWithoutContext(source, ask);
+                }
+            }
             for (uint64_t k = 0; k < 200; ++k)
             {
                 connection->Send(Bytes(1000), 1000 * i + k);
@@ -423,8 +456,8 @@ class AskingTest : public TestCase
         {
             if (sinks)
             {
-                Watch(fabric, nic);
-                Watch(fabric, nic->GetPeer());
+                Watch(fabric, nic, lookAhead);
+                Watch(fabric, nic->GetPeer(), lookAhead);
             }
         }
         Simulator::Run();
