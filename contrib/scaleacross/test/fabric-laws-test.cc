@@ -438,8 +438,8 @@ class LawsSuite : public TestSuite
     LawsSuite()
         : TestSuite("scaleacross-laws")
     {
-        AddTestCase(new LawsTest(0, 40));
-        AddTestCase(new LawsTest(100, 30));
+        AddTestCase(new LawsTest(0, 24));
+        AddTestCase(new LawsTest(100, 16));
     }
 };
 
