@@ -18,6 +18,7 @@ enum class PacketKind : uint8_t
     Data,
     Ack,     //!< all packets before psn have arrived
     Nak,     //!< the same, and psn is missing although a later one has arrived
+    RnrNak,  //!< the same, and the receiver was not ready for psn; tag is the code of its timer
     Cnp,     //!< congestion notification: packets of this queue pair have come in marked
     Foreign, //!< of another stack (IP): carried as it is, tag is its frame
     Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
@@ -67,7 +68,7 @@ struct FabricPacket
     FabricPacket* next;
     PacketPool* home;
     int64_t arrival; //!< ps: last bit at the far end of the wire it is on
-    uint64_t psn;    //!< 64 bits here; 24 of them would be in the header
+    uint64_t psn;    //!< 64 bits here; 24 of them are in the header (psn.h)
     uint64_t tag; //!< data: of the message; ACK and NAK: PSN of the packet that caused it; foreign:
                   //!< frame
     uint32_t source; //!< fabric address of the sending NIC
