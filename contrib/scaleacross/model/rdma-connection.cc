@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "rdma-nic.h"
 
+#include "ns3/enum.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -37,7 +38,17 @@ RdmaConnection::GetTypeId()
                 "turn; 0 divides every message evenly over all of them.",
                 UintegerValue(512 << 10),
                 MakeUintegerAccessor(&RdmaConnection::m_segmentSize),
-                MakeUintegerChecker<uint64_t>());
+                MakeUintegerChecker<uint64_t>())
+            .AddAttribute("Operation",
+                          "By what each segment is carried: Write, WriteWithImmediate or Send.",
+                          EnumValue(UseWrite),
+                          MakeEnumAccessor(&RdmaConnection::m_operation),
+                          MakeEnumChecker(UseWrite,
+                                          "Write",
+                                          UseWriteWithImmediate,
+                                          "WriteWithImmediate",
+                                          UseSend,
+                                          "Send"));
     return tid;
 }
 
@@ -122,7 +133,9 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
     for (uint64_t left = bytes.Count(); count > 0; --count)
     {
         uint64_t part = std::min(left, segment);
-        m_local[m_turn]->PostSend(Bytes(part), id);
+        m_local[m_turn]->Post(static_cast<scaleacross::RdmaOperation>(m_operation),
+                              Bytes(part),
+                              id);
         m_turn = (m_turn + 1) % m_queuePairs;
         left -= part;
     }

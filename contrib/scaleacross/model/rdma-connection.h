@@ -32,6 +32,14 @@ namespace ns3
 class RdmaConnection : public Object
 {
   public:
+    /// Values of the attribute Operation: scaleacross::RdmaOperation's, in its order.
+    enum Operation
+    {
+        UseWrite,
+        UseWriteWithImmediate,
+        UseSend
+    };
+
     static TypeId GetTypeId();
     RdmaConnection();
     ~RdmaConnection() override;
@@ -94,6 +102,7 @@ class RdmaConnection : public Object
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
     uint32_t m_queuePairs{1};
     uint64_t m_segmentSize{0};
+    Operation m_operation{UseWrite};
 
     RdmaMessageCallback m_delivery;
     RdmaMessageCallback m_completion;

@@ -21,6 +21,7 @@ struct RdmaCounters
     uint64_t retransmissions{0}; //!< packets sent again
     uint64_t timeouts{0};
     uint64_t notReady{0}; //!< times the receiver had no buffer and the sender waited
+    uint64_t cnpsReceived{0};
     // Receiving
     uint64_t deliveredMessages{0};
     uint64_t notified{0};       //!< of them, those that the receiver's software is told of
@@ -30,6 +31,8 @@ struct RdmaCounters
     uint64_t outOfOrder{0};     //!< packets that came before an earlier one
     uint64_t placedEarly{0};    //!< of them, those that were kept; the rest was thrown away
     uint64_t duplicates{0};     //!< packets that had arrived before
+    uint64_t markedPackets{0};  //!< packets that were marked on the way
+    uint64_t cnpsSent{0};
 };
 
 } // namespace scaleacross

@@ -28,6 +28,7 @@ using scaleacross::FabricPacket;
 using scaleacross::kNever;
 using scaleacross::PacketKind;
 using scaleacross::PacketPool;
+using scaleacross::RdmaOperation;
 using scaleacross::SimulatorPicoseconds;
 
 namespace
@@ -74,13 +75,18 @@ RdmaNic::GetTypeId()
                           MakeUintegerAccessor(&RdmaNic::m_frameSize),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("RethSize",
-                          "Further header bytes of the first packet of a message.",
+                          "Further header bytes of the first packet of a write.",
                           UintegerValue(16),
                           MakeUintegerAccessor(&RdmaNic::m_rethSize),
                           MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("ImmediateSize",
+                          "Further header bytes of the last packet of a write with immediate.",
+                          UintegerValue(4),
+                          MakeUintegerAccessor(&RdmaNic::m_immediateSize),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("FixedOverhead",
                           "If not 0: every data packet takes its payload and this many bytes on "
-                          "the wire, and HeaderSize, FrameSize and RethSize do not count. 48 to "
+                          "the wire, and the sizes of headers and frame do not count. 48 to "
                           "compare with HPCC's simulator.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&RdmaNic::m_fixedOverhead),
@@ -278,13 +284,15 @@ RdmaNic::GetPathMtu() const
 }
 
 uint32_t
-RdmaNic::WireSize(uint32_t payload, bool first) const
+RdmaNic::WireSize(uint32_t payload, RdmaOperation operation, bool first, bool last) const
 {
     if (m_fixedOverhead > 0)
     {
         return payload + m_fixedOverhead;
     }
-    uint32_t size = payload + m_headerSize + m_frameSize + (first ? m_rethSize : 0);
+    uint32_t size = payload + m_headerSize + m_frameSize;
+    size += first && operation != RdmaOperation::Send ? m_rethSize : 0;
+    size += last && operation == RdmaOperation::WriteWithImmediate ? m_immediateSize : 0;
     return std::max(size, kMinWireSize);
 }
 

@@ -28,7 +28,8 @@ class RdmaQueuePair;
  *
  * Bytes on the wire of a data packet, by default those of RoCEv2: payload + 14 Ethernet + 20 IPv4 +
  * 8 UDP + 12 BTH + 4 ICRC (HeaderSize 58) + 24 for preamble, FCS and gap (FrameSize) + 16 RETH on
- * the first packet of a message, and at least 84. FixedOverhead replaces all of that by one number.
+ * the first packet of a write + 4 ImmDt on the last packet of a write with immediate, and at least
+ * 84. FixedOverhead replaces all of that by one number.
  *
  * Packets of other stacks (Send, for instance by IP) are carried opaquely as foreign packets: they
  * take their bytes + 14 Ethernet + FrameSize on the wire, at least 84, wait in a queue of their own
@@ -75,8 +76,11 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// Payload of a full RDMA packet in bytes. Not to be confused with GetMtu(), which is IP's.
     uint32_t GetPathMtu() const;
 
-    /// Bytes of time on the wire of a data packet.
-    uint32_t WireSize(uint32_t payload, bool first) const;
+    /// Bytes of time on the wire of a data packet, the first or last (or neither) of its message.
+    uint32_t WireSize(uint32_t payload,
+                      scaleacross::RdmaOperation operation,
+                      bool first,
+                      bool last) const;
 
     /// Bytes of time on the wire of a foreign packet without its Ethernet header.
     uint32_t ForeignWireSize(uint32_t bytes) const;
@@ -169,6 +173,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_headerSize{0};
     uint32_t m_frameSize{0};
     uint32_t m_rethSize{0};
+    uint32_t m_immediateSize{0};
     uint32_t m_fixedOverhead{0};
     uint32_t m_ackSize{0};
     uint32_t m_cnpSize{0};

@@ -5,14 +5,16 @@
 #include "core/base/errors.h"
 #include "fabric-wire.h"
 #include "rdma-nic.h"
+#include "rnr-timer.h"
 #include "route-table.h"
 
 #include "ns3/boolean.h"
+#include "ns3/enum.h"
 #include "ns3/object-factory.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <vector>
+#include <utility>
 
 namespace ns3
 {
@@ -20,16 +22,21 @@ namespace ns3
 using scaleacross::Bytes;
 using scaleacross::ConfigError;
 using scaleacross::FabricPacket;
+using scaleacross::kMostUnacked;
 using scaleacross::kNever;
 using scaleacross::kPriorities;
 using scaleacross::PacketKind;
+using scaleacross::PsnNear;
+using scaleacross::RdmaAnswer;
+using scaleacross::RdmaDelivery;
+using scaleacross::RdmaOperation;
 
 namespace
 {
-/// Half of the 24-bit PSN space: beyond it a receiver cannot tell new packets from old ones.
-constexpr uint64_t kMostUnacked = (1U << 23) - 1;
-
 constexpr int64_t kTimeoutUnit = 4'096'000; // ps
+
+/// RnrRetryCount of this value has no end, as in the standard.
+constexpr uint32_t kEndlessRnrRetries = 7;
 } // namespace
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaQueuePair);
@@ -65,6 +72,49 @@ RdmaQueuePair::GetTypeId()
                           UintegerValue(7),
                           MakeUintegerAccessor(&RdmaQueuePair::m_retryCount),
                           MakeUintegerChecker<uint32_t>(0, 1000000))
+            .AddAttribute("RetransmissionMode",
+                          "How losses are repaired, at both ends: GoBackN or SelectiveRepeat.",
+                          EnumValue(GoBackN),
+                          MakeEnumAccessor(&RdmaQueuePair::m_mode),
+                          MakeEnumChecker(GoBackN, "GoBackN", SelectiveRepeat, "SelectiveRepeat"))
+            .AddAttribute("OutOfOrderLimit",
+                          "SelectiveRepeat: packets beyond the expected one that the receiver "
+                          "keeps; one further away is thrown away. A bit each, taken as needed.",
+                          UintegerValue(kMostUnacked),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_outOfOrderLimit),
+                          MakeUintegerChecker<uint64_t>(1, kMostUnacked))
+            .AddAttribute("ReorderTolerance",
+                          "SelectiveRepeat: a packet counts as lost when one that was sent more "
+                          "than this many packets later has arrived. 0 for paths that keep the "
+                          "order; for packets spread over unequal paths their difference in "
+                          "delay, in packets.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_reorderTolerance),
+                          MakeUintegerChecker<uint64_t>(0, kMostUnacked))
+            .AddAttribute("StartingPsn",
+                          "PSN of the first packet in either direction; equal at both ends.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_startingPsn),
+                          MakeUintegerChecker<uint32_t>(0, scaleacross::kPsnSpace - 1))
+            .AddAttribute("ReceiveQueueDepth",
+                          "Most receives that may be posted (PostReceive) at this end for sends "
+                          "and writes with immediate; 0: it is always ready for them.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_receiveQueueDepth),
+                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute("RnrTimer",
+                          "Code of the time that the peer waits after a receiver-not-ready NAK of "
+                          "this end, as in the standard: 1 is 10 us, 12 is 640 us, 31 is 491.52 "
+                          "ms, 0 is 655.36 ms.",
+                          UintegerValue(12),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_rnrTimer),
+                          MakeUintegerChecker<uint32_t>(0, scaleacross::kRnrTimerCodes - 1))
+            .AddAttribute("RnrRetryCount",
+                          "Receiver-not-ready NAKs without progress after which the next one is "
+                          "an error; 7: there is no such error.",
+                          UintegerValue(kEndlessRnrRetries),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_rnrRetryCount),
+                          MakeUintegerChecker<uint32_t>(0, kEndlessRnrRetries))
             .AddAttribute("Priority",
                           "Priority of data packets.",
                           UintegerValue(3),
@@ -127,12 +177,16 @@ RdmaQueuePair::GetTypeId()
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_sentTrace),
                             "ns3::RdmaQueuePair::MessageTracedCallback")
             .AddTraceSource("MessageDelivered",
-                            "A message has arrived completely: bytes, tag.",
+                            "A message has arrived completely and is next in order: bytes, tag.",
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_deliveredTrace),
                             "ns3::RdmaQueuePair::MessageTracedCallback")
+            .AddTraceSource("MessageFlushed",
+                            "A message is given up as the queue pair goes into error: bytes, tag.",
+                            MakeTraceSourceAccessor(&RdmaQueuePair::m_flushedTrace),
+                            "ns3::RdmaQueuePair::MessageTracedCallback")
             .AddTraceSource("Retransmit",
-                            "The sender goes back, after a NAK or a timeout: to which PSN, over "
-                            "how many packets.",
+                            "The sender finds packets to send again, after a NAK, an ACK or a "
+                            "timeout: the first PSN, how many.",
                             MakeTraceSourceAccessor(&RdmaQueuePair::m_retransmitTrace),
                             "ns3::RdmaQueuePair::RetransmitTracedCallback")
             .AddTraceSource("Timeout",
@@ -183,24 +237,31 @@ RdmaQueuePair::SetNic(RdmaNic* nic, uint32_t number)
 void
 RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
 {
-    if (m_nic == nullptr || m_connected || address == m_nic->GetFabricAddress())
+    const bool connected = m_state != State::Reset;
+    if (m_nic == nullptr || connected || address == m_nic->GetFabricAddress())
     {
         throw ConfigError(m_nic == nullptr ? "RdmaQueuePair::Connect" : Describe(),
                           m_nic == nullptr ? "belongs to no NIC"
-                                           : (m_connected ? "is connected already"
-                                                          : "would be connected to its own NIC"),
+                                           : (connected ? "is connected already"
+                                                        : "would be connected to its own NIC"),
                           "one connection, to another NIC",
                           "create queue pairs with RdmaNic::CreateQueuePair");
     }
-    m_connected = true;
     m_remoteAddress = address;
     m_remoteNumber = remote;
     m_mtu = m_nic->GetPathMtu();
-    m_window = kMostUnacked;
+    m_windowLimit = kMostUnacked;
     if (m_windowBytes > 0)
     {
-        m_window = std::clamp<uint64_t>(m_windowBytes / m_mtu, 1, kMostUnacked);
+        m_windowLimit = std::clamp<uint64_t>(m_windowBytes / m_mtu, 1, kMostUnacked);
     }
+    m_allowed = m_windowLimit;
+    m_next = m_una = m_sentUpTo = m_endPsn = m_startingPsn;
+    m_selective.Start(m_startingPsn, m_reorderTolerance);
+    m_receiver.Configure({m_startingPsn,
+                          m_mode == SelectiveRepeat ? m_outOfOrderLimit : 0,
+                          m_reorderTolerance,
+                          m_receiveQueueDepth > 0});
     m_timeout = m_timeoutExponent == 0 ? 0 : kTimeoutUnit << m_timeoutExponent;
     int64_t nearest = m_nic->GetWire() ? 2 * m_nic->GetWire()->GetDelay().GetPicoSeconds() : 0;
     if (m_timeout != 0 && m_timeout <= nearest)
@@ -213,9 +274,9 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
                           "more than the round trip: 4.096 us * 2^n",
                           "a larger RdmaQueuePair::Timeout");
     }
-    m_windowLimit = m_window;
     m_cnpInterval = m_cnpIntervalTime.GetPicoSeconds();
     SetUpCongestionControl();
+    m_window = m_allowed;
     // UDP source ports of RoCEv2 are 0xC000 to 0xFFFF.
     m_entropy = entropy;
     if (entropy == 0)
@@ -224,14 +285,15 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
             scaleacross::RouteTable::Hash(m_nic->GetFabricAddress(), address, 0, m_number);
         m_entropy = static_cast<uint16_t>(0xC000U | (hash & 0x3FFFU));
     }
+    m_state = State::ReadyToSend;
 }
 
 bool
-RdmaQueuePair::PostSend(Bytes bytes, uint64_t tag)
+RdmaQueuePair::Post(RdmaOperation operation, Bytes bytes, uint64_t tag)
 {
-    if (!m_connected)
+    if (m_state == State::Reset)
     {
-        throw ConfigError(m_nic == nullptr ? "RdmaQueuePair::PostSend" : Describe(),
+        throw ConfigError(m_nic == nullptr ? "RdmaQueuePair::Post" : Describe(),
                           "a message is posted before Connect",
                           "",
                           "");
@@ -241,13 +303,36 @@ RdmaQueuePair::PostSend(Bytes bytes, uint64_t tag)
         return false;
     }
     uint64_t packets = std::max<uint64_t>(1, (bytes.Count() + m_mtu - 1) / m_mtu);
-    m_messages.push_back({bytes.Count(), tag, m_endPsn, packets});
+    m_messages.push_back({bytes.Count(), tag, m_endPsn, packets, operation});
     m_postedTrace(bytes.Count(), tag, m_endPsn, packets);
     m_endPsn += packets;
     ++m_counters.postedMessages;
     m_counters.postedBytes += bytes.Count();
     m_nic->Posted(this);
     return true;
+}
+
+void
+RdmaQueuePair::PostReceive(uint32_t count)
+{
+    const uint64_t posted = m_receiver.PostedReceives() + count;
+    if (m_state == State::Reset || posted > m_receiveQueueDepth)
+    {
+        throw ConfigError(m_nic == nullptr ? "RdmaQueuePair::PostReceive" : Describe(),
+                          m_state == State::Reset
+                              ? "a receive is posted before Connect"
+                              : std::to_string(posted) + " receives would be posted",
+                          "at most ReceiveQueueDepth, " + std::to_string(m_receiveQueueDepth) +
+                              "; 0 needs no receives",
+                          "a larger RdmaQueuePair::ReceiveQueueDepth");
+    }
+    m_receiver.PostReceives(count);
+}
+
+uint64_t
+RdmaQueuePair::GetPostedReceives() const
+{
+    return m_receiver.PostedReceives();
 }
 
 void
@@ -260,108 +345,168 @@ RdmaQueuePair::ShowPosted()
 // ---------------------------------------------------------------------------------------
 
 void
-RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
+RdmaQueuePair::Fill(FabricPacket& packet, const Message& message, uint64_t psn)
 {
-    const Message& message = m_messages[m_cursor];
-    uint64_t index = m_next - message.firstPsn;
-    uint64_t left = message.bytes - index * m_mtu;
+    const uint64_t index = psn - message.firstPsn;
+    const uint64_t left = message.bytes - index * m_mtu;
     packet.kind = PacketKind::Data;
-    packet.psn = m_next;
+    packet.psn = psn;
     packet.tag = message.tag;
     packet.destination = m_remoteAddress;
     packet.queuePair = m_remoteNumber;
     packet.entropy = m_entropy;
     packet.priority = m_priority;
+    packet.operation = message.operation;
     packet.payload = static_cast<uint16_t>(std::min<uint64_t>(left, m_mtu));
     packet.firstOfMessage = index == 0;
     packet.lastOfMessage = index + 1 == message.packets;
-    packet.size = static_cast<uint16_t>(m_nic->WireSize(packet.payload, index == 0));
+    packet.size = static_cast<uint16_t>(m_nic->WireSize(packet.payload,
+                                                        message.operation,
+                                                        packet.firstOfMessage,
+                                                        packet.lastOfMessage));
     packet.ecnCapable = m_ecnCapable;
+}
 
-    if (m_next == m_una && m_timeout != 0)
+void
+RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
+{
+    if (m_deadline == kNever && m_timeout != 0)
     {
-        m_deadline = start + m_timeout;
-        m_nic->WatchDeadline(m_deadline);
+        SetDeadline(start + m_timeout);
     }
-    ++m_next;
-    if (m_next > m_sentUpTo)
+    if (m_mayRepeat)
     {
-        if (packet.firstOfMessage)
-        {
-            m_startedTrace(message.bytes, message.tag);
-        }
-        m_sentUpTo = m_next;
+        const uint64_t psn = m_selective.TakeLost(m_next);
+        Fill(packet, MessageOf(psn), psn);
+        m_mayRepeat = m_selective.HasLost();
+        packet.retransmitted = true;
+        packet.ackRequested = true; // the answer tells which packets sent before are lost
+        m_timedStart = psn == m_timedPsn ? -1 : m_timedStart;
     }
     else
     {
-        ++m_counters.retransmissions;
+        const Message& message = m_messages[m_cursor];
+        Fill(packet, message, m_next);
+        packet.retransmitted = m_next < m_sentUpTo;
+        if (packet.firstOfMessage && !packet.retransmitted)
+        {
+            m_startedTrace(message.bytes, message.tag);
+        }
+        ++m_next;
+        m_sentUpTo = std::max(m_sentUpTo, m_next);
+        m_cursor += packet.lastOfMessage ? 1 : 0;
+        packet.ackRequested =
+            packet.lastOfMessage || m_ackInterval == 1 || m_next % m_ackInterval == 0 || !CanSend();
     }
-    m_cursor += packet.lastOfMessage ? 1 : 0;
-    packet.ackRequested =
-        packet.lastOfMessage || m_ackInterval == 1 || m_next % m_ackInterval == 0 || !CanSend();
+    m_counters.retransmissions += packet.retransmitted ? 1 : 0;
     if (m_paced)
     {
-        Pace(packet.size, start);
+        Pace(packet, start);
     }
+}
+
+const RdmaQueuePair::Message&
+RdmaQueuePair::MessageOf(uint64_t psn) const
+{
+    const auto after = std::upper_bound(
+        m_messages.begin(),
+        m_messages.end(),
+        psn,
+        [](uint64_t value, const Message& message) { return value < message.firstPsn; });
+    return *(after - 1);
 }
 
 void
 RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
 {
-    if (HasFailed() || packet.psn < m_una || packet.psn > m_sentUpTo)
+    uint64_t psn = PsnNear(packet.psn, m_una);
+    const bool selective = m_mode == SelectiveRepeat;
+    const bool notReady = packet.kind == PacketKind::RnrNak;
+    if (m_state != State::ReadyToSend || psn > m_sentUpTo ||
+        (psn < m_una && (!selective || notReady)))
     {
         return;
+    }
+    psn = std::max(psn, m_una); // an answer that was overtaken still tells of its cause
+    const uint64_t cause = notReady ? psn : PsnNear(packet.tag, m_una);
+    bool progress = psn > m_una;
+    bool loss = packet.kind == PacketKind::Nak && !selective;
+    if (selective && !notReady)
+    {
+        const auto finding = m_selective.Answered(psn, cause, m_next);
+        progress = finding.progress;
+        loss = finding.lost > 0;
+        Found(finding);
     }
     if (m_control)
     {
         AdvanceControl(now);
-        const int64_t roundTrip = RoundTrip(packet, now);
-        const uint64_t acked = packet.psn - m_una;
-        m_congestion.unacked = m_next > packet.psn ? m_next - packet.psn : 0;
-        m_control->OnAck(m_congestion, acked, packet.ecnMarked, roundTrip, now);
-        if (packet.kind == PacketKind::Nak)
+        const int64_t roundTrip = RoundTrip(psn, cause, now);
+        m_congestion.unacked = m_next > psn ? m_next - psn : 0;
+        m_control->OnAck(m_congestion, psn - m_una, packet.ecnMarked, roundTrip, now);
+        if (loss)
         {
             m_control->OnLoss(m_congestion, now);
         }
         ApplyWindow();
     }
-    size_t done = 0;
-    if (packet.psn > m_una)
+    std::vector<Message> completed;
+    Advance(psn, completed);
+    if (progress)
     {
-        m_una = packet.psn;
         m_retries = 0;
-        while (done < m_visible && m_messages[done].firstPsn + m_messages[done].packets <= m_una)
+        m_rnrRetries = 0;
+        if (!m_heldBack)
         {
-            ++done;
-        }
-        if (m_next < m_una) // it had gone back, needlessly
-        {
-            m_next = m_una;
-            m_cursor = done;
-        }
-        m_deadline = m_next > m_una && m_timeout != 0 ? now + m_timeout : kNever;
-        if (m_deadline != kNever)
-        {
-            m_nic->WatchDeadline(m_deadline);
+            SetDeadline(m_next > m_una && m_timeout != 0 ? now + m_timeout : kNever);
         }
     }
-    if (packet.kind == PacketKind::Nak && m_next > m_una)
+    if (packet.kind == PacketKind::Nak && !selective && m_next > m_una)
     {
         GoBack();
-        m_cursor = done;
     }
-    m_cursor -= done;
-    m_visible -= done;
-    if (done == 0)
+    const bool ready = !notReady || m_next == m_una || HoldBack(packet.tag, now);
+    UpdateSending();
+    Complete(completed);
+    if (!ready)
     {
-        m_nic->UpdateActive(this);
+        Fail("receiver not ready: " + Describe() + " had PSN " + std::to_string(m_una) +
+             " refused " + std::to_string(m_rnrRetries + 1) + " times");
+    }
+}
+
+void
+RdmaQueuePair::Advance(uint64_t psn, std::vector<Message>& completed)
+{
+    if (psn == m_una)
+    {
         return;
     }
-    const auto end = m_messages.begin() + static_cast<std::ptrdiff_t>(done);
-    const std::vector<Message> completed(m_messages.begin(), end);
-    m_messages.erase(m_messages.begin(), end);
-    m_nic->UpdateActive(this);
-    for (const Message& message : completed)
+    m_una = psn;
+    size_t done = 0;
+    while (done < m_visible && m_messages[done].firstPsn + m_messages[done].packets <= m_una)
+    {
+        ++done;
+    }
+    if (m_next < m_una) // it had gone back, needlessly
+    {
+        m_next = m_una;
+        m_cursor = done;
+    }
+    if (done > 0)
+    {
+        const auto end = m_messages.begin() + static_cast<std::ptrdiff_t>(done);
+        completed.assign(m_messages.begin(), end);
+        m_messages.erase(m_messages.begin(), end);
+        m_cursor -= done;
+        m_visible -= done;
+    }
+}
+
+void
+RdmaQueuePair::Complete(const std::vector<Message>& messages)
+{
+    for (const Message& message : messages)
     {
         ++m_counters.ackedMessages;
         m_counters.ackedBytes += message.bytes;
@@ -374,27 +519,96 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
 }
 
 void
+RdmaQueuePair::Found(const scaleacross::SelectiveRepeat::Finding& finding)
+{
+    if (finding.lost > 0)
+    {
+        m_retransmitTrace(finding.firstLost, finding.lost);
+    }
+}
+
+void
 RdmaQueuePair::GoBack()
 {
     m_retransmitTrace(m_una, m_next - m_una);
     m_next = m_una;
     m_cursor = 0;
-    m_timedStart = -1;   // whose ACK it would be could not be told
-    m_deadline = kNever; // set again when the packet leaves
+    m_timedStart = -1; // whose ACK it would be could not be told
+    if (!m_heldBack)
+    {
+        SetDeadline(kNever); // set again when the packet leaves
+    }
+}
+
+bool
+RdmaQueuePair::HoldBack(uint64_t timerCode, int64_t now)
+{
+    ++m_counters.notReady;
+    if (m_rnrRetries == m_rnrRetryCount && m_rnrRetryCount != kEndlessRnrRetries)
+    {
+        return false;
+    }
+    ++m_rnrRetries;
+    m_heldBack = true;
+    SetDeadline(now + scaleacross::RnrTimerPicoseconds(timerCode % scaleacross::kRnrTimerCodes));
+    if (m_mode == SelectiveRepeat)
+    {
+        m_selective.Refused(m_una);
+        m_retransmitTrace(m_una, 1);
+    }
+    else
+    {
+        GoBack();
+    }
+    return true;
+}
+
+void
+RdmaQueuePair::SetDeadline(int64_t deadline)
+{
+    m_deadline = deadline;
+    if (deadline != kNever)
+    {
+        m_nic->WatchDeadline(deadline);
+    }
+}
+
+void
+RdmaQueuePair::UpdateSending()
+{
+    m_window = m_heldBack ? 0 : m_allowed;
+    m_mayRepeat = m_selective.HasLost() && !m_heldBack;
+    m_nic->UpdateActive(this);
 }
 
 void
 RdmaQueuePair::HandleTimeout(int64_t now)
 {
+    SetDeadline(kNever); // set again when a packet leaves
+    if (m_heldBack)
+    {
+        m_heldBack = false;
+        UpdateSending();
+        return;
+    }
     ++m_counters.timeouts;
     m_timeoutTrace(m_una, m_retries);
     if (m_retries == m_retryCount)
     {
-        Fail();
+        Fail("retry limit: " + Describe() + " got no answer for PSN " + std::to_string(m_una) +
+             " in " + std::to_string(m_retries + 1) + " timeouts of " +
+             std::to_string(static_cast<double>(m_timeout) * 1e-6) + " us");
         return;
     }
     ++m_retries;
-    GoBack();
+    if (m_mode == SelectiveRepeat)
+    {
+        Found(m_selective.TimedOut(m_next));
+    }
+    else
+    {
+        GoBack();
+    }
     if (m_control)
     {
         AdvanceControl(now);
@@ -402,22 +616,34 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         m_control->OnTimeout(m_congestion, now);
         ApplyWindow();
     }
-    m_nic->UpdateActive(this);
+    UpdateSending();
 }
 
 void
-RdmaQueuePair::Fail()
+RdmaQueuePair::Fail(const std::string& error)
 {
-    m_failure = "retry limit: " + Describe() + " got no answer for PSN " + std::to_string(m_una) +
-                " in " + std::to_string(m_retries + 1) + " timeouts of " +
-                std::to_string(static_cast<double>(m_timeout) * 1e-6) + " us; " +
-                std::to_string(m_messages.size()) + " messages are lost";
+    const std::deque<Message> flushed = std::move(m_messages);
     m_messages.clear();
+    uint64_t bytes = 0;
+    for (const Message& message : flushed)
+    {
+        bytes += message.bytes;
+    }
+    m_failure = error + "; " + std::to_string(flushed.size()) + " messages of " +
+                std::to_string(bytes) + " bytes are lost";
+    m_state = State::Error;
+    m_counters.flushedMessages += flushed.size();
+    m_counters.flushedBytes += bytes;
     m_visible = 0;
     m_cursor = 0;
     m_next = m_una;
-    m_deadline = kNever;
+    m_mayRepeat = false;
+    SetDeadline(kNever);
     m_nic->UpdateActive(this);
+    for (const Message& message : flushed)
+    {
+        m_flushedTrace(message.bytes, message.tag);
+    }
     if (!m_failureCallback.IsNull())
     {
         m_failureCallback(m_failure);
@@ -430,6 +656,10 @@ RdmaQueuePair::Fail()
 void
 RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
 {
+    if (m_state != State::ReadyToSend)
+    {
+        return;
+    }
     if (packet.ecnMarked)
     {
         NoteMark(now);
@@ -438,59 +668,46 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
     {
         m_arrivingTrace(packet.payload, packet.tag);
     }
-    if (packet.psn > m_expected)
+    const RdmaAnswer answer = m_receiver.Take(packet);
+    if (answer != RdmaAnswer::None)
     {
-        ++m_counters.outOfOrder;
-        if (!m_nakSent)
-        {
-            m_nakSent = true;
-            SendAck(true, packet, now);
-        }
-        return;
+        Answer(answer, packet, now);
     }
-    if (packet.psn < m_expected)
+    if (!m_receiver.Delivered().empty())
     {
-        ++m_counters.duplicates;
-        if (packet.ackRequested)
-        {
-            SendAck(false, packet, now);
-        }
-        return;
-    }
-    ++m_expected;
-    m_nakSent = false;
-    m_messageBytes += packet.payload;
-    m_counters.deliveredBytes += packet.payload;
-    if (packet.ackRequested)
-    {
-        SendAck(false, packet, now);
-    }
-    if (packet.lastOfMessage)
-    {
-        Bytes bytes(m_messageBytes);
-        m_messageBytes = 0;
-        ++m_counters.deliveredMessages;
-        m_deliveredTrace(bytes.Count(), packet.tag);
-        if (!m_delivery.IsNull())
-        {
-            m_delivery(bytes, packet.tag);
-        }
+        Deliver();
     }
 }
 
 void
-RdmaQueuePair::SendAck(bool nak, const FabricPacket& cause, int64_t now)
+RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now)
 {
-    m_counters.naks += nak ? 1 : 0;
-    FabricPacket* packet = m_nic->NewControl();
-    packet->kind = nak ? PacketKind::Nak : PacketKind::Ack;
-    packet->psn = m_expected;
-    packet->tag = cause.psn;
-    packet->ecnMarked = m_echo;
+    FabricPacket* control = m_nic->NewControl();
+    control->kind = answer == RdmaAnswer::Ack   ? PacketKind::Ack
+                    : answer == RdmaAnswer::Nak ? PacketKind::Nak
+                                                : PacketKind::RnrNak;
+    control->psn = m_receiver.Expected();
+    control->tag = answer == RdmaAnswer::RnrNak ? m_rnrTimer : packet.psn;
+    control->ecnMarked = m_echo;
     m_echo = false;
-    Address(*packet);
-    packet->priority = m_ackPriority;
-    m_nic->SendControl(packet, now);
+    Address(*control);
+    control->priority = m_ackPriority;
+    m_nic->SendControl(control, now);
+}
+
+void
+RdmaQueuePair::Deliver()
+{
+    std::vector<RdmaDelivery>& delivered = m_receiver.Delivered();
+    for (const RdmaDelivery& message : delivered)
+    {
+        m_deliveredTrace(message.bytes, message.tag);
+        if (!m_delivery.IsNull())
+        {
+            m_delivery(Bytes(message.bytes), message.tag);
+        }
+    }
+    delivered.clear();
 }
 
 void
@@ -547,21 +764,21 @@ RdmaQueuePair::AdvanceControl(int64_t now)
 void
 RdmaQueuePair::ApplyWindow()
 {
-    m_window = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, 1, m_windowLimit);
+    m_allowed = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, 1, m_windowLimit);
 }
 
 void
-RdmaQueuePair::Pace(uint32_t bytes, int64_t start)
+RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
 {
     if (m_control)
     {
         AdvanceControl(start);
         m_congestion.unacked = m_next - m_una - 1;
-        m_control->OnSent(m_congestion, bytes, start);
-        if (m_timedStart < 0 && m_next == m_sentUpTo)
+        m_control->OnSent(m_congestion, packet.size, start);
+        if (m_timedStart < 0 && !packet.retransmitted)
         {
             m_timedStart = start;
-            m_timedPsn = m_next - 1;
+            m_timedPsn = packet.psn;
         }
     }
     if (m_congestion.rate >= m_portRate)
@@ -569,7 +786,7 @@ RdmaQueuePair::Pace(uint32_t bytes, int64_t start)
         m_pacer.SentUnlimited();
         return;
     }
-    m_pacer.Sent(bytes, start, m_congestion.rate);
+    m_pacer.Sent(packet.size, start, m_congestion.rate);
     if (!CanSend())
     {
         m_pacer.Rest();
@@ -577,14 +794,14 @@ RdmaQueuePair::Pace(uint32_t bytes, int64_t start)
 }
 
 int64_t
-RdmaQueuePair::RoundTrip(const FabricPacket& ack, int64_t now)
+RdmaQueuePair::RoundTrip(uint64_t psn, uint64_t cause, int64_t now)
 {
-    if (m_timedStart < 0 || ack.psn <= m_timedPsn)
+    if (m_timedStart < 0 || psn <= m_timedPsn)
     {
         return -1;
     }
     // With coalesced ACKs a later packet may have caused it: no measure of the timed one.
-    const int64_t roundTrip = ack.tag == m_timedPsn ? now - m_timedStart : -1;
+    const int64_t roundTrip = cause == m_timedPsn ? now - m_timedStart : -1;
     m_timedStart = -1;
     return roundTrip;
 }
@@ -594,13 +811,13 @@ RdmaQueuePair::HandleCnp(int64_t now)
 {
     ++m_counters.cnpsReceived;
     m_cnpTrace();
-    if (m_control && !HasFailed())
+    if (m_control && m_state == State::ReadyToSend)
     {
         AdvanceControl(now);
         m_congestion.unacked = m_next - m_una;
         m_control->OnCnp(m_congestion, now);
         ApplyWindow();
-        m_nic->UpdateActive(this);
+        UpdateSending();
     }
 }
 
@@ -672,10 +889,16 @@ RdmaQueuePair::GetPriority() const
     return m_priority;
 }
 
+RdmaQueuePair::State
+RdmaQueuePair::GetState() const
+{
+    return m_state;
+}
+
 bool
 RdmaQueuePair::HasFailed() const
 {
-    return !m_failure.empty();
+    return m_state == State::Error;
 }
 
 const std::string&
@@ -713,7 +936,7 @@ RdmaQueuePair::GetCongestionOps() const
 void
 RdmaQueuePair::SetCongestionOps(Ptr<RdmaCongestionOps> control)
 {
-    if (m_connected)
+    if (m_state != State::Reset)
     {
         throw ConfigError(Describe() + " SetCongestionOps",
                           "called after Connect",

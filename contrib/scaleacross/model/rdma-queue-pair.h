@@ -6,8 +6,12 @@
 #include "arrival-agenda.h"
 #include "core/base/units.h"
 #include "fabric-packet.h"
+#include "psn.h"
 #include "rate-pacer.h"
 #include "rdma-congestion-ops.h"
+#include "rdma-counters.h"
+#include "rdma-receiver.h"
+#include "selective-repeat.h"
 #include "watched-trace.h"
 
 #include "ns3/callback.h"
@@ -19,6 +23,7 @@
 
 #include <deque>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
@@ -31,18 +36,28 @@ using RdmaMessageCallback = Callback<void, scaleacross::Bytes, uint64_t>;
 using RdmaFailureCallback = Callback<void, const std::string&>;
 
 /**
- * One end of a reliable connection (RC): RDMA writes in order, go-back-N.
+ * One end of a reliable connection (RC): messages by writes and sends, in the order of posting.
  *
- * Model: a message is cut into packets of the NIC's PathMtu, which are numbered through (PSN). The
- * receiver takes the packet it expects, answers a packet that asks for it with a cumulative ACK,
- * and the first packet beyond a gap with one NAK; everything else out of order is thrown away. On a
- * NAK the sender goes back to the missing packet. If nothing is acknowledged for 4.096 us *
- * 2^Timeout since the last progress, it goes back to the first unacknowledged packet; after
- * RetryCount timeouts without progress the next one is an error: the queue pair stops for good and
- * reports it. A lost retransmission costs a timeout, as the receiver reports each gap once.
+ * Model: a message is cut into packets of the NIC's PathMtu, which are numbered through (PSN,
+ * psn.h). The receiver (RdmaReceiver) answers with cumulative ACKs and NAKs. How losses are
+ * repaired is RetransmissionMode:
+ *   - GoBackN: the receiver takes the expected packet only and reports a gap once; on a NAK the
+ *     sender goes back to the missing packet. A lost repetition costs a timeout.
+ *   - SelectiveRepeat: the receiver keeps what comes early, up to OutOfOrderLimit packets; every
+ *     answer names the packet that caused it, and the sender repeats what was sent more than
+ *     ReorderTolerance packets before that and has not arrived (selective-repeat.h).
  *
- * PSNs are 64-bit numbers here; what would be in the header is their lower 24 bits, hence never
- * more than 2^23 - 1 packets are unacknowledged.
+ * If nothing is acknowledged for 4.096 us * 2^Timeout since the last progress, the sender goes back
+ * to the first unacknowledged packet, or repeats all that are not known to have arrived; after
+ * RetryCount timeouts without progress the next one is an error.
+ *
+ * Operations: a write is placed in memory and the receiver's software hears nothing; a write with
+ * immediate and a send use up a posted receive and notify it. ReceiveQueueDepth 0 stands for a
+ * receiver that is always ready; else a message that finds no receive is answered by a
+ * receiver-not-ready NAK with the receiver's RnrTimer, and the sender repeats it after that, up to
+ * RnrRetryCount times in a row (7: without end). The delivery callback and trace are the
+ * simulator's eye and see every message, of any operation. ImmDt carries the lower 32 bits of the
+ * tag.
  *
  * Rate and window may be set by a congestion control (CongestionOps), to which this end's CNPs,
  * ACKs, gaps and timeouts are handed on; RateLimit bounds the rate besides. Rates count bytes on
@@ -50,33 +65,32 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  * marked on the way with at most one CNP per CnpInterval, and says on its next ACK that there were
  * any.
  *
- * Left out: reads and atomics, receiver-not-ready, selective repeat, path MTU discovery.
+ * States, as in the standard: RESET until Connect, then RTS (INIT and RTR take no time), and ERR
+ * after an error, in which everything posted is flushed and everything that arrives is ignored.
  *
- * Worked case: MTU 1,000 and a message of 2,500 bytes: packets of 1,000, 1,000 and 500 bytes, the
+ * Left out: reads and atomics, sends with immediate, path MTU discovery, what a retry limit of the
+ * peer tells this end (nothing, as in reality).
+ *
+ * Worked case: MTU 1,000 and a write of 2,500 bytes: packets of 1,000, 1,000 and 500 bytes, the
  * first with a RETH, the last with a request for an ACK. If the second is lost, the third causes a
- * NAK of PSN 1, and PSN 1 and 2 are sent again.
+ * NAK of PSN 1, and PSN 1 and 2 are sent again; with SelectiveRepeat only PSN 1.
  */
 class RdmaQueuePair : public Object
 {
   public:
-    struct Counters
+    using Counters = scaleacross::RdmaCounters;
+
+    enum class State : uint8_t
     {
-        // Sending
-        uint64_t postedMessages{0};
-        uint64_t postedBytes{0};
-        uint64_t ackedMessages{0};
-        uint64_t ackedBytes{0};
-        uint64_t retransmissions{0}; //!< packets sent again
-        uint64_t timeouts{0};
-        uint64_t cnpsReceived{0};
-        // Receiving
-        uint64_t deliveredMessages{0};
-        uint64_t deliveredBytes{0}; //!< in order, complete messages or not
-        uint64_t naks{0};           //!< sent by this end
-        uint64_t outOfOrder{0};     //!< packets beyond a gap, thrown away
-        uint64_t duplicates{0};     //!< packets that had arrived before
-        uint64_t markedPackets{0};  //!< packets that were marked on the way
-        uint64_t cnpsSent{0};
+        Reset,       //!< not connected
+        ReadyToSend, //!< connected: it sends and receives
+        Error        //!< it has failed for good
+    };
+
+    enum RetransmissionMode
+    {
+        GoBackN,
+        SelectiveRepeat
     };
 
     /// Signatures of the trace sources.
@@ -103,11 +117,17 @@ class RdmaQueuePair : public Object
     void Connect(uint32_t address, uint32_t remote, uint16_t entropy = 0);
 
     /// Posts a message; false if the queue pair has failed. 0 bytes are one empty packet.
-    bool PostSend(scaleacross::Bytes bytes, uint64_t tag);
+    bool Post(scaleacross::RdmaOperation operation, scaleacross::Bytes bytes, uint64_t tag);
+
+    /// Posts receives for sends and writes with immediate that come to this end. Throws ConfigError
+    /// if there would be more than ReceiveQueueDepth, and if that is 0.
+    void PostReceive(uint32_t count = 1);
+    /// Receives posted and not used; 0 if ReceiveQueueDepth is 0.
+    uint64_t GetPostedReceives() const;
 
     /// Called at the sender when the whole message is acknowledged.
     void SetCompletionCallback(RdmaMessageCallback callback);
-    /// Called at the receiver when the last byte has arrived in order.
+    /// Called at the receiver when a message has arrived, in the order of posting.
     void SetDeliveryCallback(RdmaMessageCallback callback);
     /// Called at the sender, once.
     void SetFailureCallback(RdmaFailureCallback callback);
@@ -121,7 +141,9 @@ class RdmaQueuePair : public Object
     uint8_t GetPriority() const;
     RdmaNic& GetNic() const;
 
+    State GetState() const;
     bool HasFailed() const;
+    /// Which error, of which queue pair, at which PSN, and what is lost by it.
     const std::string& GetFailure() const;
 
     /// What has happened so far, exact at the time of the call.
@@ -148,22 +170,7 @@ class RdmaQueuePair : public Object
 
     bool CanSend() const
     {
-        return m_cursor < m_visible && m_next - m_una < m_window;
-    }
-
-    /// Handling this ACK, NAK or CNP may call back to a user. May be asked as long before as the
-    /// packet is on the wire: an ACK that now reaches the end of no message will reach none then.
-    bool MayComplete(const scaleacross::FabricPacket& packet) const
-    {
-        return packet.kind != scaleacross::PacketKind::Ack ||
-               (!m_messages.empty() &&
-                packet.psn >= m_messages.front().firstPsn + m_messages.front().packets);
-    }
-
-    /// Handling this data packet may call back to a user.
-    bool MayDeliver(const scaleacross::FabricPacket& packet) const
-    {
-        return packet.lastOfMessage;
+        return (m_cursor < m_visible && m_next - m_una < m_window) || m_mayRepeat;
     }
 
     /// Fills in the next packet. Domain: CanSend().
@@ -181,10 +188,42 @@ class RdmaQueuePair : public Object
         return m_pacer.Eligible();
     }
 
-    /// When the retransmission timer runs out, kNever if it does not run.
+    /// When the next timer runs out (retransmission, or receiver not ready), kNever if none runs.
     int64_t Deadline() const
     {
         return m_deadline;
+    }
+
+    /**
+     * Handling this ACK, NAK or CNP may call back to a user: complete a message, end in an error,
+     * or fire a trace source that has a sink. May be asked as long before as the packet is on the
+     * wire: an ACK that now reaches the end of no message will reach none then.
+     */
+    bool MayComplete(const scaleacross::FabricPacket& packet) const
+    {
+        if (packet.kind != scaleacross::PacketKind::Ack)
+        {
+            return true;
+        }
+        if (m_mode == SelectiveRepeat && !m_retransmitTrace.IsEmpty())
+        {
+            return true; // any answer may show losses
+        }
+        return !m_messages.empty() && scaleacross::PsnNear(packet.psn, m_una) >=
+                                          m_messages.front().firstPsn + m_messages.front().packets;
+    }
+
+    /**
+     * Handling this data packet may call back to a user, as it may complete a message. May be asked
+     * as long before as the packet is on the wire. With go-back-N only last packets complete
+     * messages. With selective repeat one that fills a gap may: a repetition; one that comes while
+     * there is a gap; and, if the network is known to change the order (ReorderTolerance), any.
+     */
+    bool MayDeliver(const scaleacross::FabricPacket& packet) const
+    {
+        return packet.lastOfMessage ||
+               (m_mode == SelectiveRepeat &&
+                (packet.retransmitted || m_reorderTolerance > 0 || m_receiver.HasGap()));
     }
 
     bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
@@ -198,21 +237,40 @@ class RdmaQueuePair : public Object
         uint64_t tag;
         uint64_t firstPsn;
         uint64_t packets;
+        scaleacross::RdmaOperation operation;
     };
 
     void DoDispose() override;
+
+    // Sender
+    const Message& MessageOf(uint64_t psn) const;
+    void Fill(scaleacross::FabricPacket& packet, const Message& message, uint64_t psn);
+    void Advance(uint64_t psn, std::vector<Message>& completed);
+    void Found(const scaleacross::SelectiveRepeat::Finding& finding);
     void GoBack();
-    void Fail();
-    void SendAck(bool nak, const scaleacross::FabricPacket& cause, int64_t now);
+    bool HoldBack(uint64_t timerCode, int64_t now);
+    void SetDeadline(int64_t deadline);
+    void UpdateSending();
+    void Complete(const std::vector<Message>& messages);
+    void Fail(const std::string& error);
+
+    // Receiver
+    void Answer(scaleacross::RdmaAnswer answer,
+                const scaleacross::FabricPacket& packet,
+                int64_t now);
+    void Deliver();
+
     void Address(scaleacross::FabricPacket& packet) const;
 
     // Congestion
     void SetUpCongestionControl();
     void AdvanceControl(int64_t now);
     void ApplyWindow();
-    void Pace(uint32_t bytes, int64_t start);
+    void Pace(const scaleacross::FabricPacket& packet, int64_t start);
     void NoteMark(int64_t now);
-    int64_t RoundTrip(const scaleacross::FabricPacket& ack, int64_t now);
+    int64_t RoundTrip(uint64_t psn, uint64_t cause, int64_t now);
+
+    Counters m_counters;
 
     // Sender
     std::deque<Message> m_messages; //!< not completely acknowledged
@@ -222,10 +280,16 @@ class RdmaQueuePair : public Object
     uint64_t m_una{0};              //!< first unacknowledged PSN
     uint64_t m_sentUpTo{0};         //!< PSNs below have been sent at least once
     uint64_t m_endPsn{0};           //!< after the last posted message
-    uint64_t m_window{0};           //!< packets
+    uint64_t m_window{0};           //!< packets that may be unacknowledged now
+    bool m_mayRepeat{false};        //!< a lost packet may be sent again now (SelectiveRepeat)
+    bool m_heldBack{false};         //!< the receiver was not ready; m_deadline ends that
+    RetransmissionMode m_mode{GoBackN};
+    scaleacross::SelectiveRepeat m_selective;
     int64_t m_deadline{scaleacross::kNever};
-    int64_t m_timeout{0}; //!< ps
+    int64_t m_timeout{0};  //!< ps
+    uint64_t m_allowed{0}; //!< packets, by attribute and congestion control
     uint32_t m_retries{0};
+    uint32_t m_rnrRetries{0};
     uint32_t m_mtu{0};
 
     // Sender's rate
@@ -240,9 +304,7 @@ class RdmaQueuePair : public Object
     uint64_t m_timedPsn{0};
 
     // Receiver
-    uint64_t m_expected{0};
-    uint64_t m_messageBytes{0}; //!< of the message that is arriving
-    bool m_nakSent{false};
+    scaleacross::RdmaReceiver m_receiver{m_counters};
     bool m_echo{false};   //!< a marked packet has come in since the last ACK
     int64_t m_nextCnp{0}; //!< ps: no CNP before
     int64_t m_cnpInterval{0};
@@ -253,14 +315,20 @@ class RdmaQueuePair : public Object
     uint32_t m_remoteAddress{0};
     uint32_t m_remoteNumber{0};
     uint16_t m_entropy{0};
-    bool m_connected{false};
+    State m_state{State::Reset};
     std::string m_failure;
 
     // Attributes
     uint64_t m_windowBytes{0};
+    uint64_t m_outOfOrderLimit{0};
+    uint64_t m_reorderTolerance{0};
+    uint32_t m_startingPsn{0};
     uint32_t m_ackInterval{1};
     uint32_t m_timeoutExponent{14};
     uint32_t m_retryCount{7};
+    uint32_t m_receiveQueueDepth{0};
+    uint32_t m_rnrTimer{12};
+    uint32_t m_rnrRetryCount{7};
     uint8_t m_priority{3};
     uint8_t m_ackPriority{6};
     uint8_t m_cnpPriority{7};
@@ -269,8 +337,6 @@ class RdmaQueuePair : public Object
     Time m_cnpIntervalTime;
     DataRate m_rateLimit;
     TypeId m_controlType;
-
-    Counters m_counters;
 
     RdmaMessageCallback m_completion;
     RdmaMessageCallback m_delivery;
@@ -281,6 +347,7 @@ class RdmaQueuePair : public Object
     scaleacross::WatchedTrace<uint64_t, uint64_t> m_arrivingTrace;
     scaleacross::WatchedTrace<uint64_t, uint64_t> m_sentTrace;
     scaleacross::WatchedTrace<uint64_t, uint64_t> m_deliveredTrace;
+    scaleacross::WatchedTrace<uint64_t, uint64_t> m_flushedTrace;
     scaleacross::WatchedTrace<uint64_t, uint64_t> m_retransmitTrace;
     scaleacross::WatchedTrace<uint64_t, uint32_t> m_timeoutTrace;
     scaleacross::WatchedTrace<> m_cnpTrace;

@@ -64,12 +64,6 @@ class SelectiveRepeat
         return !m_lost.empty();
     }
 
-    /// An answer may find losses even if its cause is covered by its cumulative PSN.
-    bool MayFindLosses() const
-    {
-        return !m_arrived.Empty() || !m_repetitions.empty();
-    }
-
     /// The packet to send again now. Domain: HasLost().
     uint64_t TakeLost(uint64_t next);
 

@@ -240,7 +240,10 @@ class MisuseTest : public TestCase
         Ptr<RdmaConnection> unconnected = CreateObject<RdmaConnection>();
         NS_TEST_ASSERT_MSG_EQ(Refuses([&]() { unconnected->Send(Bytes(1), 1); }), true, "Send");
         Ptr<RdmaQueuePair> queuePair = a->CreateQueuePair();
-        NS_TEST_ASSERT_MSG_EQ(Refuses([&]() { queuePair->PostSend(Bytes(1), 1); }), true, "Post");
+        NS_TEST_ASSERT_MSG_EQ(
+            Refuses([&]() { queuePair->Post(scaleacross::RdmaOperation::Write, Bytes(1), 1); }),
+            true,
+            "Post");
         NS_TEST_ASSERT_MSG_EQ(Refuses([&]() { fabric.ConnectPorts(a, b, DataRate(1), Time(1)); }),
                               true,
                               "a port with two wires");

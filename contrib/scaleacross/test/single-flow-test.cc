@@ -95,7 +95,9 @@ class HeaderSizeTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ_TOL(log.LastCompletion(), 10'206'960, Rounding(2), "last ACK");
         NS_TEST_ASSERT_MSG_EQ(b->GetControlSent(), 1, "one ACK: at the end of the message");
         NS_TEST_ASSERT_MSG_EQ(a->GetSentBytes(), 10'262, "bytes on the wire");
-        NS_TEST_ASSERT_MSG_EQ(a->WireSize(0, false), 84, "no frame is shorter");
+        NS_TEST_ASSERT_MSG_EQ(a->WireSize(0, scaleacross::RdmaOperation::Write, false, false),
+                              84,
+                              "no frame is shorter");
         Simulator::Destroy();
     }
 };
