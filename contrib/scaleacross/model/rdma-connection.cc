@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "rdma-nic.h"
 
+#include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/uinteger.h"
 
@@ -48,7 +49,23 @@ RdmaConnection::GetTypeId()
                                           UseWriteWithImmediate,
                                           "WriteWithImmediate",
                                           UseSend,
-                                          "Send"));
+                                          "Send"))
+            .AddAttribute("ClearToSend",
+                          "Send nothing before the receiver grants it: see ReceiverAdmission, of "
+                          "which every receiving NIC has one.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaConnection::m_clearToSend),
+                          MakeBooleanChecker())
+            .AddAttribute("ControlPriority",
+                          "Priority of requests and grants.",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&RdmaConnection::m_controlPriority),
+                          MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
+            .AddAttribute("ControlBytes",
+                          "Payload of a request and of a grant.",
+                          UintegerValue(64),
+                          MakeUintegerAccessor(&RdmaConnection::m_controlBytes),
+                          MakeUintegerChecker<uint32_t>(1));
     return tid;
 }
 
@@ -63,7 +80,11 @@ RdmaConnection::DoDispose()
     m_to = nullptr;
     m_local.clear();
     m_remote.clear();
+    m_localControl = nullptr;
+    m_remoteControl = nullptr;
+    m_admission = nullptr;
     m_messages.clear();
+    m_grants.clear();
     m_delivery.Nullify();
     m_completion.Nullify();
     m_failureCallback.Nullify();
@@ -92,13 +113,7 @@ RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
     {
         Ptr<RdmaQueuePair> local = from->CreateQueuePair();
         Ptr<RdmaQueuePair> remote = to->CreateQueuePair();
-        for (const auto& [name, value] : m_attributes)
-        {
-            local->SetAttribute(name, *value);
-            remote->SetAttribute(name, *value);
-        }
-        local->Connect(to->GetFabricAddress(), remote->GetNumber());
-        remote->Connect(from->GetFabricAddress(), local->GetNumber());
+        ConnectPair(local, remote);
         // The queue pairs keep the connection alive until they are disposed of.
         Ptr<RdmaConnection> self(this);
         remote->SetDeliveryCallback(MakeCallback(&RdmaConnection::SegmentDelivered, self));
@@ -107,6 +122,45 @@ RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
         m_local.push_back(local);
         m_remote.push_back(remote);
     }
+    if (m_clearToSend)
+    {
+        ConnectControl();
+    }
+}
+
+void
+RdmaConnection::ConnectPair(Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote)
+{
+    for (const auto& [name, value] : m_attributes)
+    {
+        local->SetAttribute(name, *value);
+        remote->SetAttribute(name, *value);
+    }
+    if (local == m_localControl)
+    {
+        for (const auto& queuePair : {local, remote})
+        {
+            queuePair->SetAttribute("Priority", UintegerValue(m_controlPriority));
+            queuePair->SetAttribute("ReceiveQueueDepth", UintegerValue(0));
+        }
+    }
+    local->Connect(m_to->GetFabricAddress(), remote->GetNumber());
+    remote->Connect(m_from->GetFabricAddress(), local->GetNumber());
+}
+
+void
+RdmaConnection::ConnectControl()
+{
+    m_localControl = m_from->CreateQueuePair();
+    m_remoteControl = m_to->CreateQueuePair();
+    ConnectPair(m_localControl, m_remoteControl);
+    m_admission = ReceiverAdmission::Of(m_to);
+    Ptr<RdmaConnection> self(this);
+    m_remoteControl->SetDeliveryCallback(MakeCallback(&RdmaConnection::RequestArrived, self));
+    m_localControl->SetDeliveryCallback(MakeCallback(&RdmaConnection::GrantArrived, self));
+    m_localControl->SetFailureCallback(MakeCallback(&RdmaConnection::QueuePairFailed, self));
+    m_remoteControl->SetFailureCallback(MakeCallback(&RdmaConnection::QueuePairFailed, self));
+    m_source = m_admission->AddSource(MakeCallback(&RdmaConnection::SendGrant, self));
 }
 
 bool
@@ -120,43 +174,94 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
     {
         return false;
     }
-    uint64_t segment = std::max<uint64_t>(1, bytes.Count());
-    if (m_queuePairs > 1)
-    {
-        uint64_t even = (segment + m_queuePairs - 1) / m_queuePairs;
-        segment = m_segmentSize > 0 ? m_segmentSize : even;
-    }
-    uint64_t count = std::max<uint64_t>(1, (bytes.Count() + segment - 1) / segment);
-    uint64_t id = m_firstId + m_messages.size();
-    m_messages.push_back({bytes.Count(), tag, count, count});
+    const uint64_t id = m_firstId + m_messages.size();
+    m_messages.push_back({bytes.Count(), tag, bytes.Count(), false, 0, 0});
     ++m_undelivered;
-    for (uint64_t left = bytes.Count(); count > 0; --count)
+    if (m_clearToSend)
     {
-        uint64_t part = std::min(left, segment);
-        m_local[m_turn]->Post(static_cast<scaleacross::RdmaOperation>(m_operation),
-                              Bytes(part),
-                              id);
-        m_turn = (m_turn + 1) % m_queuePairs;
-        left -= part;
+        m_localControl->Post(scaleacross::RdmaOperation::Send, Bytes(m_controlBytes), id);
+    }
+    else
+    {
+        PostPart(id, bytes.Count());
     }
     return true;
 }
 
 void
-RdmaConnection::SegmentDelivered(Bytes, uint64_t id)
+RdmaConnection::PostPart(uint64_t id, uint64_t bytes)
+{
+    uint64_t segment = std::max<uint64_t>(1, bytes);
+    if (m_queuePairs > 1)
+    {
+        uint64_t even = (segment + m_queuePairs - 1) / m_queuePairs;
+        segment = m_segmentSize > 0 ? m_segmentSize : even;
+    }
+    uint64_t count = std::max<uint64_t>(1, (bytes + segment - 1) / segment);
+    Message& message = m_messages[id - m_firstId];
+    message.left -= bytes;
+    message.posted = message.left == 0;
+    message.toDeliver += count;
+    message.toComplete += count;
+    for (; count > 0; --count)
+    {
+        uint64_t part = std::min(bytes, segment);
+        m_local[m_turn]->Post(static_cast<scaleacross::RdmaOperation>(m_operation),
+                              Bytes(part),
+                              id);
+        m_turn = (m_turn + 1) % m_queuePairs;
+        bytes -= part;
+    }
+}
+
+void
+RdmaConnection::RequestArrived(Bytes, uint64_t id)
+{
+    if (!HasFailed())
+    {
+        m_admission->Request(m_source, id, Bytes(m_messages[id - m_firstId].bytes));
+    }
+}
+
+void
+RdmaConnection::SendGrant(uint64_t id, Bytes bytes)
+{
+    m_grants.push_back({id, bytes.Count()});
+    m_remoteControl->Post(scaleacross::RdmaOperation::Send, Bytes(m_controlBytes), id);
+}
+
+void
+RdmaConnection::GrantArrived(Bytes, uint64_t)
+{
+    if (!HasFailed())
+    {
+        const Grant grant = m_grants.front();
+        m_grants.pop_front();
+        PostPart(grant.id, grant.bytes);
+    }
+}
+
+void
+RdmaConnection::SegmentDelivered(Bytes segment, uint64_t id)
 {
     if (HasFailed())
     {
         return;
     }
     Message& message = m_messages[id - m_firstId];
-    if (--message.toDeliver > 0)
+    --message.toDeliver;
+    const bool done = message.posted && message.toDeliver == 0;
+    const Bytes bytes(message.bytes);
+    const uint64_t tag = message.tag;
+    if (m_admission)
+    {
+        m_admission->Arrived(m_source, segment);
+    }
+    if (!done)
     {
         return;
     }
     --m_undelivered;
-    Bytes bytes(message.bytes);
-    uint64_t tag = message.tag;
     if (!m_delivery.IsNull())
     {
         m_delivery(bytes, tag);
@@ -171,14 +276,14 @@ RdmaConnection::SegmentCompleted(Bytes, uint64_t id)
         return;
     }
     Message& message = m_messages[id - m_firstId];
-    if (--message.toComplete > 0)
+    if (--message.toComplete > 0 || !message.posted)
     {
         return;
     }
     Bytes bytes(message.bytes);
     uint64_t tag = message.tag;
     // Everything acknowledged has been delivered before.
-    while (!m_messages.empty() && m_messages.front().toComplete == 0)
+    while (!m_messages.empty() && m_messages.front().posted && m_messages.front().toComplete == 0)
     {
         m_messages.pop_front();
         ++m_firstId;
@@ -198,6 +303,12 @@ RdmaConnection::QueuePairFailed(const std::string& reason)
     }
     m_failure = reason;
     m_messages.clear();
+    m_grants.clear();
+    if (m_admission)
+    {
+        // The receiver is told at once; a real one finds out by its own timeouts.
+        m_admission->Withdraw(m_source);
+    }
     if (!m_failureCallback.IsNull())
     {
         m_failureCallback(m_failure);

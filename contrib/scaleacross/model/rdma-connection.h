@@ -4,6 +4,7 @@
 #define SCALEACROSS_RDMA_CONNECTION_H
 
 #include "rdma-queue-pair.h"
+#include "receiver-admission.h"
 
 #include <deque>
 #include <string>
@@ -24,10 +25,18 @@ namespace ns3
  *
  * With one queue pair nothing is cut. The other direction is another connection.
  *
+ * With ClearToSend nothing is sent that the receiver has not granted: for every message a request
+ * of ControlBytes goes to the receiver, whose NIC's ReceiverAdmission answers by grants for one
+ * part of the message after the other. Requests and grants are sends over a queue pair of their own
+ * with priority ControlPriority: packets like others, that take time and are repeated if lost. The
+ * first part leaves one round trip after Send at the earliest.
+ *
  * Both ends of a connection live in one process.
  *
  * Worked case: k = 4, SegmentSize 512 KiB, a message of 2.25 MiB: segments 1 to 4 go to queue pairs
- * 0 to 3, the last one of 256 KiB to queue pair 0; the next message begins at queue pair 1.
+ * 0 to 3, the last one of 256 KiB to queue pair 0; the next message begins at queue pair 1. With
+ * ClearToSend and a GrantSize of 1 MiB: three grants, of 1, 1 and 0.25 MiB, hence segments of 512,
+ * 512, 512, 512 and 256 KiB.
  */
 class RdmaConnection : public Object
 {
@@ -80,11 +89,26 @@ class RdmaConnection : public Object
     {
         uint64_t bytes;
         uint64_t tag;
-        uint64_t toDeliver;  //!< segments
-        uint64_t toComplete; //!< segments
+        uint64_t left;       //!< bytes not posted yet
+        bool posted;         //!< all segments are
+        uint64_t toDeliver;  //!< segments posted and not delivered
+        uint64_t toComplete; //!< segments posted and not acknowledged
+    };
+
+    /// What the payload of a grant says.
+    struct Grant
+    {
+        uint64_t id;
+        uint64_t bytes;
     };
 
     void DoDispose() override;
+    void ConnectPair(Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote);
+    void ConnectControl();
+    void PostPart(uint64_t id, uint64_t bytes);
+    void RequestArrived(scaleacross::Bytes bytes, uint64_t id);
+    void SendGrant(uint64_t id, scaleacross::Bytes bytes);
+    void GrantArrived(scaleacross::Bytes bytes, uint64_t id);
     void SegmentDelivered(scaleacross::Bytes bytes, uint64_t id);
     void SegmentCompleted(scaleacross::Bytes bytes, uint64_t id);
     void QueuePairFailed(const std::string& reason);
@@ -99,10 +123,20 @@ class RdmaConnection : public Object
     uint32_t m_turn{0}; //!< queue pair of the next segment
     std::string m_failure;
 
+    // With ClearToSend
+    Ptr<RdmaQueuePair> m_localControl;
+    Ptr<RdmaQueuePair> m_remoteControl;
+    Ptr<ReceiverAdmission> m_admission;
+    uint32_t m_source{0};       //!< our number at the admission
+    std::deque<Grant> m_grants; //!< under way, in order
+
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
     uint32_t m_queuePairs{1};
     uint64_t m_segmentSize{0};
     Operation m_operation{UseWrite};
+    bool m_clearToSend{false};
+    uint8_t m_controlPriority{6};
+    uint32_t m_controlBytes{0};
 
     RdmaMessageCallback m_delivery;
     RdmaMessageCallback m_completion;
