@@ -79,7 +79,8 @@ RdmaQueuePair::GetTypeId()
                           MakeEnumChecker(GoBackN, "GoBackN", SelectiveRepeat, "SelectiveRepeat"))
             .AddAttribute("OutOfOrderLimit",
                           "SelectiveRepeat: packets beyond the expected one that the receiver "
-                          "keeps; one further away is thrown away. A bit each, taken as needed.",
+                          "keeps; one further away is thrown away, so Window should not be "
+                          "larger. A bit each, taken as needed.",
                           UintegerValue(kMostUnacked),
                           MakeUintegerAccessor(&RdmaQueuePair::m_outOfOrderLimit),
                           MakeUintegerChecker<uint64_t>(1, kMostUnacked))
