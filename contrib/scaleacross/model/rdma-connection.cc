@@ -3,6 +3,7 @@
 #include "rdma-connection.h"
 
 #include "core/base/errors.h"
+#include "ns3-compat.h"
 #include "rdma-nic.h"
 
 #include "ns3/boolean.h"
@@ -43,7 +44,7 @@ RdmaConnection::GetTypeId()
             .AddAttribute("Operation",
                           "By what each segment is carried: Write, WriteWithImmediate or Send.",
                           EnumValue(UseWrite),
-                          MakeEnumAccessor(&RdmaConnection::m_operation),
+                          scaleacross::EnumAccessor<Operation>(&RdmaConnection::m_operation),
                           MakeEnumChecker(UseWrite,
                                           "Write",
                                           UseWriteWithImmediate,

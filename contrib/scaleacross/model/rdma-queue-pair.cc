@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "fabric-wire.h"
+#include "ns3-compat.h"
 #include "rdma-nic.h"
 #include "rnr-timer.h"
 #include "route-table.h"
@@ -75,7 +76,7 @@ RdmaQueuePair::GetTypeId()
             .AddAttribute("RetransmissionMode",
                           "How losses are repaired, at both ends: GoBackN or SelectiveRepeat.",
                           EnumValue(GoBackN),
-                          MakeEnumAccessor(&RdmaQueuePair::m_mode),
+                          scaleacross::EnumAccessor<RetransmissionMode>(&RdmaQueuePair::m_mode),
                           MakeEnumChecker(GoBackN, "GoBackN", SelectiveRepeat, "SelectiveRepeat"))
             .AddAttribute("OutOfOrderLimit",
                           "SelectiveRepeat: packets beyond the expected one that the receiver "

@@ -2,6 +2,7 @@
 
 #include "receiver-admission.h"
 
+#include "ns3-compat.h"
 #include "rdma-nic.h"
 
 #include "ns3/enum.h"
@@ -43,7 +44,7 @@ ReceiverAdmission::GetTypeId()
                           "requested; RoundRobin, one grant to each sender that waits. Not to be "
                           "changed while requests wait.",
                           EnumValue(RoundRobin),
-                          MakeEnumAccessor(&ReceiverAdmission::m_order),
+                          scaleacross::EnumAccessor<Order>(&ReceiverAdmission::m_order),
                           MakeEnumChecker(Fifo, "Fifo", RoundRobin, "RoundRobin"))
             .AddTraceSource("Granted",
                             "Bytes granted that have not arrived.",

@@ -138,9 +138,14 @@ class WithoutAdmissionTest : public TestCase
 
 /**
  * Order. Four senders, 1 MiB each, so 16 parts of 68,704 bytes, 5.49632 us each. Fifo: one message
- * after the other, in the order of the requests: their ends are 16 parts, 87.94 us, apart. Round
- * robin: each gets every fourth part, so the ends lie within the four last parts, 22 us. Grants are
- * two at a time (128 KiB), so the order of parts on the line may differ by one: 5.5 us.
+ * after the other, in the order of the requests: their ends are 16 parts, 87.94 us, apart.
+ *
+ * Round robin: the first sender asks when nobody else waits, and is given both of the two parts
+ * that may be granted (128 KiB); then all four wait, and it is at the head of the turns. So parts
+ * go to 0, 0, 0, 1, 2, 3, 0, 1, 2, 3, and so on; the sixteenth of sender 0 is number 54 of 0 to 63,
+ * that of sender 3 the last one: nine parts apart, the others one.
+ *
+ * Two parts are under way at a time, so the order of parts on the line may differ by one.
  */
 class OrderTest : public TestCase
 {
@@ -179,9 +184,14 @@ class OrderTest : public TestCase
             }
             return;
         }
-        NS_TEST_ASSERT_MSG_LT_OR_EQ(static_cast<double>(ends[3].time - ends[0].time),
-                                    4 * part,
-                                    "together");
+        NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<double>(ends[3].time - ends[0].time),
+                                  9 * part,
+                                  part,
+                                  "first and last");
+        NS_TEST_ASSERT_MSG_EQ_TOL(static_cast<double>(ends[3].time - ends[1].time),
+                                  2 * part,
+                                  part,
+                                  "second and last");
     }
 
     ReceiverAdmission::Order m_order;

@@ -468,7 +468,7 @@ class ToldTest : public TestCase
         Recorded run;
         run.recorder->window = 2500;
         run.Connect();
-        run.sender->PostSend(Bytes(10'000), 0);
+        run.sender->Post(scaleacross::RdmaOperation::Write, Bytes(10'000), 0);
         Simulator::Run();
         const Recorder& told = *run.recorder;
         NS_TEST_ASSERT_MSG_EQ(told.lineRate, 100'000'000'000, "line rate");
@@ -514,7 +514,7 @@ class DeadlineTest : public TestCase
         Recorded run;
         run.recorder->firstDeadline = 50'000'000;
         run.Connect();
-        run.sender->PostSend(Bytes(680'000), 0);
+        run.sender->Post(scaleacross::RdmaOperation::Write, Bytes(680'000), 0);
         uint64_t rate = 0;
         Simulator::Schedule(MicroSeconds(100),
                             [&]() { rate = run.sender->GetRate().GetBitRate(); });
@@ -549,13 +549,13 @@ class SignalsTest : public TestCase
         Recorded run;
         run.sender->SetAttribute("Timeout", UintegerValue(3)); // 32.8 us
         run.Connect();
-        run.sender->PostSend(Bytes(100'000), 0); // 8.4 us
+        run.sender->Post(scaleacross::RdmaOperation::Write, Bytes(100'000), 0); // 8.4 us
         Simulator::Schedule(MicroSeconds(2), [&run]() { run.wire->SetLossRate(1); });
         Simulator::Schedule(MicroSeconds(3), [&run]() { run.wire->SetLossRate(0); });
         // A single packet that is lost: no gap is seen.
         Simulator::Schedule(MicroSeconds(100), [&run]() {
             run.wire->SetLossRate(1);
-            run.sender->PostSend(Bytes(1000), 0);
+            run.sender->Post(scaleacross::RdmaOperation::Write, Bytes(1000), 0);
         });
         Simulator::Schedule(MicroSeconds(110), [&run]() { run.wire->SetLossRate(0); });
         Simulator::Run();

@@ -102,13 +102,13 @@ struct Pair
 Ptr<AttributeValue>
 Mode(RdmaQueuePair::RetransmissionMode mode)
 {
-    return Create<EnumValue>(mode);
+    return EnumValue(mode).Copy();
 }
 
 Ptr<AttributeValue>
 Number(uint64_t value)
 {
-    return Create<UintegerValue>(value);
+    return UintegerValue(value).Copy();
 }
 
 /**
