@@ -6,7 +6,6 @@
 #include "ns3/double.h"
 #include "ns3/enum.h"
 
-#include <iostream>
 #include <vector>
 
 using namespace ns3;
@@ -33,7 +32,8 @@ namespace
  * at 100 us eight hosts of leaves 0 and 1 send 500 KB each to one host of leaf 2 in addition.
  *
  * What is checked is the direction, for all messages and for those that have nothing to do with the
- * incast's receiver, which is where the effect comes from.
+ * incast's receiver, which is where the effect comes from. (Mean of all messages 44 us against 143
+ * us with PFC and 543 us for go-back-N without it.)
  */
 struct Outcome
 {
@@ -148,8 +148,6 @@ class LosslessOrNotTest : public TestCase
         const uint64_t messages = kLeaves * kHosts * kMessages + 2 * kHosts;
         for (const Outcome& outcome : {roce, irn, lossy})
         {
-            std::cerr << outcome.all << " " << outcome.others << " " << outcome.pauses << " "
-                      << outcome.drops << "\n";
             NS_TEST_ASSERT_MSG_EQ(outcome.delivered, messages, "every message");
         }
         NS_TEST_ASSERT_MSG_EQ(roce.drops, 0, "PFC loses nothing");
