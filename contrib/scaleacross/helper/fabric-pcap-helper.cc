@@ -181,7 +181,10 @@ class FabricPcapHelper::Capture
 
     static uint8_t SyndromeOf(const FabricPacket& packet)
     {
-        return packet.kind == PacketKind::Nak ? kNakSequenceError : kRnrNak;
+        // The tag of a receiver-not-ready NAK is the code of its timer.
+        return packet.kind == PacketKind::Nak
+                   ? kNakSequenceError
+                   : static_cast<uint8_t>(kRnrNak | (packet.tag & 0x1FU));
     }
 
     std::shared_ptr<RdmaFlowBook> m_book;

@@ -230,6 +230,7 @@ RdmaQueuePair::SetNic(RdmaNic* nic, uint32_t number)
     m_startedTrace.OnConnect(watch);
     m_arrivingTrace.OnConnect(watch);
     m_sentTrace.OnConnect(watch);
+    m_flushedTrace.OnConnect(watch);
     m_deliveredTrace.OnConnect(watch);
     m_retransmitTrace.OnConnect(watch);
     m_timeoutTrace.OnConnect(watch);
