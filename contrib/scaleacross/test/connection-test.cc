@@ -82,6 +82,10 @@ class WindowTest : public TestCase
                                   6'410'954'880,
                                   Rounding(4 * 32),
                                   "last ACK");
+        // 63 packet times of the end in 32 round trips: 0.08 %.
+        const double rate = 2'048'000 / static_cast<double>(log.LastCompletion());
+        const double bound = 64'000 / 200'177'280.0;
+        NS_TEST_ASSERT_MSG_EQ_TOL(rate, bound, bound * 0.001, "window per round trip");
         Simulator::Destroy();
     }
 };
