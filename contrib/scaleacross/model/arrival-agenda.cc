@@ -3,8 +3,8 @@
 #include "arrival-agenda.h"
 
 #include "core/base/errors.h"
+#include "fabric-lane.h"
 #include "fabric-port.h"
-#include "fabric-wire.h"
 
 #include "ns3/event-impl.h"
 #include "ns3/simulator.h"

@@ -4,6 +4,7 @@
 
 #include "arrival-agenda.h"
 #include "core/base/errors.h"
+#include "fabric-lane.h"
 #include "fabric-wire.h"
 #include "weighted-turns.h"
 

@@ -531,12 +531,12 @@ FabricSwitch::HandleAlarm(int64_t now)
     {
         m_watchdog.Check(now);
     }
-    std::vector<PausedIngress> stillPaused;
-    for (const auto& ingress : m_pausing)
+    size_t stillPaused = 0;
+    for (const PausedIngress ingress : m_pausing)
     {
         if (!m_buffer.MayResume(ingress.port, ingress.priority))
         {
-            stillPaused.push_back(ingress);
+            m_pausing[stillPaused++] = ingress;
             continue;
         }
         uint8_t& bits = m_pausingBits[ingress.port];
@@ -544,7 +544,7 @@ FabricSwitch::HandleAlarm(int64_t now)
         m_pauseTrace(ingress.port, ingress.priority, false);
         m_ports[ingress.port]->SendPause(ingress.priority, false, now);
     }
-    m_pausing.swap(stillPaused);
+    m_pausing.resize(stillPaused);
     PlanResume(now);
     m_agenda.SetAlarm(m_watchdog.Due());
 }

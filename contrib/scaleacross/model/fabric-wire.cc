@@ -14,62 +14,6 @@
 #include <algorithm>
 #include <sstream>
 
-namespace scaleacross
-{
-
-int64_t
-FabricLane::ReceiverWindow() const
-{
-    return m_agenda->Window();
-}
-
-void
-FabricLane::Push(FabricPacket* packet, int64_t end)
-{
-    m_last = std::max(m_last, end + m_delay);
-    packet->arrival = m_last;
-    if (m_loss && packet->kind < PacketKind::Pause)
-    {
-        packet->lost = m_loss->IsLost(*packet);
-    }
-    const bool wasEmpty = m_flight.Empty();
-    m_flight.PushBack(packet, m_last);
-    if (m_agenda->SelectsVisible())
-    {
-        m_agenda->NotePushed(*packet);
-    }
-    if (wasEmpty)
-    {
-        m_agenda->Add(this);
-    }
-}
-
-void
-FabricLane::Deliver(FabricPacket* packet, int64_t now)
-{
-    if (packet->lost)
-    {
-        ++m_lost;
-        m_to->NotifyDrop(*packet, DropReason::WireLoss);
-        PacketPool::Return(packet);
-        return;
-    }
-    m_to->Arrive(packet, now);
-}
-
-uint64_t
-FabricLane::InFlight() const
-{
-    uint64_t count = 0;
-    for (uint64_t i = 0; i < m_flight.Size(); ++i)
-    {
-        count += m_flight.At(i).packet->kind < PacketKind::Pause ? 1 : 0;
-    }
-    return count;
-}
-
-} // namespace scaleacross
-
 namespace ns3
 {
 

@@ -39,6 +39,7 @@ RouteTable::Add(Route route)
         previous->last = route.last;
         return;
     }
+    m_firsts.insert(m_firsts.begin() + (next - m_routes.begin()), route.first);
     m_routes.insert(next, std::move(route));
 }
 
@@ -46,6 +47,7 @@ void
 RouteTable::Clear()
 {
     m_routes.clear();
+    m_firsts.clear();
 }
 
 } // namespace scaleacross

@@ -50,16 +50,22 @@ class RouteTable
     /// The equal-cost ports to a destination, null if there are none.
     const std::vector<uint16_t>* Lookup(uint32_t destination) const
     {
-        const Route* begin = m_routes.data();
-        size_t count = m_routes.size();
-        while (count > 1) // the last range that begins at or before the destination
+        // The last range that begins at or before the destination; the keys alone fill few cache
+        // lines.
+        const uint32_t* begin = m_firsts.data();
+        size_t count = m_firsts.size();
+        while (count > 1)
         {
-            size_t half = count / 2;
-            begin = begin[half].first <= destination ? begin + half : begin;
+            const size_t half = count / 2;
+            begin = begin[half] <= destination ? begin + half : begin;
             count -= half;
         }
-        bool found = count == 1 && begin->first <= destination && destination <= begin->last;
-        return found ? &begin->ports : nullptr;
+        if (count == 0)
+        {
+            return nullptr;
+        }
+        const Route& route = m_routes[static_cast<size_t>(begin - m_firsts.data())];
+        return route.first <= destination && destination <= route.last ? &route.ports : nullptr;
     }
 
     /// Hash of a flow; equal inputs give equal results on every machine.
@@ -87,7 +93,8 @@ class RouteTable
     }
 
   private:
-    std::vector<Route> m_routes; //!< sorted by first
+    std::vector<Route> m_routes;    //!< sorted by first
+    std::vector<uint32_t> m_firsts; //!< of m_routes
 };
 
 } // namespace scaleacross

@@ -41,15 +41,6 @@ SharedBuffer::Reserve(uint32_t port, uint8_t priority, uint64_t headroom)
     cell.reserved = headroom;
 }
 
-void
-SharedBuffer::TakeShared(uint32_t port, uint8_t priority, uint32_t bytes)
-{
-    Cell(port, priority).shared += bytes;
-    m_sharedUsed += bytes;
-    m_losslessUsed += IsLossless(priority) ? bytes : 0;
-    Check();
-}
-
 bool
 SharedBuffer::TakeHeadroom(uint32_t port, uint8_t priority, uint32_t bytes)
 {
@@ -63,23 +54,6 @@ SharedBuffer::TakeHeadroom(uint32_t port, uint8_t priority, uint32_t bytes)
     m_headroomUsed += bytes;
     Check();
     return true;
-}
-
-void
-SharedBuffer::Release(uint32_t port, uint8_t priority, uint32_t bytes)
-{
-    Ingress& cell = Cell(port, priority);
-    uint64_t fromHeadroom = std::min<uint64_t>(cell.headroom, bytes);
-    uint64_t fromShared = bytes - fromHeadroom;
-    SCALEACROSS_INVARIANT(fromShared <= cell.shared && fromShared <= m_sharedUsed,
-                          "ingress " + std::to_string(port) + " priority " +
-                              std::to_string(priority) + " frees " + std::to_string(bytes) +
-                              " bytes but holds " + std::to_string(Held(port, priority)));
-    cell.headroom -= fromHeadroom;
-    cell.shared -= fromShared;
-    m_headroomUsed -= fromHeadroom;
-    m_sharedUsed -= fromShared;
-    m_losslessUsed -= IsLossless(priority) ? fromShared : 0;
 }
 
 bool
@@ -146,13 +120,22 @@ SharedBuffer::PeakHeadroomShare() const
 }
 
 void
-SharedBuffer::Check() const
+SharedBuffer::Overfull() const
 {
     SCALEACROSS_INVARIANT(m_sharedUsed <= SharedSize() && Occupancy() <= m_config.size,
                           "shared " + std::to_string(m_sharedUsed) + " of " +
                               std::to_string(SharedSize()) + ", headroom " +
                               std::to_string(m_headroomUsed) + " of " + std::to_string(m_reserved) +
                               ", buffer " + std::to_string(m_config.size));
+}
+
+void
+SharedBuffer::Underflow(uint32_t port, uint8_t priority, uint32_t bytes) const
+{
+    SCALEACROSS_INVARIANT(bytes <= Held(port, priority),
+                          "ingress " + std::to_string(port) + " priority " +
+                              std::to_string(priority) + " frees " + std::to_string(bytes) +
+                              " bytes but holds " + std::to_string(Held(port, priority)));
 }
 
 } // namespace scaleacross

@@ -114,13 +114,33 @@ class SharedBuffer
     }
 
     /// Counts a packet in the shared part.
-    void TakeShared(uint32_t port, uint8_t priority, uint32_t bytes);
+    void TakeShared(uint32_t port, uint8_t priority, uint32_t bytes)
+    {
+        Cell(port, priority).shared += bytes;
+        m_sharedUsed += bytes;
+        m_losslessUsed += IsLossless(priority) ? bytes : 0;
+        Check();
+    }
 
     /// Counts a packet in the headroom; false, and nothing counted, if it does not fit.
     bool TakeHeadroom(uint32_t port, uint8_t priority, uint32_t bytes);
 
     /// A packet has left.
-    void Release(uint32_t port, uint8_t priority, uint32_t bytes);
+    void Release(uint32_t port, uint8_t priority, uint32_t bytes)
+    {
+        Ingress& cell = Cell(port, priority);
+        const uint64_t fromHeadroom = cell.headroom < bytes ? cell.headroom : bytes;
+        const uint64_t fromShared = bytes - fromHeadroom;
+        if (fromShared > cell.shared)
+        {
+            Underflow(port, priority, bytes);
+        }
+        cell.headroom -= fromHeadroom;
+        cell.shared -= fromShared;
+        m_headroomUsed -= fromHeadroom;
+        m_sharedUsed -= fromShared;
+        m_losslessUsed -= IsLossless(priority) ? fromShared : 0;
+    }
 
     /// True if a paused ingress may go on.
     bool MayResume(uint32_t port, uint8_t priority) const;
@@ -185,7 +205,18 @@ class SharedBuffer
 
     /// MayResume of an ingress that holds `cell` while lossless packets hold `losslessUsed`.
     bool MayResume(const Ingress& cell, uint64_t losslessUsed) const;
-    void Check() const;
+
+    void Check() const
+    {
+        if (m_sharedUsed > SharedSize() || Occupancy() > m_config.size)
+        {
+            Overfull();
+        }
+    }
+
+    /// Abort with the values.
+    void Overfull() const;
+    void Underflow(uint32_t port, uint8_t priority, uint32_t bytes) const;
 
     Config m_config;
     uint64_t m_reserved{0};

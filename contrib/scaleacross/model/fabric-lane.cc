@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-lane.h"
+
+#include "fabric-port.h"
+
+namespace scaleacross
+{
+
+void
+FabricLane::DrawLoss(FabricPacket& packet)
+{
+    if (packet.kind < PacketKind::Pause)
+    {
+        packet.lost = m_loss->IsLost(packet);
+    }
+}
+
+void
+FabricLane::Deliver(FabricPacket* packet, int64_t now)
+{
+    if (packet->lost)
+    {
+        ++m_lost;
+        m_to->NotifyDrop(*packet, DropReason::WireLoss);
+        PacketPool::Return(packet);
+        return;
+    }
+    m_to->Arrive(packet, now);
+}
+
+uint64_t
+FabricLane::InFlight() const
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < m_flight.Size(); ++i)
+    {
+        count += m_flight.At(i).packet->kind < PacketKind::Pause ? 1 : 0;
+    }
+    return count;
+}
+
+} // namespace scaleacross
