@@ -610,6 +610,12 @@ RdmaNic::NeedsArp() const
     return true;
 }
 
+bool
+RdmaNic::IsBroadcast() const
+{
+    return true; // what ns-3's ARP cache asks of a device with ARP; Send refuses broadcasts
+}
+
 FabricPacket*
 RdmaNic::PullForeign(int64_t start)
 {

@@ -67,6 +67,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
                   uint16_t protocol) override;
     bool SupportsSendFrom() const override;
     bool NeedsArp() const override;
+    bool IsBroadcast() const override;
 
     /// A new queue pair of this NIC, not connected yet, with the default attributes.
     Ptr<RdmaQueuePair> CreateQueuePair();
