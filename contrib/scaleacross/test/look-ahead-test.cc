@@ -320,7 +320,8 @@ class EqualityTest : public TestCase
 /**
  * Windows are what they are called: per hop far less than an event. Two arrivals per hop (data and
  * ACK) are two events of the exact engine; a window of 1 us holds 11.9 packets per wire at 100
- * Gb/s, and a node of the incast has at least one busy wire: at most a quarter of the events.
+ * Gb/s, and a node of the incast has at least one busy wire: at most a quarter of the events. Where
+ * the Simulator does not count in picoseconds, nodes do not run ahead.
  */
 class FewerEventsTest : public TestCase
 {
@@ -338,7 +339,14 @@ class FewerEventsTest : public TestCase
         };
         const Outcome exact = RunScenario(lossless, kLazy, true);
         const Outcome windows = RunScenario(lossless, kWindows, true);
-        NS_TEST_ASSERT_MSG_LT(windows.events * 4, exact.events, "events");
+        if (Rounding(1) == 0)
+        {
+            NS_TEST_ASSERT_MSG_LT(windows.events * 4, exact.events, "events");
+        }
+        else
+        {
+            NS_TEST_ASSERT_MSG_EQ(windows.events, exact.events, "as if it were switched off");
+        }
     }
 };
 
