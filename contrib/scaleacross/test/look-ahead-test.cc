@@ -12,6 +12,7 @@
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
 #include "ns3/object-factory.h"
+#include "ns3/string.h"
 
 #include <functional>
 #include <random>
@@ -527,6 +528,25 @@ class LookAheadSuite : public TestSuite
                 Permutation(fabric, log, delays, 0, false);
             },
             [](const Outcome& outcome) { return outcome.drops > 10 && outcome.pauses == 0; }));
+        AddTestCase(new EqualityTest(
+            "Selective repeat",
+            [](auto& fabric, auto& log, Delays delays) {
+                fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+                fabric.SetQueuePairAttribute("AckInterval", UintegerValue(4));
+                Permutation(fabric, log, delays, 1e-3, false);
+            },
+            [](const Outcome& outcome) {
+                return outcome.drops > 10 && outcome.retransmissions > 10;
+            }));
+        AddTestCase(new EqualityTest(
+            "Clear to send",
+            [](auto& fabric, auto& log, Delays delays) {
+                fabric.SetConnectionAttribute("ClearToSend", BooleanValue(true));
+                Permutation(fabric, log, delays, 1e-3, true);
+            },
+            [](const Outcome& outcome) {
+                return outcome.delivered.size() == 32 && outcome.retransmissions > 10;
+            }));
         AddTestCase(new EqualityTest("Long haul", LongHaul, [](const Outcome& outcome) {
             return outcome.delivered.size() == 32;
         }));
