@@ -382,11 +382,11 @@ class TcpBelowRdmaTest : public TestCase
             flows = monitor.InstallAll();
             for (const auto& nic : net.nics)
             {
+                uint64_t& bytes = handedUp[nic];
                 nic->TraceConnectWithoutContext(
                     "MacRx",
-                    Callback<void, Ptr<const Packet>>([&handedUp, nic](Ptr<const Packet> packet) {
-                        handedUp[nic] += packet->GetSize();
-                    }));
+                    Callback<void, Ptr<const Packet>>(
+                        [&bytes](Ptr<const Packet> packet) { bytes += packet->GetSize(); }));
             }
             // RDMA is at the bottleneck from 20 us + 1 us + one packet on; what TCP had beyond it
             // by then needs two wires and two packets more.
