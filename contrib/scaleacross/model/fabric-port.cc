@@ -336,12 +336,9 @@ FabricPort::DoCatchUp(int64_t now)
 }
 
 void
-FabricPort::NoteBacklog(int64_t now)
+FabricPort::PlanDeparture(int64_t now, bool ready)
 {
-    const bool ready = Ready() != 0;
-    const bool waiting = m_nextEligible != scaleacross::kNever;
-    m_lane->SetSenderHasMore(ready || waiting);
-    if (waiting && !ready)
+    if (!ready)
     {
         // What is on the wire brings the port up to date when it arrives, or a window before if the
         // receiver runs ahead; if the next packet is due only after that, an alarm has to.
@@ -350,7 +347,7 @@ FabricPort::NoteBacklog(int64_t now)
             Agenda().SetAlarm(m_nextEligible);
         }
     }
-    if ((ready || waiting) && (m_eager || m_watched))
+    if (m_eager || m_watched)
     {
         ScheduleDeparture(now, ready ? m_freeAt : std::max(m_freeAt, m_nextEligible));
     }

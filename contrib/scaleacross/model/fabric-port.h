@@ -5,6 +5,7 @@
 
 #include "arrival-agenda.h"
 #include "fabric-device.h"
+#include "fabric-lane.h"
 #include "fabric-packet.h"
 #include "watched-trace.h"
 
@@ -123,6 +124,16 @@ class FabricPort : public FabricDevice
     void CatchUp(int64_t now)
     {
         if (m_freeAt <= now)
+        {
+            DoCatchUp(now);
+        }
+    }
+
+    /// The same for a port that only sends what was enqueued, and costs nothing while it is idle:
+    /// to be called where no packet is about to be enqueued.
+    void CatchUpIfBusy(int64_t now)
+    {
+        if (m_freeAt <= now && (m_inService || Ready() != 0))
         {
             DoCatchUp(now);
         }
@@ -251,7 +262,20 @@ class FabricPort : public FabricDevice
 
     void DoCatchUp(int64_t now);
     void StartNext(uint32_t ready);
-    void NoteBacklog(int64_t now);
+
+    /// What the receiver, and whoever wants departures as events, need to know of what waits here.
+    void NoteBacklog(int64_t now)
+    {
+        const bool ready = Ready() != 0;
+        const bool waiting = m_nextEligible != scaleacross::kNever;
+        m_lane->SetSenderHasMore(ready || waiting);
+        if (waiting || (ready && (m_eager || m_watched)))
+        {
+            PlanDeparture(now, ready);
+        }
+    }
+
+    void PlanDeparture(int64_t now, bool ready);
     int64_t Serialise(uint32_t bytes);
     void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
     void TraceQueue(uint64_t before);

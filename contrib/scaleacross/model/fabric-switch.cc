@@ -472,7 +472,7 @@ FabricSwitch::CatchUp(int64_t now)
     m_caughtUp = now;
     for (const auto& port : m_ports)
     {
-        port->CatchUp(now);
+        port->CatchUpIfBusy(now);
     }
 }
 
@@ -508,7 +508,7 @@ FabricSwitch::PlanResume(int64_t now)
     int64_t firstEnd = scaleacross::kNever;
     for (const auto& port : m_ports)
     {
-        port->CatchUp(now);
+        port->CatchUpIfBusy(now);
         if (port->FreeAt() > now && port->HasLossless(m_lossless))
         {
             rate += port->BitsPerSecond();

@@ -307,11 +307,12 @@ RdmaQueuePair::Post(RdmaOperation operation, Bytes bytes, uint64_t tag)
     }
     uint64_t packets = std::max<uint64_t>(1, (bytes.Count() + m_mtu - 1) / m_mtu);
     m_messages.push_back({bytes.Count(), tag, m_endPsn, packets, operation});
-    m_postedTrace(bytes.Count(), tag, m_endPsn, packets);
+    const uint64_t firstPsn = m_endPsn;
     m_endPsn += packets;
     ++m_counters.postedMessages;
     m_counters.postedBytes += bytes.Count();
     m_nic->Posted(this);
+    m_postedTrace(bytes.Count(), tag, firstPsn, packets); // last: a sink may post
     return true;
 }
 

@@ -124,7 +124,7 @@ ReceiverAdmission::Serve()
         Source& source = m_sources[number];
         Pending& pending = source.waiting.front();
         const uint64_t part = m_grantSize > 0 ? std::min(m_grantSize, pending.left) : pending.left;
-        if (m_granted > 0 && m_granted + part > m_grantedBytes)
+        if (m_granted.Get() > 0 && m_granted.Get() + part > m_grantedBytes)
         {
             return;
         }
