@@ -112,8 +112,8 @@ FabricSwitch::GetTypeId()
             .AddAttribute("LookAhead",
                           "Let one event do what is due within the least delay of the wires that "
                           "lead here, as nothing can arrive sooner. Results are the same; what is "
-                          "asked of the switch between events may be that much ahead. Set before "
-                          "time zero.",
+                          "asked of the switch between events may be that much ahead. No effect "
+                          "unless the Simulator counts picoseconds. Set before time zero.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_lookAhead),
                           MakeBooleanChecker())

@@ -111,7 +111,8 @@ RdmaNic::GetTypeId()
             .AddAttribute("LookAhead",
                           "Let one event do what has become due within the delay of the wire, as "
                           "nobody notices sooner; whatever calls back to a user has an event at "
-                          "its time. Results are the same. Set before time zero.",
+                          "its time. Results are the same. No effect unless the Simulator counts "
+                          "picoseconds. Set before time zero.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&RdmaNic::m_lookAhead),
                           MakeBooleanChecker())
