@@ -102,7 +102,7 @@ Measure(const Case& c, RdmaQueuePair::RetransmissionMode mode, double reverse = 
         Ptr<FabricLossModel> model;
         if (i == 0 && c.losses > 0)
         {
-            model = Create<StratifiedLoss>(c.loss, c.losses, 1);
+            model = CreateObject<StratifiedLoss>(c.loss, c.losses, 1);
         }
         else
         {
