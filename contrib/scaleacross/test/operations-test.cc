@@ -172,7 +172,7 @@ class FlagsTest : public TestCase
     {
         Pair pair({{"RetransmissionMode", Mode(m_mode)}, {"Timeout", Number(3)}});
         pair.Connect();
-        pair.wire->SetLossModel(0, Create<ChosenLoss>([](const FabricPacket& packet) {
+        pair.wire->SetLossModel(0, CreateObject<ChosenLoss>([](const FabricPacket& packet) {
                                     return packet.psn == 3 && !packet.retransmitted;
                                 }));
         std::string seen;
