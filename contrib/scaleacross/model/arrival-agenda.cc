@@ -171,8 +171,18 @@ ArrivalAgenda::HoldAt(int64_t time)
                           "at least " + std::to_string(m_window) + " ps beforehand",
                           "announce it earlier, or set LookAhead false");
     }
+    ForgetHolds(SimulatorPicoseconds());
     auto place = std::upper_bound(m_holds.begin(), m_holds.end(), time, std::greater<>());
     m_holds.insert(place, time);
+}
+
+void
+ArrivalAgenda::ForgetHolds(int64_t now)
+{
+    while (!m_holds.empty() && m_holds.back() <= now)
+    {
+        m_holds.pop_back();
+    }
 }
 
 void
@@ -187,10 +197,7 @@ ArrivalAgenda::Fire()
     int64_t limit = now;
     if (m_pace == Pace::Ahead && m_window > 0 && !m_owner.IsWatched())
     {
-        while (!m_holds.empty() && m_holds.back() <= now)
-        {
-            m_holds.pop_back();
-        }
+        ForgetHolds(now);
         const int64_t hold = m_holds.empty() ? kNever : m_holds.back();
         limit = std::max(now, std::min(now + m_window, hold) - 1);
     }

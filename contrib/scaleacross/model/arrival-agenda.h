@@ -171,6 +171,7 @@ class ArrivalAgenda
     };
 
     void Start();
+    void ForgetHolds(int64_t now);
     void DoSettle(int64_t time);
     void Advance(int64_t limit);
     int64_t NextEvent() const;
