@@ -797,36 +797,32 @@ RdmaNic::GetDrops() const
 }
 
 uint64_t
-RdmaNic::GetDeliveredBytes() const
+RdmaNic::Sum(uint64_t scaleacross::RdmaCounters::*counter) const
 {
     uint64_t sum = 0;
     for (const auto& queuePair : m_queuePairs)
     {
-        sum += queuePair->GetCounters().deliveredBytes;
+        sum += queuePair->GetCounters().*counter;
     }
     return sum;
+}
+
+uint64_t
+RdmaNic::GetDeliveredBytes() const
+{
+    return Sum(&scaleacross::RdmaCounters::deliveredBytes);
 }
 
 uint64_t
 RdmaNic::GetRetransmissions() const
 {
-    uint64_t sum = 0;
-    for (const auto& queuePair : m_queuePairs)
-    {
-        sum += queuePair->GetCounters().retransmissions;
-    }
-    return sum;
+    return Sum(&scaleacross::RdmaCounters::retransmissions);
 }
 
 uint64_t
 RdmaNic::GetTimeouts() const
 {
-    uint64_t sum = 0;
-    for (const auto& queuePair : m_queuePairs)
-    {
-        sum += queuePair->GetCounters().timeouts;
-    }
-    return sum;
+    return Sum(&scaleacross::RdmaCounters::timeouts);
 }
 
 } // namespace ns3

@@ -7,6 +7,7 @@
 #include "fabric-port.h"
 #include "foreign-queue.h"
 #include "pacing-queue.h"
+#include "rdma-counters.h"
 
 #include <array>
 #include <vector>
@@ -155,6 +156,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void LeaveHead(uint8_t priority);
     void WaitUntilEligible(RdmaQueuePair* queuePair);
     void NoteEligible();
+    /// Of all queue pairs.
+    uint64_t Sum(uint64_t scaleacross::RdmaCounters::*counter) const;
 
     scaleacross::ArrivalAgenda m_agenda;
     std::array<Ring, scaleacross::kPriorities> m_rings; //!< queue pairs that may send, in turn
