@@ -60,7 +60,7 @@ BuildRing(FabricHelper& fabric, const Options& options)
         {
             const uint32_t address = fabric.Nics()[to]->GetFabricAddress();
             const uint16_t host = 0;
-            routes.Add({address, address, {to == i ? host : clockwise}});
+            routes.Add(address, address, {{to == i ? host : clockwise}, {}});
         }
     }
 }

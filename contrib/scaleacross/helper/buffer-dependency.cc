@@ -15,6 +15,7 @@ namespace ns3
 {
 
 using scaleacross::kPriorities;
+using scaleacross::PortGroup;
 
 namespace
 {
@@ -40,12 +41,12 @@ class DependencyGraph
             }
         }
         m_next.resize(m_ends.size());
-        std::vector<const std::vector<uint16_t>*> before;
+        std::vector<const PortGroup*> before;
         for (const auto& nic : fabric.Nics())
         {
             // Neighbours on one switch differ at that switch only, where no edge begins.
             const uint32_t address = nic->GetFabricAddress();
-            std::vector<const std::vector<uint16_t>*> routes;
+            std::vector<const PortGroup*> routes;
             for (const auto& fabricSwitch : switches)
             {
                 routes.push_back(WiresTo(*fabricSwitch, address));
@@ -120,12 +121,13 @@ class DependencyGraph
   private:
     /// The ports a switch chooses from for an address; null if there are none or if they lead to
     /// the NIC itself.
-    static const std::vector<uint16_t>* WiresTo(const FabricSwitch& fabricSwitch, uint32_t address)
+    static const PortGroup* WiresTo(const FabricSwitch& fabricSwitch, uint32_t address)
     {
-        const std::vector<uint16_t>* ports = fabricSwitch.Routes().Lookup(address);
-        const bool here = ports != nullptr &&
-                          !DynamicCast<SwitchPort>(fabricSwitch.GetPort(ports->front())->GetPeer());
-        return here ? nullptr : ports;
+        const PortGroup* group = fabricSwitch.Routes().Lookup(address);
+        const bool here =
+            group != nullptr &&
+            !DynamicCast<SwitchPort>(fabricSwitch.GetPort(group->ports.front())->GetPeer());
+        return here ? nullptr : group;
     }
 
     /// Switch at the far end of a wire; SIZE_MAX if there is a NIC.
@@ -143,7 +145,7 @@ class DependencyGraph
 
     /// Adds what packets to one address do, from every switch that has NICs on.
     void AddEdges(const std::vector<Ptr<FabricSwitch>>& switches,
-                  const std::vector<const std::vector<uint16_t>*>& routes)
+                  const std::vector<const PortGroup*>& routes)
     {
         std::vector<bool> reached(switches.size(), false);
         std::vector<size_t> queue;
@@ -161,17 +163,17 @@ class DependencyGraph
         for (size_t head = 0; head < queue.size(); ++head)
         {
             const size_t place = queue[head];
-            for (size_t i = 0; routes[place] != nullptr && i < routes[place]->size(); ++i)
+            for (size_t i = 0; routes[place] != nullptr && i < routes[place]->ports.size(); ++i)
             {
-                const size_t wire = m_first[place] + (*routes[place])[i];
+                const size_t wire = m_first[place] + routes[place]->ports[i];
                 const size_t far = Far(wire);
                 if (far == SIZE_MAX)
                 {
                     continue;
                 }
-                for (size_t k = 0; routes[far] != nullptr && k < routes[far]->size(); ++k)
+                for (size_t k = 0; routes[far] != nullptr && k < routes[far]->ports.size(); ++k)
                 {
-                    m_next[wire].insert(m_first[far] + (*routes[far])[k]);
+                    m_next[wire].insert(m_first[far] + routes[far]->ports[k]);
                 }
                 if (!reached[far])
                 {

@@ -301,11 +301,11 @@ FabricHelper::InstallRoutes()
             {
                 if (i == target)
                 {
-                    m_switches[i]->Routes().Add({address, address, {static_cast<uint16_t>(p)}});
+                    m_switches[i]->Routes().Add(address, address, {{static_cast<uint16_t>(p)}, {}});
                 }
                 else if (!nextHops[i].empty())
                 {
-                    m_switches[i]->Routes().Add({address, address, nextHops[i]});
+                    m_switches[i]->Routes().Add(address, address, {nextHops[i], {}});
                 }
             }
         }

@@ -19,8 +19,12 @@ namespace ns3
 using scaleacross::ConfigError;
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
+using scaleacross::kHashDestination;
+using scaleacross::kHashSource;
+using scaleacross::kHashUdpSourcePort;
 using scaleacross::kPriorities;
 using scaleacross::PacketPool;
+using scaleacross::PortGroup;
 using scaleacross::SimulatorPicoseconds;
 
 NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
@@ -261,8 +265,9 @@ FabricSwitch::CheckConfig()
     }
     m_lossless = m_pfc ? m_losslessMask : 0;
     // Node ids differ in few bits; the hash spreads them.
-    m_seed = scaleacross::RouteTable::Hash(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^
-             (m_hashSeed << 32);
+    const uint64_t seed =
+        scaleacross::HashOf(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^ (m_hashSeed << 32);
+    m_flowHash = scaleacross::FlowHash(kHashSource | kHashDestination | kHashUdpSourcePort, seed);
     m_buffer.Configure({m_bufferSize, m_lossless, m_alphaLossless, m_alphaLossy, m_resumeOffset},
                        GetNPorts());
     m_watchdog.Configure(m_watchdogDetection.GetPicoSeconds(),
@@ -365,11 +370,18 @@ FabricSwitch::HoldAt(Time time)
 // --- Forwarding
 // -----------------------------------------------------------------------------------
 
+inline uint16_t
+FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet) const
+{
+    const size_t n = group.ports.size();
+    return group.ports[n == 1 ? 0 : scaleacross::ScaleHash(m_flowHash(packet), n)];
+}
+
 void
 FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
 {
-    const std::vector<uint16_t>* ports = m_routes.Lookup(packet->destination);
-    if (ports == nullptr)
+    const PortGroup* group = m_routes.Lookup(packet->destination);
+    if (group == nullptr)
     {
         Drop(ingress, packet, DropReason::NoRoute);
         return;
@@ -380,7 +392,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
         return;
     }
     --packet->hops;
-    SwitchPort& egress = *m_ports[scaleacross::RouteTable::Choose(*ports, *packet, m_seed)];
+    SwitchPort& egress = *m_ports[ChoosePort(*group, *packet)];
     egress.CatchUp(now);
     if (egress.m_marked != 0 && !WatchdogAdmits(egress, *packet, now))
     {

@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_SWITCH_H
 
 #include "arrival-agenda.h"
+#include "flow-hash.h"
 #include "pfc-watchdog.h"
 #include "route-table.h"
 #include "shared-buffer.h"
@@ -145,6 +146,8 @@ class FabricSwitch : public Object,
     bool WatchdogAdmits(SwitchPort& egress, const scaleacross::FabricPacket& packet, int64_t now);
 
     void Forward(SwitchPort& ingress, scaleacross::FabricPacket* packet, int64_t now);
+    uint16_t ChoosePort(const scaleacross::PortGroup& group,
+                        const scaleacross::FabricPacket& packet) const;
     bool Admit(SwitchPort& ingress,
                SwitchPort& egress,
                scaleacross::FabricPacket& packet,
@@ -165,7 +168,7 @@ class FabricSwitch : public Object,
     std::vector<Ptr<SwitchPort>> m_ports;
     std::vector<PausedIngress> m_pausing; //!< ingresses stopped, first stopped first
     std::vector<uint8_t> m_pausingBits;   //!< per port: bit per priority
-    uint64_t m_seed{0};
+    scaleacross::FlowHash m_flowHash;
     uint32_t m_lossless{0}; //!< bit per priority
     uint32_t m_ecn{0};      //!< bit per priority whose packets may be marked when they join
     int64_t m_caughtUp{-1}; //!< time of the last CatchUp of all ports

@@ -2,7 +2,7 @@
 
 #include "foreign-frame.h"
 
-#include "route-table.h"
+#include "flow-hash.h"
 
 #include <array>
 #include <memory>
@@ -73,7 +73,7 @@ EntropyOf(const ns3::Packet& packet, uint16_t protocol)
             both = (both << 8) | head[ports + i];
         }
     }
-    return static_cast<uint16_t>(RouteTable::Hash(both, transport, 0, 0));
+    return static_cast<uint16_t>(HashOf(both, transport, 0, 0));
 }
 
 } // namespace scaleacross

@@ -4,10 +4,10 @@
 
 #include "core/base/errors.h"
 #include "fabric-wire.h"
+#include "flow-hash.h"
 #include "ns3-compat.h"
 #include "rdma-nic.h"
 #include "rnr-timer.h"
-#include "route-table.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
@@ -284,8 +284,7 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
     m_entropy = entropy;
     if (entropy == 0)
     {
-        uint32_t hash =
-            scaleacross::RouteTable::Hash(m_nic->GetFabricAddress(), address, 0, m_number);
+        uint32_t hash = scaleacross::HashOf(m_nic->GetFabricAddress(), address, 0, m_number);
         m_entropy = static_cast<uint16_t>(0xC000U | (hash & 0x3FFFU));
     }
     m_state = State::ReadyToSend;

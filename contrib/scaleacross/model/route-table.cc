@@ -11,43 +11,141 @@
 namespace scaleacross
 {
 
-void
-RouteTable::Add(Route route)
+namespace
 {
-    std::string name = "route " + std::to_string(route.first) + " to " + std::to_string(route.last);
-    if (route.first > route.last || route.ports.empty())
+
+size_t
+ContentHash(const PortGroup& group)
+{
+    size_t hash = group.ports.size();
+    auto mix = [&hash](size_t value) { hash = (hash ^ value) * 0x100000001b3; };
+    std::for_each(group.ports.begin(), group.ports.end(), mix);
+    std::for_each(group.weights.begin(), group.weights.end(), mix);
+    return hash;
+}
+
+void
+CheckGroup(const std::string& name, const PortGroup& group)
+{
+    const bool zero =
+        std::find(group.weights.begin(), group.weights.end(), 0U) != group.weights.end();
+    if (!group.weights.empty() && (zero || group.weights.size() != group.ports.size()))
     {
         throw ConfigError(name,
-                          route.ports.empty() ? "has no ports" : "is an empty range",
+                          zero ? "has a weight of 0"
+                               : "has " + std::to_string(group.weights.size()) + " weights for " +
+                                     std::to_string(group.ports.size()) + " ports",
+                          "no weights, or one above 0 for each port",
+                          "leave a port out that is to carry nothing");
+    }
+}
+
+} // namespace
+
+void
+RouteTable::Add(uint32_t first, uint32_t last, PortGroup group)
+{
+    std::string name = "route " + std::to_string(first) + " to " + std::to_string(last);
+    if (first > last || group.ports.empty())
+    {
+        throw ConfigError(name,
+                          group.ports.empty() ? "has no ports" : "is an empty range",
                           "at least one address and one port",
                           "");
     }
-    auto next =
-        std::upper_bound(m_routes.begin(),
-                         m_routes.end(),
-                         route.first,
-                         [](uint32_t first, const Route& other) { return first < other.first; });
-    auto previous = next == m_routes.begin() ? m_routes.end() : std::prev(next);
-    bool hitsPrevious = previous != m_routes.end() && previous->last >= route.first;
-    if (hitsPrevious || (next != m_routes.end() && next->first <= route.last))
+    CheckGroup(name, group);
+    auto next = m_ranges.end();
+    if (!m_ranges.empty() && m_ranges.back().first > first)
+    {
+        next = std::upper_bound(
+            m_ranges.begin(),
+            m_ranges.end(),
+            first,
+            [](uint32_t address, const Range& other) { return address < other.first; });
+    }
+    auto previous = next == m_ranges.begin() ? m_ranges.end() : std::prev(next);
+    bool hitsPrevious = previous != m_ranges.end() && previous->last >= first;
+    if (hitsPrevious || (next != m_ranges.end() && next->first <= last))
     {
         throw ConfigError(name, "overlaps another route", "ranges that are apart", "");
     }
-    if (previous != m_routes.end() && previous->last + 1 == route.first &&
-        previous->ports == route.ports)
+    const uint32_t number = NumberOf(std::move(group));
+    if (previous != m_ranges.end() && previous->last + 1 == first && previous->group == number)
     {
-        previous->last = route.last;
+        previous->last = last;
         return;
     }
-    m_firsts.insert(m_firsts.begin() + (next - m_routes.begin()), route.first);
-    m_routes.insert(next, std::move(route));
+    m_firsts.insert(m_firsts.begin() + (next - m_ranges.begin()), first);
+    m_ranges.insert(next, {first, last, number});
+}
+
+uint32_t
+RouteTable::NumberOf(PortGroup&& group)
+{
+    const size_t hash = ContentHash(group);
+    const auto [begin, end] = m_byContent.equal_range(hash);
+    for (auto entry = begin; entry != end; ++entry)
+    {
+        if (m_groups[entry->second] == group)
+        {
+            return entry->second;
+        }
+    }
+    const auto number = static_cast<uint32_t>(m_groups.size());
+    m_byContent.emplace(hash, number);
+    m_live.push_back(LivePartOf(group));
+    m_groups.push_back(std::move(group));
+    return number;
+}
+
+PortGroup
+RouteTable::LivePartOf(const PortGroup& group) const
+{
+    PortGroup live;
+    for (size_t i = 0; i < group.ports.size(); ++i)
+    {
+        if (IsPortUp(group.ports[i]))
+        {
+            live.ports.push_back(group.ports[i]);
+            if (!group.weights.empty())
+            {
+                live.weights.push_back(group.weights[i]);
+            }
+        }
+    }
+    return live;
+}
+
+void
+RouteTable::SetPortUp(uint16_t port, bool up)
+{
+    if (IsPortUp(port) == up)
+    {
+        return;
+    }
+    if (port >= m_down.size())
+    {
+        m_down.resize(port + size_t{1});
+    }
+    m_down[port] = !up;
+    for (size_t i = 0; i < m_groups.size(); ++i)
+    {
+        const auto& ports = m_groups[i].ports;
+        if (std::find(ports.begin(), ports.end(), port) != ports.end())
+        {
+            m_live[i] = LivePartOf(m_groups[i]);
+        }
+    }
 }
 
 void
 RouteTable::Clear()
 {
-    m_routes.clear();
+    m_ranges.clear();
     m_firsts.clear();
+    m_groups.clear();
+    m_live.clear();
+    m_byContent.clear();
 }
 
 } // namespace scaleacross

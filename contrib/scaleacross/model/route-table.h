@@ -3,52 +3,82 @@
 #ifndef SCALEACROSS_ROUTE_TABLE_H
 #define SCALEACROSS_ROUTE_TABLE_H
 
-#include "fabric-packet.h"
-
+#include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace scaleacross
 {
 
+/// The ports that lead to a destination, and which share of its traffic each should get.
+struct PortGroup
+{
+    std::vector<uint16_t> ports;
+    /// One per port, proportional to the share it should get, none of them 0; empty: all are equal.
+    /// Heeded by selectors that weight (WeightedSelector).
+    std::vector<uint32_t> weights;
+
+    bool operator==(const PortGroup& other) const
+    {
+        return ports == other.ports && weights == other.weights;
+    }
+};
+
 /**
- * A switch's forwarding table: ranges of destination addresses, each with its equal-cost ports.
+ * A switch's forwarding table: ranges of destination addresses, each with its group of ports.
  *
- * Addresses are fabric addresses of NICs, small whole numbers. Ranges do not overlap. Memory grows
- * with the number of ranges, that is, with the structure of the fabric and not with its pairs.
+ * Addresses are fabric addresses of NICs, small whole numbers. Ranges do not overlap. Equal groups
+ * are kept once, so that memory grows with the number of ranges and of distinct groups, that is,
+ * with the structure of the fabric and not with its pairs.
  *
- * Path selection is ECMP per flow: the port is number floor(h * n / 2^32) of the n ports of the
- * range, where h is a 32-bit hash of source, destination, UDP source port and the seed of the
- * switch. Packets of one flow therefore take one path; two queue pairs of the same two NICs are two
- * flows.
+ * A port that is down is left out of what Lookup gives, and comes back when it is up again; a range
+ * all of whose ports are down leads nowhere. Which of a group's ports a packet takes is a
+ * PathSelector's business.
  */
 class RouteTable
 {
   public:
-    /// What one range leads to.
-    struct Route
+    /// A range and the number of its group.
+    struct Range
     {
         uint32_t first{0}; //!< addresses first to last, both included
         uint32_t last{0};
-        std::vector<uint16_t> ports;
+        uint32_t group{0};
     };
 
     /**
-     * Adds a range. Throws ConfigError if it is empty, has no ports or overlaps another one.
-     * Neighbouring ranges with the same ports become one.
+     * Adds a range. Throws ConfigError if it is empty, has no ports or overlaps another one, or if
+     * there are weights but not one above 0 for each port. Neighbouring ranges with the same group
+     * become one. Ranges that come in ascending order are added in constant time.
      */
-    void Add(Route route);
+    void Add(uint32_t first, uint32_t last, PortGroup group);
 
-    /// Removes all ranges.
+    /// Removes all ranges. Ports that are down stay down.
     void Clear();
 
-    const std::vector<Route>& Routes() const
+    /// All ranges, in ascending order.
+    const std::vector<Range>& Ranges() const
     {
-        return m_routes;
+        return m_ranges;
     }
 
-    /// The equal-cost ports to a destination, null if there are none.
-    const std::vector<uint16_t>* Lookup(uint32_t destination) const
+    /// The ports of a range as they were added, whether up or down.
+    const PortGroup& GroupOf(const Range& range) const
+    {
+        return m_groups[range.group];
+    }
+
+    /// Takes a port out of all groups, or puts it back. Switches do this when a wire fails.
+    void SetPortUp(uint16_t port, bool up);
+
+    bool IsPortUp(uint16_t port) const
+    {
+        return port >= m_down.size() || !m_down[port];
+    }
+
+    /// The ports to a destination that are up, null if there are none.
+    const PortGroup* Lookup(uint32_t destination) const
     {
         // The last range that begins at or before the destination; the keys alone fill few cache
         // lines.
@@ -64,37 +94,25 @@ class RouteTable
         {
             return nullptr;
         }
-        const Route& route = m_routes[static_cast<size_t>(begin - m_firsts.data())];
-        return route.first <= destination && destination <= route.last ? &route.ports : nullptr;
-    }
-
-    /// Hash of a flow; equal inputs give equal results on every machine.
-    static uint32_t Hash(uint32_t source, uint32_t destination, uint16_t entropy, uint64_t seed)
-    {
-        uint64_t x = ((static_cast<uint64_t>(source) << 32) | destination) ^ seed;
-        x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        x ^= static_cast<uint64_t>(entropy) << 17;
-        x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-        x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ULL;
-        return static_cast<uint32_t>(x >> 32);
-    }
-
-    /// The port a packet takes. Domain: ports is not empty.
-    static uint16_t Choose(const std::vector<uint16_t>& ports,
-                           const FabricPacket& packet,
-                           uint64_t seed)
-    {
-        if (ports.size() == 1)
+        const Range& range = m_ranges[static_cast<size_t>(begin - m_firsts.data())];
+        if (destination < range.first || range.last < destination)
         {
-            return ports.front();
+            return nullptr;
         }
-        uint64_t hash = Hash(packet.source, packet.destination, packet.entropy, seed);
-        return ports[(hash * ports.size()) >> 32];
+        const PortGroup& group = m_live[range.group];
+        return group.ports.empty() ? nullptr : &group;
     }
 
   private:
-    std::vector<Route> m_routes;    //!< sorted by first
-    std::vector<uint32_t> m_firsts; //!< of m_routes
+    uint32_t NumberOf(PortGroup&& group);
+    PortGroup LivePartOf(const PortGroup& group) const;
+
+    std::vector<Range> m_ranges;                           //!< sorted by first
+    std::vector<uint32_t> m_firsts;                        //!< of m_ranges
+    std::vector<PortGroup> m_groups;                       //!< distinct, as they were added
+    std::vector<PortGroup> m_live;                         //!< what is up of m_groups
+    std::vector<bool> m_down;                              //!< by port, as far as any was ever down
+    std::unordered_multimap<size_t, uint32_t> m_byContent; //!< hash -> number of the group
 };
 
 } // namespace scaleacross

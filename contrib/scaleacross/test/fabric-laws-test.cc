@@ -270,7 +270,7 @@ class Random
                 auto peer = DynamicCast<SwitchPort>(nic->GetPeer());
                 const bool here = &peer->GetSwitch() == PeekPointer(ring[i]);
                 const uint32_t port = here ? peer->GetPortNumber() : clockwise[i];
-                routes.Add({address, address, {static_cast<uint16_t>(port)}});
+                routes.Add(address, address, {{static_cast<uint16_t>(port)}, {}});
             }
         }
     }

@@ -2,6 +2,7 @@
 
 #include "fabric-test.h"
 
+#include "ns3/flow-hash.h"
 #include "ns3/route-table.h"
 
 #include <numeric>
@@ -9,7 +10,10 @@
 using namespace ns3;
 using namespace fabrictest;
 using scaleacross::Bytes;
+using scaleacross::HashOf;
+using scaleacross::PortGroup;
 using scaleacross::RouteTable;
+using scaleacross::ScaleHash;
 
 namespace
 {
@@ -171,12 +175,13 @@ class StructuralRoutesTest : public TestCase
     void DoRun() override
     {
         LeafSpine network(0);
-        const auto& leaf = network.leaves[0]->Routes().Routes();
+        const RouteTable& routes = network.leaves[0]->Routes();
+        const auto& leaf = routes.Ranges();
         NS_TEST_ASSERT_MSG_EQ(leaf.size(), 5, "leaf 0");
         NS_TEST_ASSERT_MSG_EQ(leaf[4].first, 4, "first NIC of the other leaf");
         NS_TEST_ASSERT_MSG_EQ(leaf[4].last, 7, "last NIC of the other leaf");
-        NS_TEST_ASSERT_MSG_EQ(leaf[4].ports.size(), 4, "over every spine");
-        const auto& spine = network.fabric.Switches()[2]->Routes().Routes();
+        NS_TEST_ASSERT_MSG_EQ(routes.GroupOf(leaf[4]).ports.size(), 4, "over every spine");
+        const auto& spine = network.fabric.Switches()[2]->Routes().Ranges();
         NS_TEST_ASSERT_MSG_EQ(spine.size(), 2, "spine");
         NS_TEST_ASSERT_MSG_EQ(spine[1].first, 4, "second leaf");
         Simulator::Destroy();
@@ -198,9 +203,45 @@ class StructuralRoutesTest : public TestCase
         rails.Connect(leaves[0], top, DataRate("100Gbps"), MicroSeconds(1));
         rails.Connect(leaves[1], top, DataRate("100Gbps"), MicroSeconds(1));
         rails.InstallRoutes();
-        NS_TEST_ASSERT_MSG_EQ(top->Routes().Routes().size(), 2, "one range per rail");
+        NS_TEST_ASSERT_MSG_EQ(top->Routes().Ranges().size(), 2, "one range per rail");
         NS_TEST_ASSERT_MSG_EQ(rails.Nics()[3]->GetFabricAddress(), 5, "second NIC of rail 1");
         Simulator::Destroy();
+    }
+};
+
+/// Ports that are down leave their groups and come back; a range without ports leads nowhere.
+class PortsDownTest : public TestCase
+{
+  public:
+    PortsDownTest()
+        : TestCase("Ports that are down are left out")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        RouteTable table;
+        table.Add(0, 9, {{1, 2, 3}, {10, 20, 30}});
+        table.Add(10, 19, {{3}, {}});
+        table.Add(20, 29, {{1, 2, 3}, {10, 20, 30}});
+        NS_TEST_ASSERT_MSG_EQ(table.Lookup(0), table.Lookup(20), "equal groups are kept once");
+        table.SetPortUp(3, false);
+        NS_TEST_ASSERT_MSG_EQ((*table.Lookup(5) == PortGroup{{1, 2}, {10, 20}}), true, "1, 2 left");
+        NS_TEST_ASSERT_MSG_EQ(table.Lookup(15), nullptr, "no port left");
+        NS_TEST_ASSERT_MSG_EQ(table.IsPortUp(3), false, "port 3");
+        NS_TEST_ASSERT_MSG_EQ(table.IsPortUp(2), true, "port 2");
+        NS_TEST_ASSERT_MSG_EQ(table.IsPortUp(100), true, "a port of no group");
+        table.SetPortUp(1, false);
+        NS_TEST_ASSERT_MSG_EQ((*table.Lookup(25) == PortGroup{{2}, {20}}), true, "2 left");
+        table.Add(30, 39, {{1, 2}, {}});
+        NS_TEST_ASSERT_MSG_EQ((*table.Lookup(30) == PortGroup{{2}, {}}), true, "added while down");
+        const auto& whole = table.GroupOf(table.Ranges()[0]);
+        NS_TEST_ASSERT_MSG_EQ(whole.ports.size(), 3, "as it was added");
+        table.SetPortUp(3, true);
+        table.SetPortUp(1, true);
+        NS_TEST_ASSERT_MSG_EQ((*table.Lookup(5) == whole), true, "in the same order as before");
+        NS_TEST_ASSERT_MSG_EQ((*table.Lookup(15) == PortGroup{{3}, {}}), true, "back again");
     }
 };
 
@@ -218,26 +259,29 @@ class RouteTableTest : public TestCase
     {
         RouteTable table;
         NS_TEST_ASSERT_MSG_EQ(table.Lookup(0), nullptr, "empty table");
-        table.Add({100, 199, {1}});
-        table.Add({10, 19, {2, 3}});
-        table.Add({200, 299, {1}});
-        NS_TEST_ASSERT_MSG_EQ(table.Routes().size(), 2, "neighbours with equal ports are one");
+        table.Add(100, 199, {{1}, {}});
+        table.Add(10, 19, {{2, 3}, {}});
+        table.Add(200, 299, {{1}, {}});
+        NS_TEST_ASSERT_MSG_EQ(table.Ranges().size(), 2, "neighbours with equal ports are one");
         const std::pair<uint32_t, int> expected[] =
             {{9, 0}, {10, 2}, {19, 2}, {20, 0}, {99, 0}, {100, 1}, {299, 1}, {300, 0}};
         for (const auto& [address, ports] : expected)
         {
             const auto* found = table.Lookup(address);
-            NS_TEST_ASSERT_MSG_EQ((found == nullptr ? 0 : int(found->size())), ports, address);
+            NS_TEST_ASSERT_MSG_EQ((found == nullptr ? 0 : int(found->ports.size())),
+                                  ports,
+                                  address);
         }
-        NS_TEST_ASSERT_MSG_EQ(Refuses(table, {150, 160, {4}}), true, "inside another range");
-        NS_TEST_ASSERT_MSG_EQ(Refuses(table, {0, 10, {4}}), true, "overlaps the next");
-        NS_TEST_ASSERT_MSG_EQ(Refuses(table, {300, 310, {}}), true, "no ports");
+        NS_TEST_ASSERT_MSG_EQ(Refuses(table, 150, 160, {{4}, {}}), true, "inside another range");
+        NS_TEST_ASSERT_MSG_EQ(Refuses(table, 0, 10, {{4}, {}}), true, "overlaps the next");
+        NS_TEST_ASSERT_MSG_EQ(Refuses(table, 300, 310, {}), true, "no ports");
+        NS_TEST_ASSERT_MSG_EQ(Refuses(table, 300, 310, {{1, 2}, {1}}), true, "a weight too few");
+        NS_TEST_ASSERT_MSG_EQ(Refuses(table, 300, 310, {{1, 2}, {1, 0}}), true, "weight of 0");
         // 4,096 UDP source ports over 16 ways: 256 each, standard deviation 15.5.
         std::vector<int> count(16);
         for (uint32_t entropy = 0; entropy < 4096; ++entropy)
         {
-            uint64_t hash = RouteTable::Hash(1, 2, static_cast<uint16_t>(entropy), 5);
-            ++count[(hash * 16) >> 32];
+            ++count[ScaleHash(HashOf(1, 2, static_cast<uint16_t>(entropy), 5), 16)];
         }
         for (int n : count)
         {
@@ -245,11 +289,11 @@ class RouteTableTest : public TestCase
         }
     }
 
-    static bool Refuses(RouteTable& table, RouteTable::Route route)
+    static bool Refuses(RouteTable& table, uint32_t first, uint32_t last, PortGroup group)
     {
         try
         {
-            table.Add(std::move(route));
+            table.Add(first, last, std::move(group));
         }
         catch (const std::runtime_error&)
         {
@@ -266,6 +310,7 @@ class MultipathSuite : public TestSuite
         : TestSuite("scaleacross-multipath")
     {
         AddTestCase(new RouteTableTest);
+        AddTestCase(new PortsDownTest);
         AddTestCase(new StructuralRoutesTest);
         AddTestCase(new EcmpTest);
         AddTestCase(new ParallelWiresTest);

@@ -155,7 +155,7 @@ struct Ring
             for (uint32_t to = 0; to < size; ++to)
             {
                 const uint32_t address = fabric.Nics()[to]->GetFabricAddress();
-                routes.Add({address, address, {Clockwise(i, to)}});
+                routes.Add(address, address, {{Clockwise(i, to)}, {}});
             }
         }
     }

@@ -221,7 +221,7 @@ class NamedDropTest : public TestCase
         fabric.SetSwitchAttribute("MaxPacketSize", UintegerValue(2000));
         Ptr<FabricSwitch> centre = BuildStar(fabric, 3, "100Gbps", MicroSeconds(1));
         centre->Routes().Clear();
-        centre->Routes().Add({0, 1, {1}});
+        centre->Routes().Add(0, 1, {{1}, {}});
         Log log;
         auto lost = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[2]);
         auto tooLong = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FLOW_HASH_H
+#define SCALEACROSS_FLOW_HASH_H
+
+#include "fabric-packet.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// A 32-bit hash; equal inputs give equal results on every machine.
+inline uint32_t
+HashOf(uint32_t source,
+       uint32_t destination,
+       uint16_t entropy,
+       uint64_t seed,
+       uint32_t queuePair = 0)
+{
+    uint64_t x = ((static_cast<uint64_t>(source) << 32) | destination) ^ seed;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    x ^= (static_cast<uint64_t>(entropy) << 17) ^ (static_cast<uint64_t>(queuePair) << 40);
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+    x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ULL;
+    return static_cast<uint32_t>(x >> 32);
+}
+
+/// Header fields that tell flows apart, as bits.
+enum HashField : uint8_t
+{
+    kHashSource = 1,
+    kHashDestination = 2,
+    kHashUdpSourcePort = 4,
+    kHashQueuePair = 8 //!< destination QP of the BTH
+};
+
+/**
+ * A switch's view of what a flow is: a hash of some header fields of a packet, and of its own seed.
+ *
+ * A field that is not hashed counts as 0. Two switches with equal seeds and fields map a flow to
+ * the same value.
+ */
+class FlowHash
+{
+  public:
+    FlowHash() = default;
+
+    /// Fields: bits of HashField.
+    FlowHash(uint8_t fields, uint64_t seed)
+        : m_seed(seed),
+          m_source((fields & kHashSource) != 0 ? UINT32_MAX : 0),
+          m_destination((fields & kHashDestination) != 0 ? UINT32_MAX : 0),
+          m_queuePair((fields & kHashQueuePair) != 0 ? UINT32_MAX : 0),
+          m_entropy((fields & kHashUdpSourcePort) != 0 ? UINT16_MAX : 0)
+    {
+    }
+
+    uint32_t operator()(const FabricPacket& packet) const
+    {
+        return HashOf(packet.source & m_source,
+                      packet.destination & m_destination,
+                      packet.entropy & m_entropy,
+                      m_seed,
+                      packet.queuePair & m_queuePair);
+    }
+
+    uint64_t Seed() const
+    {
+        return m_seed;
+    }
+
+  private:
+    uint64_t m_seed{0};
+    uint32_t m_source{UINT32_MAX}; //!< masks: all ones, or 0 if the field is not hashed
+    uint32_t m_destination{UINT32_MAX};
+    uint32_t m_queuePair{0};
+    uint16_t m_entropy{UINT16_MAX};
+};
+
+/// Maps a hash to one of n equally likely numbers, floor(hash n / 2^32). Domain: n > 0.
+inline size_t
+ScaleHash(uint32_t hash, size_t n)
+{
+    return (static_cast<uint64_t>(hash) * n) >> 32;
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FLOW_HASH_H
