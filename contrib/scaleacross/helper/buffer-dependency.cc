@@ -140,7 +140,8 @@ class DependencyGraph
     bool Pausable(size_t wire, uint8_t priority) const
     {
         const auto peer = DynamicCast<SwitchPort>(m_ends[wire]->GetPeer());
-        return peer && ((peer->GetSwitch().GetLosslessPriorities() >> priority) & 1U) != 0;
+        return peer && peer->HasPfc() &&
+               ((peer->GetSwitch().GetLosslessPriorities() >> priority) & 1U) != 0;
     }
 
     /// Adds what packets to one address do, from every switch that has NICs on.

@@ -268,7 +268,11 @@ FabricSwitch::CheckConfig()
     const uint64_t seed =
         scaleacross::HashOf(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^ (m_hashSeed << 32);
     m_flowHash = scaleacross::FlowHash(kHashSource | kHashDestination | kHashUdpSourcePort, seed);
-    m_buffer.Configure({m_bufferSize, m_lossless, m_alphaLossless, m_alphaLossy, m_resumeOffset},
+    m_buffer.Configure({m_bufferSize,
+                        static_cast<uint8_t>(m_lossless),
+                        m_alphaLossless,
+                        m_alphaLossy,
+                        m_resumeOffset},
                        GetNPorts());
     m_watchdog.Configure(m_watchdogDetection.GetPicoSeconds(),
                          m_watchdogRestoration.GetPicoSeconds(),
@@ -278,7 +282,7 @@ FabricSwitch::CheckConfig()
     uint32_t priorities = 0;
     for (uint8_t priority = 0; priority < kPriorities; ++priority)
     {
-        priorities += m_buffer.IsLossless(priority) ? 1 : 0;
+        priorities += (m_lossless >> priority) & 1U;
     }
     for (uint32_t i = 0; i < GetNPorts() && priorities > 0; ++i)
     {
@@ -286,6 +290,11 @@ FabricSwitch::CheckConfig()
         if (!peer)
         {
             continue; // FabricPort itself complains
+        }
+        if (!m_ports[i]->m_pfc)
+        {
+            m_buffer.SetLossy(i);
+            continue;
         }
         uint64_t headroom =
             scaleacross::HeadroomBytes({m_ports[i]->GetWire()->GetDelay().GetPicoSeconds(),
@@ -298,7 +307,7 @@ FabricSwitch::CheckConfig()
         m_headroom[i] = static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
-            m_buffer.Reserve(i, priority, m_buffer.IsLossless(priority) ? m_headroom[i] : 0);
+            m_buffer.Reserve(i, priority, m_buffer.IsLossless(i, priority) ? m_headroom[i] : 0);
         }
     }
     if (m_buffer.Reserved() + m_maxPacket > m_bufferSize)
@@ -417,8 +426,8 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     }
     Drop(ingress,
          packet,
-         m_buffer.IsLossless(packet->priority) ? DropReason::HeadroomFull
-                                               : DropReason::SharedBufferFull);
+         m_buffer.IsLossless(ingress.m_number, packet->priority) ? DropReason::HeadroomFull
+                                                                 : DropReason::SharedBufferFull);
 }
 
 bool
@@ -426,7 +435,7 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
 {
     const uint32_t port = ingress.m_number;
     const uint8_t priority = packet.priority;
-    const bool lossless = m_buffer.IsLossless(priority);
+    const bool lossless = m_buffer.IsLossless(port, priority);
     auto fits = [&]() {
         return lossless ? m_buffer.FitsShared(port, priority, packet.size)
                         : m_buffer.FitsLossy(egress.StaleQueueBytes(priority), packet.size);

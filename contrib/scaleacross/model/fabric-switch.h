@@ -104,7 +104,8 @@ class FabricSwitch : public Object,
     /// True if the neighbour on `port` could be resumed when of all packets here only these were
     /// left.
     bool CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const;
-    /// Bit p is set if priority p is lossless here: if its neighbours can be paused.
+    /// Bit p is set if priority p is lossless here: if its neighbours can be paused. Ports without
+    /// Pfc are exempt.
     uint32_t GetLosslessPriorities() const;
     /// Pause frames sent (resumes not counted).
     uint64_t GetPauses() const;

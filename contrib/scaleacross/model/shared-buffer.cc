@@ -31,6 +31,7 @@ SharedBuffer::Configure(const Config& config, uint32_t ports)
     m_config = config;
     m_reserved = 0;
     m_ingress.assign(static_cast<size_t>(ports) * kPriorities, Ingress());
+    m_losslessOf.assign(ports, config.lossless);
 }
 
 void
@@ -84,7 +85,8 @@ SharedBuffer::CouldResume(uint32_t port, uint8_t priority, const std::vector<uin
         uint64_t gone = cell.shared + cell.headroom - left[i];
         cell.headroom -= std::min(cell.headroom, gone); // headroom is freed first
         cell.shared = left[i] - cell.headroom;
-        lossless += IsLossless(static_cast<uint8_t>(i % kPriorities)) ? cell.shared : 0;
+        const auto ingress = static_cast<uint32_t>(i / kPriorities);
+        lossless += IsLossless(ingress, static_cast<uint8_t>(i % kPriorities)) ? cell.shared : 0;
         if (i == port * kPriorities + priority)
         {
             asked = cell;

@@ -65,7 +65,7 @@ class SharedBuffer
     struct Config
     {
         uint64_t size{0};
-        uint32_t lossless{0}; //!< bit p: priority p is lossless
+        uint8_t lossless{0}; //!< bit p: priority p is lossless
         double alphaLossless{0.125};
         double alphaLossy{1.0};
         uint64_t resumeOffset{0};
@@ -73,6 +73,12 @@ class SharedBuffer
 
     /// Sizes the accounting; all headroom is 0.
     void Configure(const Config& config, uint32_t ports);
+
+    /// Makes all that comes in by a port lossy. To be called before the first admission.
+    void SetLossy(uint32_t port)
+    {
+        m_losslessOf[port] = 0;
+    }
 
     /// Reserves headroom for an ingress and priority. To be called before the first admission.
     void Reserve(uint32_t port, uint8_t priority, uint64_t headroom);
@@ -93,9 +99,10 @@ class SharedBuffer
         return m_reserved;
     }
 
-    bool IsLossless(uint8_t priority) const
+    /// True if the ingress may ask for a pause of the priority.
+    bool IsLossless(uint32_t port, uint8_t priority) const
     {
-        return ((m_config.lossless >> priority) & 1U) != 0;
+        return ((m_losslessOf[port] >> priority) & 1U) != 0;
     }
 
     /// True if a lossless packet would go to the shared part.
@@ -118,7 +125,7 @@ class SharedBuffer
     {
         Cell(port, priority).shared += bytes;
         m_sharedUsed += bytes;
-        m_losslessUsed += IsLossless(priority) ? bytes : 0;
+        m_losslessUsed += IsLossless(port, priority) ? bytes : 0;
         Check();
     }
 
@@ -139,7 +146,7 @@ class SharedBuffer
         cell.shared -= fromShared;
         m_headroomUsed -= fromHeadroom;
         m_sharedUsed -= fromShared;
-        m_losslessUsed -= IsLossless(priority) ? fromShared : 0;
+        m_losslessUsed -= IsLossless(port, priority) ? fromShared : 0;
     }
 
     /// True if a paused ingress may go on.
@@ -224,6 +231,7 @@ class SharedBuffer
     uint64_t m_losslessUsed{0}; //!< of m_sharedUsed
     uint64_t m_headroomUsed{0};
     std::vector<Ingress> m_ingress;
+    std::vector<uint8_t> m_losslessOf; //!< per port: bit per priority
 };
 
 } // namespace scaleacross

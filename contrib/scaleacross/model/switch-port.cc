@@ -4,6 +4,8 @@
 
 #include "fabric-switch.h"
 
+#include "ns3/boolean.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -14,10 +16,17 @@ NS_OBJECT_ENSURE_REGISTERED(SwitchPort);
 TypeId
 SwitchPort::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::SwitchPort")
-                            .SetParent<FabricPort>()
-                            .SetGroupName("ScaleAcross")
-                            .AddConstructor<SwitchPort>();
+    static TypeId tid =
+        TypeId("ns3::SwitchPort")
+            .SetParent<FabricPort>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<SwitchPort>()
+            .AddAttribute("Pfc",
+                          "Packets that arrive by this port are lossless if their priority is in "
+                          "the switch's LosslessPriorities; to be set before time zero",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&SwitchPort::m_pfc),
+                          MakeBooleanChecker());
     return tid;
 }
 

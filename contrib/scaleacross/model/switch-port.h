@@ -13,7 +13,13 @@ namespace ns3
 
 class FabricSwitch;
 
-/// A port of a switch: its egress queues are here, everything shared is in the switch.
+/**
+ * A port of a switch: its egress queues are here, everything shared is in the switch.
+ *
+ * With Pfc false nothing that comes in by this port is lossless, whatever its priority: the
+ * neighbour is never paused, no headroom is reserved, and packets that find no room are dropped.
+ * For a long span, whose headroom would be more than a buffer, between buildings that have PFC.
+ */
 class SwitchPort : public FabricPort
 {
   public:
@@ -24,6 +30,12 @@ class SwitchPort : public FabricPort
     FabricSwitch& GetSwitch() const;
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
+
+    /// Packets that arrive by this port may be lossless.
+    bool HasPfc() const
+    {
+        return m_pfc;
+    }
 
     /// Packets that this port has marked.
     uint64_t GetEcnMarked() const;
@@ -58,6 +70,7 @@ class SwitchPort : public FabricPort
     uint16_t m_leavingIngress{0};
     uint8_t m_leavingPriority{0};
     uint8_t m_marked{0}; //!< bit per priority whose packets the PFC watchdog wants to see
+    bool m_pfc{true};
     std::unique_ptr<scaleacross::EcnMarker> m_ecn; //!< null if nothing is marked
     uint64_t m_ecnMarked{0};
     uint32_t m_ecnDeparting{0}; //!< bit per priority that is marked when it leaves
