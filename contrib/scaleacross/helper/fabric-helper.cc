@@ -327,12 +327,18 @@ FabricHelper::InstallRoutes()
 Ptr<RdmaConnection>
 FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
+    return CreateConnection({{from, to}});
+}
+
+Ptr<RdmaConnection>
+FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics)
+{
     Ptr<RdmaConnection> connection = m_connectionFactory.Create<RdmaConnection>();
     for (const auto& [name, value] : m_queuePairAttributes)
     {
         connection->SetQueuePairAttribute(name, *value);
     }
-    connection->Connect(from, to);
+    connection->Connect(nics);
     m_connections.push_back(connection);
     return connection;
 }

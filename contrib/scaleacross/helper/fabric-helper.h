@@ -114,6 +114,9 @@ class FabricHelper
     void FixAddresses();
 
     Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
+    /// Over several pairs of sending and receiving NICs, see RdmaConnection::Connect.
+    Ptr<RdmaConnection> CreateConnection(
+        const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics);
 
     /// Fixes the random streams of all wires, then switches; returns how many were used.
     int64_t AssignStreams(int64_t stream);

@@ -77,8 +77,7 @@ RdmaConnection::~RdmaConnection() = default;
 void
 RdmaConnection::DoDispose()
 {
-    m_from = nullptr;
-    m_to = nullptr;
+    m_nics.clear();
     m_local.clear();
     m_remote.clear();
     m_localControl = nullptr;
@@ -101,20 +100,30 @@ RdmaConnection::SetQueuePairAttribute(const std::string& name, const AttributeVa
 void
 RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
-    if (m_from || from == to)
+    Connect({{from, to}});
+}
+
+void
+RdmaConnection::Connect(const std::vector<NicPair>& nics)
+{
+    for (const auto& [from, to] : nics)
     {
-        throw ConfigError("RdmaConnection::Connect",
-                          m_from ? "called twice" : "both ends are " + from->Describe(),
-                          "two different NICs, once",
-                          "");
+        if (!m_nics.empty() || from == to)
+        {
+            throw ConfigError("RdmaConnection::Connect",
+                              from == to ? "both ends are " + from->Describe() : "called twice",
+                              "two different NICs, once",
+                              "");
+        }
     }
-    m_from = from;
-    m_to = to;
+    SCALEACROSS_INVARIANT(!nics.empty(), "a connection without NICs");
+    m_nics = nics;
     for (uint32_t i = 0; i < m_queuePairs; ++i)
     {
-        Ptr<RdmaQueuePair> local = from->CreateQueuePair();
-        Ptr<RdmaQueuePair> remote = to->CreateQueuePair();
-        ConnectPair(local, remote);
+        const NicPair& pair = m_nics[i % m_nics.size()];
+        Ptr<RdmaQueuePair> local = pair.first->CreateQueuePair();
+        Ptr<RdmaQueuePair> remote = pair.second->CreateQueuePair();
+        ConnectPair(pair, local, remote);
         // The queue pairs keep the connection alive until they are disposed of.
         Ptr<RdmaConnection> self(this);
         remote->SetDeliveryCallback(MakeCallback(&RdmaConnection::SegmentDelivered, self));
@@ -130,7 +139,9 @@ RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 }
 
 void
-RdmaConnection::ConnectPair(Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote)
+RdmaConnection::ConnectPair(const NicPair& nics,
+                            Ptr<RdmaQueuePair> local,
+                            Ptr<RdmaQueuePair> remote)
 {
     for (const auto& [name, value] : m_attributes)
     {
@@ -145,17 +156,17 @@ RdmaConnection::ConnectPair(Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote)
             queuePair->SetAttribute("ReceiveQueueDepth", UintegerValue(0));
         }
     }
-    local->Connect(m_to->GetFabricAddress(), remote->GetNumber());
-    remote->Connect(m_from->GetFabricAddress(), local->GetNumber());
+    local->Connect(nics.second->GetFabricAddress(), remote->GetNumber());
+    remote->Connect(nics.first->GetFabricAddress(), local->GetNumber());
 }
 
 void
 RdmaConnection::ConnectControl()
 {
-    m_localControl = m_from->CreateQueuePair();
-    m_remoteControl = m_to->CreateQueuePair();
-    ConnectPair(m_localControl, m_remoteControl);
-    m_admission = ReceiverAdmission::Of(m_to);
+    m_localControl = m_nics.front().first->CreateQueuePair();
+    m_remoteControl = m_nics.front().second->CreateQueuePair();
+    ConnectPair(m_nics.front(), m_localControl, m_remoteControl);
+    m_admission = ReceiverAdmission::Of(m_nics.front().second);
     Ptr<RdmaConnection> self(this);
     m_remoteControl->SetDeliveryCallback(MakeCallback(&RdmaConnection::RequestArrived, self));
     m_localControl->SetDeliveryCallback(MakeCallback(&RdmaConnection::GrantArrived, self));
@@ -167,7 +178,7 @@ RdmaConnection::ConnectControl()
 bool
 RdmaConnection::Send(Bytes bytes, uint64_t tag)
 {
-    if (!m_from)
+    if (m_nics.empty())
     {
         throw ConfigError("RdmaConnection::Send", "called before Connect", "", "");
     }
@@ -349,13 +360,13 @@ RdmaConnection::GetFailure() const
 Ptr<RdmaNic>
 RdmaConnection::GetSender() const
 {
-    return m_from;
+    return m_nics.front().first;
 }
 
 Ptr<RdmaNic>
 RdmaConnection::GetReceiver() const
 {
-    return m_to;
+    return m_nics.front().second;
 }
 
 uint32_t

@@ -56,8 +56,17 @@ class RdmaConnection : public Object
     /// Sets an attribute of the queue pairs to be created: before Connect.
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
 
-    /// Creates the queue pairs at both ends. Throws ConfigError if both are the same NIC.
+    /// Sending and receiving NIC.
+    using NicPair = std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>;
+
+    /**
+     * Creates the queue pairs at both ends. Throws ConfigError if both are the same NIC.
+     *
+     * Of several pairs of NICs (the ports of servers that are on several planes or leaves), queue
+     * pair i joins the i-th in turn, and requests and grants go by the first.
+     */
     void Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
+    void Connect(const std::vector<NicPair>& nics);
 
     /// Sends a message; false if the connection has failed. The tag is handed to the callbacks.
     bool Send(scaleacross::Bytes bytes, uint64_t tag);
@@ -73,6 +82,7 @@ class RdmaConnection : public Object
     /// Why, as a sentence with the values; empty if it has not failed.
     const std::string& GetFailure() const;
 
+    /// Of the first pair of NICs.
     Ptr<RdmaNic> GetSender() const;
     Ptr<RdmaNic> GetReceiver() const;
     uint32_t GetNQueuePairs() const;
@@ -103,7 +113,7 @@ class RdmaConnection : public Object
     };
 
     void DoDispose() override;
-    void ConnectPair(Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote);
+    void ConnectPair(const NicPair& nics, Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote);
     void ConnectControl();
     void PostPart(uint64_t id, uint64_t bytes);
     void RequestArrived(scaleacross::Bytes bytes, uint64_t id);
@@ -113,8 +123,7 @@ class RdmaConnection : public Object
     void SegmentCompleted(scaleacross::Bytes bytes, uint64_t id);
     void QueuePairFailed(const std::string& reason);
 
-    Ptr<RdmaNic> m_from;
-    Ptr<RdmaNic> m_to;
+    std::vector<NicPair> m_nics; //!< empty before Connect
     std::vector<Ptr<RdmaQueuePair>> m_local;
     std::vector<Ptr<RdmaQueuePair>> m_remote;
     std::deque<Message> m_messages; //!< by number, from m_firstId on
