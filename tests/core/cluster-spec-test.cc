@@ -103,9 +103,47 @@ TEST(ClusterSpec, ValidateNamesTheField)
               "cluster.cross.distance");
 }
 
-TEST(ClusterSpec, SpansJoinEveryPairOnce)
+TEST(ClusterSpec, EverySiteCanBeReached)
 {
-    EXPECT_EQ(RefusedKey([](auto& c) { c.crossLinks.pop_back(); }), "cluster.links");
+    // Without the last span 1 and 2 meet over 0; without another one 2 is alone.
+    EXPECT_EQ(RefusedKey([](auto& c) { c.crossLinks.pop_back(); }), "");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.crossLinks.resize(1); }), "cluster.links");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"hub"}); }), "cluster.links");
+    EXPECT_EQ(RefusedKey([](auto& c) {
+                  c.hubs.push_back({"hub"});
+                  c.crossLinks[1].b = 3;
+                  c.crossLinks[2].b = 3;
+              }),
+              "cluster.links"); // 2 is alone now
+}
+
+TEST(ClusterSpec, NamesOfHubs)
+{
+    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"b16"}); }), "cluster.hubs.0.name");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.hubs.push_back({"a/b"}); }), "cluster.hubs.0.name");
+}
+
+TEST(ClusterSpec, ZonesNeedAggregationSwitches)
+{
+    EXPECT_EQ(RefusedKey([](auto& c) { c.buildings[0].fabric.podsPerZone = 1; }),
+              "cluster.buildings.0.fabric.pods_per_zone");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.buildings[0].fabric.zoneOversubscription = 2; }),
+              "cluster.buildings.0.fabric.zone_oversubscription");
+    EXPECT_EQ(RefusedKey([](auto& c) {
+                  c.buildings[1].fabric.aggregations = 1;
+                  c.buildings[1].fabric.nodesPerPod = 1; // 4 servers
+                  c.buildings[1].fabric.podsPerZone = 3;
+              }),
+              "cluster.buildings.1.fabric.pods_per_zone");
+    // One aggregation switch there meets one spine elsewhere.
+    EXPECT_EQ(RefusedKey([](auto& c) { c.buildings[1].fabric.aggregations = 1; }), "");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.buildings[1].fabric.planes = 2; }), "cluster.buildings");
+    EXPECT_EQ(RefusedKey([](auto& c) { c.buildings[1].fabric.dualTor = true; }),
+              "cluster.buildings");
+}
+
+TEST(ClusterSpec, SpansJoinAPairOnce)
+{
     EXPECT_EQ(RefusedKey([](auto& c) { c.crossLinks[0].b = 0; }), "cluster.links");
     EXPECT_EQ(RefusedKey([](auto& c) { c.crossLinks[0].b = 7; }), "cluster.links");
     EXPECT_EQ(RefusedKey([](auto& c) {

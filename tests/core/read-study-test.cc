@@ -215,6 +215,63 @@ cluster:
     EXPECT_EQ(own.Between(1, 2)->latency, Duration::Microseconds(150));
 }
 
+TEST(ReadStudy, ShapesOfSpans)
+{
+    const auto spans = [](const std::string& rest) {
+        const ClusterSpec cluster =
+            Read("model: llama3-8b\n" + g_workload +
+                 "cluster:\n  buildings: {count: 4, gpus: 16, gpu: h100}\n" + rest)
+                .scenario.cluster;
+        std::string pairs;
+        for (const CrossLinkSpec& link : cluster.crossLinks)
+        {
+            pairs += cluster.SiteName(link.a) + "-" + cluster.SiteName(link.b) + " ";
+        }
+        return std::pair(pairs, cluster);
+    };
+    const std::string cross = "distance: 30km, oversubscription: 4";
+    const auto line = spans("  cross: {shape: line, " + cross + "}\n");
+    EXPECT_EQ(line.first, "building1-building2 building2-building3 building3-building4 ");
+    // 16 NICs of 400 Gb/s over 4 x the two spans of the sites in the middle.
+    EXPECT_EQ(line.second.crossLinks[0].capacity, GigabitsPerSecond(800));
+    const auto ring = spans("  cross: {shape: ring, lanes: 3, pfc: false, " + cross + "}\n");
+    EXPECT_EQ(ring.first,
+              "building1-building2 building1-building4 building2-building3 building3-building4 ");
+    EXPECT_EQ(ring.second.crossLinks[1].lanes, 3U);
+    EXPECT_FALSE(ring.second.crossLinks[1].pfc);
+    const auto hub = spans("  cross: {shape: hub, " + cross + "}\n");
+    EXPECT_EQ(hub.first, "building1-hub building2-hub building3-hub building4-hub ");
+    // A building's only span: 6.4 Tb/s / 4.
+    EXPECT_EQ(hub.second.crossLinks[0].capacity, GigabitsPerSecond(1600));
+    const auto two = spans("  hubs: [east, west]\n  cross: {" + cross +
+                           "}\n  links: [{between: [east, west], capacity: 1Tbps}]\n");
+    EXPECT_EQ(two.second.crossLinks.size(), 9U);
+    EXPECT_EQ(two.second.crossLinks[0].capacity, GigabitsPerSecond(800)); // two spans of a building
+    const auto list = spans("  links:\n    - {between: [building1, building2], " + cross +
+                            "}\n    - {between: [building2, building3], " + cross +
+                            "}\n    - {between: [building2, building4], " + cross + "}\n");
+    EXPECT_EQ(list.second.crossLinks.size(), 3U);
+    EXPECT_EQ(list.second.crossLinks[0].lanes, 1U);
+    EXPECT_TRUE(list.second.crossLinks[0].pfc);
+}
+
+TEST(ReadStudy, ThreeStagesAndPlanes)
+{
+    const FabricSpec fabric =
+        Read("model: llama3-8b\n" + g_workload +
+             "cluster: {buildings: {count: 1, gpus: 64, gpu: h100, fabric: {rails: false, "
+             "nodes_per_pod: 1, pods_per_zone: 4, spines: 8, aggregations: 4, "
+             "zone_oversubscription: 2.8, planes: 2, dual_tor: true, aggregation_delay: 5us}}}\n")
+            .scenario.cluster.buildings[0]
+            .fabric;
+    EXPECT_EQ(fabric.podsPerZone, 4U);
+    EXPECT_EQ(fabric.aggregations, 4U);
+    EXPECT_EQ(fabric.zoneOversubscription, 2.8);
+    EXPECT_EQ(fabric.aggregationDelay, Duration::Microseconds(5));
+    EXPECT_EQ(fabric.PortsPerNic(), 4U);
+    EXPECT_EQ(fabric.TopSwitches(), 8U);
+}
+
 TEST(ReadStudy, ModelAsMapOrFile)
 {
     const ModelSpec tiny = Read("model: {layers: 4, hidden: 512, heads: 8, dense_ffn: 2048, "

@@ -133,7 +133,7 @@ TEST(StudyErrors, UnknownKey)
            "  cross: {distence: 30km, oversubscription: 2.8}",
            "s.yaml:5:11 cluster.cross.'distence'",
            "not known",
-           "distance, latency, capacity, oversubscription or loss",
+           "shape, distance, latency, capacity, oversubscription, loss, lanes or pfc",
            "did you mean distance?");
     Expect(6, "network: {qp: 4}", "s.yaml:6:11 network.'qp'", "not known", "qps", "mean qps?");
     Expect(7, "plan: {banana: 4}", "s.yaml:7:8 plan.'banana'", "not known", "tp, cp, ep");
@@ -152,7 +152,7 @@ TEST(StudyErrors, MissingKey)
     Expect(4, "", "s.yaml:5:3 cluster.buildings", "missing", "", "count: 2");
     Expect(5, "  cross: {distance: 30km}", "s.yaml:5:10 cluster.cross.oversubscription", "neither");
     Expect(5, "  cross: {capacity: 1Tbps}", "s.yaml:5:10 cluster.cross.distance", "missing");
-    Expect(5, "", "s.yaml:4:3 cluster.links", "no span between building1 and building2");
+    Expect(5, "", "s.yaml:4:3 cluster.links", "no spans lead from building1 to building2");
     Expect(4,
            "  buildings: {count: 2, gpus: 64, gpu: {nic_rate: 1Gbps}}",
            "s.yaml:4:40 cluster.buildings.gpu.bf16_peak",
@@ -327,7 +327,7 @@ TEST(StudyErrors, Cluster)
     Expect(5,
            "  links: [{between: [building1, bulding2], distance: 3km, capacity: 1Tbps}]",
            "s.yaml:5:33 cluster.links.0.between.1",
-           "there is no building 'bulding2'",
+           "there is no building or hub 'bulding2'",
            "building1 or building2",
            "building2?");
     Expect(5,
@@ -337,7 +337,7 @@ TEST(StudyErrors, Cluster)
     Expect(5,
            "  links: [{between: [building1, building1], distance: 3km, capacity: 1Tbps}]",
            "s.yaml:5:21 cluster.links.0.between",
-           "same building");
+           "same site");
 }
 
 TEST(StudyErrors, Model)

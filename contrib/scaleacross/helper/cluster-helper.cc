@@ -76,9 +76,16 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
                                 UintegerValue((network.mtu + network.headers).Count()));
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
-    m_transport->SetConnectionFactory([this](Rank from, Rank to) {
-        return m_fabric.CreateConnection(m_fabric.Nics()[from], m_fabric.Nics()[to]);
-    });
+    m_transport->SetConnectionFactory(
+        [this, ports = scenario.cluster.PortsPerNic()](Rank from, Rank to) {
+            std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>> nics;
+            for (uint32_t port = 0; port < ports; port++)
+            {
+                nics.emplace_back(m_fabric.Nics()[from * ports + port],
+                                  m_fabric.Nics()[to * ports + port]);
+            }
+            return m_fabric.CreateConnection(nics);
+        });
 }
 
 ClusterHelper::~ClusterHelper()
@@ -103,7 +110,10 @@ ClusterHelper::BuildServers(const ClusterSpec& cluster)
             domains.push_back(domain);
             for (uint32_t gpu = 0; gpu < building.gpusPerNode; gpu++)
             {
-                m_fabric.AddNic(host);
+                for (uint32_t port = 0; port < building.fabric.PortsPerNic(); port++)
+                {
+                    m_fabric.AddNic(host);
+                }
                 m_nodes.push_back(host);
             }
         }
@@ -123,7 +133,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
         switches.push_back(m_fabric.AddSwitch());
     }
-    // Equal choices: the uplinks of one leaf, and the planes from one building to another.
+    // Equal choices: the uplinks of one switch, and all that leads from one site to another.
     std::map<std::tuple<LinkKind, uint32_t, uint32_t>, std::vector<Ptr<FabricPort>>> choices;
     for (const FabricLink& link : m_graph.links)
     {
@@ -145,16 +155,18 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
                                                       link.loss);
         const auto portA = DynamicCast<FabricPort>(wire->GetDevice(0));
         const auto portB = DynamicCast<FabricPort>(wire->GetDevice(1));
-        const uint32_t a = m_graph.vertices[link.a].building;
-        const uint32_t b = m_graph.vertices[link.b].building;
         if (link.kind == LinkKind::Cross)
         {
+            const uint32_t a = m_graph.vertices[link.a].site;
+            const uint32_t b = m_graph.vertices[link.b].site;
             choices[{link.kind, a, b}].push_back(portA);
             choices[{link.kind, b, a}].push_back(portB);
+            portA->SetAttribute("Pfc", BooleanValue(link.pfc));
+            portB->SetAttribute("Pfc", BooleanValue(link.pfc));
         }
         else
         {
-            choices[{link.kind, a, link.a}].push_back(portA);
+            choices[{link.kind, link.a, 0}].push_back(portA);
         }
     }
     for (const auto& [key, ports] : choices)

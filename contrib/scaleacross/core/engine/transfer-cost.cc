@@ -52,27 +52,40 @@ NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
     : m_scenario(scenario),
       m_layout(layout)
 {
-    const auto buildings = static_cast<uint32_t>(scenario.cluster.buildings.size());
-    m_cuts = buildings * layout.plan.pp + buildings * buildings;
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        m_shapes.push_back(ShapeOf(building));
+    }
+    const auto buildings = static_cast<uint32_t>(m_shapes.size());
+    m_zoneCuts = buildings * layout.plan.pp;
+    m_spanCuts = 2 * m_zoneCuts;
+    m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
 }
 
-NetworkModel::LeafUse
-NetworkModel::LeavesOf(uint32_t building, uint32_t stage) const
+NetworkModel::Part
+NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const
 {
-    const BuildingSpec& spec = m_scenario.cluster.buildings[building];
-    const FabricShape shape = ShapeOf(spec);
     // Ranks of a stage lie in runs of ppStride, one run in every ppStride x pp ranks.
-    const uint32_t pod = shape.nicsPerLeaf * shape.leavesPerPod;
     const uint32_t run = m_layout.ppStride;
-    const uint32_t period = std::min(run * m_layout.plan.pp, spec.gpus);
-    const uint32_t podsPerRun = (run + pod - 1) / pod;
-    const double part = std::min(1.0, static_cast<double>(podsPerRun) * pod / period);
-    const double pods = std::max(1.0, std::round(shape.pods * part));
-    LeafUse use;
-    use.leaves = pods * shape.leavesPerPod;
-    // Stages that share no leaf share no uplink: each has a cut of its own then.
-    use.cut = building * m_layout.plan.pp + (pods < shape.pods ? stage : 0);
-    return use;
+    const uint32_t gpus = m_scenario.cluster.buildings[building].gpus;
+    const uint32_t period = std::min(run * m_layout.plan.pp, gpus);
+    const uint32_t partsPerRun = (run + nicsPerPart - 1) / nicsPerPart;
+    const double share = std::min(1.0, static_cast<double>(partsPerRun) * nicsPerPart / period);
+    Part part;
+    part.count = std::max(1.0, std::round(parts * share));
+    // Stages that share no part share no uplink: each has a cut of its own then.
+    part.cut = building * m_layout.plan.pp + (part.count < parts ? stage : 0);
+    return part;
+}
+
+const SiteRoute&
+NetworkModel::RouteBetween(uint32_t a, uint32_t b) const
+{
+    const auto found = m_routes.find({a, b});
+    return found != m_routes.end()
+               ? found->second
+               : m_routes.emplace(std::pair(a, b), RouteBetweenSites(m_scenario.cluster, a, b))
+                     .first->second;
 }
 
 double
@@ -81,6 +94,12 @@ NetworkModel::QueuePairsUsed(double messageBytes) const
     const NetworkPlan& network = m_scenario.network;
     const double segments = std::ceil(messageBytes / static_cast<double>(network.segment.Count()));
     return std::clamp(segments, 1.0, static_cast<double>(network.qps));
+}
+
+double
+NetworkModel::PortShare(double messageBytes) const
+{
+    return std::min(1.0, QueuePairsUsed(messageBytes) / m_shapes.front().ports);
 }
 
 double
@@ -114,46 +133,80 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
 }
 
 void
-NetworkModel::LoadCuts(TransferCost& cost,
+NetworkModel::LoadCuts(CutLoads& loads,
                        const FabricPath& path,
                        Rank from,
                        Rank to,
                        double flows,
-                       double messageBytes,
                        double wireBytes) const
 {
+    const auto add = [&](uint32_t cut, double parts, BitRate capacity, uint32_t links, double n) {
+        CutLoad& load = loads[cut];
+        load.bytes += n * wireBytes;
+        load.flows += n;
+        load.parts = parts;
+        load.capacity = capacity;
+        load.links = links;
+    };
+    if (path.tier < Tier::Zone)
+    {
+        return;
+    }
     const ClusterSpec& cluster = m_scenario.cluster;
     const uint32_t a = m_layout.BuildingOf(from);
-    const uint32_t b = m_layout.BuildingOf(to);
-    const double spread = QueuePairsUsed(messageBytes);
-    const auto load = [&](uint32_t cut, BitRate capacity, uint32_t links, double share) {
-        const auto hashed = static_cast<uint64_t>(std::ceil(share * spread));
-        const double seconds =
-            share * wireBytes * 8.0 / capacity.Value() * EcmpSlowdown(hashed, links);
+    const FabricShape& shape = m_shapes[a];
+    const uint32_t stage = m_layout.StageOf(from);
+    const uint32_t pod = shape.nicsPerLeaf * shape.leavesPerPod;
+    const Part leaves = PartOf(a, stage, pod, shape.pods);
+    const uint32_t leafLinks = shape.spines * shape.ports;
+    add(leaves.cut,
+        leaves.count * shape.leavesPerPod,
+        shape.uplinkRate * leafLinks,
+        leafLinks,
+        flows);
+    if (path.tier > Tier::Zone && shape.aggregations > 0)
+    {
+        const Part zones = PartOf(a, stage, pod * shape.podsPerZone, shape.zones);
+        const uint32_t zoneLinks = shape.planes * shape.spines * shape.aggregations;
+        add(m_zoneCuts + zones.cut,
+            zones.count,
+            shape.zoneUplinkRate * zoneLinks,
+            zoneLinks,
+            flows);
+    }
+    if (path.tier == Tier::Cross)
+    {
+        for (const SiteRoute::Use& use : RouteBetween(a, m_layout.BuildingOf(to)).uses)
+        {
+            const CrossLinkSpec& link = cluster.crossLinks[use.link];
+            add(m_spanCuts + 2 * use.link + (use.forward ? 0 : 1),
+                1,
+                link.capacity,
+                cluster.TopSwitches() * link.lanes,
+                flows * use.share);
+        }
+    }
+}
+
+void
+NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads, double messageBytes) const
+{
+    const double ports = m_shapes.front().ports;
+    for (const auto& [cut, load] : loads)
+    {
+        // The fullest part has at least one flow.
+        const double flows = std::max(1.0, load.flows / load.parts);
+        const double bytes = load.bytes * flows / load.flows;
+        const auto hashed =
+            static_cast<uint64_t>(std::ceil(flows * QueuePairsUsed(messageBytes) / ports));
+        const auto links = std::max(1U, static_cast<uint32_t>(load.links / ports));
+        const double seconds = bytes * 8.0 / load.capacity.Value() * EcmpSlowdown(hashed, links);
         if (seconds > cost.cutSeconds)
         {
             cost.cut = cut;
             cost.cutSeconds = seconds;
-            cost.flows = share;
+            cost.flows = flows;
         }
-    };
-    if (path.tier == Tier::Building || path.tier == Tier::Cross)
-    {
-        const FabricShape shape = ShapeOf(cluster.buildings[a]);
-        const LeafUse use = LeavesOf(a, m_layout.StageOf(from));
-        // The flows are spread evenly over the leaves, each with its own uplinks.
-        load(use.cut,
-             shape.uplinkRate * shape.spines,
-             shape.spines,
-             std::max(1.0, flows / use.leaves));
-    }
-    if (path.tier == Tier::Cross)
-    {
-        const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
-        load(buildings * m_layout.plan.pp + a * buildings + b,
-             cluster.Between(a, b)->capacity,
-             path.paths,
-             flows);
     }
 }
 
@@ -186,8 +239,8 @@ TransferCost
 NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const
 {
     const FabricPath path = PathBetween(m_scenario.cluster, from, to);
-    const uint32_t a = m_layout.BuildingOf(from);
-    const GpuSpec& gpu = m_scenario.cluster.buildings[a].gpu;
+    const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
+    const GpuSpec& gpu = buildings[m_layout.BuildingOf(from)].gpu;
     const auto payload = static_cast<double>(bytes.Count());
     TransferCost cost;
     cost.latency = EdgeLatency(path, payload);
@@ -198,8 +251,11 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const
         return cost;
     }
     const double wire = WireBytes(1.0, payload);
-    cost.portSeconds = wire * 8.0 / gpu.nicRate.Value();
-    LoadCuts(cost, path, from, to, ranks, payload, wire);
+    const BitRate nic = std::min(gpu.nicRate, buildings[m_layout.BuildingOf(to)].gpu.nicRate);
+    cost.portSeconds = wire * 8.0 / (nic.Value() * PortShare(payload));
+    CutLoads loads;
+    LoadCuts(loads, path, from, to, ranks, wire);
+    ChooseCut(cost, loads, payload);
     ApplyLoss(cost, path, 1.0, payload);
     return cost;
 }
@@ -254,8 +310,14 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
 
     const GpuSpec& gpu = cluster.buildings[m_layout.BuildingOf(representative)].gpu;
     const double nvlink = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency;
+    const auto nicRate = [&](uint32_t building) {
+        return cluster.buildings[building].gpu.nicRate.Value() * PortShare(part);
+    };
     double nvlinkSeconds = 0;
-    std::map<uint32_t, double> nicSeconds; // by building
+    // By building: what the NIC of a member sends, and receives.
+    std::map<uint32_t, double> nicOut;
+    std::map<uint32_t, double> nicIn;
+    CutLoads loads;
     Duration total;
     Duration least = Duration::Max();
     Duration most;
@@ -277,23 +339,37 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
             continue;
         }
         const double wire = WireBytes(messages, part);
-        const double seconds = wire * 8.0 / cluster.buildings[kind.from].gpu.nicRate.Value();
-        nicSeconds[kind.from] =
-            direct ? nicSeconds[kind.from] + seconds : std::max(nicSeconds[kind.from], seconds);
+        const double out = wire * 8.0 / nicRate(kind.from);
+        if (direct)
+        {
+            // A member over there hears from all members here.
+            const double heard = kind.from == kind.to ? messages : membersIn[kind.from];
+            nicOut[kind.from] += out;
+            nicIn[kind.to] += WireBytes(heard, part) * 8.0 / nicRate(kind.to);
+        }
+        else
+        {
+            nicOut[kind.from] = std::max(nicOut[kind.from], out);
+            nicIn[kind.to] = std::max(nicIn[kind.to], wire * 8.0 / nicRate(kind.to));
+        }
         const double senders = direct ? membersIn[kind.from] : set.count;
-        LoadCuts(cost, path, set.from, set.to, groups * senders, part, wire);
+        LoadCuts(loads, path, set.from, set.to, groups * senders, wire);
         if (path.loss > 0)
         {
             lossy = &path;
             rounds = direct ? 1.0 : n - 1;
         }
     }
+    ChooseCut(cost, loads, part);
     double slowestNic = 0;
-    for (const auto& [building, seconds] : nicSeconds)
+    for (const auto& nics : {nicOut, nicIn})
     {
-        slowestNic = std::max(slowestNic, seconds);
+        for (const auto& [building, seconds] : nics)
+        {
+            slowestNic = std::max(slowestNic, seconds);
+        }
     }
-    cost.port = nicSeconds.empty() ? Port::Nvlink : Port::Nic;
+    cost.port = nicOut.empty() ? Port::Nvlink : Port::Nic;
     cost.portSeconds = std::max(nvlinkSeconds, slowestNic);
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
     cost.latency = direct ? most : total - least;

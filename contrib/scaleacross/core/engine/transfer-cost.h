@@ -8,8 +8,11 @@
 #include "core/spec/scenario.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/rank-layout.h"
+#include "core/topology/site-route.h"
 
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -50,13 +53,20 @@ struct TransferCost
  * The alpha-beta model of a scenario's network.
  *
  * beta: payload over (payload + headers + the share of an ACK that goes back on the same link,
- * since every host that sends also receives). alpha: propagation plus one packet's serialisation on
- * every link but the slowest (store and forward). Shared cuts are the leaf uplinks of each building
- * and each direction between two buildings; collisions of hashed flows on a cut's parallel links
- * divide its capacity by EcmpSlowdown(flows x QPs, links). Loss multiplies by go-back-N's
- * (1 - q + q N) / (1 - q), N = packets of one QP in a round trip, and adds the expected timeout of
- * a lost last packet. Rings: the bandwidth term of the slowest edge, the latency of every edge but
- * one.
+ * since every host that sends also receives), at the rate of the slower of the two NICs. alpha:
+ * propagation plus one packet's serialisation on every link but the slowest (store and forward).
+ *
+ * Shared cuts are the leaf uplinks of each building, the spine uplinks of its zones where there are
+ * three stages, and each direction of each span between two sites. What all edges of a phase put on
+ * a cut is added up; collisions of hashed flows on its parallel links divide its capacity by
+ * EcmpSlowdown(flows x QPs, links), for each port of the NICs on its own.
+ *
+ * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip,
+ * and adds the expected timeout of a lost last packet. Rings: the bandwidth term of the slowest
+ * edge, the latency of every edge but one.
+ *
+ * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
+ * of them has only part of the NIC's rate.
  *
  * Worked case: 1 MiB between two NICs at 100 Gb/s through one switch over 1 us links, 4,096 + 82 B
  * packets, one 86 B ACK per 4: volume 256 x (4178 + 21.5) x 8 / 100e9 = 86.0 us, latency
@@ -79,27 +89,44 @@ class NetworkModel
     }
 
   private:
-    /// The leaves that the ranks of a stage are on, and the cut which their uplinks form.
-    struct LeafUse
+    /// Part of a building's leaves or zones: those that the ranks of a stage are in.
+    struct Part
     {
-        double leaves{0};
-        uint32_t cut{0};
+        double count{0};
+        uint32_t cut{0}; //!< its uplinks
     };
 
-    LeafUse LeavesOf(uint32_t building, uint32_t stage) const;
+    /// What is put on a cut.
+    struct CutLoad
+    {
+        double bytes{0};   //!< on the wire
+        double flows{0};   //!< connections
+        double parts{1};   //!< equal parts that the flows are spread over evenly (leaves, zones)
+        BitRate capacity;  //!< of a part
+        uint32_t links{1}; //!< parallel links of a part
+    };
+
+    using CutLoads = std::map<uint32_t, CutLoad>; //!< by cut
+
+    /// Of `pods` pods to a leaf set or a zone, those that a stage is in.
+    Part PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const;
+    const SiteRoute& RouteBetween(uint32_t a, uint32_t b) const;
     /// Queue pairs that a message is cut over.
     double QueuePairsUsed(double messageBytes) const;
+    /// Share of a NIC's rate that a message of these bytes can use.
+    double PortShare(double messageBytes) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
     /// Adds the load of `flows` connections with `wireBytes` each that are like `from` to `to`.
-    void LoadCuts(TransferCost& cost,
+    void LoadCuts(CutLoads& loads,
                   const FabricPath& path,
                   Rank from,
                   Rank to,
                   double flows,
-                  double messageBytes,
                   double wireBytes) const;
+    /// The cut that takes longest.
+    void ChooseCut(TransferCost& cost, const CutLoads& loads, double messageBytes) const;
     void ApplyLoss(TransferCost& cost,
                    const FabricPath& path,
                    double messages,
@@ -107,7 +134,11 @@ class NetworkModel
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
+    std::vector<FabricShape> m_shapes; //!< by building
+    uint32_t m_zoneCuts{0};            //!< first cut of the zones, after those of the leaves
+    uint32_t m_spanCuts{0};            //!< first cut of the spans: two for each, forward first
     uint32_t m_cuts{0};
+    mutable std::map<std::pair<uint32_t, uint32_t>, SiteRoute> m_routes; //!< found so far
 };
 
 } // namespace scaleacross

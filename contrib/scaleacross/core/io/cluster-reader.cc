@@ -6,7 +6,9 @@
 #include "core/spec/presets.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <utility>
 
 namespace scaleacross
 {
@@ -93,17 +95,33 @@ ReadGpu(const YamlNode& node, const std::string& path)
 FabricSpec
 ReadFabric(const YamlNode& node, const std::string& path)
 {
-    const MapReader map(
-        node,
-        path,
-        {"rails", "nodes_per_pod", "spines", "oversubscription", "nic_delay", "leaf_delay"});
+    const MapReader map(node,
+                        path,
+                        {"rails",
+                         "nodes_per_pod",
+                         "spines",
+                         "oversubscription",
+                         "aggregations",
+                         "pods_per_zone",
+                         "zone_oversubscription",
+                         "planes",
+                         "dual_tor",
+                         "nic_delay",
+                         "leaf_delay",
+                         "aggregation_delay"});
     FabricSpec fabric;
     map.Get("rails", fabric.rails, ParseBool);
     map.Get("nodes_per_pod", fabric.nodesPerPod, Whole(0, UINT32_MAX));
     map.Get("spines", fabric.spines, Whole(1, 4096));
     map.Get("oversubscription", fabric.oversubscription, Number(1, 1000));
     map.Get("nic_delay", fabric.nicDelay, ParseDuration);
+    map.Get("aggregations", fabric.aggregations, Whole(0, 4096));
+    map.Get("pods_per_zone", fabric.podsPerZone, Whole(0, UINT32_MAX));
+    map.Get("zone_oversubscription", fabric.zoneOversubscription, Number(1, 1000));
+    map.Get("planes", fabric.planes, Whole(1, kMostPlanes));
+    map.Get("dual_tor", fabric.dualTor, ParseBool);
     map.Get("leaf_delay", fabric.leafDelay, ParseDuration);
+    map.Get("aggregation_delay", fabric.aggregationDelay, ParseDuration);
     return fabric;
 }
 
@@ -188,7 +206,26 @@ struct Span
     std::optional<BitRate> capacity;
     std::optional<double> oversubscription;
     std::optional<double> loss;
+    std::optional<uint32_t> lanes;
+    std::optional<bool> pfc;
 };
+
+/// The keys of Span in a study.
+const std::vector<std::string>&
+SpanKeys()
+{
+    static const std::vector<std::string> keys =
+        {"distance", "latency", "capacity", "oversubscription", "loss", "lanes", "pfc"};
+    return keys;
+}
+
+std::vector<std::string>
+WithSpanKeys(const std::string& key)
+{
+    std::vector<std::string> keys{key};
+    keys.insert(keys.end(), SpanKeys().begin(), SpanKeys().end());
+    return keys;
+}
 
 Span
 ReadSpan(const MapReader& map)
@@ -199,6 +236,8 @@ ReadSpan(const MapReader& map)
     map.Get("capacity", span.capacity, ParseBitRate);
     map.Get("oversubscription", span.oversubscription, Number(0.01, 1e6));
     map.Get("loss", span.loss, Number(0, 0.5));
+    map.Get("lanes", span.lanes, Whole(1, 1024));
+    map.Get("pfc", span.pfc, ParseBool);
     if (span.capacity && span.oversubscription)
     {
         FailAt(*map.Find("oversubscription"),
@@ -227,6 +266,8 @@ Merged(const Span& cross, const Span& link)
         span.oversubscription = cross.oversubscription;
     }
     span.loss = link.loss ? link.loss : cross.loss;
+    span.lanes = link.lanes ? link.lanes : cross.lanes;
+    span.pfc = link.pfc ? link.pfc : cross.pfc;
     return span;
 }
 
@@ -239,14 +280,29 @@ struct PlacedSpan
     const MapReader* map;
 };
 
+/// NIC capacity of the smaller of two sites; hubs have no NICs and limit nothing.
+BitRate
+NicCapacity(const ClusterSpec& cluster, uint32_t a, uint32_t b)
+{
+    const auto of = [&cluster](uint32_t site) {
+        return site < cluster.buildings.size() ? cluster.buildings[site].NicCapacity()
+                                               : BitRate(std::numeric_limits<double>::infinity());
+    };
+    return std::min(of(a), of(b));
+}
+
 void
 AddSpans(ClusterSpec& cluster, const std::vector<PlacedSpan>& spans)
 {
-    std::vector<uint32_t> peers(cluster.buildings.size(), 0);
+    std::vector<uint32_t> peers(cluster.Sites(), 0);
     for (const auto& placed : spans)
     {
         peers[placed.a]++;
         peers[placed.b]++;
+    }
+    for (size_t hub = cluster.buildings.size(); hub < cluster.Sites(); hub++)
+    {
+        peers[hub] = 0; // a hub's spans are the buildings' concern
     }
     for (const auto& [a, b, span, map] : spans)
     {
@@ -271,36 +327,94 @@ AddSpans(ClusterSpec& cluster, const std::vector<PlacedSpan>& spans)
         link.b = b;
         link.distance = *span.distance;
         link.latency = span.latency ? *span.latency : FibreDelay(*span.distance);
-        const BitRate nics =
-            std::min(cluster.buildings[a].NicCapacity(), cluster.buildings[b].NicCapacity());
-        link.capacity = span.capacity
-                            ? *span.capacity
-                            : nics / (*span.oversubscription * std::max(peers[a], peers[b]));
+        if (span.oversubscription && a >= cluster.buildings.size())
+        {
+            FailAt(map->Node(),
+                   map->PathOf("oversubscription"),
+                   "a span between two hubs has no NICs to compare with",
+                   "capacity",
+                   "give its capacity, e.g. capacity: 10Tbps");
+        }
+        link.capacity = span.capacity ? *span.capacity
+                                      : NicCapacity(cluster, a, b) /
+                                            (*span.oversubscription * std::max(peers[a], peers[b]));
         link.loss = span.loss.value_or(0.0);
+        link.lanes = span.lanes.value_or(1);
+        link.pfc = span.pfc.value_or(true);
         cluster.crossLinks.push_back(link);
     }
 }
 
-/// The building that a name in `between` means.
+/// The building or hub that a name in `between` means.
 uint32_t
-BuildingNamed(const ClusterSpec& cluster, const YamlNode& node, const std::string& path)
+SiteNamed(const ClusterSpec& cluster, const YamlNode& node, const std::string& path)
 {
     const std::string& name = ScalarText(node, path);
     std::vector<std::string> names;
-    for (uint32_t i = 0; i < cluster.buildings.size(); i++)
+    for (uint32_t i = 0; i < cluster.Sites(); i++)
     {
-        if (cluster.buildings[i].name == name)
+        if (cluster.SiteName(i) == name)
         {
             return i;
         }
-        names.push_back(cluster.buildings[i].name);
+        names.push_back(cluster.SiteName(i));
     }
     const std::string nearest = Nearest(name, names);
     FailAt(node,
            path,
-           "there is no building " + Quoted(name),
+           "there is no building or hub " + Quoted(name),
            AnyOf(names),
            nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+using Pair = std::pair<uint32_t, uint32_t>;
+
+/// The pairs of sites that `cross` joins.
+std::vector<Pair>
+PairsOf(ClusterSpec& cluster, const MapReader& cross)
+{
+    std::string shape = cluster.hubs.empty() ? "mesh" : "hub";
+    cross.Get("shape", shape, OneOf({"mesh", "ring", "line", "hub"}));
+    const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
+    std::vector<Pair> pairs;
+    if (shape == "hub")
+    {
+        if (cluster.hubs.empty())
+        {
+            cluster.hubs.push_back({"hub"});
+        }
+        for (uint32_t hub = buildings; hub < cluster.Sites(); hub++)
+        {
+            for (uint32_t b = 0; b < buildings; b++)
+            {
+                pairs.emplace_back(b, hub);
+            }
+        }
+        return pairs;
+    }
+    for (uint32_t a = 0; a < buildings; a++)
+    {
+        for (uint32_t b = a + 1; b < buildings; b++)
+        {
+            const bool closes = shape == "ring" && a == 0 && b == buildings - 1;
+            if (shape == "mesh" || b == a + 1 || closes)
+            {
+                pairs.emplace_back(a, b);
+            }
+        }
+    }
+    return pairs;
+}
+
+std::vector<HubSpec>
+ReadHubs(const YamlNode& node, const std::string& path)
+{
+    std::vector<HubSpec> hubs;
+    for (const YamlNode* name : ListOf(node, path))
+    {
+        hubs.push_back({ScalarText(*name, path + "." + std::to_string(hubs.size()))});
+    }
+    return hubs;
 }
 
 void
@@ -313,20 +427,11 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
     std::vector<PlacedSpan> spans;
     if (crossNode != nullptr)
     {
-        cross.emplace(*crossNode,
-                      map.PathOf("cross"),
-                      std::vector<std::string>{"distance",
-                                               "latency",
-                                               "capacity",
-                                               "oversubscription",
-                                               "loss"});
+        cross.emplace(*crossNode, map.PathOf("cross"), WithSpanKeys("shape"));
         common = ReadSpan(*cross);
-        for (uint32_t a = 0; a < cluster.buildings.size(); a++)
+        for (const auto& [a, b] : PairsOf(cluster, *cross))
         {
-            for (uint32_t b = a + 1; b < cluster.buildings.size(); b++)
-            {
-                spans.push_back({a, b, common, &*cross});
-            }
+            spans.push_back({a, b, common, &*cross});
         }
     }
     std::vector<MapReader> links; // reserved below: spans point into it
@@ -339,12 +444,7 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
         {
             const MapReader& link = links.emplace_back(*nodes[i],
                                                        map.PathOf("links." + std::to_string(i)),
-                                                       std::vector<std::string>{"between",
-                                                                                "distance",
-                                                                                "latency",
-                                                                                "capacity",
-                                                                                "oversubscription",
-                                                                                "loss"});
+                                                       WithSpanKeys("between"));
             const YamlNode& between = link.Require("between", "between: [building1, building2]");
             const std::string path = link.PathOf("between");
             const auto ends = ListOf(between, path);
@@ -353,14 +453,14 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
                 FailAt(between,
                        path,
                        "there are " + std::to_string(ends.size()) + " names",
-                       "the names of two buildings",
+                       "the names of two buildings or hubs",
                        "");
             }
-            auto a = BuildingNamed(cluster, *ends[0], path + ".0");
-            auto b = BuildingNamed(cluster, *ends[1], path + ".1");
+            auto a = SiteNamed(cluster, *ends[0], path + ".0");
+            auto b = SiteNamed(cluster, *ends[1], path + ".1");
             if (a == b)
             {
-                FailAt(between, path, "both ends are the same building", "two buildings", "");
+                FailAt(between, path, "both ends are the same site", "two buildings or hubs", "");
             }
             const PlacedSpan placed{std::min(a, b),
                                     std::max(a, b),
@@ -395,11 +495,15 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
 ClusterSpec
 ReadCluster(const YamlNode& node)
 {
-    const MapReader map(node, "cluster", {"buildings", "cross", "links"});
+    const MapReader map(node, "cluster", {"buildings", "hubs", "cross", "links"});
     ClusterSpec cluster;
     const YamlNode& buildings =
         map.Require("buildings", "buildings: {count: 2, gpus: 8192, gpu: h100}");
     cluster.buildings = ReadBuildings(buildings, map.PathOf("buildings"));
+    if (const YamlNode* hubs = map.Find("hubs"); hubs != nullptr)
+    {
+        cluster.hubs = ReadHubs(*hubs, map.PathOf("hubs"));
+    }
     ReadSpans(cluster, map);
     return cluster;
 }

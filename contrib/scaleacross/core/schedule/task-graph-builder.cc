@@ -38,15 +38,9 @@ SameBuilding(const BuildingSpec& a, const BuildingSpec& b)
                                x.gpu.nvlinkBandwidth.Value(),
                                x.gpu.nvlinkEfficiency,
                                x.gpu.nvlinkLatency.Ps(),
-                               x.gpu.nicRate.Value(),
-                               x.fabric.rails,
-                               x.fabric.nodesPerPod,
-                               x.fabric.spines,
-                               x.fabric.oversubscription,
-                               x.fabric.nicDelay.Ps(),
-                               x.fabric.leafDelay.Ps());
+                               x.gpu.nicRate.Value());
     };
-    return SameGpu(a.gpu, b.gpu) && links(a) == links(b);
+    return SameGpu(a.gpu, b.gpu) && links(a) == links(b) && a.fabric == b.fabric;
 }
 
 /// Not divisible: a sentence with the values, or nothing.

@@ -184,6 +184,15 @@ Write(Writer& out, const BuildingSpec& building)
     out.Count("nodes_per_pod", pod == 0 ? building.Nodes() : pod);
     out.Count("spines", building.fabric.spines);
     out.Number("oversubscription", building.fabric.oversubscription);
+    if (building.fabric.aggregations > 0)
+    {
+        out.Count("aggregations", building.fabric.aggregations);
+        out.Count("pods_per_zone", building.fabric.podsPerZone);
+        out.Number("zone_oversubscription", building.fabric.zoneOversubscription);
+        out.Time("aggregation_delay", building.fabric.aggregationDelay);
+    }
+    out.Count("planes", building.fabric.planes);
+    out.Flag("dual_tor", building.fabric.dualTor);
     out.Time("nic_delay", building.fabric.nicDelay);
     out.Time("leaf_delay", building.fabric.leafDelay);
     out.Close('}');
@@ -202,6 +211,7 @@ Write(Writer& out, const ClusterSpec& cluster)
         Write(out, building);
     }
     out.Close(']');
+    out.Count("hubs", cluster.hubs.size());
     std::vector<CrossLinkSpec> links = cluster.crossLinks;
     for (auto& link : links)
     {
@@ -224,6 +234,8 @@ Write(Writer& out, const ClusterSpec& cluster)
         out.Time("latency", link.latency);
         out.Number("capacity", link.capacity.Value());
         out.Number("loss", link.loss);
+        out.Count("lanes", link.lanes);
+        out.Flag("pfc", link.pfc);
         out.Close('}');
     }
     out.Close(']');

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -31,11 +32,39 @@ CheckDelay(const std::string& key, Duration delay)
 }
 
 void
+CheckZones(const std::string& key, const BuildingSpec& building)
+{
+    const FabricSpec& fabric = building.fabric;
+    CheckWhole(key + ".aggregations", fabric.aggregations, 0, 4096);
+    CheckRange(key + ".zone_oversubscription", fabric.zoneOversubscription, 1.0, 1000.0);
+    CheckDelay(key + ".aggregation_delay", fabric.aggregationDelay);
+    if (fabric.aggregations == 0 && (fabric.podsPerZone != 0 || fabric.zoneOversubscription != 1))
+    {
+        throw ConfigError(
+            key + (fabric.podsPerZone != 0 ? ".pods_per_zone" : ".zone_oversubscription"),
+            "there are no zones in a fabric of two stages",
+            "",
+            "give aggregations, the number of switches above the spines");
+    }
+    const uint32_t perPod = fabric.nodesPerPod == 0 ? building.Nodes() : fabric.nodesPerPod;
+    const uint32_t pods = building.Nodes() / perPod;
+    if (fabric.podsPerZone != 0 && pods % fabric.podsPerZone != 0)
+    {
+        throw ConfigError(key + ".pods_per_zone",
+                          std::to_string(fabric.podsPerZone) + " does not divide the " +
+                              std::to_string(pods) + " pods of the building",
+                          "a divisor of the pods, or 0 for one zone",
+                          "");
+    }
+}
+
+void
 CheckFabric(const std::string& key, const BuildingSpec& building)
 {
     const FabricSpec& fabric = building.fabric;
     CheckWhole(key + ".spines", fabric.spines, 1, 4096);
     CheckRange(key + ".oversubscription", fabric.oversubscription, 1.0, 1000.0);
+    CheckWhole(key + ".planes", fabric.planes, 1, kMostPlanes);
     CheckDelay(key + ".nic_delay", fabric.nicDelay);
     CheckDelay(key + ".leaf_delay", fabric.leafDelay);
     if (fabric.nodesPerPod != 0 && building.Nodes() % fabric.nodesPerPod != 0)
@@ -46,6 +75,7 @@ CheckFabric(const std::string& key, const BuildingSpec& building)
                           "a divisor of gpus / gpus_per_node, or 0 for one pod",
                           "");
     }
+    CheckZones(key, building);
 }
 
 void
@@ -75,8 +105,8 @@ CheckBuilding(const std::string& key, const BuildingSpec& building)
 void
 CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
 {
-    const std::string& a = cluster.buildings[link.a].name;
-    const std::string& b = cluster.buildings[link.b].name;
+    const std::string& a = cluster.SiteName(link.a);
+    const std::string& b = cluster.SiteName(link.b);
     const std::string key = "cluster.cross";
     const std::string span = " between " + a + " and " + b;
     // Once round the Earth: nothing on land is farther.
@@ -98,23 +128,109 @@ CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
     }
     // 1 in 10 is beyond repair for every transport here; 1 would never end.
     CheckRange(key + ".loss", link.loss, 0.0, 0.5);
-    if (cluster.buildings[link.a].fabric.spines != cluster.buildings[link.b].fabric.spines)
+    CheckWhole(key + ".lanes", link.lanes, 1, 1024);
+}
+
+/// Spans join equal planes and top switches of all sites.
+void
+CheckEqualTops(const ClusterSpec& cluster)
+{
+    struct Part
     {
-        throw ConfigError("cluster.buildings",
-                          a + " has " + std::to_string(cluster.buildings[link.a].fabric.spines) +
-                              " spines and " + b + " has " +
-                              std::to_string(cluster.buildings[link.b].fabric.spines),
-                          "equal spines, since spine i of one building meets spine i of the other",
-                          "");
+        const char* name;
+        uint32_t (*of)(const FabricSpec& fabric);
+        const char* reason;
+    };
+
+    const Part parts[] = {
+        {"planes", [](const FabricSpec& f) { return f.planes; }, "traffic stays in its plane"},
+        {"ports per NIC",
+         [](const FabricSpec& f) { return f.PortsPerNic(); },
+         "port i of a NIC sends to port i of another"},
+        {"switches at the top (spines, or aggregations where there are three stages)",
+         [](const FabricSpec& f) { return f.TopSwitches(); },
+         "switch i of one building meets switch i of the others"}};
+    const BuildingSpec& first = cluster.buildings.front();
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        for (const Part& part : parts)
+        {
+            const uint32_t here = part.of(building.fabric);
+            const uint32_t there = part.of(first.fabric);
+            if (here != there)
+            {
+                throw ConfigError("cluster.buildings",
+                                  first.name + " has " + std::to_string(there) + " and " +
+                                      building.name + " has " + std::to_string(here) + " " +
+                                      part.name,
+                                  "equally many, since " + std::string(part.reason),
+                                  "");
+            }
+        }
+    }
+}
+
+/// Every building can be reached from the first one.
+void
+CheckReachable(const ClusterSpec& cluster)
+{
+    std::vector<bool> reached(cluster.Sites(), false);
+    reached[0] = true;
+    for (bool more = true; more;)
+    {
+        more = false;
+        for (const CrossLinkSpec& link : cluster.crossLinks)
+        {
+            if (reached[link.a] != reached[link.b])
+            {
+                reached[link.a] = reached[link.b] = more = true;
+            }
+        }
+    }
+    const auto lost = std::find(reached.begin(), reached.end(), false) - reached.begin();
+    if (lost < static_cast<ptrdiff_t>(reached.size()))
+    {
+        throw ConfigError("cluster.links",
+                          "no spans lead from " + cluster.SiteName(0) + " to " +
+                              cluster.SiteName(static_cast<uint32_t>(lost)),
+                          "a way between every two sites, over others if need be",
+                          "give cluster.cross, which joins all of them, or add a link");
     }
 }
 
 } // namespace
 
+bool
+operator==(const FabricSpec& a, const FabricSpec& b)
+{
+    const auto values = [](const FabricSpec& f) {
+        return std::make_tuple(f.rails,
+                               f.nodesPerPod,
+                               f.spines,
+                               f.oversubscription,
+                               f.podsPerZone,
+                               f.aggregations,
+                               f.zoneOversubscription,
+                               f.planes,
+                               f.dualTor,
+                               f.nicDelay.Ps(),
+                               f.leafDelay.Ps(),
+                               f.aggregationDelay.Ps());
+    };
+    return values(a) == values(b);
+}
+
 BitRate
 BuildingSpec::NicCapacity() const
 {
     return gpu.nicRate * static_cast<double>(gpus);
+}
+
+const std::string&
+ClusterSpec::SiteName(uint32_t site) const
+{
+    SCALEACROSS_INVARIANT(site < Sites(), std::to_string(site));
+    return site < buildings.size() ? buildings[site].name : hubs[site - buildings.size()].name;
 }
 
 uint32_t
@@ -175,54 +291,49 @@ ClusterSpec::Validate() const
         throw ConfigError("cluster.buildings", "there is no building", "at least one", "");
     }
     CheckWhole("cluster.buildings", buildings.size(), 1, kMostBuildings);
-    std::set<std::string> names;
+    CheckWhole("cluster.hubs", hubs.size(), 0, kMostBuildings);
     for (size_t i = 0; i < buildings.size(); i++)
     {
-        const std::string key = "cluster.buildings." + std::to_string(i);
-        CheckBuilding(key, buildings[i]);
-        if (buildings[i].name.empty() || !names.insert(buildings[i].name).second)
+        CheckBuilding("cluster.buildings." + std::to_string(i), buildings[i]);
+    }
+    std::set<std::string> names;
+    for (uint32_t site = 0; site < Sites(); site++)
+    {
+        const std::string& name = SiteName(site);
+        // Names of switches and events are made of a site's name, a slash and a number.
+        if (name.empty() || name.find('/') != std::string::npos || !names.insert(name).second)
         {
-            throw ConfigError(key + ".name",
-                              "the name '" + buildings[i].name + "' is empty or used twice",
-                              "a name of its own for every building",
+            const size_t hub = site - buildings.size();
+            throw ConfigError(site < buildings.size()
+                                  ? "cluster.buildings." + std::to_string(site) + ".name"
+                                  : "cluster.hubs." + std::to_string(hub) + ".name",
+                              "the name '" + name + "' is empty, used twice or has a slash",
+                              "a name of its own for every building and hub",
                               "");
         }
     }
+    CheckEqualTops(*this);
     std::set<std::pair<uint32_t, uint32_t>> pairs;
     for (const auto& link : crossLinks)
     {
-        if (link.a >= buildings.size() || link.b >= buildings.size() || link.a == link.b)
+        if (link.a >= Sites() || link.b >= Sites() || link.a == link.b)
         {
             throw ConfigError("cluster.links",
-                              "a span joins building " + std::to_string(link.a) + " and " +
+                              "a span joins site " + std::to_string(link.a) + " and " +
                                   std::to_string(link.b),
-                              "two different buildings of the cluster",
+                              "two different buildings or hubs of the cluster",
                               "");
         }
         CheckLink(*this, link);
         if (!pairs.insert(std::minmax(link.a, link.b)).second)
         {
             throw ConfigError("cluster.links",
-                              "two spans between " + buildings[link.a].name + " and " +
-                                  buildings[link.b].name,
+                              "two spans between " + SiteName(link.a) + " and " + SiteName(link.b),
                               "one span for a pair",
-                              "add their capacities");
+                              "add their capacities, or give lanes");
         }
     }
-    for (uint32_t a = 0; a < buildings.size(); a++)
-    {
-        for (uint32_t b = a + 1; b < buildings.size(); b++)
-        {
-            if (Between(a, b) == nullptr)
-            {
-                throw ConfigError("cluster.links",
-                                  "no span between " + buildings[a].name + " and " +
-                                      buildings[b].name,
-                                  "a direct span for every pair of buildings",
-                                  "give cluster.cross, which describes all pairs, or add the link");
-            }
-        }
-    }
+    CheckReachable(*this);
 }
 
 } // namespace scaleacross

@@ -14,26 +14,61 @@ namespace scaleacross
 {
 
 /**
- * The network inside one building: a leaf-spine fabric.
+ * The network inside one building: a leaf-spine fabric, or a three-stage Clos of zones.
  *
  * A pod is nodesPerPod servers. Without rails all NICs of a pod share one leaf switch; with rails
  * a pod has one leaf per NIC position, so that equal positions meet without a spine. Every leaf has
- * one link to each spine of the building; its rate follows from the oversubscription:
- * NICs per leaf x NIC rate / (oversubscription x spines).
+ * one link to each spine above it; its rate follows from the oversubscription:
+ * port rates below the leaf / (oversubscription x spines).
+ *
+ * Two stages (aggregations 0): all leaves are under the same spines, and the spines are the top of
+ * the building, where spans to other buildings begin. Three stages: podsPerZone pods with spines of
+ * their own are a zone; every spine has one link to each aggregation switch, its links up carry
+ * what its links down do over zoneOversubscription, and the aggregation switches are the top.
+ *
+ * planes > 1: that many copies of all this side by side, and every NIC has a port in each of them
+ * with its share of the NIC's rate; traffic does not change planes. dualTor: in each plane a NIC
+ * has two ports on two leaves that stand side by side, each with half of the rate.
+ *
+ * Worked case: 4,096 GPUs at 400 Gb/s without rails in pods of 2 servers (16 NICs per leaf), 64
+ * pods to a zone, 16 spines per zone, 1:1, 16 aggregation switches at 1:2.8: 4 zones of 64 leaves;
+ * leaf uplinks 16 x 400 / 16 = 400 Gb/s; spine uplinks 64 x 400 / (2.8 x 16) = 571 Gb/s.
  */
 struct FabricSpec
 {
-    bool rails{true};           //!< one leaf per NIC position of a pod
-    uint32_t nodesPerPod{0};    //!< servers under one set of leaves; 0: all of the building
-    uint32_t spines{1};         //!< spine switches; spine i of every building is plane i
-    double oversubscription{1}; //!< leaf: NIC capacity below over capacity to the spines, >= 1
+    bool rails{true};               //!< one leaf per NIC position of a pod
+    uint32_t nodesPerPod{0};        //!< servers under one set of leaves; 0: all of the building
+    uint32_t spines{1};             //!< spine switches of a zone, or of the building, in each plane
+    double oversubscription{1};     //!< leaf: port capacity below over capacity to the spines, >= 1
+    uint32_t podsPerZone{0};        //!< three stages: pods under one set of spines; 0: all of them
+    uint32_t aggregations{0};       //!< switches above the spines in each plane; 0: two stages
+    double zoneOversubscription{1}; //!< spine: capacity to the leaves over capacity upwards, >= 1
+    uint32_t planes{1};             //!< copies of the fabric, one port of each NIC in each
+    bool dualTor{false};            //!< two ports per plane, on leaves of their own
     /// One way, NIC to leaf: cable and switch pipeline. Twice this is the 1.5 us inside a rack that
     /// the published latency ratios of a large fabric (1 : 7 : 15 : 30) are scaled from (inferred).
     Duration nicDelay{Duration::Nanoseconds(750)};
     /// One way, leaf to spine: 2 x (0.75 + 4.5) us = 10.5 us across racks, 7 times a rack
     /// (inferred).
     Duration leafDelay{Duration::Nanoseconds(4500)};
+    /// One way, spine to aggregation: 2 x (0.75 + 4.5 + 6) us = 22.5 us across zones, 15 times a
+    /// rack (inferred).
+    Duration aggregationDelay{Duration::Nanoseconds(6000)};
+
+    /// Ports of one NIC.
+    uint32_t PortsPerNic() const
+    {
+        return dualTor ? 2 * planes : planes;
+    }
+
+    /// Switches, in all planes, at which spans to other buildings begin.
+    uint32_t TopSwitches() const
+    {
+        return planes * (aggregations == 0 ? spines : aggregations);
+    }
 };
+
+bool operator==(const FabricSpec& a, const FabricSpec& b);
 
 /// One building: equal servers, each with one NIC per GPU.
 struct BuildingSpec
@@ -54,29 +89,74 @@ struct BuildingSpec
 };
 
 /**
- * The direct span between two buildings: spine i of one to spine i of the other, one link each.
+ * A place with switches and no GPUs, which joins buildings: a regional aggregation site.
+ *
+ * It has as many switches as the top of a building; switch i is in plane i.
+ */
+struct HubSpec
+{
+    std::string name;
+};
+
+/**
+ * The direct span between two sites: top switch i of one to top switch i of the other, one link per
+ * lane each.
  *
  * capacity is per direction and for all planes together. Where a study gives an oversubscription r
- * instead, capacity = min(NIC capacity of a, of b) / (r x peers of a building).
+ * instead, capacity = min(NIC capacity of a, of b) / (r x spans of the site that has more of them),
+ * where a hub neither limits the first nor counts for the second.
  */
 struct CrossLinkSpec
 {
-    uint32_t a{0}; //!< index into ClusterSpec::buildings
+    uint32_t a{0}; //!< site: index into ClusterSpec::buildings, after those into hubs
     uint32_t b{0};
     Distance distance; //!< of fibre
     Duration latency;  //!< one way; 5 us per km unless the study says otherwise
     BitRate capacity;  //!< per direction
     double loss{0};    //!< probability that a packet is lost, i.i.d., per direction, [0, 1)
+    uint32_t lanes{1}; //!< parallel links of each plane, which share the plane's capacity equally
+    bool pfc{true};    //!< packets that arrive over it are lossless where the network's are
 };
 
 /// More buildings than any training cluster has; keeps the number of pairs small.
 constexpr uint32_t kMostBuildings = 64;
 
-/// Buildings and the spans between them: every pair has one.
+/// More than any NIC has ports.
+constexpr uint32_t kMostPlanes = 16;
+
+/**
+ * Buildings, hubs and the spans between them.
+ *
+ * Every building can be reached from every other; between those without a direct span, packets
+ * pass through the top switches of the sites on the way with the fewest spans, over all such ways
+ * alike.
+ */
 struct ClusterSpec
 {
     std::vector<BuildingSpec> buildings;
+    std::vector<HubSpec> hubs;
     std::vector<CrossLinkSpec> crossLinks;
+
+    uint32_t Sites() const
+    {
+        return static_cast<uint32_t>(buildings.size() + hubs.size());
+    }
+
+    /// Name of a building or hub.
+    const std::string& SiteName(uint32_t site) const;
+
+    /// Ports of every NIC: the same in all buildings, since port i of one sends to port i of
+    /// another.
+    uint32_t PortsPerNic() const
+    {
+        return buildings.front().fabric.PortsPerNic();
+    }
+
+    /// Top switches of every site.
+    uint32_t TopSwitches() const
+    {
+        return buildings.front().fabric.TopSwitches();
+    }
 
     uint32_t Gpus() const;
 

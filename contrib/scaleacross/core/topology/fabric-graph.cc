@@ -3,6 +3,7 @@
 #include "core/topology/fabric-graph.h"
 
 #include "core/base/errors.h"
+#include "core/topology/site-route.h"
 
 #include <algorithm>
 
@@ -19,27 +20,183 @@ NodesPerPod(const BuildingSpec& building)
     return building.fabric.nodesPerPod == 0 ? nodes : std::min(building.fabric.nodesPerPod, nodes);
 }
 
-/// Plane i joins spine i of both buildings, so the building with fewer spines decides.
 uint32_t
-Planes(const ClusterSpec& cluster, const CrossLinkSpec& link)
+ZoneOf(const BuildingSpec& building, const FabricShape& shape, uint32_t gpu)
 {
-    return std::min(cluster.buildings[link.a].fabric.spines,
-                    cluster.buildings[link.b].fabric.spines);
+    return gpu / building.gpusPerNode / NodesPerPod(building) / shape.podsPerZone;
 }
 
-const CrossLinkSpec&
-SpanBetween(const ClusterSpec& cluster, uint32_t a, uint32_t b)
+/// Adds the vertices and links of a cluster site by site.
+class GraphBuilder
 {
-    const CrossLinkSpec* link = cluster.Between(a, b);
-    if (link == nullptr)
+  public:
+    explicit GraphBuilder(const ClusterSpec& cluster)
+        : m_cluster(cluster)
     {
-        throw ConfigError("cluster.cross",
-                          "no span joins the buildings '" + cluster.buildings[a].name + "' and '" +
-                              cluster.buildings[b].name + "', which have traffic for each other",
-                          "a direct span between every pair of buildings",
-                          "add the pair to cluster.cross");
     }
-    return *link;
+
+    FabricGraph Build()
+    {
+        const auto buildings = static_cast<uint32_t>(m_cluster.buildings.size());
+        for (uint32_t b = 0; b < buildings; b++)
+        {
+            const BuildingSpec& building = m_cluster.buildings[b];
+            m_firstNic.push_back(
+                AddVertices(VertexKind::Nic, b, building.gpus * building.fabric.PortsPerNic()));
+        }
+        for (uint32_t b = 0; b < buildings; b++)
+        {
+            AddBuilding(b);
+        }
+        for (uint32_t hub = buildings; hub < m_cluster.Sites(); hub++)
+        {
+            m_firstTop.push_back(
+                AddVertices(VertexKind::Aggregation, hub, m_cluster.TopSwitches()));
+        }
+        for (uint32_t span = 0; span < m_cluster.crossLinks.size(); span++)
+        {
+            AddSpan(span);
+        }
+        return std::move(m_graph);
+    }
+
+  private:
+    /// The first one's number.
+    uint32_t AddVertices(VertexKind kind, uint32_t site, uint32_t count)
+    {
+        const auto first = static_cast<uint32_t>(m_graph.vertices.size());
+        for (uint32_t i = 0; i < count; i++)
+        {
+            m_graph.vertices.push_back({kind, site, i});
+        }
+        return first;
+    }
+
+    void AddBuilding(uint32_t b)
+    {
+        const BuildingSpec& building = m_cluster.buildings[b];
+        const FabricSpec& fabric = building.fabric;
+        const FabricShape shape = ShapeOf(building);
+        const uint32_t firstLeaf = AddVertices(VertexKind::Leaf, b, shape.ports * shape.Leaves());
+        const uint32_t firstSpine =
+            AddVertices(VertexKind::Spine, b, shape.planes * shape.zones * shape.spines);
+        const uint32_t firstAggregation =
+            AddVertices(VertexKind::Aggregation, b, shape.planes * shape.aggregations);
+        m_firstTop.push_back(shape.aggregations == 0 ? firstSpine : firstAggregation);
+
+        for (uint32_t nic = 0; nic < building.gpus * shape.ports; nic++)
+        {
+            const uint32_t leaf =
+                nic % shape.ports * shape.Leaves() + LeafOf(building, nic / shape.ports);
+            m_graph.links.push_back({m_firstNic[b] + nic,
+                                     firstLeaf + leaf,
+                                     LinkKind::NicToLeaf,
+                                     shape.portRate,
+                                     fabric.nicDelay});
+        }
+        const uint32_t portsPerPlane = shape.ports / shape.planes;
+        const uint32_t leavesPerZone = shape.leavesPerPod * shape.podsPerZone;
+        for (uint32_t leaf = 0; leaf < shape.ports * shape.Leaves(); leaf++)
+        {
+            const uint32_t plane = leaf / shape.Leaves() / portsPerPlane;
+            const uint32_t zone = leaf % shape.Leaves() / leavesPerZone;
+            const uint32_t spines = firstSpine + (plane * shape.zones + zone) * shape.spines;
+            for (uint32_t spine = 0; spine < shape.spines; spine++)
+            {
+                m_graph.links.push_back({firstLeaf + leaf,
+                                         spines + spine,
+                                         LinkKind::LeafToSpine,
+                                         shape.uplinkRate,
+                                         fabric.leafDelay});
+            }
+        }
+        for (uint32_t spine = 0; spine < shape.planes * shape.zones * shape.spines; spine++)
+        {
+            const uint32_t plane = spine / (shape.zones * shape.spines);
+            for (uint32_t i = 0; i < shape.aggregations; i++)
+            {
+                m_graph.links.push_back({firstSpine + spine,
+                                         firstAggregation + plane * shape.aggregations + i,
+                                         LinkKind::SpineToAggregation,
+                                         shape.zoneUplinkRate,
+                                         fabric.aggregationDelay});
+            }
+        }
+    }
+
+    void AddSpan(uint32_t span)
+    {
+        const CrossLinkSpec& link = m_cluster.crossLinks[span];
+        for (uint32_t top = 0; top < m_cluster.TopSwitches(); top++)
+        {
+            for (uint32_t lane = 0; lane < link.lanes; lane++)
+            {
+                m_graph.links.push_back({m_firstTop[link.a] + top,
+                                         m_firstTop[link.b] + top,
+                                         LinkKind::Cross,
+                                         LaneRate(m_cluster, link),
+                                         link.latency,
+                                         link.loss,
+                                         link.pfc,
+                                         span});
+            }
+        }
+    }
+
+    const ClusterSpec& m_cluster;
+    FabricGraph m_graph;
+    std::vector<uint32_t> m_firstNic; //!< by building
+    std::vector<uint32_t> m_firstTop; //!< by site
+};
+
+/// Rates and delays of the links from a NIC up to the top switch that spans begin at.
+struct Climb
+{
+    Duration propagation;
+    std::vector<BitRate> rates;
+    uint64_t up{1};   //!< ways to any top switch
+    uint64_t down{1}; //!< ways from a given top switch
+};
+
+Climb
+ClimbOf(const BuildingSpec& building)
+{
+    const FabricShape shape = ShapeOf(building);
+    const FabricSpec& fabric = building.fabric;
+    Climb climb;
+    climb.propagation = fabric.nicDelay + fabric.leafDelay;
+    climb.rates = {shape.portRate, shape.uplinkRate};
+    climb.up = shape.spines;
+    if (shape.aggregations > 0)
+    {
+        climb.propagation += fabric.aggregationDelay;
+        climb.rates.push_back(shape.zoneUplinkRate);
+        climb.up *= shape.aggregations;
+        climb.down = shape.spines;
+    }
+    return climb;
+}
+
+FabricPath
+CrossPath(const ClusterSpec& cluster, uint32_t a, uint32_t b)
+{
+    const SiteRoute route = RouteBetweenSites(cluster, a, b);
+    const Climb from = ClimbOf(cluster.buildings[a]);
+    const Climb to = ClimbOf(cluster.buildings[b]);
+    FabricPath path;
+    path.tier = Tier::Cross;
+    path.propagation = from.propagation + to.propagation;
+    path.rates = from.rates;
+    for (const SiteRoute::Hop& hop : route.longest)
+    {
+        const CrossLinkSpec& link = cluster.crossLinks[hop.link];
+        path.propagation += link.latency;
+        path.rates.push_back(LaneRate(cluster, link));
+    }
+    path.rates.insert(path.rates.end(), to.rates.rbegin(), to.rates.rend());
+    path.loss = route.loss;
+    path.paths = from.up * route.ways * to.down;
+    return path;
 }
 
 } // namespace
@@ -53,9 +210,22 @@ ShapeOf(const BuildingSpec& building)
     shape.pods = (building.Nodes() + perPod - 1) / perPod;
     shape.leavesPerPod = fabric.rails ? building.gpusPerNode : 1;
     shape.nicsPerLeaf = fabric.rails ? perPod : perPod * building.gpusPerNode;
+    shape.ports = fabric.PortsPerNic();
+    shape.planes = fabric.planes;
+    shape.podsPerZone = fabric.podsPerZone == 0 ? shape.pods : fabric.podsPerZone;
+    shape.zones = shape.pods / shape.podsPerZone;
     shape.spines = fabric.spines;
-    shape.uplinkRate = building.gpu.nicRate * static_cast<double>(shape.nicsPerLeaf) /
+    shape.aggregations = fabric.aggregations;
+    shape.portRate = building.gpu.nicRate / shape.ports;
+    shape.uplinkRate = shape.portRate * static_cast<double>(shape.nicsPerLeaf) /
                        (fabric.oversubscription * fabric.spines);
+    if (shape.aggregations > 0)
+    {
+        const uint32_t leavesBelow =
+            shape.podsPerZone * shape.leavesPerPod * shape.ports / shape.planes;
+        shape.zoneUplinkRate = shape.uplinkRate * static_cast<double>(leavesBelow) /
+                               (fabric.zoneOversubscription * fabric.aggregations);
+    }
     return shape;
 }
 
@@ -66,69 +236,37 @@ LeafOf(const BuildingSpec& building, uint32_t gpu)
     return building.fabric.rails ? pod * building.gpusPerNode + gpu % building.gpusPerNode : pod;
 }
 
+BitRate
+LaneRate(const ClusterSpec& cluster, const CrossLinkSpec& link)
+{
+    return link.capacity / (static_cast<double>(cluster.TopSwitches()) * link.lanes);
+}
+
 FabricGraph
 BuildFabricGraph(const ClusterSpec& cluster)
 {
-    FabricGraph graph;
-    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
+    return GraphBuilder(cluster).Build();
+}
+
+std::string
+VertexName(const ClusterSpec& cluster, const Vertex& vertex)
+{
+    const std::string site = cluster.SiteName(vertex.site) + "/";
+    const std::string index = std::to_string(vertex.index);
+    switch (vertex.kind)
     {
-        for (uint32_t g = 0; g < cluster.buildings[b].gpus; g++)
-        {
-            graph.vertices.push_back({VertexKind::Nic, b, g});
-        }
+    case VertexKind::Leaf:
+        return site + "leaf" + index;
+    case VertexKind::Spine:
+        return site + "spine" + index;
+    case VertexKind::Aggregation:
+        return site + "agg" + index;
+    case VertexKind::Nic:
+        break;
     }
-    std::vector<uint32_t> firstSpine(cluster.buildings.size());
-    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
-    {
-        const BuildingSpec& building = cluster.buildings[b];
-        const FabricShape shape = ShapeOf(building);
-        const uint32_t leaves = shape.pods * shape.leavesPerPod;
-        const auto firstLeaf = static_cast<uint32_t>(graph.vertices.size());
-        for (uint32_t i = 0; i < leaves; i++)
-        {
-            graph.vertices.push_back({VertexKind::Leaf, b, i});
-        }
-        firstSpine[b] = static_cast<uint32_t>(graph.vertices.size());
-        for (uint32_t i = 0; i < shape.spines; i++)
-        {
-            graph.vertices.push_back({VertexKind::Spine, b, i});
-        }
-        for (uint32_t g = 0; g < building.gpus; g++)
-        {
-            graph.links.push_back({cluster.FirstGpu(b) + g,
-                                   firstLeaf + LeafOf(building, g),
-                                   LinkKind::NicToLeaf,
-                                   building.gpu.nicRate,
-                                   building.fabric.nicDelay,
-                                   0.0});
-        }
-        for (uint32_t leaf = 0; leaf < leaves; leaf++)
-        {
-            for (uint32_t spine = 0; spine < shape.spines; spine++)
-            {
-                graph.links.push_back({firstLeaf + leaf,
-                                       firstSpine[b] + spine,
-                                       LinkKind::LeafToSpine,
-                                       shape.uplinkRate,
-                                       building.fabric.leafDelay,
-                                       0.0});
-            }
-        }
-    }
-    for (const CrossLinkSpec& link : cluster.crossLinks)
-    {
-        const uint32_t planes = Planes(cluster, link);
-        for (uint32_t plane = 0; plane < planes; plane++)
-        {
-            graph.links.push_back({firstSpine[link.a] + plane,
-                                   firstSpine[link.b] + plane,
-                                   LinkKind::Cross,
-                                   link.capacity / planes,
-                                   link.latency,
-                                   link.loss});
-        }
-    }
-    return graph;
+    const uint32_t ports = cluster.PortsPerNic();
+    const std::string nic = site + "nic" + std::to_string(vertex.index / ports);
+    return ports == 1 ? nic : nic + "." + std::to_string(vertex.index % ports);
 }
 
 Tier
@@ -147,48 +285,50 @@ TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
     {
         return Tier::Node;
     }
-    return LeafOf(building, localA) == LeafOf(building, localB) ? Tier::Leaf : Tier::Building;
+    if (LeafOf(building, localA) == LeafOf(building, localB))
+    {
+        return Tier::Leaf;
+    }
+    const FabricShape shape = ShapeOf(building);
+    return shape.aggregations > 0 &&
+                   ZoneOf(building, shape, localA) == ZoneOf(building, shape, localB)
+               ? Tier::Zone
+               : Tier::Building;
 }
 
 FabricPath
 PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
 {
     const uint32_t a = cluster.BuildingOf(gpuA);
-    const uint32_t b = cluster.BuildingOf(gpuB);
-    const BuildingSpec& from = cluster.buildings[a];
-    const BuildingSpec& to = cluster.buildings[b];
+    const BuildingSpec& building = cluster.buildings[a];
+    const FabricSpec& fabric = building.fabric;
+    const FabricShape shape = ShapeOf(building);
+    const Climb climb = ClimbOf(building);
     FabricPath path;
     path.tier = TierBetween(cluster, gpuA, gpuB);
     switch (path.tier)
     {
     case Tier::Node:
-        path.propagation = from.gpu.nvlinkLatency;
+        path.propagation = building.gpu.nvlinkLatency;
         break;
     case Tier::Leaf:
-        path.propagation = from.fabric.nicDelay * 2;
-        path.rates = {from.gpu.nicRate, from.gpu.nicRate};
+        path.propagation = fabric.nicDelay * 2;
+        path.rates = {shape.portRate, shape.portRate};
         break;
-    case Tier::Building: {
-        const BitRate uplink = ShapeOf(from).uplinkRate;
-        path.propagation = from.fabric.nicDelay * 2 + from.fabric.leafDelay * 2;
-        path.rates = {from.gpu.nicRate, uplink, uplink, from.gpu.nicRate};
-        path.paths = from.fabric.spines;
+    case Tier::Zone:
+        path.propagation = (fabric.nicDelay + fabric.leafDelay) * 2;
+        path.rates = {shape.portRate, shape.uplinkRate, shape.uplinkRate, shape.portRate};
+        path.paths = shape.spines;
         break;
-    }
-    case Tier::Cross: {
-        const CrossLinkSpec& span = SpanBetween(cluster, a, b);
-        const uint32_t planes = Planes(cluster, span);
-        path.propagation = from.fabric.nicDelay + from.fabric.leafDelay + span.latency +
-                           to.fabric.leafDelay + to.fabric.nicDelay;
-        path.rates = {from.gpu.nicRate,
-                      ShapeOf(from).uplinkRate,
-                      span.capacity / planes,
-                      ShapeOf(to).uplinkRate,
-                      to.gpu.nicRate};
-        path.loss = span.loss;
-        path.paths = planes;
+    case Tier::Building:
+        path.propagation = climb.propagation * 2;
+        path.rates = climb.rates;
+        path.rates.insert(path.rates.end(), climb.rates.rbegin(), climb.rates.rend());
+        path.paths = climb.up * climb.down;
         break;
-    }
+    case Tier::Cross:
+        path = CrossPath(cluster, a, cluster.BuildingOf(gpuB));
+        break;
     }
     return path;
 }
