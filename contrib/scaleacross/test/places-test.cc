@@ -36,23 +36,23 @@ Places()
     FabricSpec rails;
     rails.nodesPerPod = 1;
     rails.spines = 4;
-    FabricSpec clos;
-    clos.rails = false;
-    clos.nodesPerPod = 1;
-    clos.podsPerZone = 2;
-    clos.spines = 2;
-    clos.aggregations = 2;
-    clos.zoneOversubscription = 2.8;
+    FabricSpec zones;
+    zones.rails = false;
+    zones.nodesPerPod = 1;
+    zones.podsPerZone = 2;
+    zones.spines = 2;
+    zones.aggregations = 2;
+    zones.zoneOversubscription = 2.8;
     FabricSpec planes = rails;
     planes.planes = 2;
     FabricSpec dualTor = rails;
     dualTor.dualTor = true;
-    FabricSpec everything = clos;
+    FabricSpec everything = zones;
     everything.rails = true;
     everything.planes = 2;
     everything.dualTor = true;
     return {{"rails, mesh", rails, {{0, 1}, {1, 2}, {0, 2}}, 1},
-            {"three stages, line", clos, {{0, 1}, {1, 2}}, 2},
+            {"three stages, line", zones, {{0, 1}, {1, 2}}, 2},
             {"planes, list", planes, {{0, 2}, {1, 2}}, 1},
             {"dual ToR, hub", dualTor, {{0, 3}, {1, 3}, {2, 3}}, 3},
             {"planes of three stages with dual ToR, hub", everything, {{0, 3}, {1, 3}, {2, 3}}, 1}};
