@@ -20,6 +20,14 @@ using scaleacross::ConfigError;
 
 NS_OBJECT_ENSURE_REGISTERED(RdmaConnection);
 
+namespace
+{
+
+/// Marks the tag of the write that ends a message with Notification Final.
+constexpr uint64_t kAnnouncement = uint64_t{1} << 63;
+
+} // namespace
+
 TypeId
 RdmaConnection::GetTypeId()
 {
@@ -51,6 +59,19 @@ RdmaConnection::GetTypeId()
                                           "WriteWithImmediate",
                                           UseSend,
                                           "Send"))
+            .AddAttribute(
+                "Notification",
+                "When a message is delivered: AllArrived, InOrder (numbered writes with "
+                "immediate) or Final (a write with immediate after plain writes).",
+                EnumValue(AllArrived),
+                scaleacross::EnumAccessor<Notification>(&RdmaConnection::m_notification),
+                MakeEnumChecker(AllArrived, "AllArrived", InOrder, "InOrder", Final, "Final"))
+            .AddAttribute("MaxOutstanding",
+                          "Segments that a queue pair may have posted and not acknowledged; 0: any "
+                          "number. NCCLX has 128.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaConnection::m_maxOutstanding),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("ClearToSend",
                           "Send nothing before the receiver grants it: see ReceiverAdmission, of "
                           "which every receiving NIC has one.",
@@ -84,6 +105,7 @@ RdmaConnection::DoDispose()
     m_remoteControl = nullptr;
     m_admission = nullptr;
     m_messages.clear();
+    m_unposted.clear();
     m_grants.clear();
     m_delivery.Nullify();
     m_completion.Nullify();
@@ -117,7 +139,15 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
         }
     }
     SCALEACROSS_INVARIANT(!nics.empty(), "a connection without NICs");
+    if (m_notification != AllArrived && m_operation == UseSend)
+    {
+        throw ConfigError("RdmaConnection::Notification",
+                          "segments that are sends have no place to be numbered or announced",
+                          "AllArrived with Operation Send",
+                          "choose Operation Write or WriteWithImmediate");
+    }
     m_nics = nics;
+    m_outstanding.assign(m_queuePairs, {});
     for (uint32_t i = 0; i < m_queuePairs; ++i)
     {
         const NicPair& pair = m_nics[i % m_nics.size()];
@@ -127,7 +157,7 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
         // The queue pairs keep the connection alive until they are disposed of.
         Ptr<RdmaConnection> self(this);
         remote->SetDeliveryCallback(MakeCallback(&RdmaConnection::SegmentDelivered, self));
-        local->SetCompletionCallback(MakeCallback(&RdmaConnection::SegmentCompleted, self));
+        local->SetCompletionCallback(MakeCallback(&RdmaConnection::SegmentCompleted, self, i));
         local->SetFailureCallback(MakeCallback(&RdmaConnection::QueuePairFailed, self));
         m_local.push_back(local);
         m_remote.push_back(remote);
@@ -187,7 +217,7 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
         return false;
     }
     const uint64_t id = m_firstId + m_messages.size();
-    m_messages.push_back({bytes.Count(), tag, bytes.Count(), false, 0, 0});
+    m_messages.push_back({bytes.Count(), tag, bytes.Count(), false, 0, 0, false});
     ++m_undelivered;
     if (m_clearToSend)
     {
@@ -195,13 +225,13 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
     }
     else
     {
-        PostPart(id, bytes.Count());
+        Cut(id, bytes.Count());
     }
     return true;
 }
 
 void
-RdmaConnection::PostPart(uint64_t id, uint64_t bytes)
+RdmaConnection::Cut(uint64_t id, uint64_t bytes)
 {
     uint64_t segment = std::max<uint64_t>(1, bytes);
     if (m_queuePairs > 1)
@@ -209,21 +239,81 @@ RdmaConnection::PostPart(uint64_t id, uint64_t bytes)
         uint64_t even = (segment + m_queuePairs - 1) / m_queuePairs;
         segment = m_segmentSize > 0 ? m_segmentSize : even;
     }
-    uint64_t count = std::max<uint64_t>(1, (bytes + segment - 1) / segment);
+    const uint64_t count = std::max<uint64_t>(1, (bytes + segment - 1) / segment);
     Message& message = m_messages[id - m_firstId];
     message.left -= bytes;
     message.posted = message.left == 0;
     message.toDeliver += count;
     message.toComplete += count;
-    for (; count > 0; --count)
+    for (uint64_t i = 1; i <= count; ++i)
     {
-        uint64_t part = std::min(bytes, segment);
-        m_local[m_turn]->Post(static_cast<scaleacross::RdmaOperation>(m_operation),
-                              Bytes(part),
-                              id);
-        m_turn = (m_turn + 1) % m_queuePairs;
+        const uint64_t part = std::min(bytes, segment);
+        m_unposted.push_back({id, part, message.posted && i == count});
         bytes -= part;
     }
+    PostSegments();
+}
+
+uint32_t
+RdmaConnection::NextQueuePair() const
+{
+    for (uint32_t i = 0; i < m_queuePairs && !m_order.Full(); ++i)
+    {
+        const uint32_t candidate = (m_turn + i) % m_queuePairs;
+        if (m_maxOutstanding == 0 || m_outstanding[candidate].size() < m_maxOutstanding)
+        {
+            return candidate;
+        }
+    }
+    return m_queuePairs;
+}
+
+scaleacross::RdmaOperation
+RdmaConnection::OperationOfSegments() const
+{
+    switch (m_notification)
+    {
+    case InOrder:
+        return scaleacross::RdmaOperation::WriteWithImmediate;
+    case Final:
+        return scaleacross::RdmaOperation::Write;
+    case AllArrived:
+        break;
+    }
+    return static_cast<scaleacross::RdmaOperation>(m_operation);
+}
+
+uint64_t
+RdmaConnection::TagOf(const Segment& segment)
+{
+    return m_notification == InOrder ? m_order.Send(segment.id, segment.last) : segment.id;
+}
+
+void
+RdmaConnection::PostSegments()
+{
+    while (!m_unposted.empty())
+    {
+        const uint32_t queuePair = NextQueuePair();
+        if (queuePair == m_queuePairs)
+        {
+            return;
+        }
+        const Segment segment = m_unposted.front();
+        m_unposted.pop_front();
+        m_turn = (queuePair + 1) % m_queuePairs;
+        Post(queuePair, OperationOfSegments(), segment, TagOf(segment));
+    }
+}
+
+void
+RdmaConnection::Post(uint32_t queuePair,
+                     scaleacross::RdmaOperation operation,
+                     const Segment& segment,
+                     uint64_t tag)
+{
+    m_outstanding[queuePair].push_back(segment.id);
+    m_local[queuePair]->Post(operation, Bytes(segment.bytes), tag);
 }
 
 void
@@ -249,30 +339,15 @@ RdmaConnection::GrantArrived(Bytes, uint64_t)
     {
         const Grant grant = m_grants.front();
         m_grants.pop_front();
-        PostPart(grant.id, grant.bytes);
+        Cut(grant.id, grant.bytes);
     }
 }
 
 void
-RdmaConnection::SegmentDelivered(Bytes segment, uint64_t id)
+RdmaConnection::MessageDelivered(const Message& message)
 {
-    if (HasFailed())
-    {
-        return;
-    }
-    Message& message = m_messages[id - m_firstId];
-    --message.toDeliver;
-    const bool done = message.posted && message.toDeliver == 0;
     const Bytes bytes(message.bytes);
     const uint64_t tag = message.tag;
-    if (m_admission)
-    {
-        m_admission->Arrived(m_source, segment);
-    }
-    if (!done)
-    {
-        return;
-    }
     --m_undelivered;
     if (!m_delivery.IsNull())
     {
@@ -281,29 +356,77 @@ RdmaConnection::SegmentDelivered(Bytes segment, uint64_t id)
 }
 
 void
-RdmaConnection::SegmentCompleted(Bytes, uint64_t id)
+RdmaConnection::SegmentDelivered(Bytes segment, uint64_t tag)
 {
     if (HasFailed())
     {
         return;
     }
-    Message& message = m_messages[id - m_firstId];
-    if (--message.toComplete > 0 || !message.posted)
+    if (m_notification == Final && (tag & kAnnouncement) != 0)
+    {
+        MessageDelivered(m_messages[(tag & ~kAnnouncement) - m_firstId]);
+        return;
+    }
+    if (m_admission)
+    {
+        m_admission->Arrived(m_source, segment);
+    }
+    if (m_notification == InOrder)
+    {
+        m_order.Arrive(static_cast<uint32_t>(tag),
+                       [this](uint64_t id) { MessageDelivered(m_messages[id - m_firstId]); });
+        return;
+    }
+    Message& message = m_messages[tag - m_firstId];
+    --message.toDeliver;
+    if (m_notification == AllArrived && message.posted && message.toDeliver == 0)
+    {
+        MessageDelivered(message);
+    }
+}
+
+void
+RdmaConnection::SegmentCompleted(uint32_t queuePair, Bytes, uint64_t)
+{
+    if (HasFailed())
     {
         return;
     }
-    Bytes bytes(message.bytes);
-    uint64_t tag = message.tag;
-    // Everything acknowledged has been delivered before.
-    while (!m_messages.empty() && m_messages.front().posted && m_messages.front().toComplete == 0)
+    // A queue pair completes in the order of posting.
+    const uint64_t id = m_outstanding[queuePair].front();
+    m_outstanding[queuePair].pop_front();
+    Message& message = m_messages[id - m_firstId];
+    --message.toComplete;
+    if (m_notification == Final && IsComplete(message) && !message.announced)
+    {
+        message.announced = true;
+        ++message.toComplete;
+        Post(queuePair,
+             scaleacross::RdmaOperation::WriteWithImmediate,
+             {id, 0, true},
+             id | kAnnouncement);
+    }
+    const bool complete = IsComplete(message);
+    const Bytes bytes(message.bytes);
+    const uint64_t tag = message.tag;
+    // Everything acknowledged has arrived before; what is in front of all others has been
+    // delivered.
+    while (!m_messages.empty() && IsComplete(m_messages.front()))
     {
         m_messages.pop_front();
         ++m_firstId;
     }
-    if (!m_completion.IsNull())
+    PostSegments();
+    if (complete && !m_completion.IsNull())
     {
         m_completion(bytes, tag);
     }
+}
+
+bool
+RdmaConnection::IsComplete(const Message& message)
+{
+    return message.posted && message.toComplete == 0;
 }
 
 void
@@ -315,6 +438,7 @@ RdmaConnection::QueuePairFailed(const std::string& reason)
     }
     m_failure = reason;
     m_messages.clear();
+    m_unposted.clear();
     m_grants.clear();
     if (m_admission)
     {

@@ -5,7 +5,9 @@
 
 #include "rdma-queue-pair.h"
 #include "receiver-admission.h"
+#include "segment-order.h"
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <utility>
@@ -24,6 +26,16 @@ namespace ns3
  * connection fails.
  *
  * With one queue pair nothing is cut. The other direction is another connection.
+ *
+ * With MaxOutstanding a queue pair has at most that many segments that are not acknowledged; the
+ * next one goes to the next queue pair in turn that has fewer, or waits.
+ *
+ * Notification says when a message counts as delivered. AllArrived: when its last segment in time
+ * has arrived. InOrder, as NCCLX's queue pair balancing does it: every segment is a write with
+ * immediate that carries its number (SegmentOrder), and a message is delivered when all segments up
+ * to its last have arrived, so that messages are delivered in the order in which they were cut.
+ * Final, as its spray mode does it: segments are plain writes, and when all of a message are
+ * acknowledged, a write with immediate of no bytes follows, whose arrival is the delivery.
  *
  * With ClearToSend nothing is sent that the receiver has not granted: for every message a request
  * of ControlBytes goes to the receiver, whose NIC's ReceiverAdmission answers by grants for one
@@ -47,6 +59,14 @@ class RdmaConnection : public Object
         UseWrite,
         UseWriteWithImmediate,
         UseSend
+    };
+
+    /// Values of the attribute Notification.
+    enum Notification
+    {
+        AllArrived,
+        InOrder,
+        Final
     };
 
     static TypeId GetTypeId();
@@ -103,6 +123,15 @@ class RdmaConnection : public Object
         bool posted;         //!< all segments are
         uint64_t toDeliver;  //!< segments posted and not delivered
         uint64_t toComplete; //!< segments posted and not acknowledged
+        bool announced;      //!< Final: the write that tells the receiver is posted
+    };
+
+    /// Part of a message, to be carried by one queue pair.
+    struct Segment
+    {
+        uint64_t id;
+        uint64_t bytes;
+        bool last; //!< of its message
     };
 
     /// What the payload of a grant says.
@@ -115,12 +144,24 @@ class RdmaConnection : public Object
     void DoDispose() override;
     void ConnectPair(const NicPair& nics, Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote);
     void ConnectControl();
-    void PostPart(uint64_t id, uint64_t bytes);
+    void Cut(uint64_t id, uint64_t bytes);
+    void PostSegments();
+    /// The queue pair in turn that may have another segment; the number of queue pairs if there is
+    /// none.
+    uint32_t NextQueuePair() const;
+    scaleacross::RdmaOperation OperationOfSegments() const;
+    uint64_t TagOf(const Segment& segment);
+    void Post(uint32_t queuePair,
+              scaleacross::RdmaOperation operation,
+              const Segment& segment,
+              uint64_t tag);
+    void MessageDelivered(const Message& message);
     void RequestArrived(scaleacross::Bytes bytes, uint64_t id);
     void SendGrant(uint64_t id, scaleacross::Bytes bytes);
     void GrantArrived(scaleacross::Bytes bytes, uint64_t id);
-    void SegmentDelivered(scaleacross::Bytes bytes, uint64_t id);
-    void SegmentCompleted(scaleacross::Bytes bytes, uint64_t id);
+    void SegmentDelivered(scaleacross::Bytes bytes, uint64_t tag);
+    void SegmentCompleted(uint32_t queuePair, scaleacross::Bytes bytes, uint64_t tag);
+    static bool IsComplete(const Message& message);
     void QueuePairFailed(const std::string& reason);
 
     std::vector<NicPair> m_nics; //!< empty before Connect
@@ -130,6 +171,10 @@ class RdmaConnection : public Object
     uint64_t m_firstId{0};
     uint64_t m_undelivered{0};
     uint32_t m_turn{0}; //!< queue pair of the next segment
+    std::deque<Segment> m_unposted;
+    /// Segments not acknowledged, by queue pair: which messages they are of.
+    std::vector<std::deque<uint64_t>> m_outstanding;
+    scaleacross::SegmentOrder m_order; //!< with Notification InOrder
     std::string m_failure;
 
     // With ClearToSend
@@ -143,6 +188,8 @@ class RdmaConnection : public Object
     uint32_t m_queuePairs{1};
     uint64_t m_segmentSize{0};
     Operation m_operation{UseWrite};
+    Notification m_notification{AllArrived};
+    uint32_t m_maxOutstanding{0};
     bool m_clearToSend{false};
     uint8_t m_controlPriority{6};
     uint32_t m_controlBytes{0};

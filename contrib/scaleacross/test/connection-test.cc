@@ -3,6 +3,9 @@
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/enum.h"
+#include "ns3/segment-order.h"
+
 using namespace ns3;
 using namespace fabrictest;
 using scaleacross::Bytes;
@@ -175,6 +178,154 @@ class SegmentsTest : public TestCase
     }
 };
 
+/// Numbers wrap after 2^24 and are told of in order, whatever the order of arrival.
+class SegmentOrderTest : public TestCase
+{
+  public:
+    SegmentOrderTest()
+        : TestCase("Segments are told of in order")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        using scaleacross::SegmentOrder;
+        SegmentOrder order((1ULL << 40) - 2);
+        const uint32_t first = order.Send(7, false);
+        const uint32_t second = order.Send(7, true);
+        const uint32_t third = order.Send(8, true);
+        NS_TEST_EXPECT_MSG_EQ(first, 0xFFFFFE, "two before the wrap");
+        NS_TEST_EXPECT_MSG_EQ(second, (0xFFFFFF | SegmentOrder::kNotify), "ends a message");
+        NS_TEST_EXPECT_MSG_EQ(third, uint32_t{SegmentOrder::kNotify}, "wrapped");
+        std::vector<uint64_t> done;
+        for (const uint32_t immediate : {third, first, second})
+        {
+            order.Arrive(immediate, [&done](uint64_t id) { done.push_back(id); });
+            NS_TEST_EXPECT_MSG_EQ(done.size(),
+                                  (immediate == second ? 2U : 0U),
+                                  "not before its turn");
+        }
+        NS_TEST_EXPECT_MSG_EQ(done.front(), 7, "in order");
+    }
+};
+
+/// A connection over two pairs of NICs, each with a switch between: wires of 1 us and of 100 us.
+Ptr<RdmaConnection>
+ConnectTwoWays(FabricHelper& fabric)
+{
+    std::vector<RdmaConnection::NicPair> nics;
+    for (const int64_t delay : {1, 100})
+    {
+        const auto middle = fabric.AddSwitch();
+        nics.emplace_back(fabric.AddNic(fabric.AddHost()), fabric.AddNic(fabric.AddHost()));
+        for (const auto& nic : {nics.back().first, nics.back().second})
+        {
+            fabric.Connect(nic, middle, DataRate("100Gbps"), MicroSeconds(delay));
+        }
+    }
+    fabric.InstallRoutes();
+    return fabric.CreateConnection(nics);
+}
+
+/**
+ * Two pairs of NICs with 100 Gb/s, a switch between each, 1 us wires on the first and 100 us on the
+ * second; queue pair 0 is on the first, 1 on the second. A segment is one packet of 1,000 + 48
+ * bytes, 83.84 ns on each of two wires; ACKs are 60 bytes, 4.8 ns.
+ *
+ * Message 1 has two segments, on 0 and 1; message 2 has one, on 0, directly after the first. So on
+ * queue pair 0 packets arrive at 2 us + 2 and 3 packet times and on 1 at 200 us + 2 packet times =
+ * t. AllArrived: 2 after 2 us + 3 x 83.84 ns, 1 at t. InOrder: both at t, 1 first. Final: the ACK
+ * of 1's segment on the long way is back at t + 200 us + 2 x 4.8 ns, and the write of no bytes, 48
+ * on the wire, 3.84 ns, follows on the same queue pair: 200 us + 2 x 3.84 ns later.
+ */
+class NotificationTest : public TestCase
+{
+  public:
+    NotificationTest()
+        : TestCase("When a message over several queue pairs is delivered")
+    {
+    }
+
+  private:
+    std::vector<Event> Deliver(RdmaConnection::Notification notification)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(1000));
+        fabric.SetConnectionAttribute("Notification", EnumValue(notification));
+        auto connection = ConnectTwoWays(fabric);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(2000), 1);
+        connection->Send(Bytes(1000), 2);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 2, "both completed");
+        NS_TEST_EXPECT_MSG_EQ(connection->GetUndelivered(), 0, "both delivered");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+        return log.delivered;
+    }
+
+    void Expect(const Event& event, uint64_t tag, int64_t time)
+    {
+        NS_TEST_EXPECT_MSG_EQ(event.tag, tag, "order");
+        NS_TEST_EXPECT_MSG_EQ_TOL(event.time, time, Rounding(6), "message " << tag);
+    }
+
+    void DoRun() override
+    {
+        const int64_t packet = 83'840;
+        const int64_t late = 200'000'000 + 2 * packet;
+        const auto any = Deliver(RdmaConnection::AllArrived);
+        Expect(any.at(0), 2, 2'000'000 + 3 * packet);
+        Expect(any.at(1), 1, late);
+        const auto ordered = Deliver(RdmaConnection::InOrder);
+        Expect(ordered.at(0), 1, late);
+        Expect(ordered.at(1), 2, late);
+        const auto last = Deliver(RdmaConnection::Final);
+        const int64_t back = late + 200'000'000 + 2 * 4'800;
+        Expect(last.at(1), 1, back + 200'000'000 + 2 * 3'840);
+        // The ACK of the segment alone on the short way, and as much again.
+        Expect(last.at(0),
+               2,
+               2'000'000 + 3 * packet + 2'000'000 + 2 * 4'800 + 2'000'000 + 2 * 3'840);
+    }
+};
+
+/**
+ * Ten segments and MaxOutstanding 1, on wires as above. The round trip is 4 us on queue pair 0 and
+ * 400 us on 1, so that 1 carries one segment and 0 the other nine, one after the other.
+ */
+class MaxOutstandingTest : public TestCase
+{
+  public:
+    MaxOutstandingTest()
+        : TestCase("Segments go where the fewest are outstanding")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(1000));
+        fabric.SetConnectionAttribute("MaxOutstanding", UintegerValue(1));
+        auto connection = ConnectTwoWays(fabric);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(10'000), 1);
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.delivered.size(), 1, "delivered");
+        NS_TEST_EXPECT_MSG_EQ(connection->GetQueuePair(0)->GetCounters().ackedMessages, 9, "near");
+        NS_TEST_EXPECT_MSG_EQ(connection->GetQueuePair(1)->GetCounters().ackedMessages, 1, "far");
+        Simulator::Destroy();
+    }
+};
+
 /// ACKs have a higher priority: they are not held up by data of the other direction, and not
 /// paused.
 class PriorityTest : public TestCase
@@ -268,6 +419,9 @@ class ConnectionSuite : public TestSuite
         AddTestCase(new WindowTest);
         AddTestCase(new CoalescingTest);
         AddTestCase(new SegmentsTest);
+        AddTestCase(new SegmentOrderTest);
+        AddTestCase(new NotificationTest);
+        AddTestCase(new MaxOutstandingTest);
         AddTestCase(new PriorityTest);
         AddTestCase(new MisuseTest);
     }
