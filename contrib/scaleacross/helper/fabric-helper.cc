@@ -14,13 +14,16 @@
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 
-#include <algorithm>
-#include <map>
+#include <unordered_map>
 
 namespace ns3
 {
 
+using scaleacross::BitRate;
 using scaleacross::ConfigError;
+using scaleacross::RouteWeights;
+using scaleacross::SwitchGraph;
+using scaleacross::SwitchRoutes;
 
 NS_LOG_COMPONENT_DEFINE("FabricHelper");
 
@@ -55,6 +58,12 @@ void
 FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
     m_queuePairAttributes.emplace_back(name, value.Copy());
+}
+
+void
+FabricHelper::SetRouteWeights(RouteWeights weights)
+{
+    m_routeWeights = weights;
 }
 
 void
@@ -139,88 +148,45 @@ FabricHelper::Connect(Ptr<FabricSwitch> a,
     return ConnectPorts(a->AddPort(), b->AddPort(), rate, delay, loss);
 }
 
-namespace
-{
-
-/// Neighbouring switches, and the port that leads to each.
-struct Link
-{
-    size_t to;
-    uint16_t port;
-};
-
-using SwitchGraph = std::vector<std::vector<Link>>;
-
 SwitchGraph
-GraphOf(const std::vector<Ptr<FabricSwitch>>& switches)
+FabricHelper::GetSwitchGraph() const
 {
-    std::map<const FabricSwitch*, size_t> index;
-    for (size_t i = 0; i < switches.size(); ++i)
+    std::unordered_map<const FabricSwitch*, uint32_t> numbers;
+    for (uint32_t i = 0; i < m_switches.size(); ++i)
     {
-        index[PeekPointer(switches[i])] = i;
+        numbers[PeekPointer(m_switches[i])] = i;
     }
-    SwitchGraph graph(switches.size());
-    for (size_t i = 0; i < switches.size(); ++i)
+    SwitchGraph graph;
+    graph.links.resize(m_switches.size());
+    for (uint32_t i = 0; i < m_switches.size(); ++i)
     {
-        for (uint32_t p = 0; p < switches[i]->GetNPorts(); ++p)
+        for (uint32_t p = 0; p < m_switches[i]->GetNPorts(); ++p)
         {
-            auto peer = DynamicCast<SwitchPort>(switches[i]->GetPort(p)->GetPeer());
-            if (peer)
+            const auto number = static_cast<uint16_t>(p);
+            const Ptr<SwitchPort> port = m_switches[i]->GetPort(p);
+            const FabricPort* peer = PeekPointer(port->GetPeer());
+            const bool up = m_switches[i]->Routes().IsPortUp(number);
+            if (const auto* nic = dynamic_cast<const RdmaNic*>(peer))
             {
-                graph[i].push_back({index.at(&peer->GetSwitch()), static_cast<uint16_t>(p)});
+                graph.nics.push_back({nic->GetFabricAddress(), i, number, up});
+            }
+            else if (const auto* other = dynamic_cast<const SwitchPort*>(peer))
+            {
+                const auto far = static_cast<uint16_t>(other->GetPortNumber());
+                const BitRate rate(static_cast<double>(port->GetDataRate().GetBitRate()));
+                graph.links[i].push_back({numbers.at(&other->GetSwitch()),
+                                          number,
+                                          rate,
+                                          up && other->GetSwitch().Routes().IsPortUp(far)});
             }
         }
     }
     return graph;
 }
 
-/// Wires from every switch to switch `target`, by breadth-first search; SIZE_MAX if there is no
-/// way.
-std::vector<size_t>
-DistancesTo(const SwitchGraph& graph, size_t target)
-{
-    std::vector<size_t> distance(graph.size(), SIZE_MAX);
-    std::vector<size_t> queue{target};
-    distance[target] = 0;
-    for (size_t head = 0; head < queue.size(); ++head)
-    {
-        for (const Link& link : graph[queue[head]])
-        {
-            if (distance[link.to] == SIZE_MAX)
-            {
-                distance[link.to] = distance[queue[head]] + 1;
-                queue.push_back(link.to);
-            }
-        }
-    }
-    return distance;
-}
-
-/// For every switch the ports on shortest paths to switch `target`; none if there is no way.
-std::vector<std::vector<uint16_t>>
-NextHopsTo(const SwitchGraph& graph, size_t target)
-{
-    const std::vector<size_t> distance = DistancesTo(graph, target);
-    std::vector<std::vector<uint16_t>> nextHops(graph.size());
-    for (size_t i = 0; i < graph.size(); ++i)
-    {
-        for (const Link& link : graph[i])
-        {
-            if (distance[i] != SIZE_MAX && distance[link.to] + 1 == distance[i])
-            {
-                nextHops[i].push_back(link.port);
-            }
-        }
-    }
-    return nextHops;
-}
-
-} // namespace
-
 void
 FabricHelper::GiveAddresses()
 {
-    uint32_t next = 0;
     if (m_fixed)
     {
         return;
@@ -232,11 +198,12 @@ FabricHelper::GiveAddresses()
             return; // queue pairs know their addresses already
         }
     }
-    for (const auto& fabricSwitch : m_switches)
+    uint32_t next = 0;
+    for (const uint32_t at : scaleacross::AddressOrder(GetSwitchGraph()))
     {
-        for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
+        for (uint32_t i = 0; i < m_switches[at]->GetNPorts(); ++i)
         {
-            auto nic = DynamicCast<RdmaNic>(fabricSwitch->GetPort(i)->GetPeer());
+            auto nic = DynamicCast<RdmaNic>(m_switches[at]->GetPort(i)->GetPeer());
             if (nic)
             {
                 nic->SetFabricAddress(next++);
@@ -277,39 +244,7 @@ FabricHelper::InstallRoutes()
         }
     }
     GiveAddresses();
-    const SwitchGraph graph = GraphOf(m_switches);
-    for (const auto& fabricSwitch : m_switches)
-    {
-        fabricSwitch->Routes().Clear();
-    }
-    for (size_t target = 0; target < m_switches.size(); ++target)
-    {
-        std::vector<std::vector<uint16_t>> nextHops;
-        for (uint32_t p = 0; p < m_switches[target]->GetNPorts(); ++p)
-        {
-            auto nic = DynamicCast<RdmaNic>(m_switches[target]->GetPort(p)->GetPeer());
-            if (!nic)
-            {
-                continue;
-            }
-            if (nextHops.empty())
-            {
-                nextHops = NextHopsTo(graph, target);
-            }
-            uint32_t address = nic->GetFabricAddress();
-            for (size_t i = 0; i < m_switches.size(); ++i)
-            {
-                if (i == target)
-                {
-                    m_switches[i]->Routes().Add(address, address, {{static_cast<uint16_t>(p)}, {}});
-                }
-                else if (!nextHops[i].empty())
-                {
-                    m_switches[i]->Routes().Add(address, address, {nextHops[i], {}});
-                }
-            }
-        }
-    }
+    UpdateRoutes();
     for (const auto& fabricSwitch : m_switches)
     {
         fabricSwitch->CheckConfig();
@@ -320,6 +255,28 @@ FabricHelper::InstallRoutes()
         if (!cycle.empty())
         {
             NS_LOG_WARN(cycle << ": under load, pauses may lock each other");
+        }
+    }
+}
+
+void
+FabricHelper::UpdateRoutes()
+{
+    SetRoutes(scaleacross::ComputeRoutes(GetSwitchGraph(), m_routeWeights));
+}
+
+void
+FabricHelper::SetRoutes(const std::vector<SwitchRoutes>& tables)
+{
+    SCALEACROSS_INVARIANT(tables.size() == m_switches.size(), "one table for each switch");
+    for (size_t i = 0; i < tables.size(); ++i)
+    {
+        scaleacross::RouteTable& routes = m_switches[i]->Routes();
+        routes.Clear();
+        for (const auto& range : tables[i].ranges)
+        {
+            const scaleacross::RouteGroup& group = tables[i].groups[range.group];
+            routes.Add(range.first, range.last, {group.ports, group.weights});
         }
     }
 }

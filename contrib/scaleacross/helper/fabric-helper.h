@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_FABRIC_HELPER_H
 #define SCALEACROSS_FABRIC_HELPER_H
 
+#include "core/topology/switch-routes.h"
+
 #include "ns3/data-rate.h"
 #include "ns3/node.h"
 #include "ns3/nstime.h"
@@ -62,6 +64,10 @@ class FabricHelper
      */
     void SetLookAhead(bool lookAhead);
 
+    /// Whether routes have weights, for switches whose path selection heeds them (weighted ECMP).
+    /// Equal unless set; to be called before InstallRoutes.
+    void SetRouteWeights(scaleacross::RouteWeights weights);
+
     /**
      * Announces that at `time` a script will look at counters of switches or change something: no
      * switch runs ahead of it. To be called at least the longest delay of a wire beforehand, or
@@ -99,15 +105,28 @@ class FabricHelper
 
     /**
      * Fills every switch's table with all shortest paths (in wires) to every NIC, grouped by ranges
-     * of addresses, and checks every switch's configuration. Throws ConfigError if a NIC is not
-     * connected, or a switch cannot hold its headroom. To be called when all is connected. With
-     * NS_LOG=FabricHelper=warn, says so if the routes have a cyclic buffer dependency.
+     * of addresses (scaleacross::ComputeRoutes), and checks every switch's configuration. Throws
+     * ConfigError if a NIC is not connected, or a switch cannot hold its headroom. To be called
+     * when all is connected. With NS_LOG=FabricHelper=warn, says so if the routes have a cyclic
+     * buffer dependency.
      *
      * As long as there is no connection, fabric addresses are given anew: NICs on the same switch
-     * get neighbouring ones, switches and their NICs in the order of creation. So tables stay short
-     * where neighbours are on different switches, as with rails. MAC addresses follow.
+     * get neighbouring ones, and switches under the same switches follow each other
+     * (scaleacross::AddressOrder), otherwise in the order of creation. So tables stay short where
+     * neighbours are on different switches, as with rails. MAC addresses follow.
      */
     void InstallRoutes();
+
+    /// Fills the tables anew with the wires that are up now at both ends (RouteTable::IsPortUp),
+    /// and changes nothing else: what a control plane does some time after a failure.
+    void UpdateRoutes();
+
+    /// The switches, in the order of creation, and what is up, as ComputeRoutes wants them.
+    scaleacross::SwitchGraph GetSwitchGraph() const;
+
+    /// Replaces the tables of all switches by others, for instance those of a graph in which some
+    /// wires are down.
+    void SetRoutes(const std::vector<scaleacross::SwitchRoutes>& tables);
 
     /// Addresses are final: InstallRoutes has been called, and will not give any anew from now on.
     /// Throws ConfigError if it has not been called.
@@ -140,6 +159,7 @@ class FabricHelper
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;
+    scaleacross::RouteWeights m_routeWeights{scaleacross::RouteWeights::Equal};
     bool m_routed{false};
     bool m_fixed{false};
 };
