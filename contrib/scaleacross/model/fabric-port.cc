@@ -280,6 +280,10 @@ FabricPort::StartNext(uint32_t ready)
     }
     ++m_sentPackets;
     m_sentBytes += packet->size;
+    if (m_watched)
+    {
+        Departed();
+    }
     if (queued)
     {
         TraceQueue(m_queueBytes + packet->size);
@@ -430,6 +434,11 @@ FabricPort::Started(FabricPacket&, int64_t)
 
 void
 FabricPort::Finished()
+{
+}
+
+void
+FabricPort::Departed()
 {
 }
 

@@ -216,6 +216,10 @@ class FabricPort : public FabricDevice
     /// A packet starts. Returns true if Finished() is to be called.
     virtual bool Started(scaleacross::FabricPacket& packet, int64_t start);
 
+    /// A packet has started and is on the wire, and departures are watched: where a derived class
+    /// calls sinks of its own, which may ask the port.
+    virtual void Departed();
+
     /// The neighbour has stopped a priority that it had not stopped, or lets it go on.
     virtual void PauseChanged(uint8_t priority, bool paused, int64_t now);
 

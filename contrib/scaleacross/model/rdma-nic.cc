@@ -213,6 +213,7 @@ RdmaNic::DoDispose()
         queuePair->Dispose();
     }
     m_queuePairs.clear();
+    m_started.queuePair = nullptr;
     m_foreign.Clear();
     m_foreignReady = kNoPriority;
     m_pool.ReleaseFrames();
@@ -615,6 +616,23 @@ bool
 RdmaNic::IsBroadcast() const
 {
     return true; // what ns-3's ARP cache asks of a device with ARP; Send refuses broadcasts
+}
+
+void
+RdmaNic::NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag)
+{
+    m_started = {queuePair, bytes, tag};
+}
+
+void
+RdmaNic::Departed()
+{
+    if (m_started.queuePair != nullptr)
+    {
+        const StartedMessage started = m_started;
+        m_started.queuePair = nullptr;
+        started.queuePair->TraceStarted(started.bytes, started.tag);
+    }
 }
 
 FabricPacket*

@@ -124,6 +124,9 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void Posted(RdmaQueuePair* queuePair);
     /// A queue pair may send or may no longer send.
     void UpdateActive(RdmaQueuePair* queuePair);
+    /// The packet that is being pulled is the first of a message, for the first time: calls
+    /// TraceStarted when it is on the wire.
+    void NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag);
     /// A retransmission timer has been set.
     void WatchDeadline(int64_t deadline);
     /// Sends an ACK, NAK or CNP: the caller fills in kind, addresses, psn and priority.
@@ -147,6 +150,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
     void AdmitEligible(int64_t now) override;
+    void Departed() override;
     scaleacross::FabricPacket* PullForeign(int64_t start);
     void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
     bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);
@@ -183,6 +187,14 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_cnpSize{0};
     uint32_t m_hopLimit{0};
 
+    struct StartedMessage
+    {
+        RdmaQueuePair* queuePair{nullptr};
+        uint64_t bytes{0};
+        uint64_t tag{0};
+    };
+
+    StartedMessage m_started; //!< to be traced when its packet is on the wire
     scaleacross::ForeignQueue m_foreign;
     uint64_t m_foreignLimit{0};
     uint8_t m_foreignPriority{0};

@@ -391,9 +391,9 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
         const Message& message = m_messages[m_cursor];
         Fill(packet, message, m_next);
         packet.retransmitted = m_next < m_sentUpTo;
-        if (packet.firstOfMessage && !packet.retransmitted)
+        if (packet.firstOfMessage && !packet.retransmitted && !m_startedTrace.IsEmpty())
         {
-            m_startedTrace(message.bytes, message.tag);
+            m_nic->NoteStarted(this, message.bytes, message.tag);
         }
         ++m_next;
         m_sentUpTo = std::max(m_sentUpTo, m_next);

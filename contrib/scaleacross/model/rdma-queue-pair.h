@@ -177,6 +177,12 @@ class RdmaQueuePair : public Object
     void FillNext(scaleacross::FabricPacket& packet, int64_t start);
     /// Messages posted so far may be sent from now on.
     void ShowPosted();
+
+    void TraceStarted(uint64_t bytes, uint64_t tag)
+    {
+        m_startedTrace(bytes, tag);
+    }
+
     void HandleData(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleAck(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleCnp(int64_t now);

@@ -18,12 +18,14 @@ using scaleacross::FabricPacket;
 namespace
 {
 
-/// Sinks on every trace source of every object, found by asking the types for their sources.
+/// Sinks on every trace source of every object, found by asking the types for their sources. Each
+/// asks all NICs for their counters, which brings them up to date in the middle of things.
 class AllSinks
 {
   public:
-    void Connect()
+    void Connect(const FabricHelper& fabric)
     {
+        m_fabric = &fabric;
         const std::string device = "/NodeList/*/DeviceList/*/";
         ConnectType("ns3::FabricPort", device + "$ns3::FabricPort/");
         ConnectType("ns3::SwitchPort", device + "$ns3::SwitchPort/");
@@ -40,6 +42,7 @@ class AllSinks
     /// Sources whose signature is not known here.
     std::string unknown;
     bool backwards{false};
+    uint64_t asked{0};
 
   private:
     void ConnectType(const std::string& type, const std::string& path)
@@ -119,10 +122,15 @@ class AllSinks
         const int64_t now = Simulator::Now().GetPicoSeconds();
         backwards = backwards || now < m_last;
         m_last = now;
+        for (const auto& nic : m_fabric->Nics())
+        {
+            asked += nic->GetSentBytes() + nic->GetQueueBytes() + nic->GetForeignQueueBytes();
+        }
         digest += std::hash<std::string>()(name + std::to_string(now));
     }
 
     int64_t m_last{0};
+    const FabricHelper* m_fabric{nullptr};
 };
 
 /// How a run is carried out; none of it may change the result.
@@ -163,7 +171,7 @@ RunScenario(const Scenario& scenario, const Engine& engine)
         scenario(fabric, log);
         if (engine.sinks)
         {
-            sinks.Connect();
+            sinks.Connect(fabric);
         }
         Simulator::Run();
         FabricBalance balance = CheckConservation(fabric);
@@ -353,6 +361,17 @@ class MessageLifeTest : public TestCase
                     seen["MessagePosted"] = {now, bytes, tag, psn, packets};
                 }));
         watch(from, "MessageStarted");
+        // Whoever is told that the first bit leaves finds the packet counted, and no other.
+        std::vector<uint64_t> counted;
+        Ptr<RdmaNic> nic = fabric.Nics()[0];
+        from->TraceConnectWithoutContext(
+            "MessageStarted",
+            Callback<void, uint64_t, uint64_t>([&counted, nic, from](uint64_t, uint64_t) {
+                counted = {nic->GetSentPackets(),
+                           nic->GetSentBytes(),
+                           nic->GetDataSent(),
+                           from->GetUnacked()};
+            }));
         watch(to, "MessageArriving");
         watch(to, "MessageDelivered");
         watch(from, "MessageSent");
@@ -367,6 +386,9 @@ class MessageLifeTest : public TestCase
         constexpr uint64_t kDelivered = kPosted + 2 * kLong + 2 * kShort + kWires;
         Check(seen["MessagePosted"], {kPosted, 2500, 0, 0, 3}, "posted");
         Check(seen["MessageStarted"], {kPosted, 2500, 0}, "started");
+        NS_TEST_EXPECT_MSG_EQ((counted == std::vector<uint64_t>{1, 1048, 1, 1}),
+                              true,
+                              "packets, bytes, data packets, unacknowledged packets at the start");
         Check(seen["MessageArriving"], {kPosted + 2 * kLong + kWires, 1000, 0}, "arriving");
         // The short packet catches up with the one before it, which is still leaving the switch:
         // it has to wait for kLong - kShort.
