@@ -49,6 +49,10 @@ class FabricSwitch : public Object,
                      private scaleacross::PfcWatchdog::Owner
 {
   public:
+    /// Signature of trace sources: a port and a priority, and whether what the source tells of
+    /// begins (true) or ends.
+    using IngressPauseTracedCallback = void (*)(uint32_t port, uint8_t priority, bool begins);
+
     static TypeId GetTypeId();
     FabricSwitch();
     ~FabricSwitch() override;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "fabric-test.h"
+#include "trace-signatures.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -12,8 +13,6 @@
 using namespace ns3;
 using namespace fabrictest;
 using scaleacross::Bytes;
-using scaleacross::DropReason;
-using scaleacross::FabricPacket;
 
 namespace
 {
@@ -52,68 +51,16 @@ class AllSinks
         {
             const TypeId::TraceSourceInformation source = tid.GetTraceSource(i);
             const std::string name = type + "::" + source.name;
-            const CallbackBase sink = SinkFor(source.callback, name);
-            if (sink.GetImpl() == nullptr)
+            const auto signature = TraceSignatures().find(source.callback);
+            if (signature == TraceSignatures().end())
             {
                 unknown += name + " ";
                 continue;
             }
             calls[name] += 0;
+            const CallbackBase sink = signature->second([this, name] { Note(name); });
             Config::ConnectWithoutContextFailSafe(path + source.name, sink);
         }
-    }
-
-    CallbackBase SinkFor(const std::string& signature, const std::string& name)
-    {
-        if (signature == "ns3::FabricPort::PacketTracedCallback")
-        {
-            return Of<const FabricPacket&>(name);
-        }
-        if (signature == "ns3::FabricPort::DropTracedCallback")
-        {
-            return Of<const FabricPacket&, DropReason>(name);
-        }
-        if (signature == "ns3::FabricPort::PauseTracedCallback")
-        {
-            return Of<uint8_t, bool>(name);
-        }
-        if (signature == "ns3::FabricSwitch::IngressPauseTracedCallback")
-        {
-            return Of<uint32_t, uint8_t, bool>(name);
-        }
-        if (signature == "ns3::Packet::TracedCallback")
-        {
-            return Of<Ptr<const Packet>>(name);
-        }
-        if (signature == "ns3::RdmaNic::QueuePairTracedCallback")
-        {
-            return Of<Ptr<RdmaQueuePair>>(name);
-        }
-        if (signature == "ns3::RdmaQueuePair::CnpTracedCallback")
-        {
-            return Of<>(name);
-        }
-        if (signature == "ns3::RdmaQueuePair::PostedTracedCallback")
-        {
-            return Of<uint64_t, uint64_t, uint64_t, uint64_t>(name);
-        }
-        if (signature == "ns3::RdmaQueuePair::TimeoutTracedCallback")
-        {
-            return Of<uint64_t, uint32_t>(name);
-        }
-        if (signature == "ns3::FabricPort::QueueTracedCallback" ||
-            signature == "ns3::RdmaQueuePair::MessageTracedCallback" ||
-            signature == "ns3::RdmaQueuePair::RetransmitTracedCallback")
-        {
-            return Of<uint64_t, uint64_t>(name);
-        }
-        return CallbackBase();
-    }
-
-    template <typename... Ts>
-    CallbackBase Of(const std::string& name)
-    {
-        return Callback<void, Ts...>([this, name](Ts...) { Note(name); });
     }
 
     void Note(const std::string& name)
