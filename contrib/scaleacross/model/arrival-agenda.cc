@@ -36,6 +36,24 @@ class AgendaEvent : public ns3::EventImpl
     ArrivalAgenda& m_agenda;
 };
 
+/// One object per event, as removing it leaves the object unusable.
+class TimeoutEvent : public ns3::EventImpl
+{
+  public:
+    explicit TimeoutEvent(ArrivalAgenda& agenda)
+        : m_agenda(agenda)
+    {
+    }
+
+  private:
+    void Notify() override
+    {
+        m_agenda.FireTimeout();
+    }
+
+    ArrivalAgenda& m_agenda;
+};
+
 int64_t
 PicosecondsPerTick()
 {
@@ -153,10 +171,35 @@ ArrivalAgenda::SetAlarm(int64_t time)
     if (time < m_alarm)
     {
         m_alarm = time;
+        m_timeout = false;
         if (!m_busy)
         {
             Arm();
         }
+    }
+}
+
+void
+ArrivalAgenda::SetTimeout(int64_t time)
+{
+    if (time < m_alarm)
+    {
+        m_alarm = time;
+        m_timeout = true;
+        if (!m_busy)
+        {
+            Arm();
+        }
+    }
+}
+
+void
+ArrivalAgenda::ClearAlarm()
+{
+    m_alarm = kNever;
+    if (!m_busy)
+    {
+        Arm();
     }
 }
 
@@ -208,6 +251,34 @@ ArrivalAgenda::Fire()
     m_seen = now;
     Advance(limit);
     Arm();
+}
+
+void
+ArrivalAgenda::FireTimeout()
+{
+    m_timeouts.pop_back();
+    if (ns3::Simulator::GetContext() == m_context)
+    {
+        Fire();
+        return;
+    }
+    // The event has the context of whoever made the packet leave that is being timed.
+    m_event->Ref();
+    ns3::Simulator::ScheduleWithContext(m_context, ns3::Time(0), ns3::PeekPointer(m_event));
+}
+
+void
+ArrivalAgenda::RemoveTimeouts()
+{
+    // One that is below another event is left until that has gone off; so is one that is due now.
+    const int64_t now = ns3::Simulator::Now().GetTimeStep();
+    while (!m_timeouts.empty() && m_timeouts.back().tick == m_pending.back() &&
+           m_pending.back() > now)
+    {
+        ns3::Simulator::Remove(m_timeouts.back().event);
+        m_timeouts.pop_back();
+        m_pending.pop_back();
+    }
 }
 
 void
@@ -298,6 +369,7 @@ ArrivalAgenda::Arm()
     const int64_t next = NextEvent();
     if (next == kNever)
     {
+        RemoveTimeouts();
         return;
     }
     int64_t now = ns3::Simulator::Now().GetTimeStep();
@@ -307,10 +379,16 @@ ArrivalAgenda::Arm()
     if (m_pending.empty() || tick < m_pending.back())
     {
         m_pending.push_back(tick);
+        const ns3::Time delay = ns3::TimeStep(static_cast<uint64_t>(tick - now));
+        if (m_timeout && next == m_alarm)
+        {
+            // Of all ways to schedule, the one that tells how to take it back.
+            const ns3::Ptr<ns3::EventImpl> event = ns3::Create<TimeoutEvent>(*this);
+            m_timeouts.push_back({tick, ns3::Simulator::Schedule(delay, event)});
+            return;
+        }
         m_event->Ref();
-        ns3::Simulator::ScheduleWithContext(m_context,
-                                            ns3::TimeStep(static_cast<uint64_t>(tick - now)),
-                                            ns3::PeekPointer(m_event));
+        ns3::Simulator::ScheduleWithContext(m_context, delay, ns3::PeekPointer(m_event));
     }
 }
 

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_ARRIVAL_AGENDA_H
 #define SCALEACROSS_ARRIVAL_AGENDA_H
 
+#include "ns3/event-id.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
@@ -129,6 +130,14 @@ class ArrivalAgenda
     /// Moves the alarm to `time` if that is earlier than what it is set to.
     void SetAlarm(int64_t time);
 
+    /// The same for a time far ahead at which there will probably be nothing to do: ClearAlarm
+    /// takes the event for it out of the Simulator, which then need not go on until that time.
+    void SetTimeout(int64_t time);
+
+    /// Nothing is to be done at the alarm's time any more. Events are not removed before the node
+    /// has nothing else to do.
+    void ClearAlarm();
+
     /// A node that is behind does what is due before `time`, as seen from a neighbour or a user at
     /// that time. Others have done so already.
     void Settle(int64_t time)
@@ -156,6 +165,8 @@ class ArrivalAgenda
 
     /// Called by the event.
     void Fire();
+    /// Called by the event for a timeout.
+    void FireTimeout();
 
   private:
     struct Entry
@@ -170,7 +181,15 @@ class ArrivalAgenda
         }
     };
 
+    /// An event for a timeout.
+    struct Timeout
+    {
+        int64_t tick;
+        ns3::EventId event;
+    };
+
     void Start();
+    void RemoveTimeouts();
     void ForgetHolds(int64_t now);
     void DoSettle(int64_t time);
     void Advance(int64_t limit);
@@ -181,14 +200,16 @@ class ArrivalAgenda
 
     std::vector<Entry> m_heap; //!< binary heap of the non-empty lanes' heads
     int64_t m_alarm{kNever};
-    int64_t m_window{0}; //!< W, ps
-    int64_t m_seen{0};   //!< senders may be brought up to this time
+    bool m_timeout{false}; //!< the alarm was set by SetTimeout
+    int64_t m_window{0};   //!< W, ps
+    int64_t m_seen{0};     //!< senders may be brought up to this time
     int64_t m_horizon{-1};
     Owner& m_owner;
     AlarmOrder m_order;
     Pace m_pace{Pace::Exact};
     bool m_busy{false};
     std::vector<int64_t> m_pending;       //!< ticks of our events in the Simulator, earliest last
+    std::vector<Timeout> m_timeouts;      //!< those of them that can be removed, earliest last
     std::deque<int64_t> m_visible;        //!< arrivals of visible packets, from m_horizon on
     std::vector<int64_t> m_holds;         //!< times not to run ahead of, earliest last
     std::vector<FabricLane*> m_lanes;     //!< all wires that end here

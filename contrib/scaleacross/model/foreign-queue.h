@@ -28,6 +28,12 @@ class ForeignQueue
     /// Takes over a packet at `now` (ps).
     void Post(FabricPacket* packet, int64_t now);
 
+    /// There is a packet that ShowPosted has not seen.
+    bool HasPosted() const
+    {
+        return !m_posted.Empty();
+    }
+
     /// What has been posted so far is ready from now on.
     void ShowPosted();
 

@@ -450,12 +450,28 @@ RdmaNic::Posted(RdmaQueuePair* queuePair)
 }
 
 void
-RdmaNic::WatchDeadline(int64_t deadline)
+RdmaNic::WatchDeadline(int64_t deadline, bool anew)
 {
+    m_timers += anew ? 1 : 0;
     if (deadline < m_nextDeadline)
     {
         m_nextDeadline = deadline;
-        m_agenda.SetAlarm(deadline);
+        m_agenda.SetTimeout(deadline);
+    }
+}
+
+void
+RdmaNic::ForgetDeadline()
+{
+    if (--m_timers > 0)
+    {
+        return;
+    }
+    m_nextDeadline = kNever;
+    // The alarm may have been set for something else; it then goes off once for nothing.
+    if (m_posted.empty() && !m_foreign.HasPosted() && NextEligible() == kNever)
+    {
+        m_agenda.ClearAlarm();
     }
 }
 
@@ -496,7 +512,7 @@ RdmaNic::HandleAlarm(int64_t now)
     }
     if (m_nextDeadline != kNever)
     {
-        m_agenda.SetAlarm(m_nextDeadline);
+        m_agenda.SetTimeout(m_nextDeadline);
     }
     Kick(now);
 }

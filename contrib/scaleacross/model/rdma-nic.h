@@ -127,8 +127,10 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// The packet that is being pulled is the first of a message, for the first time: calls
     /// TraceStarted when it is on the wire.
     void NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag);
-    /// A retransmission timer has been set.
-    void WatchDeadline(int64_t deadline);
+    /// A queue pair's timer has been set; `anew`: it did not run.
+    void WatchDeadline(int64_t deadline, bool anew);
+    /// A queue pair's timer that ran has been stopped.
+    void ForgetDeadline();
     /// Sends an ACK, NAK or CNP: the caller fills in kind, addresses, psn and priority.
     scaleacross::FabricPacket* NewControl();
     scaleacross::FabricPacket* NewCnp();
@@ -169,6 +171,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
     std::vector<RdmaQueuePair*> m_posted;
     int64_t m_nextDeadline{scaleacross::kNever}; //!< no timer runs out before
+    uint32_t m_timers{0};                        //!< of queue pairs that run
     uint8_t m_foreignReady{kNoPriority};         //!< priority of foreign packets if some may start
     bool m_foreignTurn{false};                   //!< the last packet of that priority was foreign
     uint64_t m_dataSent{0};

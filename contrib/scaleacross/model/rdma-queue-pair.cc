@@ -569,10 +569,15 @@ RdmaQueuePair::HoldBack(uint64_t timerCode, int64_t now)
 void
 RdmaQueuePair::SetDeadline(int64_t deadline)
 {
+    const bool ran = m_deadline != kNever;
     m_deadline = deadline;
     if (deadline != kNever)
     {
-        m_nic->WatchDeadline(deadline);
+        m_nic->WatchDeadline(deadline, !ran);
+    }
+    else if (ran)
+    {
+        m_nic->ForgetDeadline();
     }
 }
 

@@ -217,6 +217,102 @@ class ImpossibleTimeoutTest : public TestCase
     }
 };
 
+/**
+ * A timer that is not needed any more holds nothing up. Four hosts on a switch, wires of 1 us, a
+ * round trip of 4 us and some packet times: what is still planned when the last ACK is in (nodes
+ * that look ahead work things through up to a wire's delay late) is done within a round trip of it,
+ * and not a timeout of 67 ms later. Also if losses have cost timeouts before; and a timer of 1 ms
+ * set after one of 67 ms is removed with it.
+ */
+class RunEndTest : public TestCase
+{
+  public:
+    RunEndTest(bool lookAhead, double loss)
+        : TestCase(std::string("The run ends with its flows") + (lookAhead ? ", look-ahead" : "") +
+                   (loss > 0 ? ", with loss" : "")),
+          m_lookAhead(lookAhead),
+          m_loss(loss)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetLookAhead(m_lookAhead);
+        BuildStar(fabric, 4, "100Gbps", MicroSeconds(1));
+        fabric.AssignStreams(3);
+        Log log;
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            fabric.Wires()[i]->SetLossRate(m_loss);
+            fabric.SetQueuePairAttribute("Timeout", UintegerValue(m_loss > 0 ? 8 : 14 - 3 * i));
+            auto connection = fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[3]);
+            log.Watch(connection);
+            connection->Send(Bytes(300'000), i);
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(log.completed.size(), 3, "all are done");
+        NS_TEST_ASSERT_MSG_EQ((fabric.Nics()[0]->GetTimeouts() > 0),
+                              (m_loss > 0),
+                              "timeouts have happened");
+        const int64_t after = Simulator::Now().GetPicoSeconds() - log.LastCompletion();
+        NS_TEST_ASSERT_MSG_LT(after, 4'000'000, "within a round trip");
+        Simulator::Destroy();
+    }
+
+    bool m_lookAhead;
+    double m_loss;
+};
+
+/**
+ * A failure is reported in the context of its node, whoever has set the timer off: the second queue
+ * pair's packet leaves when the line is free, which the switch works out. Its timer (16.384 us, one
+ * trial) is earlier than the first one's. Packets of 1,048 bytes take 83.84 ns.
+ */
+class FailureContextTest : public TestCase
+{
+  public:
+    FailureContextTest()
+        : TestCase("A failure has the context of its node")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        fabric.Wires()[1]->SetLossRate(1);
+        Ptr<RdmaNic> from = fabric.Nics()[0];
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(14));
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(0));
+        auto slow = fabric.CreateConnection(from, fabric.Nics()[1]);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2));
+        auto fast = fabric.CreateConnection(from, fabric.Nics()[1]);
+        std::vector<uint32_t> contexts;
+        std::vector<int64_t> times;
+        auto note = RdmaFailureCallback([&](const std::string&) {
+            contexts.push_back(Simulator::GetContext());
+            times.push_back(Simulator::Now().GetPicoSeconds());
+        });
+        slow->SetFailureCallback(note);
+        fast->SetFailureCallback(note);
+        slow->Send(Bytes(1000), 0);
+        fast->Send(Bytes(1000), 1);
+        Simulator::Run();
+        const uint32_t node = from->GetNode()->GetId();
+        NS_TEST_ASSERT_MSG_EQ(contexts.size(), 2, "both fail");
+        NS_TEST_ASSERT_MSG_EQ_TOL(times[0], 16'384'000 + 83'840, Rounding(1), "the fast one first");
+        NS_TEST_ASSERT_MSG_EQ(contexts[0], node, "in its node");
+        NS_TEST_ASSERT_MSG_EQ_TOL(times[1], 67'108'864'000, Rounding(1), "then the slow one");
+        NS_TEST_ASSERT_MSG_EQ(contexts[1], node, "in its node, too");
+        Simulator::Destroy();
+    }
+};
+
 class ReliabilitySuite : public TestSuite
 {
   public:
@@ -228,6 +324,12 @@ class ReliabilitySuite : public TestSuite
         AddTestCase(new RetryLimitTest);
         AddTestCase(new TimeoutTest);
         AddTestCase(new ImpossibleTimeoutTest);
+        for (bool lookAhead : {false, true})
+        {
+            AddTestCase(new RunEndTest(lookAhead, 0));
+            AddTestCase(new RunEndTest(lookAhead, 0.2));
+        }
+        AddTestCase(new FailureContextTest);
     }
 };
 
