@@ -373,10 +373,8 @@ RdmaQueuePair::Fill(FabricPacket& packet, const Message& message, uint64_t psn)
 void
 RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
 {
-    if (m_deadline == kNever && m_timeout != 0)
-    {
-        SetDeadline(start + m_timeout);
-    }
+    const bool timed = m_timesNext;
+    m_timesNext = false;
     if (m_mayRepeat)
     {
         const uint64_t psn = m_selective.TakeLost(m_next);
@@ -400,6 +398,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
         m_cursor += packet.lastOfMessage ? 1 : 0;
         packet.ackRequested =
             packet.lastOfMessage || m_ackInterval == 1 || m_next % m_ackInterval == 0 || !CanSend();
+    }
+    if (timed)
+    {
+        RestartTimer(start);
     }
     m_counters.retransmissions += packet.retransmitted ? 1 : 0;
     if (m_paced)
@@ -461,12 +463,13 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
         m_rnrRetries = 0;
         if (!m_heldBack)
         {
-            SetDeadline(m_next > m_una && m_timeout != 0 ? now + m_timeout : kNever);
+            RestartTimer(now);
+            m_timesNext = m_next == m_una;
         }
     }
     if (packet.kind == PacketKind::Nak && !selective && m_next > m_una)
     {
-        GoBack();
+        GoBack(now);
     }
     const bool ready = !notReady || m_next == m_una || HoldBack(packet.tag, now);
     UpdateSending();
@@ -531,15 +534,16 @@ RdmaQueuePair::Found(const scaleacross::SelectiveRepeat::Finding& finding)
 }
 
 void
-RdmaQueuePair::GoBack()
+RdmaQueuePair::GoBack(int64_t now)
 {
     m_retransmitTrace(m_una, m_next - m_una);
     m_next = m_una;
     m_cursor = 0;
     m_timedStart = -1; // whose ACK it would be could not be told
+    m_timesNext = true;
     if (!m_heldBack)
     {
-        SetDeadline(kNever); // set again when the packet leaves
+        RestartTimer(now); // the priority may be paused for good
     }
 }
 
@@ -561,9 +565,15 @@ RdmaQueuePair::HoldBack(uint64_t timerCode, int64_t now)
     }
     else
     {
-        GoBack();
+        GoBack(now);
     }
     return true;
+}
+
+void
+RdmaQueuePair::RestartTimer(int64_t now)
+{
+    SetDeadline(m_sentUpTo > m_una && m_timeout != 0 ? now + m_timeout : kNever);
 }
 
 void
@@ -592,7 +602,8 @@ RdmaQueuePair::UpdateSending()
 void
 RdmaQueuePair::HandleTimeout(int64_t now)
 {
-    SetDeadline(kNever); // set again when a packet leaves
+    m_timesNext = true;
+    RestartTimer(now);
     if (m_heldBack)
     {
         m_heldBack = false;
@@ -615,7 +626,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
     }
     else
     {
-        GoBack();
+        GoBack(now);
     }
     if (m_control)
     {

@@ -49,7 +49,10 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  *
  * If nothing is acknowledged for 4.096 us * 2^Timeout since the last progress, the sender goes back
  * to the first unacknowledged packet, or repeats all that are not known to have arrived; after
- * RetryCount timeouts without progress the next one is an error.
+ * RetryCount timeouts without progress the next one is an error. The timer runs while anything that
+ * has been sent is unacknowledged. It starts with the first such packet and with each progress;
+ * when the sender has gone back, at once, and again when the first repetition leaves. A pause may
+ * keep repetitions from leaving, but not the timer from running.
  *
  * Operations: a write is placed in memory and the receiver's software hears nothing; a write with
  * immediate and a send use up a posted receive and notify it. ReceiveQueueDepth 0 stands for a
@@ -253,8 +256,9 @@ class RdmaQueuePair : public Object
     void Fill(scaleacross::FabricPacket& packet, const Message& message, uint64_t psn);
     void Advance(uint64_t psn, std::vector<Message>& completed);
     void Found(const scaleacross::SelectiveRepeat::Finding& finding);
-    void GoBack();
+    void GoBack(int64_t now);
     bool HoldBack(uint64_t timerCode, int64_t now);
+    void RestartTimer(int64_t now);
     void SetDeadline(int64_t deadline);
     void UpdateSending();
     void Complete(const std::vector<Message>& messages);
@@ -292,8 +296,9 @@ class RdmaQueuePair : public Object
     RetransmissionMode m_mode{GoBackN};
     scaleacross::SelectiveRepeat m_selective;
     int64_t m_deadline{scaleacross::kNever};
-    int64_t m_timeout{0};  //!< ps
-    uint64_t m_allowed{0}; //!< packets, by attribute and congestion control
+    bool m_timesNext{true}; //!< the next packet starts the retransmission timer anew
+    int64_t m_timeout{0};   //!< ps
+    uint64_t m_allowed{0};  //!< packets, by attribute and congestion control
     uint32_t m_retries{0};
     uint32_t m_rnrRetries{0};
     uint32_t m_mtu{0};

@@ -196,8 +196,8 @@ PortName(uint32_t i)
  * they pause each other at the same time.
  *
  * The routes show it before time zero: wire i is followed by wire i + 1, for all i. At run time the
- * same ports wait for each other. With or without timeouts the simulation ends, as what is to be
- * sent again cannot leave a paused NIC either, and the cycle can be named.
+ * same ports wait for each other, and the cycle can be named. The simulation ends: without timeouts
+ * because nothing can move, with them because every queue pair runs into its retry limit.
  */
 class RingDeadlockTest : public TestCase
 {
@@ -239,6 +239,10 @@ class RingDeadlockTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(found.ports.size(), m_size, "all of the ring");
         NS_TEST_ASSERT_MSG_EQ(DescribeWaiting(ring.fabric).find(deadlock), 0, "who waits");
         NS_TEST_ASSERT_MSG_EQ(log.completed.size(), 0, "no message gets through");
+        NS_TEST_ASSERT_MSG_EQ((CountUndelivered(ring.fabric) > 0),
+                              (m_timeout == 0),
+                              "without timeouts they wait, with them they are given up");
+        NS_TEST_ASSERT_MSG_EQ(log.failures.empty(), (m_timeout == 0), "and said so");
         NS_TEST_ASSERT_MSG_EQ(BalanceOf(ring.fabric).Dropped(), 0, "lossless to the end");
         CheckConservation(ring.fabric);
         Simulator::Destroy();

@@ -3,6 +3,8 @@
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/string.h"
+
 #include <cmath>
 
 using namespace ns3;
@@ -146,6 +148,89 @@ class RetryLimitTest : public TestCase
         CheckConservation(fabric);
         Simulator::Destroy();
     }
+};
+
+/**
+ * A pause does not stop the timer. Two hosts on a switch, 100 Gb/s, 1 us; the second one's wire
+ * loses everything. The switch stops the sender's priority at 0: the pause frame is there at 1 us +
+ * 6.72 ns, when the only packet, of 1,048 bytes, has left. Timeout 2 is 16.384 us.
+ *
+ * Paused for good, and RetryCount 3: timeouts at 16.384, 32.768 and 49.152 us, the error at 65.536
+ * us, and nothing has been sent again.
+ *
+ * Resumed at 47 us, and nothing lost from 30 us on: two timeouts; the repetition leaves at 48.00672
+ * us, is delivered two wires and 2 * 83.84 ns later, at 50.1744 us, and the ACK is back at 52.184
+ * us: after 49.152 us, when the second timeout's timer would have run out had the repetition not
+ * started it again.
+ */
+class PausedTest : public TestCase
+{
+  public:
+    PausedTest(bool resumed, const std::string& mode, bool lookAhead)
+        : TestCase(std::string("The retry limit of a NIC that is paused") +
+                   (resumed ? " for a while, " : " for good, ") + mode +
+                   (lookAhead ? ", look-ahead" : "")),
+          m_resumed(resumed),
+          m_mode(mode),
+          m_lookAhead(lookAhead)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetLookAhead(m_lookAhead);
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(2));
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(3));
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue(m_mode));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        Ptr<FabricWire> wire = fabric.Wires()[1];
+        wire->SetLossRate(1);
+        Ptr<RdmaNic> from = fabric.Nics()[0];
+        Ptr<FabricPort> port = from->GetPeer();
+        auto connection = fabric.CreateConnection(from, fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(1000), 1);
+        port->SendPause(3, true, 0);
+        port->Kick(0);
+        if (m_resumed)
+        {
+            fabric.HoldAt(MicroSeconds(30));
+            Simulator::Schedule(MicroSeconds(30), [wire]() { wire->SetLossRate(0); });
+            fabric.HoldAt(MicroSeconds(47));
+            Simulator::Schedule(MicroSeconds(47), [port]() {
+                port->BringUpToDate();
+                port->SendPause(3, false, Simulator::Now().GetPicoSeconds());
+                port->Kick(Simulator::Now().GetPicoSeconds());
+            });
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(from->GetTimeouts(), (m_resumed ? 2 : 4), "timeouts");
+        NS_TEST_ASSERT_MSG_EQ(from->GetDataSent(), (m_resumed ? 2 : 1), "sent");
+        NS_TEST_ASSERT_MSG_EQ(log.failures.size(), (m_resumed ? 0 : 1), "failures");
+        NS_TEST_ASSERT_MSG_EQ(log.completed.size(), (m_resumed ? 1 : 0), "completed");
+        if (m_resumed)
+        {
+            NS_TEST_ASSERT_MSG_EQ_TOL(log.LastDelivery(), 50'174'400, Rounding(3), "delivered");
+            NS_TEST_ASSERT_MSG_EQ_TOL(log.LastCompletion(), 52'184'000, Rounding(5), "completed");
+        }
+        else
+        {
+            NS_TEST_ASSERT_MSG_EQ(log.failures[0].rfind("retry limit: queue pair 0", 0),
+                                  0,
+                                  "named");
+            NS_TEST_ASSERT_MSG_EQ_TOL(log.failedAt[0], 65'536'000, Rounding(1), "at its time");
+        }
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+
+    bool m_resumed;
+    std::string m_mode;
+    bool m_lookAhead;
 };
 
 /**
@@ -322,6 +407,14 @@ class ReliabilitySuite : public TestSuite
         AddTestCase(new GoodputTest);
         AddTestCase(new HeavyLossTest);
         AddTestCase(new RetryLimitTest);
+        for (bool lookAhead : {false, true})
+        {
+            for (const char* mode : {"GoBackN", "SelectiveRepeat"})
+            {
+                AddTestCase(new PausedTest(false, mode, lookAhead));
+                AddTestCase(new PausedTest(true, mode, lookAhead));
+            }
+        }
         AddTestCase(new TimeoutTest);
         AddTestCase(new ImpossibleTimeoutTest);
         for (bool lookAhead : {false, true})
