@@ -373,6 +373,15 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
     cost.portSeconds = std::max(nvlinkSeconds, slowestNic);
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
     cost.latency = direct ? most : total - least;
+    if (!direct && cost.cutSeconds > cost.portSeconds)
+    {
+        // The members of all groups that share the cut wait for it in turn, and stay apart by that:
+        // while one's part travels on, the others' use the cut.
+        const double turn = cost.cutSeconds / (n - 1);
+        const double own = std::max(cost.portSeconds / (n - 1), turn / cost.flows);
+        const Duration hidden = Duration::Seconds((n - 2) * (turn - own));
+        cost.latency = std::max(cost.latency - hidden, cost.latency / (n - 1));
+    }
     if (lossy != nullptr)
     {
         ApplyLoss(cost, *lossy, rounds, part);

@@ -63,7 +63,10 @@ struct TransferCost
  *
  * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip,
  * and adds the expected timeout of a lost last packet. Rings: the bandwidth term of the slowest
- * edge, the latency of every edge but one.
+ * edge, the latency of every edge but one. Where the flows of many rings wait for a cut in turn,
+ * c = the time all of them need there in one of the R = n - 1 rounds and s what one of them needs,
+ * latencies of one ring hide behind the turns of the others: (R - 1) (c - s) of them at most, and
+ * all but one (a closed loop of customers at one server: a round takes max(c, Z + s)).
  *
  * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
  * of them has only part of the NIC's rate.
