@@ -58,7 +58,7 @@ TEST(TransferCost, AMessageThroughOneSwitch)
     const Scenario scenario = SmallScenario(1);
     const RankLayout layout = LayoutOf(scenario);
     const NetworkModel network(scenario, layout);
-    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 2, 1);
+    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 2);
     EXPECT_EQ(cost.port, Port::Nic);
     EXPECT_NEAR(cost.portSeconds, 256 * 4199.5 * 8 / 100e9, 1e-15);
     EXPECT_EQ(cost.latency.Ps(), 2'334'240);
@@ -70,8 +70,7 @@ TEST(TransferCost, AMessageInsideTheServerTakesNvlink)
     // 20 MB at half of 400 GB/s: 100 us.
     const Scenario scenario = SmallScenario(1);
     const RankLayout layout = LayoutOf(scenario);
-    const TransferCost cost =
-        NetworkModel(scenario, layout).MessageCost(Bytes(20'000'000), 0, 1, 1);
+    const TransferCost cost = NetworkModel(scenario, layout).MessageCost(Bytes(20'000'000), 0, 1);
     EXPECT_EQ(cost.port, Port::Nvlink);
     EXPECT_NEAR(cost.portSeconds, 100e-6, 1e-12);
     EXPECT_EQ(cost.latency, Duration::Microseconds(1));
@@ -83,12 +82,65 @@ TEST(TransferCost, AllRanksThatCrossShareTheCut)
     const Scenario scenario = SmallScenario(2);
     const RankLayout layout = LayoutOf(scenario);
     const NetworkModel network(scenario, layout);
-    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 4, 4);
+    const TransferCost cost = network.MessageCost(Bytes(1 << 20), 0, 4);
     EXPECT_NEAR(cost.cutSeconds, 4 * cost.portSeconds, 1e-15);
     EXPECT_EQ(cost.flows, 4);
     // Links: NIC 1, leaf 1, span 100, leaf 1, NIC 1 us. The rates are 100 Gb/s (NIC), 200 (a leaf
     // of 2 NICs on one spine), 100, 200, 100: all but one of the slowest add a packet.
     EXPECT_EQ(cost.latency.Ps(), 104'000'000 + 2 * 334'240 + 2 * 167'120);
+}
+
+TEST(TransferCost, APartOfARingInEachBuildingLoadsItsOwnCutsOnly)
+{
+    // Rings 0, 2 and 1, 3 on rails: with two planes and leaves of one NIC, one leaf uplink per
+    // rank. The ring of each building sees its own two members, however many buildings do the same.
+    const auto cutSeconds = [](uint32_t buildings) {
+        Scenario scenario = SmallScenario(buildings);
+        for (BuildingSpec& building : scenario.cluster.buildings)
+        {
+            building.fabric.nodesPerPod = 1;
+            building.fabric.oversubscription = 2;
+        }
+        const RankLayout layout = LayoutOf(scenario);
+        const Phase phase{Pattern::RingAllGather, RankGroup({{2, 2}}), Bytes(2 << 20)};
+        return NetworkModel(scenario, layout).PhaseCost(phase, 0);
+    };
+    // A leaf's NIC of 100 Gb/s has 50 Gb/s upwards.
+    EXPECT_DOUBLE_EQ(cutSeconds(1).cutSeconds, 2 * cutSeconds(1).portSeconds);
+    EXPECT_DOUBLE_EQ(cutSeconds(2).cutSeconds, cutSeconds(1).cutSeconds);
+    EXPECT_EQ(cutSeconds(2).flows, 1);
+}
+
+TEST(TransferCost, LatenciesOfRingsHideBehindTheTurnsOfOthers)
+{
+    // All-gather of 4 MiB in four buildings of a ring with equal spans of Z' = 104 us (see above)
+    // and 100 Gb/s: rounds of 1 MiB, R = 3; four rings, one from each rank of a building, share
+    // every span. One turn of all is c = 4 x 86.0 = 344 us, longer than Z: only one Z is left, and
+    // the store and forward of one edge.
+    Scenario scenario = SmallScenario(4);
+    for (uint32_t i = 0; i < 4; i++)
+    {
+        CrossLinkSpec link;
+        link.a = i;
+        link.b = (i + 1) % 4;
+        link.latency = Duration::Microseconds(100);
+        link.capacity = GigabitsPerSecond(100);
+        scenario.cluster.crossLinks.push_back(link);
+    }
+    const RankLayout layout = LayoutOf(scenario);
+    const Phase phase{Pattern::RingAllGather, RankGroup({{4, 4}}), Bytes(4 << 20)};
+    TransferCost cost = NetworkModel(scenario, layout).PhaseCost(phase, 0);
+    EXPECT_NEAR(cost.cutSeconds, 3 * 4 * 256 * 4199.5 * 8 / 100e9, 1e-12);
+    EXPECT_EQ(cost.latency.Ps(), 104'000'000 + 2 * 334'240 + 2 * 167'120);
+    // At 1 ms a round takes Z + s: R Z + c + (R - 1) s in all, and s is what the NIC needs, 86 us.
+    for (CrossLinkSpec& link : scenario.cluster.crossLinks)
+    {
+        link.latency = Duration::Microseconds(1000);
+    }
+    cost = NetworkModel(scenario, layout).PhaseCost(phase, 0);
+    const double s = 256 * 4199.5 * 8 / 100e9;
+    const double z = 1004e-6 + 2 * 334.24e-9 + 2 * 167.12e-9;
+    EXPECT_NEAR(cost.Alone().S(), 3 * z + 4 * s + 2 * s, 1e-9);
 }
 
 TEST(TransferCost, ARingCostsStepsTimesAlphaPlusItsVolume)
@@ -98,8 +150,8 @@ TEST(TransferCost, ARingCostsStepsTimesAlphaPlusItsVolume)
     const RankLayout layout = LayoutOf(scenario);
     const NetworkModel network(scenario, layout);
     const Phase phase{Pattern::RingAllGather, RankGroup({{2, 2}}), Bytes(2 << 20)};
-    const TransferCost ring = network.PhaseCost(phase, 0, 4);
-    const TransferCost message = network.MessageCost(Bytes(1 << 20), 0, 2, 4);
+    const TransferCost ring = network.PhaseCost(phase, 0);
+    const TransferCost message = network.MessageCost(Bytes(1 << 20), 0, 2);
     EXPECT_DOUBLE_EQ(ring.portSeconds, message.portSeconds);
     EXPECT_EQ(ring.latency, message.latency);
 }
@@ -111,13 +163,13 @@ TEST(TransferCost, LossCostsGoBackN)
     Scenario scenario = SmallScenario(2);
     const RankLayout layout = LayoutOf(scenario);
     const double clean =
-        NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4, 1).portSeconds;
+        NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4).portSeconds;
     scenario.cluster.crossLinks[0].loss = 1e-4;
-    const TransferCost lossy = NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4, 1);
+    const TransferCost lossy = NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4);
     EXPECT_NEAR(lossy.portSeconds / clean, 1.00389, 2e-5);
     // 16 last packets, one of them lost with probability 1.6e-3, cost 67.1 ms: 107 us on average.
     const TransferCost free =
-        NetworkModel(SmallScenario(2), layout).MessageCost(Bytes(1 << 20), 0, 4, 1);
+        NetworkModel(SmallScenario(2), layout).MessageCost(Bytes(1 << 20), 0, 4);
     EXPECT_NEAR((lossy.latency - free.latency).Us(), 107.3, 0.2);
 }
 
@@ -128,7 +180,7 @@ TEST(TransferCost, AllToAllSplitsBetweenNvlinkAndNic)
     const RankLayout layout = LayoutOf(scenario);
     const NetworkModel network(scenario, layout);
     const Phase phase{Pattern::DirectAllToAll, RankGroup({{1, 4}}), Bytes(4 << 20)};
-    const TransferCost cost = network.PhaseCost(phase, 0, 4);
+    const TransferCost cost = network.PhaseCost(phase, 0);
     EXPECT_NEAR(cost.portSeconds, 2 * 256 * 4199.5 * 8 / 100e9, 1e-12);
 }
 

@@ -12,11 +12,11 @@ TimesOf(const NetworkModel& network)
 {
     TransferTimes times;
     times.cuts = network.Cuts();
-    times.phase = [&network](const Phase& phase, Rank representative, uint32_t ranks) {
-        return network.PhaseCost(phase, representative, ranks);
+    times.phase = [&network](const Phase& phase, Rank representative) {
+        return network.PhaseCost(phase, representative);
     };
-    times.message = [&network](Bytes bytes, Rank from, Rank to, uint32_t ranks) {
-        return network.MessageCost(bytes, from, to, ranks);
+    times.message = [&network](Bytes bytes, Rank from, Rank to) {
+        return network.MessageCost(bytes, from, to);
     };
     return times;
 }
@@ -46,7 +46,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
         const RankClass& rankClass = m_graph.classes[classId];
         for (const Phase& p : m_graph.collectives[collective].phases)
         {
-            costs.push_back(m_times.phase(p, rankClass.representative, rankClass.ranks));
+            costs.push_back(m_times.phase(p, rankClass.representative));
         }
     }
     return costs[phase];
@@ -63,9 +63,8 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
             return entry.cost;
         }
     }
-    const RankClass& sender = m_graph.classes[classId];
-    const Rank from = sender.representative;
-    costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer, sender.ranks)});
+    const Rank from = m_graph.classes[classId].representative;
+    costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer)});
     return costs.back().cost;
 }
 

@@ -19,10 +19,10 @@ namespace scaleacross
 struct TransferTimes
 {
     uint32_t cuts{0};
-    /// A phase done by all `ranks` ranks like `representative`.
-    std::function<TransferCost(const Phase&, Rank representative, uint32_t ranks)> phase;
-    /// A message of every one of `ranks` ranks like `from` to the rank like `to`.
-    std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t ranks)> message;
+    /// A phase done by all ranks of the stage of `representative`.
+    std::function<TransferCost(const Phase&, Rank representative)> phase;
+    /// A message like that from `from` to `to` by every rank of the stage.
+    std::function<TransferCost(Bytes, Rank from, Rank to)> message;
 };
 
 /// Those of a network, which must outlive them.

@@ -78,6 +78,15 @@ NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, ui
     return part;
 }
 
+double
+NetworkModel::StageRanksIn(uint32_t building) const
+{
+    const ParallelPlan& plan = m_layout.plan;
+    return plan.crossing == Crossing::Pipeline
+               ? m_layout.ppStride
+               : m_scenario.cluster.buildings[building].gpus / plan.pp;
+}
+
 const SiteRoute&
 NetworkModel::RouteBetween(uint32_t a, uint32_t b) const
 {
@@ -236,7 +245,7 @@ NetworkModel::ApplyLoss(TransferCost& cost,
 }
 
 TransferCost
-NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const
+NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
 {
     const FabricPath path = PathBetween(m_scenario.cluster, from, to);
     const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
@@ -254,14 +263,14 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const
     const BitRate nic = std::min(gpu.nicRate, buildings[m_layout.BuildingOf(to)].gpu.nicRate);
     cost.portSeconds = wire * 8.0 / (nic.Value() * PortShare(payload));
     CutLoads loads;
-    LoadCuts(loads, path, from, to, ranks, wire);
+    LoadCuts(loads, path, from, to, StageRanksIn(m_layout.BuildingOf(from)), wire);
     ChooseCut(cost, loads, payload);
     ApplyLoss(cost, path, 1.0, payload);
     return cost;
 }
 
 TransferCost
-NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks) const
+NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
 {
     TransferCost cost;
     cost.port = Port::Nvlink;
@@ -273,7 +282,6 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
     const ClusterSpec& cluster = m_scenario.cluster;
     const bool direct = phase.pattern == Pattern::DirectAllToAll;
     const double part = static_cast<double>(phase.bytes.Count()) / n;
-    const double groups = static_cast<double>(ranks) / n;
 
     // What kinds of edge a group has. A ring: from each member to the next. All-to-all: from each
     // building's first member to everyone, which stands for the members of that building.
@@ -352,7 +360,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, uint32_t ranks)
             nicOut[kind.from] = std::max(nicOut[kind.from], out);
             nicIn[kind.to] = std::max(nicIn[kind.to], wire * 8.0 / nicRate(kind.to));
         }
+        // Groups look alike: those that reach into a building have equally many members there.
         const double senders = direct ? membersIn[kind.from] : set.count;
+        const double groups = StageRanksIn(kind.from) / membersIn[kind.from];
         LoadCuts(loads, path, set.from, set.to, groups * senders, wire);
         if (path.loss > 0)
         {

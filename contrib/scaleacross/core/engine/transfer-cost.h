@@ -28,11 +28,11 @@ enum class Port : uint8_t
 constexpr uint32_t kPorts = 2;
 
 /**
- * What a transfer asks of the network when all ranks of a class do it at the same time.
+ * What a transfer asks of the network when all ranks of a stage do it at the same time.
  *
  * It is a volume followed by a latency. The volume moves no faster than the port lets it
  * (`portSeconds` alone on the port) and no faster than the shared links do (`cutSeconds` alone on
- * the cut, for all flows of the class together).
+ * the cut, for all flows of the stage together).
  */
 struct TransferCost
 {
@@ -42,7 +42,7 @@ struct TransferCost
     double portSeconds{0};
     uint32_t cut{kNoCut}; //!< index of the tightest shared cut
     double cutSeconds{0};
-    double flows{0}; //!< connections of the class across the cut: its weight in sharing it
+    double flows{0}; //!< connections of the stage across the cut: its weight in sharing it
     Duration latency;
 
     /// Duration with port and cut to itself.
@@ -80,11 +80,11 @@ class NetworkModel
   public:
     NetworkModel(const Scenario& scenario, const RankLayout& layout);
 
-    /// One phase of a collective, done by `ranks` ranks (whole groups) like `representative`.
-    TransferCost PhaseCost(const Phase& phase, Rank representative, uint32_t ranks) const;
+    /// One phase of a collective, done at once by all groups of the stage of `representative`.
+    TransferCost PhaseCost(const Phase& phase, Rank representative) const;
 
-    /// A message of every one of `ranks` ranks like `from` to the rank like `to`.
-    TransferCost MessageCost(Bytes bytes, Rank from, Rank to, uint32_t ranks) const;
+    /// A message from `from` to `to`, while all ranks of the stage send one like it.
+    TransferCost MessageCost(Bytes bytes, Rank from, Rank to) const;
 
     uint32_t Cuts() const
     {
@@ -113,6 +113,8 @@ class NetworkModel
 
     /// Of `pods` pods to a leaf set or a zone, those that a stage is in.
     Part PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const;
+    /// Ranks of a stage in a building that has some.
+    double StageRanksIn(uint32_t building) const;
     const SiteRoute& RouteBetween(uint32_t a, uint32_t b) const;
     /// Queue pairs that a message is cut over.
     double QueuePairsUsed(double messageBytes) const;
