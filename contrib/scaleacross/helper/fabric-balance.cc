@@ -78,6 +78,7 @@ BalanceOf(const FabricHelper& fabric)
     {
         balance.inFlight += wire->GetInFlight();
         balance.dropped[static_cast<size_t>(DropReason::WireLoss)] += wire->GetLost();
+        balance.dropped[static_cast<size_t>(DropReason::LinkDown)] += wire->GetCut();
     }
     return balance;
 }
@@ -118,6 +119,11 @@ std::string
 WaitingPort(FabricPort& port)
 {
     std::string text;
+    if (!port.IsLinkUp() && port.GetQueuedPackets() > 0)
+    {
+        text += port.Describe() + " has " + std::to_string(port.GetQueuedPackets()) +
+                " packets for a wire that is down\n";
+    }
     for (uint8_t priority = 0; priority < kPriorities; ++priority)
     {
         if (port.IsPaused(priority) && port.HasWaiting(priority))

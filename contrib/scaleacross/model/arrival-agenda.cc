@@ -204,6 +204,60 @@ ArrivalAgenda::ClearAlarm()
 }
 
 void
+ArrivalAgenda::Remove(const FabricLane* lane)
+{
+    const auto entry = std::find_if(m_heap.begin(), m_heap.end(), [lane](const Entry& other) {
+        return other.lane == lane;
+    });
+    if (entry != m_heap.end())
+    {
+        m_heap.erase(entry);
+        std::vector<Entry> rest;
+        rest.swap(m_heap);
+        for (const Entry& other : rest)
+        {
+            m_heap.emplace_back();
+            SiftUp(other);
+        }
+    }
+    m_visible.clear(); // of a node that is behind, which has one wire only
+}
+
+void
+ArrivalAgenda::Finish()
+{
+    const int64_t now = SimulatorPicoseconds();
+    const std::string name = "node " + std::to_string(m_context);
+    if (m_horizon > now)
+    {
+        throw ConfigError(name,
+                          "is to change at " + std::to_string(now) + " ps, but has run ahead to " +
+                              std::to_string(m_horizon) + " ps",
+                          "a change that has been announced",
+                          "call FabricHelper::HoldAt(time) beforehand, or set LookAhead false");
+    }
+    if (m_busy)
+    {
+        throw ConfigError(name,
+                          "is to change at " + std::to_string(now) +
+                              " ps in the middle of what it does then",
+                          "a change by an event of its own",
+                          "call Simulator::ScheduleNow with it");
+    }
+    if (m_tick == 0)
+    {
+        Start();
+    }
+    for (ArrivalAgenda* sender : m_behind)
+    {
+        sender->Settle(now);
+    }
+    m_seen = now;
+    Advance(now);
+    Arm();
+}
+
+void
 ArrivalAgenda::HoldAt(int64_t time)
 {
     if (m_horizon >= time)
@@ -222,7 +276,7 @@ ArrivalAgenda::HoldAt(int64_t time)
 void
 ArrivalAgenda::ForgetHolds(int64_t now)
 {
-    while (!m_holds.empty() && m_holds.back() <= now)
+    while (!m_holds.empty() && m_holds.back() < now)
     {
         m_holds.pop_back();
     }
@@ -242,6 +296,7 @@ ArrivalAgenda::Fire()
     {
         ForgetHolds(now);
         const int64_t hold = m_holds.empty() ? kNever : m_holds.back();
+        // At the time of a hold, what is due then and no more: a change may still come.
         limit = std::max(now, std::min(now + m_window, hold) - 1);
     }
     for (ArrivalAgenda* sender : m_behind)

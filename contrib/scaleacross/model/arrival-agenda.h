@@ -112,6 +112,9 @@ class ArrivalAgenda
     /// A lane that was empty has got a packet.
     void Add(FabricLane* lane);
 
+    /// A lane from which all packets have been taken but not by Pop: a wire that has broken.
+    void Remove(const FabricLane* lane);
+
     /// The delay of a wire has changed.
     void Restart()
     {
@@ -147,6 +150,13 @@ class ArrivalAgenda
             DoSettle(time);
         }
     }
+
+    /**
+     * Does everything that is due until now, now included, for whoever changes the node or one of
+     * its wires at this moment, which comes after all else. Throws ConfigError if the node has run
+     * ahead of now, or is in the middle of something.
+     */
+    void Finish();
 
     /**
      * Announces that at `time` (ps) somebody will look at the node or change it: it does not run

@@ -57,10 +57,11 @@ class FabricDevice : public NetDevice
     ReceiveCallback m_receive;
     PromiscReceiveCallback m_promiscReceive;
 
+    TracedCallback<> m_linkChange;
+
   private:
     Ptr<Node> m_node;
     Mac48Address m_address;
-    TracedCallback<> m_linkChange;
     uint32_t m_ifIndex{0};
     uint16_t m_ipMtu{1500};
 };

@@ -29,6 +29,26 @@ FabricLane::Deliver(FabricPacket* packet, int64_t now)
     m_to->Arrive(packet, now);
 }
 
+void
+FabricLane::Break(int64_t now)
+{
+    if (!m_flight.Empty())
+    {
+        m_agenda->Remove(this);
+    }
+    m_last = now;
+    while (!m_flight.Empty())
+    {
+        FabricPacket* packet = m_flight.PopFront();
+        if (packet->kind < PacketKind::Pause)
+        {
+            ++m_cut;
+            m_to->NotifyDrop(*packet, DropReason::LinkDown);
+        }
+        PacketPool::Return(packet);
+    }
+}
+
 uint64_t
 FabricLane::InFlight() const
 {

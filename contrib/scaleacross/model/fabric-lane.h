@@ -109,10 +109,19 @@ class FabricLane
     /// Hands a packet that has been popped to the receiver, or drops it if the wire lost it.
     void Deliver(FabricPacket* packet, int64_t now);
 
-    /// Packets the wire has lost so far.
+    /// The wire breaks at `now`: everything on it is lost.
+    void Break(int64_t now);
+
+    /// Packets the wire has lost so far by its loss model.
     uint64_t Lost() const
     {
         return m_lost;
+    }
+
+    /// Packets that were on it when it broke.
+    uint64_t Cut() const
+    {
+        return m_cut;
     }
 
     /// Packets in flight, pause frames not counted; found by walking along the wire.
@@ -132,6 +141,7 @@ class FabricLane
     int64_t m_delay{0}; //!< ps
     int64_t m_last{0};  //!< arrival of the last packet put on
     uint64_t m_lost{0};
+    uint64_t m_cut{0};
     ns3::Ptr<ns3::FabricLossModel> m_loss; //!< null: nothing is lost
 };
 

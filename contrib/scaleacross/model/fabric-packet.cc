@@ -34,6 +34,8 @@ NameOf(DropReason reason)
         return "send-queue-full";
     case DropReason::Broadcast:
         return "broadcast";
+    case DropReason::LinkDown:
+        return "link-down";
     }
     return "unknown";
 }

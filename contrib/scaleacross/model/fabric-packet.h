@@ -46,10 +46,11 @@ enum class DropReason : uint8_t
     NoQueuePair,      //!< the destination NIC has no such queue pair
     PfcWatchdog,      //!< waited in, or came in for, a queue that the PFC watchdog has given up
     SendQueueFull,    //!< foreign: the sending NIC's queue is full
-    Broadcast         //!< foreign: to a broadcast or multicast address, which no fabric delivers
+    Broadcast,        //!< foreign: to a broadcast or multicast address, which no fabric delivers
+    LinkDown          //!< was on a wire that broke, or waited for one that is down
 };
 
-constexpr uint32_t kDropReasons = 11;
+constexpr uint32_t kDropReasons = 12;
 
 /// "wire-loss", "shared-buffer-full" and so on.
 const char* NameOf(DropReason reason);

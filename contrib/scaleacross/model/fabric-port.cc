@@ -29,6 +29,8 @@ using scaleacross::SimulatorPicoseconds;
 namespace
 {
 constexpr uint64_t kPsPerByteAtOneBitPerSecond = 8'000'000'000'000;
+/// All priorities and pause frames.
+constexpr uint32_t kEverything = (2U << scaleacross::kPriorities) - 1;
 
 /// The largest priority whose bit is set. Domain: mask is not 0.
 uint8_t
@@ -207,6 +209,12 @@ Ptr<Channel>
 FabricPort::GetChannel() const
 {
     return m_wire;
+}
+
+bool
+FabricPort::IsLinkUp() const
+{
+    return m_wire != nullptr && !m_down;
 }
 
 Ptr<FabricWire>
@@ -521,6 +529,10 @@ FabricPort::Depart()
 void
 FabricPort::SendPause(uint8_t priority, bool pause, int64_t now)
 {
+    if (m_down)
+    {
+        return;
+    }
     CatchUp(now);
     FabricPacket* frame = m_pool.Take();
     frame->kind = pause ? PacketKind::Pause : PacketKind::Resume;
@@ -553,32 +565,8 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
 {
     CatchUp(now);
     ++m_pausesReceived;
-    bool pause = packet.kind == PacketKind::Pause;
-    uint32_t before = m_told;
-    uint32_t bit = 1U << packet.pauseClass;
-    m_told = pause ? m_told | bit : m_told & ~bit;
-    m_paused = m_told & ~m_ignored;
-    if (before == 0 && m_told != 0)
-    {
-        m_pausedSince = now;
-    }
-    if (before != 0 && m_told == 0)
-    {
-        m_pausedTotal += now - m_pausedSince;
-    }
-    m_pauseTrace(packet.pauseClass, pause);
-    if (m_told != before)
-    {
-        if (pause)
-        {
-            m_stoppedSince[packet.pauseClass] = now;
-        }
-        else
-        {
-            m_stoppedTotal[packet.pauseClass] += now - m_stoppedSince[packet.pauseClass];
-        }
-        PauseChanged(packet.pauseClass, pause, now);
-    }
+    const bool pause = packet.kind == PacketKind::Pause;
+    SetStopped(packet.pauseClass, pause, now);
     if (!pause)
     {
         Kick(now);
@@ -587,11 +575,108 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
 }
 
 void
+FabricPort::SetStopped(uint8_t priority, bool stopped, int64_t now)
+{
+    const uint32_t before = m_told;
+    const uint32_t bit = 1U << priority;
+    m_told = stopped ? m_told | bit : m_told & ~bit;
+    UpdatePaused();
+    if (before == 0 && m_told != 0)
+    {
+        m_pausedSince = now;
+    }
+    if (before != 0 && m_told == 0)
+    {
+        m_pausedTotal += now - m_pausedSince;
+    }
+    m_pauseTrace(priority, stopped);
+    if (m_told != before)
+    {
+        if (stopped)
+        {
+            m_stoppedSince[priority] = now;
+        }
+        else
+        {
+            m_stoppedTotal[priority] += now - m_stoppedSince[priority];
+        }
+        PauseChanged(priority, stopped, now);
+    }
+}
+
+void
+FabricPort::UpdatePaused()
+{
+    m_paused = m_down ? kEverything : m_told & ~m_ignored;
+}
+
+void
 FabricPort::IgnorePause(uint8_t priority, bool ignore)
 {
     uint32_t bit = 1U << priority;
     m_ignored = ignore ? m_ignored | bit : m_ignored & ~bit;
-    m_paused = m_told & ~m_ignored;
+    UpdatePaused();
+}
+
+// --- Failure of the wire
+// --------------------------------------------------------------------------
+
+void
+FabricPort::SetLinkUp(bool up, int64_t now)
+{
+    m_down = !up;
+    UpdatePaused();
+    if (up)
+    {
+        return;
+    }
+    if (m_freeAt > now)
+    {
+        m_freeAt = now;
+        m_remainder = 0;
+        if (m_inService)
+        {
+            m_inService = false;
+            Finished();
+        }
+    }
+    Queue& control = m_queues[kLinkControl];
+    while (!control.packets.Empty())
+    {
+        PacketPool::Return(control.packets.PopFront());
+    }
+    control.bytes = 0;
+    m_queued &= ~(1U << kLinkControl);
+    for (uint8_t priority = 0; priority < scaleacross::kPriorities; ++priority)
+    {
+        if (((m_told >> priority) & 1U) != 0)
+        {
+            SetStopped(priority, false, now);
+        }
+    }
+    NoteBacklog(now);
+}
+
+void
+FabricPort::LinkChanged(bool up, int64_t now)
+{
+    DoLinkChanged(up, now);
+    if (up)
+    {
+        Kick(now);
+        Resumed(now);
+    }
+    m_linkChange();
+}
+
+void
+FabricPort::DoLinkChanged(bool, int64_t)
+{
+}
+
+void
+FabricPort::RateChanged(int64_t)
+{
 }
 
 void
@@ -683,7 +768,7 @@ FabricPort::HasWaiting(uint8_t priority) const
 bool
 FabricPort::IsBlocked(uint8_t priority) const
 {
-    return ((((m_queued | m_pullable) & m_paused) >> priority) & 1U) != 0;
+    return ((((m_queued | m_pullable) & m_told & ~m_ignored) >> priority) & 1U) != 0;
 }
 
 Time

@@ -43,6 +43,10 @@ class FabricWire;
  * MessageStarted of a queue pair), every departure is an event, so that sinks see it at its time.
  * Results are the same either way.
  *
+ * While its wire is down the port starts nothing and its queues keep what they hold (a switch may
+ * throw it away: FabricSwitch::KeepAtDownPort); the packet being sent is cut off, and pauses of
+ * both ends are void.
+ *
  * Left out: cut-through, pause quanta that run out.
  */
 class FabricPort : public FabricDevice
@@ -69,6 +73,8 @@ class FabricPort : public FabricDevice
     void SetQuanta(std::string quanta);
 
     Ptr<Channel> GetChannel() const override;
+    /// It has a wire, and that is not down.
+    bool IsLinkUp() const override;
     Ptr<FabricWire> GetWire() const;
     /// Port at the other end of the wire, null if there is none.
     Ptr<FabricPort> GetPeer() const;
@@ -160,7 +166,17 @@ class FabricPort : public FabricDevice
     /// Lets a priority send although the neighbour keeps it stopped. CatchUp first, Kick after.
     void IgnorePause(uint8_t priority, bool ignore);
 
-    /// Sends a pause or resume frame at the head of everything.
+    /// Its wire breaks, or is back: cuts off what is being sent, forgets pauses and starts nothing
+    /// until it is back. CatchUp first, LinkChanged after.
+    void SetLinkUp(bool up, int64_t now);
+
+    /// After SetLinkUp, and when the wire is empty: goes on, and tells whoever wants to know.
+    void LinkChanged(bool up, int64_t now);
+
+    /// The rate of both ends of the wire has changed.
+    virtual void RateChanged(int64_t now);
+
+    /// Sends a pause or resume frame at the head of everything; none while the wire is down.
     void SendPause(uint8_t priority, bool pause, int64_t now);
 
     /// A packet has come in by this port.
@@ -223,8 +239,11 @@ class FabricPort : public FabricDevice
     /// The neighbour has stopped a priority that it had not stopped, or lets it go on.
     virtual void PauseChanged(uint8_t priority, bool paused, int64_t now);
 
-    /// The neighbour has lifted a pause.
+    /// The neighbour has lifted a pause, or the wire is back.
     virtual void Resumed(int64_t now);
+
+    /// The wire has broken, or is back.
+    virtual void DoLinkChanged(bool up, int64_t now);
 
     /// SetNextEligible's time has come: announces by SetPullable what Pull has from `now` on, and
     /// sets the time anew.
@@ -282,6 +301,8 @@ class FabricPort : public FabricDevice
     void PlanDeparture(int64_t now, bool ready);
     int64_t Serialise(uint32_t bytes);
     void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
+    void SetStopped(uint8_t priority, bool stopped, int64_t now);
+    void UpdatePaused();
     void TraceQueue(uint64_t before);
     void ScheduleDeparture(int64_t now, int64_t at);
     void Depart();
@@ -313,6 +334,7 @@ class FabricPort : public FabricDevice
     uint64_t m_pausesReceived{0};
     uint32_t m_told{0};    //!< bit per priority that the neighbour has stopped
     uint32_t m_ignored{0}; //!< bit per priority that sends in spite of it
+    bool m_down{false};    //!< the wire is broken
     int64_t m_pausedSince{0};
     int64_t m_pausedTotal{0};
     std::array<int64_t, scaleacross::kPriorities> m_stoppedSince{};

@@ -113,6 +113,13 @@ FabricSwitch::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_watchdogForward),
                           MakeBooleanChecker())
+            .AddAttribute("KeepAtDownPort",
+                          "What is done with packets for a port whose wire is down: throw them "
+                          "away (false), or keep them until there is another way or the wire is "
+                          "back (true).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_keepAtDownPort),
+                          MakeBooleanChecker())
             .AddAttribute("LookAhead",
                           "Let one event do what is due within the least delay of the wires that "
                           "lead here, as nothing can arrive sooner. Results are the same; what is "
@@ -279,15 +286,10 @@ FabricSwitch::CheckConfig()
                          m_watchdogForward);
     m_pausingBits.assign(GetNPorts(), 0);
     m_headroom.assign(GetNPorts(), 0);
-    uint32_t priorities = 0;
-    for (uint8_t priority = 0; priority < kPriorities; ++priority)
-    {
-        priorities += (m_lossless >> priority) & 1U;
-    }
+    const uint32_t priorities = CountLossless();
     for (uint32_t i = 0; i < GetNPorts() && priorities > 0; ++i)
     {
-        Ptr<FabricPort> peer = m_ports[i]->GetPeer();
-        if (!peer)
+        if (!m_ports[i]->GetPeer())
         {
             continue; // FabricPort itself complains
         }
@@ -296,15 +298,7 @@ FabricSwitch::CheckConfig()
             m_buffer.SetLossy(i);
             continue;
         }
-        uint64_t headroom =
-            scaleacross::HeadroomBytes({m_ports[i]->GetWire()->GetDelay().GetPicoSeconds(),
-                                        peer->GetDataRate().GetBitRate(),
-                                        m_ports[i]->GetDataRate().GetBitRate(),
-                                        m_maxPacket,
-                                        priorities,
-                                        m_ports[i]->PauseSize(),
-                                        m_response.GetPicoSeconds()});
-        m_headroom[i] = static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
+        m_headroom[i] = HeadroomOf(i);
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
             m_buffer.Reserve(i, priority, m_buffer.IsLossless(i, priority) ? m_headroom[i] : 0);
@@ -324,6 +318,32 @@ FabricSwitch::CheckConfig()
     }
     SetUpEcn();
     m_checked = true;
+}
+
+uint32_t
+FabricSwitch::CountLossless() const
+{
+    uint32_t priorities = 0;
+    for (uint8_t priority = 0; priority < kPriorities; ++priority)
+    {
+        priorities += (m_lossless >> priority) & 1U;
+    }
+    return priorities;
+}
+
+uint64_t
+FabricSwitch::HeadroomOf(uint32_t port) const
+{
+    const SwitchPort& own = *m_ports[port];
+    const uint64_t headroom =
+        scaleacross::HeadroomBytes({own.GetWire()->GetDelay().GetPicoSeconds(),
+                                    own.GetPeer()->GetDataRate().GetBitRate(),
+                                    own.GetDataRate().GetBitRate(),
+                                    m_maxPacket,
+                                    CountLossless(),
+                                    own.PauseSize(),
+                                    m_response.GetPicoSeconds()});
+    return static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
 }
 
 void
@@ -386,10 +406,30 @@ FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet) con
     return group.ports[n == 1 ? 0 : scaleacross::ScaleHash(m_flowHash(packet), n)];
 }
 
+inline void
+FabricSwitch::Join(SwitchPort& egress, FabricPacket* packet, int64_t now)
+{
+    if (packet->ecnCapable && ((m_ecn >> packet->priority) & 1U) != 0)
+    {
+        egress.MarkIfCongested(*packet);
+    }
+    const bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
+    egress.Enqueue(packet, now);
+    egress.Kick(now);
+    if (firstLossless && egress.HasLossless(m_lossless))
+    {
+        m_agenda.SetAlarm(egress.FreeAt());
+    }
+}
+
 void
 FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
 {
     const PortGroup* group = m_routes.Lookup(packet->destination);
+    if (group == nullptr && m_keepAtDownPort)
+    {
+        group = DeadGroup(*packet);
+    }
     if (group == nullptr)
     {
         Drop(ingress, packet, DropReason::NoRoute);
@@ -403,25 +443,16 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     --packet->hops;
     SwitchPort& egress = *m_ports[ChoosePort(*group, *packet)];
     egress.CatchUp(now);
-    if (egress.m_marked != 0 && !WatchdogAdmits(egress, *packet, now))
+    DropReason reason{};
+    if (egress.m_marked != 0 && !MayJoin(egress, *packet, now, reason))
     {
-        Drop(ingress, packet, DropReason::PfcWatchdog);
+        Drop(ingress, packet, reason);
         return;
     }
     if (Admit(ingress, egress, *packet, now))
     {
         packet->ingress = static_cast<uint16_t>(ingress.m_number);
-        if (packet->ecnCapable && ((m_ecn >> packet->priority) & 1U) != 0)
-        {
-            egress.MarkIfCongested(*packet);
-        }
-        bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
-        egress.Enqueue(packet, now);
-        egress.Kick(now);
-        if (firstLossless && egress.HasLossless(m_lossless))
-        {
-            m_agenda.SetAlarm(egress.FreeAt());
-        }
+        Join(egress, packet, now);
         return;
     }
     Drop(ingress,
@@ -570,6 +601,209 @@ FabricSwitch::HandleAlarm(int64_t now)
     m_agenda.SetAlarm(m_watchdog.Due());
 }
 
+// --- Failures
+// ---------------------------------------------------------------------------------------
+
+bool
+FabricSwitch::MayJoin(SwitchPort& egress,
+                      const FabricPacket& packet,
+                      int64_t now,
+                      DropReason& reason)
+{
+    if ((egress.m_marked & SwitchPort::kDeadEnd) != 0)
+    {
+        reason = DropReason::LinkDown;
+        return false;
+    }
+    reason = DropReason::PfcWatchdog;
+    return WatchdogAdmits(egress, packet, now);
+}
+
+void
+FabricSwitch::LinkChanged(SwitchPort& port, bool up, int64_t now)
+{
+    if (up)
+    {
+        port.m_marked = static_cast<uint16_t>(port.m_marked & ~SwitchPort::kDeadEnd);
+        return;
+    }
+    const uint32_t number = port.m_number;
+    for (uint8_t priority = 0; priority < kPriorities; ++priority)
+    {
+        const auto stopped = std::find_if(m_pausing.begin(), m_pausing.end(), [&](const auto& in) {
+            return in.port == number && in.priority == priority;
+        });
+        if (stopped != m_pausing.end())
+        {
+            m_pausing.erase(stopped);
+            m_pausingBits[number] = static_cast<uint8_t>(m_pausingBits[number] & ~(1U << priority));
+            m_pauseTrace(number, priority, false);
+        }
+    }
+    if (!m_keepAtDownPort)
+    {
+        port.m_marked = static_cast<uint16_t>(port.m_marked | SwitchPort::kDeadEnd);
+        DropQueues(port, DropReason::LinkDown, now);
+    }
+    PlanResumeAt(now); // the packet that was being sent does not count any more
+}
+
+void
+FabricSwitch::RateChanged(uint32_t port, int64_t now)
+{
+    // Rounded up, which may differ by a byte.
+    if (m_checked && m_headroom[port] > 0 && HeadroomOf(port) > m_headroom[port] + 1)
+    {
+        throw ConfigError(m_ports[port]->Describe(),
+                          "is to have a rate that needs a PFC headroom of " +
+                              std::to_string(HeadroomOf(port)) + " bytes, and " +
+                              std::to_string(m_headroom[port]) +
+                              " bytes were reserved at the beginning",
+                          "no rate above the first one during a run",
+                          "begin with the highest rate");
+    }
+    PlanResumeAt(now);
+}
+
+void
+FabricSwitch::PlanResumeAt(int64_t now)
+{
+    if (!m_pausing.empty())
+    {
+        m_agenda.SetAlarm(now);
+    }
+}
+
+void
+FabricSwitch::DropQueue(SwitchPort& port, uint8_t priority, DropReason reason, int64_t now)
+{
+    scaleacross::PacketList packets = port.TakeQueue(priority, now);
+    while (!packets.Empty())
+    {
+        FabricPacket* packet = packets.PopFront();
+        m_buffer.Release(packet->ingress, priority, packet->size);
+        Drop(*m_ports[packet->ingress], packet, reason);
+    }
+}
+
+void
+FabricSwitch::DropQueues(SwitchPort& port, DropReason reason, int64_t now)
+{
+    for (uint8_t priority = 0; priority < kPriorities; ++priority)
+    {
+        if (!port.QueueOf(priority).Empty())
+        {
+            DropQueue(port, priority, reason, now);
+        }
+    }
+}
+
+void
+FabricSwitch::DropAll()
+{
+    if (!IsInitialized())
+    {
+        return; // nothing has come yet
+    }
+    m_agenda.Finish();
+    const int64_t now = SimulatorPicoseconds();
+    CatchUp(now);
+    for (const auto& port : m_ports)
+    {
+        DropQueues(*port, DropReason::LinkDown, now);
+    }
+    PlanResumeAt(now);
+}
+
+void
+FabricSwitch::ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& change)
+{
+    if (!IsInitialized())
+    {
+        change(m_routes);
+        return;
+    }
+    m_agenda.Finish();
+    change(m_routes);
+    const int64_t now = SimulatorPicoseconds();
+    CatchUp(now);
+    for (const auto& port : m_ports)
+    {
+        // Larger priorities first: the first packet to join an idle port starts.
+        for (uint8_t priority = kPriorities; priority-- > 0 && !port->IsLinkUp();)
+        {
+            Reroute(*port, priority, now);
+        }
+    }
+}
+
+void
+FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
+{
+    const FabricPacket* waiting = from.QueueOf(priority).Front();
+    while (waiting != nullptr && !MustMove(*waiting, from))
+    {
+        waiting = waiting->next;
+    }
+    if (waiting == nullptr)
+    {
+        return;
+    }
+    scaleacross::PacketList packets = from.TakeQueue(priority, now);
+    while (!packets.Empty())
+    {
+        FabricPacket* packet = packets.PopFront();
+        if (!MustMove(*packet, from))
+        {
+            from.Enqueue(packet, now);
+            continue;
+        }
+        const PortGroup* group = m_routes.Lookup(packet->destination);
+        if (group == nullptr)
+        {
+            m_buffer.Release(packet->ingress, priority, packet->size);
+            Drop(*m_ports[packet->ingress], packet, DropReason::NoRoute);
+            continue;
+        }
+        SwitchPort& to = *m_ports[ChoosePort(*group, *packet)];
+        to.CatchUp(now);
+        DropReason reason{};
+        if (to.m_marked != 0 && !MayJoin(to, *packet, now, reason))
+        {
+            m_buffer.Release(packet->ingress, priority, packet->size);
+            Drop(*m_ports[packet->ingress], packet, reason);
+            continue;
+        }
+        m_rerouted += &to != &from ? 1 : 0;
+        Join(to, packet, now);
+    }
+    PlanResumeAt(now);
+}
+
+bool
+FabricSwitch::MustMove(const FabricPacket& packet, const SwitchPort& from) const
+{
+    const PortGroup* group = m_routes.Lookup(packet.destination);
+    if (group == nullptr)
+    {
+        return m_routes.RangeOf(packet.destination) == nullptr;
+    }
+    return group->ports.size() > 1 || group->ports.front() != from.GetPortNumber();
+}
+
+const PortGroup*
+FabricSwitch::DeadGroup(const FabricPacket& packet) const
+{
+    const auto* range = m_routes.RangeOf(packet.destination);
+    return range == nullptr ? nullptr : &m_routes.GroupOf(*range);
+}
+
+uint64_t
+FabricSwitch::GetRerouted() const
+{
+    return m_rerouted;
+}
+
 // --- PFC watchdog
 // ---------------------------------------------------------------------------------
 
@@ -606,7 +840,7 @@ FabricSwitch::Mark(uint32_t port, uint8_t priority, bool marked)
 {
     uint32_t bit = 1U << priority;
     uint32_t bits = m_ports[port]->m_marked;
-    m_ports[port]->m_marked = static_cast<uint8_t>(marked ? bits | bit : bits & ~bit);
+    m_ports[port]->m_marked = static_cast<uint16_t>(marked ? bits | bit : bits & ~bit);
 }
 
 void
@@ -620,13 +854,7 @@ FabricSwitch::BeginStorm(uint32_t port, uint8_t priority, int64_t now)
         egress.Kick(now);
         return;
     }
-    scaleacross::PacketList packets = egress.TakeQueue(priority, now);
-    while (!packets.Empty())
-    {
-        FabricPacket* packet = packets.PopFront();
-        m_buffer.Release(packet->ingress, priority, packet->size);
-        Drop(*m_ports[packet->ingress], packet, DropReason::PfcWatchdog);
-    }
+    DropQueue(egress, priority, DropReason::PfcWatchdog, now);
 }
 
 void

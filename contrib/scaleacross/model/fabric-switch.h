@@ -14,6 +14,7 @@
 #include "ns3/object.h"
 
 #include <array>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,15 @@ namespace ns3
  *
  * ECN: a packet that may be marked, of a priority in EcnPriorities, is marked with a probability
  * that follows from the bytes waiting in its egress queue when it joins, or leaves (EcnMarker).
+ *
+ * A port whose wire is down (FabricWire::SetUp) is in the tables until somebody takes it out
+ * (ChangeRoutes; FabricEvents does so after a detection delay). What waits for it, and what comes
+ * for it meanwhile, is thrown away as link-down, or with KeepAtDownPort waits until the tables know
+ * another way or the wire is back; what no table names any more is dropped as no-route. Memory is
+ * freed by the normal rules. The switch forgets that it has stopped the neighbour on this port;
+ * should the wire be back while that ingress still holds more than it may, the next packet that
+ * comes in by it asks for a pause again, and what does not fit into the headroom that is still in
+ * use is dropped.
  *
  * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
@@ -65,6 +75,17 @@ class FabricSwitch : public Object,
     /// Where packets go. To be filled before time zero.
     scaleacross::RouteTable& Routes();
     const scaleacross::RouteTable& Routes() const;
+
+    /**
+     * Changes the routes during a run, at the Simulator's time and after all else that happens at
+     * that time. Packets that wait for a port whose wire is down then go by another one if the
+     * routes name one. Throws ConfigError if the switch has run ahead of now.
+     */
+    void ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& change);
+
+    /// Throws all packets away that wait in any queue, as a switch does that has lost its power:
+    /// link-down. Throws ConfigError if the switch has run ahead of now.
+    void DropAll();
 
     /**
      * Computes the headroom of every port and checks the configuration; throws ConfigError with the
@@ -125,6 +146,9 @@ class FabricSwitch : public Object,
     /// Fixes the random streams of the ports' marking, one per port; returns how many that are.
     int64_t AssignStreams(int64_t stream);
 
+    /// Packets that waited for a port whose wire was down and have been given another way.
+    uint64_t GetRerouted() const;
+
     /// Packets waiting in all ports, found by walking along the queues.
     uint64_t GetQueuedPackets() const;
 
@@ -149,7 +173,22 @@ class FabricSwitch : public Object,
     void EndStorm(uint32_t port, uint8_t priority, int64_t now) override;
     void WatchPause(uint32_t port, uint8_t priority, bool paused, int64_t now);
     bool WatchdogAdmits(SwitchPort& egress, const scaleacross::FabricPacket& packet, int64_t now);
+    bool MayJoin(SwitchPort& egress,
+                 const scaleacross::FabricPacket& packet,
+                 int64_t now,
+                 scaleacross::DropReason& reason);
+    void Join(SwitchPort& egress, scaleacross::FabricPacket* packet, int64_t now);
 
+    void LinkChanged(SwitchPort& port, bool up, int64_t now);
+    void RateChanged(uint32_t port, int64_t now);
+    uint32_t CountLossless() const;
+    uint64_t HeadroomOf(uint32_t port) const;
+    void PlanResumeAt(int64_t now);
+    void DropQueues(SwitchPort& port, scaleacross::DropReason reason, int64_t now);
+    void DropQueue(SwitchPort& port, uint8_t priority, scaleacross::DropReason reason, int64_t now);
+    void Reroute(SwitchPort& from, uint8_t priority, int64_t now);
+    bool MustMove(const scaleacross::FabricPacket& packet, const SwitchPort& from) const;
+    const scaleacross::PortGroup* DeadGroup(const scaleacross::FabricPacket& packet) const;
     void Forward(SwitchPort& ingress, scaleacross::FabricPacket* packet, int64_t now);
     uint16_t ChoosePort(const scaleacross::PortGroup& group,
                         const scaleacross::FabricPacket& packet) const;
@@ -179,6 +218,7 @@ class FabricSwitch : public Object,
     int64_t m_caughtUp{-1}; //!< time of the last CatchUp of all ports
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
+    uint64_t m_rerouted{0};
     std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
     std::vector<uint64_t> m_headroom; //!< per port, of each lossless priority
     bool m_checked{false};
@@ -197,6 +237,7 @@ class FabricSwitch : public Object,
     Time m_watchdogDetection;
     Time m_watchdogRestoration;
     bool m_watchdogForward{false};
+    bool m_keepAtDownPort{false};
     uint32_t m_ecnMask{0};
     uint64_t m_kmin{0};
     uint64_t m_kmax{0};

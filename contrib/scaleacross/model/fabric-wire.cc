@@ -95,7 +95,11 @@ FabricWire::GetTypeId()
                 "direction gets one of its own.",
                 StringValue(""),
                 MakeStringAccessor(&FabricWire::SetLossModels, &FabricWire::GetLossModels),
-                MakeStringChecker());
+                MakeStringChecker())
+            .AddTraceSource("Up",
+                            "The wire breaks (false) or is back (true), and both ends know.",
+                            MakeTraceSourceAccessor(&FabricWire::m_upTrace),
+                            "ns3::FabricWire::LinkTracedCallback");
     return tid;
 }
 
@@ -201,6 +205,89 @@ FabricWire::CatchUp()
                               "call FabricHelper::HoldAt(time) beforehand, or set LookAhead false");
         }
         port->BringUpToDate();
+    }
+}
+
+void
+FabricWire::Finish()
+{
+    for (const auto& port : m_ports)
+    {
+        // Before the run there is nothing to finish, and nodes are not ready for it.
+        if (port && port->IsInitialized())
+        {
+            port->Agenda().Finish();
+        }
+    }
+    const int64_t now = scaleacross::SimulatorPicoseconds();
+    for (const auto& port : m_ports)
+    {
+        if (port && port->IsInitialized())
+        {
+            port->CatchUp(now);
+        }
+    }
+}
+
+bool
+FabricWire::IsUp() const
+{
+    return m_up;
+}
+
+void
+FabricWire::SetUp(bool up)
+{
+    if (!m_ports[0])
+    {
+        throw ConfigError("FabricWire::SetUp",
+                          "the wire joins no ports",
+                          "a wire that is attached",
+                          "call Attach first");
+    }
+    if (m_up == up)
+    {
+        return;
+    }
+    Finish();
+    const int64_t now = scaleacross::SimulatorPicoseconds();
+    m_up = up;
+    // First both ends know, then sinks may look at anything.
+    for (const auto& port : m_ports)
+    {
+        port->SetLinkUp(up, now);
+    }
+    if (!up)
+    {
+        for (auto& lane : m_lanes)
+        {
+            lane.Break(now);
+        }
+    }
+    for (const auto& port : m_ports)
+    {
+        port->LinkChanged(up, now);
+    }
+    m_upTrace(up);
+}
+
+void
+FabricWire::SetDataRate(DataRate rate)
+{
+    Finish();
+    for (const auto& port : m_ports)
+    {
+        if (port)
+        {
+            port->SetDataRate(rate);
+        }
+    }
+    for (const auto& port : m_ports)
+    {
+        if (port)
+        {
+            port->RateChanged(scaleacross::SimulatorPicoseconds());
+        }
     }
 }
 
@@ -315,6 +402,12 @@ uint64_t
 FabricWire::GetLost() const
 {
     return m_lanes[0].Lost() + m_lanes[1].Lost();
+}
+
+uint64_t
+FabricWire::GetCut() const
+{
+    return m_lanes[0].Cut() + m_lanes[1].Cut();
 }
 
 int64_t

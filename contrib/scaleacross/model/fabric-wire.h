@@ -6,7 +6,9 @@
 #include "fabric-lane.h"
 
 #include "ns3/channel.h"
+#include "ns3/data-rate.h"
 #include "ns3/nstime.h"
+#include "ns3/traced-callback.h"
 
 #include <array>
 #include <cstdint>
@@ -16,7 +18,7 @@ namespace ns3
 {
 
 /**
- * A full-duplex cable between two ports: propagation delay and random loss.
+ * A full-duplex cable between two ports: propagation delay, random loss, and failure.
  *
  * Model: a packet whose last bit leaves the sender at t arrives, whole, at t + Delay. Packets, ACKs
  * included, may be lost in either direction: with probability LossRate each, or as a
@@ -24,14 +26,28 @@ namespace ns3
  * one). A lost packet takes its time on the wire all the same. Pause frames are never lost: real
  * ones are repeated, which is not modelled.
  *
- * Left out: flaps.
+ * It may break (SetUp(false)) and come back. A change at t comes after everything else that happens
+ * at t at its two ends: a packet whose last bit is there at t has arrived. All others on the wire
+ * are lost in both directions as link-down, the ones being sent and pause frames included. The line
+ * is free at once, but nothing starts on it until it is up again. Pauses that one end had asked of
+ * the other are void; both begin anew without any. Its rate may change too (SetDataRate): the
+ * packets being sent are finished at the old one.
+ *
+ * With look-ahead, changes during a run have to be announced (FabricHelper::HoldAt).
+ *
+ * Left out: an end that does not notice, one direction that fails alone, negotiation when it comes
+ * up.
  *
  * Worked case: 1,048 bytes over 100 Gb/s and a 1 us wire leave in 83.84 ns and are there, if the
- * sender was idle, 1,083.84 ns after they were handed to it.
+ * sender was idle, 1,083.84 ns after they were handed to it. If the wire breaks 1,083.84 ns after
+ * that time, they are there; a picosecond before, they are lost.
  */
 class FabricWire : public Channel
 {
   public:
+    /// Signature of a trace source.
+    using LinkTracedCallback = void (*)(bool up);
+
     static TypeId GetTypeId();
     FabricWire();
     ~FabricWire() override;
@@ -63,10 +79,19 @@ class FabricWire : public Channel
     /// Domain: a model that no other direction has.
     void SetLossModel(std::size_t i, Ptr<FabricLossModel> model);
 
+    bool IsUp() const;
+    /// Breaks the wire, or brings it back. Throws ConfigError if an end has run ahead of now.
+    void SetUp(bool up);
+    /// Rate of both ports. Throws ConfigError like SetUp, and if a switch has reserved too little
+    /// headroom for it.
+    void SetDataRate(DataRate rate);
+
     /// Packets in flight in both directions.
     uint64_t GetInFlight() const;
-    /// Packets lost in both directions.
+    /// Packets lost in both directions by LossRate or LossModel.
     uint64_t GetLost() const;
+    /// Packets that were on the wire when it broke, in both directions.
+    uint64_t GetCut() const;
 
     /// Fixes the streams of both directions, also for models that are set later: `stream` for one,
     /// `stream` + 1 (or what the first one's model leaves) for the other. Returns how many are
@@ -78,14 +103,18 @@ class FabricWire : public Channel
     void Install(std::size_t i, Ptr<FabricLossModel> model);
     /// What has left before now has left under the conditions up to now.
     void CatchUp();
+    /// Everything that happens at its ends until now, now included, has happened.
+    void Finish();
 
     std::array<Ptr<FabricPort>, 2> m_ports;
     std::array<scaleacross::FabricLane, 2> m_lanes;
     Time m_delay;
+    bool m_up{true};
     double m_loss{0};
     std::string m_lossModels;
     std::array<Ptr<IidLossModel>, 2> m_iid;     //!< what LossRate has made
     std::array<int64_t, 2> m_streams{{-1, -1}}; //!< -1: not fixed
+    TracedCallback<bool> m_upTrace;
 };
 
 } // namespace ns3

@@ -476,6 +476,15 @@ RdmaNic::ForgetDeadline()
 }
 
 void
+RdmaNic::DoLinkChanged(bool up, int64_t now)
+{
+    for (const auto& queuePair : m_queuePairs)
+    {
+        queuePair->LinkChanged(up, now);
+    }
+}
+
+void
 RdmaNic::HandleAlarm(int64_t now)
 {
     CatchUp(now);
@@ -489,6 +498,7 @@ RdmaNic::HandleAlarm(int64_t now)
     {
         queuePair->ShowPosted();
         UpdateActive(queuePair);
+        queuePair->RunTimerIfDown(now);
     }
     m_foreign.ShowPosted();
     if (m_foreignReady == kNoPriority && m_foreign.IsReady())

@@ -39,6 +39,9 @@ class RdmaQueuePair;
  * which stands for its fabric address; broadcasts are refused. On arrival they are handed to the
  * receive callbacks as any NetDevice does.
  *
+ * While its wire is down everything waits, and the retransmission timers of queue pairs that have
+ * something to send run: a wire that stays down ends in their retry limit.
+ *
  * Left out: PCIe and memory, doorbells, a limit on active queue pairs, ECN marks in IP headers.
  *
  * Worked case: MTU 4,096 at 400 Gb/s: a full packet is 4,178 bytes, 83.56 ns, so payload travels at
@@ -153,6 +156,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
     void AdmitEligible(int64_t now) override;
     void Departed() override;
+    void DoLinkChanged(bool up, int64_t now) override;
     scaleacross::FabricPacket* PullForeign(int64_t start);
     void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
     bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);

@@ -315,6 +315,26 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         ApplyWindow();
     }
     UpdateSending();
+    RunTimerIfDown(now);
+}
+
+void
+RdmaQueuePair::LinkChanged(bool up, int64_t now)
+{
+    if (up && m_sentUpTo == m_una)
+    {
+        SetDeadline(kNever); // it starts when the first packet leaves
+    }
+    RunTimerIfDown(now);
+}
+
+void
+RdmaQueuePair::RunTimerIfDown(int64_t now)
+{
+    if (m_deadline == kNever && m_visible > 0 && m_timeout != 0 && !m_nic->IsLinkUp())
+    {
+        SetDeadline(now + m_timeout);
+    }
 }
 
 void

@@ -52,7 +52,8 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  * RetryCount timeouts without progress the next one is an error. The timer runs while anything that
  * has been sent is unacknowledged. It starts with the first such packet and with each progress;
  * when the sender has gone back, at once, and again when the first repetition leaves. A pause may
- * keep repetitions from leaving, but not the timer from running.
+ * keep repetitions from leaving, but not the timer from running. While the wire of the NIC is down,
+ * the timer also runs for what has been posted and could not leave yet.
  *
  * Operations: a write is placed in memory and the receiver's software hears nothing; a write with
  * immediate and a send use up a posted receive and notify it. ReceiveQueueDepth 0 stands for a
@@ -190,6 +191,10 @@ class RdmaQueuePair : public Object
     void HandleAck(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleCnp(int64_t now);
     void HandleTimeout(int64_t now);
+    /// The wire of its NIC has broken, or is back.
+    void LinkChanged(bool up, int64_t now);
+    /// While the wire of its NIC is down, what waits for it has its timer running.
+    void RunTimerIfDown(int64_t now);
 
     /// ps; the next packet may start then or later. 0: at any time.
     int64_t Eligible() const

@@ -80,6 +80,18 @@ class RouteTable
     /// The ports to a destination that are up, null if there are none.
     const PortGroup* Lookup(uint32_t destination) const
     {
+        const Range* range = RangeOf(destination);
+        if (range == nullptr)
+        {
+            return nullptr;
+        }
+        const PortGroup& group = m_live[range->group];
+        return group.ports.empty() ? nullptr : &group;
+    }
+
+    /// The range a destination is in, null if it is in none.
+    const Range* RangeOf(uint32_t destination) const
+    {
         // The last range that begins at or before the destination; the keys alone fill few cache
         // lines.
         const uint32_t* begin = m_firsts.data();
@@ -95,12 +107,7 @@ class RouteTable
             return nullptr;
         }
         const Range& range = m_ranges[static_cast<size_t>(begin - m_firsts.data())];
-        if (destination < range.first || range.last < destination)
-        {
-            return nullptr;
-        }
-        const PortGroup& group = m_live[range.group];
-        return group.ports.empty() ? nullptr : &group;
+        return destination < range.first || range.last < destination ? nullptr : &range;
     }
 
   private:

@@ -121,4 +121,16 @@ SwitchPort::Resumed(int64_t now)
     }
 }
 
+void
+SwitchPort::DoLinkChanged(bool up, int64_t now)
+{
+    m_switch->LinkChanged(*this, up, now);
+}
+
+void
+SwitchPort::RateChanged(int64_t now)
+{
+    m_switch->RateChanged(m_number, now);
+}
+
 } // namespace ns3

@@ -56,12 +56,17 @@ class SwitchPort : public FabricPort
   private:
     friend class FabricSwitch;
 
+    /// In m_marked: the wire is down, and what is to leave by it is thrown away.
+    static constexpr uint16_t kDeadEnd = 1U << scaleacross::kPriorities;
+
     void DoDispose() override;
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     bool Started(scaleacross::FabricPacket& packet, int64_t start) override;
     void Finished() override;
     void PauseChanged(uint8_t priority, bool paused, int64_t now) override;
     void Resumed(int64_t now) override;
+    void DoLinkChanged(bool up, int64_t now) override;
+    void RateChanged(int64_t now) override;
     void MarkIfCongested(scaleacross::FabricPacket& packet);
 
     FabricSwitch* m_switch{nullptr};
@@ -69,8 +74,9 @@ class SwitchPort : public FabricPort
     uint32_t m_leavingSize{0};
     uint16_t m_leavingIngress{0};
     uint8_t m_leavingPriority{0};
-    uint8_t m_marked{0}; //!< bit per priority whose packets the PFC watchdog wants to see
     bool m_pfc{true};
+    /// Bit per priority whose packets the PFC watchdog wants to see, and kDeadEnd.
+    uint16_t m_marked{0};
     std::unique_ptr<scaleacross::EcnMarker> m_ecn; //!< null if nothing is marked
     uint64_t m_ecnMarked{0};
     uint32_t m_ecnDeparting{0}; //!< bit per priority that is marked when it leaves
