@@ -262,7 +262,13 @@ FabricHelper::InstallRoutes()
 void
 FabricHelper::UpdateRoutes()
 {
-    SetRoutes(scaleacross::ComputeRoutes(GetSwitchGraph(), m_routeWeights));
+    UpdateRoutes(GetSwitchGraph());
+}
+
+void
+FabricHelper::UpdateRoutes(const SwitchGraph& graph)
+{
+    SetRoutes(scaleacross::ComputeRoutes(graph, m_routeWeights));
 }
 
 void
@@ -271,13 +277,14 @@ FabricHelper::SetRoutes(const std::vector<SwitchRoutes>& tables)
     SCALEACROSS_INVARIANT(tables.size() == m_switches.size(), "one table for each switch");
     for (size_t i = 0; i < tables.size(); ++i)
     {
-        scaleacross::RouteTable& routes = m_switches[i]->Routes();
-        routes.Clear();
-        for (const auto& range : tables[i].ranges)
-        {
-            const scaleacross::RouteGroup& group = tables[i].groups[range.group];
-            routes.Add(range.first, range.last, {group.ports, group.weights});
-        }
+        m_switches[i]->ChangeRoutes([&table = tables[i]](scaleacross::RouteTable& routes) {
+            routes.Clear();
+            for (const auto& range : table.ranges)
+            {
+                const scaleacross::RouteGroup& group = table.groups[range.group];
+                routes.Add(range.first, range.last, {group.ports, group.weights});
+            }
+        });
     }
 }
 

@@ -121,6 +121,10 @@ class FabricHelper
     /// and changes nothing else: what a control plane does some time after a failure.
     void UpdateRoutes();
 
+    /// The same for what was up when `graph` was taken. During a run, tables are swapped at all
+    /// switches at once; with look-ahead, at a time that has been announced by HoldAt.
+    void UpdateRoutes(const scaleacross::SwitchGraph& graph);
+
     /// The switches, in the order of creation, and what is up, as ComputeRoutes wants them.
     scaleacross::SwitchGraph GetSwitchGraph() const;
 

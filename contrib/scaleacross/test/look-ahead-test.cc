@@ -11,6 +11,7 @@
 #include "ns3/config.h"
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
+#include "ns3/fabric-events.h"
 #include "ns3/object-factory.h"
 #include "ns3/string.h"
 
@@ -99,6 +100,7 @@ struct Outcome
     uint64_t drops{0};
     uint64_t retransmissions{0};
     uint64_t cnps{0};
+    uint64_t rerouted{0};
     uint64_t events{0};
 };
 
@@ -131,6 +133,8 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
         outcome.counters.push_back(fabricSwitch->GetPauses());
         outcome.counters.push_back(fabricSwitch->GetPeakOccupancy());
         outcome.counters.push_back(fabricSwitch->GetDrops());
+        outcome.counters.push_back(fabricSwitch->GetRerouted());
+        outcome.rerouted += fabricSwitch->GetRerouted();
         for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
         {
             Ptr<SwitchPort> port = fabricSwitch->GetPort(i);
@@ -140,8 +144,9 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
     }
     for (const auto& wire : fabric.Wires())
     {
-        outcome.drops += wire->GetLost();
+        outcome.drops += wire->GetLost() + wire->GetCut();
         outcome.counters.push_back(wire->GetLost());
+        outcome.counters.push_back(wire->GetCut());
     }
     for (const auto& nic : fabric.Nics())
     {
@@ -281,6 +286,34 @@ Dcqcns(FabricHelper& fabric, Log& log, Delays delays)
     fabric.SetQueuePairAttribute("RateLimit", DataRateValue(DataRate("7Gbps")));
     SendFlow(fabric, log, 4, 6, 200'000);
     SendFlow(fabric, log, 4, 5, 200'000);
+}
+
+/// The permutation, while a wire of a host and one of a spine flap, another one is slow, and a
+/// spine fails and comes back.
+void
+Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep)
+{
+    fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(keep));
+    Permutation(fabric, log, delays, 0, true);
+    auto events = CreateObject<FabricEvents>();
+    events->SetAttribute("DetectionDelay", TimeValue(MicroSeconds(3)));
+    events->SetAttribute("ConvergenceDelay", TimeValue(MicroSeconds(8)));
+    events->SetFabric(fabric);
+    const auto& wires = fabric.Wires(); // 16 of the hosts, then four of each spine
+    events->Flap(FabricEvents::LinkTarget(wires[3]),
+                 MicroSeconds(5),
+                 MicroSeconds(2),
+                 MicroSeconds(9),
+                 3);
+    events->Flap(FabricEvents::LinkTarget(wires[17]),
+                 PicoSeconds(6'419'200), // 6 us and five packets: equal to other times
+                 MicroSeconds(20),
+                 MicroSeconds(37),
+                 2);
+    events->Degrade(FabricEvents::LinkTarget(wires[21]), 0.3, MicroSeconds(10), MicroSeconds(60));
+    events->Fail(FabricEvents::SwitchTarget(fabric.Switches()[6]),
+                 MicroSeconds(30),
+                 MicroSeconds(80));
 }
 
 /// One scenario on all engines, with equal times and with jitter.
@@ -555,6 +588,18 @@ class LookAheadSuite : public TestSuite
         AddTestCase(new EqualityTest("DCQCN", Dcqcns, [](const Outcome& outcome) {
             return outcome.cnps > 5 && outcome.drops == 0;
         }));
+        for (bool keep : {false, true})
+        {
+            AddTestCase(new EqualityTest(
+                keep ? "Failures, packets kept" : "Failures",
+                [keep](auto& fabric, auto& log, Delays delays) {
+                    Failures(fabric, log, delays, keep);
+                },
+                [keep](const Outcome& outcome) {
+                    return outcome.delivered.size() == 32 && outcome.drops > 10 &&
+                           outcome.retransmissions > 10 && (outcome.rerouted > 0) == keep;
+                }));
+        }
         AddTestCase(new FewerEventsTest);
         AddTestCase(new SinkTest);
         AddTestCase(new HoldTest);

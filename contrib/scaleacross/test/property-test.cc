@@ -4,6 +4,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
+#include "ns3/fabric-events.h"
 #include "ns3/scheduler.h"
 
 #include <map>
@@ -73,6 +74,67 @@ class ShufflingScheduler : public Scheduler
 
 NS_OBJECT_ENSURE_REGISTERED(ShufflingScheduler);
 
+/// Random failures, degradations and flaps of wires and switches, all over after 700 us; some at
+/// times at which packets may arrive.
+Ptr<FabricEvents>
+MakeEvents(FabricHelper& fabric, std::mt19937& random)
+{
+    auto events = CreateObject<FabricEvents>();
+    events->SetAttribute("DetectionDelay", TimeValue(NanoSeconds(random() % 3 * 4'000)));
+    events->SetAttribute("ConvergenceDelay", TimeValue(NanoSeconds(random() % 3 * 30'000)));
+    events->SetFabric(fabric);
+    // Of equal wires: a packet of 1,098 bytes and some of 1,082 after a whole microsecond.
+    auto time = [&random](uint32_t us) {
+        return MicroSeconds(1 + random() % us) + PicoSeconds(87'840 + 86'560 * (random() % 10));
+    };
+    for (uint32_t n = 1 + random() % 4; n > 0; --n)
+    {
+        FabricTarget target =
+            FabricEvents::LinkTarget(fabric.Wires()[random() % fabric.Wires().size()]);
+        if (random() % 4 == 0)
+        {
+            target =
+                FabricEvents::SwitchTarget(fabric.Switches()[random() % fabric.Switches().size()]);
+        }
+        const Time at = time(200);
+        const Time length = time(100);
+        switch (random() % 3)
+        {
+        case 0:
+            events->Fail(target, at, at + length);
+            break;
+        case 1:
+            events->Degrade(target, 0.1 + 0.1 * (random() % 9), at, at + length);
+            break;
+        default:
+            events->Flap(target, at, length, length + time(10), 1 + random() % 3);
+        }
+    }
+    return events;
+}
+
+/// Nothing is held in a switch and nobody is stopped.
+bool
+IsClean(const FabricHelper& fabric)
+{
+    bool clean = true;
+    for (const auto& fabricSwitch : fabric.Switches())
+    {
+        clean = clean && fabricSwitch->GetOccupancy() == 0;
+        for (uint32_t port = 0; port < fabricSwitch->GetNPorts(); ++port)
+        {
+            for (uint8_t priority = 0; priority < scaleacross::kPriorities; ++priority)
+            {
+                clean = clean && !fabricSwitch->IsPausing(port, priority) &&
+                        fabricSwitch->GetHeld(port, priority) == 0 &&
+                        !fabricSwitch->GetPort(port)->IsPaused(priority) &&
+                        !fabricSwitch->GetPort(port)->GetPeer()->IsPaused(priority);
+            }
+        }
+    }
+    return clean;
+}
+
 /// How a simulation is carried out; none of it may change the result.
 struct Engine
 {
@@ -91,13 +153,17 @@ struct Outcome
     uint64_t drops{0};
     uint64_t retransmissions{0};
     uint64_t undelivered{0};
+    uint64_t cut{0}; //!< lost on a wire that broke, or at a port without one
+    uint64_t rerouted{0};
     bool balanced{true};
+    bool clean{true};
 
     bool operator==(const Outcome& other) const
     {
         return delivered == other.delivered && completed == other.completed &&
                failures == other.failures && pauses == other.pauses && drops == other.drops &&
-               retransmissions == other.retransmissions;
+               retransmissions == other.retransmissions && cut == other.cut &&
+               rerouted == other.rerouted;
     }
 };
 
@@ -138,7 +204,7 @@ BuildRandom(FabricHelper& fabric, std::mt19937& random)
 }
 
 Outcome
-RunRandom(uint32_t seed, const Engine& engine)
+RunRandom(uint32_t seed, const Engine& engine, bool failures)
 {
     ObjectFactory scheduler(engine.scheduler);
     Simulator::SetScheduler(scheduler);
@@ -150,7 +216,9 @@ RunRandom(uint32_t seed, const Engine& engine)
     Log log;
     {
         FabricHelper fabric;
+        fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(failures && seed % 2 == 0));
         BuildRandom(fabric, random);
+        const Ptr<FabricEvents> events = failures ? MakeEvents(fabric, random) : nullptr;
         fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
         fabric.SetQueuePairAttribute("RetryCount", UintegerValue(100));
         fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1 + random() % 4));
@@ -183,9 +251,12 @@ RunRandom(uint32_t seed, const Engine& engine)
         FabricBalance balance = BalanceOf(fabric);
         outcome.balanced = outcome.balanced && balance.Holds() && balance.inFlight == 0;
         outcome.drops = balance.Dropped();
+        outcome.cut = balance.dropped[static_cast<size_t>(scaleacross::DropReason::LinkDown)];
+        outcome.clean = IsClean(fabric);
         for (const auto& fabricSwitch : fabric.Switches())
         {
             outcome.pauses += fabricSwitch->GetPauses();
+            outcome.rerouted += fabricSwitch->GetRerouted();
         }
         for (const auto& nic : fabric.Nics())
         {
@@ -210,27 +281,32 @@ RunRandom(uint32_t seed, const Engine& engine)
 }
 
 /**
- * Random fabrics and traffic, with and without PFC, loss and equal times. Whatever happens: packets
- * are conserved at any time, nothing is left in flight, every message is delivered; and the result
- * is the same to the bit when the simulation is repeated, when every departure is an event of its
- * own, with another event list, when events of equal time come in another order, and when
- * switches run ahead and NICs behind.
+ * Random fabrics and traffic, with and without PFC, loss and equal times, and with failures that
+ * are repaired. Whatever happens: packets are conserved at any time, nothing is left in flight,
+ * held or stopped, every message is delivered; and the result is the same to the bit when the
+ * simulation is repeated, when every departure is an event of its own, with another event list,
+ * when events of equal time come in another order, and when switches run ahead and NICs behind.
  */
 class RandomFabricTest : public TestCase
 {
   public:
-    explicit RandomFabricTest(uint32_t first)
-        : TestCase("Random fabrics from seed " + std::to_string(first)),
-          m_first(first)
+    RandomFabricTest(uint32_t first, bool failures)
+        : TestCase("Random fabrics from seed " + std::to_string(first) +
+                   (failures ? " with failures" : "")),
+          m_first(first),
+          m_failures(failures)
     {
     }
 
   private:
     void DoRun() override
     {
+        uint64_t cut = 0;
         for (uint32_t seed = m_first; seed < m_first + 25; ++seed)
         {
-            Outcome reference = RunRandom(seed, {});
+            Outcome reference = RunRandom(seed, {}, m_failures);
+            cut += reference.cut;
+            NS_TEST_ASSERT_MSG_EQ(reference.clean, true, "nothing left, seed " << seed);
             NS_TEST_ASSERT_MSG_EQ(reference.balanced, true, "conserved, seed " << seed);
             NS_TEST_ASSERT_MSG_EQ(reference.undelivered, 0, "delivered, seed " << seed);
             NS_TEST_ASSERT_MSG_EQ(reference.completed.size(), 30, "completed, seed " << seed);
@@ -246,7 +322,7 @@ class RandomFabricTest : public TestCase
                                       {"ns3::QuadHeapScheduler", true, true, true}};
             for (const Engine& engine : engines)
             {
-                Outcome outcome = RunRandom(seed, engine);
+                Outcome outcome = RunRandom(seed, engine, m_failures);
                 NS_TEST_ASSERT_MSG_EQ((outcome == reference),
                                       true,
                                       "seed " << seed << ", " << engine.scheduler
@@ -255,9 +331,11 @@ class RandomFabricTest : public TestCase
                                               << (engine.nicsBehind ? ", NICs behind" : ""));
             }
         }
+        NS_TEST_EXPECT_MSG_EQ((cut > 1000), m_failures, cut << " packets lost by failures");
     }
 
     uint32_t m_first;
+    bool m_failures;
 };
 
 class PropertySuite : public TestSuite
@@ -268,7 +346,11 @@ class PropertySuite : public TestSuite
     {
         for (uint32_t first : {0, 100, 200, 300})
         {
-            AddTestCase(new RandomFabricTest(first));
+            AddTestCase(new RandomFabricTest(first, false));
+        }
+        for (uint32_t first : {400, 500, 600, 700})
+        {
+            AddTestCase(new RandomFabricTest(first, true));
         }
     }
 };

@@ -197,7 +197,7 @@ Incast(FabricHelper& fabric, Log& log)
     }
 }
 
-/// The same with loss and timeouts.
+/// The same with loss, timeouts, and a wire that breaks and comes back.
 void
 Lossy(FabricHelper& fabric, Log& log)
 {
@@ -209,6 +209,12 @@ Lossy(FabricHelper& fabric, Log& log)
     {
         fabric.Wires()[i]->SetLossRate(0.05);
         Send(fabric, log, i, 3, 300'000);
+    }
+    for (const int64_t us : {20, 30})
+    {
+        fabric.HoldAt(MicroSeconds(us));
+        Simulator::Schedule(MicroSeconds(us),
+                            [&fabric, us]() { fabric.Wires()[1]->SetUp(us == 30); });
     }
 }
 
@@ -390,6 +396,7 @@ class TraceNeutralSuite : public TestSuite
                                     Lossy,
                                     {"ns3::FabricPort::Drop",
                                      "ns3::RdmaQueuePair::Retransmit",
+                                     "ns3::FabricWire::Up",
                                      "ns3::RdmaQueuePair::Timeout"}));
         AddTestCase(new MessageLifeTest);
     }

@@ -4,8 +4,10 @@
 #define SCALEACROSS_TRACE_SIGNATURES_H
 
 #include "ns3/callback.h"
+#include "ns3/fabric-events.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
 #include "ns3/packet.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
@@ -49,7 +51,9 @@ TraceSignatures()
         SCALEACROSS_SIGNATURE(ns3::FabricPort::DropTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::PauseTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::QueueTracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::FabricEvents::StepTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricSwitch::IngressPauseTracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::FabricWire::LinkTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::Packet::TracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaNic::QueuePairTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaQueuePair::PostedTracedCallback),

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// How a fabric gets over failures: when what is lost, when traffic goes on, and what is left.
+
+#include "core/base/errors.h"
+#include "fabric-test.h"
+
+#include "ns3/boolean.h"
+#include "ns3/fabric-events.h"
+
+#include <cmath>
+#include <tuple>
+
+using namespace ns3;
+using namespace fabrictest;
+using scaleacross::Bytes;
+using scaleacross::DropReason;
+using scaleacross::FabricPacket;
+
+namespace
+{
+
+/// Two leaves with `hosts` hosts each, two spines, all wires alike. Wires: those of the hosts, then
+/// leaf 0 and leaf 1 to spine 0, then to spine 1.
+struct TwoByTwo
+{
+    TwoByTwo(FabricHelper& fabric, uint32_t hosts)
+    {
+        UseHpccSizes(fabric);
+        const DataRate rate("100Gbps");
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            leaf.push_back(fabric.AddSwitch());
+            for (uint32_t j = 0; j < hosts; ++j)
+            {
+                fabric.Connect(fabric.AddNic(fabric.AddHost()), leaf[i], rate, MicroSeconds(1));
+            }
+        }
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            spine.push_back(fabric.AddSwitch());
+            for (uint32_t j = 0; j < 2; ++j)
+            {
+                up[j].push_back(fabric.Connect(leaf[j], spine[i], rate, MicroSeconds(1)));
+            }
+        }
+        fabric.InstallRoutes();
+    }
+
+    std::vector<Ptr<FabricSwitch>> leaf;
+    std::vector<Ptr<FabricSwitch>> spine;
+    std::vector<Ptr<FabricWire>> up[2]; //!< of leaf 0 and of leaf 1, by spine
+};
+
+Ptr<FabricEvents>
+MakeEvents(FabricHelper& fabric, Time detection, Time convergence)
+{
+    auto events = CreateObject<FabricEvents>();
+    events->SetAttribute("DetectionDelay", TimeValue(detection));
+    events->SetAttribute("ConvergenceDelay", TimeValue(convergence));
+    events->SetFabric(fabric);
+    return events;
+}
+
+/// Times (ps), until 250 us, at which data packets come in by a NIC.
+void
+WatchArrivals(Ptr<RdmaNic> nic, std::vector<int64_t>& times)
+{
+    nic->TraceConnectWithoutContext(
+        "Receive",
+        Callback<void, const FabricPacket&>([&times](const FabricPacket& packet) {
+            // Later on, a NAK that was lost on the way back may cost a timeout.
+            if (packet.kind == scaleacross::PacketKind::Data &&
+                Simulator::Now() < MicroSeconds(250))
+            {
+                times.push_back(Simulator::Now().GetPicoSeconds());
+            }
+        }));
+}
+
+int64_t
+LongestGap(const std::vector<int64_t>& times)
+{
+    int64_t gap = 0;
+    for (size_t i = 1; i < times.size(); ++i)
+    {
+        gap = std::max(gap, times[i] - times[i - 1]);
+    }
+    return gap;
+}
+
+/**
+ * One flow at 100 Gb/s from a host of leaf 0 to one of leaf 1, packets of 83.84 ns; the wire over
+ * which it goes breaks at t = 100 us. DetectionDelay 10 us, ConvergenceDelay 50 us.
+ *
+ * Packet k (from 0) is at leaf 0 at 1,083.84 + 83.84 k ns, at the spine 1,083.84 ns later, at leaf
+ * 1 1,083.84 ns after that, and at the receiver another 1,083.84 ns later.
+ *
+ * The wire between spine and leaf 1: packets that are at leaf 1 by t get through, the last one is
+ * k1 = floor((100,000 - 3,251.52) / 83.84) = 1,153. Nobody before the spine knows another way until
+ * all tables are new at T = t + 60 us; the first packet to come to leaf 0 after that is
+ * k2 = floor((160,000 - 1,083.84) / 83.84) + 1 = 1,896. Nothing comes in for (k2 - k1) x 83.84 ns =
+ * 62,293.12 ns.
+ *
+ * The wire between leaf 0 and the spine: packets that are at the spine by t get through, k1 =
+ * floor((100,000 - 2,167.68) / 83.84) = 1,166. Leaf 0 knows another way at T = t + 10 us: k2 =
+ * floor((110,000 - 1,083.84) / 83.84) + 1 = 1,300, a gap of 134 x 83.84 = 11,234.56 ns. Leaf 0 had
+ * got 1,179 = floor((100,000 - 1,083.84) / 83.84) by t: the packets 1,167 to 1,179, 13 of them,
+ * were on the wire. Those from 1,180 to 1,299 come to the dead port, 120 packets: they are dropped,
+ * or with KeepAtDownPort wait and take the other way at T: 13 is all that is lost then, and the gap
+ * is that to the first of them, which leaves leaf 0 at T = 110,000 ns and arrives 3 x 1,083.84 ns
+ * later, less the arrival of k1, 4 x 1,083.84 + 83.84 x 1,166 ns: 11,158.72 ns.
+ *
+ * All of these are DetectionDelay (+ ConvergenceDelay) and less than a round trip (8 us) more.
+ */
+class RecoveryTest : public TestCase
+{
+  public:
+    RecoveryTest(const std::string& name, bool remote, bool keep, int64_t gap)
+        : TestCase(name),
+          m_remote(remote),
+          m_keep(keep),
+          m_gap(gap)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(m_keep));
+        TwoByTwo net(fabric, 1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        Log log;
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        log.Watch(connection);
+        connection->Send(Bytes(4'000'000), 1); // 4,000 packets, 335 us
+        std::vector<int64_t> times;
+        WatchArrivals(fabric.Nics()[1], times);
+        Ptr<FabricWire> wire;
+        Simulator::Schedule(MicroSeconds(50), [&]() {
+            const uint32_t used = net.leaf[0]->GetPort(1)->GetSentPackets() > 100 ? 0 : 1;
+            wire = net.up[m_remote ? 1 : 0][used];
+            events->Fail(FabricEvents::LinkTarget(wire), MicroSeconds(100));
+        });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 1, "the flow completes");
+        NS_TEST_EXPECT_MSG_EQ_TOL(LongestGap(times), m_gap, Rounding(8), "nothing comes in");
+        const FabricBalance balance = CheckConservation(fabric);
+        NS_TEST_EXPECT_MSG_EQ(balance.inFlight, 0, balance.Text());
+        if (!m_remote)
+        {
+            const uint64_t drops = net.leaf[0]->GetDrops(DropReason::LinkDown);
+            NS_TEST_EXPECT_MSG_EQ(wire->GetLane(0).Cut(), 13, "on the wire towards the spine");
+            NS_TEST_EXPECT_MSG_EQ(drops, m_keep ? 0 : 120, "at the dead port");
+            NS_TEST_EXPECT_MSG_EQ(net.leaf[0]->GetRerouted(),
+                                  m_keep ? 120 : 0,
+                                  "given another way");
+        }
+        Simulator::Destroy();
+    }
+
+    bool m_remote;
+    bool m_keep;
+    int64_t m_gap;
+};
+
+/**
+ * The steps of a failure and its repair at their times, and a flap that is too short to be noticed.
+ * Down 100 us to 300 us, DetectionDelay 10 us, ConvergenceDelay 50 us; down again from 500 us for 9
+ * us.
+ */
+class StepsTest : public TestCase
+{
+  public:
+    StepsTest()
+        : TestCase("Every step is at its time")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        TwoByTwo net(fabric, 1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        std::vector<std::string> steps;
+        using Step = FabricEvents::Step;
+        events->TraceConnectWithoutContext(
+            "Step",
+            Callback<void, Step, const std::string&>([&steps](Step step,
+                                                              const std::string& target) {
+                steps.push_back(std::to_string(Simulator::Now().GetMicroSeconds()) + " " +
+                                FabricEvents::NameOf(step) + (target.empty() ? "" : " ") + target);
+            }));
+        FabricTarget target{"wire", {net.up[0][0]}, {}};
+        events->Fail(target, MicroSeconds(100), MicroSeconds(300));
+        events->Fail(target, MicroSeconds(500), MicroSeconds(509));
+        // What leaf 0 knows of the ways to the host of leaf 1, just after each step.
+        std::vector<size_t> ways;
+        for (const int64_t us : {99, 101, 111, 161, 301, 311, 361, 511})
+        {
+            Simulator::Schedule(MicroSeconds(us), [&]() {
+                const uint32_t address = fabric.Nics()[1]->GetFabricAddress();
+                ways.push_back(net.leaf[0]->Routes().Lookup(address)->ports.size());
+            });
+        }
+        Simulator::Run();
+        const std::vector<std::string> expected = {"100 break wire",
+                                                   "110 detect wire",
+                                                   "160 converge",
+                                                   "300 repair wire",
+                                                   "310 detect wire",
+                                                   "360 converge",
+                                                   "500 break wire",
+                                                   "509 repair wire"};
+        NS_TEST_EXPECT_MSG_EQ((steps == expected), true, "steps");
+        // After the convergence of 160 us the table names one way, until that of 360 us.
+        NS_TEST_EXPECT_MSG_EQ((ways == std::vector<size_t>{2, 2, 1, 1, 1, 1, 2, 2}), true, "ways");
+        NS_TEST_EXPECT_MSG_EQ(events->GetConvergences(), 2, "tables");
+        Simulator::Destroy();
+    }
+};
+
+/// A leaf that fails for good: flows to and from its hosts fail by name, the others complete; a
+/// spine that fails for a while: all complete. What the switch held is lost.
+class SwitchFailureTest : public TestCase
+{
+  public:
+    explicit SwitchFailureTest(bool leaf)
+        : TestCase(leaf ? "A leaf fails for good" : "A spine fails for a while"),
+          m_leaf(leaf)
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(true));
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(5)); // 131 us
+        fabric.SetQueuePairAttribute("RetryCount", UintegerValue(m_leaf ? 3 : 7));
+        TwoByTwo net(fabric, 3);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        Log log;
+        // Hosts 0 to 2 are under leaf 0, 3 to 5 under leaf 1. Two flows stay under leaf 0.
+        const std::vector<std::pair<uint32_t, uint32_t>> flows =
+            {{0, 1}, {1, 2}, {0, 3}, {1, 4}, {2, 5}, {3, 0}, {4, 5}};
+        for (const auto& [from, to] : flows)
+        {
+            auto connection = fabric.CreateConnection(fabric.Nics()[from], fabric.Nics()[to]);
+            log.Watch(connection);
+            connection->Send(Bytes(2'000'000), 10 * from + to);
+        }
+        auto dead = m_leaf ? net.leaf[1] : net.spine[0];
+        events->Fail(FabricEvents::SwitchTarget(dead),
+                     MicroSeconds(60),
+                     MicroSeconds(m_leaf ? 0 : 400));
+        Simulator::Schedule(MicroSeconds(61), [&]() {
+            NS_TEST_EXPECT_MSG_EQ(dead->GetOccupancy(), 0, "it has lost what it held");
+            NS_TEST_EXPECT_MSG_EQ(BalanceOf(fabric).Holds(), true, BalanceOf(fabric).Text());
+        });
+        Simulator::Run();
+        const size_t cut = m_leaf ? 5 : 0;
+        NS_TEST_EXPECT_MSG_EQ(log.failures.size(), cut, "flows of the hosts of leaf 1");
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), flows.size() - cut, "the others");
+        for (const auto& failure : log.failures)
+        {
+            NS_TEST_EXPECT_MSG_EQ(failure.find("retry limit"), 0, failure);
+        }
+        NS_TEST_EXPECT_MSG_EQ(BalanceOf(fabric).Holds(), true, BalanceOf(fabric).Text());
+        Simulator::Destroy();
+    }
+
+    bool m_leaf;
+};
+
+/// What is down at time zero is known from the beginning: nothing is sent there, and nothing lost.
+class FromTheBeginningTest : public TestCase
+{
+  public:
+    FromTheBeginningTest()
+        : TestCase("What begins at time zero is known from the beginning")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        TwoByTwo net(fabric, 2);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        events->Fail(FabricEvents::SwitchTarget(net.spine[1]), Time(0));
+        events->Degrade({"wire", {net.up[0][0]}, {}}, 0.5, Time(0));
+        Log log;
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            auto connection = fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[2 + i]);
+            log.Watch(connection);
+            connection->Send(Bytes(1'000'000), i);
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 2, "both flows");
+        NS_TEST_EXPECT_MSG_EQ(CheckConservation(fabric).Dropped(), 0, "nothing is lost");
+        // 2 x 1,000 packets of 1,048 bytes over one wire of 50 Gb/s: 335.36 us; before that the
+        // first one takes 2 x 83.84 ns and 2 us to leaf 0 and beyond, after it the last one 2 us
+        // and 83.84 ns each at spine and leaf 1.
+        const double least = 335.36;
+        const double time = static_cast<double>(log.LastDelivery()) * 1e-6;
+        NS_TEST_EXPECT_MSG_EQ_TOL(time, least + 4.3, 0.2, "half the rate over one spine");
+        Simulator::Destroy();
+    }
+};
+
+/// Wrong targets, times and factors are refused by name.
+class RefusalTest : public TestCase
+{
+  public:
+    RefusalTest()
+        : TestCase("Impossible events are refused")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        TwoByTwo net(fabric, 1);
+        FabricHelper other;
+        TwoByTwo strange(other, 1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        const FabricTarget target{"wire", {net.up[0][0]}, {}};
+        uint32_t refused = 0;
+        auto attempt = [&refused](const std::function<void()>& act) {
+            try
+            {
+                act();
+            }
+            catch (const scaleacross::ConfigError&)
+            {
+                ++refused;
+            }
+        };
+        attempt([&]() { events->Fail(target, MicroSeconds(5), MicroSeconds(5)); });
+        attempt([&]() { events->Fail({"other", {strange.up[0][0]}, {}}, MicroSeconds(5)); });
+        attempt([&]() { events->Degrade(target, 0, MicroSeconds(5)); });
+        attempt([&]() { events->Degrade(target, 1.5, MicroSeconds(5)); });
+        attempt(
+            [&]() { events->Flap(target, MicroSeconds(5), MicroSeconds(5), MicroSeconds(5), 1); });
+        attempt([&]() { CreateObject<FabricEvents>()->Fail(target, MicroSeconds(5)); });
+        attempt([&]() { events->SetFabric(fabric); });
+        NS_TEST_EXPECT_MSG_EQ(refused, 7, "all of them");
+        Simulator::Destroy();
+    }
+};
+
+class FabricEventsSuite : public TestSuite
+{
+  public:
+    FabricEventsSuite()
+        : TestSuite("scaleacross-fabric-events")
+    {
+        AddTestCase(new RecoveryTest("A wire far away", true, false, 62'293'120));
+        AddTestCase(new RecoveryTest("A wire of the first leaf", false, false, 11'234'560));
+        AddTestCase(new RecoveryTest("The same, packets kept", false, true, 11'158'720));
+        AddTestCase(new StepsTest);
+        AddTestCase(new SwitchFailureTest(true));
+        AddTestCase(new SwitchFailureTest(false));
+        AddTestCase(new FromTheBeginningTest);
+        AddTestCase(new RefusalTest);
+    }
+};
+
+FabricEventsSuite g_fabricEventsSuite;
+
+} // namespace
