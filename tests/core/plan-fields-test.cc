@@ -17,7 +17,7 @@ std::string
 OtherText(const PlanField& field, const Plan& plan)
 {
     for (const auto* text :
-         {"2", "3", "true", "false", "pp", "ddp", "dorapp", "full", "ring", "512B", "1MiB"})
+         {"2", "3", "true", "false", "pp", "ddp", "dorapp", "full", "ring", "512B", "1MiB", "1us"})
     {
         Plan changed = plan;
         try
@@ -113,6 +113,8 @@ TEST(PlanFields, RefusalNamesKeyValueAndWhatIsAllowed)
                                     {"network.mtu", "4096"},
                                     {"network.mtu", "9001B"},
                                     {"network.timeout_exponent", "32"},
+                                    {"network.detection", "10"},
+                                    {"network.convergence", "101s"},
                                     {"network.qps", "0"}})
     {
         try

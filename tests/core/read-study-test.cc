@@ -83,11 +83,15 @@ cluster:
     - {between: [south, north], distance: 10km, latency: 60us, capacity: 1Tbps, loss: 1e-6}
 network: {transport: roce, multipath: ecmp, qps: 4, collective: ring, mtu: 1024B, headers: 90B,
           ack_size: 64B, ack_every: 2, pfc: false, leaf_buffer: 32MiB, spine_buffer: 1GiB,
-          timeout_exponent: 12, retries: 3, ns3: {"ns3::TcpSocket::SegmentSize": 1448}}
+          timeout_exponent: 12, retries: 3, detection: 20us, convergence: 3ms,
+          keep_at_down_port: true, ns3: {"ns3::TcpSocket::SegmentSize": 1448}}
 plan: {tp: 4, cp: 2, ep: 1, pp: 2, dp: 8, crossing: pp, sharding: fsdp, reshard: true,
        schedule: dorapp, microbatch: 2, chunks: 4, round: 4, recompute: selective}
 search: {plan: {microbatch: [1, 2]}}
-events: []
+events:
+  - {kind: degradation, target: plane 1, at: 0s, factor: 0.25}
+  - {kind: link-failure, target: north/leaf0--north/spine1, at: 5us, until: 1ms}
+  - {kind: flap, target: south/spine0, at: 10us, down: 1us, period: 3us, count: 4}
 baselines: [megatron]
 engines: [packet, analytical]
 seed: 42
@@ -120,6 +124,20 @@ seed: 42
     EXPECT_EQ(s.network.mtu, Bytes(1024));
     EXPECT_FALSE(s.network.pfc);
     EXPECT_EQ(s.network.retries, 3U);
+    EXPECT_EQ(s.network.detection, Duration::Microseconds(20));
+    EXPECT_EQ(s.network.convergence, Duration::Microseconds(3000));
+    EXPECT_TRUE(s.network.keepAtDownPort);
+    ASSERT_EQ(s.events.size(), 3U);
+    EXPECT_EQ(s.events[0].kind, EventKind::Degradation);
+    EXPECT_EQ(s.events[0].factor, 0.25);
+    EXPECT_TRUE(s.events[0].IsConstant());
+    EXPECT_EQ(s.events[1].target, "north/leaf0--north/spine1");
+    EXPECT_EQ(s.events[1].until, Duration::Microseconds(1000));
+    EXPECT_FALSE(s.events[1].IsConstant());
+    EXPECT_EQ(s.events[2].kind, EventKind::Flap);
+    EXPECT_EQ(s.events[2].down, Duration::Microseconds(1));
+    EXPECT_EQ(s.events[2].period, Duration::Microseconds(3));
+    EXPECT_EQ(s.events[2].count, 4U);
     EXPECT_EQ(s.network.ns3Attributes.at("ns3::TcpSocket::SegmentSize"), "1448");
     EXPECT_EQ(s.Job().plan.crossing, Crossing::Pipeline);
     EXPECT_EQ(s.Job().plan.schedule, Schedule::DoraPp);

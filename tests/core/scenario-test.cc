@@ -65,7 +65,41 @@ TEST(Scenario, RefusesWhatNoEngineRunsYetByName)
 {
     EXPECT_EQ(RefusedKey([](auto& s) { s.jobs.push_back(s.Job()); }), "jobs");
     EXPECT_EQ(RefusedKey([](auto& s) { s.jobs.clear(); }), "jobs");
-    EXPECT_EQ(RefusedKey([](auto& s) { s.events.push_back({"straggler", {}, "b"}); }), "events");
+}
+
+TEST(Scenario, ValidatesEvents)
+{
+    // What breaks a valid event, and the key that is named.
+    const auto refused = [](EventKind kind, auto change) {
+        return RefusedKey([&](auto& s) {
+            EventSpec event;
+            event.kind = kind;
+            event.target = "plane 0";
+            event.at = Duration::Microseconds(10);
+            event.down = Duration::Microseconds(1);
+            event.period = Duration::Microseconds(2);
+            change(event);
+            s.events = {EventSpec(), event};
+        });
+    };
+    const auto nothing = [](EventSpec&) {};
+    for (const EventKind kind : {EventKind::LinkFailure, EventKind::Degradation, EventKind::Flap})
+    {
+        EXPECT_EQ(refused(kind, nothing), "");
+        EXPECT_EQ(refused(kind, [](auto& e) { e.at = Duration::Microseconds(-1); }), "events.1.at");
+    }
+    const auto until = [](auto& e) { e.until = e.at; };
+    EXPECT_EQ(refused(EventKind::PlaneFailure, until), "events.1.until");
+    EXPECT_EQ(refused(EventKind::Flap, until), "events.1.until");
+    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.at = Duration(); }), "events.1.at");
+    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.down = Duration(); }), "events.1.down");
+    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.period = e.down; }), "events.1.period");
+    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.count = 0; }), "events.1.count");
+    for (const double factor : {0.0, 1.0, -0.5})
+    {
+        EXPECT_EQ(refused(EventKind::Degradation, [=](auto& e) { e.factor = factor; }),
+                  "events.1.factor");
+    }
 }
 
 TEST(Scenario, WhetherThePlanFitsIsAResult)

@@ -355,10 +355,6 @@ TEST(StudyErrors, Model)
 
 TEST(StudyErrors, WhatNoEngineRunsYetIsRefusedByName)
 {
-    Expect(8,
-           "events: [{kind: straggler, at: 1s, target: building1}]",
-           "s.yaml:8:9 events",
-           "'straggler': events are part of the schema but no engine runs them yet");
     const std::string job = "{model: llama3-8b, workload: {sequence: 1, global_batch: 1}}";
     EXPECT_THAT(Refusal("jobs: [" + job + ", " + job +
                         "]\ncluster: {buildings: {count: 1, gpus: 8, gpu: h100}}\n")
@@ -368,6 +364,43 @@ TEST(StudyErrors, WhatNoEngineRunsYetIsRefusedByName)
            "network: {ns3: {TcpSocket: 1}}",
            "s.yaml:6:16 network.ns3",
            "'TcpSocket' does not name an ns-3 attribute");
+}
+
+TEST(StudyErrors, Events)
+{
+    Expect(8,
+           "events: [{kind: straggler, at: 1s, target: plane 0}]",
+           "s.yaml:8:17 events.0.kind",
+           "'straggler' is not known");
+    Expect(8, "events: [{kind: link-failure, at: 1s}]", "s.yaml:8:10 events.0.target", "missing");
+    Expect(8,
+           "events: [{kind: flap, target: plane 0, at: 1ms, down: 1ms, period: 1ms}]",
+           "s.yaml:8:68 events.0.period",
+           "1 ms is not longer than the time down, 1 ms");
+    Expect(8,
+           "events: [{kind: link-failure, target: plane 0, at: 1ms, count: 2}]",
+           "s.yaml:8:64 events.0.count",
+           "a link-failure has no 'count'");
+    Expect(8,
+           "events: [{kind: degradation, target: plane 0, at: 1ms, factor: 1}]",
+           "s.yaml:8:64 events.0.factor",
+           "1 is out of range");
+    // Every kind of target that is not there, and what there is instead.
+    Expect(8,
+           "events: [{kind: plane-failure, target: plane 9, at: 1ms}]",
+           "s.yaml:8:40 events.0.target",
+           "'plane 9' is no target of a plane-failure",
+           "a plane: plane 0");
+    Expect(8,
+           "events: [{kind: switch-failure, target: plane 0, at: 1ms}]",
+           "s.yaml:8:41 events.0.target",
+           "'plane 0' is no target of a switch-failure",
+           "a switch: building1/leaf0 to building1/leaf7, building1/spine0");
+    Expect(8,
+           "events: [{kind: link-failure, target: building1/leaf3--building1/nic4, at: 1ms}]",
+           "s.yaml:8:39 events.0.target",
+           "is no target of a link-failure",
+           "a link: building1/nic3--building1/leaf3, building1/nic11--building1/leaf3, ");
 }
 
 TEST(StudyErrors, DuplicateKeys)

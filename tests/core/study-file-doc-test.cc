@@ -51,8 +51,9 @@ TEST(StudyFileDoc, ExamplesAreValid)
 {
     const std::string study = YamlBlock(Page(), 0);
     EXPECT_NO_THROW(ParseStudy(study, "study-file.md"));
-    // The search of the second block in place of the first one's.
-    const std::string search = YamlBlock(Page(), 1);
+    EXPECT_NO_THROW(ParseStudy(study + YamlBlock(Page(), 1), "study-file.md")); // events
+    // The search of the third block in place of the first one's.
+    const std::string search = YamlBlock(Page(), 2);
     EXPECT_NO_THROW(ParseStudy(study.substr(0, study.find("search:")) + search, "study-file.md"));
 }
 

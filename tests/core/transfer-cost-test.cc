@@ -2,6 +2,7 @@
 
 #include "core/engine/transfer-cost.h"
 #include "core/spec/presets.h"
+#include "core/topology/ecmp-collision.h"
 
 #include <gtest/gtest.h>
 
@@ -141,6 +142,31 @@ TEST(TransferCost, LatenciesOfRingsHideBehindTheTurnsOfOthers)
     const double s = 256 * 4199.5 * 8 / 100e9;
     const double z = 1004e-6 + 2 * 334.24e-9 + 2 * 167.12e-9;
     EXPECT_NEAR(cost.Alone().S(), 3 * z + 4 * s + 2 * s, 1e-9);
+}
+
+TEST(TransferCost, LosingOneOf76PlanesCosts)
+{
+    // 76 planes between the buildings, four senders with 1,024 queue pairs each. Without plane 5
+    // the cut has 75 / 76 of its capacity, so that it takes 76 / 75 = 1.01333 times as long, but
+    // for what hashing costs, which is a little less on 75 links than on 76.
+    Scenario scenario = SmallScenario(2);
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.fabric.spines = 76;
+    }
+    scenario.network.qps = 1024; // 64 KiB of 64 MiB each
+    const RankLayout layout = LayoutOf(scenario);
+    const auto seconds = [&] {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(64 << 20), 0, 4).cutSeconds;
+    };
+    const double all = seconds();
+    EventSpec event;
+    event.kind = EventKind::PlaneFailure;
+    event.target = "plane 5";
+    scenario.events = {event};
+    const double hashing = EcmpSlowdown(4 * 1024, 75) / EcmpSlowdown(4 * 1024, 76);
+    EXPECT_NEAR(seconds() / all, 76.0 / 75.0 * hashing, 1e-12);
+    EXPECT_NEAR(hashing, 1, 0.005);
 }
 
 TEST(TransferCost, ARingCostsStepsTimesAlphaPlusItsVolume)

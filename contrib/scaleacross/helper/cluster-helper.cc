@@ -72,6 +72,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetConnectionAttribute("QueuePairs", UintegerValue(network.qps));
     m_fabric.SetConnectionAttribute("SegmentSize", UintegerValue(network.segment.Count()));
     m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.pfc));
+    m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute("MaxPacketSize",
                                 UintegerValue((network.mtu + network.headers).Count()));
     BuildServers(scenario.cluster);
@@ -194,6 +195,24 @@ Ptr<ClusterTransport>
 ClusterHelper::GetTransport() const
 {
     return m_transport;
+}
+
+const FabricGraph&
+ClusterHelper::GetGraph() const
+{
+    return m_graph;
+}
+
+Ptr<FabricWire>
+ClusterHelper::GetWire(uint32_t link) const
+{
+    return m_fabric.Wires().at(link); // connected in the order of the graph's links
+}
+
+Ptr<FabricSwitch>
+ClusterHelper::GetSwitch(uint32_t vertex) const
+{
+    return m_fabric.Switches().at(vertex - m_fabric.Nics().size());
 }
 
 FabricHelper&

@@ -34,6 +34,10 @@ class ClusterHelper
     Ptr<Node> GetNode(scaleacross::Rank rank) const;
     Ptr<ClusterTransport> GetTransport() const;
     FabricHelper& GetFabric();
+    /// What it was built from, and its parts by their indices in there.
+    const scaleacross::FabricGraph& GetGraph() const;
+    Ptr<FabricWire> GetWire(uint32_t link) const;
+    Ptr<FabricSwitch> GetSwitch(uint32_t vertex) const;
     const FabricHelper& GetFabric() const;
 
     /// Called once with a sentence if a connection fails for good.

@@ -7,6 +7,7 @@
 #include "fabric-balance.h"
 #include "fabric-deadlock.h"
 #include "fabric-helper.h"
+#include "scenario-events.h"
 
 #include "ns3/boolean.h"
 #include "ns3/cluster-transport.h"
@@ -67,6 +68,7 @@ class Simulation
           m_cluster(scenario)
     {
         m_cluster.AssignStreams(0);
+        m_events = ns3::ScheduleEvents(scenario, m_cluster);
         const uint32_t ranks = run.graph.ranks;
         m_begin.resize(ranks);
         m_end.resize(ranks);
@@ -260,6 +262,7 @@ class Simulation
     const PreparedRun& m_run;
     const RunOptions& m_options;
     ns3::ClusterHelper m_cluster;
+    ns3::Ptr<ns3::FabricEvents> m_events; //!< null if the scenario has none
     std::vector<ns3::Ptr<ns3::TrainingApplication>> m_applications;
     std::vector<Snapshot> m_begin; //!< of the measured iterations, by rank
     std::vector<Snapshot> m_end;

@@ -50,7 +50,8 @@ TransferCost::Alone() const
 
 NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
     : m_scenario(scenario),
-      m_layout(layout)
+      m_layout(layout),
+      m_shares(scenario)
 {
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
@@ -149,13 +150,19 @@ NetworkModel::LoadCuts(CutLoads& loads,
                        double flows,
                        double wireBytes) const
 {
-    const auto add = [&](uint32_t cut, double parts, BitRate capacity, uint32_t links, double n) {
+    // `left` is what events leave of the capacity and the links.
+    const auto add = [&](uint32_t cut,
+                         double parts,
+                         BitRate capacity,
+                         uint32_t links,
+                         const CutShare& left,
+                         double n) {
         CutLoad& load = loads[cut];
         load.bytes += n * wireBytes;
         load.flows += n;
         load.parts = parts;
-        load.capacity = capacity;
-        load.links = links;
+        load.capacity = capacity * left.capacity;
+        load.links = static_cast<uint32_t>(std::lround(links * left.links));
     };
     if (path.tier < Tier::Zone)
     {
@@ -172,6 +179,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
         leaves.count * shape.leavesPerPod,
         shape.uplinkRate * leafLinks,
         leafLinks,
+        m_shares.Leaf(a),
         flows);
     if (path.tier > Tier::Zone && shape.aggregations > 0)
     {
@@ -181,6 +189,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
             zones.count,
             shape.zoneUplinkRate * zoneLinks,
             zoneLinks,
+            m_shares.Zone(a),
             flows);
     }
     if (path.tier == Tier::Cross)
@@ -192,6 +201,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
                 1,
                 link.capacity,
                 cluster.TopSwitches() * link.lanes,
+                m_shares.Span(use.link),
                 flows * use.share);
         }
     }

@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
+#include "core/topology/cut-share.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/rank-layout.h"
 #include "core/topology/site-route.h"
@@ -59,7 +60,8 @@ struct TransferCost
  * Shared cuts are the leaf uplinks of each building, the spine uplinks of its zones where there are
  * three stages, and each direction of each span between two sites. What all edges of a phase put on
  * a cut is added up; collisions of hashed flows on its parallel links divide its capacity by
- * EcmpSlowdown(flows x QPs, links), for each port of the NICs on its own.
+ * EcmpSlowdown(flows x QPs, links), for each port of the NICs on its own. Events that hold for the
+ * whole run leave a share of them (CutShares).
  *
  * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip,
  * and adds the expected timeout of a lost last packet. Rings: the bandwidth term of the slowest
@@ -140,8 +142,9 @@ class NetworkModel
     const Scenario& m_scenario;
     const RankLayout& m_layout;
     std::vector<FabricShape> m_shapes; //!< by building
-    uint32_t m_zoneCuts{0};            //!< first cut of the zones, after those of the leaves
-    uint32_t m_spanCuts{0};            //!< first cut of the spans: two for each, forward first
+    CutShares m_shares;
+    uint32_t m_zoneCuts{0}; //!< first cut of the zones, after those of the leaves
+    uint32_t m_spanCuts{0}; //!< first cut of the spans: two for each, forward first
     uint32_t m_cuts{0};
     mutable std::map<std::pair<uint32_t, uint32_t>, SiteRoute> m_routes; //!< found so far
 };

@@ -8,6 +8,7 @@
 #include "core/io/plan-reader.h"
 #include "core/io/text-file.h"
 #include "core/spec/plan-fields.h"
+#include "core/topology/event-target.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -93,6 +94,54 @@ ReadJobs(const MapReader& map, const std::string& folder, bool& dpGiven)
     return jobs;
 }
 
+EventSpec
+ReadEvent(const YamlNode& node, const std::string& path)
+{
+    // Which keys there may be follows from the kind, so that is read first.
+    std::vector<std::string> keys = {"kind", "target", "at", "until", "factor"};
+    std::vector<std::string> flapKeys = {"down", "period", "count"};
+    keys.insert(keys.end(), flapKeys.begin(), flapKeys.end());
+    const MapReader map(node, path, keys);
+    EventSpec event;
+    const auto parseKind = [](const std::string& text) {
+        const auto& names = EventKindNames();
+        const std::string name = OneOf(names)(text);
+        return static_cast<EventKind>(std::find(names.begin(), names.end(), name) - names.begin());
+    };
+    map.GetRequired("kind", event.kind, parseKind, "kind: link-failure");
+    map.GetRequired("target", event.target, Text, "target: plane 0");
+    const bool flap = event.kind == EventKind::Flap;
+    const bool degradation = event.kind == EventKind::Degradation;
+    for (const std::string& key : keys)
+    {
+        const bool ofFlap = std::find(flapKeys.begin(), flapKeys.end(), key) != flapKeys.end();
+        const bool fits = key == "factor" ? degradation : key == "until" ? !flap : flap || !ofFlap;
+        if (const YamlNode* value = map.Find(key); value != nullptr && !fits)
+        {
+            FailAt(*value,
+                   map.PathOf(key),
+                   "a " + ToString(event.kind) + " has no '" + key + "'",
+                   flap          ? "kind, target, at, down, period, count"
+                   : degradation ? "kind, target, at, until, factor"
+                                 : "kind, target, at, until",
+                   "");
+        }
+    }
+    map.GetRequired("at", event.at, ParseDuration, "at: 1ms");
+    map.Get("until", event.until, ParseDuration);
+    if (degradation)
+    {
+        map.GetRequired("factor", event.factor, Number(0, 1), "factor: 0.5");
+    }
+    if (flap)
+    {
+        map.GetRequired("down", event.down, ParseDuration, "down: 10ms");
+        map.GetRequired("period", event.period, ParseDuration, "period: 100ms");
+        map.Get("count", event.count, Whole(1, 100'000));
+    }
+    return event;
+}
+
 std::vector<EventSpec>
 ReadEvents(const YamlNode& node)
 {
@@ -100,12 +149,7 @@ ReadEvents(const YamlNode& node)
     const auto list = ListOf(node, "events");
     for (size_t i = 0; i < list.size(); i++)
     {
-        const MapReader map(*list[i], "events." + std::to_string(i), {"kind", "at", "target"});
-        EventSpec event;
-        map.GetRequired("kind", event.kind, Text, "kind: link-failure");
-        map.GetRequired("at", event.at, ParseDuration, "at: 1ms");
-        map.Get("target", event.target, Text);
-        events.push_back(event);
+        events.push_back(ReadEvent(*list[i], "events." + std::to_string(i)));
     }
     return events;
 }
@@ -276,6 +320,7 @@ ReadRoot(const YamlNode& root, const std::string& name)
     try
     {
         scenario.Validate();
+        CheckEventTargets(scenario);
     }
     catch (const ConfigError& error)
     {

@@ -242,6 +242,60 @@ Write(Writer& out, const ClusterSpec& cluster)
     out.Close('}');
 }
 
+/// A vertex with its site by number, as names do not count.
+std::string
+CanonicalVertex(const ClusterSpec& cluster, const std::string& name)
+{
+    for (uint32_t site = 0; site < cluster.Sites(); site++)
+    {
+        const std::string prefix = cluster.SiteName(site) + "/";
+        if (name.compare(0, prefix.size(), prefix) == 0)
+        {
+            return std::to_string(site) + "/" + name.substr(prefix.size());
+        }
+    }
+    return name;
+}
+
+/// A link's ends in one order.
+std::string
+CanonicalTarget(const ClusterSpec& cluster, const std::string& target)
+{
+    const std::string ends = target.substr(0, target.find('#'));
+    for (size_t dashes = ends.find("--"); dashes != std::string::npos;
+         dashes = ends.find("--", dashes + 1))
+    {
+        std::string a = CanonicalVertex(cluster, ends.substr(0, dashes));
+        std::string b = CanonicalVertex(cluster, ends.substr(dashes + 2));
+        if (a != ends.substr(0, dashes) && b != ends.substr(dashes + 2))
+        {
+            return std::min(a, b) + "--" + std::max(a, b) + target.substr(ends.size());
+        }
+    }
+    return CanonicalVertex(cluster, target);
+}
+
+void
+Write(Writer& out, const ClusterSpec& cluster, const EventSpec& event)
+{
+    out.Text("kind", ToString(event.kind));
+    out.Text("target", CanonicalTarget(cluster, event.target));
+    out.Time("at", event.at);
+    // Only what the kind heeds: nothing else makes two events different.
+    if (event.kind == EventKind::Flap)
+    {
+        out.Time("down", event.down);
+        out.Time("period", event.period);
+        out.Count("count", event.count);
+        return;
+    }
+    out.Time("until", event.until);
+    if (event.kind == EventKind::Degradation)
+    {
+        out.Number("factor", event.factor);
+    }
+}
+
 /// The fields whose key begins with `prefix`, as an object of texts.
 void
 WriteFields(Writer& out, const Plan& plan, const std::string& prefix)
@@ -297,9 +351,7 @@ Write(const Scenario& scenario, bool withPlan)
     for (const auto& event : scenario.events)
     {
         out.Open('{');
-        out.Text("kind", event.kind);
-        out.Time("at", event.at);
-        out.Text("target", event.target);
+        Write(out, scenario.cluster, event);
         out.Close('}');
     }
     out.Close(']');

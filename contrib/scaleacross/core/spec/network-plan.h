@@ -50,6 +50,11 @@ struct NetworkPlan
     Bytes spineBuffer{256ULL << 20}; //!< shared packet buffer of a spine; long links need depth
     uint32_t timeoutExponent{14};    //!< retransmission timeout 4.096 us x 2^n, n in [0, 31]
     uint32_t retries{7};             //!< timeouts in a row before the QP goes into error
+    /// How long a link has to be down, or back, until the switches at its ends act on it.
+    Duration detection{Duration::Microseconds(10)};
+    /// From then until all switches have new tables.
+    Duration convergence{Duration::Microseconds(1000)};
+    bool keepAtDownPort{false}; //!< packets for a link that is down wait instead of being dropped
     /// ns-3 attributes ("ns3::TypeId::Attribute" -> value) that the packet engine sets.
     std::map<std::string, std::string> ns3Attributes;
 

@@ -179,6 +179,29 @@ BytesField(const std::string& key, Bytes least, Bytes most, const std::string& h
 
 template <class Member>
 PlanField
+DurationField(const std::string& key, Duration most, const std::string& help, Member member)
+{
+    PlanField field;
+    field.key = key;
+    field.allowed = "0s to " + ExactText(most);
+    field.help = help;
+    field.set = [key, most, member](Plan& plan, const std::string& text) {
+        const Duration value = At(key, [&] { return ParseDuration(text); });
+        if (value < Duration() || value > most)
+        {
+            throw ConfigError(key,
+                              Quoted(text) + " is out of range",
+                              "0s to " + ExactText(most),
+                              "");
+        }
+        member(plan) = value;
+    };
+    field.get = [member](const Plan& plan) { return ExactText(member(plan)); };
+    return field;
+}
+
+template <class Member>
+PlanField
 BoolField(const std::string& key, const std::string& help, Member member)
 {
     PlanField field;
@@ -331,6 +354,18 @@ NetworkFields()
                    255,
                    "timeouts in a row before a queue pair fails",
                    SCALEACROSS_MEMBER(network.retries)),
+        DurationField("network.detection",
+                      Duration::Seconds(100),
+                      "time a link has to be down, or back, until the switches at its ends act",
+                      SCALEACROSS_MEMBER(network.detection)),
+        DurationField("network.convergence",
+                      Duration::Seconds(100),
+                      "time from then until all switches have new tables",
+                      SCALEACROSS_MEMBER(network.convergence)),
+        BoolField(
+            "network.keep_at_down_port",
+            "packets for a link that is down wait for it, or another way, and are not dropped",
+            SCALEACROSS_MEMBER(network.keepAtDownPort)),
     };
 }
 

@@ -3,7 +3,6 @@
 #include "core/spec/scenario.h"
 
 #include "core/base/errors.h"
-#include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 
 namespace scaleacross
@@ -25,19 +24,15 @@ Scenario::Validate() const
                           "one job",
                           "keep one job of the list");
     }
-    if (!events.empty())
-    {
-        throw ConfigError("events",
-                          Quoted(events.front().kind) + ": events are part of the schema but no "
-                                                        "engine runs them yet",
-                          "an empty list",
-                          "remove the events");
-    }
     Job().model.Validate();
     Job().workload.Validate();
     ValidatePlanFields(Plan{Job().plan, network}, "plan.");
     cluster.Validate();
     network.Validate();
+    for (size_t i = 0; i < events.size(); i++)
+    {
+        events[i].Validate("events." + std::to_string(i));
+    }
 }
 
 } // namespace scaleacross

@@ -4,6 +4,7 @@
 #define SCALEACROSS_SCENARIO_H
 
 #include "core/spec/cluster-spec.h"
+#include "core/spec/event-spec.h"
 #include "core/spec/model-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/parallel-plan.h"
@@ -24,19 +25,11 @@ struct JobSpec
     ParallelPlan plan;
 };
 
-/// Something that changes while a scenario runs.
-struct EventSpec
-{
-    std::string kind; //!< "link-failure", "straggler", ...
-    Duration at;
-    std::string target;
-};
-
 /**
  * All of what is simulated, as one value.
  *
- * Several jobs and any events are part of the schema, but the engines run exactly one job and no
- * events so far: Validate() refuses the others by name.
+ * Several jobs are part of the schema, but the engines run exactly one so far: Validate() refuses
+ * the others by name.
  */
 struct Scenario
 {
@@ -57,6 +50,7 @@ struct Scenario
 
     /// Validates every part, then what only holds between them. Throws ConfigError. Whether the
     /// plan fits the cluster is not checked here: that is a result (Infeasible), not bad input.
+    /// Nor is whether the targets of events exist (CheckEventTargets in core/topology).
     void Validate() const;
 };
 

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_EVENT_SPEC_H
+#define SCALEACROSS_EVENT_SPEC_H
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+enum class EventKind : uint8_t
+{
+    LinkFailure,   //!< one link is down
+    SwitchFailure, //!< all links of a switch are down, and what it holds is lost
+    PlaneFailure,  //!< the same of one plane's switch at every site
+    Degradation,   //!< links have a part of their rate
+    Flap           //!< links go down and come back, again and again
+};
+
+/**
+ * Something that happens to the network while a scenario runs.
+ *
+ * Targets: a link "east/leaf3--east/spine0" ("#2" behind it is the second of parallel ones), a
+ * switch "east/leaf3", or a plane "plane 5", which is number 5 of the
+ * switches at which spans begin, at every site. A degradation or
+ * flap of a switch or plane is one of all its links. What begins at time zero is known to the
+ * network from the beginning.
+ */
+struct EventSpec
+{
+    EventKind kind{EventKind::LinkFailure};
+    std::string target;
+    Duration at;
+    Duration until;     //!< end; 0: none (not for a flap)
+    double factor{0.5}; //!< degradation: the part of the rate that is left, (0, 1)
+    Duration down;      //!< flap: time down in each period
+    Duration period;    //!< flap: from one failure to the next
+    uint32_t count{1};  //!< flap: failures
+
+    /// It holds from time zero for as long as anything runs.
+    bool IsConstant() const;
+
+    /// Throws ConfigError (where = path + ".<field>"). Whether the target exists is for the
+    /// topology to say (TargetOf).
+    void Validate(const std::string& path) const;
+};
+
+/// "link-failure", "switch-failure", "plane-failure", "degradation", "flap": by EventKind.
+const std::vector<std::string>& EventKindNames();
+std::string ToString(EventKind kind);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_EVENT_SPEC_H

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/topology/event-target.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/topology/graph-names.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr char kPlane[] = "plane ";
+
+/// The switches at which spans begin are what planes consist of: plane i is number i of every site.
+bool
+IsTop(const ClusterSpec& cluster, const Vertex& vertex)
+{
+    return vertex.kind == VertexKind::Aggregation ||
+           (vertex.kind == VertexKind::Spine &&
+            cluster.buildings[vertex.site].fabric.aggregations == 0);
+}
+
+std::vector<uint32_t>
+SwitchesOfPlane(const ClusterSpec& cluster, const FabricGraph& graph, const std::string& name)
+{
+    std::vector<uint32_t> switches;
+    for (uint32_t v = 0; v < graph.vertices.size(); v++)
+    {
+        if (IsTop(cluster, graph.vertices[v]) &&
+            kPlane + std::to_string(graph.vertices[v].index) == name)
+        {
+            switches.push_back(v);
+        }
+    }
+    return switches;
+}
+
+/// "east/leaf0 to east/leaf7, east/spine0 to east/spine3, plane 0 to plane 3".
+std::string
+KnownSwitches(const ClusterSpec& cluster, const FabricGraph& graph)
+{
+    std::map<std::pair<uint32_t, VertexKind>, std::pair<Vertex, Vertex>> ranges;
+    for (const Vertex& vertex : graph.vertices)
+    {
+        if (vertex.kind != VertexKind::Nic)
+        {
+            const auto range = ranges.emplace(std::make_pair(vertex.site, vertex.kind),
+                                              std::make_pair(vertex, vertex));
+            range.first->second.second = vertex;
+        }
+    }
+    std::string text;
+    for (const auto& [key, range] : ranges)
+    {
+        const std::string first = VertexName(cluster, range.first);
+        const std::string last = VertexName(cluster, range.second);
+        text += (text.empty() ? "" : ", ") + first + (first == last ? "" : " to " + last);
+    }
+    return text;
+}
+
+std::string
+KnownPlanes(const ClusterSpec& cluster)
+{
+    const std::string last = kPlane + std::to_string(cluster.TopSwitches() - 1);
+    return cluster.TopSwitches() == 1 ? last : kPlane + std::string("0 to ") + last;
+}
+
+/// The links of a vertex, for the message about a link that is not there; the first few.
+std::string
+KnownLinks(const ClusterSpec& cluster, const FabricGraph& graph, const std::string& name)
+{
+    const auto vertex = VertexNamed(cluster, graph, name.substr(0, name.find("--")));
+    std::string text;
+    uint32_t shown = 0;
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < graph.links.size(); i++)
+    {
+        if (vertex && graph.links[i].a != *vertex && graph.links[i].b != *vertex)
+        {
+            continue;
+        }
+        all++;
+        if (shown < 4)
+        {
+            text += (text.empty() ? "" : ", ") + LinkName(cluster, graph, i);
+            shown++;
+        }
+    }
+    return text + (all > shown ? " and " + std::to_string(all - shown) + " more" : "");
+}
+
+} // namespace
+
+EventTarget
+TargetOf(const ClusterSpec& cluster,
+         const FabricGraph& graph,
+         const EventSpec& event,
+         const std::string& path)
+{
+    EventTarget target;
+    const bool any = event.kind == EventKind::Degradation || event.kind == EventKind::Flap;
+    const bool plane = event.target.compare(0, sizeof(kPlane) - 1, kPlane) == 0;
+    const bool link = event.target.find("--") != std::string::npos;
+    if (plane && (any || event.kind == EventKind::PlaneFailure))
+    {
+        target.switches = SwitchesOfPlane(cluster, graph, event.target);
+    }
+    else if (any || event.kind == EventKind::SwitchFailure)
+    {
+        const auto vertex = VertexNamed(cluster, graph, event.target);
+        if (vertex && graph.vertices[*vertex].kind != VertexKind::Nic)
+        {
+            target.switches = {*vertex};
+        }
+    }
+    if (any || event.kind == EventKind::LinkFailure)
+    {
+        const auto named = LinkNamed(cluster, graph, event.target);
+        if (named)
+        {
+            target.links = {*named};
+        }
+    }
+    for (uint32_t i = 0; i < graph.links.size() && !target.switches.empty(); i++)
+    {
+        const auto hits = [&](uint32_t v) {
+            return v == graph.links[i].a || v == graph.links[i].b;
+        };
+        if (std::any_of(target.switches.begin(), target.switches.end(), hits))
+        {
+            target.links.push_back(i);
+        }
+    }
+    if (target.links.empty())
+    {
+        std::string allowed;
+        if (event.kind == EventKind::LinkFailure || (any && link))
+        {
+            allowed = "a link: " + KnownLinks(cluster, graph, event.target);
+        }
+        else if (event.kind == EventKind::PlaneFailure || (any && plane))
+        {
+            allowed = "a plane: " + KnownPlanes(cluster);
+        }
+        else
+        {
+            allowed = (any ? "a link, a plane or a switch: " : "a switch: ") +
+                      KnownSwitches(cluster, graph);
+        }
+        throw ConfigError(path + ".target",
+                          Quoted(event.target) + " is no target of a " + ToString(event.kind),
+                          allowed,
+                          "");
+    }
+    if (event.kind == EventKind::Degradation || event.kind == EventKind::Flap)
+    {
+        target.switches.clear(); // its links, and not what it holds
+    }
+    return target;
+}
+
+void
+CheckEventTargets(const Scenario& scenario)
+{
+    if (scenario.events.empty())
+    {
+        return;
+    }
+    const FabricGraph graph = BuildFabricGraph(scenario.cluster);
+    for (size_t i = 0; i < scenario.events.size(); i++)
+    {
+        TargetOf(scenario.cluster, graph, scenario.events[i], "events." + std::to_string(i));
+    }
+}
+
+} // namespace scaleacross

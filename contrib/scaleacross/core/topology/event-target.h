@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_EVENT_TARGET_H
+#define SCALEACROSS_EVENT_TARGET_H
+
+#include "core/spec/scenario.h"
+#include "core/topology/fabric-graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What an event happens to, as indices into a FabricGraph.
+struct EventTarget
+{
+    std::vector<uint32_t> links;    //!< all of them, those of the switches included
+    std::vector<uint32_t> switches; //!< vertices whose own failure it is; none for a link
+};
+
+/**
+ * The target of an event by its name. Throws ConfigError (where = path + ".target") if there is no
+ * such target, or not of the kind the event needs; the message says which there are.
+ */
+EventTarget TargetOf(const ClusterSpec& cluster,
+                     const FabricGraph& graph,
+                     const EventSpec& event,
+                     const std::string& path);
+
+/// Checks the targets of all events of a scenario (where = "events.<i>.target").
+void CheckEventTargets(const Scenario& scenario);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_EVENT_TARGET_H

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "scenario-events.h"
+
+#include "cluster-helper.h"
+#include "core/topology/event-target.h"
+
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+
+#include <string>
+
+namespace ns3
+{
+
+using namespace scaleacross;
+
+namespace
+{
+
+Time
+ToTime(Duration duration)
+{
+    return PicoSeconds(duration.Ps());
+}
+
+} // namespace
+
+Ptr<FabricEvents>
+ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
+{
+    if (scenario.events.empty())
+    {
+        return nullptr;
+    }
+    auto events = CreateObject<FabricEvents>();
+    events->SetAttribute("DetectionDelay", TimeValue(ToTime(scenario.network.detection)));
+    events->SetAttribute("ConvergenceDelay", TimeValue(ToTime(scenario.network.convergence)));
+    events->SetFabric(cluster.GetFabric());
+    for (size_t i = 0; i < scenario.events.size(); i++)
+    {
+        const EventSpec& event = scenario.events[i];
+        const EventTarget where =
+            TargetOf(scenario.cluster, cluster.GetGraph(), event, "events." + std::to_string(i));
+        FabricTarget target;
+        target.name = event.target;
+        for (const uint32_t link : where.links)
+        {
+            target.wires.push_back(cluster.GetWire(link));
+        }
+        for (const uint32_t vertex : where.switches)
+        {
+            target.switches.push_back(cluster.GetSwitch(vertex));
+        }
+        const Time at = ToTime(event.at);
+        switch (event.kind)
+        {
+        case EventKind::LinkFailure:
+        case EventKind::SwitchFailure:
+        case EventKind::PlaneFailure:
+            events->Fail(target, at, ToTime(event.until));
+            break;
+        case EventKind::Degradation:
+            events->Degrade(target, event.factor, at, ToTime(event.until));
+            break;
+        case EventKind::Flap:
+            events->Flap(target, at, ToTime(event.down), ToTime(event.period), event.count);
+            break;
+        }
+    }
+    return events;
+}
+
+} // namespace ns3
