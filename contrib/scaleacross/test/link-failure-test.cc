@@ -253,7 +253,9 @@ class DeadPortTest : public TestCase
             const uint64_t queued = centre->GetPort(2)->GetQueueBytes();
             NS_TEST_EXPECT_MSG_GT(queued, 100'000, "there is a queue");
             wire->SetUp(false);
-            NS_TEST_EXPECT_MSG_EQ(centre->GetPort(2)->GetQueueBytes(), m_keep ? queued : 0, "then");
+            NS_TEST_EXPECT_MSG_EQ(centre->GetPort(2)->GetQueueBytes(),
+                                  (m_keep ? queued : 0),
+                                  "then");
             NS_TEST_EXPECT_MSG_EQ(centre->GetOccupancy(),
                                   centre->GetPort(2)->GetQueueBytes(),
                                   "the packet that was being sent is held no longer");
