@@ -210,6 +210,22 @@ class FabricPort : public FabricDevice
         return m_queues[priority].bytes;
     }
 
+    /// Time in ps until everything is sent that was here at the last CatchUp(now).
+    int64_t StaleWait(int64_t now) const
+    {
+        const int64_t sending = m_freeAt > now ? m_freeAt - now : 0;
+        return sending + (m_psPerByte != 0
+                              ? static_cast<int64_t>(m_queueBytes * m_psPerByte)
+                              : static_cast<int64_t>(8e12 * static_cast<double>(m_queueBytes) /
+                                                     m_bitsPerSecond));
+    }
+
+    /// True if a packet of this priority must not start because of a pause.
+    bool IsStopped(uint8_t priority) const
+    {
+        return ((m_paused >> priority) & 1U) != 0;
+    }
+
     /// Priorities (bit p) of which a packet could start now.
     uint32_t Ready() const
     {

@@ -3,11 +3,14 @@
 #include "fabric-switch.h"
 
 #include "core/base/errors.h"
+#include "ecmp-selector.h"
 #include "fabric-wire.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
 #include "ns3/node.h"
+#include "ns3/object-factory.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -19,10 +22,8 @@ namespace ns3
 using scaleacross::ConfigError;
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
-using scaleacross::kHashDestination;
-using scaleacross::kHashSource;
-using scaleacross::kHashUdpSourcePort;
 using scaleacross::kPriorities;
+using scaleacross::PacketKind;
 using scaleacross::PacketPool;
 using scaleacross::PortGroup;
 using scaleacross::SimulatorPicoseconds;
@@ -89,11 +90,34 @@ FabricSwitch::GetTypeId()
                           DoubleValue(1.0),
                           MakeDoubleAccessor(&FabricSwitch::m_headroomScale),
                           MakeDoubleChecker<double>(0.0, 1000.0))
+            .AddAttribute("PathSelector",
+                          "Type that chooses among the ports to a destination, derived from "
+                          "ns3::PathSelector. Its attributes are set by their defaults, or at "
+                          "GetPathSelector().",
+                          TypeIdValue(EcmpSelector::GetTypeId()),
+                          MakeTypeIdAccessor(&FabricSwitch::SetPathSelectorType,
+                                             &FabricSwitch::GetPathSelectorType),
+                          MakeTypeIdChecker())
+            .AddAttribute(
+                "HashFields",
+                "Header fields that tell flows apart for ECMP, UCMP and flowlets: some "
+                "of source, destination, udp-source-port and destination-qp, separated "
+                "by commas. Every queue pair has a UDP source port of its own.",
+                StringValue("source,destination,udp-source-port"),
+                MakeStringAccessor(&FabricSwitch::SetHashFields, &FabricSwitch::GetHashFields),
+                MakeStringChecker())
             .AddAttribute("HashSeed",
-                          "Mixed with the node id to the seed of this switch's ECMP hash.",
+                          "Seed of the hash that tells flows apart. Set before time zero.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
                           MakeUintegerChecker<uint64_t>())
+            .AddAttribute("HashPerSwitch",
+                          "Mix the node id into HashSeed. If false, switches with equal HashSeed "
+                          "decide alike, and those behind the first see only flows that it has "
+                          "sorted (polarisation). Set before time zero.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_hashPerSwitch),
+                          MakeBooleanChecker())
             .AddAttribute("WatchdogDetection",
                           "Time for which a queue has to stay paused with packets waiting until "
                           "the PFC watchdog gives up on it. 0: no watchdog. SONiC's default is "
@@ -215,6 +239,8 @@ FabricSwitch::DoDispose()
 {
     m_agenda.Clear();
     m_ports.clear();
+    m_asked = nullptr;
+    m_selector = nullptr;
     Object::DoDispose();
 }
 
@@ -263,6 +289,59 @@ FabricSwitch::Routes() const
     return m_routes;
 }
 
+// --- Paths
+// ----------------------------------------------------------------------------------------
+
+Ptr<PathSelector>
+FabricSwitch::GetPathSelector() const
+{
+    return m_selector;
+}
+
+void
+FabricSwitch::SetPathSelector(Ptr<PathSelector> selector)
+{
+    m_selector = selector;
+    // What is done for every packet is done without a call.
+    const bool hashed = selector->GetInstanceTypeId() == EcmpSelector::GetTypeId();
+    m_asked = hashed ? nullptr : PeekPointer(selector);
+    m_checked = false;
+}
+
+void
+FabricSwitch::SetPathSelectorType(TypeId type)
+{
+    if (!type.IsChildOf(PathSelector::GetTypeId()) || !type.HasConstructor())
+    {
+        throw ConfigError("FabricSwitch::PathSelector",
+                          type.GetName() + " is not a path selector",
+                          "a type derived from ns3::PathSelector, as ns3::EcmpSelector",
+                          "");
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    SetPathSelector(factory.Create<PathSelector>());
+}
+
+TypeId
+FabricSwitch::GetPathSelectorType() const
+{
+    return m_selector->GetInstanceTypeId();
+}
+
+void
+FabricSwitch::SetHashFields(std::string names)
+{
+    m_hashFields = scaleacross::ParseHashFields(names);
+    m_checked = false;
+}
+
+std::string
+FabricSwitch::GetHashFields() const
+{
+    return scaleacross::NamesOfHashFields(m_hashFields);
+}
+
 void
 FabricSwitch::CheckConfig()
 {
@@ -272,9 +351,10 @@ FabricSwitch::CheckConfig()
     }
     m_lossless = m_pfc ? m_losslessMask : 0;
     // Node ids differ in few bits; the hash spreads them.
-    const uint64_t seed =
-        scaleacross::HashOf(GetObject<Node>()->GetId(), 0, 0, m_hashSeed) ^ (m_hashSeed << 32);
-    m_flowHash = scaleacross::FlowHash(kHashSource | kHashDestination | kHashUdpSourcePort, seed);
+    const uint32_t id = m_hashPerSwitch ? GetObject<Node>()->GetId() : 0;
+    const uint64_t seed = scaleacross::HashOf(id, 0, 0, m_hashSeed) ^ (m_hashSeed << 32);
+    m_flowHash = scaleacross::FlowHash(m_hashFields, seed);
+    m_selector->Attach(m_flowHash, *this);
     m_buffer.Configure({m_bufferSize,
                         static_cast<uint8_t>(m_lossless),
                         m_alphaLossless,
@@ -387,7 +467,7 @@ FabricSwitch::AssignStreams(int64_t stream)
             m_ports[i]->m_ecn->SetStream(stream + i);
         }
     }
-    return GetNPorts();
+    return GetNPorts() + m_selector->AssignStreams(stream + GetNPorts());
 }
 
 void
@@ -400,10 +480,26 @@ FabricSwitch::HoldAt(Time time)
 // -----------------------------------------------------------------------------------
 
 inline uint16_t
-FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet) const
+FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet, int64_t now)
 {
     const size_t n = group.ports.size();
-    return group.ports[n == 1 ? 0 : scaleacross::ScaleHash(m_flowHash(packet), n)];
+    if (n == 1)
+    {
+        return group.ports[0];
+    }
+    if (m_asked == nullptr || packet.kind == PacketKind::Foreign)
+    {
+        return group.ports[scaleacross::ScaleHash(m_flowHash(packet), n)];
+    }
+    return m_asked->Select(group, packet, now);
+}
+
+int64_t
+FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
+{
+    SwitchPort& egress = *m_ports[port];
+    egress.CatchUpIfBusy(now);
+    return egress.StaleWait(now) + (egress.IsStopped(priority) ? scaleacross::kPausedWait : 0);
 }
 
 inline void
@@ -441,7 +537,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
         return;
     }
     --packet->hops;
-    SwitchPort& egress = *m_ports[ChoosePort(*group, *packet)];
+    SwitchPort& egress = *m_ports[ChoosePort(*group, *packet, now)];
     egress.CatchUp(now);
     DropReason reason{};
     if (egress.m_marked != 0 && !MayJoin(egress, *packet, now, reason))
@@ -765,7 +861,7 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
             Drop(*m_ports[packet->ingress], packet, DropReason::NoRoute);
             continue;
         }
-        SwitchPort& to = *m_ports[ChoosePort(*group, *packet)];
+        SwitchPort& to = *m_ports[ChoosePort(*group, *packet, now)];
         to.CatchUp(now);
         DropReason reason{};
         if (to.m_marked != 0 && !MayJoin(to, *packet, now, reason))

@@ -5,6 +5,7 @@
 
 #include "arrival-agenda.h"
 #include "flow-hash.h"
+#include "path-selector.h"
 #include "pfc-watchdog.h"
 #include "route-table.h"
 #include "shared-buffer.h"
@@ -12,6 +13,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/object.h"
+#include "ns3/type-id.h"
 
 #include <array>
 #include <functional>
@@ -22,7 +24,7 @@ namespace ns3
 {
 
 /**
- * An output-queued switch with one shared packet memory, PFC and ECMP per flow; aggregated to a
+ * An output-queued switch with one shared packet memory, PFC and a choice of paths; aggregated to a
  * Node.
  *
  * Model: a packet that has arrived whole is looked up, admitted to the memory or dropped
@@ -32,6 +34,9 @@ namespace ns3
  * reserved for every (port, lossless priority), computed from rate, delay and MaxPacketSize; a
  * BufferSize that cannot hold it is refused before time zero. Forwarding takes no time besides
  * store-and-forward.
+ *
+ * Of several ports to a destination, the one that PathSelector chooses; ECMP per flow if nothing
+ * else is set.
  *
  * With WatchdogDetection, a PfcWatchdog gives up on queues that stay paused.
  *
@@ -56,7 +61,8 @@ namespace ns3
  */
 class FabricSwitch : public Object,
                      private scaleacross::ArrivalAgenda::Owner,
-                     private scaleacross::PfcWatchdog::Owner
+                     private scaleacross::PfcWatchdog::Owner,
+                     private scaleacross::EgressQueues
 {
   public:
     /// Signature of trace sources: a port and a priority, and whether what the source tells of
@@ -75,6 +81,18 @@ class FabricSwitch : public Object,
     /// Where packets go. To be filled before time zero.
     scaleacross::RouteTable& Routes();
     const scaleacross::RouteTable& Routes() const;
+
+    /// Chooses among the ports to a destination.
+    Ptr<PathSelector> GetPathSelector() const;
+    /// To be called before time zero; the selector is this switch's alone.
+    void SetPathSelector(Ptr<PathSelector> selector);
+    /// The same, with a new one of a type derived from PathSelector.
+    void SetPathSelectorType(TypeId type);
+    TypeId GetPathSelectorType() const;
+
+    /// Header fields by which this switch tells flows apart; see ParseHashFields.
+    void SetHashFields(std::string names);
+    std::string GetHashFields() const;
 
     /**
      * Changes the routes during a run, at the Simulator's time and after all else that happens at
@@ -143,7 +161,8 @@ class FabricSwitch : public Object,
     /// Packets that have been marked.
     uint64_t GetEcnMarked() const;
 
-    /// Fixes the random streams of the ports' marking, one per port; returns how many that are.
+    /// Fixes the random streams, one for the marking of each port and those of the path selector
+    /// after them; returns how many that are.
     int64_t AssignStreams(int64_t stream);
 
     /// Packets that waited for a port whose wire was down and have been given another way.
@@ -167,6 +186,7 @@ class FabricSwitch : public Object,
     bool IsVisible(const scaleacross::FabricPacket& packet) const override;
     bool IsWatched() const override;
 
+    int64_t WaitAt(uint16_t port, uint8_t priority, int64_t now) override;
     bool IsWaiting(uint32_t port, uint8_t priority) const override;
     void Mark(uint32_t port, uint8_t priority, bool marked) override;
     void BeginStorm(uint32_t port, uint8_t priority, int64_t now) override;
@@ -191,7 +211,8 @@ class FabricSwitch : public Object,
     const scaleacross::PortGroup* DeadGroup(const scaleacross::FabricPacket& packet) const;
     void Forward(SwitchPort& ingress, scaleacross::FabricPacket* packet, int64_t now);
     uint16_t ChoosePort(const scaleacross::PortGroup& group,
-                        const scaleacross::FabricPacket& packet) const;
+                        const scaleacross::FabricPacket& packet,
+                        int64_t now);
     bool Admit(SwitchPort& ingress,
                SwitchPort& egress,
                scaleacross::FabricPacket& packet,
@@ -213,9 +234,10 @@ class FabricSwitch : public Object,
     std::vector<PausedIngress> m_pausing; //!< ingresses stopped, first stopped first
     std::vector<uint8_t> m_pausingBits;   //!< per port: bit per priority
     scaleacross::FlowHash m_flowHash;
-    uint32_t m_lossless{0}; //!< bit per priority
-    uint32_t m_ecn{0};      //!< bit per priority whose packets may be marked when they join
-    int64_t m_caughtUp{-1}; //!< time of the last CatchUp of all ports
+    PathSelector* m_asked{nullptr}; //!< the selector, unless flows are simply hashed
+    uint32_t m_lossless{0};         //!< bit per priority
+    uint32_t m_ecn{0};              //!< bit per priority whose packets may be marked when they join
+    int64_t m_caughtUp{-1};         //!< time of the last CatchUp of all ports
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
     uint64_t m_rerouted{0};
@@ -229,6 +251,9 @@ class FabricSwitch : public Object,
     uint64_t m_resumeOffset{0};
     uint32_t m_maxPacket{0};
     uint64_t m_hashSeed{0};
+    bool m_hashPerSwitch{true};
+    uint8_t m_hashFields{0}; //!< bits of HashField
+    Ptr<PathSelector> m_selector;
     uint32_t m_losslessMask{0};
     bool m_pfc{true};
     bool m_lookAhead{false};

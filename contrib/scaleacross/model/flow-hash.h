@@ -5,8 +5,9 @@
 
 #include "fabric-packet.h"
 
+#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <string>
 
 namespace scaleacross
 {
@@ -35,6 +36,15 @@ enum HashField : uint8_t
     kHashUdpSourcePort = 4,
     kHashQueuePair = 8 //!< destination QP of the BTH
 };
+
+/**
+ * Reads fields from their names, separated by commas: source, destination, udp-source-port,
+ * destination-qp. Throws ConfigError if there are none or one is not known.
+ */
+uint8_t ParseHashFields(const std::string& names);
+
+/// The names of fields, as ParseHashFields reads them.
+std::string NamesOfHashFields(uint8_t fields);
 
 /**
  * A switch's view of what a flow is: a hash of some header fields of a packet, and of its own seed.

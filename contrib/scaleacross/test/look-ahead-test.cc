@@ -13,9 +13,12 @@
 #include "ns3/double.h"
 #include "ns3/fabric-events.h"
 #include "ns3/object-factory.h"
+#include "ns3/path-selector.h"
 #include "ns3/string.h"
+#include "ns3/type-id.h"
 
 #include <functional>
+#include <numeric>
 #include <random>
 #include <tuple>
 
@@ -101,6 +104,7 @@ struct Outcome
     uint64_t retransmissions{0};
     uint64_t cnps{0};
     uint64_t rerouted{0};
+    uint64_t outOfOrder{0};
     uint64_t events{0};
 };
 
@@ -158,6 +162,8 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
         for (uint32_t i = 0; i < nic->GetNQueuePairs(); ++i)
         {
             outcome.cnps += nic->GetQueuePair(i)->GetCounters().cnpsReceived;
+            outcome.outOfOrder += nic->GetQueuePair(i)->GetCounters().outOfOrder;
+            outcome.counters.push_back(nic->GetQueuePair(i)->GetCounters().outOfOrder);
         }
     }
     outcome.delivered = log.delivered;
@@ -314,6 +320,42 @@ Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep)
     events->Fail(FabricEvents::SwitchTarget(fabric.Switches()[6]),
                  MicroSeconds(30),
                  MicroSeconds(80));
+}
+
+/// The permutation with another choice of paths, receivers that place out of order, and weights
+/// 1, 2, 3, ... on the ports of every group.
+void
+OtherPaths(FabricHelper& fabric, Log& log, Delays delays, const std::string& selector, double loss)
+{
+    fabric.SetSwitchAttribute("PathSelector", TypeIdValue(TypeId::LookupByName(selector)));
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+    fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(64));
+    Permutation(fabric, log, delays, loss, true);
+    for (uint32_t i = 0; i < 16; ++i)
+    {
+        SendFlow(fabric, log, i, (i + 5) % 16, 100'000); // out of step with the others
+    }
+    for (const auto& fabricSwitch : fabric.Switches())
+    {
+        auto& routes = fabricSwitch->Routes();
+        const auto ranges = routes.Ranges();
+        std::vector<scaleacross::PortGroup> groups;
+        for (const auto& range : ranges)
+        {
+            groups.push_back(routes.GroupOf(range));
+        }
+        routes.Clear();
+        for (size_t i = 0; i < ranges.size(); ++i)
+        {
+            groups[i].weights.resize(groups[i].ports.size());
+            std::iota(groups[i].weights.begin(), groups[i].weights.end(), 1);
+            routes.Add(ranges[i].first, ranges[i].last, groups[i]);
+        }
+        if (selector == "ns3::FlowletSelector") // so short that pauses and losses make flowlets
+        {
+            fabricSwitch->GetPathSelector()->SetAttribute("Gap", TimeValue(MicroSeconds(2)));
+        }
+    }
 }
 
 /// One scenario on all engines, with equal times and with jitter.
@@ -599,6 +641,32 @@ class LookAheadSuite : public TestSuite
                     return outcome.delivered.size() == 32 && outcome.drops > 10 &&
                            outcome.retransmissions > 10 && (outcome.rerouted > 0) == keep;
                 }));
+        }
+        for (const std::string name : {"Ecmp", "Weighted", "Flowlet"})
+        {
+            AddTestCase(new EqualityTest(
+                name,
+                [name](auto& fabric, auto& log, Delays delays) {
+                    OtherPaths(fabric, log, delays, "ns3::" + name + "Selector", 1e-3);
+                },
+                [](const Outcome& outcome) {
+                    return outcome.pauses > 10 && outcome.delivered.size() == 64;
+                }));
+        }
+        for (const std::string name : {"RandomSpray", "RoundRobinSpray", "AdaptiveSpray"})
+        {
+            for (const double loss : {0.0, 1e-3})
+            {
+                AddTestCase(new EqualityTest(
+                    name + (loss > 0 ? " with loss" : ""),
+                    [name, loss](auto& fabric, auto& log, Delays delays) {
+                        OtherPaths(fabric, log, delays, "ns3::" + name + "Selector", loss);
+                    },
+                    [loss](const Outcome& outcome) {
+                        return outcome.outOfOrder > 10 && outcome.delivered.size() == 64 &&
+                               (outcome.drops > 10) == (loss > 0);
+                    }));
+            }
         }
         AddTestCase(new FewerEventsTest);
         AddTestCase(new SinkTest);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "flowlet-selector.h"
+
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(FlowletSelector);
+
+TypeId
+FlowletSelector::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FlowletSelector")
+            .SetParent<PathSelector>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<FlowletSelector>()
+            .AddAttribute("Gap",
+                          "Time without a packet of a flow after which it may take another path. "
+                          "At least the largest difference in delay between two paths, queues "
+                          "included, if packets are to keep their order.",
+                          TimeValue(MicroSeconds(50)),
+                          MakeTimeAccessor(&FlowletSelector::SetGap, &FlowletSelector::GetGap),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("TableSize",
+                          "Entries of the table of flows, 16 bytes each. With about as many flows "
+                          "as entries, flows share paths by chance. Set before time zero.",
+                          UintegerValue(4096),
+                          MakeUintegerAccessor(&FlowletSelector::m_tableSize),
+                          MakeUintegerChecker<uint32_t>(1, 1U << 24));
+    return tid;
+}
+
+FlowletSelector::FlowletSelector()
+{
+    UseRandomness();
+}
+
+FlowletSelector::~FlowletSelector() = default;
+
+std::string
+FlowletSelector::GetName() const
+{
+    return "flowlet";
+}
+
+bool
+FlowletSelector::Reorders() const
+{
+    return false; // if the gap is long enough
+}
+
+void
+FlowletSelector::SetGap(Time gap)
+{
+    m_gap = gap.GetPicoSeconds();
+}
+
+Time
+FlowletSelector::GetGap() const
+{
+    return PicoSeconds(m_gap);
+}
+
+uint64_t
+FlowletSelector::GetFlowlets() const
+{
+    return m_flowlets;
+}
+
+uint16_t
+FlowletSelector::Select(const scaleacross::PortGroup& group,
+                        const scaleacross::FabricPacket& packet,
+                        int64_t now)
+{
+    m_table.resize(m_tableSize);
+    Entry& entry = m_table[scaleacross::ScaleHash(Hash()(packet), m_tableSize)];
+    const auto& ports = group.ports;
+    const bool late = entry.last < now - m_gap;
+    if (late || std::find(ports.begin(), ports.end(), entry.port) == ports.end())
+    {
+        entry.port = ports[Draw(static_cast<uint32_t>(ports.size()))];
+        ++m_flowlets;
+    }
+    entry.last = now;
+    return entry.port;
+}
+
+} // namespace ns3
