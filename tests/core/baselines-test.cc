@@ -59,7 +59,7 @@ TEST(Baselines, ProductionUsesSixteenQueuePairs)
     const Study study = TwoBuildings("network: {qps: 2, collective: ring}\n");
     const Plan plan = std::get<Plan>(FindBaseline("production").choose(study, DegreesFit));
     EXPECT_EQ(plan.network.qps, 16);
-    EXPECT_EQ(plan.network.multipath, Multipath::Ecmp);
+    EXPECT_EQ(plan.network.multipath, Multipath::EEcmp);
     EXPECT_EQ(plan.network.collective, CollectiveAlgorithm::Hierarchical);
 }
 

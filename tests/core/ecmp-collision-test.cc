@@ -52,6 +52,24 @@ TEST(EcmpSlowdown, IsOneWithoutChoice)
     EXPECT_EQ(EcmpSlowdown(0, 8), 1.0);
 }
 
+TEST(PathSlowdown, CountsWhatIsHashed)
+{
+    // 16 connections of 16 queue pairs on 16 paths: 16 flows, 256 flows, or no flows at all.
+    for (const Multipath multipath : {Multipath::EEcmp, Multipath::Ucmp, Multipath::Flowlet})
+    {
+        EXPECT_EQ(PathSlowdown(multipath, 16, 16, 16), EcmpSlowdown(256, 16));
+    }
+    EXPECT_EQ(PathSlowdown(Multipath::Ecmp, 16, 16, 16), EcmpSlowdown(16, 16));
+    for (const Multipath multipath :
+         {Multipath::SprayRandom, Multipath::SprayRoundRobin, Multipath::SprayAdaptive})
+    {
+        EXPECT_EQ(PathSlowdown(multipath, 16, 16, 16), 1.0);
+    }
+    // Half a queue pair of each of 16 connections comes by here: 8 flows, whatever is hashed.
+    EXPECT_EQ(PathSlowdown(Multipath::Ecmp, 16, 0.5, 16), EcmpSlowdown(8, 16));
+    EXPECT_EQ(PathSlowdown(Multipath::EEcmp, 16, 0.5, 16), EcmpSlowdown(8, 16));
+}
+
 TEST(EcmpSlowdown, OneFlowLeavesAllOtherPathsIdle)
 {
     EXPECT_DOUBLE_EQ(EcmpSlowdown(1, 8), 8.0);

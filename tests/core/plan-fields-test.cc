@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
+#include "core/explore/fit-check.h"
 #include "core/spec/plan-fields.h"
+#include "core/spec/scenario.h"
 
 #include <gtest/gtest.h>
 #include <set>
@@ -16,8 +18,20 @@ namespace
 std::string
 OtherText(const PlanField& field, const Plan& plan)
 {
-    for (const auto* text :
-         {"2", "3", "true", "false", "pp", "ddp", "dorapp", "full", "ring", "512B", "1MiB", "1us"})
+    for (const auto* text : {"2",
+                             "3",
+                             "true",
+                             "false",
+                             "pp",
+                             "ddp",
+                             "dorapp",
+                             "full",
+                             "ring",
+                             "ecmp",
+                             "selective-repeat",
+                             "512B",
+                             "1MiB",
+                             "1us"})
     {
         Plan changed = plan;
         try
@@ -68,7 +82,7 @@ TEST(PlanFields, EveryFieldCountsForEqualityAndText)
     for (const auto& field : PlanFields())
     {
         const std::string other = OtherText(field, plan);
-        if (field.key == "network.transport" || field.key == "network.multipath")
+        if (field.key == "network.transport")
         {
             EXPECT_EQ(other, ""); // one value so far
             continue;
@@ -80,6 +94,30 @@ TEST(PlanFields, EveryFieldCountsForEqualityAndText)
         const bool parallel = field.key.compare(0, 5, "plan.") == 0;
         EXPECT_EQ(changed.parallel == plan.parallel, !parallel) << field.key;
     }
+}
+
+TEST(PlanFields, SprayingAndGoBackNDoNotGoTogether)
+{
+    const PlanField* multipath = FindPlanField("network.multipath");
+    for (const std::string word :
+         {"ecmp", "e-ecmp", "ucmp", "flowlet", "spray-random", "spray-rr", "spray-adaptive"})
+    {
+        Plan plan;
+        multipath->set(plan, word);
+        const bool sprayed = word.rfind("spray", 0) == 0;
+        EXPECT_EQ(IsSprayed(plan.network.multipath), sprayed) << word;
+        EXPECT_EQ(plan.network.FindConflict().has_value(), sprayed) << word;
+        plan.network.recovery = Recovery::SelectiveRepeat;
+        EXPECT_FALSE(plan.network.FindConflict()) << word;
+        EXPECT_NO_THROW(plan.network.Validate());
+    }
+    // A search meets such a plan: it does not fit, and why.
+    Scenario scenario;
+    scenario.jobs.emplace_back();
+    scenario.network.multipath = Multipath::SprayRandom;
+    const auto reason = CheckFit(scenario);
+    ASSERT_TRUE(reason);
+    EXPECT_EQ(reason->reason, "network");
 }
 
 TEST(PlanFields, EqualValuesInDifferentSpellingHaveOneText)

@@ -219,6 +219,26 @@ TEST(StudyErrors, NotANumber)
     }
 }
 
+TEST(StudyErrors, SprayingWithGoBackN)
+{
+    Expect(6,
+           "network: {multipath: spray-rr, recovery: go-back-n}",
+           "s.yaml:6:42 network.recovery",
+           "multipath spray-rr lets them overtake",
+           "selective-repeat with spray-rr",
+           "set network.recovery: selective-repeat");
+    Expect(6,
+           "network: {multipath: sprays}",
+           "s.yaml:6:22 network.multipath",
+           "'sprays' is not known",
+           "ecmp, e-ecmp, ucmp, flowlet, spray-random, spray-rr or spray-adaptive");
+    Expect(6,
+           "network: {reorder_tolerance: 0}",
+           "s.yaml:6:30 network.reorder_tolerance",
+           "0",
+           "1 to 4194304");
+}
+
 TEST(StudyErrors, OctalAndYesNo)
 {
     Expect(7, "plan: {tp: 010}", "s.yaml:7:12 plan.tp", "octal", "", "without leading zeros");

@@ -199,6 +199,51 @@ TEST(TransferCost, LossCostsGoBackN)
     EXPECT_NEAR((lossy.latency - free.latency).Us(), 107.3, 0.2);
 }
 
+TEST(TransferCost, SelectiveRepeatCostsThePacketsThatAreLost)
+{
+    // q = 1e-4: every packet is sent 1 / (1 - q) times.
+    Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    const auto cost = [&] {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4);
+    };
+    const TransferCost clean = cost();
+    scenario.cluster.crossLinks[0].loss = 1e-4;
+    const TransferCost goBackN = cost();
+    scenario.network.recovery = Recovery::SelectiveRepeat;
+    const TransferCost selective = cost();
+    EXPECT_NEAR(selective.portSeconds / clean.portSeconds, 1 / (1 - 1e-4), 1e-12);
+    EXPECT_EQ(selective.latency, goBackN.latency); // 16 last packets as before
+    // One tells of the loss of another only if it is 257 later: of a message of 256 packets every
+    // lost one costs 67.109 ms. (1 - (1 - q)^256) 67.109 ms = 1,696.3 us.
+    scenario.network.multipath = Multipath::SprayAdaptive;
+    scenario.network.reorderTolerance = 256;
+    EXPECT_NEAR((cost().latency - clean.latency).Us(), 1696.3, 0.2);
+    // With a tolerance of 3, the last four of each of 16 queue pairs: 64 packets, 428.1 us.
+    scenario.network.reorderTolerance = 3;
+    EXPECT_NEAR((cost().latency - clean.latency).Us(), 428.1, 0.2);
+}
+
+TEST(TransferCost, PathsCollideByWhatIsHashed)
+{
+    // Four ranks cross over four planes, with 16 queue pairs each.
+    Scenario scenario = SmallScenario(2);
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.fabric.spines = 4;
+    }
+    const RankLayout layout = LayoutOf(scenario);
+    const auto seconds = [&](Multipath multipath) {
+        scenario.network.multipath = multipath;
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4).cutSeconds;
+    };
+    const double sprayed = seconds(Multipath::SprayAdaptive);
+    EXPECT_NEAR(sprayed, 4 * 256 * 4199.5 * 8 / 100e9, 1e-12);
+    EXPECT_DOUBLE_EQ(seconds(Multipath::SprayRandom), sprayed);
+    EXPECT_DOUBLE_EQ(seconds(Multipath::Ecmp), sprayed * EcmpSlowdown(4, 4));
+    EXPECT_DOUBLE_EQ(seconds(Multipath::EEcmp), sprayed * EcmpSlowdown(64, 4));
+}
+
 TEST(TransferCost, AllToAllSplitsBetweenNvlinkAndNic)
 {
     // Four ranks in two servers: of 4 parts one stays, one goes over NVLink, two over the NIC.

@@ -3,6 +3,7 @@
 #include "cluster-helper.h"
 
 #include "fabric-balance.h"
+#include "fabric-multipath.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-switch.h"
@@ -75,6 +76,10 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute("MaxPacketSize",
                                 UintegerValue((network.mtu + network.headers).Count()));
+    UseMultipath(m_fabric, network.multipath);
+    UseRecovery(m_fabric,
+                network.recovery,
+                MayReorder(network.multipath) ? network.reorderTolerance : 0);
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
     m_transport->SetConnectionFactory(

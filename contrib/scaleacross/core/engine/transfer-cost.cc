@@ -216,10 +216,10 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads, double messag
         // The fullest part has at least one flow.
         const double flows = std::max(1.0, load.flows / load.parts);
         const double bytes = load.bytes * flows / load.flows;
-        const auto hashed =
-            static_cast<uint64_t>(std::ceil(flows * QueuePairsUsed(messageBytes) / ports));
+        const double pairs = QueuePairsUsed(messageBytes) / ports; // at each port
         const auto links = std::max(1U, static_cast<uint32_t>(load.links / ports));
-        const double seconds = bytes * 8.0 / load.capacity.Value() * EcmpSlowdown(hashed, links);
+        const double seconds = bytes * 8.0 / load.capacity.Value() *
+                               PathSlowdown(m_scenario.network.multipath, flows, pairs, links);
         if (seconds > cost.cutSeconds)
         {
             cost.cut = cut;
@@ -245,12 +245,18 @@ NetworkModel::ApplyLoss(TransferCost& cost,
     const double rtt = 2.0 * path.propagation.S();
     const double spread = QueuePairsUsed(messageBytes);
     const double inFlight = std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / spread);
-    const double factor = (1.0 - q + q * inFlight) / (1.0 - q);
+    const bool selective = network.recovery == Recovery::SelectiveRepeat;
+    const double factor = (1.0 - q + q * (selective ? 1.0 : inFlight)) / (1.0 - q);
     cost.portSeconds *= factor;
     cost.cutSeconds *= factor;
     const double timeout = 4.096e-6 * std::pow(2.0, network.timeoutExponent);
-    // A message has one last packet per QP; while one of them is lost the step stands still.
-    const double lostTail = 1.0 - std::pow(1.0 - q, spread);
+    // A message has one last packet per QP; while one of them is lost the step stands still. Where
+    // packets may overtake, nothing tells of a loss as far as the tolerance before the last one.
+    const double packets = std::ceil(messageBytes / static_cast<double>(network.mtu.Count()));
+    const bool tolerant = selective && MayReorder(network.multipath);
+    const double silent =
+        tolerant ? std::min(packets, spread * (1.0 + network.reorderTolerance)) : spread;
+    const double lostTail = 1.0 - std::pow(1.0 - q, silent);
     cost.latency += Duration::Seconds(messages * lostTail * timeout);
 }
 

@@ -60,15 +60,18 @@ struct TransferCost
  * Shared cuts are the leaf uplinks of each building, the spine uplinks of its zones where there are
  * three stages, and each direction of each span between two sites. What all edges of a phase put on
  * a cut is added up; collisions of hashed flows on its parallel links divide its capacity by
- * EcmpSlowdown(flows x QPs, links), for each port of the NICs on its own. Events that hold for the
- * whole run leave a share of them (CutShares).
+ * PathSlowdown, for each port of the NICs on its own. Events that hold for the whole run leave a
+ * share of them (CutShares).
  *
- * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip,
- * and adds the expected timeout of a lost last packet. Rings: the bandwidth term of the slowest
- * edge, the latency of every edge but one. Where the flows of many rings wait for a cut in turn,
- * c = the time all of them need there in one of the R = n - 1 rounds and s what one of them needs,
- * latencies of one ring hide behind the turns of the others: (R - 1) (c - s) of them at most, and
- * all but one (a closed loop of customers at one server: a round takes max(c, Z + s)).
+ * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip
+ * (1 with selective repeat), and adds the expected timeout of a lost last packet; where packets may
+ * overtake, of one of the last as many as the reorder tolerance says.
+ *
+ * Rings: the bandwidth term of the slowest edge, the latency of every edge but one. Where the flows
+ * of many rings wait for a cut in turn, c = the time all of them need there in one of the R = n - 1
+ * rounds and s what one of them needs, latencies of one ring hide behind the turns of the others:
+ * (R - 1) (c - s) of them at most, and all but one (a closed loop of customers at one server: a
+ * round takes max(c, Z + s)).
  *
  * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
  * of them has only part of the NIC's rate.

@@ -141,7 +141,7 @@ ChooseProduction(const Study& study, const FitCheck& fits)
     Trial trial(study, fits);
     const uint32_t gpus = study.scenario.cluster.Gpus();
     Plan plan = StartFrom(study);
-    plan.network.multipath = Multipath::Ecmp;
+    plan.network.multipath = Multipath::EEcmp;
     plan.network.qps = 16;
     plan.network.collective = CollectiveAlgorithm::Hierarchical;
     ParallelPlan& p = plan.parallel;
@@ -297,7 +297,7 @@ Baselines()
 {
     static const std::vector<Baseline> baselines = {
         {"production",
-         "DP-out, HSDP, dorapp (reconstructed), hierarchical, ECMP with 16 QPs; tp fills the "
+         "DP-out, HSDP, dorapp (reconstructed), hierarchical, E-ECMP with 16 QPs; tp fills the "
          "server, "
          "ep the pod; least recomputation, then least pp, then most chunks that fit",
          ChooseProduction},

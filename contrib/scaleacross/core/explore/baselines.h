@@ -29,14 +29,14 @@ struct Baseline
  * `production`: what an operator who trains over several buildings today would do.
  *
  * DP-out, HSDP without reshard, flexible interleaved 1F1B (dorapp, reconstructed), hierarchical
- * collectives, ECMP with 16 queue pairs, microbatch 1, cp as the study fixes it. tp is the largest
- * divisor of a server's GPUs that divides heads and KV heads (Llama 3: tensor parallelism fills
- * the server). ep is the largest divisor of the experts that divides dp, with tp cp ep GPUs inside
- * one pod of full bisection. Then, in this order: no recomputation, else selective, else full;
- * within each, the least pp >= 2 that fits; within it, the largest chunk count that fits (layers /
- * pp down to 2, for with 1 nothing is interleaved). Sources: facts on Llama 3 and on the study's
- * "production configuration" say DP-out, HSDP, QP scaling and no recomputation at 8k; the rule that
- * picks degrees is ours.
+ * collectives, E-ECMP with 16 queue pairs, microbatch 1, cp as the study fixes it. tp is the
+ * largest divisor of a server's GPUs that divides heads and KV heads (Llama 3: tensor parallelism
+ * fills the server). ep is the largest divisor of the experts that divides dp, with tp cp ep GPUs
+ * inside one pod of full bisection. Then, in this order: no recomputation, else selective, else
+ * full; within each, the least pp >= 2 that fits; within it, the largest chunk count that fits
+ * (layers / pp down to 2, for with 1 nothing is interleaved). Sources: facts on Llama 3 and on the
+ * study's "production configuration" say DP-out, HSDP, QP scaling and no recomputation at 8k; the
+ * rule that picks degrees is ours.
  *
  * `megatron`: what a Megatron-LM user would write down by its published guidance: as little model
  * parallelism as memory allows, tensor and expert parallelism inside the server, then pipeline.

@@ -12,6 +12,10 @@ namespace scaleacross
 std::optional<Infeasible>
 CheckFit(const Scenario& scenario)
 {
+    if (const auto conflict = scenario.network.FindConflict())
+    {
+        return Infeasible{"network", conflict->Problem()};
+    }
     const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
     if (const auto* infeasible = std::get_if<Infeasible>(&layout))
     {

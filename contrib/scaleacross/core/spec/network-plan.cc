@@ -2,17 +2,49 @@
 
 #include "core/spec/network-plan.h"
 
-#include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 
 namespace scaleacross
 {
 
+bool
+IsSprayed(Multipath multipath)
+{
+    return multipath == Multipath::SprayRandom || multipath == Multipath::SprayRoundRobin ||
+           multipath == Multipath::SprayAdaptive;
+}
+
+bool
+MayReorder(Multipath multipath)
+{
+    return IsSprayed(multipath) || multipath == Multipath::Flowlet;
+}
+
+std::optional<ConfigError>
+NetworkPlan::FindConflict() const
+{
+    if (IsSprayed(multipath) && recovery == Recovery::GoBackN)
+    {
+        return ConfigError(
+            "network.recovery",
+            "go-back-n takes every packet that overtakes for a loss, and multipath " +
+                ToString(multipath) + " lets them overtake",
+            ToString(Recovery::SelectiveRepeat) + " with " + ToString(multipath),
+            "set network.recovery: " + ToString(Recovery::SelectiveRepeat) +
+                ", or a multipath that keeps the order, such as " + ToString(Multipath::EEcmp));
+    }
+    return std::nullopt;
+}
+
 void
 NetworkPlan::Validate() const
 {
     ValidatePlanFields(Plan{{}, *this}, "network.");
+    if (const auto conflict = FindConflict())
+    {
+        throw ConfigError(*conflict);
+    }
     for (const auto& [name, value] : ns3Attributes)
     {
         // "ns3::TypeId::Attribute": whether ns-3 knows it is for the packet engine to say.

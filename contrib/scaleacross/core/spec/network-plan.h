@@ -3,10 +3,12 @@
 #ifndef SCALEACROSS_NETWORK_PLAN_H
 #define SCALEACROSS_NETWORK_PLAN_H
 
+#include "core/base/errors.h"
 #include "core/base/units.h"
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace scaleacross
@@ -14,12 +16,32 @@ namespace scaleacross
 
 enum class Transport : uint8_t
 {
-    Roce //!< RoCEv2 reliable connection, go-back-N
+    Roce //!< RoCEv2 reliable connection
 };
 
+/// Which of several equal paths packets take; how is for the selectors of the packet engine to say.
 enum class Multipath : uint8_t
 {
-    Ecmp //!< per flow; with several QPs per connection the hash sees each QP (E-ECMP)
+    Ecmp,            //!< hash of the NIC pair: all of its queue pairs share one path
+    EEcmp,           //!< hash that sees each queue pair (E-ECMP)
+    Ucmp,            //!< the same, weighted by the capacity of the ways
+    Flowlet,         //!< a queue pair may move to another path after a pause
+    SprayRandom,     //!< every packet on its own, at random
+    SprayRoundRobin, //!< every packet on the next port
+    SprayAdaptive    //!< every packet where it waits least
+};
+
+/// True if packets of one queue pair are on several paths at a time.
+bool IsSprayed(Multipath multipath);
+
+/// The same, and flowlets, which keep their order only if the gap is long enough.
+bool MayReorder(Multipath multipath);
+
+/// How lost packets are repaired.
+enum class Recovery : uint8_t
+{
+    GoBackN,        //!< a gap: everything from the missing packet on is sent again
+    SelectiveRepeat //!< only what is missing; the receiver places packets in any order
 };
 
 enum class CollectiveAlgorithm : uint8_t
@@ -32,7 +54,13 @@ enum class CollectiveAlgorithm : uint8_t
 struct NetworkPlan
 {
     Transport transport{Transport::Roce};
-    Multipath multipath{Multipath::Ecmp};
+    Multipath multipath{Multipath::EEcmp};
+    /// Spraying needs selective repeat: to go-back-N every packet that overtakes means a loss.
+    Recovery recovery{Recovery::GoBackN};
+    /// Selective repeat where packets may overtake (flowlets, spraying): packets of a queue pair
+    /// that may overtake one before it counts as lost. At least the difference in delay between
+    /// paths, in packets; a loss at the end of a message costs a timeout up to this far before it.
+    uint32_t reorderTolerance{256};
     /// Queue pairs a connection is spread over. More spread collisions; Llama 3 used 16.
     uint32_t qps{16};
     /// Bytes after which a message goes on with the next queue pair; shorter ones use one only.
@@ -60,6 +88,9 @@ struct NetworkPlan
 
     /// Throws ConfigError (where = "network.<field>").
     void Validate() const;
+
+    /// What Validate throws if fields that are right by themselves do not go together.
+    std::optional<ConfigError> FindConflict() const;
 };
 
 } // namespace scaleacross

@@ -70,7 +70,16 @@ template <>
 const std::vector<std::string>&
 Words<Multipath>()
 {
-    static const std::vector<std::string> words = {"ecmp"};
+    static const std::vector<std::string> words =
+        {"ecmp", "e-ecmp", "ucmp", "flowlet", "spray-random", "spray-rr", "spray-adaptive"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
+Words<Recovery>()
+{
+    static const std::vector<std::string> words = {"go-back-n", "selective-repeat"};
     return words;
 }
 
@@ -293,11 +302,24 @@ NetworkFields()
 {
     return {
         WordField("network.transport",
-                  "roce: RoCEv2 reliable connection, go-back-N",
+                  "roce: RoCEv2 reliable connection",
                   SCALEACROSS_MEMBER(network.transport)),
-        WordField("network.multipath",
-                  "ecmp: hash of the flow, queue pair included",
-                  SCALEACROSS_MEMBER(network.multipath)),
+        WordField(
+            "network.multipath",
+            "paths by hash of the NIC pair (ecmp) or of each queue pair (e-ecmp), weighted by "
+            "capacity (ucmp), anew after a pause (flowlet), or for every packet: at random, "
+            "in turns, by the shortest queue",
+            SCALEACROSS_MEMBER(network.multipath)),
+        WordField("network.recovery",
+                  "losses: all from the missing packet on is sent again, or only what is missing; "
+                  "spraying needs selective-repeat",
+                  SCALEACROSS_MEMBER(network.recovery)),
+        WholeField("network.reorder_tolerance",
+                   1,
+                   1U << 22,
+                   "selective-repeat with flowlets or spraying: packets of a queue pair that may "
+                   "overtake one before it counts as lost",
+                   SCALEACROSS_MEMBER(network.reorderTolerance)),
         WholeField("network.qps",
                    1,
                    1024,
@@ -503,6 +525,12 @@ ToString(Transport value)
 
 std::string
 ToString(Multipath value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Recovery value)
 {
     return WordOf(value);
 }

@@ -59,7 +59,8 @@ std::string ToString(Sharding value);  //!< "ddp", "fsdp", "hsdp"
 std::string ToString(Schedule value);  //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
 std::string ToString(Recompute value); //!< "none", "selective", "full"
 std::string ToString(Transport value); //!< "roce"
-std::string ToString(Multipath value); //!< "ecmp"
+std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "spray-adaptive"
+std::string ToString(Recovery value);  //!< "go-back-n", "selective-repeat"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
 
 } // namespace scaleacross

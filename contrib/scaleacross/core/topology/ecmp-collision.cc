@@ -138,4 +138,16 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
     return known.slowdown;
 }
 
+double
+PathSlowdown(Multipath multipath, double connections, double pairs, uint32_t paths)
+{
+    if (IsSprayed(multipath))
+    {
+        return 1.0;
+    }
+    const double hashed =
+        connections * (multipath == Multipath::Ecmp ? std::min(1.0, pairs) : pairs);
+    return EcmpSlowdown(static_cast<uint64_t>(std::ceil(hashed)), paths);
+}
+
 } // namespace scaleacross
