@@ -103,6 +103,41 @@ TEST_F(Bench, ResultsDependOnTheSeedAndOnNothingElse)
     EXPECT_NE(RunJson(command + " --seed 2").at("completion_us"), first);
 }
 
+TEST_F(Bench, EverySelectorCarriesTheWork)
+{
+    const std::string command = "bench permutation --size 64KiB --check --multipath ";
+    for (const char* word : {"ecmp", "e-ecmp", "ucmp", "flowlet"})
+    {
+        const auto json = RunJson(command + word);
+        EXPECT_EQ(json.at("multipath"), word);
+        EXPECT_EQ(json.at("reordered"), 0) << word;
+        EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4) << word;
+    }
+    for (const std::string word : {"spray-random", "spray-rr", "spray-adaptive"})
+    {
+        const auto json = RunJson(command + word);
+        EXPECT_EQ(json.at("multipath"), word);
+        EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4) << word;
+        EXPECT_EQ(json.at("dropped"), 0) << word;
+        EXPECT_EQ(RunJson(command + word + " --engine exact").at("completion_us"),
+                  json.at("completion_us"))
+            << word;
+    }
+    EXPECT_GT(RunJson(command + "spray-random").at("reordered").get<uint64_t>(), 0);
+    EXPECT_NE(RunJson(command + "spray-random --seed 2").at("completion_us"),
+              RunJson(command + "spray-random").at("completion_us"));
+}
+
+TEST_F(Bench, ShorterSpansEndSooner)
+{
+    // Data and ACK each cross one span: 2 x 999 us less for every flow, the queues being the same.
+    const std::string command = "bench long-haul --size 64KiB --seed 3";
+    const auto far = RunJson(command).at("completion_us");
+    EXPECT_EQ(RunJson(command + " --span 1ms").at("completion_us"), far);
+    const auto near = RunJson(command + " --span 1us").at("completion_us");
+    EXPECT_NEAR(far.at("max").get<double>() - near.at("max").get<double>(), 2 * 999, 1);
+}
+
 TEST_F(Bench, FewerAcksAreLessWork)
 {
     const std::string command = "bench incast --size 256KiB";
@@ -142,6 +177,12 @@ TEST_F(Bench, RefusesWhatItCannotDo)
     refused("incast --scheduler Map", "ns3::MapScheduler");
     refused("incast --repeat 0", "--repeat");
     refused("incast --seed 0", "--seed");
+    refused("permutation --multipath spray", "--multipath");
+    refused("permutation --multipath reps", "e-ecmp, ucmp, flowlet");
+    refused("permutation --span 1us", "there is one building only");
+    refused("long-haul --span 0us", "more than 0");
+    refused("long-haul --span 1s", "up to 100ms");
+    refused("long-haul --span 5", "--span");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "cli/table.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "core/spec/plan-fields.h"
 #include "helper/standard-run.h"
 #include "helper/standard-work.h"
 
@@ -32,6 +33,8 @@ struct BenchCommand
     uint32_t hosts{0};
     uint32_t ackInterval{1};
     std::string size;
+    std::string multipath{"e-ecmp"};
+    std::string span;
     std::string engine{"windows"};
     std::string scheduler{StandardRun::Options().scheduler};
 };
@@ -70,12 +73,48 @@ PeakResidentBytes()
     return static_cast<uint64_t>(Usage().ru_maxrss) * 1024; // Linux counts KiB
 }
 
+/// The row of the table of plan fields that knows the words of --multipath.
+const PlanField&
+MultipathField()
+{
+    const PlanField* field = FindPlanField("network.multipath");
+    SCALEACROSS_INVARIANT(field != nullptr, "network.multipath is no plan field");
+    return *field;
+}
+
+Multipath
+MultipathOf(const std::string& word)
+{
+    Plan plan;
+    try
+    {
+        MultipathField().set(plan, word);
+    }
+    catch (const ConfigError& error)
+    {
+        throw ConfigError("--multipath", error.Problem(), error.Allowed(), error.Remedy());
+    }
+    return plan.network.multipath;
+}
+
 StandardWork
 WorkOf(const BenchCommand& options)
 {
     StandardWork work = MakeStandardWork(options.scenario, options.hosts);
     work.seed = options.seed;
     work.ackInterval = options.ackInterval;
+    work.multipath = MultipathOf(options.multipath);
+    if (!options.span.empty())
+    {
+        try
+        {
+            SetSpanDelay(work, ParseDuration(options.span));
+        }
+        catch (const ValueError& error)
+        {
+            throw ConfigError("--span", error.Problem(), error.Allowed(), error.Remedy());
+        }
+    }
     if (!options.size.empty())
     {
         try
@@ -147,6 +186,7 @@ ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed
     Json json = {{"scenario", work.name},
                  {"engine", options.engine},
                  {"scheduler", options.scheduler},
+                 {"multipath", ToString(work.multipath)},
                  {"seed", work.seed},
                  {"repeat", options.repeat},
                  {"flows", work.flows.size()},
@@ -158,6 +198,7 @@ ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed
                  {"events_per_hop", static_cast<double>(result.events) / hops},
                  {"peak_rss_bytes", PeakResidentBytes()},
                  {"completion_us", ToJson(result.completions)},
+                 {"reordered", result.reordered},
                  {"dropped", result.dropped},
                  {"pause_frames", result.pauseFrames}};
     if (result.peakOnWires)
@@ -222,13 +263,18 @@ AddBench(CLI::App& app, CommandAction& chosen)
     command->add_option("--repeat", options->repeat, "runs, of which the median is printed")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
-    command->add_option("--seed", options->seed, "seed of the switches' ECMP hash")
+    command->add_option("--seed", options->seed, "seed of the switches' choice of paths")
         ->check(CLI::Range(1U, 4294967295U))
         ->capture_default_str();
     command->add_option("--hosts",
                         options->hosts,
                         "hosts, of an incast its senders; default: 64, of an incast 16");
     command->add_option("--size", options->size, "bytes of every flow, such as 1MiB");
+    command->add_option("--multipath", options->multipath, "paths: " + MultipathField().allowed)
+        ->capture_default_str();
+    command->add_option("--span",
+                        options->span,
+                        "delay of the wires between buildings, such as 1us; long-haul: 1ms");
     command->add_option("--ack-interval", options->ackInterval, "data packets per ACK")
         ->check(CLI::Range(1U, 1000000U))
         ->capture_default_str();

@@ -161,6 +161,10 @@ StandardRun::GetResult() const
     for (const auto& nic : m_fabric.Nics())
     {
         result.dataPacketHops += nic->GetDataReceived() * WiresPerFlow(m_work);
+        for (uint32_t i = 0; i < nic->GetNQueuePairs(); ++i)
+        {
+            result.reordered += nic->GetQueuePair(i)->GetCounters().outOfOrder;
+        }
     }
     result.events = ns3::Simulator::GetEventCount();
     result.dropped = BalanceOf(m_fabric).Dropped();

@@ -27,6 +27,7 @@ struct StandardResult
     uint64_t events{0};                //!< of the Simulator
     uint64_t dropped{0};               //!< packets, for whatever reason
     uint64_t pauseFrames{0};           //!< sent by switches; resumes not counted
+    uint64_t reordered{0};             //!< data packets that came before one sent earlier
     std::vector<Duration> completions; //!< by flow: the sender knows that it has arrived
     /// Most data packets that were on wires at one time, a lower bound from samples every 100 us;
     /// only with Options::check.

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "fabric-helper.h"
+#include "fabric-multipath.h"
 
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -88,12 +89,17 @@ LongHaul(const std::string& name, uint32_t hosts)
     work.leaves = hosts / 16;
     work.spansPerSpine = work.leaves; // as much capacity between buildings as below the leaves
     work.spanDelay = Duration::Microseconds(1000);
-    // A span's headroom is 2 * 1 ms * 12.5 GB/s = 25 MB.
-    work.spineBuffer = Bytes(64ULL << 20) * work.spansPerSpine;
+    SetSpanDelay(work, work.spanDelay);
     work.size = Bytes(32ULL << 20);
     ShiftByHalf(work, hosts);
     return work;
 }
+
+/// Longer wires would need more headroom than a switch can have.
+const Duration kLongestSpan = Duration::Microseconds(100'000);
+
+/// More packets than one can overtake: nothing is lost where this is used.
+constexpr uint64_t kAnyOrder = 1 << 22;
 
 struct Maker
 {
@@ -172,6 +178,30 @@ MakeStandardWork(const std::string& name, uint32_t hosts)
     throw ConfigError(name, "there is no such work", AnyOf(StandardWorkNames()), "");
 }
 
+void
+SetSpanDelay(StandardWork& work, Duration delay)
+{
+    if (work.buildings == 1)
+    {
+        throw ConfigError(work.name + ": span",
+                          "there is one building only",
+                          "",
+                          "take a work of several buildings, such as long-haul");
+    }
+    if (delay <= Duration() || delay > kLongestSpan)
+    {
+        throw ConfigError(work.name + ": span",
+                          ExactText(delay) + " is no delay of a wire between buildings",
+                          "more than 0, up to " + ExactText(kLongestSpan),
+                          "");
+    }
+    work.spanDelay = delay;
+    // The headroom of a span of 1 ms is 2 * 1 ms * 12.5 GB/s = 25 MB.
+    const Duration least = Duration::Microseconds(1000);
+    const auto mebibytes = static_cast<uint64_t>(64 * std::max(delay, least).Ps() / least.Ps());
+    work.spineBuffer = Bytes(mebibytes << 20) * work.spansPerSpine;
+}
+
 uint32_t
 WiresPerFlow(const StandardWork& work)
 {
@@ -219,6 +249,11 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     fabric.SetNicAttribute("AckSize", UintegerValue(work.ackSize));
     fabric.SetQueuePairAttribute("AckInterval", UintegerValue(work.ackInterval));
     fabric.SetSwitchAttribute("HashSeed", UintegerValue(work.seed));
+    ns3::UseMultipath(fabric, work.multipath);
+    if (IsSprayed(work.multipath))
+    {
+        ns3::UseRecovery(fabric, Recovery::SelectiveRepeat, kAnyOrder);
+    }
 
     const ns3::DataRate rate(work.bitRate);
     const ns3::Time delay = ns3::PicoSeconds(work.delay.Ps());
@@ -255,6 +290,8 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
         otherSpines = spines;
     }
     fabric.InstallRoutes();
+    // A block of streams per seed, larger than any fabric's number of wires and ports.
+    fabric.AssignStreams(static_cast<int64_t>(work.seed) << 24);
 }
 
 void

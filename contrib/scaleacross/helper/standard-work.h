@@ -4,6 +4,7 @@
 #define SCALEACROSS_STANDARD_WORK_H
 
 #include "core/base/units.h"
+#include "core/spec/network-plan.h"
 
 #include <cstdint>
 #include <string>
@@ -30,8 +31,9 @@ namespace scaleacross
  * |                  | spines of equal number joined by 4 wires of 1 ms     | (32 MiB)           |
  *
  * Wires of 1 us where nothing else is said; packets of 1,000 B of payload and 48 B of headers, an
- * ACK of 64 B for every one; PFC on, no congestion control, ECMP per flow. A data packet-hop is one
- * data packet sent over one wire: every flow crosses 4 wires (incast 2, long-haul 5), hence
+ * ACK of 64 B for every one; PFC on, no congestion control, E-ECMP; sprayed packets are placed in
+ * any order and repaired by selective repeat. A data packet-hop is one data packet sent over one
+ * wire: every flow crosses 4 wires (incast 2, long-haul 5), hence
  *
  *   hops = flows * ceil(size / payload) * wires,
  *
@@ -59,7 +61,8 @@ struct StandardWork
     uint32_t overhead{48};
     uint32_t ackSize{64};
     uint32_t ackInterval{1};
-    uint64_t seed{0}; //!< of the switches' ECMP hash
+    Multipath multipath{Multipath::EEcmp};
+    uint64_t seed{0}; //!< of the switches' hash and, where they draw, of their random numbers
 
     Bytes size{16ULL << 20};                          //!< of every flow; at least 1
     std::vector<std::pair<uint32_t, uint32_t>> flows; //!< from host, to host
@@ -74,6 +77,12 @@ const std::vector<std::string>& StandardWorkNames();
  * leaves of 8 hosts and k wires per spine in each building. Throws ConfigError.
  */
 StandardWork MakeStandardWork(const std::string& name, uint32_t hosts = 0);
+
+/**
+ * Gives the wires between buildings another delay, and spines the buffer that its headroom needs.
+ * Throws ConfigError unless the work has such wires and 0 < delay <= 100 ms.
+ */
+void SetSpanDelay(StandardWork& work, Duration delay);
 
 /// Wires that every flow crosses.
 uint32_t WiresPerFlow(const StandardWork& work);
