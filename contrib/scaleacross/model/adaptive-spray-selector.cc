@@ -24,7 +24,14 @@ AdaptiveSpraySelector::GetTypeId()
                           "2 is the power of two choices.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&AdaptiveSpraySelector::m_choices),
-                          MakeUintegerChecker<uint32_t>(0, 65535));
+                          MakeUintegerChecker<uint32_t>(0, 65535))
+            .AddAttribute("Granularity",
+                          "Waits are compared in whole multiples of this, and equal ones are "
+                          "chosen from at random; 0: exactly.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&AdaptiveSpraySelector::SetGranularity,
+                                           &AdaptiveSpraySelector::GetGranularity),
+                          MakeTimeChecker(Time(0)));
     return tid;
 }
 
@@ -45,6 +52,18 @@ bool
 AdaptiveSpraySelector::Reorders() const
 {
     return true;
+}
+
+void
+AdaptiveSpraySelector::SetGranularity(Time granularity)
+{
+    m_granularity = std::max<int64_t>(1, granularity.GetPicoSeconds());
+}
+
+Time
+AdaptiveSpraySelector::GetGranularity() const
+{
+    return PicoSeconds(m_granularity == 1 ? 0 : m_granularity);
 }
 
 void
@@ -75,7 +94,7 @@ AdaptiveSpraySelector::Select(const scaleacross::PortGroup& group,
     int64_t least = INT64_MAX;
     for (const uint16_t port : all ? group.ports : m_sample)
     {
-        const int64_t wait = Queues().WaitAt(port, packet.priority, now);
+        const int64_t wait = Queues().WaitAt(port, packet.priority, now) / m_granularity;
         if (wait < least)
         {
             least = wait;

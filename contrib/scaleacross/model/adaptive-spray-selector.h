@@ -5,6 +5,8 @@
 
 #include "path-selector.h"
 
+#include "ns3/nstime.h"
+
 #include <vector>
 
 namespace ns3
@@ -19,11 +21,16 @@ namespace ns3
  * only d ports drawn at random are looked at: with d = 2 the longest queue grows like
  * log log n in place of log n / log log n (Mitzenmacher, "The Power of Two Choices").
  *
+ * Differences of less than a packet time say nothing about the rest of the way, but decide which
+ * port is taken if waits are compared exactly. With a Granularity of a packet time ports that are
+ * as good as equal are drawn from, and load spreads better further on where flows are out of step
+ * (path-selection.md has figures). Chips compare a few levels.
+ *
  * What is seen is the switch's own queues. That a path is full further on shows only once its
  * queues or pauses have reached back here.
  *
  * Left out: memory of good ports from one packet to the next (DRILL), hysteresis, queue lengths
- * that are quantised or old, as chips have them.
+ * that are old, as chips have them.
  *
  * Worked case: 8 hosts send at line rate to 8 uplinks of that rate: each packet finds a port that
  * is idle or about to be, and no queue at the leaf exceeds two packets.
@@ -41,10 +48,14 @@ class AdaptiveSpraySelector : public PathSelector
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
 
+    void SetGranularity(Time granularity);
+    Time GetGranularity() const;
+
   private:
     void Sample(const std::vector<uint16_t>& ports);
 
     uint32_t m_choices{0};
+    int64_t m_granularity{1};       //!< ps
     std::vector<uint16_t> m_sample; //!< ports to look at, if not all
     std::vector<uint16_t> m_best;   //!< those of them with the least wait
 };

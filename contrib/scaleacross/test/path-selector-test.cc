@@ -445,6 +445,18 @@ class AdaptiveTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ_TOL(count[i], expected, 0.123 * expected, "port " << i);
         }
 
+        // In multiples of 50 ps, 70 and 80 ps are equal: an eighth each, sqrt(4000 / 8 * 7/8) = 21.
+        all->SetGranularity(PicoSeconds(50));
+        std::fill(count.begin(), count.end(), 0);
+        for (uint32_t i = 0; i < 4000; ++i)
+        {
+            ++count[all->Select(group, packet, 0) - size_t{10}];
+        }
+        for (const uint32_t n : count)
+        {
+            NS_TEST_ASSERT_MSG_EQ_TOL(n, 500, 4.5 * 21, "an eighth");
+        }
+
         for (const uint16_t port : group.ports)
         {
             g_queues.waits[port] = port;
