@@ -11,8 +11,11 @@
 #include "ns3/fabric-wire.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/path-selector.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
 
 #include <unordered_map>
 
@@ -294,6 +297,37 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
     return CreateConnection({{from, to}});
 }
 
+namespace
+{
+
+/// Throws ConfigError if every packet that overtakes would be taken for lost. By the switch next to
+/// the sender: those of a fabric are alike.
+void
+CheckReordering(const RdmaNic& from, const RdmaConnection& connection)
+{
+    const auto peer = DynamicCast<SwitchPort>(from.GetPeer());
+    if (!peer || !peer->GetSwitch().GetPathSelector()->Reorders())
+    {
+        return;
+    }
+    const Ptr<RdmaQueuePair> queuePair = connection.GetQueuePair(0);
+    StringValue mode;
+    UintegerValue tolerance;
+    queuePair->GetAttribute("RetransmissionMode", mode);
+    queuePair->GetAttribute("ReorderTolerance", tolerance);
+    if (mode.Get() == "SelectiveRepeat" && tolerance.Get() == 0)
+    {
+        throw ConfigError(from.Describe() + " RdmaQueuePair::ReorderTolerance",
+                          "0 takes every packet that overtakes for a loss, and " +
+                              peer->GetSwitch().GetPathSelector()->GetName() +
+                              " lets them overtake",
+                          "more than 0",
+                          "set at least the difference in delay between paths, in packets");
+    }
+}
+
+} // namespace
+
 Ptr<RdmaConnection>
 FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics)
 {
@@ -303,6 +337,7 @@ FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<Rdm
         connection->SetQueuePairAttribute(name, *value);
     }
     connection->Connect(nics);
+    CheckReordering(*nics.front().first, *connection);
     m_connections.push_back(connection);
     return connection;
 }

@@ -2,6 +2,7 @@
 
 // Path selection in fabrics: which wires carry, what arrives in order, and when.
 
+#include "core/base/errors.h"
 #include "fabric-test.h"
 
 #include "ns3/boolean.h"
@@ -491,6 +492,51 @@ class AllReduceTest : public TestCase
     }
 };
 
+/// Selective repeat without tolerance over sprayed paths is refused, and nothing else is.
+class ToleranceTest : public TestCase
+{
+  public:
+    ToleranceTest()
+        : TestCase("Spraying needs a tolerance for reordering")
+    {
+    }
+
+  private:
+    static std::string Refusal(const std::string& selector,
+                               const std::string& mode,
+                               uint64_t tolerance)
+    {
+        FabricHelper fabric;
+        UseSelector(fabric, selector);
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue(mode));
+        fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(tolerance));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        std::string where;
+        try
+        {
+            fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        }
+        catch (const scaleacross::ConfigError& error)
+        {
+            where = error.Where();
+        }
+        Simulator::Destroy();
+        return where;
+    }
+
+    void DoRun() override
+    {
+        const std::string selective = "SelectiveRepeat";
+        const std::string spray = "ns3::RandomSpraySelector";
+        NS_TEST_ASSERT_MSG_NE(Refusal(spray, selective, 0).find("ReorderTolerance"),
+                              std::string::npos,
+                              "named");
+        NS_TEST_ASSERT_MSG_EQ(Refusal(spray, selective, 1), "", "with tolerance");
+        NS_TEST_ASSERT_MSG_EQ(Refusal(spray, "GoBackN", 0), "", "slow, but as configured");
+        NS_TEST_ASSERT_MSG_EQ(Refusal("ns3::EcmpSelector", selective, 0), "", "keeps the order");
+    }
+};
+
 class PathsSuite : public TestSuite
 {
   public:
@@ -503,6 +549,7 @@ class PathsSuite : public TestSuite
         AddTestCase(new FlowletOrderTest);
         AddTestCase(new CollisionTimeTest);
         AddTestCase(new AllReduceTest);
+        AddTestCase(new ToleranceTest);
     }
 };
 
