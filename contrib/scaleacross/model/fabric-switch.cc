@@ -10,6 +10,7 @@
 #include "ns3/double.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
+#include "ns3/rng-seed-manager.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
@@ -107,7 +108,8 @@ FabricSwitch::GetTypeId()
                 MakeStringAccessor(&FabricSwitch::SetHashFields, &FabricSwitch::GetHashFields),
                 MakeStringChecker())
             .AddAttribute("HashSeed",
-                          "Seed of the hash that tells flows apart. Set before time zero.",
+                          "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
+                          "before time zero.",
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
                           MakeUintegerChecker<uint64_t>())
@@ -350,9 +352,10 @@ FabricSwitch::CheckConfig()
         return;
     }
     m_lossless = m_pfc ? m_losslessMask : 0;
-    // Node ids differ in few bits; the hash spreads them.
+    // Node ids and runs differ in few bits; the hash spreads them. ns-3 counts runs from 1.
+    const auto run = static_cast<uint32_t>(RngSeedManager::GetRun() - 1);
     const uint32_t id = m_hashPerSwitch ? GetObject<Node>()->GetId() : 0;
-    const uint64_t seed = scaleacross::HashOf(id, 0, 0, m_hashSeed) ^ (m_hashSeed << 32);
+    const uint64_t seed = scaleacross::HashOf(id, run, 0, m_hashSeed) ^ (m_hashSeed << 32);
     m_flowHash = scaleacross::FlowHash(m_hashFields, seed);
     m_selector->Attach(m_flowHash, *this);
     m_buffer.Configure({m_bufferSize,
