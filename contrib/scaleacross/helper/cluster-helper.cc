@@ -4,6 +4,7 @@
 
 #include "fabric-balance.h"
 #include "fabric-multipath.h"
+#include "graph-fabric.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-switch.h"
@@ -15,7 +16,6 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -26,18 +26,6 @@ using namespace scaleacross;
 
 namespace
 {
-
-DataRate
-ToDataRate(BitRate rate)
-{
-    return DataRate(static_cast<uint64_t>(std::llround(rate.Value())));
-}
-
-Time
-ToTime(Duration duration)
-{
-    return PicoSeconds(duration.Ps());
-}
 
 /// CheckConfig, in the words of the study that the switch was built from.
 void
@@ -116,10 +104,6 @@ ClusterHelper::BuildServers(const ClusterSpec& cluster)
             domains.push_back(domain);
             for (uint32_t gpu = 0; gpu < building.gpusPerNode; gpu++)
             {
-                for (uint32_t port = 0; port < building.fabric.PortsPerNic(); port++)
-                {
-                    m_fabric.AddNic(host);
-                }
                 m_nodes.push_back(host);
             }
         }
@@ -130,45 +114,33 @@ ClusterHelper::BuildServers(const ClusterSpec& cluster)
 void
 ClusterHelper::BuildFabric(const Scenario& scenario)
 {
-    const size_t nics = m_fabric.Nics().size();
-    std::vector<Ptr<FabricSwitch>> switches;
-    for (size_t v = nics; v < m_graph.vertices.size(); v++)
+    std::vector<Ptr<Node>> hosts; // by NIC
+    for (const Ptr<Node>& node : m_nodes)
     {
-        const bool leaf = m_graph.vertices[v].kind == VertexKind::Leaf;
+        hosts.insert(hosts.end(), scenario.cluster.PortsPerNic(), node);
+    }
+    const GraphFabric built = BuildGraph(m_fabric, m_graph, hosts, [&](const Vertex& vertex) {
+        const bool leaf = vertex.kind == VertexKind::Leaf;
         const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
-        switches.push_back(m_fabric.AddSwitch());
-    }
+    });
     // Equal choices: the uplinks of one switch, and all that leads from one site to another.
     std::map<std::tuple<LinkKind, uint32_t, uint32_t>, std::vector<Ptr<FabricPort>>> choices;
-    for (const FabricLink& link : m_graph.links)
+    for (size_t i = 0; i < m_graph.links.size(); i++)
     {
-        const DataRate rate = ToDataRate(link.rate);
-        const Time delay = ToTime(link.delay);
+        const FabricLink& link = m_graph.links[i];
         if (link.kind == LinkKind::NicToLeaf)
         {
-            m_fabric.Connect(m_fabric.Nics()[link.a],
-                             switches[link.b - nics],
-                             rate,
-                             delay,
-                             link.loss);
             continue;
         }
-        const Ptr<FabricWire> wire = m_fabric.Connect(switches[link.a - nics],
-                                                      switches[link.b - nics],
-                                                      rate,
-                                                      delay,
-                                                      link.loss);
-        const auto portA = DynamicCast<FabricPort>(wire->GetDevice(0));
-        const auto portB = DynamicCast<FabricPort>(wire->GetDevice(1));
+        const auto portA = DynamicCast<FabricPort>(built.wires[i]->GetDevice(0));
+        const auto portB = DynamicCast<FabricPort>(built.wires[i]->GetDevice(1));
         if (link.kind == LinkKind::Cross)
         {
             const uint32_t a = m_graph.vertices[link.a].site;
             const uint32_t b = m_graph.vertices[link.b].site;
             choices[{link.kind, a, b}].push_back(portA);
             choices[{link.kind, b, a}].push_back(portB);
-            portA->SetAttribute("Pfc", BooleanValue(link.pfc));
-            portB->SetAttribute("Pfc", BooleanValue(link.pfc));
         }
         else
         {
@@ -182,10 +154,10 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
             m_choices.push_back(ports);
         }
     }
-    for (size_t i = 0; i < switches.size(); i++)
+    for (size_t i = 0; i < built.switches.size(); i++)
     {
-        const bool leaf = m_graph.vertices[nics + i].kind == VertexKind::Leaf;
-        CheckBuffer(*switches[i], leaf ? "network.leaf_buffer" : "network.spine_buffer");
+        const bool leaf = m_graph.vertices[built.nics.size() + i].kind == VertexKind::Leaf;
+        CheckBuffer(*built.switches[i], leaf ? "network.leaf_buffer" : "network.spine_buffer");
     }
     m_fabric.InstallRoutes();
 }
