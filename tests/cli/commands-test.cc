@@ -260,6 +260,44 @@ TEST_F(Commands, ShowResolvesAStudy)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+/// 16 NICs, 2 x 4 leaves and 2 x 2 spines; 16 + 2 x 4 x 2 + 2 links. The span: 8 x 400 / 4 Gb/s.
+TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
+{
+    for (const char* file : {"fabric.svg", "fabric.dot", "fabric.txt"})
+    {
+        const Call call = Run(std::string("show --topology study.yaml -o ") + file);
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_EQ(call.out, std::string("wrote ") + file + "\n");
+    }
+    EXPECT_NE(Read("fabric.svg").find("10 km, 50 us, 800 Gbps"), std::string::npos);
+    EXPECT_NE(Read("fabric.dot").find("leaf 0-3 (4)"), std::string::npos);
+    EXPECT_EQ(Read("fabric.txt").substr(0, 9), "28 12 34\n");
+    // What was written can be drawn again, alike but for the title and the span's length.
+    EXPECT_EQ(Run("show --topology fabric.txt -o again.txt").code, 0);
+    EXPECT_EQ(Read("again.txt"), Read("fabric.txt"));
+    EXPECT_EQ(Run("show --topology fabric.txt -o again.svg").code, 0);
+    EXPECT_NE(Read("again.svg").find("50 us, 800 Gbps"), std::string::npos);
+}
+
+TEST_F(Commands, ShowRefusesToDrawWhatItCannot)
+{
+    Write("bad.txt", "2 1 1\n1\n0 1 100 1us 0\n");
+    const std::pair<const char*, const char*> cases[] = {
+        {"show --topology study.yaml", "needs to know where to write"},
+        {"show --topology study.yaml -o fabric.png", "'fabric.png' does not say what to write"},
+        {"show --topology missing.yaml -o a.svg", "missing.yaml"},
+        {"show --topology bad.txt -o a.svg", "bad.txt:3: rate"},
+        {"show --topology bad.txt --set plan.tp=1 -o a.svg", "has no keys to set"},
+        {"show --topology study.yaml -o no/such/folder.svg", "cannot write"}};
+    for (const auto& [arguments, problem] : cases)
+    {
+        const Call call = Run(arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_NE(call.err.find(problem), std::string::npos) << call.err;
+        EXPECT_FALSE(std::filesystem::exists(folder / "a.svg"));
+    }
+}
+
 TEST_F(Commands, ListKnowsWhatAStudyCanName)
 {
     for (const char* what :

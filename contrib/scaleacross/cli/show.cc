@@ -4,6 +4,7 @@
 #include "cli/explore-study.h"
 #include "cli/report-json.h"
 #include "cli/report-text.h"
+#include "cli/show-topology.h"
 #include "cli/table.h"
 #include "core/base/errors.h"
 #include "core/spec/canonical-json.h"
@@ -24,6 +25,8 @@ struct ShowOptions
     CommonOptions common;
     int64_t search{0};
     size_t top{10};
+    bool topology{false};
+    std::string output;
 };
 
 Json
@@ -218,7 +221,8 @@ AddShow(CLI::App& app, CommandAction& chosen)
 {
     auto options = std::make_shared<ShowOptions>();
     CLI::App* command =
-        app.add_subcommand("show", "print what a database holds, or what a study says");
+        app.add_subcommand("show",
+                           "print what a database holds or a study says, or draw its fabric");
     command->add_option("DB|STUDY", options->common.study, "a database, or a study file")
         ->required();
     command->add_option("--search", options->search, "number of the search to print");
@@ -229,8 +233,17 @@ AddShow(CLI::App& app, CommandAction& chosen)
     command->add_option("--set", options->common.set, "set a value of the study; repeatable")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
+    auto* topology = command->add_flag("--topology",
+                                       options->topology,
+                                       "draw the fabric of a study, or of an adjacency file");
+    command->add_option("-o,--output", options->output, "FILE.svg, FILE.dot or FILE.txt")
+        ->needs(topology);
     command->callback([options, &chosen] {
         chosen = [options] {
+            if (options->topology)
+            {
+                return ShowTopology(options->common, options->output);
+            }
             const std::string& path = options->common.study;
             const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
             return named || Database::IsDatabase(path) ? ShowDatabase(*options)
