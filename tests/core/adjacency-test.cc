@@ -83,14 +83,16 @@ TEST(Adjacency, ReadsNodesLinksAndUnits)
     }
 }
 
-/// The first lines of the file that HPCC comes with: 64 hosts on switch 0, and one host more.
-TEST(Adjacency, ReadsWhatHpccShips)
+/// As the file that HPCC comes with: 65 hosts on switch 0, and notes after the links.
+TEST(Adjacency, ReadsNotesAfterTheLinks)
 {
     std::string text = "66 1 65\n0\n";
     for (int i = 1; i <= 65; i++)
     {
         text += "0 " + std::to_string(i) + " 100Gbps 0.001ms 0\n";
     }
+    text += "\n\nFirst line: total node #, switch node #, link #\n"
+            "Second line: switch node IDs...\nsrc0 dst0 rate delay error_rate\n...\n";
     const AdjacencyFabric fabric = ParseAdjacency(text, "topology.txt");
     EXPECT_EQ(fabric.graph.vertices.size(), 66U);
     EXPECT_EQ(fabric.graph.vertices.back().kind, VertexKind::Leaf);
@@ -131,7 +133,7 @@ TEST(Adjacency, ErrorsNameLineAndValue)
         {head + "0 0 1Gbps 1us 0\n", "f:3", "linked to itself"},
         {head + "0 1 1Gbps 1us 0\n", "f:3", "both hosts"},
         {first + "0 2 100Gbps 1us 0\n", "f:1", "node 1 is a host, and no link leads to it"},
-        {first + "1 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n", "f:5", "after the 2 links"},
+        {first + "1 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n", "f:5", "another link after the 2"},
         {first + "1 2 100Gbps 1us 0\nname 2 a/leaf0\n", "f:5", "node 0 has no name"},
         {first + "1 2 100Gbps 1us 0\nname 2 a/nic0\n", "f:5", "node 2 is a switch"},
         {first + "1 2 100Gbps 1us 0\nname 2 leaf0\n", "f:5", "does not say where"},

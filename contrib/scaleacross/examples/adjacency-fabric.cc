@@ -6,11 +6,11 @@
 
 #include "core/base/errors.h"
 
-#include "ns3/boolean.h"
 #include "ns3/command-line.h"
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
 #include "ns3/graph-fabric.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"

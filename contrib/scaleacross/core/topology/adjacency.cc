@@ -69,6 +69,12 @@ struct NodeName
     VertexKind kind;
 };
 
+bool
+IsWhole(const std::string& word)
+{
+    return word.find_first_not_of("0123456789") == std::string::npos;
+}
+
 class AdjacencyReader
 {
   public:
@@ -240,21 +246,24 @@ class AdjacencyReader
 
     void ReadNames()
     {
-        const bool any = m_next < m_lines.size();
         std::vector<bool> named(m_isSwitch.size(), false);
-        m_names.resize(any ? m_isSwitch.size() : 0);
         std::set<std::string> texts;
         while (m_next < m_lines.size())
         {
             const Line& line = m_lines[m_next++];
-            if (line.words.size() < 3 || line.words[0] != "name")
+            if (line.words.size() == 5 && IsWhole(line.words[0]) && IsWhole(line.words[1]))
             {
                 Fail(line.number,
-                     "there is something after the " + std::to_string(m_linkCount) +
-                         " links of the first line",
-                     "lines such as \"name 7 east/leaf0\"",
+                     "there is another link after the " + std::to_string(m_linkCount) +
+                         " of the first line",
+                     "as many as it says",
                      "see whether the first line counts all links");
             }
+            if (line.words.size() < 3 || line.words[0] != "name" || !IsWhole(line.words[1]))
+            {
+                continue; // a note
+            }
+            m_names.resize(m_isSwitch.size());
             const uint32_t node = Node(line, 1, "node");
             std::string text = line.words[2]; // names of sites may have blanks
             for (size_t i = 3; i < line.words.size(); i++)
@@ -279,7 +288,7 @@ class AdjacencyReader
             }
         }
         const auto missing = std::find(named.begin(), named.end(), false);
-        if (any && missing != named.end())
+        if (!m_names.empty() && missing != named.end())
         {
             Fail(m_lines.back().number,
                  "node " + std::to_string(missing - named.begin()) + " has no name",
@@ -544,11 +553,7 @@ LooksLikeAdjacency(std::string_view text)
 {
     const std::vector<Line> lines = LinesOf(text);
     return !lines.empty() &&
-           std::all_of(lines.front().words.begin(),
-                       lines.front().words.end(),
-                       [](const std::string& word) {
-                           return word.find_first_not_of("0123456789") == std::string::npos;
-                       });
+           std::all_of(lines.front().words.begin(), lines.front().words.end(), IsWhole);
 }
 
 std::string

@@ -39,7 +39,8 @@ struct AdjacencyFabric
  *
  * More than HPCC reads: links between the same two nodes are as many wires; comments; names, which
  * stand where HPCC has stopped reading and say where a node is: SITE is a building or hub, KIND one
- * of nic, leaf, spine, agg, as VertexName writes them.
+ * of nic, leaf, spine, agg, as VertexName writes them. Anything else after the last link is a note
+ * (HPCC's own files have some), unless it looks like one more link.
  *
  * Vertices: NICs by node and then link, then switches by node. Without names there is one site, and
  * a switch is a leaf if there are hosts on it, a spine next to a leaf, else an aggregation switch.
