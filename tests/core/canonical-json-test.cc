@@ -192,6 +192,25 @@ TEST(CanonicalJson, AnyChangedFieldChangesIt)
         {{"cluster.buildings.0.fabric.spines", "4"}, {"cluster.buildings.1.fabric.spines", "4"}});
 }
 
+TEST(CanonicalJson, ACollectiveTakesThePlaceOfModelAndPlan)
+{
+    Scenario scenario = Read();
+    CollectiveSpec& spec = scenario.Job().collective.emplace();
+    std::set<std::string> texts{CanonicalJson(Read()), CanonicalJson(scenario)};
+    const auto job = nlohmann::json::parse(CanonicalJson(scenario))["jobs"][0];
+    EXPECT_EQ(job.size(), 1U);
+    EXPECT_EQ(job["collective"]["op"], "all_reduce");
+    spec.op = CollectiveOp::SendReceive;
+    texts.insert(CanonicalJson(scenario));
+    spec.group = CollectiveGroup::Across;
+    texts.insert(CanonicalJson(scenario));
+    spec.groups = 2;
+    texts.insert(CanonicalJson(scenario));
+    spec.bytes = Bytes(2);
+    texts.insert(CanonicalJson(scenario));
+    EXPECT_EQ(texts.size(), 6U);
+}
+
 TEST(CanonicalJson, SettingLeavesOutThePlanOnly)
 {
     const std::string setting = CanonicalSetting(Read());

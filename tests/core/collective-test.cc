@@ -136,6 +136,24 @@ TEST(Collective, AllToAllSendsEveryOtherMemberItsPart)
     EXPECT_FALSE(StepsDepend(Pattern::DirectAllToAll));
 }
 
+TEST(Collective, SendToNextIsOneStepOfTheWholeBuffer)
+{
+    for (uint32_t n = 2; n <= 9; n++)
+    {
+        const Phase phase = PhaseOf(Pattern::SendToNext, n, kBytes);
+        EXPECT_EQ(StepCount(phase), 1U);
+        for (uint32_t i = 0; i < n; i++)
+        {
+            const PhaseStep step = StepOf(phase, i, 0);
+            EXPECT_EQ(step.sendTo, (i + 1) % n);
+            EXPECT_EQ(step.receiveFrom, (i + n - 1) % n);
+            EXPECT_EQ(step.send, Bytes(kBytes));
+            EXPECT_EQ(step.receive, Bytes(kBytes));
+            EXPECT_EQ(SentBy(phase, i), Bytes(kBytes));
+        }
+    }
+}
+
 TEST(Collective, PartsOfAHugeBufferAddUp)
 {
     // 2^62 + 1 bytes over 1,000,003 members: products of the two would not fit 64 bits.

@@ -386,6 +386,28 @@ TEST(ReadStudy, OverridesAreCheckedLikeTheFile)
     }
 }
 
+TEST(ReadStudy, TheNetworkAloneNeedsNoModel)
+{
+    const std::string text = "study: net\n"
+                             "cluster: {buildings: {count: 2, gpus: 8, gpu: h100}, cross: "
+                             "{distance: 1km, oversubscription: 1}}\n"
+                             "network: {qps: 4}\n"
+                             "seed: 7\n";
+    EXPECT_THROW(ParseStudy(text, "net.yaml"), ConfigError);
+    const Study study = ParseStudy(text, "net.yaml", {}, StudyScope::Network);
+    EXPECT_EQ(study.name, "net");
+    EXPECT_EQ(study.seed, 7U);
+    EXPECT_EQ(study.scenario.network.qps, 4U);
+    EXPECT_EQ(study.scenario.cluster.Gpus(), 16U);
+    EXPECT_TRUE(study.scenario.Job().collective.has_value());
+    // What it does not look at may be wrong, what it reads may not, and no key is unknown to it.
+    EXPECT_NO_THROW(ParseStudy(text + "plan: {tp: 7}\n", "net.yaml", {}, StudyScope::Network));
+    EXPECT_THROW(ParseStudy(text + "plans: {}\n", "net.yaml", {}, StudyScope::Network),
+                 ConfigError);
+    EXPECT_THROW(ParseStudy(text, "net.yaml", {{"network.qps", "0"}}, StudyScope::Network),
+                 ConfigError);
+}
+
 TEST(ReadStudy, Aliases)
 {
     const Study study = Read("model: llama3-8b\n" + g_workload + R"(

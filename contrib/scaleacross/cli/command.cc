@@ -11,15 +11,9 @@ namespace scaleacross
 {
 
 void
-AddCommonOptions(CLI::App& command, CommonOptions& options)
+AddStudyOptions(CLI::App& command, CommonOptions& options)
 {
     command.add_option("STUDY", options.study, "study file (YAML or JSON)")->required();
-    command.add_option("--db",
-                       options.db,
-                       "database for the results; default: <name of the study>.db in the current "
-                       "folder");
-    command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
-        ->check(CLI::Range(1U, 4096U));
     command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
         ->check(CLI::Range(1U, 4294967295U));
     command.add_flag("--json", options.json, "print JSON instead of tables");
@@ -29,6 +23,18 @@ AddCommonOptions(CLI::App& command, CommonOptions& options)
                     "set a value of the study, such as cluster.cross.distance=30km; repeatable")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
+}
+
+void
+AddCommonOptions(CLI::App& command, CommonOptions& options)
+{
+    AddStudyOptions(command, options);
+    command.add_option("--db",
+                       options.db,
+                       "database for the results; default: <name of the study>.db in the current "
+                       "folder");
+    command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
+        ->check(CLI::Range(1U, 4096U));
 }
 
 void
@@ -66,9 +72,9 @@ OverridesOf(const CommonOptions& options)
 }
 
 Study
-StudyOf(const CommonOptions& options)
+StudyOf(const CommonOptions& options, StudyScope scope)
 {
-    return ReadStudy(options.study, OverridesOf(options));
+    return ReadStudy(options.study, OverridesOf(options), scope);
 }
 
 Database

@@ -37,6 +37,7 @@ void AddCompare(CLI::App& app, CommandAction& chosen);
 void AddShow(CLI::App& app, CommandAction& chosen);
 void AddList(CLI::App& app, CommandAction& chosen);
 void AddBench(CLI::App& app, CommandAction& chosen);
+void AddCollective(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.
 struct CommonOptions
@@ -49,7 +50,10 @@ struct CommonOptions
     std::vector<std::string> set;
 };
 
-/// Adds STUDY, --db, --jobs, --seed, --json and --set.
+/// Adds STUDY, --seed, --json and --set.
+void AddStudyOptions(CLI::App& command, CommonOptions& options);
+
+/// The same, --db and --jobs.
 void AddCommonOptions(CLI::App& command, CommonOptions& options);
 
 /// Adds --warmup and --iterations.
@@ -59,7 +63,7 @@ void AddRunOptions(CLI::App& command, RunOptions& options);
 Overrides OverridesOf(const CommonOptions& options);
 
 /// Reads the study that the options name.
-Study StudyOf(const CommonOptions& options);
+Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 
 /// Opens the database that the options name, or that belongs to the study, for writing.
 Database OpenDatabase(const CommonOptions& options, const Study& study);

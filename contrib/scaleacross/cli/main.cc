@@ -35,6 +35,7 @@ main(int argc, char** argv)
     AddCompare(app, chosen);
     AddShow(app, chosen);
     AddList(app, chosen);
+    AddCollective(app, chosen);
     AddBench(app, chosen);
     try
     {

@@ -72,7 +72,6 @@ class Simulation
         const uint32_t ranks = run.graph.ranks;
         m_begin.resize(ranks);
         m_end.resize(ranks);
-        m_unfinished = ranks;
         for (Rank rank = 0; rank < ranks; rank++)
         {
             auto application = ns3::CreateObject<ns3::TrainingApplication>();
@@ -81,6 +80,7 @@ class Simulation
                 [this](Rank who, uint32_t iteration) { Mark(who, iteration); }));
             m_cluster.GetNode(rank)->AddApplication(application);
             m_applications.push_back(application);
+            m_unfinished += TakesPart(rank) ? 1 : 0;
         }
         if (options.timeline)
         {
@@ -158,6 +158,11 @@ class Simulation
         }
     }
 
+    bool TakesPart(Rank rank) const
+    {
+        return !m_run.graph.classes[m_run.graph.ClassOf(rank)].program.ops.empty();
+    }
+
     /// Looks in now and then whether the run is over its time, or has nothing left to do.
     void Watch()
     {
@@ -194,7 +199,7 @@ class Simulation
 
     void FillTimes(RunReport& report) const
     {
-        const double ranks = static_cast<double>(m_applications.size()) * m_options.iterations;
+        double ranks = 0;
         int64_t slowest = 0;
         double compute = 0;
         double bubble = 0;
@@ -202,6 +207,11 @@ class Simulation
         std::array<double, kCommClasses> busy{};
         for (Rank rank = 0; rank < m_applications.size(); rank++)
         {
+            if (!TakesPart(rank))
+            {
+                continue;
+            }
+            ranks += m_options.iterations;
             const Snapshot& begin = m_begin[rank];
             const Snapshot& end = m_end[rank];
             slowest = std::max(slowest, end.ps - begin.ps);

@@ -138,6 +138,11 @@ TrainingApplication::DoDispose()
 void
 TrainingApplication::StartApplication()
 {
+    if (m_class->program.ops.empty())
+    {
+        m_state = State::Finished;
+        return;
+    }
     m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
     Advance();
 }

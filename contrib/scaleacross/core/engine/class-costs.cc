@@ -32,7 +32,10 @@ ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
 {
     for (uint32_t c = 0; c < graph.classes.size(); c++)
     {
-        m_stageClasses[graph.classes[c].stage].push_back(c);
+        if (!graph.classes[c].program.ops.empty())
+        {
+            m_stageClasses[graph.classes[c].stage].push_back(c);
+        }
     }
 }
 

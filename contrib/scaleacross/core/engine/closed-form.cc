@@ -164,7 +164,8 @@ class Summation
                 continue;
             }
             const double n = phase.group.Size();
-            const double payload = static_cast<double>(phase.bytes.Count()) * (n - 1) / n;
+            const double sent = phase.pattern == Pattern::SendToNext ? 1 : (n - 1) / n;
+            const double payload = static_cast<double>(phase.bytes.Count()) * sent;
             alone.nic += payload * 8.0 / NicRate();
             alone.least += payload * 8.0 / NicRate();
         }

@@ -64,7 +64,8 @@ struct PreparedRun
     std::vector<MemoryUse> memory;
 };
 
-/// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order.
+/// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order; of a job that is a collective,
+/// LayOut and BuildCollectiveGraph.
 std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario);
 
 /// Fills the fields of a report that do not depend on the engine: MFU, memory, bytes per class and

@@ -2,6 +2,7 @@
 
 #include "core/base/version.h"
 #include "core/engine/engine.h"
+#include "core/schedule/collective-graph.h"
 #include "core/schedule/compute-cost.h"
 #include "core/schedule/task-graph-builder.h"
 #include "core/topology/fabric-graph.h"
@@ -31,8 +32,8 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     {
         return volume;
     }
-    // Every pattern moves each of the n parts n-1 times.
-    volume.all = phase.bytes * (n - 1);
+    // Each of the n parts is moved n-1 times; whoever sends to the next moves n whole buffers.
+    volume.all = phase.bytes * (phase.pattern == Pattern::SendToNext ? n : n - 1);
     if (layout.buildingBegin.size() <= 2)
     {
         return volume;
@@ -184,20 +185,50 @@ class VolumeCounter
     std::map<uint32_t, ClassReports> m_bodies;
 };
 
+/// Tells the layout where the ranks are that take part.
+void
+CountActive(PreparedRun& run)
+{
+    run.layout.activeIn.assign(run.layout.buildingBegin.size() - 1, 0);
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        const bool idle = run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty();
+        run.layout.activeIn[run.layout.BuildingOf(rank)] += idle ? 0 : 1;
+    }
+}
+
 } // namespace
 
 std::variant<PreparedRun, Infeasible>
 PrepareRun(const Scenario& scenario)
 {
-    auto layout = LayOut(scenario.Job().plan, scenario.cluster);
+    const JobSpec& job = scenario.Job();
+    ParallelPlan plan = job.plan;
+    if (job.collective)
+    {
+        plan = ParallelPlan();
+        plan.dp = scenario.cluster.Gpus();
+    }
+    auto layout = LayOut(plan, scenario.cluster);
     if (auto* no = std::get_if<Infeasible>(&layout))
     {
         return *no;
     }
     PreparedRun run;
     run.layout = std::get<RankLayout>(std::move(layout));
+    if (job.collective)
+    {
+        auto graph = BuildCollectiveGraph(scenario, run.layout);
+        if (auto* no = std::get_if<Infeasible>(&graph))
+        {
+            return *no;
+        }
+        run.graph = std::get<TaskGraph>(std::move(graph));
+        CountActive(run);
+        return run;
+    }
     // What cannot run is refused before anything is built.
-    if (auto no = CheckJob(scenario.Job()))
+    if (auto no = CheckJob(job))
     {
         return *no;
     }
@@ -225,7 +256,9 @@ CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& repo
     {
         peak += building.gpus * building.gpu.bf16Peak.Value();
     }
-    report.mfu = ModelFlops(job.model, job.workload).Value() / (report.iterationTime.S() * peak);
+    report.mfu = job.collective ? 0.0
+                                : ModelFlops(job.model, job.workload).Value() /
+                                      (report.iterationTime.S() * peak);
     report.bubbleFraction = report.bubble.S() / report.iterationTime.S();
     report.exposedComm = Duration();
     for (const ClassReport& comm : report.classes)

@@ -28,6 +28,10 @@ Evaluator::Fill(RunReport& report) const
     for (uint32_t c = 0; c < m_classes.size(); c++)
     {
         const ClassState& state = m_classes[c];
+        if (m_graph.classes[c].program.ops.empty())
+        {
+            continue;
+        }
         const double weight = m_graph.classes[c].ranks / iterations;
         slowest = std::max(slowest, state.end - state.begin);
         ranks += m_graph.classes[c].ranks;

@@ -82,6 +82,10 @@ NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, ui
 double
 NetworkModel::StageRanksIn(uint32_t building) const
 {
+    if (!m_layout.activeIn.empty())
+    {
+        return m_layout.activeIn[building];
+    }
     const ParallelPlan& plan = m_layout.plan;
     return plan.crossing == Crossing::Pipeline
                ? m_layout.ppStride
@@ -297,7 +301,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     }
     const ClusterSpec& cluster = m_scenario.cluster;
     const bool direct = phase.pattern == Pattern::DirectAllToAll;
-    const double part = static_cast<double>(phase.bytes.Count()) / n;
+    // Members that send to the next once do not wait for each other, as those of a ring do.
+    const bool once = phase.pattern == Pattern::SendToNext;
+    const double part = static_cast<double>(phase.bytes.Count()) / (once ? 1 : n);
 
     // What kinds of edge a group has. A ring: from each member to the next. All-to-all: from each
     // building's first member to everyone, which stands for the members of that building.
@@ -356,7 +362,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         least = std::min(least, latency);
         most = std::max(most, latency);
         // Messages that one member sends over an edge of this kind during the phase.
-        const double messages = direct ? set.count : n - 1;
+        const double messages = direct ? set.count : StepCount(phase);
         if (kind.tier == Tier::Node)
         {
             nvlinkSeconds = std::max(nvlinkSeconds, messages * part * 8.0 / nvlink);
@@ -383,7 +389,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         if (path.loss > 0)
         {
             lossy = &path;
-            rounds = direct ? 1.0 : n - 1;
+            rounds = direct ? 1.0 : StepCount(phase);
         }
     }
     ChooseCut(cost, loads, part);
@@ -398,8 +404,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     cost.port = nicOut.empty() ? Port::Nvlink : Port::Nic;
     cost.portSeconds = std::max(nvlinkSeconds, slowestNic);
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
-    cost.latency = direct ? most : total - least;
-    if (!direct && cost.cutSeconds > cost.portSeconds)
+    cost.latency = direct || once ? most : total - least;
+    if (!direct && !once && cost.cutSeconds > cost.portSeconds)
     {
         // The members of all groups that share the cut wait for it in turn, and stay apart by that:
         // while one's part travels on, the others' use the cut.

@@ -263,7 +263,7 @@ FitDegrees(Study& study, const YamlNode& root)
 }
 
 Study
-ReadRoot(const YamlNode& root, const std::string& name)
+ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
 {
     const MapReader map(root,
                         "",
@@ -285,7 +285,16 @@ ReadRoot(const YamlNode& root, const std::string& name)
     study.name = file.has_parent_path() ? file.parent_path().filename().string() : "study";
     map.Get("study", study.name, Text);
     Scenario& scenario = study.scenario;
-    scenario.jobs = ReadJobs(map, file.parent_path().string(), study.dpGiven);
+    const bool training = scope == StudyScope::Training;
+    if (training)
+    {
+        scenario.jobs = ReadJobs(map, file.parent_path().string(), study.dpGiven);
+    }
+    else
+    {
+        scenario.jobs.resize(1);
+        scenario.Job().collective.emplace();
+    }
     scenario.cluster =
         ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"));
     if (const YamlNode* node = map.Find("network"); node != nullptr)
@@ -294,7 +303,7 @@ ReadRoot(const YamlNode& root, const std::string& name)
         ReadPlanFields(plan, *node, "network", "network");
         scenario.network = plan.network;
     }
-    if (const YamlNode* node = map.Find("search"); node != nullptr)
+    if (const YamlNode* node = map.Find("search"); node != nullptr && training)
     {
         study.search = ReadSearch(*node);
     }
@@ -302,7 +311,7 @@ ReadRoot(const YamlNode& root, const std::string& name)
     {
         scenario.events = ReadEvents(*node);
     }
-    if (const YamlNode* node = map.Find("baselines"); node != nullptr)
+    if (const YamlNode* node = map.Find("baselines"); node != nullptr && training)
     {
         study.baselines = ReadWords(*node, "baselines", KnownBaselines());
     }
@@ -326,27 +335,33 @@ ReadRoot(const YamlNode& root, const std::string& name)
     {
         throw Located(error, root);
     }
-    FitDegrees(study, root);
+    if (training)
+    {
+        FitDegrees(study, root);
+    }
     return study;
 }
 
 } // namespace
 
 Study
-ParseStudy(const std::string& text, const std::string& name, const Overrides& overrides)
+ParseStudy(const std::string& text,
+           const std::string& name,
+           const Overrides& overrides,
+           StudyScope scope)
 {
     YamlNode root = ParseYaml(text, name);
     for (const auto& [path, value] : overrides)
     {
         SetYaml(root, path, value);
     }
-    return ReadRoot(root, name);
+    return ReadRoot(root, name, scope);
 }
 
 Study
-ReadStudy(const std::string& path, const Overrides& overrides)
+ReadStudy(const std::string& path, const Overrides& overrides, StudyScope scope)
 {
-    return ParseStudy(ReadTextFile(path), path, overrides);
+    return ParseStudy(ReadTextFile(path), path, overrides, scope);
 }
 
 } // namespace scaleacross

@@ -16,6 +16,16 @@ namespace scaleacross
 /// in order to the document before it is read. Any key can be set, also one the file leaves out.
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
+/// What is read of a study.
+enum class StudyScope : uint8_t
+{
+    Training, //!< all of it
+    /// Only cluster, network, events, engines and seed: the job is a collective that the caller
+    /// fills in. Model, workload, plan, jobs, search and baselines may be missing and are not
+    /// looked at.
+    Network
+};
+
 /**
  * Reads a study file (YAML, or JSON); its schema is described in doc/study-file.md.
  *
@@ -25,11 +35,16 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
  * Throws ConfigError for everything that is wrong, with the place in the file: where =
  * "study.yaml:12:5 plan.tp" (line and column from 1), or "--set plan.tp=0 plan.tp".
  */
-Study ReadStudy(const std::string& path, const Overrides& overrides = {});
+Study ReadStudy(const std::string& path,
+                const Overrides& overrides = {},
+                StudyScope scope = StudyScope::Training);
 
 /// As ReadStudy(), from text. `name` stands for the file: in messages, and paths in the study are
 /// relative to its folder.
-Study ParseStudy(const std::string& text, const std::string& name, const Overrides& overrides = {});
+Study ParseStudy(const std::string& text,
+                 const std::string& name,
+                 const Overrides& overrides = {},
+                 StudyScope scope = StudyScope::Training);
 
 } // namespace scaleacross
 

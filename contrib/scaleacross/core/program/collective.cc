@@ -42,7 +42,7 @@ ToString(CommClass value)
 uint32_t
 StepCount(const Phase& phase)
 {
-    return phase.group.Size() - 1;
+    return phase.pattern == Pattern::SendToNext ? 1 : phase.group.Size() - 1;
 }
 
 bool
@@ -75,6 +75,8 @@ StepOf(const Phase& phase, uint32_t index, uint32_t step)
         const uint32_t from = (index + n - step - 1) % n;
         return {to, from, Part(phase.bytes, to, n), Part(phase.bytes, index, n)};
     }
+    case Pattern::SendToNext:
+        return {next, previous, phase.bytes, phase.bytes};
     }
     return {};
 }
@@ -87,8 +89,13 @@ SentBy(const Phase& phase, uint32_t index)
     {
         return Bytes(0);
     }
-    // Every pattern sends all parts of the buffer but one: a reduce-scatter keeps its own part, an
-    // all-gather never sends on the part its successor started from, all-to-all keeps its own.
+    if (phase.pattern == Pattern::SendToNext)
+    {
+        return phase.bytes;
+    }
+    // Every other pattern sends all parts of the buffer but one: a reduce-scatter keeps its own
+    // part, an all-gather never sends on the part its successor started from, all-to-all keeps its
+    // own.
     const uint32_t kept = phase.pattern == Pattern::RingAllGather ? (index + 1) % n : index;
     return phase.bytes - Part(phase.bytes, kept, n);
 }

@@ -32,7 +32,8 @@ enum class Pattern : uint8_t
 {
     RingReduceScatter, //!< n-1 dependent steps to the next member
     RingAllGather,     //!< n-1 dependent steps to the next member
-    DirectAllToAll     //!< n-1 independent steps, one to every other member, all posted at once
+    DirectAllToAll,    //!< n-1 independent steps, one to every other member, all posted at once
+    SendToNext         //!< one step to the next member
 };
 
 /**
@@ -40,7 +41,8 @@ enum class Pattern : uint8_t
  *
  * `bytes` is S of the group's buffer. Ring patterns: the whole buffer, of which each member ends
  * with (reduce-scatter) or starts from (all-gather) part i: bytes [S i / n, S (i+1) / n).
- * All-to-all: what each member holds, of which part i goes to member i.
+ * All-to-all: what each member holds, of which part i goes to member i. Send to next: what each
+ * member holds, all of which goes to the next.
  */
 struct Phase
 {
@@ -58,7 +60,7 @@ struct PhaseStep
     Bytes receive;
 };
 
-/// Steps of a phase: n-1.
+/// Steps of a phase: n-1, or 1 to send to the next.
 uint32_t StepCount(const Phase& phase);
 
 /**
@@ -81,8 +83,9 @@ Bytes SentBy(const Phase& phase, uint32_t index);
 struct Collective
 {
     CommClass comm{CommClass::Data};
-    /// "reduce_scatter", "all_gather", "all_reduce", "all_to_all", or "reduce_scatter+all_reduce"
-    /// (HSDP's gradients: inside the shard group, then across its replicas).
+    /// "reduce_scatter", "all_gather", "all_reduce", "all_to_all", "sendrecv", or
+    /// "reduce_scatter+all_reduce" (HSDP's gradients: inside the shard group, then across its
+    /// replicas).
     std::string name;
     std::vector<Phase> phases;
 };

@@ -79,7 +79,7 @@ struct RankClass
     uint32_t stage{0};
     Rank representative{0}; //!< the lowest rank of the class
     uint32_t ranks{0};      //!< multiplicity
-    Program program;        //!< one iteration
+    Program program;        //!< one iteration; empty: the ranks take no part
 };
 
 /**

@@ -131,6 +131,13 @@ Lower(CollectiveOp op,
         collective.name = "all_to_all";
         AppendAllToAll(bytes, group, layout, hierarchical, collective.phases);
         break;
+    case CollectiveOp::SendReceive:
+        collective.name = "sendrecv";
+        if (group.Size() > 1)
+        {
+            collective.phases.push_back({Pattern::SendToNext, group, bytes});
+        }
+        break;
     }
     return collective;
 }

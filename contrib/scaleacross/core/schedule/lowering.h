@@ -4,19 +4,12 @@
 #define SCALEACROSS_LOWERING_H
 
 #include "core/program/collective.h"
+#include "core/spec/collective-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/topology/rank-layout.h"
 
 namespace scaleacross
 {
-
-enum class CollectiveOp : uint8_t
-{
-    AllReduce,
-    AllGather,
-    ReduceScatter,
-    AllToAll
-};
 
 /**
  * Writes a collective as phases.
@@ -26,7 +19,7 @@ enum class CollectiveOp : uint8_t
  * with one ring per NIC. `Hierarchical` cuts once more at the building boundary: reduce-scatter
  * inside, all-reduce across, all-gather inside. `Ring` runs one ring through all servers.
  * All-to-all is direct, or under Hierarchical by two hops (inside, then across). "Inside a
- * building" means inside a block of RankLayout::buildingSpan ranks.
+ * building" means inside a block of RankLayout::buildingSpan ranks. Send-receive is one step.
  *
  * A level that works on the 1/n part of the level before rounds it up to whole bytes. A group that
  * a boundary would cut unevenly is not cut there; with one member there are no phases.
@@ -35,7 +28,8 @@ enum class CollectiveOp : uint8_t
  * reduce-scatter of S over 4, of S/4 over 2, of S/8 over the 2 buildings, all-gather of S/8, S/4,
  * S. Ring: reduce-scatter of S over 4, of S/4 over 4, and the two all-gathers.
  *
- * @param bytes S, the group's whole buffer (all-to-all: what each member holds).
+ * @param bytes S, the group's whole buffer (all-to-all, send-receive: what each member
+ * holds).
  */
 Collective Lower(CollectiveOp op,
                  CommClass comm,

@@ -110,7 +110,6 @@ class GraphBuilder
     TaskGraph m_graph;
     CollectiveTable m_table;
     std::vector<uint32_t> m_gpuOf; //!< by building
-    bool m_uniform{true};          //!< all buildings are alike
     std::optional<BodyBuilder> m_bodies;
 };
 
@@ -131,7 +130,6 @@ GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
         {
             gpus.push_back(building.gpu);
         }
-        m_uniform = m_uniform && SameBuilding(building, buildings.front());
     }
     m_bodies.emplace(scenario,
                      layout,
@@ -145,7 +143,7 @@ TaskGraph
 GraphBuilder::Build()
 {
     const bool data = m_layout.plan.crossing == Crossing::Data;
-    const bool perBuilding = data && !m_uniform;
+    const bool perBuilding = data && !BuildingsAreAlike(m_scenario.cluster);
     m_graph.ranks = m_layout.ranks;
     m_graph.stages = m_shape.ranks;
     m_graph.stageStride = m_layout.ppStride;
@@ -302,6 +300,15 @@ PipelineMessageBytes(const JobSpec& job)
     const uint64_t elements =
         uint64_t{job.workload.sequence} * job.plan.microbatch * job.model.hidden;
     return Bytes(2 * elements / (uint64_t{job.plan.cp} * job.plan.tp));
+}
+
+bool
+BuildingsAreAlike(const ClusterSpec& cluster)
+{
+    const auto& all = cluster.buildings;
+    return std::all_of(all.begin(), all.end(), [&all](const BuildingSpec& building) {
+        return SameBuilding(building, all.front());
+    });
 }
 
 std::optional<Infeasible>

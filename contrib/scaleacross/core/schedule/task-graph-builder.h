@@ -21,6 +21,9 @@ PipelineShape PipelineShapeOf(const JobSpec& job);
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
 Bytes PipelineMessageBytes(const JobSpec& job);
 
+/// Whether all buildings are alike in all that the time of a program or of a transfer depends on.
+bool BuildingsAreAlike(const ClusterSpec& cluster);
+
 /**
  * Whether a job can be built at all, whatever the cluster.
  *

@@ -151,6 +151,18 @@ Write(Writer& out, const WorkloadSpec& workload)
 }
 
 void
+Write(Writer& out, const CollectiveSpec& collective)
+{
+    out.Key("collective");
+    out.Open('{');
+    out.Text("op", ToString(collective.op));
+    out.Text("group", ToString(collective.group));
+    out.Count("groups", collective.groups);
+    out.Count("bytes", collective.bytes.Count());
+    out.Close('}');
+}
+
+void
 Write(Writer& out, const GpuSpec& gpu)
 {
     out.Key("gpu");
@@ -319,6 +331,12 @@ Write(const Scenario& scenario, bool withPlan)
     for (const auto& job : scenario.jobs)
     {
         out.Open('{');
+        if (job.collective)
+        {
+            Write(out, *job.collective);
+            out.Close('}');
+            continue;
+        }
         Write(out, job.model);
         Write(out, job.workload);
         if (withPlan)

@@ -24,9 +24,16 @@ Scenario::Validate() const
                           "one job",
                           "keep one job of the list");
     }
-    Job().model.Validate();
-    Job().workload.Validate();
-    ValidatePlanFields(Plan{Job().plan, network}, "plan.");
+    if (Job().collective)
+    {
+        Job().collective->Validate();
+    }
+    else
+    {
+        Job().model.Validate();
+        Job().workload.Validate();
+        ValidatePlanFields(Plan{Job().plan, network}, "plan.");
+    }
     cluster.Validate();
     network.Validate();
     for (size_t i = 0; i < events.size(); i++)

@@ -4,12 +4,14 @@
 #define SCALEACROSS_SCENARIO_H
 
 #include "core/spec/cluster-spec.h"
+#include "core/spec/collective-spec.h"
 #include "core/spec/event-spec.h"
 #include "core/spec/model-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/parallel-plan.h"
 #include "core/spec/workload-spec.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct JobSpec
     ModelSpec model;
     WorkloadSpec workload;
     ParallelPlan plan;
+    /// Done over and over in place of training; model, workload and plan mean nothing then.
+    std::optional<CollectiveSpec> collective;
 };
 
 /**

@@ -36,6 +36,8 @@ struct RankLayout
     /// The greatest block of ranks that no building boundary cuts (the gcd of the boundaries);
     /// equals the ranks per building where all buildings are equal, all ranks where there is one.
     uint32_t buildingSpan{0};
+    /// Ranks that take part, by building; empty: all of them.
+    std::vector<uint32_t> activeIn;
 
     uint32_t StageOf(Rank rank) const
     {

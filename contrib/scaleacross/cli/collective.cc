@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+#include "cli/engines.h"
+#include "cli/message-sizes.h"
+#include "cli/report-json.h"
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/schedule/collective-graph.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Elements are of this size, nccl-tests' default type: float.
+constexpr uint64_t g_elementBytes = 4;
+
+struct CollectiveCommand
+{
+    CommonOptions common;
+    std::string engine{"analytical"};
+    std::string op{"all_reduce"};
+    std::string group{"all"};
+    uint32_t groups{0};
+    SizeOptions sizes;
+    RunOptions run;
+    std::string timeLimit;
+};
+
+/// A measured size.
+struct Row
+{
+    Bytes bytes;
+    uint64_t count{0}; //!< elements, by nccl-tests' convention
+    RunReport report;
+
+    double Us() const
+    {
+        return report.iterationTime.Us();
+    }
+
+    /// GB/s.
+    double Algbw() const
+    {
+        return static_cast<double>(bytes.Count()) / 1e9 / report.iterationTime.S();
+    }
+};
+
+/// The value of an enumeration that a word stands for.
+template <class E>
+E
+WordAt(const std::string& option, const std::string& word, const std::vector<std::string>& words)
+{
+    const auto found = std::find(words.begin(), words.end(), word);
+    if (found == words.end())
+    {
+        const std::string nearest = Nearest(word, words);
+        throw ConfigError(option,
+                          Quoted(word) + " is not known",
+                          AnyOf(words),
+                          nearest.empty() ? "" : "did you mean " + nearest + "?");
+    }
+    return static_cast<E>(found - words.begin());
+}
+
+bool
+Reduces(CollectiveOp op)
+{
+    return op == CollectiveOp::AllReduce || op == CollectiveOp::ReduceScatter;
+}
+
+/// Whether `size` is divided among the members, so that each has whole elements of it.
+bool
+Divides(CollectiveOp op)
+{
+    return op != CollectiveOp::AllReduce && op != CollectiveOp::SendReceive;
+}
+
+/// One collective on one engine, at every size.
+class Measurement
+{
+  public:
+    explicit Measurement(const CollectiveCommand& options);
+
+    const std::vector<Bytes>& Sizes() const
+    {
+        return m_sizes;
+    }
+
+    Row At(Bytes bytes) const;
+
+    std::string Head() const;
+    std::string Line(const Row& row) const;
+    Json ToJson(const Row& row) const;
+
+    double Busbw(const Row& row) const
+    {
+        return row.Algbw() * BusFactor(m_spec.op, m_members);
+    }
+
+  private:
+    [[noreturn]] void Refuse(const Infeasible& no) const;
+    std::string Algorithm() const;
+
+    const CollectiveCommand& m_options;
+    Study m_study;
+    std::unique_ptr<Engine> m_engine;
+    RunOptions m_run;
+    CollectiveSpec m_spec;
+    std::vector<Bytes> m_sizes; //!< whole elements
+    uint32_t m_members{0};      //!< of a group
+    uint32_t m_groups{0};       //!< that take part
+};
+
+Measurement::Measurement(const CollectiveCommand& options)
+    : m_options(options),
+      m_study(StudyOf(options.common, StudyScope::Network)),
+      m_engine(MakeEngine(options.engine)),
+      m_run(options.run)
+{
+    m_run.seed = m_study.seed;
+    if (!options.timeLimit.empty())
+    {
+        try
+        {
+            m_run.timeLimit = ParseDuration(options.timeLimit);
+        }
+        catch (const ValueError& error)
+        {
+            throw ConfigError("--time-limit", error.Problem(), error.Allowed(), error.Remedy());
+        }
+    }
+    m_spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
+    m_spec.group = WordAt<CollectiveGroup>("--group", options.group, CollectiveGroupWords());
+    m_spec.groups = options.groups;
+
+    Scenario& scenario = m_study.scenario;
+    scenario.Job().collective = m_spec;
+    const auto prepared = PrepareRun(scenario);
+    if (const auto* no = std::get_if<Infeasible>(&prepared))
+    {
+        Refuse(*no);
+    }
+    const RankLayout& layout = std::get<PreparedRun>(prepared).layout;
+    m_members = std::get<RankGroup>(GroupOf(m_spec.group, layout)).Size();
+    m_groups = options.groups == 0 ? layout.ranks / m_members : options.groups;
+
+    const uint64_t unit = g_elementBytes * (Divides(m_spec.op) ? m_members : 1);
+    for (const Bytes size : SizesOf(options.sizes))
+    {
+        const Bytes whole(size.Count() / unit * unit);
+        if (whole > Bytes() && (m_sizes.empty() || m_sizes.back() < whole))
+        {
+            m_sizes.push_back(whole);
+        }
+    }
+    if (m_sizes.empty())
+    {
+        throw ConfigError("-e",
+                          Quoted(options.sizes.most) + " does not give every one of " +
+                              std::to_string(m_members) + " ranks an element",
+                          std::to_string(unit) + " bytes or more",
+                          "");
+    }
+}
+
+void
+Measurement::Refuse(const Infeasible& no) const
+{
+    const std::string option = "--" + no.reason;
+    const bool ours = no.reason == "group" || no.reason == "groups";
+    throw ConfigError(ours ? option : "cluster",
+                      no.detail,
+                      no.reason == "group" ? AnyOf(CollectiveGroupWords()) : "",
+                      "");
+}
+
+Row
+Measurement::At(Bytes bytes) const
+{
+    Scenario scenario = m_study.scenario;
+    scenario.Job().collective->bytes = bytes;
+    const RunResult result = m_engine->Run(scenario, m_run);
+    if (const auto* no = std::get_if<Infeasible>(&result))
+    {
+        Refuse(*no);
+    }
+    const uint64_t elements = bytes.Count() / g_elementBytes;
+    return {bytes,
+            Divides(m_spec.op) ? elements / m_members : elements,
+            std::get<RunReport>(result)};
+}
+
+std::string
+Measurement::Algorithm() const
+{
+    return ToString(m_study.scenario.network.collective);
+}
+
+std::string
+Measurement::Head() const
+{
+    std::string text = fmt::format("# {} of {} ({} engine, collective: {})\n"
+                                   "# {} ranks in a group '{}', {} at the same time\n"
+                                   "# {} measured after {} warm-up, back to back; time on the "
+                                   "slowest rank\n#\n",
+                                   ToString(m_spec.op),
+                                   m_study.name,
+                                   m_engine->Name(),
+                                   Algorithm(),
+                                   m_members,
+                                   ToString(m_spec.group),
+                                   m_groups == 1 ? "one group" : fmt::format("{} groups", m_groups),
+                                   m_run.iterations,
+                                   m_run.warmup);
+    const auto line = [&text](const auto&... cells) {
+        text +=
+            fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}\n", cells...);
+    };
+    line("size", "count", "type", "redop", "root", "time", "algbw", "busbw");
+    line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+    return text;
+}
+
+std::string
+Measurement::Line(const Row& row) const
+{
+    const double us = row.Us();
+    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}\n",
+                       row.bytes.Count(),
+                       row.count,
+                       "float",
+                       Reduces(m_spec.op) ? "sum" : "none",
+                       -1,
+                       us < 1e5 ? fmt::format("{:.2f}", us) : fmt::format("{:.0f}", us),
+                       row.Algbw(),
+                       Busbw(row));
+}
+
+Json
+Measurement::ToJson(const Row& row) const
+{
+    const Json fields = scaleacross::ToJson(Plan{{}, m_study.scenario.network}).at("network");
+    const Json report = scaleacross::ToJson(row.report);
+    return {{"bytes", row.bytes.Count()},
+            {"time_us", row.Us()},
+            {"algbw_GBps", row.Algbw()},
+            {"busbw_GBps", Busbw(row)},
+            {"count", row.count},
+            {"type", "float"},
+            {"redop", Reduces(m_spec.op) ? "sum" : "none"},
+            {"root", -1},
+            {"op", ToString(m_spec.op)},
+            {"group", ToString(m_spec.group)},
+            {"groups", m_groups},
+            {"ranks", m_members},
+            {"study", m_study.name},
+            {"engine", report.at("engine")},
+            {"seed", report.at("seed")},
+            {"version", report.at("version")},
+            {"warmup", report.at("warmup")},
+            {"iterations", report.at("iterations")},
+            {"cross_building_bytes", report.at("cross_building_bytes")},
+            {"network_plan", fields},
+            {"network", report.at("network")}};
+}
+
+Exit
+MeasureSizes(const CollectiveCommand& options)
+{
+    const Measurement measurement(options);
+    Json rows = Json::array();
+    double sum = 0;
+    const auto finish = [&] {
+        if (options.common.json)
+        {
+            std::cout << rows.dump(2) << "\n";
+        }
+    };
+    if (!options.common.json)
+    {
+        std::cout << measurement.Head();
+    }
+    try
+    {
+        for (const Bytes size : measurement.Sizes())
+        {
+            const Row row = measurement.At(size);
+            sum += measurement.Busbw(row);
+            if (options.common.json)
+            {
+                rows.push_back(measurement.ToJson(row));
+            }
+            else
+            {
+                std::cout << measurement.Line(row) << std::flush;
+            }
+        }
+    }
+    catch (const RunError&)
+    {
+        finish(); // what was measured before it is good
+        throw;
+    }
+    finish();
+    if (!options.common.json)
+    {
+        std::cout << fmt::format("# Avg bus bandwidth: {:.4g} GB/s\n",
+                                 sum / static_cast<double>(measurement.Sizes().size()));
+    }
+    return Exit::Done;
+}
+
+} // namespace
+
+void
+AddCollective(CLI::App& app, CommandAction& chosen)
+{
+    auto options = std::make_shared<CollectiveCommand>();
+    CLI::App* command =
+        app.add_subcommand("collective",
+                           "time a collective on the cluster of a study at growing sizes, in "
+                           "nccl-tests' table; model, workload and plan play no part");
+    AddStudyOptions(*command, options->common);
+    command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
+    command->add_option("--op", options->op, AnyOf(CollectiveOpWords()))->capture_default_str();
+    command
+        ->add_option("--group",
+                     options->group,
+                     "who does it with whom: all; across: equal positions in every building; "
+                     "building; rail: equal positions in every server; node")
+        ->capture_default_str();
+    command
+        ->add_option("--groups",
+                     options->groups,
+                     "groups that take part at the same time, from the lowest rank on; default: "
+                     "all of them")
+        ->check(CLI::Range(1U, 1U << 22));
+    AddSizeOptions(*command, options->sizes);
+    AddRunOptions(*command, options->run);
+    command->add_option("--time-limit",
+                        options->timeLimit,
+                        "wall clock time of one size, such as 60s; default: no limit");
+    command->callback(
+        [options, &chosen] { chosen = [options] { return MeasureSizes(*options); }; });
+}
+
+} // namespace scaleacross

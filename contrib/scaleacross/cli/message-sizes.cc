@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/message-sizes.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <cmath>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr uint64_t g_largestSize = 1ULL << 40;
+constexpr size_t g_mostSizes = 10000;
+
+Bytes
+SizeAt(const std::string& option, const std::string& text)
+{
+    static const std::string units = "KMGkmg";
+    const std::string allowed =
+        "bytes from 1 to 1024G, with K, M or G for powers of 1024, such as 128M";
+    std::string number = text;
+    double unit = 1;
+    const auto unitAt = text.empty() ? std::string::npos : units.find(text.back());
+    if (unitAt != std::string::npos)
+    {
+        number.pop_back();
+        unit = std::pow(1024.0, static_cast<double>(unitAt % 3 + 1));
+    }
+    try
+    {
+        const double bytes = ParseNumber(number, 0, static_cast<double>(g_largestSize)) * unit;
+        if (bytes >= 1 && bytes <= static_cast<double>(g_largestSize) && bytes == std::floor(bytes))
+        {
+            return Bytes(static_cast<uint64_t>(bytes));
+        }
+    }
+    catch (const ValueError&)
+    {
+        throw ConfigError(option, Quoted(text) + " is not a size", allowed, "");
+    }
+    throw ConfigError(option, Quoted(text) + " is not a whole number of bytes", allowed, "");
+}
+
+} // namespace
+
+void
+AddSizeOptions(CLI::App& command, SizeOptions& options)
+{
+    command.add_option("-b,--minbytes", options.least, "first size: 8, 4K, 128M, 1G (1024-based)")
+        ->capture_default_str();
+    command.add_option("-e,--maxbytes", options.most, "last size")->capture_default_str();
+    command.add_option("-f,--stepfactor",
+                       options.factor,
+                       "each size is the one before times this; default: 2");
+    command.add_option("-i,--stepbytes",
+                       options.increment,
+                       "each size is the one before plus this, in place of -f");
+}
+
+std::vector<Bytes>
+SizesOf(const SizeOptions& options)
+{
+    const Bytes least = SizeAt("-b", options.least);
+    const Bytes most = SizeAt("-e", options.most);
+    if (most < least)
+    {
+        throw ConfigError("-e",
+                          Quoted(options.most) + " is less than -b " + options.least,
+                          "a size from -b on",
+                          "");
+    }
+    if (!options.factor.empty() && !options.increment.empty())
+    {
+        throw ConfigError("-f", "-i is given as well", "one of them", "leave one away");
+    }
+    uint64_t factor = 2;
+    if (!options.factor.empty())
+    {
+        try
+        {
+            factor = ParseWhole(options.factor, 2, 1U << 20);
+        }
+        catch (const ValueError& error)
+        {
+            throw ConfigError("-f", error.Problem(), error.Allowed(), error.Remedy());
+        }
+    }
+    const bool adds = !options.increment.empty();
+    const Bytes increment = adds ? SizeAt("-i", options.increment) : Bytes();
+    std::vector<Bytes> sizes;
+    for (Bytes size = least; size <= most; size = adds ? size + increment : size * factor)
+    {
+        if (sizes.size() == g_mostSizes)
+        {
+            throw ConfigError(adds ? "-i" : "-f",
+                              "this gives more than " + std::to_string(g_mostSizes) + " sizes",
+                              "fewer",
+                              "take larger steps");
+        }
+        sizes.push_back(size);
+    }
+    return sizes;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/collective-graph.h"
+
+#include "core/schedule/collective-table.h"
+#include "core/schedule/lowering.h"
+#include "core/schedule/task-graph-builder.h"
+
+#include <map>
+#include <string>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// An iteration of a rank that takes part.
+Program
+ProgramOf(uint32_t collective)
+{
+    Program program;
+    Op begin;
+    begin.kind = OpKind::Run;
+    begin.action = Action::Forward;
+    program.ops.push_back(begin);
+    AppendCollective(collective, Stream::Inline, 0, program);
+    AppendWait(0, program);
+    return program;
+}
+
+} // namespace
+
+std::variant<RankGroup, Infeasible>
+GroupOf(CollectiveGroup group, const RankLayout& layout)
+{
+    const uint32_t span = layout.buildingSpan;
+    const uint32_t node = layout.gpusPerNode;
+    const auto buildings = static_cast<uint32_t>(layout.buildingBegin.size() - 1);
+    RankGroup ranks;
+    switch (group)
+    {
+    case CollectiveGroup::All:
+        ranks = RankGroup({{1, layout.ranks}});
+        break;
+    case CollectiveGroup::Across:
+        if (buildings == 1)
+        {
+            return Infeasible{"group", "there is one building, so nothing goes across"};
+        }
+        ranks = RankGroup({{span, layout.ranks / span}});
+        break;
+    case CollectiveGroup::Building:
+        // Each is a whole number of spans.
+        if (layout.ranks != span * buildings)
+        {
+            return Infeasible{"group",
+                              "the buildings differ in size, so that groups inside them would: " +
+                                  std::to_string(layout.buildingBegin[1]) + " GPUs in the first, " +
+                                  std::to_string(layout.ranks) + " in all " +
+                                  std::to_string(buildings)};
+        }
+        ranks = RankGroup({{1, span}});
+        break;
+    case CollectiveGroup::Rail:
+        ranks = RankGroup({{node, layout.ranks / node}});
+        break;
+    case CollectiveGroup::Node:
+        ranks = RankGroup({{1, node}});
+        break;
+    }
+    if (ranks.Size() == 1)
+    {
+        return Infeasible{"group",
+                          "a group '" + ToString(group) + "' has one member, of " +
+                              std::to_string(layout.ranks) + " GPUs, " + std::to_string(node) +
+                              " per node"};
+    }
+    return ranks;
+}
+
+std::variant<TaskGraph, Infeasible>
+BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout)
+{
+    const CollectiveSpec& spec = *scenario.Job().collective;
+    const auto found = GroupOf(spec.group, layout);
+    if (const auto* no = std::get_if<Infeasible>(&found))
+    {
+        return *no;
+    }
+    const RankGroup& group = std::get<RankGroup>(found);
+    const uint32_t groups = layout.ranks / group.Size();
+    if (spec.groups > groups)
+    {
+        return Infeasible{"groups",
+                          std::to_string(spec.groups) + " groups, but the " +
+                              std::to_string(layout.ranks) + " GPUs form " +
+                              std::to_string(groups) + " groups '" + ToString(spec.group) + "'"};
+    }
+    const uint32_t active = spec.groups == 0 ? groups : spec.groups;
+
+    CollectiveTable table;
+    const uint32_t collective = table.Add(
+        Lower(spec.op, CommClass::Data, spec.bytes, group, layout, scenario.network.collective));
+    const bool perBuilding = !BuildingsAreAlike(scenario.cluster);
+    TaskGraph graph;
+    graph.ranks = layout.ranks;
+    graph.stageStride = layout.ranks;
+    graph.bodies.emplace_back();
+    graph.handles = 1;
+    graph.classOf.resize(layout.ranks);
+    std::map<std::pair<bool, uint32_t>, uint32_t> classes; // (idle, building) -> class
+    uint32_t begun = 0;
+    for (Rank rank = 0; rank < layout.ranks; rank++)
+    {
+        const Rank lowest = group.Member(rank, 0);
+        begun += lowest == rank ? 1 : 0;
+        // Ranks come in order, so a group that begins here is number begun - 1.
+        const bool idle = lowest == rank ? begun > active
+                                         : graph.classes[graph.classOf[lowest]].program.ops.empty();
+        const std::pair<bool, uint32_t> key{idle, perBuilding ? layout.BuildingOf(rank) : 0};
+        const auto [entry, added] =
+            classes.emplace(key, static_cast<uint32_t>(graph.classes.size()));
+        if (added)
+        {
+            RankClass rankClass;
+            rankClass.representative = rank;
+            rankClass.program = idle ? Program() : ProgramOf(collective);
+            graph.classes.push_back(std::move(rankClass));
+        }
+        graph.classOf[rank] = entry->second;
+        graph.classes[entry->second].ranks++;
+    }
+    graph.collectives = table.Take();
+    return graph;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_COLLECTIVE_GRAPH_H
+#define SCALEACROSS_COLLECTIVE_GRAPH_H
+
+#include "core/base/errors.h"
+#include "core/program/program.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <variant>
+
+namespace scaleacross
+{
+
+/**
+ * The groups that a collective's family means on this layout.
+ *
+ * A building is a block of RankLayout::buildingSpan ranks, as it is to Lower(): with buildings of
+ * 8, 4 and 4 GPUs the families `across` have four members, two of them in the first building.
+ *
+ * Infeasible: "group" where there is only one member, or where buildings differ in size and their
+ * groups would; the detail gives the values.
+ *
+ * Worked case: two buildings of 16 ranks, 8 per node. all {1, 32}, across {16, 2}, building {1,
+ * 16}, rail {8, 4}, node {1, 8} as (stride, count).
+ */
+std::variant<RankGroup, Infeasible> GroupOf(CollectiveGroup group, const RankLayout& layout);
+
+/**
+ * The work of a job that is a collective: an iteration is the collective and the wait for its end,
+ * back to back without a barrier, as nccl-tests measures. An empty forward marks its beginning.
+ *
+ * Ranks of groups that take no part form a class with an empty program. There is one class of ranks
+ * that do, or one per building where buildings differ.
+ *
+ * Infeasible: as GroupOf(), and "groups" where the family has fewer groups than asked for.
+ */
+std::variant<TaskGraph, Infeasible> BuildCollectiveGraph(const Scenario& scenario,
+                                                         const RankLayout& layout);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_COLLECTIVE_GRAPH_H

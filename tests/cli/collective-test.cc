@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <cmath>
+#include <gmock/gmock.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// 16 GPUs in two buildings: no model, no workload, no plan.
+const char* const g_clusterOnly = R"yaml(study: pair
+cluster:
+  buildings: {count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 1}}
+  cross: {distance: 10km, oversubscription: 2}
+)yaml";
+
+class CollectiveCommand : public ProgramTest
+{
+  protected:
+    CollectiveCommand()
+    {
+        Write("pair.yaml", g_clusterOnly);
+        Write("study.yaml", g_smallStudy);
+    }
+
+    /// Sizes of the rows of a call.
+    std::vector<uint64_t> SizesOf(const std::string& arguments) const
+    {
+        std::vector<uint64_t> sizes;
+        for (const auto& row : RunJson("collective pair.yaml " + arguments))
+        {
+            sizes.push_back(row.at("bytes"));
+        }
+        return sizes;
+    }
+};
+
+TEST_F(CollectiveCommand, RowsHaveTheirKeysAndAddUp)
+{
+    for (const std::string engine : {"analytical", "packet"})
+    {
+        const auto rows =
+            RunJson("collective pair.yaml --op all_reduce -b 1M -e 4M --engine " + engine);
+        ASSERT_EQ(rows.size(), 3U);
+        for (const auto& row : rows)
+        {
+            const double time = row.at("time_us");
+            const double bytes = row.at("bytes");
+            // 10 km are 50 us one way, which an all-reduce pays twice.
+            EXPECT_GT(time, 100);
+            EXPECT_NEAR(row.at("algbw_GBps"), bytes / 1e3 / time, 1e-9);
+            // 2 (n-1) / n of 16 ranks.
+            EXPECT_NEAR(row.at("busbw_GBps"), row.at("algbw_GBps").get<double>() * 1.875, 1e-9);
+            EXPECT_EQ(row.at("count"), bytes / 4);
+            EXPECT_EQ(row.at("op"), "all_reduce");
+            EXPECT_EQ(row.at("redop"), "sum");
+            EXPECT_EQ(row.at("group"), "all");
+            EXPECT_EQ(row.at("ranks"), 16);
+            EXPECT_EQ(row.at("groups"), 1);
+            EXPECT_EQ(row.at("study"), "pair");
+            EXPECT_EQ(row.at("engine"), engine);
+            EXPECT_EQ(row.at("seed").is_null(), engine == "analytical");
+            EXPECT_EQ(row.at("network_plan").at("qps"), 16);
+            EXPECT_EQ(row.at("network").at("packets_dropped"), 0);
+        }
+        // Hierarchical: 2 (R-1) S cross.
+        EXPECT_EQ(rows[0].at("cross_building_bytes"), 2 << 20);
+        EXPECT_LT(rows[0].at("time_us"), rows[2].at("time_us"));
+    }
+    EXPECT_THAT(Files(), ElementsAre("pair.yaml", "study.yaml"));
+}
+
+TEST_F(CollectiveCommand, TheTableIsThatOfNcclTests)
+{
+    const Call call = Run("collective pair.yaml --op all_gather -b 1M -e 2M --groups 1");
+    EXPECT_EQ(call.code, 0) << call.err;
+    std::istringstream lines(call.out);
+    std::vector<std::vector<std::string>> rows;
+    for (std::string line; std::getline(lines, line);)
+    {
+        if (line.front() != '#')
+        {
+            std::istringstream cells(line);
+            rows.emplace_back(std::istream_iterator<std::string>(cells),
+                              std::istream_iterator<std::string>());
+        }
+    }
+    // size, count, type, redop, root, time, algbw, busbw; count is that of one rank.
+    ASSERT_EQ(rows.size(), 2U);
+    ASSERT_EQ(rows[0].size(), 8U);
+    EXPECT_THAT(std::vector<std::string>(rows[0].begin(), rows[0].begin() + 5),
+                ElementsAre("1048576", "16384", "float", "none", "-1"));
+    EXPECT_EQ(rows[1][0], "2097152");
+    EXPECT_NEAR(std::stod(rows[0][7]), std::stod(rows[0][6]) * 15 / 16, 0.011);
+    EXPECT_THAT(call.out, HasSubstr("busbw"));
+    EXPECT_THAT(call.out, HasSubstr("# Avg bus bandwidth"));
+}
+
+TEST_F(CollectiveCommand, SizesAreThoseOfNcclTests)
+{
+    EXPECT_THAT(SizesOf("-b 8 -e 64 -f 2"), ElementsAre(8, 16, 32, 64));
+    EXPECT_THAT(SizesOf("-b 1K -e 3k -i 1K"), ElementsAre(1024, 2048, 3072));
+    EXPECT_THAT(SizesOf("-b 0.5M -e 2M -f 4"), ElementsAre(512 << 10, 2 << 20));
+    EXPECT_EQ(SizesOf("").size(), 25U); // 8 to 128M by 2: 2^3 to 2^27
+    // Sixteen ranks, four bytes each: multiples of 64, from the first that gives all an element.
+    EXPECT_THAT(SizesOf("--op all_to_all -b 8 -e 256"), ElementsAre(64, 128, 256));
+    EXPECT_THAT(SizesOf("--op reduce_scatter -b 100 -e 200 -i 50"), ElementsAre(64, 128, 192));
+    // Send-receive is not divided.
+    EXPECT_THAT(SizesOf("--op sendrecv -b 4 -e 4"), ElementsAre(4));
+}
+
+TEST_F(CollectiveCommand, GroupsAndWhoTakesPart)
+{
+    const auto of = [this](const std::string& arguments) {
+        return RunJson("collective pair.yaml -b 1M -e 1M " + arguments).at(0);
+    };
+    const auto across = of("--group across");
+    EXPECT_EQ(across.at("ranks"), 2);
+    EXPECT_EQ(across.at("groups"), 8);
+    EXPECT_EQ(across.at("cross_building_bytes"), 8 * (2 << 20));
+    EXPECT_EQ(across.at("busbw_GBps"), across.at("algbw_GBps")); // 2 (n-1) / n = 1
+    const auto alone = of("--group across --groups 1");
+    EXPECT_EQ(alone.at("groups"), 1);
+    EXPECT_EQ(alone.at("cross_building_bytes"), 2 << 20);
+    EXPECT_LT(alone.at("time_us"), across.at("time_us")); // oversubscribed by 2
+    EXPECT_EQ(of("--group building").at("cross_building_bytes"), 0);
+    EXPECT_EQ(of("--group rail").at("ranks"), 4);
+    EXPECT_EQ(of("--group node").at("groups"), 4);
+    EXPECT_EQ(of("--group node --op sendrecv").at("busbw_GBps"),
+              of("--group node --op sendrecv").at("algbw_GBps"));
+}
+
+TEST_F(CollectiveCommand, ModelAndPlanOfTheStudyPlayNoPart)
+{
+    const auto with = RunJson("collective study.yaml -b 1M -e 1M");
+    const auto without = RunJson("collective study.yaml -b 1M -e 1M --set plan.tp=7 --set "
+                                 "model.layers=-3");
+    EXPECT_EQ(with, without);
+}
+
+TEST_F(CollectiveCommand, BadInputIsRefusedByName)
+{
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"--op all_reduced", "did you mean all_reduce?"},
+        {"--group everyone", "all, across, building, rail or node"},
+        {"--engine flow", "reserved"},
+        {"-b 8Q", "-b: '8Q' is not a size"},
+        {"-b 0", "-b"},
+        {"-b -8", "-b"},
+        {"-b 1.3", "whole number of bytes"},
+        {"-b ''", "-b"},
+        {"-b 2000G -e 3000G", "1024G"},
+        {"-b 1M -e 1K", "-e"},
+        {"-f 1", "-f"},
+        {"-f 2 -i 8", "-i is given as well"},
+        {"-b 4 -e 128M -i 4", "more than 10000 sizes"},
+        {"--op all_gather -e 32", "64 bytes or more"},
+        {"--groups 2", "groups"},
+        {"--set cluster.buildings.count=1 --group across", "one building"},
+        {"--set cluster.buildings.gpus_per_node=1 --group node", "one member"},
+        {"--set network.collective=tree", "network.collective"},
+        {"--set network.qqps=4", "network.qqps"},
+        {"--time-limit 3", "--time-limit"},
+        {"--iterations 0", "iterations"},
+        {"--ranks 0", "--ranks"}};
+    for (const auto& [arguments, message] : cases)
+    {
+        const Call call = Run("collective pair.yaml " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments << ": " << call.err;
+        EXPECT_THAT(call.err, HasSubstr(message)) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+    }
+    EXPECT_EQ(Run("collective nothing.yaml").code, 2);
+    EXPECT_THAT(Files(), ElementsAre("pair.yaml", "study.yaml"));
+}
+
+TEST_F(CollectiveCommand, BuildingsOfDifferentSizeHaveNoGroupsInside)
+{
+    const std::string set = "collective pair.yaml -b 1M -e 1M --set "
+                            "'cluster.buildings=[{gpus: 16, gpus_per_node: 4, gpu: h100},"
+                            " {gpus: 8, gpus_per_node: 4, gpu: h100}]' ";
+    // Blocks of the greatest common size, 8: three of them.
+    EXPECT_EQ(RunJson(set + "--group across").at(0).at("ranks"), 3);
+    const Call call = Run(set + "--group building");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("16 GPUs in the first, 24 in all 2"));
+}
+
+TEST_F(CollectiveCommand, ARunThatFailsKeepsTheRowsBeforeIt)
+{
+    // The engine looks at the clock every millisecond of simulated time: 1 KiB is done long before,
+    // 1 GiB take 20 ms in which no computer simulates a million packets within one.
+    const Call call =
+        Run("collective pair.yaml --engine packet -b 1K -e 1G -f 1048576 --json --time-limit 1ms");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_THAT(call.err, HasSubstr("time limit"));
+    const auto rows = nlohmann::json::parse(call.out, nullptr, false);
+    ASSERT_TRUE(rows.is_array()) << call.out;
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].at("bytes"), 1024);
+}
+
+TEST_F(CollectiveCommand, SeedsDrawTheLosses)
+{
+    const auto time = [this](const std::string& seed) {
+        return RunJson("collective pair.yaml --engine packet --group across -b 1M -e 1M --set "
+                       "cluster.cross.loss=0.01 --set network.timeout_exponent=6 --seed " +
+                       seed)
+            .at(0);
+    };
+    EXPECT_EQ(time("5"), time("5"));
+    EXPECT_NE(time("5").at("network"), time("6").at("network"));
+}
+
+} // namespace
+
+} // namespace scaleacross
