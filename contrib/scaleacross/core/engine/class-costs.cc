@@ -7,6 +7,27 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+/// Whether a class loads the cut of a phase. Where a group has members in several classes, the cost
+/// of each is that of all of them together: the first class loads the cut, and all wait for it.
+bool
+LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
+{
+    const Rank representative = graph.classes[classId].representative;
+    for (uint32_t i = 0; i < phase.group.Size(); i++)
+    {
+        if (graph.ClassOf(phase.group.Member(representative, i)) < classId)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
 TransferTimes
 TimesOf(const NetworkModel& network)
 {
@@ -50,6 +71,12 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
         for (const Phase& p : m_graph.collectives[collective].phases)
         {
             costs.push_back(m_times.phase(p, rankClass.representative));
+            if (!LoadsCut(m_graph, p, classId))
+            {
+                costs.back().cut = TransferCost::kNoCut;
+                costs.back().cutSeconds = 0;
+                costs.back().flows = 0;
+            }
         }
     }
     return costs[phase];
