@@ -22,6 +22,7 @@ try:
     import matplotlib
     import matplotlib.figure
     import matplotlib.lines
+    import matplotlib.ticker
 except ModuleNotFoundError as missing:
     print(f"collective_distance.py: {missing} for {sys.executable}; on Debian: sudo apt-get "
           "install python3-matplotlib, then /usr/bin/python3", file=sys.stderr)
@@ -47,7 +48,7 @@ class Program:
         self.study = study
 
     def collective(self, case):
-        """The program's answer to one case: exit code, row or None, last line of its errors."""
+        """The program's answer to one case: exit code, row or None, and what it complains of."""
         settings = [f"cluster.cross.distance={case['distance_km']:g}km",
                     f"cluster.cross.loss={case['loss']:g}"]
         settings += [f"network.{key}={value}" for key, value in case["network"].items()]
@@ -65,7 +66,8 @@ class Program:
                              "./scaleacross build makes it") from error
         said = run.stderr.strip().splitlines()
         rows = json.loads(run.stdout) if run.returncode in (0, 1) and run.stdout else []
-        return run.returncode, rows[0] if rows else None, said[-1] if said else ""
+        # The first line says what, those after it what is allowed.
+        return run.returncode, rows[0] if rows else None, said[0] if said else ""
 
 
 def size_of(text):
@@ -88,6 +90,10 @@ def time_text(us):
         if us < limit:
             return f"{us / scale:#.3g} {unit}".replace(". ", " ")
     return f"{us / 1e6:#.3g} s".replace(". ", " ")
+
+
+def tick_text(us):
+    return f"{us:g} us" if us < 1e3 else f"{us / 1e3:g} ms" if us < 1e6 else f"{us / 1e6:g} s"
 
 
 def transports_of(texts):
@@ -277,13 +283,16 @@ def draw(results):
             axes.set_xticks(options.sizes[::2],
                             [size_text(size).replace("iB", "").replace(" ", "")
                              for size in options.sizes[::2]])
+            axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator(10, (1, 2, 5)))
+            axes.yaxis.set_major_formatter(lambda us, _: tick_text(us))
+            axes.yaxis.set_minor_formatter(matplotlib.ticker.NullFormatter())
             axes.grid(True, which="major", linewidth=0.3, color="#cccccc")
             axes.tick_params(which="both", length=2)
             axes.spines[["top", "right"]].set_visible(False)
             if r == 0:
                 axes.set_title(f"{distance:g} km", weight="bold")
             if c == 0:
-                axes.set_ylabel(f"loss {loss:g}\ntime (us)")
+                axes.set_ylabel(f"loss {loss:g}", weight="bold")
             if r == rows - 1:
                 axes.set_xlabel("message size (B)")
     handles = [matplotlib.lines.Line2D([], [], color=COLOURS[n % len(COLOURS)], label=name,
@@ -342,7 +351,7 @@ def parse(arguments):
     parser.add_argument("--table-sizes", type=listed(size_of), default="1M,64M",
                         help="of them, what the Markdown table shows (default: %(default)s)")
     parser.add_argument("--transports", type=listed(str),
-                        default="ecmp+go-back-n,ecmp+selective-repeat,"
+                        default="ecmp+go-back-n,e-ecmp+go-back-n,e-ecmp+selective-repeat,"
                         "spray-adaptive+selective-repeat",
                         help="MULTIPATH+RECOVERY; those that the program has not are left out "
                         "(default: %(default)s)")
