@@ -329,16 +329,36 @@ CheckReordering(const RdmaNic& from, const RdmaConnection& connection)
 } // namespace
 
 Ptr<RdmaConnection>
+FabricHelper::CreateConnection(Ptr<RdmaNic> from,
+                               Ptr<RdmaNic> to,
+                               const std::vector<uint16_t>& entropies)
+{
+    Ptr<RdmaConnection> connection = MakeConnection();
+    connection->SetEntropies(entropies);
+    connection->Connect(from, to);
+    CheckReordering(*from, *connection);
+    m_connections.push_back(connection);
+    return connection;
+}
+
+Ptr<RdmaConnection>
 FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics)
+{
+    Ptr<RdmaConnection> connection = MakeConnection();
+    connection->Connect(nics);
+    CheckReordering(*nics.front().first, *connection);
+    m_connections.push_back(connection);
+    return connection;
+}
+
+Ptr<RdmaConnection>
+FabricHelper::MakeConnection()
 {
     Ptr<RdmaConnection> connection = m_connectionFactory.Create<RdmaConnection>();
     for (const auto& [name, value] : m_queuePairAttributes)
     {
         connection->SetQueuePairAttribute(name, *value);
     }
-    connection->Connect(nics);
-    CheckReordering(*nics.front().first, *connection);
-    m_connections.push_back(connection);
     return connection;
 }
 
@@ -353,6 +373,10 @@ FabricHelper::AssignStreams(int64_t stream)
     for (const auto& fabricSwitch : m_switches)
     {
         next += fabricSwitch->AssignStreams(next);
+    }
+    for (const auto& nic : m_nics)
+    {
+        next += nic->AssignStreams(next);
     }
     return next - stream;
 }

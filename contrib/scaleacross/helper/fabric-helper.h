@@ -137,11 +137,17 @@ class FabricHelper
     void FixAddresses();
 
     Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to);
+    /// With queue pair i pinned to the i-th UDP source port in turn, see RdmaConnection's
+    /// SetEntropies and FindEntropy (fabric-path.h).
+    Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from,
+                                         Ptr<RdmaNic> to,
+                                         const std::vector<uint16_t>& entropies);
     /// Over several pairs of sending and receiving NICs, see RdmaConnection::Connect.
     Ptr<RdmaConnection> CreateConnection(
         const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics);
 
-    /// Fixes the random streams of all wires, then switches; returns how many were used.
+    /// Fixes the random streams of all wires, then switches, then queue pairs, those to be created
+    /// included; returns how many were used.
     int64_t AssignStreams(int64_t stream);
 
     // --- Everything there is, in the order of creation
@@ -154,6 +160,7 @@ class FabricHelper
 
   private:
     void GiveAddresses();
+    Ptr<RdmaConnection> MakeConnection();
 
     ObjectFactory m_switchFactory;
     ObjectFactory m_nicFactory;

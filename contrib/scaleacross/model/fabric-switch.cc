@@ -497,6 +497,22 @@ FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet, int
     return m_asked->Select(group, packet, now);
 }
 
+uint32_t
+FabricSwitch::PredictPort(const FabricPacket& packet) const
+{
+    const PortGroup* group = m_routes.Lookup(packet.destination);
+    const bool routed = group != nullptr && !group->ports.empty();
+    if (!routed || (group->ports.size() > 1 && m_asked != nullptr))
+    {
+        throw ConfigError("FabricSwitch::PredictPort",
+                          routed ? m_selector->GetName() + " does not go by the hash of a flow alone"
+                                 : "no route to address " + std::to_string(packet.destination),
+                          "ECMP, and a destination with a route",
+                          "call it after InstallRoutes, with PathSelector ns3::EcmpSelector");
+    }
+    return group->ports[scaleacross::ScaleHash(m_flowHash(packet), group->ports.size())];
+}
+
 int64_t
 FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
 {

@@ -90,6 +90,13 @@ class FabricSwitch : public Object,
     void SetPathSelectorType(TypeId type);
     TypeId GetPathSelectorType() const;
 
+    /**
+     * The port by which a packet with this source, destination, entropy and queue pair leaves as
+     * things are now. After CheckConfig. Throws ConfigError if there is no route, or if what
+     * chooses among several ports is not the hash of ECMP.
+     */
+    uint32_t PredictPort(const scaleacross::FabricPacket& packet) const;
+
     /// Header fields by which this switch tells flows apart; see ParseHashFields.
     void SetHashFields(std::string names);
     std::string GetHashFields() const;

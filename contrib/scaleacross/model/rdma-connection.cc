@@ -120,6 +120,16 @@ RdmaConnection::SetQueuePairAttribute(const std::string& name, const AttributeVa
 }
 
 void
+RdmaConnection::SetEntropies(const std::vector<uint16_t>& entropies)
+{
+    if (!m_nics.empty())
+    {
+        throw ConfigError("RdmaConnection::SetEntropies", "called after Connect", "", "");
+    }
+    m_entropies = entropies;
+}
+
+void
 RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
     Connect({{from, to}});
@@ -153,7 +163,10 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
         const NicPair& pair = m_nics[i % m_nics.size()];
         Ptr<RdmaQueuePair> local = pair.first->CreateQueuePair();
         Ptr<RdmaQueuePair> remote = pair.second->CreateQueuePair();
-        ConnectPair(pair, local, remote);
+        ConnectPair(pair,
+                    local,
+                    remote,
+                    m_entropies.empty() ? 0 : m_entropies[i % m_entropies.size()]);
         // The queue pairs keep the connection alive until they are disposed of.
         Ptr<RdmaConnection> self(this);
         remote->SetDeliveryCallback(MakeCallback(&RdmaConnection::SegmentDelivered, self));
@@ -171,7 +184,8 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
 void
 RdmaConnection::ConnectPair(const NicPair& nics,
                             Ptr<RdmaQueuePair> local,
-                            Ptr<RdmaQueuePair> remote)
+                            Ptr<RdmaQueuePair> remote,
+                            uint16_t entropy)
 {
     for (const auto& [name, value] : m_attributes)
     {
@@ -186,7 +200,7 @@ RdmaConnection::ConnectPair(const NicPair& nics,
             queuePair->SetAttribute("ReceiveQueueDepth", UintegerValue(0));
         }
     }
-    local->Connect(nics.second->GetFabricAddress(), remote->GetNumber());
+    local->Connect(nics.second->GetFabricAddress(), remote->GetNumber(), entropy);
     remote->Connect(nics.first->GetFabricAddress(), local->GetNumber());
 }
 
@@ -195,7 +209,7 @@ RdmaConnection::ConnectControl()
 {
     m_localControl = m_nics.front().first->CreateQueuePair();
     m_remoteControl = m_nics.front().second->CreateQueuePair();
-    ConnectPair(m_nics.front(), m_localControl, m_remoteControl);
+    ConnectPair(m_nics.front(), m_localControl, m_remoteControl, 0);
     m_admission = ReceiverAdmission::Of(m_nics.front().second);
     Ptr<RdmaConnection> self(this);
     m_remoteControl->SetDeliveryCallback(MakeCallback(&RdmaConnection::RequestArrived, self));

@@ -76,6 +76,13 @@ class RdmaConnection : public Object
     /// Sets an attribute of the queue pairs to be created: before Connect.
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
 
+    /**
+     * Pins queue pair i to the i-th of these UDP source ports, in turn (RdmaQueuePair::Entropy, of
+     * the sending end; answers keep to theirs): before Connect. Which path that is, PathOf tells
+     * (fabric-path.h).
+     */
+    void SetEntropies(const std::vector<uint16_t>& entropies);
+
     /// Sending and receiving NIC.
     using NicPair = std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>;
 
@@ -142,7 +149,10 @@ class RdmaConnection : public Object
     };
 
     void DoDispose() override;
-    void ConnectPair(const NicPair& nics, Ptr<RdmaQueuePair> local, Ptr<RdmaQueuePair> remote);
+    void ConnectPair(const NicPair& nics,
+                     Ptr<RdmaQueuePair> local,
+                     Ptr<RdmaQueuePair> remote,
+                     uint16_t entropy);
     void ConnectControl();
     void Cut(uint64_t id, uint64_t bytes);
     void PostSegments();
@@ -185,6 +195,7 @@ class RdmaConnection : public Object
     std::deque<Grant> m_grants; //!< under way, in order
 
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
+    std::vector<uint16_t> m_entropies; //!< empty: not pinned
     uint32_t m_queuePairs{1};
     uint64_t m_segmentSize{0};
     Operation m_operation{UseWrite};

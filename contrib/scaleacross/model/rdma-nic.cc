@@ -262,6 +262,10 @@ RdmaNic::CreateQueuePair()
 {
     Ptr<RdmaQueuePair> queuePair = CreateObject<RdmaQueuePair>();
     queuePair->SetNic(this, GetNQueuePairs());
+    if (m_stream >= 0)
+    {
+        queuePair->AssignStreams(m_stream + GetNQueuePairs());
+    }
     m_queuePairs.push_back(queuePair);
     m_queuePairTrace(queuePair);
     return queuePair;
@@ -271,6 +275,17 @@ uint32_t
 RdmaNic::GetNQueuePairs() const
 {
     return static_cast<uint32_t>(m_queuePairs.size());
+}
+
+int64_t
+RdmaNic::AssignStreams(int64_t stream)
+{
+    m_stream = stream;
+    for (uint32_t i = 0; i < GetNQueuePairs(); ++i)
+    {
+        m_queuePairs[i]->AssignStreams(stream + i);
+    }
+    return int64_t{1} << 24; // numbers of queue pairs have 24 bits
 }
 
 Ptr<RdmaQueuePair>

@@ -36,7 +36,7 @@ RdmaQueuePair::SetUpCongestionControl()
     m_portRate = m_nic->GetDataRate().GetBitRate();
     const uint64_t limit = m_rateLimit.GetBitRate();
     m_paced = m_control || limit > 0;
-    m_ecnCapable = m_control || m_ecnAttribute;
+    m_ecnCapable = m_control || m_ecnAttribute || (m_entropyOps && m_entropyOps->HeedsMarks());
     m_congestion.lineRate = limit > 0 ? std::min(limit, m_portRate) : m_portRate;
     m_congestion.mtu = m_mtu;
     m_congestion.rate = m_congestion.lineRate;

@@ -79,6 +79,10 @@ RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now
     control->ecnMarked = m_echo;
     m_echo = false;
     Address(*control);
+    if (m_entropyOps)
+    {
+        control->entropy = packet.entropy;
+    }
     control->priority = m_ackPriority;
     m_nic->SendControl(control, now);
 }

@@ -82,6 +82,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     {
         RestartTimer(start);
     }
+    if (m_entropyOps)
+    {
+        packet.entropy = m_entropyOps->Next(start);
+    }
     m_counters.retransmissions += packet.retransmitted ? 1 : 0;
     if (m_paced)
     {
@@ -121,6 +125,14 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
         progress = finding.progress;
         loss = finding.lost > 0;
         Found(finding);
+    }
+    if (m_entropyOps && !notReady)
+    {
+        m_entropyOps->OnAck(packet.entropy, packet.ecnMarked, now);
+        if (loss)
+        {
+            m_entropyOps->OnLoss(now);
+        }
     }
     if (m_control)
     {
@@ -299,6 +311,10 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         return;
     }
     ++m_retries;
+    if (m_entropyOps)
+    {
+        m_entropyOps->OnTimeout(now);
+    }
     if (m_mode == SelectiveRepeat)
     {
         Found(m_selective.TimedOut(m_next));

@@ -14,6 +14,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/object-factory.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -126,6 +127,19 @@ RdmaQueuePair::GetTypeId()
                           TypeIdValue(RdmaCongestionOps::GetTypeId()),
                           MakeTypeIdAccessor(&RdmaQueuePair::m_controlType),
                           MakeTypeIdChecker())
+            .AddAttribute("Entropy",
+                          "UDP source port of all packets of this end, which pins it to a path "
+                          "where switches hash flows; 0: one that follows from the addresses and "
+                          "the number of the queue pair.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&RdmaQueuePair::m_pinnedEntropy),
+                          MakeUintegerChecker<uint16_t>())
+            .AddAttribute("EntropyOps",
+                          "Type of what gives every data packet its own UDP source port; "
+                          "RdmaEntropyOps itself stands for none. To be set at both ends.",
+                          TypeIdValue(RdmaEntropyOps::GetTypeId()),
+                          MakeTypeIdAccessor(&RdmaQueuePair::m_entropyType),
+                          MakeTypeIdChecker())
             .AddAttribute("RateLimit",
                           "Most bits per second on the wire, whatever the congestion control "
                           "says; 0 is no limit.",
@@ -205,6 +219,7 @@ RdmaQueuePair::DoDispose()
 {
     m_nic = nullptr;
     m_control = nullptr;
+    m_entropyOps = nullptr;
     m_messages.clear();
     m_visible = 0;
     m_completion.Nullify();
@@ -271,16 +286,62 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
                           "a larger RdmaQueuePair::Timeout");
     }
     m_cnpInterval = m_cnpIntervalTime.GetPicoSeconds();
+    SetUpEntropy(entropy);
     SetUpCongestionControl();
     m_window = m_allowed;
-    // UDP source ports of RoCEv2 are 0xC000 to 0xFFFF.
-    m_entropy = entropy;
-    if (entropy == 0)
-    {
-        uint32_t hash = scaleacross::HashOf(m_nic->GetFabricAddress(), address, 0, m_number);
-        m_entropy = static_cast<uint16_t>(0xC000U | (hash & 0x3FFFU));
-    }
     m_state = State::ReadyToSend;
+}
+
+void
+RdmaQueuePair::SetUpEntropy(uint16_t entropy)
+{
+    m_entropy = entropy != 0 ? entropy : m_pinnedEntropy;
+    if (!m_entropyOps && m_entropyType != RdmaEntropyOps::GetTypeId())
+    {
+        if (!m_entropyType.IsChildOf(RdmaEntropyOps::GetTypeId()) ||
+            !m_entropyType.HasConstructor())
+        {
+            throw ConfigError(Describe() + " EntropyOps",
+                              m_entropyType.GetName() + " gives no entropies",
+                              "a type derived from ns3::RdmaEntropyOps, as ns3::RandomEntropy",
+                              "");
+        }
+        ObjectFactory factory;
+        factory.SetTypeId(m_entropyType);
+        m_entropyOps = factory.Create<RdmaEntropyOps>();
+    }
+    if (m_entropyOps)
+    {
+        const bool tolerant = m_mode == SelectiveRepeat && m_reorderTolerance > 0;
+        if (!tolerant || m_outOfOrderLimit < m_reorderTolerance)
+        {
+            throw ConfigError(Describe() + " EntropyOps",
+                              m_entropyOps->GetName() +
+                                  " entropies let packets overtake each other, and with " +
+                                  (m_mode != SelectiveRepeat ? "go-back-N"
+                                   : tolerant ? "an OutOfOrderLimit below the ReorderTolerance"
+                                              : "a ReorderTolerance of 0") +
+                                  " that counts as loss",
+                              "RetransmissionMode SelectiveRepeat, ReorderTolerance above 0, "
+                              "OutOfOrderLimit not below it",
+                              "set them at both ends (RdmaQueuePair's attributes)");
+        }
+        if (m_entropy != 0)
+        {
+            throw ConfigError(Describe() + " Entropy",
+                              std::to_string(m_entropy) + " is pinned, and EntropyOps is " +
+                                  m_entropyOps->GetName(),
+                              "one of the two",
+                              "leave Entropy or EntropyOps as it is by default");
+        }
+        m_entropyOps->SetStream(m_stream);
+    }
+    if (m_entropy == 0)
+    {
+        const uint32_t hash =
+            scaleacross::HashOf(m_nic->GetFabricAddress(), m_remoteAddress, 0, m_number);
+        m_entropy = static_cast<uint16_t>(RdmaEntropyOps::kFirst + hash % RdmaEntropyOps::kCount);
+    }
 }
 
 bool
@@ -411,6 +472,36 @@ RdmaQueuePair::SetCongestionOps(Ptr<RdmaCongestionOps> control)
                           "");
     }
     m_control = control;
+}
+
+Ptr<RdmaEntropyOps>
+RdmaQueuePair::GetEntropyOps() const
+{
+    return m_entropyOps;
+}
+
+void
+RdmaQueuePair::SetEntropyOps(Ptr<RdmaEntropyOps> entropies)
+{
+    if (m_state != State::Reset)
+    {
+        throw ConfigError(Describe() + " SetEntropyOps",
+                          "called after Connect",
+                          "one object, before Connect",
+                          "");
+    }
+    m_entropyOps = entropies;
+}
+
+int64_t
+RdmaQueuePair::AssignStreams(int64_t stream)
+{
+    m_stream = stream;
+    if (m_entropyOps)
+    {
+        m_entropyOps->SetStream(stream);
+    }
+    return 1;
 }
 
 DataRate

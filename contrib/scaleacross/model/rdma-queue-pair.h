@@ -10,6 +10,7 @@
 #include "rate-pacer.h"
 #include "rdma-congestion-ops.h"
 #include "rdma-counters.h"
+#include "rdma-entropy-ops.h"
 #include "rdma-receiver.h"
 #include "selective-repeat.h"
 #include "watched-trace.h"
@@ -69,6 +70,10 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  * marked on the way with at most one CNP per CnpInterval, and says on its next ACK that there were
  * any.
  *
+ * All packets of one end have one UDP source port, by which switches tell flows apart: Entropy, or
+ * one that follows from the addresses. With EntropyOps every data packet has its own
+ * (RdmaEntropyOps), and every answer that of the packet it answers.
+ *
  * States, as in the standard: RESET until Connect, then RTS (INIT and RTR take no time), and ERR
  * after an error, in which everything posted is flushed and everything that arrives is ignored.
  *
@@ -115,8 +120,9 @@ class RdmaQueuePair : public Object
      * Joins this end to queue pair `remote` of the NIC with fabric address `address`. Attributes
      * are read now; changing them later has no effect. Throws ConfigError on impossible values.
      *
-     * `entropy` is the UDP source port by which ECMP tells flows apart; 0 takes one that follows
-     * from the addresses and the number of the queue pair.
+     * `entropy` is the UDP source port by which ECMP tells flows apart; 0 takes the attribute
+     * Entropy, and if that is 0 too, one that follows from the addresses and the number of the
+     * queue pair.
      */
     void Connect(uint32_t address, uint32_t remote, uint16_t entropy = 0);
 
@@ -161,6 +167,13 @@ class RdmaQueuePair : public Object
     /// CongestionOps makes one there if none was.
     Ptr<RdmaCongestionOps> GetCongestionOps() const;
     void SetCongestionOps(Ptr<RdmaCongestionOps> control);
+    /// What gives its data packets their UDP source ports, null if they all have GetEntropy(). To
+    /// be given before Connect; the attribute EntropyOps makes one there if none was.
+    Ptr<RdmaEntropyOps> GetEntropyOps() const;
+    void SetEntropyOps(Ptr<RdmaEntropyOps> entropies);
+    /// Fixes the random stream of EntropyOps, now or when there is one; returns 1.
+    int64_t AssignStreams(int64_t stream);
+
     /// What the congestion control or RateLimit allows, on the wire, exact at the time of the call.
     DataRate GetRate();
 
@@ -277,6 +290,8 @@ class RdmaQueuePair : public Object
 
     void Address(scaleacross::FabricPacket& packet) const;
 
+    void SetUpEntropy(uint16_t entropy);
+
     // Congestion
     void SetUpCongestionControl();
     void AdvanceControl(int64_t now);
@@ -331,6 +346,8 @@ class RdmaQueuePair : public Object
     uint32_t m_remoteAddress{0};
     uint32_t m_remoteNumber{0};
     uint16_t m_entropy{0};
+    Ptr<RdmaEntropyOps> m_entropyOps;
+    int64_t m_stream{-1}; //!< of m_entropyOps
     State m_state{State::Reset};
     std::string m_failure;
 
@@ -353,6 +370,8 @@ class RdmaQueuePair : public Object
     Time m_cnpIntervalTime;
     DataRate m_rateLimit;
     TypeId m_controlType;
+    TypeId m_entropyType;
+    uint16_t m_pinnedEntropy{0};
 
     RdmaMessageCallback m_completion;
     RdmaMessageCallback m_delivery;

@@ -358,6 +358,21 @@ OtherPaths(FabricHelper& fabric, Log& log, Delays delays, const std::string& sel
     }
 }
 
+/// The permutation with an entropy per packet; queues that mark, and timers that are short enough
+/// for a ring to be frozen.
+void
+Entropies(FabricHelper& fabric, Log& log, Delays delays, const std::string& type, double loss)
+{
+    fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(255));
+    fabric.SetSwitchAttribute("EcnKmin", UintegerValue(5000));
+    fabric.SetSwitchAttribute("EcnKmax", UintegerValue(50'000));
+    fabric.SetSwitchAttribute("EcnPmax", DoubleValue(0.5));
+    fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(TypeId::LookupByName(type)));
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+    fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(64));
+    Permutation(fabric, log, delays, loss, true);
+}
+
 /// One scenario on all engines, with equal times and with jitter.
 class EqualityTest : public TestCase
 {
@@ -665,6 +680,22 @@ class LookAheadSuite : public TestSuite
                     [loss](const Outcome& outcome) {
                         return outcome.outOfOrder > 10 && outcome.delivered.size() == 64 &&
                                (outcome.drops > 10) == (loss > 0);
+                    }));
+            }
+        }
+        for (const std::string name : {"Random", "Recycled"})
+        {
+            for (const double loss : {0.0, 1e-2})
+            {
+                AddTestCase(new EqualityTest(
+                    name + " entropies" + (loss > 0 ? " with loss" : ""),
+                    [name, loss](auto& fabric, auto& log, Delays delays) {
+                        Entropies(fabric, log, delays, "ns3::" + name + "Entropy", loss);
+                    },
+                    [name, loss](const Outcome& outcome) {
+                        return outcome.outOfOrder > 10 && outcome.delivered.size() == 32 &&
+                               (outcome.drops > 10) == (loss > 0) &&
+                               (outcome.cnps > 5) == (name == "Recycled");
                     }));
             }
         }

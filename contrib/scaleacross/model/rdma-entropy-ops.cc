@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-entropy-ops.h"
+
+#include "ns3/random-variable-stream.h"
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(RdmaEntropyOps);
+
+TypeId
+RdmaEntropyOps::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::RdmaEntropyOps").SetParent<Object>().SetGroupName("ScaleAcross");
+    return tid;
+}
+
+RdmaEntropyOps::RdmaEntropyOps() = default;
+
+RdmaEntropyOps::~RdmaEntropyOps() = default;
+
+void
+RdmaEntropyOps::DoDispose()
+{
+    m_random = nullptr;
+    Object::DoDispose();
+}
+
+bool
+RdmaEntropyOps::HeedsMarks() const
+{
+    return false;
+}
+
+void
+RdmaEntropyOps::OnAck(uint16_t, bool, int64_t)
+{
+}
+
+void
+RdmaEntropyOps::OnLoss(int64_t)
+{
+}
+
+void
+RdmaEntropyOps::OnTimeout(int64_t)
+{
+}
+
+void
+RdmaEntropyOps::SetStream(int64_t stream)
+{
+    m_stream = stream;
+    if (m_random)
+    {
+        m_random->SetStream(stream);
+    }
+}
+
+uint16_t
+RdmaEntropyOps::Draw()
+{
+    if (!m_random)
+    {
+        m_random = CreateObject<UniformRandomVariable>();
+        m_random->SetStream(m_stream);
+    }
+    // GetValue is below 1, and kCount far below the 2^32 steps of the generator.
+    return static_cast<uint16_t>(kFirst + static_cast<uint32_t>(m_random->GetValue() * kCount));
+}
+
+} // namespace ns3
