@@ -113,7 +113,8 @@ TEST_F(Bench, EverySelectorCarriesTheWork)
         EXPECT_EQ(json.at("reordered"), 0) << word;
         EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4) << word;
     }
-    for (const std::string word : {"spray-random", "spray-rr", "spray-adaptive"})
+    for (const std::string word :
+         {"spray-random", "spray-rr", "spray-adaptive", "entropy-random", "reps"})
     {
         const auto json = RunJson(command + word);
         EXPECT_EQ(json.at("multipath"), word);
@@ -178,7 +179,7 @@ TEST_F(Bench, RefusesWhatItCannotDo)
     refused("incast --repeat 0", "--repeat");
     refused("incast --seed 0", "--seed");
     refused("permutation --multipath spray", "--multipath");
-    refused("permutation --multipath reps", "e-ecmp, ucmp, flowlet");
+    refused("permutation --multipath conga", "e-ecmp, ucmp, flowlet");
     refused("permutation --span 1us", "there is one building only");
     refused("long-haul --span 0us", "more than 0");
     refused("long-haul --span 1s", "up to 100ms");

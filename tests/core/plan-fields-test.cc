@@ -29,6 +29,7 @@ OtherText(const PlanField& field, const Plan& plan)
                              "ring",
                              "ecmp",
                              "selective-repeat",
+                             "dqplb",
                              "512B",
                              "1MiB",
                              "1us"})
@@ -96,15 +97,62 @@ TEST(PlanFields, EveryFieldCountsForEqualityAndText)
     }
 }
 
+TEST(PlanFields, TiersHaveValuesOfTheirOwn)
+{
+    // NCCLX: 16 queue pairs of 512 KiB segments in order; across zones and buildings spray with
+    // segments of 1 MiB and 128 outstanding.
+    Plan plan;
+    const auto set = [&plan](const std::string& key, const std::string& text) {
+        FindPlanField("network." + key)->set(plan, text);
+    };
+    set("balance", "dqplb");
+    for (const std::string tier : {"building", "cross"})
+    {
+        set("tiers." + tier + ".segment", "1MiB");
+        set("tiers." + tier + ".balance", "spray");
+        set("tiers." + tier + ".outstanding", "128");
+    }
+    set("tiers.leaf.qps", "1");
+    const NetworkPlan& network = plan.network;
+    const QueuePairUse leaf = network.QueuePairsAt(Tier::Leaf);
+    EXPECT_EQ(leaf.qps, 1U);
+    EXPECT_EQ(leaf.segment, Bytes(512 << 10));
+    EXPECT_EQ(leaf.balance, Balance::Dqplb);
+    EXPECT_EQ(leaf.outstanding, 0U);
+    EXPECT_EQ(network.QueuePairsAt(Tier::Zone).qps, 16U);
+    for (const Tier tier : {Tier::Building, Tier::Cross})
+    {
+        const QueuePairUse far = network.QueuePairsAt(tier);
+        EXPECT_EQ(far.qps, 16U);
+        EXPECT_EQ(far.segment, Bytes(1 << 20));
+        EXPECT_EQ(far.balance, Balance::Spray);
+        EXPECT_EQ(far.outstanding, 128U);
+    }
+    const std::string text = CanonicalText(plan);
+    EXPECT_NE(text.find("tiers.cross.segment=1MiB"), std::string::npos) << text;
+    EXPECT_EQ(text.find("tiers.zone"), std::string::npos) << text;
+    set("tiers.leaf.qps", "same");
+    EXPECT_EQ(network.QueuePairsAt(Tier::Leaf).qps, 16U);
+    EXPECT_EQ(CanonicalText(Plan()).find("tiers"), std::string::npos);
+}
+
 TEST(PlanFields, SprayingAndGoBackNDoNotGoTogether)
 {
     const PlanField* multipath = FindPlanField("network.multipath");
-    for (const std::string word :
-         {"ecmp", "e-ecmp", "ucmp", "flowlet", "spray-random", "spray-rr", "spray-adaptive"})
+    for (const std::string word : {"ecmp",
+                                   "e-ecmp",
+                                   "ucmp",
+                                   "flowlet",
+                                   "spray-random",
+                                   "spray-rr",
+                                   "spray-adaptive",
+                                   "entropy-random",
+                                   "reps"})
     {
         Plan plan;
         multipath->set(plan, word);
-        const bool sprayed = word.rfind("spray", 0) == 0;
+        const bool sprayed =
+            word.rfind("spray", 0) == 0 || word == "entropy-random" || word == "reps";
         EXPECT_EQ(IsSprayed(plan.network.multipath), sprayed) << word;
         EXPECT_EQ(plan.network.FindConflict().has_value(), sprayed) << word;
         plan.network.recovery = Recovery::SelectiveRepeat;

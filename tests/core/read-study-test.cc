@@ -83,11 +83,14 @@ cluster:
     - {between: [south, north], distance: 10km, latency: 60us, capacity: 1Tbps, loss: 1e-6}
 network: {transport: roce, multipath: ecmp, qps: 4, collective: ring, mtu: 1024B, headers: 90B,
           ack_size: 64B, ack_every: 2, pfc: false, leaf_buffer: 32MiB, spine_buffer: 1GiB,
+          balance: dqplb, outstanding: 8,
+          tiers: {leaf: {qps: 1}, cross: {segment: 1MiB, balance: spray, outstanding: 128}},
           timeout_exponent: 12, retries: 3, detection: 20us, convergence: 3ms,
           keep_at_down_port: true, ns3: {"ns3::TcpSocket::SegmentSize": 1448}}
 plan: {tp: 4, cp: 2, ep: 1, pp: 2, dp: 8, crossing: pp, sharding: fsdp, reshard: true,
        schedule: dorapp, microbatch: 2, chunks: 4, round: 4, recompute: selective}
-search: {plan: {microbatch: [1, 2]}}
+search: {plan: {microbatch: [1, 2]},
+         network: {tiers: {cross: {qps: [same, 8]}}, segment: [1MiB]}}
 events:
   - {kind: degradation, target: plane 1, at: 0s, factor: 0.25}
   - {kind: link-failure, target: north/leaf0--north/spine1, at: 5us, until: 1ms}
@@ -124,6 +127,17 @@ seed: 42
     EXPECT_EQ(s.network.mtu, Bytes(1024));
     EXPECT_FALSE(s.network.pfc);
     EXPECT_EQ(s.network.retries, 3U);
+    EXPECT_EQ(s.network.balance, Balance::Dqplb);
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Leaf).qps, 1U);
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Leaf).outstanding, 8U);
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Cross).qps, 4U);
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Cross).segment, Bytes(1 << 20));
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Cross).balance, Balance::Spray);
+    EXPECT_EQ(s.network.QueuePairsAt(Tier::Cross).outstanding, 128U);
+    ASSERT_EQ(study.search.size(), 3U);
+    EXPECT_EQ(study.search[1].key, "network.segment");
+    EXPECT_EQ(study.search[2].key, "network.tiers.cross.qps");
+    EXPECT_EQ(study.search[2].values, (std::vector<std::string>{"same", "8"}));
     EXPECT_EQ(s.network.detection, Duration::Microseconds(20));
     EXPECT_EQ(s.network.convergence, Duration::Microseconds(3000));
     EXPECT_TRUE(s.network.keepAtDownPort);

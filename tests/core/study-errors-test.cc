@@ -219,8 +219,36 @@ TEST(StudyErrors, NotANumber)
     }
 }
 
+TEST(StudyErrors, ValuesOfTiers)
+{
+    Expect(6,
+           "network: {tiers: {cross: {qps: 0}}}",
+           "s.yaml:6:32 network.tiers.cross.qps",
+           "0",
+           "same, or a whole number 1 to 1024");
+    Expect(6,
+           "network: {tiers: {rack: {qps: 4}}}",
+           "s.yaml:6:19 network.tiers.rack",
+           "not known",
+           "leaf, zone, building");
+    Expect(6,
+           "network: {tiers: {leaf: {mtu: 4KiB}}}",
+           "s.yaml:6:26 network.tiers.leaf.mtu",
+           "not known",
+           "qps, segment, balance");
+    Expect(6, "network: {tiers: 4}", "s.yaml:6:18 network.tiers", "a map");
+}
+
 TEST(StudyErrors, SprayingWithGoBackN)
 {
+    for (const char* word : {"entropy-random", "reps"})
+    {
+        Expect(6,
+               std::string("network: {multipath: ") + word + "}",
+               "network",
+               std::string("multipath ") + word + " lets them overtake",
+               std::string("selective-repeat with ") + word);
+    }
     Expect(6,
            "network: {multipath: spray-rr, recovery: go-back-n}",
            "s.yaml:6:42 network.recovery",
@@ -231,7 +259,8 @@ TEST(StudyErrors, SprayingWithGoBackN)
            "network: {multipath: sprays}",
            "s.yaml:6:22 network.multipath",
            "'sprays' is not known",
-           "ecmp, e-ecmp, ucmp, flowlet, spray-random, spray-rr or spray-adaptive");
+           "ecmp, e-ecmp, ucmp, flowlet, spray-random, spray-rr, spray-adaptive, entropy-random or "
+           "reps");
     Expect(6,
            "network: {reorder_tolerance: 0}",
            "s.yaml:6:30 network.reorder_tolerance",

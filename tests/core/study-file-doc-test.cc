@@ -64,7 +64,12 @@ TEST(StudyFileDoc, DescribesEveryPlanFieldWithItsDefault)
     {
         const size_t point = field.key.find('.');
         const std::string section = field.key.substr(0, point) == "plan" ? "Plan" : "Network";
-        const std::string row = Row(page, section, field.key.substr(point + 1));
+        // One row for all tiers.
+        const size_t tier = field.key.rfind("network.tiers.", 0) == 0 ? 14 : std::string::npos;
+        const std::string key = tier == std::string::npos
+                                    ? field.key.substr(point + 1)
+                                    : "tiers.<tier>" + field.key.substr(field.key.find('.', tier));
+        const std::string row = Row(page, section, key);
         ASSERT_NE(row, "") << field.key;
         const std::string value = field.get({});
         const bool follows = field.key == "plan.dp";

@@ -66,6 +66,53 @@ TEST(TransferCost, AMessageThroughOneSwitch)
     EXPECT_EQ(cost.cut, TransferCost::kNoCut);
 }
 
+TEST(TransferCost, TiersUseTheirQueuePairs)
+{
+    // Between buildings: one queue pair has one flow on the span, sixteen spread.
+    Scenario scenario = SmallScenario(2);
+    scenario.cluster.crossLinks[0].lanes = 4;
+    const RankLayout layout = LayoutOf(scenario);
+    const auto cost = [&](Rank to) {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, to);
+    };
+    const TransferCost near = cost(2);
+    const TransferCost far = cost(4);
+    scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1].qps = 1;
+    EXPECT_EQ(cost(2).portSeconds, near.portSeconds);
+    EXPECT_GT(cost(4).cutSeconds, far.cutSeconds);
+    const double one = cost(4).cutSeconds;
+    scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1].qps.reset();
+    scenario.network.qps = 1;
+    EXPECT_EQ(cost(4).cutSeconds, one);
+    // Split uses all queue pairs, whatever the segment.
+    scenario.network.qps = 16;
+    scenario.network.segment = Bytes(1 << 30);
+    EXPECT_EQ(cost(4).cutSeconds, one);
+    scenario.network.balance = Balance::Split;
+    EXPECT_EQ(cost(4).cutSeconds, far.cutSeconds);
+}
+
+TEST(TransferCost, OutstandingSegmentsLimitALongPath)
+{
+    // Span of 100 us and four links of 1 us: a round trip of 208 us, and a segment of 64 KiB takes
+    // 5.243 us at 100 Gb/s. 2 queue pairs with 1 segment each may have 128 KiB under way: 1 MiB
+    // takes 8 times 213.243 us. Eight times as many segments are all of the message: no limit.
+    Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    const auto cost = [&](Rank to) {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, to);
+    };
+    scenario.network.qps = 2;
+    const TransferCost free = cost(4);
+    scenario.network.outstanding = 8;
+    EXPECT_EQ(cost(4).portSeconds, free.portSeconds);
+    scenario.network.outstanding = 1;
+    EXPECT_NEAR(cost(4).portSeconds, 8 * (208e-6 + 65536 * 8 / 100e9), 1e-12);
+    // NCCLX's spray mode: the last ACK comes back, then the write that tells goes there.
+    scenario.network.balance = Balance::Spray;
+    EXPECT_EQ(cost(4).latency.Ps(), free.latency.Ps() + 208'000'000);
+}
+
 TEST(TransferCost, AMessageInsideTheServerTakesNvlink)
 {
     // 20 MB at half of 400 GB/s: 100 us.

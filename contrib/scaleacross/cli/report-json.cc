@@ -76,6 +76,10 @@ ToJson(const Plan& plan)
     Json network = Json::object();
     for (const auto& field : PlanFields())
     {
+        if (IsLeftOut(field, plan))
+        {
+            continue;
+        }
         const auto dot = field.key.find('.');
         const std::string name = field.key.substr(dot + 1);
         Json& target = field.key.compare(0, dot, "network") == 0 ? network : json;

@@ -58,8 +58,6 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
     m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
     m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
-    m_fabric.SetConnectionAttribute("QueuePairs", UintegerValue(network.qps));
-    m_fabric.SetConnectionAttribute("SegmentSize", UintegerValue(network.segment.Count()));
     m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.pfc));
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute("MaxPacketSize",
@@ -71,7 +69,9 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
     m_transport->SetConnectionFactory(
-        [this, ports = scenario.cluster.PortsPerNic()](Rank from, Rank to) {
+        [this, cluster = scenario.cluster, network](Rank from, Rank to) {
+            UseQueuePairs(m_fabric, network.QueuePairsAt(TierBetween(cluster, from, to)));
+            const uint32_t ports = cluster.PortsPerNic();
             std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>> nics;
             for (uint32_t port = 0; port < ports; port++)
             {

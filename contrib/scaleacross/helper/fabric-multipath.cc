@@ -4,6 +4,8 @@
 
 #include "fabric-helper.h"
 
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
@@ -11,7 +13,9 @@
 namespace ns3
 {
 
+using scaleacross::Balance;
 using scaleacross::Multipath;
+using scaleacross::QueuePairUse;
 using scaleacross::Recovery;
 
 namespace
@@ -24,6 +28,8 @@ SelectorOf(Multipath multipath)
     {
     case Multipath::Ecmp:
     case Multipath::EEcmp:
+    case Multipath::EntropyRandom:
+    case Multipath::Reps:
         return "ns3::EcmpSelector";
     case Multipath::Ucmp:
         return "ns3::WeightedSelector";
@@ -39,6 +45,25 @@ SelectorOf(Multipath multipath)
     return "";
 }
 
+const char*
+NotificationOf(Balance balance)
+{
+    switch (balance)
+    {
+    case Balance::Split:
+    case Balance::RoundRobin:
+        return "AllArrived";
+    case Balance::Dqplb:
+        return "InOrder";
+    case Balance::Spray:
+        return "Final";
+    }
+    return "";
+}
+
+/// Bit of the priority that data packets have by default.
+constexpr uint32_t kDataPriority = 1U << 3;
+
 } // namespace
 
 void
@@ -52,6 +77,30 @@ UseMultipath(FabricHelper& fabric, Multipath multipath)
                               StringValue(multipath == Multipath::Ecmp
                                               ? "source,destination"
                                               : "source,destination,udp-source-port"));
+    if (multipath == Multipath::Reps)
+    {
+        fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(kDataPriority));
+        fabric.SetSwitchAttribute("EcnReferenceRate", DataRateValue(DataRate("100Gbps")));
+        fabric.SetSwitchAttribute("EcnKmin", UintegerValue(20'000));
+        fabric.SetSwitchAttribute("EcnKmax", UintegerValue(80'000));
+        fabric.SetSwitchAttribute("EcnPmax", DoubleValue(1.0));
+    }
+    if (multipath == Multipath::Reps || multipath == Multipath::EntropyRandom)
+    {
+        const char* type =
+            multipath == Multipath::Reps ? "ns3::RecycledEntropy" : "ns3::RandomEntropy";
+        fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(TypeId::LookupByName(type)));
+    }
+}
+
+void
+UseQueuePairs(FabricHelper& fabric, const QueuePairUse& use)
+{
+    const bool split = use.balance == Balance::Split;
+    fabric.SetConnectionAttribute("QueuePairs", UintegerValue(use.qps));
+    fabric.SetConnectionAttribute("SegmentSize", UintegerValue(split ? 0 : use.segment.Count()));
+    fabric.SetConnectionAttribute("MaxOutstanding", UintegerValue(use.outstanding));
+    fabric.SetConnectionAttribute("Notification", StringValue(NotificationOf(use.balance)));
 }
 
 void

@@ -9,6 +9,7 @@
 #include "ns3/node.h"
 #include "ns3/rdma-entropy-ops.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
 
 #include <algorithm>
 

@@ -30,8 +30,8 @@ struct FabricFlow
  * on the way. To be called after InstallRoutes. Throws ConfigError if a switch on the way has no
  * route, or more than one port and another path selector than ECMP.
  *
- * Worked case: two leaves and eight spines: three ports, of the NIC, of its leaf (which spine), and
- * of that spine (which leaf).
+ * Worked case: two leaves and eight spines: four ports, of the NIC, of its leaf (which spine), of
+ * that spine (which leaf), and of that leaf (which NIC).
  */
 std::vector<Ptr<FabricPort>> PathOf(const FabricFlow& flow);
 

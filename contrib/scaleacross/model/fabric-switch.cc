@@ -505,8 +505,9 @@ FabricSwitch::PredictPort(const FabricPacket& packet) const
     if (!routed || (group->ports.size() > 1 && m_asked != nullptr))
     {
         throw ConfigError("FabricSwitch::PredictPort",
-                          routed ? m_selector->GetName() + " does not go by the hash of a flow alone"
-                                 : "no route to address " + std::to_string(packet.destination),
+                          routed
+                              ? m_selector->GetName() + " does not go by the hash of a flow alone"
+                              : "no route to address " + std::to_string(packet.destination),
                           "ECMP, and a destination with a route",
                           "call it after InstallRoutes, with PathSelector ns3::EcmpSelector");
     }

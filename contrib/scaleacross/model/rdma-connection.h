@@ -195,7 +195,7 @@ class RdmaConnection : public Object
     std::deque<Grant> m_grants; //!< under way, in order
 
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
-    std::vector<uint16_t> m_entropies; //!< empty: not pinned
+    std::vector<uint16_t> m_entropies;                                     //!< empty: not pinned
     uint32_t m_queuePairs{1};
     uint64_t m_segmentSize{0};
     Operation m_operation{UseWrite};

@@ -35,6 +35,13 @@ namespace
 {
 /// Shortest Ethernet frame, with preamble and gap.
 constexpr uint32_t kMinWireSize = 84;
+
+/// Random stream of a queue pair, from that of its NIC.
+int64_t
+StreamOf(int64_t nic, uint32_t queuePair)
+{
+    return nic + ((int64_t{queuePair} + 1) << 40);
+}
 } // namespace
 
 NS_LOG_COMPONENT_DEFINE("RdmaNic");
@@ -264,7 +271,7 @@ RdmaNic::CreateQueuePair()
     queuePair->SetNic(this, GetNQueuePairs());
     if (m_stream >= 0)
     {
-        queuePair->AssignStreams(m_stream + GetNQueuePairs());
+        queuePair->AssignStreams(StreamOf(m_stream, GetNQueuePairs()));
     }
     m_queuePairs.push_back(queuePair);
     m_queuePairTrace(queuePair);
@@ -283,9 +290,9 @@ RdmaNic::AssignStreams(int64_t stream)
     m_stream = stream;
     for (uint32_t i = 0; i < GetNQueuePairs(); ++i)
     {
-        m_queuePairs[i]->AssignStreams(stream + i);
+        m_queuePairs[i]->AssignStreams(StreamOf(stream, i));
     }
-    return int64_t{1} << 24; // numbers of queue pairs have 24 bits
+    return 1;
 }
 
 Ptr<RdmaQueuePair>

@@ -76,8 +76,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// A new queue pair of this NIC, not connected yet, with the default attributes.
     Ptr<RdmaQueuePair> CreateQueuePair();
     uint32_t GetNQueuePairs() const;
-    /// Fixes the random streams of the queue pairs, those to be created included: `stream` + number
-    /// each. Returns how many there are at most, which is 2^24.
+    /// Fixes the random streams of the queue pairs, those to be created included: number n has
+    /// stream + 2^40 (n + 1), out of the way of everything that is numbered through. Returns 1.
     int64_t AssignStreams(int64_t stream);
     Ptr<RdmaQueuePair> GetQueuePair(uint32_t number) const;
 
@@ -176,7 +176,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     std::array<Ring, scaleacross::kPriorities> m_rings; //!< queue pairs that may send, in turn
     scaleacross::PacingQueue m_waiting; //!< those that may, but whose rate does not allow it yet
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
-    int64_t m_stream{-1}; //!< of queue pair 0, -1 if none was assigned
+    int64_t m_stream{-1}; //!< from which those of the queue pairs follow, -1: not assigned
     std::vector<RdmaQueuePair*> m_posted;
     int64_t m_nextDeadline{scaleacross::kNever}; //!< no timer runs out before
     uint32_t m_timers{0};                        //!< of queue pairs that run

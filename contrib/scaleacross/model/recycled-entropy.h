@@ -19,8 +19,12 @@ namespace ns3
  * place of the oldest if it is full. A data packet takes the oldest that has not been taken, which
  * stays in its place as a used one; if all are used, it draws a random one. So an entropy whose
  * packet was marked, or lost, is not used again, and one whose packets come through goes round once
- * per round trip: the number of packets under way on a path stays what it was when the path filled
- * up, and a slower path gets fewer.
+ * per round trip. What is under way settles on paths whose queues are short enough not to mark.
+ *
+ * Domain: switches have to mark, and a window or a congestion control has to make the sender wait
+ * for answers. Without marks a slow path is a trap: packets drawn at random get there again and
+ * again, come back unmarked, and stay; those of fast paths come back in bursts that overflow the
+ * ring. In the fabric of suite scaleacross-entropy that takes longer than random entropies.
  *
  * A sign of a failure freezes the ring for FreezeTime at least: when all are used, a packet takes a
  * used one, in turn, and not a random one, which would hit what has failed again and again. Signs

@@ -7,11 +7,13 @@
 #include "ns3/cluster-helper.h"
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/rdma-connection.h"
 #include "ns3/simulator.h"
 #include "ns3/test.h"
 
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -163,6 +165,62 @@ class LonePacketTest : public TestCase
 };
 
 /**
+ * Connections use the queue pairs of their tier. NCCLX as it is documented: 16 queue pairs,
+ * segments of 512 KiB, in order; between buildings 1 MiB, spray mode, 4 queue pairs, 6 outstanding.
+ * 3 MiB in 6 segments use 6 of 16, in 3 segments 3 of 4.
+ */
+class TierTest : public TestCase
+{
+  public:
+    TierTest()
+        : TestCase("connections use the queue pairs of their tier")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scenario scenario = ScenarioOf(Places().front());
+        scenario.network.balance = Balance::Dqplb;
+        auto& cross = scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1];
+        cross = {4, Bytes(1 << 20), Balance::Spray, 6};
+        ClusterHelper cluster(scenario);
+        // 2 is on the next server of building 0, 8 in building 1.
+        for (const auto& [to, pairs, used] : {std::tuple{2U, 16U, 6U}, std::tuple{8U, 4U, 3U}})
+        {
+            cluster.GetTransport()->SetDelivery(to, MakeCallback(&TierTest::Arrived, this));
+            cluster.GetTransport()->Send(0, to, Bytes(3 << 20), 0);
+            Simulator::Run();
+            const auto& connection = *cluster.GetFabric().Connections().back();
+            NS_TEST_ASSERT_MSG_EQ(connection.GetNQueuePairs(), pairs, "to " << to);
+            uint32_t busy = 0;
+            uint64_t notified = 0;
+            uint64_t messages = 0;
+            for (uint32_t i = 0; i < pairs; i++)
+            {
+                const auto& there = connection.GetRemoteQueuePair(i)->GetCounters();
+                busy += there.deliveredBytes > 0 ? 1 : 0;
+                notified += there.notified;
+                messages += there.deliveredMessages;
+            }
+            NS_TEST_EXPECT_MSG_EQ(busy, used, "queue pairs that carried, to " << to);
+            // In order every segment notifies; in spray mode the write after them alone.
+            NS_TEST_EXPECT_MSG_EQ(notified, to == 2 ? 6 : 1, "to " << to);
+            NS_TEST_EXPECT_MSG_EQ(messages, to == 2 ? 6 : 4, "to " << to);
+        }
+        NS_TEST_EXPECT_MSG_EQ(m_arrived, 2, "both are delivered");
+        Simulator::Destroy();
+    }
+
+    void Arrived(const RankMessage&)
+    {
+        m_arrived++;
+    }
+
+    uint32_t m_arrived{0};
+};
+
+/**
  * Two buildings send into a third over spans of 1,000 km, 5 ms. Headroom for that is
  * 1.6 Tb/s / 4 planes x 10 ms = 500 MB for each of a spine's ports: with 64 MiB the cluster is
  * refused. Without PFC on the spans the same buffer is enough, and what finds no room in it is
@@ -253,6 +311,7 @@ class PlacesSuite : public TestSuite
         {
             AddTestCase(new LonePacketTest(std::move(place)));
         }
+        AddTestCase(new TierTest);
         AddTestCase(new SpanWithoutPfcTest);
     }
 };

@@ -103,17 +103,31 @@ NetworkModel::RouteBetween(uint32_t a, uint32_t b) const
 }
 
 double
-NetworkModel::QueuePairsUsed(double messageBytes) const
+NetworkModel::QueuePairsUsed(double messageBytes, Tier tier) const
 {
-    const NetworkPlan& network = m_scenario.network;
-    const double segments = std::ceil(messageBytes / static_cast<double>(network.segment.Count()));
-    return std::clamp(segments, 1.0, static_cast<double>(network.qps));
+    const QueuePairUse use = m_scenario.network.QueuePairsAt(tier);
+    const double segments =
+        use.balance == Balance::Split
+            ? messageBytes // in parts of a byte at least
+            : std::ceil(messageBytes / static_cast<double>(use.segment.Count()));
+    return std::clamp(segments, 1.0, static_cast<double>(use.qps));
 }
 
 double
-NetworkModel::PortShare(double messageBytes) const
+NetworkModel::SecondsAlone(BitRate nic, double messageBytes, const FabricPath& path) const
 {
-    return std::min(1.0, QueuePairsUsed(messageBytes) / m_shapes.front().ports);
+    const double share =
+        std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_shapes.front().ports);
+    const double seconds = WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share);
+    const QueuePairUse use = m_scenario.network.QueuePairsAt(path.tier);
+    if (use.outstanding == 0 || use.balance == Balance::Split)
+    {
+        return seconds; // split: one part per queue pair is all there is
+    }
+    const auto segment = static_cast<double>(use.segment.Count());
+    const double window = segment * use.outstanding * use.qps;
+    const double roundTrip = 2.0 * path.propagation.S() + segment * 8.0 / SlowestRate(path).Value();
+    return messageBytes > window ? std::max(seconds, messageBytes / window * roundTrip) : seconds;
 }
 
 double
@@ -143,6 +157,10 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
     {
         latency += SerialisationTime(packet, rate);
     }
+    if (network.QueuePairsAt(path.tier).balance == Balance::Spray)
+    {
+        latency += path.propagation * 2; // the last ACK back, and the write that tells
+    }
     return latency - SerialisationTime(packet, SlowestRate(path));
 }
 
@@ -152,6 +170,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
                        Rank from,
                        Rank to,
                        double flows,
+                       double pairs,
                        double wireBytes) const
 {
     // `left` is what events leave of the capacity and the links.
@@ -164,6 +183,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
         CutLoad& load = loads[cut];
         load.bytes += n * wireBytes;
         load.flows += n;
+        load.pairs += n * pairs;
         load.parts = parts;
         load.capacity = capacity * left.capacity;
         load.links = static_cast<uint32_t>(std::lround(links * left.links));
@@ -212,7 +232,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
 }
 
 void
-NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads, double messageBytes) const
+NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
 {
     const double ports = m_shapes.front().ports;
     for (const auto& [cut, load] : loads)
@@ -220,7 +240,7 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads, double messag
         // The fullest part has at least one flow.
         const double flows = std::max(1.0, load.flows / load.parts);
         const double bytes = load.bytes * flows / load.flows;
-        const double pairs = QueuePairsUsed(messageBytes) / ports; // at each port
+        const double pairs = load.pairs / load.flows / ports; // at each port
         const auto links = std::max(1U, static_cast<uint32_t>(load.links / ports));
         const double seconds = bytes * 8.0 / load.capacity.Value() *
                                PathSlowdown(m_scenario.network.multipath, flows, pairs, links);
@@ -247,7 +267,7 @@ NetworkModel::ApplyLoss(TransferCost& cost,
     const NetworkPlan& network = m_scenario.network;
     const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
     const double rtt = 2.0 * path.propagation.S();
-    const double spread = QueuePairsUsed(messageBytes);
+    const double spread = QueuePairsUsed(messageBytes, path.tier);
     const double inFlight = std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / spread);
     const bool selective = network.recovery == Recovery::SelectiveRepeat;
     const double factor = (1.0 - q + q * (selective ? 1.0 : inFlight)) / (1.0 - q);
@@ -279,12 +299,17 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
         cost.portSeconds = payload * 8.0 / (gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency);
         return cost;
     }
-    const double wire = WireBytes(1.0, payload);
     const BitRate nic = std::min(gpu.nicRate, buildings[m_layout.BuildingOf(to)].gpu.nicRate);
-    cost.portSeconds = wire * 8.0 / (nic.Value() * PortShare(payload));
+    cost.portSeconds = SecondsAlone(nic, payload, path);
     CutLoads loads;
-    LoadCuts(loads, path, from, to, StageRanksIn(m_layout.BuildingOf(from)), wire);
-    ChooseCut(cost, loads, payload);
+    LoadCuts(loads,
+             path,
+             from,
+             to,
+             StageRanksIn(m_layout.BuildingOf(from)),
+             QueuePairsUsed(payload, path.tier),
+             WireBytes(1.0, payload));
+    ChooseCut(cost, loads);
     ApplyLoss(cost, path, 1.0, payload);
     return cost;
 }
@@ -340,9 +365,6 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
 
     const GpuSpec& gpu = cluster.buildings[m_layout.BuildingOf(representative)].gpu;
     const double nvlink = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency;
-    const auto nicRate = [&](uint32_t building) {
-        return cluster.buildings[building].gpu.nicRate.Value() * PortShare(part);
-    };
     double nvlinkSeconds = 0;
     // By building: what the NIC of a member sends, and receives.
     std::map<uint32_t, double> nicOut;
@@ -368,31 +390,40 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
             nvlinkSeconds = std::max(nvlinkSeconds, messages * part * 8.0 / nvlink);
             continue;
         }
+        const auto alone = [&](uint32_t building) {
+            return SecondsAlone(cluster.buildings[building].gpu.nicRate, part, path);
+        };
         const double wire = WireBytes(messages, part);
-        const double out = wire * 8.0 / nicRate(kind.from);
+        const double out = messages * alone(kind.from);
         if (direct)
         {
             // A member over there hears from all members here.
             const double heard = kind.from == kind.to ? messages : membersIn[kind.from];
             nicOut[kind.from] += out;
-            nicIn[kind.to] += WireBytes(heard, part) * 8.0 / nicRate(kind.to);
+            nicIn[kind.to] += heard * alone(kind.to);
         }
         else
         {
             nicOut[kind.from] = std::max(nicOut[kind.from], out);
-            nicIn[kind.to] = std::max(nicIn[kind.to], wire * 8.0 / nicRate(kind.to));
+            nicIn[kind.to] = std::max(nicIn[kind.to], messages * alone(kind.to));
         }
         // Groups look alike: those that reach into a building have equally many members there.
         const double senders = direct ? membersIn[kind.from] : set.count;
         const double groups = StageRanksIn(kind.from) / membersIn[kind.from];
-        LoadCuts(loads, path, set.from, set.to, groups * senders, wire);
+        LoadCuts(loads,
+                 path,
+                 set.from,
+                 set.to,
+                 groups * senders,
+                 QueuePairsUsed(part, kind.tier),
+                 wire);
         if (path.loss > 0)
         {
             lossy = &path;
             rounds = direct ? 1.0 : StepCount(phase);
         }
     }
-    ChooseCut(cost, loads, part);
+    ChooseCut(cost, loads);
     double slowestNic = 0;
     for (const auto& nics : {nicOut, nicIn})
     {

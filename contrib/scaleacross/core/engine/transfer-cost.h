@@ -73,6 +73,11 @@ struct TransferCost
  * (R - 1) (c - s) of them at most, and all but one (a closed loop of customers at one server: a
  * round takes max(c, Z + s)).
  *
+ * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
+ * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
+ * the time of a segment in it. NCCLX's spray mode adds the way of the last ACK and that of the
+ * write after it.
+ *
  * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
  * of them has only part of the NIC's rate.
  *
@@ -109,6 +114,7 @@ class NetworkModel
     {
         double bytes{0};   //!< on the wire
         double flows{0};   //!< connections
+        double pairs{0};   //!< queue pairs that they use
         double parts{1};   //!< equal parts that the flows are spread over evenly (leaves, zones)
         BitRate capacity;  //!< of a part
         uint32_t links{1}; //!< parallel links of a part
@@ -122,21 +128,24 @@ class NetworkModel
     double StageRanksIn(uint32_t building) const;
     const SiteRoute& RouteBetween(uint32_t a, uint32_t b) const;
     /// Queue pairs that a message is cut over.
-    double QueuePairsUsed(double messageBytes) const;
-    /// Share of a NIC's rate that a message of these bytes can use.
-    double PortShare(double messageBytes) const;
+    double QueuePairsUsed(double messageBytes, Tier tier) const;
+    /// Time of a message at its NIC: by the rate of the ports that it uses, or of what may be
+    /// outstanding.
+    double SecondsAlone(BitRate nic, double messageBytes, const FabricPath& path) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
-    /// Adds the load of `flows` connections with `wireBytes` each that are like `from` to `to`.
+    /// Adds the load of `flows` connections with `pairs` queue pairs and `wireBytes` each that are
+    /// like `from` to `to`.
     void LoadCuts(CutLoads& loads,
                   const FabricPath& path,
                   Rank from,
                   Rank to,
                   double flows,
+                  double pairs,
                   double wireBytes) const;
     /// The cut that takes longest.
-    void ChooseCut(TransferCost& cost, const CutLoads& loads, double messageBytes) const;
+    void ChooseCut(TransferCost& cost, const CutLoads& loads) const;
     void ApplyLoss(TransferCost& cost,
                    const FabricPath& path,
                    double messages,

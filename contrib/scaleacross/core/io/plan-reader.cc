@@ -14,7 +14,8 @@ namespace
 
 constexpr size_t g_mostValues = 256;
 
-/// The keys below "plan" or "network" that the table of plan fields knows.
+/// The keys right below a prefix such as "plan" or "network" that the table of plan fields knows,
+/// in its order: "qps", and "tiers" for all of "network.tiers...".
 std::vector<std::string>
 KeysOf(const std::string& prefix)
 {
@@ -23,7 +24,12 @@ KeysOf(const std::string& prefix)
     {
         if (field.key.compare(0, prefix.size() + 1, prefix + ".") == 0)
         {
-            keys.push_back(field.key.substr(prefix.size() + 1));
+            const std::string rest = field.key.substr(prefix.size() + 1);
+            const std::string key = rest.substr(0, rest.find('.'));
+            if (std::find(keys.begin(), keys.end(), key) == keys.end())
+            {
+                keys.push_back(key);
+            }
         }
     }
     return keys;
@@ -155,6 +161,11 @@ ReadPlanFields(Plan& plan, const YamlNode& node, const std::string& prefix, cons
             Set(plan, *field, ScalarText(value, map.PathOf(key)), value, map.PathOf(key));
             continue;
         }
+        if (!KeysOf(prefix + "." + key).empty())
+        {
+            ReadPlanFields(plan, value, prefix + "." + key, map.PathOf(key));
+            continue;
+        }
         // Only ns3 is left: attribute names with their values, which ns-3 alone can judge.
         if (value.kind == YamlNode::Kind::Scalar || value.kind == YamlNode::Kind::List)
         {
@@ -173,6 +184,41 @@ ReadPlanFields(Plan& plan, const YamlNode& node, const std::string& prefix, cons
     }
 }
 
+namespace
+{
+
+/// The axes below a prefix, in the table's order, whatever the order in the file: the search is the
+/// same.
+void
+ReadAxes(std::vector<SearchAxis>& axes,
+         const YamlNode& node,
+         const std::string& prefix,
+         const std::string& path)
+{
+    const std::vector<std::string> keys = KeysOf(prefix);
+    const MapReader map(node, path, keys);
+    for (const auto& key : keys)
+    {
+        const YamlNode* value = map.Find(key);
+        if (value == nullptr)
+        {
+            continue;
+        }
+        const std::string full = prefix + "." + key;
+        const PlanField* field = FindPlanField(full);
+        if (field != nullptr)
+        {
+            axes.push_back(ReadAxis(*field, *value, map.PathOf(key)));
+        }
+        else
+        {
+            ReadAxes(axes, *value, full, map.PathOf(key));
+        }
+    }
+}
+
+} // namespace
+
 std::vector<SearchAxis>
 ReadSearch(const YamlNode& node)
 {
@@ -185,18 +231,7 @@ ReadSearch(const YamlNode& node)
         {
             continue;
         }
-        const MapReader fields(*part, map.PathOf(prefix), KeysOf(prefix));
-        // In the table's order, whatever the order in the file: the search is the same.
-        for (const auto& key : KeysOf(prefix))
-        {
-            const YamlNode* value = fields.Find(key);
-            if (value != nullptr)
-            {
-                axes.push_back(ReadAxis(*FindPlanField(std::string(prefix) + "." + key),
-                                        *value,
-                                        fields.PathOf(key)));
-            }
-        }
+        ReadAxes(axes, *part, prefix, map.PathOf(prefix));
     }
     return axes;
 }

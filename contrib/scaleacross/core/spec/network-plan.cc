@@ -12,13 +12,25 @@ bool
 IsSprayed(Multipath multipath)
 {
     return multipath == Multipath::SprayRandom || multipath == Multipath::SprayRoundRobin ||
-           multipath == Multipath::SprayAdaptive;
+           multipath == Multipath::SprayAdaptive || multipath == Multipath::EntropyRandom ||
+           multipath == Multipath::Reps;
 }
 
 bool
 MayReorder(Multipath multipath)
 {
     return IsSprayed(multipath) || multipath == Multipath::Flowlet;
+}
+
+QueuePairUse
+NetworkPlan::QueuePairsAt(Tier tier) const
+{
+    SCALEACROSS_INVARIANT(tier != Tier::Node, "no queue pairs inside a server");
+    const QueuePairOverride& here = tiers[static_cast<size_t>(tier) - 1];
+    return {here.qps.value_or(qps),
+            here.segment.value_or(segment),
+            here.balance.value_or(balance),
+            here.outstanding.value_or(outstanding)};
 }
 
 std::optional<ConfigError>

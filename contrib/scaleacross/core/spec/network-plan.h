@@ -5,7 +5,9 @@
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
+#include "core/spec/tier.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -28,7 +30,9 @@ enum class Multipath : uint8_t
     Flowlet,         //!< a queue pair may move to another path after a pause
     SprayRandom,     //!< every packet on its own, at random
     SprayRoundRobin, //!< every packet on the next port
-    SprayAdaptive    //!< every packet where it waits least
+    SprayAdaptive,   //!< every packet where it waits least
+    EntropyRandom,   //!< every packet with a UDP source port of its own, drawn at random, to E-ECMP
+    Reps             //!< the same, with those again that came back unmarked (REPS)
 };
 
 /// True if packets of one queue pair are on several paths at a time.
@@ -42,6 +46,33 @@ enum class Recovery : uint8_t
 {
     GoBackN,        //!< a gap: everything from the missing packet on is sent again
     SelectiveRepeat //!< only what is missing; the receiver places packets in any order
+};
+
+/// How a connection spreads messages over its queue pairs, and when one counts as delivered.
+enum class Balance : uint8_t
+{
+    Split,      //!< every message in equal parts over all of them; when all parts have arrived
+    RoundRobin, //!< segments in turn; when all of a message have arrived
+    Dqplb,      //!< segments in turn, numbered; in the order of sending (NCCLX)
+    Spray       //!< segments in turn; by a write after all are acknowledged (NCCLX's spray mode)
+};
+
+/// How the connections between GPUs of one tier use their queue pairs.
+struct QueuePairUse
+{
+    uint32_t qps;
+    Bytes segment;
+    Balance balance;
+    uint32_t outstanding;
+};
+
+/// What differs from that for a tier.
+struct QueuePairOverride
+{
+    std::optional<uint32_t> qps;
+    std::optional<Bytes> segment;
+    std::optional<Balance> balance;
+    std::optional<uint32_t> outstanding;
 };
 
 enum class CollectiveAlgorithm : uint8_t
@@ -66,6 +97,12 @@ struct NetworkPlan
     /// Bytes after which a message goes on with the next queue pair; shorter ones use one only.
     /// NCCLX's queue pair balancing uses 512 KiB.
     Bytes segment{512ULL << 10};
+    Balance balance{Balance::RoundRobin};
+    /// Segments that a queue pair may have sent and not acknowledged; 0 is any number. With qps and
+    /// segment it limits what is under way, hence buffers; NCCLX has 128.
+    uint32_t outstanding{0};
+    /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
+    std::array<QueuePairOverride, 4> tiers;
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
     Bytes mtu{4096}; //!< payload of a full packet, 256 to 9000
     /// Bytes a data packet adds to its payload on the wire: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12
@@ -85,6 +122,9 @@ struct NetworkPlan
     bool keepAtDownPort{false}; //!< packets for a link that is down wait instead of being dropped
     /// ns-3 attributes ("ns3::TypeId::Attribute" -> value) that the packet engine sets.
     std::map<std::string, std::string> ns3Attributes;
+
+    /// What holds between GPUs of a tier. Domain: not Tier::Node.
+    QueuePairUse QueuePairsAt(Tier tier) const;
 
     /// Throws ConfigError (where = "network.<field>").
     void Validate() const;

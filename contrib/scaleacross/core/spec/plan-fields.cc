@@ -70,8 +70,23 @@ template <>
 const std::vector<std::string>&
 Words<Multipath>()
 {
-    static const std::vector<std::string> words =
-        {"ecmp", "e-ecmp", "ucmp", "flowlet", "spray-random", "spray-rr", "spray-adaptive"};
+    static const std::vector<std::string> words = {"ecmp",
+                                                   "e-ecmp",
+                                                   "ucmp",
+                                                   "flowlet",
+                                                   "spray-random",
+                                                   "spray-rr",
+                                                   "spray-adaptive",
+                                                   "entropy-random",
+                                                   "reps"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
+Words<Balance>()
+{
+    static const std::vector<std::string> words = {"split", "round-robin", "dqplb", "spray"};
     return words;
 }
 
@@ -308,7 +323,8 @@ NetworkFields()
             "network.multipath",
             "paths by hash of the NIC pair (ecmp) or of each queue pair (e-ecmp), weighted by "
             "capacity (ucmp), anew after a pause (flowlet), or for every packet: at random, "
-            "in turns, by the shortest queue",
+            "in turns, by the shortest queue, or by the sender's UDP source port: at random, or "
+            "one that came back unmarked (reps)",
             SCALEACROSS_MEMBER(network.multipath)),
         WordField("network.recovery",
                   "losses: all from the missing packet on is sent again, or only what is missing; "
@@ -330,6 +346,16 @@ NetworkFields()
                    Bytes(1ULL << 32),
                    "bytes of a message that go over one queue pair before the next takes its turn",
                    SCALEACROSS_MEMBER(network.segment)),
+        WordField("network.balance",
+                  "messages in equal parts over all queue pairs (split) or segments in turn; "
+                  "delivered when all have arrived, in order (dqplb), or by a last write after "
+                  "all are acknowledged (spray)",
+                  SCALEACROSS_MEMBER(network.balance)),
+        WholeField("network.outstanding",
+                   0,
+                   1024,
+                   "segments a queue pair may have sent and not acknowledged; 0: any number",
+                   SCALEACROSS_MEMBER(network.outstanding)),
         WordField("network.collective",
                   "ring over all servers, or hierarchical: inside buildings, across, inside",
                   SCALEACROSS_MEMBER(network.collective)),
@@ -391,6 +417,79 @@ NetworkFields()
     };
 }
 
+const std::string g_same = "same";
+
+/// A row for one tier's own value of another row's field, or none; `overridden` maps a Plan to it,
+/// `common` to what holds without one.
+template <class Common, class Overridden>
+PlanField
+TierField(const PlanField& row, const std::string& tier, Common common, Overridden overridden)
+{
+    PlanField field;
+    field.key = "network.tiers." + tier + row.key.substr(row.key.find('.'));
+    field.allowed = g_same + ", or " + row.allowed;
+    field.help = row.key + " between GPUs of this tier";
+    field.set = [key = field.key, row, common, overridden](Plan& plan, const std::string& text) {
+        if (text == g_same)
+        {
+            overridden(plan).reset();
+            return;
+        }
+        Plan scratch;
+        try
+        {
+            row.set(scratch, text);
+        }
+        catch (const ConfigError& error)
+        {
+            throw ConfigError(key, error.Problem(), error.Allowed(), error.Remedy());
+        }
+        overridden(plan) = common(scratch);
+    };
+    field.get = [row, common, overridden](const Plan& plan) {
+        if (!overridden(plan))
+        {
+            return g_same;
+        }
+        Plan scratch;
+        common(scratch) = *overridden(plan);
+        return row.get(scratch);
+    };
+    return field;
+}
+
+/// Rows for the tiers' own values of qps, segment, balance and outstanding.
+std::vector<PlanField>
+TierFields(const std::vector<PlanField>& network)
+{
+    const auto rowOf = [&network](const std::string& key) -> const PlanField& {
+        return *std::find_if(network.begin(), network.end(), [&key](const PlanField& field) {
+            return field.key == key;
+        });
+    };
+    std::vector<PlanField> fields;
+    size_t index = 0;
+    for (const char* tier : {"leaf", "zone", "building", "cross"})
+    {
+        const auto add = [&](const std::string& key, auto common, auto member) {
+            fields.push_back(TierField(
+                rowOf(key),
+                tier,
+                common,
+                [ index,
+                  member ](auto& plan) -> auto& { return plan.network.tiers[index].*member; }));
+        };
+        add("network.qps", SCALEACROSS_MEMBER(network.qps), &QueuePairOverride::qps);
+        add("network.segment", SCALEACROSS_MEMBER(network.segment), &QueuePairOverride::segment);
+        add("network.balance", SCALEACROSS_MEMBER(network.balance), &QueuePairOverride::balance);
+        add("network.outstanding",
+            SCALEACROSS_MEMBER(network.outstanding),
+            &QueuePairOverride::outstanding);
+        ++index;
+    }
+    return fields;
+}
+
 #undef SCALEACROSS_MEMBER
 
 /// The last part of a key: "tp" of "plan.tp".
@@ -408,10 +507,18 @@ PlanFields()
     static const std::vector<PlanField> fields = [] {
         std::vector<PlanField> all = ParallelFields();
         std::vector<PlanField> network = NetworkFields();
+        std::vector<PlanField> tiers = TierFields(network);
         std::move(network.begin(), network.end(), std::back_inserter(all));
+        std::move(tiers.begin(), tiers.end(), std::back_inserter(all));
         return all;
     }();
     return fields;
+}
+
+bool
+IsLeftOut(const PlanField& field, const Plan& plan)
+{
+    return field.key.rfind("network.tiers.", 0) == 0 && field.get(plan) == g_same;
 }
 
 const PlanField*
@@ -447,6 +554,10 @@ CanonicalText(const Plan& plan)
     std::string text;
     for (const auto& field : PlanFields())
     {
+        if (IsLeftOut(field, plan))
+        {
+            continue;
+        }
         text += (text.empty() ? "" : " ") + ShortKey(field) + "=" + field.get(plan);
     }
     return text;
@@ -525,6 +636,12 @@ ToString(Transport value)
 
 std::string
 ToString(Multipath value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Balance value)
 {
     return WordOf(value);
 }

@@ -39,6 +39,9 @@ struct PlanField
 /// All fields in canonical order: plan.* then network.*.
 const std::vector<PlanField>& PlanFields();
 
+/// True of a tier's field that says "same": the plan is the same without it.
+bool IsLeftOut(const PlanField& field, const Plan& plan);
+
 /// The field with this key, or nullptr.
 const PlanField* FindPlanField(const std::string& key);
 
@@ -47,8 +50,8 @@ const PlanField* FindPlanField(const std::string& key);
 void ValidatePlanFields(const Plan& plan, const std::string& prefix);
 
 /// "tp=8 cp=1 ep=64 pp=4 dp=64 crossing=dp sharding=hsdp ...": every field of the table in its
-/// order; equal plans have equal texts. ns-3 attributes are no fields and are part of
-/// CanonicalJson().
+/// order, but for tiers that have no value of their own; equal plans have equal texts. ns-3
+/// attributes are no fields and are part of CanonicalJson().
 std::string CanonicalText(const Plan& plan);
 
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
@@ -59,7 +62,8 @@ std::string ToString(Sharding value);  //!< "ddp", "fsdp", "hsdp"
 std::string ToString(Schedule value);  //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
 std::string ToString(Recompute value); //!< "none", "selective", "full"
 std::string ToString(Transport value); //!< "roce"
-std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "spray-adaptive"
+std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "reps"
+std::string ToString(Balance value);   //!< "split", "round-robin", "dqplb", "spray"
 std::string ToString(Recovery value);  //!< "go-back-n", "selective-repeat"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
 

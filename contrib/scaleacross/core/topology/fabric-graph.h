@@ -5,6 +5,7 @@
 
 #include "core/base/units.h"
 #include "core/spec/cluster-spec.h"
+#include "core/spec/tier.h"
 
 #include <cstdint>
 #include <string>
@@ -103,16 +104,6 @@ FabricGraph BuildFabricGraph(const ClusterSpec& cluster);
  * port: east/nic12, east/nic12.1.
  */
 std::string VertexName(const ClusterSpec& cluster, const Vertex& vertex);
-
-/// How far apart two GPUs are.
-enum class Tier : uint8_t
-{
-    Node,     //!< same server: NVLink, no packets
-    Leaf,     //!< one switch between
-    Zone,     //!< leaf, spine, leaf, in a building that has aggregation switches above
-    Building, //!< leaf, spine, leaf; or leaf, spine, aggregation, spine, leaf
-    Cross     //!< over other sites' top switches
-};
 
 /// What a packet meets between two NICs, lossless and empty.
 struct FabricPath
