@@ -416,7 +416,8 @@ RunTransfer(const std::string& entropies, const LastUplink& uplink, bool marks =
     Simulator::Run();
     CheckConservation(fabric);
     Transfer result;
-    result.lastUs = log.completed.size() == 8 ? static_cast<double>(log.LastCompletion()) * 1e-6 : 0;
+    result.lastUs =
+        log.completed.size() == 8 ? static_cast<double>(log.LastCompletion()) * 1e-6 : 0;
     for (const auto& nic : fabric.Nics())
     {
         result.retransmissions += nic->GetRetransmissions();
@@ -453,9 +454,10 @@ class HealthyTest : public TestCase
 
 /**
  * One of the eight wires at half rate, as REPS's asymmetric fabrics. Random entropies put an eighth
- * on it, N/8 packets of 2 p: 671 us. How many that are is uncertain by the draws, sqrt(N 7/64) = 59,
- * and by the hash, which gives a spine 2,048 +- 42 of 2^14 entropies, other ones for each of the
- * eight flows: 4,000 * 42 / 2,048 / sqrt(8) = 29; five times both together is 8 %: 617 us at least.
+ * on it, N/8 packets of 2 p: 671 us. How many that are is uncertain by the draws, sqrt(N 7/64) =
+ * 59, and by the hash, which gives a spine 2,048 +- 42 of 2^14 entropies, other ones for each of
+ * the eight flows: 4,000 * 42 / 2,048 / sqrt(8) = 29; five times both together is 8 %: 617 us at
+ * least.
  *
  * At best all wires are busy to the end: N p / 7.5 + 8.27 us = 366.0 us. Recycling begins with a
  * random window, 128 packets on the slow wire, and draws anew for each marked one, so that the slow

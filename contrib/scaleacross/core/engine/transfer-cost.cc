@@ -183,7 +183,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
         CutLoad& load = loads[cut];
         load.bytes += n * wireBytes;
         load.flows += n;
-        load.pairs += n * pairs;
+        load.pairs = std::min(load.pairs, pairs);
         load.parts = parts;
         load.capacity = capacity * left.capacity;
         load.links = static_cast<uint32_t>(std::lround(links * left.links));
@@ -240,7 +240,7 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
         // The fullest part has at least one flow.
         const double flows = std::max(1.0, load.flows / load.parts);
         const double bytes = load.bytes * flows / load.flows;
-        const double pairs = load.pairs / load.flows / ports; // at each port
+        const double pairs = load.pairs / ports; // at each port
         const auto links = std::max(1U, static_cast<uint32_t>(load.links / ports));
         const double seconds = bytes * 8.0 / load.capacity.Value() *
                                PathSlowdown(m_scenario.network.multipath, flows, pairs, links);

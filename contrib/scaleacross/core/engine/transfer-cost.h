@@ -12,6 +12,7 @@
 #include "core/topology/site-route.h"
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -112,9 +113,11 @@ class NetworkModel
     /// What is put on a cut.
     struct CutLoad
     {
-        double bytes{0};   //!< on the wire
-        double flows{0};   //!< connections
-        double pairs{0};   //!< queue pairs that they use
+        double bytes{0}; //!< on the wire
+        double flows{0}; //!< connections
+        /// Queue pairs of a connection; where tiers differ, of those that have fewest and collide
+        /// most.
+        double pairs{std::numeric_limits<double>::infinity()};
         double parts{1};   //!< equal parts that the flows are spread over evenly (leaves, zones)
         BitRate capacity;  //!< of a part
         uint32_t links{1}; //!< parallel links of a part

@@ -442,7 +442,10 @@ TierField(const PlanField& row, const std::string& tier, Common common, Overridd
         }
         catch (const ConfigError& error)
         {
-            throw ConfigError(key, error.Problem(), error.Allowed(), error.Remedy());
+            throw ConfigError(key,
+                              error.Problem(),
+                              g_same + ", or " + error.Allowed(),
+                              error.Remedy());
         }
         overridden(plan) = common(scratch);
     };
