@@ -205,8 +205,8 @@ class TierTest : public TestCase
             }
             NS_TEST_EXPECT_MSG_EQ(busy, used, "queue pairs that carried, to " << to);
             // In order every segment notifies; in spray mode the write after them alone.
-            NS_TEST_EXPECT_MSG_EQ(notified, to == 2 ? 6 : 1, "to " << to);
-            NS_TEST_EXPECT_MSG_EQ(messages, to == 2 ? 6 : 4, "to " << to);
+            NS_TEST_EXPECT_MSG_EQ(notified, (to == 2 ? 6 : 1), "to " << to);
+            NS_TEST_EXPECT_MSG_EQ(messages, (to == 2 ? 6 : 4), "to " << to);
         }
         NS_TEST_EXPECT_MSG_EQ(m_arrived, 2, "both are delivered");
         Simulator::Destroy();
