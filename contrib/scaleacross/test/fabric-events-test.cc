@@ -7,6 +7,8 @@
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-events.h"
+#include "ns3/round-robin-spray-selector.h"
+#include "ns3/string.h"
 
 #include <cmath>
 #include <tuple>
@@ -312,6 +314,89 @@ class FromTheBeginningTest : public TestCase
     }
 };
 
+/**
+ * Losing one of 76 planes. Two buildings of a leaf with 8 hosts at 100 Gb/s each and 76 spines;
+ * spine i of one and of the other are joined by a wire of 10 Gb/s, thin against the 20 Gb/s from
+ * leaf to spine: 800 Gb/s want to go over 760. Every host sends 16 MiB to its opposite, packets
+ * sprayed round robin: 4,096 of 4,178 bytes and 16 more for a RETH, 8 x 17.11 MB = 136.9 MB.
+ *
+ * T(76) = 136.9 MB x 8 / 760 Gb/s + e = 1,441 us + e, T(75) = 1,460 us + e, where e is a way of 5
+ * wires with their packets and how unevenly the last packets fall: 4 us of wire, at most 4.2 KB x 8
+ * / 10 Gb/s = 3.3 us a packet on the thin one. With e below 2 % of T the cost T(75) / T(76) - 1 is
+ * between 98 % of 1 / 75 and 1 / 75: 1.31 to 1.333 %; a plane more or less on one of them at the
+ * end is another 3.3 us in 1,441, 0.23 %.
+ */
+class PlaneLossTest : public TestCase
+{
+  public:
+    PlaneLossTest()
+        : TestCase("Losing one of 76 planes costs 1.3 %")
+    {
+    }
+
+  private:
+    static double Seconds(bool lost)
+    {
+        FabricHelper fabric;
+        fabric.SetSwitchAttribute("PathSelector",
+                                  TypeIdValue(RoundRobinSpraySelector::GetTypeId()));
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+        fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(1024));
+        fabric.SetQueuePairAttribute("AckInterval", UintegerValue(16));
+        fabric.SetLookAhead(true);
+        constexpr uint32_t kPlanes = 76;
+        constexpr uint32_t kHosts = 8;
+        std::vector<Ptr<FabricSwitch>> spines[2];
+        for (auto& building : spines)
+        {
+            auto leaf = fabric.AddSwitch();
+            for (uint32_t i = 0; i < kHosts; ++i)
+            {
+                fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                               leaf,
+                               DataRate("100Gbps"),
+                               NanoSeconds(800));
+            }
+            for (uint32_t i = 0; i < kPlanes; ++i)
+            {
+                building.push_back(fabric.AddSwitch());
+                fabric.Connect(leaf, building[i], DataRate("20Gbps"), NanoSeconds(800));
+            }
+        }
+        for (uint32_t i = 0; i < kPlanes; ++i)
+        {
+            fabric.Connect(spines[0][i], spines[1][i], DataRate("10Gbps"), NanoSeconds(800));
+        }
+        fabric.InstallRoutes();
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        if (lost)
+        {
+            events->Fail({"plane 5", {}, {spines[0][5], spines[1][5]}}, Time(0));
+        }
+        Log log;
+        for (uint32_t i = 0; i < kHosts; ++i)
+        {
+            auto connection = fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[kHosts + i]);
+            log.Watch(connection);
+            connection->Send(Bytes(16 * kMiB), i);
+        }
+        Simulator::Run();
+        NS_ABORT_MSG_UNLESS(log.delivered.size() == kHosts, "a message is missing");
+        const double time = static_cast<double>(log.LastDelivery()) * 1e-12;
+        NS_ABORT_MSG_UNLESS(CheckConservation(fabric).Dropped() == 0, "something is lost");
+        Simulator::Destroy();
+        return time;
+    }
+
+    void DoRun() override
+    {
+        const double all = Seconds(false);
+        const double lost = Seconds(true);
+        NS_TEST_EXPECT_MSG_EQ_TOL(all * 1e6, 1'441 * 1.01, 1'441 * 0.01, "with 76 planes, us");
+        NS_TEST_EXPECT_MSG_EQ_TOL(100 * (lost / all - 1), 1.32, 0.24, "cost in percent");
+    }
+};
+
 /// Wrong targets, times and factors are refused by name.
 class RefusalTest : public TestCase
 {
@@ -367,6 +452,7 @@ class FabricEventsSuite : public TestSuite
         AddTestCase(new SwitchFailureTest(true));
         AddTestCase(new SwitchFailureTest(false));
         AddTestCase(new FromTheBeginningTest);
+        AddTestCase(new PlaneLossTest);
         AddTestCase(new RefusalTest);
     }
 };
