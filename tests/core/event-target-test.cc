@@ -122,6 +122,20 @@ TEST(CutShares, WhatEventsLeave)
            0.4375);
 }
 
+TEST(CutShares, SomeSpreadInProportion)
+{
+    // One of 8 links has half its rate: 7.5 / 8.
+    Scenario scenario =
+        Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]");
+    for (const Multipath multipath : {Multipath::Ucmp, Multipath::SprayAdaptive})
+    {
+        scenario.network.multipath = multipath;
+        EXPECT_DOUBLE_EQ(CutShares(scenario).Span(0).capacity, 7.5 / 8);
+    }
+    scenario.network.multipath = Multipath::SprayRoundRobin;
+    EXPECT_DOUBLE_EQ(CutShares(scenario).Span(0).capacity, 0.5);
+}
+
 TEST(CutShares, RefusesWhatItCannotCompute)
 {
     const auto refusal = [](const std::string& events) {

@@ -61,6 +61,7 @@ struct Cut
     uint32_t all{0};
     uint32_t left{0};
     double slowest{1};
+    double sum{0};
     std::string name; //!< what would be cut off
 
     void Add(double part)
@@ -68,9 +69,11 @@ struct Cut
         all++;
         left += part > 0 ? 1 : 0;
         slowest = part > 0 ? std::min(slowest, part) : slowest;
+        sum += part;
     }
 
-    CutShare Share() const
+    /// `proportional`: links are used for what they carry, not equally.
+    CutShare Share(bool proportional) const
     {
         if (left == 0)
         {
@@ -80,7 +83,7 @@ struct Cut
                               "let less fail, or use --engine packet");
         }
         const double links = static_cast<double>(left) / all;
-        return {links * slowest, links};
+        return {proportional ? sum / all : links * slowest, links};
     }
 };
 
@@ -107,6 +110,8 @@ void
 CutShares::Apply(const Scenario& scenario)
 {
     const ClusterSpec& cluster = scenario.cluster;
+    const Multipath multipath = scenario.network.multipath;
+    const bool proportional = multipath == Multipath::Ucmp || multipath == Multipath::SprayAdaptive;
     const FabricGraph graph = BuildFabricGraph(cluster);
     const std::vector<double> parts = PartsLeft(scenario, graph);
     std::vector<FabricShape> shapes;
@@ -138,18 +143,18 @@ CutShares::Apply(const Scenario& scenario)
     for (auto& [vertex, cut] : leaves)
     {
         cut.name = VertexName(cluster, graph.vertices[vertex]);
-        TakeLeast(m_leaf[graph.vertices[vertex].site], cut.Share());
+        TakeLeast(m_leaf[graph.vertices[vertex].site], cut.Share(proportional));
     }
     for (auto& [zone, cut] : zones)
     {
         cut.name = "zone " + std::to_string(zone.second) + " of " + cluster.SiteName(zone.first);
-        TakeLeast(m_zone[zone.first], cut.Share());
+        TakeLeast(m_zone[zone.first], cut.Share(proportional));
     }
     for (auto& [span, cut] : spans)
     {
         const CrossLinkSpec& link = cluster.crossLinks[span];
         cut.name = cluster.SiteName(link.a) + " and " + cluster.SiteName(link.b);
-        m_span[span] = cut.Share();
+        m_span[span] = cut.Share(proportional);
     }
 }
 

@@ -23,7 +23,8 @@ struct CutShare
  * a leaf, those of a zone, and the links of a span.
  *
  * Only events that hold for the whole run count (EventSpec::IsConstant). Flows are spread equally
- * over the links that are left, so that a cut with a slow link carries links x the slowest rate. Of
+ * over the links that are left, so that a cut with a slow link carries links x the slowest rate;
+ * with UCMP and adaptive spraying in proportion, so that it carries the sum of the rates. Of
  * a building's leaves and zones, the one with the least counts, as all finish when the last does.
  * Without events every share is 1.
  *
