@@ -33,7 +33,8 @@ constexpr int64_t kNever = INT64_MAX;
  *   1. departures: a packet that can leave a port at t leaves before anything that arrives at t;
  *   2. the alarm, if it is an early one (a switch: is an ingress to be resumed?);
  *   3. arrivals by time, those of equal time by port number;
- *   4. the alarm, if it is a late one (a NIC: newly posted messages in order, then timeouts).
+ *   4. the alarm, if it is a late one (a NIC: newly posted messages in order, then timeouts);
+ *   5. changes from outside (Finish): a wire breaks, routes change.
  *
  * Nodes influence each other only through wires, on which nothing travels in no time; so the order
  * in which different nodes act at the same time makes no difference. That leaves a choice of when,
