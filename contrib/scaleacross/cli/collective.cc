@@ -109,7 +109,6 @@ class Measurement
     [[noreturn]] void Refuse(const Infeasible& no) const;
     std::string Algorithm() const;
 
-    const CollectiveCommand& m_options;
     Study m_study;
     std::unique_ptr<Engine> m_engine;
     RunOptions m_run;
@@ -120,8 +119,7 @@ class Measurement
 };
 
 Measurement::Measurement(const CollectiveCommand& options)
-    : m_options(options),
-      m_study(StudyOf(options.common, StudyScope::Network)),
+    : m_study(StudyOf(options.common, StudyScope::Network)),
       m_engine(MakeEngine(options.engine)),
       m_run(options.run)
 {
