@@ -42,7 +42,7 @@ TEST(CanonicalJson, IsJsonOnOneLine)
     EXPECT_EQ(json["jobs"][0]["plan"]["dp"], "64");
     EXPECT_EQ(json["cluster"]["links"][0]["capacity"], 400000000000);
     EXPECT_EQ(json["network"]["ns3"]["ns3::A::B"], "1");
-    EXPECT_NO_THROW(nlohmann::json::parse(CanonicalSetting(Read())));
+    EXPECT_TRUE(nlohmann::json::accept(CanonicalSetting(Read())));
 }
 
 TEST(CanonicalJson, EqualValuesInDifferentSpellingAreEqual)

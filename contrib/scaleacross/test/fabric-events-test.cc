@@ -154,9 +154,9 @@ class RecoveryTest : public TestCase
         {
             const uint64_t drops = net.leaf[0]->GetDrops(DropReason::LinkDown);
             NS_TEST_EXPECT_MSG_EQ(wire->GetLane(0).Cut(), 13, "on the wire towards the spine");
-            NS_TEST_EXPECT_MSG_EQ(drops, m_keep ? 0 : 120, "at the dead port");
+            NS_TEST_EXPECT_MSG_EQ(drops, (m_keep ? 0 : 120), "at the dead port");
             NS_TEST_EXPECT_MSG_EQ(net.leaf[0]->GetRerouted(),
-                                  m_keep ? 120 : 0,
+                                  (m_keep ? 120 : 0),
                                   "given another way");
         }
         Simulator::Destroy();

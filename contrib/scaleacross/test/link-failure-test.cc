@@ -92,7 +92,9 @@ class LastBitTest : public TestCase
             Simulator::Stop(MicroSeconds(50)); // before the first timeout
             Simulator::Run();
             // Delivered, with the ACK lost before it left; or the packet is lost.
-            NS_TEST_EXPECT_MSG_EQ(log.delivered.size(), 1 - early, early << " ps early");
+            NS_TEST_EXPECT_MSG_EQ(static_cast<int64_t>(log.delivered.size()),
+                                  1 - early,
+                                  early << " ps early");
             NS_TEST_EXPECT_MSG_EQ(wire->GetCut(), 1, "the ACK or the packet");
             NS_TEST_EXPECT_MSG_EQ(BalanceOf(fabric).Holds(), true, BalanceOf(fabric).Text());
             Simulator::Destroy();
