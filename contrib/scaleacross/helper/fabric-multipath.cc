@@ -6,6 +6,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
+#include "ns3/fabric-switch.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
@@ -77,7 +78,9 @@ UseMultipath(FabricHelper& fabric, Multipath multipath)
                               StringValue(multipath == Multipath::Ecmp
                                               ? "source,destination"
                                               : "source,destination,udp-source-port"));
-    if (multipath == Multipath::Reps)
+    UintegerValue marked;
+    CreateObject<FabricSwitch>()->GetAttribute("EcnPriorities", marked);
+    if (multipath == Multipath::Reps && marked.Get() == 0) // not chosen by who set defaults
     {
         fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(kDataPriority));
         fabric.SetSwitchAttribute("EcnReferenceRate", DataRateValue(DataRate("100Gbps")));
