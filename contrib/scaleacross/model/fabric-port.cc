@@ -29,8 +29,6 @@ using scaleacross::SimulatorPicoseconds;
 namespace
 {
 constexpr uint64_t kPsPerByteAtOneBitPerSecond = 8'000'000'000'000;
-/// All priorities and pause frames.
-constexpr uint32_t kEverything = (2U << scaleacross::kPriorities) - 1;
 
 /// The largest priority whose bit is set. Domain: mask is not 0.
 uint8_t
@@ -192,8 +190,8 @@ FabricPort::SetQuanta(std::string quanta)
     m_turns.reset();
     if (!quanta.empty())
     {
-        using scaleacross::WeightedTurns;
-        m_turns = std::make_unique<WeightedTurns>(WeightedTurns::Parse(quanta));
+        m_turns =
+            std::make_unique<scaleacross::WeightedTurns>(scaleacross::WeightedTurns::Parse(quanta));
     }
     m_quanta = quanta;
 }
@@ -237,7 +235,6 @@ FabricPort::Describe() const
 }
 
 // --- Departures
-// -----------------------------------------------------------------------------------
 
 int64_t
 FabricPort::Serialise(uint32_t bytes)
@@ -451,16 +448,6 @@ FabricPort::Departed()
 }
 
 void
-FabricPort::PauseChanged(uint8_t, bool, int64_t)
-{
-}
-
-void
-FabricPort::Resumed(int64_t)
-{
-}
-
-void
 FabricPort::AdmitEligible(int64_t)
 {
 }
@@ -475,7 +462,6 @@ FabricPort::TraceQueue(uint64_t before)
 }
 
 // --- Departures as events
-// -------------------------------------------------------------------------
 
 void
 FabricPort::WatchDepartures()
@@ -523,27 +509,6 @@ FabricPort::Depart()
     }
 }
 
-// --- Pauses
-// ---------------------------------------------------------------------------------------
-
-void
-FabricPort::SendPause(uint8_t priority, bool pause, int64_t now)
-{
-    if (m_down)
-    {
-        return;
-    }
-    CatchUp(now);
-    FabricPacket* frame = m_pool.Take();
-    frame->kind = pause ? PacketKind::Pause : PacketKind::Resume;
-    frame->priority = kLinkControl;
-    frame->pauseClass = priority & 0x7;
-    frame->size = static_cast<uint16_t>(m_pauseSize);
-    ++m_pausesSent;
-    Enqueue(frame, now);
-    Kick(now);
-}
-
 void
 FabricPort::Arrive(FabricPacket* packet, int64_t now)
 {
@@ -561,249 +526,9 @@ FabricPort::Arrive(FabricPacket* packet, int64_t now)
 }
 
 void
-FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
-{
-    CatchUp(now);
-    ++m_pausesReceived;
-    const bool pause = packet.kind == PacketKind::Pause;
-    SetStopped(packet.pauseClass, pause, now);
-    if (!pause)
-    {
-        Kick(now);
-        Resumed(now);
-    }
-}
-
-void
-FabricPort::SetStopped(uint8_t priority, bool stopped, int64_t now)
-{
-    const uint32_t before = m_told;
-    const uint32_t bit = 1U << priority;
-    m_told = stopped ? m_told | bit : m_told & ~bit;
-    UpdatePaused();
-    if (before == 0 && m_told != 0)
-    {
-        m_pausedSince = now;
-    }
-    if (before != 0 && m_told == 0)
-    {
-        m_pausedTotal += now - m_pausedSince;
-    }
-    m_pauseTrace(priority, stopped);
-    if (m_told != before)
-    {
-        if (stopped)
-        {
-            m_stoppedSince[priority] = now;
-        }
-        else
-        {
-            m_stoppedTotal[priority] += now - m_stoppedSince[priority];
-        }
-        PauseChanged(priority, stopped, now);
-    }
-}
-
-void
-FabricPort::UpdatePaused()
-{
-    m_paused = m_down ? kEverything : m_told & ~m_ignored;
-}
-
-void
-FabricPort::IgnorePause(uint8_t priority, bool ignore)
-{
-    uint32_t bit = 1U << priority;
-    m_ignored = ignore ? m_ignored | bit : m_ignored & ~bit;
-    UpdatePaused();
-}
-
-// --- Failure of the wire
-// --------------------------------------------------------------------------
-
-void
-FabricPort::SetLinkUp(bool up, int64_t now)
-{
-    m_down = !up;
-    UpdatePaused();
-    if (up)
-    {
-        return;
-    }
-    if (m_freeAt > now)
-    {
-        m_freeAt = now;
-        m_remainder = 0;
-        if (m_inService)
-        {
-            m_inService = false;
-            Finished();
-        }
-    }
-    Queue& control = m_queues[kLinkControl];
-    while (!control.packets.Empty())
-    {
-        PacketPool::Return(control.packets.PopFront());
-    }
-    control.bytes = 0;
-    m_queued &= ~(1U << kLinkControl);
-    for (uint8_t priority = 0; priority < scaleacross::kPriorities; ++priority)
-    {
-        if (((m_told >> priority) & 1U) != 0)
-        {
-            SetStopped(priority, false, now);
-        }
-    }
-    NoteBacklog(now);
-}
-
-void
-FabricPort::LinkChanged(bool up, int64_t now)
-{
-    DoLinkChanged(up, now);
-    if (up)
-    {
-        Kick(now);
-        Resumed(now);
-    }
-    m_linkChange();
-}
-
-void
-FabricPort::DoLinkChanged(bool, int64_t)
-{
-}
-
-void
-FabricPort::RateChanged(int64_t)
-{
-}
-
-void
 FabricPort::NotifyDrop(const FabricPacket& packet, DropReason reason)
 {
     m_dropTrace(packet, reason);
-}
-
-// --- Counters
-// -------------------------------------------------------------------------------------
-
-uint64_t
-FabricPort::GetSentPackets()
-{
-    BringUpToDate();
-    return m_sentPackets;
-}
-
-uint64_t
-FabricPort::GetSentBytes()
-{
-    BringUpToDate();
-    return m_sentBytes;
-}
-
-uint64_t
-FabricPort::GetQueueBytes()
-{
-    BringUpToDate();
-    return m_queueBytes;
-}
-
-uint64_t
-FabricPort::GetQueueBytes(uint8_t priority)
-{
-    BringUpToDate();
-    return m_queues.at(priority).bytes;
-}
-
-uint64_t
-FabricPort::CountWaiting(uint8_t priority) const
-{
-    uint64_t count = 0;
-    const FabricPacket* packet = m_queues.at(priority).packets.Front();
-    for (; packet != nullptr; packet = packet->next)
-    {
-        ++count;
-    }
-    return count;
-}
-
-uint64_t
-FabricPort::GetQueuedPackets() const
-{
-    uint64_t count = 0;
-    for (uint8_t priority = 0; priority < kLinkControl; ++priority)
-    {
-        count += CountWaiting(priority);
-    }
-    return count;
-}
-
-uint64_t
-FabricPort::GetPausesSent() const
-{
-    return m_pausesSent;
-}
-
-uint64_t
-FabricPort::GetPausesReceived()
-{
-    BringUpToDate();
-    return m_pausesReceived;
-}
-
-bool
-FabricPort::IsPaused(uint8_t priority)
-{
-    BringUpToDate();
-    return ((m_told >> priority) & 1U) != 0;
-}
-
-bool
-FabricPort::HasWaiting(uint8_t priority) const
-{
-    return (((m_queued | m_pullable) >> priority) & 1U) != 0;
-}
-
-bool
-FabricPort::IsBlocked(uint8_t priority) const
-{
-    return ((((m_queued | m_pullable) & m_told & ~m_ignored) >> priority) & 1U) != 0;
-}
-
-Time
-FabricPort::GetPausedTime()
-{
-    BringUpToDate();
-    int64_t open = m_told != 0 ? SimulatorPicoseconds() - m_pausedSince : 0;
-    return PicoSeconds(m_pausedTotal + open);
-}
-
-Time
-FabricPort::GetPausedTime(uint8_t priority)
-{
-    BringUpToDate();
-    const int64_t open =
-        IsPaused(priority) ? SimulatorPicoseconds() - m_stoppedSince.at(priority) : 0;
-    return PicoSeconds(m_stoppedTotal.at(priority) + open);
-}
-
-Time
-FabricPort::GetBusyTime()
-{
-    const int64_t now = SimulatorPicoseconds();
-    BringUpToDate();
-    // Since m_freeAt, if that is past, there was nothing to send.
-    return PicoSeconds(std::min(now, m_freeAt) - m_idle);
-}
-
-Time
-FabricPort::GetWaitedTime(uint8_t priority)
-{
-    const int64_t now = SimulatorPicoseconds();
-    BringUpToDate();
-    const uint64_t waiting = CountWaiting(priority) * static_cast<uint64_t>(now);
-    return PicoSeconds(m_queues[priority].waited + waiting);
 }
 
 } // namespace ns3

@@ -289,6 +289,8 @@ class FabricPort : public FabricDevice
   private:
     /// Queue above all priorities, for pause frames.
     static constexpr uint8_t kLinkControl = scaleacross::kPriorities;
+    /// Mask of all of them: the priorities and kLinkControl.
+    static constexpr uint32_t kEverything = (2U << kLinkControl) - 1;
 
     struct Queue
     {

@@ -20,7 +20,6 @@ constexpr uint64_t kForever = 1'000'000'000'000'000'000;
 } // namespace
 
 // --- FabricLossModel
-// ------------------------------------------------------------------------------
 
 NS_OBJECT_ENSURE_REGISTERED(FabricLossModel);
 
@@ -71,7 +70,6 @@ FabricLossModel::DrawGeometric(double p, UniformRandomVariable& random)
 }
 
 // --- IidLossModel
-// ---------------------------------------------------------------------------------
 
 NS_OBJECT_ENSURE_REGISTERED(IidLossModel);
 
@@ -152,7 +150,6 @@ IidLossModel::DoAssignStreams(int64_t stream)
 }
 
 // --- GilbertElliottLossModel
-// ----------------------------------------------------------------------
 
 NS_OBJECT_ENSURE_REGISTERED(GilbertElliottLossModel);
 

@@ -144,6 +144,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
 
   private:
     static constexpr uint8_t kNoPriority = 255;
+    /// Shortest Ethernet frame, with preamble and gap.
+    static constexpr uint32_t kMinWireSize = 84;
 
     struct Ring
     {

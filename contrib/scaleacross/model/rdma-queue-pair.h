@@ -181,7 +181,6 @@ class RdmaQueuePair : public Object
     std::string Describe() const;
 
     // --- For RdmaNic (times in ps; the port has been brought up to date)
-    // --------------------------
 
     void SetNic(RdmaNic* nic, uint32_t number);
 

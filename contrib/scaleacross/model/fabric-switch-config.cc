@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The attributes of a switch, and what follows from them before time zero: headroom, marking,
+// seeds.
+
+#include "core/base/errors.h"
+#include "ecmp-selector.h"
+#include "fabric-switch.h"
+#include "fabric-wire.h"
+
+#include "ns3/boolean.h"
+#include "ns3/double.h"
+#include "ns3/node.h"
+#include "ns3/object-factory.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/string.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+using scaleacross::kPriorities;
+
+TypeId
+FabricSwitch::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::FabricSwitch")
+            .SetParent<Object>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<FabricSwitch>()
+            .AddAttribute("BufferSize",
+                          "Packet memory in bytes, headroom included.",
+                          UintegerValue(64 << 20),
+                          MakeUintegerAccessor(&FabricSwitch::m_bufferSize),
+                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute("Pfc",
+                          "Pause the neighbour instead of dropping, for the priorities of "
+                          "LosslessPriorities. If false, every priority is lossy.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_pfc),
+                          MakeBooleanChecker())
+            .AddAttribute("LosslessPriorities",
+                          "Bit p is set if priority p is lossless. Each one reserves headroom on "
+                          "every port.",
+                          UintegerValue(1U << 3),
+                          MakeUintegerAccessor(&FabricSwitch::m_losslessMask),
+                          MakeUintegerChecker<uint32_t>(0, 255))
+            .AddAttribute("LosslessAlpha",
+                          "An ingress may hold this multiple of the free shared memory before it "
+                          "is paused. Smaller is fairer among many, larger absorbs more.",
+                          DoubleValue(0.125),
+                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossless),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("LossyAlpha",
+                          "An egress queue of a lossy priority may hold this multiple of the free "
+                          "shared memory before it drops.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossy),
+                          MakeDoubleChecker<double>(1e-6, 1e6))
+            .AddAttribute("ResumeOffset",
+                          "Bytes below its threshold at which a paused ingress is resumed.",
+                          UintegerValue(8400),
+                          MakeUintegerAccessor(&FabricSwitch::m_resumeOffset),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("MaxPacketSize",
+                          "Longest packet in bytes of wire time; longer ones are dropped. Headroom "
+                          "holds two of them. RoCEv2 with an MTU of 4,096: 4,096 + 62 + 16 + 24.",
+                          UintegerValue(4200),
+                          MakeUintegerAccessor(&FabricSwitch::m_maxPacket),
+                          MakeUintegerChecker<uint32_t>(64, 65535))
+            .AddAttribute("PauseResponse",
+                          "Time a neighbour may take to act on a pause: adds to the headroom. The "
+                          "ports modelled here need none.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FabricSwitch::m_response),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("HeadroomScale",
+                          "Multiplies the computed headroom. Below 1 only to study a switch that "
+                          "is configured wrongly: packets are then dropped as headroom-full.",
+                          DoubleValue(1.0),
+                          MakeDoubleAccessor(&FabricSwitch::m_headroomScale),
+                          MakeDoubleChecker<double>(0.0, 1000.0))
+            .AddAttribute("PathSelector",
+                          "Type that chooses among the ports to a destination, derived from "
+                          "ns3::PathSelector. Its attributes are set by their defaults, or at "
+                          "GetPathSelector().",
+                          TypeIdValue(EcmpSelector::GetTypeId()),
+                          MakeTypeIdAccessor(&FabricSwitch::SetPathSelectorType,
+                                             &FabricSwitch::GetPathSelectorType),
+                          MakeTypeIdChecker())
+            .AddAttribute(
+                "HashFields",
+                "Header fields that tell flows apart for ECMP, UCMP and flowlets: some "
+                "of source, destination, udp-source-port and destination-qp, separated "
+                "by commas. Every queue pair has a UDP source port of its own.",
+                StringValue("source,destination,udp-source-port"),
+                MakeStringAccessor(&FabricSwitch::SetHashFields, &FabricSwitch::GetHashFields),
+                MakeStringChecker())
+            .AddAttribute("HashSeed",
+                          "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
+                          "before time zero.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
+                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute("HashPerSwitch",
+                          "Mix the node id into HashSeed. If false, switches with equal HashSeed "
+                          "decide alike, and those behind the first see only flows that it has "
+                          "sorted (polarisation). Set before time zero.",
+                          BooleanValue(true),
+                          MakeBooleanAccessor(&FabricSwitch::m_hashPerSwitch),
+                          MakeBooleanChecker())
+            .AddAttribute("WatchdogDetection",
+                          "Time for which a queue has to stay paused with packets waiting until "
+                          "the PFC watchdog gives up on it. 0: no watchdog. SONiC's default is "
+                          "200 ms.",
+                          TimeValue(Time(0)),
+                          MakeTimeAccessor(&FabricSwitch::m_watchdogDetection),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchdogRestoration",
+                          "Time without a pause after which the PFC watchdog takes a queue back "
+                          "into service.",
+                          TimeValue(MilliSeconds(200)),
+                          MakeTimeAccessor(&FabricSwitch::m_watchdogRestoration),
+                          MakeTimeChecker(Time(0)))
+            .AddAttribute("WatchdogForward",
+                          "What is done with the packets of a queue that the PFC watchdog has "
+                          "given up: drop them (false), or send them in spite of the pause (true).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_watchdogForward),
+                          MakeBooleanChecker())
+            .AddAttribute("KeepAtDownPort",
+                          "What is done with packets for a port whose wire is down: throw them "
+                          "away (false), or keep them until there is another way or the wire is "
+                          "back (true).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_keepAtDownPort),
+                          MakeBooleanChecker())
+            .AddAttribute("LookAhead",
+                          "Let one event do what is due within the least delay of the wires that "
+                          "lead here, as nothing can arrive sooner. Results are the same; what is "
+                          "asked of the switch between events may be that much ahead. No effect "
+                          "unless the Simulator counts picoseconds. Set before time zero.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_lookAhead),
+                          MakeBooleanChecker())
+            .AddTraceSource("PfcStorm",
+                            "The PFC watchdog gives up on a queue (true) or takes it back (false): "
+                            "port, priority, which of both.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_stormTrace),
+                            "ns3::FabricSwitch::IngressPauseTracedCallback")
+            .AddAttribute("EcnPriorities",
+                          "Bit p is set if packets of priority p may be marked.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_ecnMask),
+                          MakeUintegerChecker<uint32_t>(0, 255))
+            .AddAttribute("EcnKmin",
+                          "Bytes waiting in the egress queue up to which nothing is marked. "
+                          "DCQCN's paper: 5 KB at 40 Gb/s.",
+                          UintegerValue(5000),
+                          MakeUintegerAccessor(&FabricSwitch::m_kmin),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("EcnKmax",
+                          "Bytes waiting beyond which everything is marked. Paper: 200 KB at 40 "
+                          "Gb/s.",
+                          UintegerValue(200'000),
+                          MakeUintegerAccessor(&FabricSwitch::m_kmax),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("EcnPmax",
+                          "Probability of a mark at EcnKmax. Paper: 0.01.",
+                          DoubleValue(0.01),
+                          MakeDoubleAccessor(&FabricSwitch::m_pmax),
+                          MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnAtDeparture",
+                          "Mark a packet by what waits behind it when it leaves, not by what it "
+                          "finds when it joins the queue.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDeparture),
+                          MakeBooleanChecker())
+            .AddAttribute("EcnReferenceRate",
+                          "If not 0: EcnKmin and EcnKmax are those of a port of this rate, and "
+                          "grow with the rate of the port. 0: they are the same for all ports.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&FabricSwitch::m_ecnReference),
+                          MakeDataRateChecker())
+            .AddTraceSource("IngressPause",
+                            "The switch stops (true) or resumes (false) a neighbour: port, "
+                            "priority, which of both.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_pauseTrace),
+                            "ns3::FabricSwitch::IngressPauseTracedCallback");
+    return tid;
+}
+
+Ptr<PathSelector>
+FabricSwitch::GetPathSelector() const
+{
+    return m_selector;
+}
+
+void
+FabricSwitch::SetPathSelector(Ptr<PathSelector> selector)
+{
+    m_selector = selector;
+    // What is done for every packet is done without a call.
+    const bool hashed = selector->GetInstanceTypeId() == EcmpSelector::GetTypeId();
+    m_asked = hashed ? nullptr : PeekPointer(selector);
+    m_checked = false;
+}
+
+void
+FabricSwitch::SetPathSelectorType(TypeId type)
+{
+    if (!type.IsChildOf(PathSelector::GetTypeId()) || !type.HasConstructor())
+    {
+        throw ConfigError("FabricSwitch::PathSelector",
+                          type.GetName() + " is not a path selector",
+                          "a type derived from ns3::PathSelector, as ns3::EcmpSelector",
+                          "");
+    }
+    ObjectFactory factory;
+    factory.SetTypeId(type);
+    SetPathSelector(factory.Create<PathSelector>());
+}
+
+TypeId
+FabricSwitch::GetPathSelectorType() const
+{
+    return m_selector->GetInstanceTypeId();
+}
+
+void
+FabricSwitch::SetHashFields(std::string names)
+{
+    m_hashFields = scaleacross::ParseHashFields(names);
+    m_checked = false;
+}
+
+std::string
+FabricSwitch::GetHashFields() const
+{
+    return scaleacross::NamesOfHashFields(m_hashFields);
+}
+
+void
+FabricSwitch::CheckConfig()
+{
+    if (m_checked)
+    {
+        return;
+    }
+    m_lossless = m_pfc ? m_losslessMask : 0;
+    // Node ids and runs differ in few bits; the hash spreads them. ns-3 counts runs from 1.
+    const auto run = static_cast<uint32_t>(RngSeedManager::GetRun() - 1);
+    const uint32_t id = m_hashPerSwitch ? GetObject<Node>()->GetId() : 0;
+    const uint64_t seed = scaleacross::HashOf(id, run, 0, m_hashSeed) ^ (m_hashSeed << 32);
+    m_flowHash = scaleacross::FlowHash(m_hashFields, seed);
+    m_selector->Attach(m_flowHash, *this);
+    m_buffer.Configure({m_bufferSize,
+                        static_cast<uint8_t>(m_lossless),
+                        m_alphaLossless,
+                        m_alphaLossy,
+                        m_resumeOffset},
+                       GetNPorts());
+    m_watchdog.Configure(m_watchdogDetection.GetPicoSeconds(),
+                         m_watchdogRestoration.GetPicoSeconds(),
+                         m_watchdogForward);
+    m_pausingBits.assign(GetNPorts(), 0);
+    m_headroom.assign(GetNPorts(), 0);
+    const uint32_t priorities = CountLossless();
+    for (uint32_t i = 0; i < GetNPorts() && priorities > 0; ++i)
+    {
+        if (!m_ports[i]->GetPeer())
+        {
+            continue; // FabricPort itself complains
+        }
+        if (!m_ports[i]->m_pfc)
+        {
+            m_buffer.SetLossy(i);
+            continue;
+        }
+        m_headroom[i] = HeadroomOf(i);
+        for (uint8_t priority = 0; priority < kPriorities; ++priority)
+        {
+            m_buffer.Reserve(i, priority, m_buffer.IsLossless(i, priority) ? m_headroom[i] : 0);
+        }
+    }
+    if (m_buffer.Reserved() + m_maxPacket > m_bufferSize)
+    {
+        throw ConfigError(
+            "node " + std::to_string(GetObject<Node>()->GetId()) + " FabricSwitch::BufferSize",
+            std::to_string(m_bufferSize) + " bytes cannot hold the PFC headroom of " +
+                std::to_string(m_buffer.Reserved()) + " bytes (" + std::to_string(GetNPorts()) +
+                " ports, " + std::to_string(priorities) + " lossless priorities, the largest " +
+                std::to_string(*std::max_element(m_headroom.begin(), m_headroom.end())) +
+                " bytes for one port)",
+            "at least " + std::to_string(m_buffer.Reserved() + m_maxPacket) + " bytes",
+            "a larger BufferSize, shorter wires, fewer LosslessPriorities, or Pfc false");
+    }
+    SetUpEcn();
+    m_checked = true;
+}
+
+uint32_t
+FabricSwitch::CountLossless() const
+{
+    uint32_t priorities = 0;
+    for (uint8_t priority = 0; priority < kPriorities; ++priority)
+    {
+        priorities += (m_lossless >> priority) & 1U;
+    }
+    return priorities;
+}
+
+uint64_t
+FabricSwitch::HeadroomOf(uint32_t port) const
+{
+    const SwitchPort& own = *m_ports[port];
+    const uint64_t headroom =
+        scaleacross::HeadroomBytes({own.GetWire()->GetDelay().GetPicoSeconds(),
+                                    own.GetPeer()->GetDataRate().GetBitRate(),
+                                    own.GetDataRate().GetBitRate(),
+                                    m_maxPacket,
+                                    CountLossless(),
+                                    own.PauseSize(),
+                                    m_response.GetPicoSeconds()});
+    return static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
+}
+
+void
+FabricSwitch::SetUpEcn()
+{
+    if (m_kmin > m_kmax)
+    {
+        throw ConfigError("node " + std::to_string(GetObject<Node>()->GetId()) +
+                              " FabricSwitch::EcnKmin",
+                          std::to_string(m_kmin) + " bytes are more than EcnKmax, " +
+                              std::to_string(m_kmax) + " bytes",
+                          "at most EcnKmax",
+                          "");
+    }
+    m_ecn = m_ecnAtDeparture ? 0 : m_ecnMask;
+    for (uint32_t i = 0; i < GetNPorts() && m_ecnMask != 0; ++i)
+    {
+        m_ports[i]->m_ecnDeparting = m_ecnAtDeparture ? m_ecnMask : 0;
+        scaleacross::EcnThresholds thresholds{m_kmin, m_kmax, m_pmax};
+        if (m_ecnReference.GetBitRate() > 0)
+        {
+            thresholds = thresholds.Scaled(m_ports[i]->GetDataRate().GetBitRate(),
+                                           m_ecnReference.GetBitRate());
+        }
+        m_ports[i]->m_ecn = std::make_unique<scaleacross::EcnMarker>(thresholds);
+        if (m_stream >= 0)
+        {
+            m_ports[i]->m_ecn->SetStream(m_stream + i);
+        }
+    }
+}
+
+int64_t
+FabricSwitch::AssignStreams(int64_t stream)
+{
+    m_stream = stream;
+    for (uint32_t i = 0; i < GetNPorts(); ++i)
+    {
+        if (m_ports[i]->m_ecn)
+        {
+            m_ports[i]->m_ecn->SetStream(stream + i);
+        }
+    }
+    return GetNPorts() + m_selector->AssignStreams(stream + GetNPorts());
+}
+
+uint64_t
+FabricSwitch::GetHeadroom(uint32_t port) const
+{
+    return m_headroom.at(port);
+}
+
+} // namespace ns3
