@@ -230,12 +230,12 @@ FabricEvents::Fail(const FabricTarget& target, Time at, Time until)
     else
     {
         Announce(wires, at);
-        At(at, Rank::Wires, [=]() { SetDown(target, wires, true); });
+        At(at, Rank::Wires, [this, target, wires]() { SetDown(target, wires, true); });
     }
     if (!until.IsZero())
     {
         Announce(wires, until);
-        At(until, Rank::Wires, [=]() { SetDown(target, wires, false); });
+        At(until, Rank::Wires, [this, target, wires]() { SetDown(target, wires, false); });
     }
 }
 
@@ -271,7 +271,7 @@ FabricEvents::Degrade(const FabricTarget& target, double factor, Time at, Time u
                           "let it fail instead, or leave it as it is");
     }
     const std::vector<uint32_t> wires = WiresOf(target);
-    const auto begin = [=]() {
+    const auto begin = [this, target, wires, factor]() {
         for (const uint32_t i : wires)
         {
             m_wires[i].factors.push_back(factor);
@@ -279,7 +279,7 @@ FabricEvents::Degrade(const FabricTarget& target, double factor, Time at, Time u
         SetRates(wires);
         Report(Step::Degrade, target.name);
     };
-    const auto end = [=]() {
+    const auto end = [this, target, wires, factor]() {
         for (const uint32_t i : wires)
         {
             auto& factors = m_wires[i].factors;

@@ -432,7 +432,7 @@ class AdaptiveTest : public TestCase
         std::vector<uint32_t> count(8);
         for (const uint16_t port : group.ports)
         {
-            g_queues.waits[port] = port % 2 == 0 ? 70 : 80;
+            g_queues.waits[port] = port % 2 == 0 ? 70'000 : 80'000;
         }
         for (uint32_t i = 0; i < 4000; ++i)
         {
@@ -445,8 +445,8 @@ class AdaptiveTest : public TestCase
             NS_TEST_ASSERT_MSG_EQ_TOL(count[i], expected, 0.123 * expected, "port " << i);
         }
 
-        // In multiples of 50 ps, 70 and 80 ps are equal: an eighth each, sqrt(4000 / 8 * 7/8) = 21.
-        all->SetGranularity(PicoSeconds(50));
+        // In multiples of 50 ns, 70 and 80 ns are equal: an eighth each, sqrt(4000 / 8 * 7/8) = 21.
+        all->SetGranularity(NanoSeconds(50));
         std::fill(count.begin(), count.end(), 0);
         for (uint32_t i = 0; i < 4000; ++i)
         {
