@@ -121,5 +121,35 @@ TEST(SiteRoute, NoWayIsAnErrorThatNamesBoth)
     }
 }
 
+TEST(SiteRoute, CountsOfWaysEndAtTheGreatestNumber)
+{
+    // A ring of 64 sites with 4 lanes: 4^32 = 2^64 ways along either side, one more than fits.
+    Pairs ring;
+    for (uint32_t i = 0; i < 64; i++)
+    {
+        ring.emplace_back(i, (i + 1) % 64);
+    }
+    ClusterSpec cluster = Sites(64, 0, ring);
+    for (CrossLinkSpec& link : cluster.crossLinks)
+    {
+        link.lanes = 4;
+    }
+    const SiteRoute opposite = RouteBetweenSites(cluster, 0, 32);
+    EXPECT_EQ(opposite.ways, UINT64_MAX);
+    // Spans 32 to 63 have the greater latencies: the longest way is back from 63 to 32, although
+    // the count of ways at site 0 was a multiple of 2^64 when it was found.
+    ASSERT_EQ(opposite.longest.size(), 32U);
+    EXPECT_EQ(opposite.longest.front().link, 63U);
+    EXPECT_EQ(opposite.longest.back().link, 32U);
+    // Two spans less: 4^31 in one direction, and no other as short.
+    EXPECT_EQ(RouteBetweenSites(cluster, 0, 31).ways, uint64_t{1} << 62);
+}
+
+TEST(SiteRoute, MayBeNone)
+{
+    EXPECT_FALSE(FindSiteRoute(Sites(3, 0, {{0, 1}}), 0, 2));
+    EXPECT_TRUE(FindSiteRoute(Sites(3, 0, {{0, 1}}), 1, 0));
+}
+
 } // namespace
 } // namespace scaleacross

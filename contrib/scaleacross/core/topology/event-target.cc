@@ -19,14 +19,6 @@ namespace
 constexpr char kPlane[] = "plane ";
 
 /// The switches at which spans begin are what planes consist of: plane i is number i of every site.
-bool
-IsTop(const ClusterSpec& cluster, const Vertex& vertex)
-{
-    return vertex.kind == VertexKind::Aggregation ||
-           (vertex.kind == VertexKind::Spine &&
-            cluster.buildings[vertex.site].fabric.aggregations == 0);
-}
-
 std::vector<uint32_t>
 SwitchesOfPlane(const ClusterSpec& cluster, const FabricGraph& graph, const std::string& name)
 {

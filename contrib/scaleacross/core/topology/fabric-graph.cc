@@ -2,6 +2,7 @@
 
 #include "core/topology/fabric-graph.h"
 
+#include "core/base/capped.h"
 #include "core/base/errors.h"
 #include "core/topology/site-route.h"
 
@@ -195,7 +196,7 @@ CrossPath(const ClusterSpec& cluster, uint32_t a, uint32_t b)
     }
     path.rates.insert(path.rates.end(), to.rates.rbegin(), to.rates.rend());
     path.loss = route.loss;
-    path.paths = from.up * route.ways * to.down;
+    path.paths = MultiplyCapped(from.up * to.down, route.ways);
     return path;
 }
 
@@ -240,6 +241,14 @@ BitRate
 LaneRate(const ClusterSpec& cluster, const CrossLinkSpec& link)
 {
     return link.capacity / (static_cast<double>(cluster.TopSwitches()) * link.lanes);
+}
+
+bool
+IsTop(const ClusterSpec& cluster, const Vertex& vertex)
+{
+    return vertex.kind == VertexKind::Aggregation ||
+           (vertex.kind == VertexKind::Spine &&
+            cluster.buildings[vertex.site].fabric.aggregations == 0);
 }
 
 FabricGraph

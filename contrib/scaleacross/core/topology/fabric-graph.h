@@ -96,6 +96,9 @@ uint32_t LeafOf(const BuildingSpec& building, uint32_t gpu);
 /// Rate of one lane of one plane of a span.
 BitRate LaneRate(const ClusterSpec& cluster, const CrossLinkSpec& link);
 
+/// Spans begin at switches of this kind.
+bool IsTop(const ClusterSpec& cluster, const Vertex& vertex);
+
 FabricGraph BuildFabricGraph(const ClusterSpec& cluster);
 
 /**
@@ -113,7 +116,7 @@ struct FabricPath
     /// Rates of the links in order, each of which stores and forwards a packet; empty for Node.
     std::vector<BitRate> rates;
     double loss{0};    //!< probability that a packet is lost on the way
-    uint64_t paths{1}; //!< equal-cost paths of one port
+    uint64_t paths{1}; //!< equal-cost paths of one port, at most UINT64_MAX
 };
 
 Tier TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);

@@ -2,6 +2,7 @@
 
 #include "core/topology/site-route.h"
 
+#include "core/base/capped.h"
 #include "core/base/errors.h"
 
 #include <algorithm>
@@ -62,19 +63,15 @@ DistancesTo(const std::vector<std::vector<Exit>>& exits, uint32_t to)
 
 } // namespace
 
-SiteRoute
-RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to)
+std::optional<SiteRoute>
+FindSiteRoute(const ClusterSpec& cluster, uint32_t from, uint32_t to)
 {
     SCALEACROSS_INVARIANT(from != to, cluster.SiteName(from) + " to itself");
     const std::vector<std::vector<Exit>> exits = ExitsOf(cluster);
     const Distances distances = DistancesTo(exits, to);
     if (distances.spans[from] == UINT32_MAX)
     {
-        throw ConfigError("cluster.links",
-                          "no spans lead from " + cluster.SiteName(from) + " to " +
-                              cluster.SiteName(to) + ", which have traffic for each other",
-                          "a way between every two sites",
-                          "add a link");
+        return std::nullopt;
     }
     const auto leadsOn = [&](uint32_t site, const Exit& exit) {
         return distances.spans[exit.to] + 1 == distances.spans[site];
@@ -94,6 +91,7 @@ RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to)
         }
         double lanes = 0;
         double sum = 0;
+        bool first = true;
         for (const Exit& exit : exits[site])
         {
             if (!leadsOn(site, exit))
@@ -101,12 +99,13 @@ RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to)
                 continue;
             }
             const CrossLinkSpec& link = cluster.crossLinks[exit.link];
-            if (ways[site] == 0 || latency[exit.to] + link.latency > latency[site])
+            if (first || latency[exit.to] + link.latency > latency[site])
             {
                 latency[site] = latency[exit.to] + link.latency;
                 slowest[site] = exit;
             }
-            ways[site] += link.lanes * ways[exit.to];
+            first = false;
+            ways[site] = AddCapped(ways[site], MultiplyCapped(link.lanes, ways[exit.to]));
             lanes += link.lanes;
             sum += link.lanes * (1.0 - link.loss) * arrives[exit.to];
         }
@@ -145,6 +144,21 @@ RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to)
         route.longest.push_back({slowest[site].link, slowest[site].forward});
     }
     return route;
+}
+
+SiteRoute
+RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to)
+{
+    std::optional<SiteRoute> route = FindSiteRoute(cluster, from, to);
+    if (!route)
+    {
+        throw ConfigError("cluster.links",
+                          "no spans lead from " + cluster.SiteName(from) + " to " +
+                              cluster.SiteName(to) + ", which have traffic for each other",
+                          "a way between every two sites",
+                          "add a link");
+    }
+    return *std::move(route);
 }
 
 } // namespace scaleacross

@@ -7,6 +7,7 @@
 #include "core/spec/cluster-spec.h"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -40,9 +41,13 @@ struct SiteRoute
 
     std::vector<Use> uses;
     std::vector<Hop> longest;
-    uint64_t ways{0}; //!< ways of one plane: sum over the site sequences of the product of lanes
-    double loss{0};   //!< probability that a packet is lost on its way, mean over the ways
+    /// Ways of one plane: sum over the site sequences of the product of lanes; at most UINT64_MAX.
+    uint64_t ways{0};
+    double loss{0}; //!< probability that a packet is lost on its way, mean over the ways
 };
+
+/// Empty if no spans lead from one to the other. Domain: from is not to.
+std::optional<SiteRoute> FindSiteRoute(const ClusterSpec& cluster, uint32_t from, uint32_t to);
 
 /// Throws ConfigError if no spans lead from one to the other. Domain: from is not to.
 SiteRoute RouteBetweenSites(const ClusterSpec& cluster, uint32_t from, uint32_t to);
