@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -96,44 +98,258 @@ TEST(EventTarget, WhatBelongsToIt)
     }
 }
 
+CutShares
+SharesOf(const Scenario& scenario, Multipath multipath = Multipath::SprayRoundRobin)
+{
+    return CutsLeft(scenario.cluster, scenario.events).Shares(multipath);
+}
+
+/// "[{kind: link-failure, target: T, at: 0s}, ...]".
+std::string
+LinksDown(const std::vector<std::string>& targets)
+{
+    std::string events;
+    for (const std::string& target : targets)
+    {
+        events += (events.empty() ? "" : ", ") + std::string("{kind: link-failure, at: 0s, ") +
+                  "target: " + target + "}";
+    }
+    return "[" + events + "]";
+}
+
 TEST(CutShares, WhatEventsLeave)
 {
     const auto expect = [](const std::string& events, double leafC, double links, double capacity) {
-        const CutShares shares(Read(events));
+        const CutShares shares = SharesOf(Read(events));
         EXPECT_DOUBLE_EQ(shares.Leaf(0).capacity, 1.0) << events;
         EXPECT_DOUBLE_EQ(shares.Leaf(1).capacity, leafC) << events;
         EXPECT_DOUBLE_EQ(shares.Span(0).links, links) << events;
         EXPECT_DOUBLE_EQ(shares.Span(0).capacity, capacity) << events;
     };
     expect("[]", 1, 1, 1);
-    // One of 8 links between the buildings.
-    expect("[{kind: link-failure, target: a--b/spine3--c/spine3#2, at: 0s}]", 1, 0.875, 0.875);
+    // One of 8 links between the buildings: spine 3 still has a quarter of the traffic, on one lane
+    // where a lane had an eighth.
+    expect(LinksDown({"a--b/spine3--c/spine3#2"}), 1, 0.875, 0.5);
     // One of 4 spines, and with it one of 4 uplinks of every leaf there.
     expect("[{kind: switch-failure, target: c/spine1, at: 0s}]", 0.75, 0.75, 0.75);
     // One leaf has 3 of 4 uplinks: the slowest counts.
-    expect("[{kind: link-failure, target: c/leaf1--c/spine1, at: 0s}]", 0.75, 1, 1);
+    expect(LinksDown({"c/leaf1--c/spine1"}), 0.75, 1, 1);
     // Flows are spread over all 8, and those over the slow one take twice as long.
     expect("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]", 1, 1, 0.5);
-    // Both: 7 links, as slow as the slowest.
+    // Spine 0 has two lanes as slow as the slower, spine 1 one: a quarter of the traffic takes
+    // twice as long at either.
     expect("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5},"
            " {kind: link-failure, target: a--b/spine1--c/spine1, at: 0s}]",
            1,
            0.875,
-           0.4375);
+           0.5);
+    // Without both lanes of spine 1, three spines have a third of the traffic each, and the slow
+    // lane of spine 0 a sixth at half its rate: an eighth took 1, a sixth takes 8 / 6 x 2.
+    expect("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5},"
+           " {kind: link-failure, target: a--b/spine1--c/spine1, at: 0s},"
+           " {kind: link-failure, target: a--b/spine1--c/spine1#2, at: 0s}]",
+           1,
+           0.75,
+           6.0 / 16);
+}
+
+TEST(CutShares, TrafficAvoidsTopSwitchesWithoutAWayOn)
+{
+    // No lane at spine 1: what crosses enters the fabric by 3 of 4 uplinks on both sides, and the
+    // rest uses all of them.
+    const CutShares link =
+        SharesOf(Read(LinksDown({"a--b/spine1--c/spine1", "a--b/spine1--c/spine1#2"})));
+    EXPECT_DOUBLE_EQ(link.Leaf(0).capacity, 1);
+    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 1).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 1).links, 0.75);
+    EXPECT_DOUBLE_EQ(link.LeafTowards(1, 0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 0).capacity, 1);
+    // As long as it has one, it is used.
+    const CutShares lane = SharesOf(Read(LinksDown({"a--b/spine1--c/spine1"})));
+    EXPECT_DOUBLE_EQ(lane.LeafTowards(0, 1).capacity, 1);
+    // The switch itself: on the far side too.
+    const CutShares spine = SharesOf(Read("[{kind: switch-failure, target: c/spine1, at: 0s}]"));
+    EXPECT_DOUBLE_EQ(spine.Leaf(0).capacity, 1);
+    EXPECT_DOUBLE_EQ(spine.LeafTowards(0, 1).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(spine.LeafTowards(1, 0).capacity, 0.75);
+    // A leaf that misses one uplink here and another one by what fails there: 2 of 4; by the same
+    // one: 3 of 4.
+    const std::vector<std::string> lanes{"a--b/spine1--c/spine1", "a--b/spine1--c/spine1#2"};
+    for (const auto& [spineHere, left] : {std::pair("0", 0.5), {"1", 0.75}})
+    {
+        std::vector<std::string> targets = lanes;
+        targets.push_back(std::string("a--b/leaf2--a--b/spine") + spineHere);
+        const CutShares both = SharesOf(Read(LinksDown(targets)));
+        EXPECT_DOUBLE_EQ(both.Leaf(0).capacity, 0.75);
+        EXPECT_DOUBLE_EQ(both.LeafTowards(0, 1).capacity, left);
+    }
+}
+
+/// Two buildings of 32 GPUs (8 to a server) with a given fabric, and one lane at every top switch.
+Scenario
+ReadFabrics(const std::string& fabric, const std::string& events)
+{
+    const std::string study = R"(
+model: llama3-8b
+workload: {sequence: 1024, global_batch: 64}
+cluster:
+  buildings:
+    - {name: a, gpus: 32, gpu: h100, fabric: {)" +
+                              fabric + R"(}}
+    - {name: b, gpus: 32, gpu: h100, fabric: {)" +
+                              fabric + R"(}}
+  cross: {distance: 10km, capacity: 800Gbps}
+events: )" + events + "\n";
+    return ParseStudy(study, "s.yaml").scenario;
+}
+
+TEST(CutShares, PlanesAreCutsOfTheirOwn)
+{
+    // Half of the traffic is in plane 0, which has one of its two top switches left: a half, and
+    // not 3 / 4.
+    const Scenario half =
+        ReadFabrics("planes: 2, spines: 2", "[{kind: plane-failure, target: plane 0, at: 0s}]");
+    EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).links, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(half).Leaf(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(half, Multipath::Ucmp).Span(0).capacity, 0.5);
+    // One spine in each plane: port 0 of every NIC has no way.
+    try
+    {
+        SharesOf(ReadFabrics("planes: 2, spines: 1", LinksDown({"a/spine0--b/spine0"})));
+        FAIL();
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_EQ(error.Problem(), "they leave a and b in fabric plane 0 without a link");
+    }
+    // Three stages, two planes of two zones, two spines and two aggregation switches each: spines
+    // 4 to 7 and aggregation switches 2 and 3 are those of plane 1. Of the four uplinks of plane
+    // 1's second zone one is down: its spine still has half of what leaves the zone, on one link.
+    const std::string stages =
+        "planes: 2, spines: 2, aggregations: 2, nodes_per_pod: 1, pods_per_zone: 2";
+    const Scenario zone = ReadFabrics(stages, LinksDown({"a/spine6--a/agg3"}));
+    EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(1).capacity, 1);
+    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath::Ucmp).Zone(0).capacity, 0.75);
+    // All four: named as what it is.
+    try
+    {
+        SharesOf(ReadFabrics(
+            stages,
+            LinksDown(
+                {"a/spine6--a/agg2", "a/spine6--a/agg3", "a/spine7--a/agg2", "a/spine7--a/agg3"})));
+        FAIL();
+    }
+    catch (const ConfigError& error)
+    {
+        EXPECT_EQ(error.Problem(), "they leave zone 1 of a in fabric plane 1 without a link");
+    }
+}
+
+TEST(CutShares, EverySwitchHasItsOwnUplinks)
+{
+    // 16 spines with 16 uplinks each; one uplink is down: its spine has a sixteenth of the traffic
+    // on 15 links.
+    const std::string stages = "spines: 16, aggregations: 16, nodes_per_pod: 1, pods_per_zone: 2";
+    const Scenario one = ReadFabrics(stages, LinksDown({"a/spine3--a/agg5"}));
+    EXPECT_DOUBLE_EQ(SharesOf(one).Zone(0).capacity, 15.0 / 16);
+    EXPECT_DOUBLE_EQ(SharesOf(one).Zone(0).links, 255.0 / 256);
+    // Two zones of two spines: aggregation switch 0 can come down to zone 0 only by spine 1, with
+    // half of what comes; the way up from spine 0 is as narrow. With both spines' links to it gone,
+    // everything goes by aggregation switch 1: a half.
+    const std::string small = "spines: 2, aggregations: 2, nodes_per_pod: 1, pods_per_zone: 2";
+    EXPECT_DOUBLE_EQ(SharesOf(ReadFabrics(small, LinksDown({"a/spine0--a/agg0"}))).Zone(0).capacity,
+                     0.5);
+    EXPECT_DOUBLE_EQ(
+        SharesOf(ReadFabrics(small, LinksDown({"a/spine0--a/agg0", "a/spine1--a/agg0"})))
+            .Zone(0)
+            .capacity,
+        0.5);
+    // Four spines, two aggregation switches, agg0 with one link to the zone: spine 0 carries a
+    // quarter of what leaves on two links, the others on one: 4 x 1 / 8; what enters comes by agg0
+    // for one half, on one link of four: 2 x 1 / 8.
+    const std::string wide = "spines: 4, aggregations: 2, nodes_per_pod: 1, pods_per_zone: 2";
+    EXPECT_DOUBLE_EQ(
+        SharesOf(
+            ReadFabrics(wide,
+                        LinksDown({"a/spine1--a/agg0", "a/spine2--a/agg0", "a/spine3--a/agg0"})))
+            .Zone(0)
+            .capacity,
+        0.25);
+    // No lane at aggregation switch 0: what crosses leaves every spine by one of its two uplinks.
+    const CutShares towards = SharesOf(ReadFabrics(small, LinksDown({"a/agg0--b/agg0"})));
+    EXPECT_DOUBLE_EQ(towards.Zone(0).capacity, 1);
+    EXPECT_DOUBLE_EQ(towards.ZoneTowards(0, 1).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(towards.LeafTowards(0, 1).capacity, 1);
 }
 
 TEST(CutShares, SomeSpreadInProportion)
 {
     // One of 8 links has half its rate: 7.5 / 8.
-    Scenario scenario =
+    const Scenario slow =
         Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]");
+    // One of 8 is down.
+    const Scenario down = Read(LinksDown({"a--b/spine3--c/spine3#2"}));
     for (const Multipath multipath : {Multipath::Ucmp, Multipath::SprayAdaptive})
     {
-        scenario.network.multipath = multipath;
-        EXPECT_DOUBLE_EQ(CutShares(scenario).Span(0).capacity, 7.5 / 8);
+        EXPECT_DOUBLE_EQ(SharesOf(slow, multipath).Span(0).capacity, 7.5 / 8);
+        EXPECT_DOUBLE_EQ(SharesOf(down, multipath).Span(0).capacity, 0.875);
     }
-    scenario.network.multipath = Multipath::SprayRoundRobin;
-    EXPECT_DOUBLE_EQ(CutShares(scenario).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(slow).Span(0).capacity, 0.5);
+}
+
+/// Four buildings with two top switches and two lanes each, joined as `cross` says.
+std::string
+RefusalAmong(const std::string& cross, const std::string& events)
+{
+    const std::string study = R"(
+model: llama3-8b
+workload: {sequence: 1024, global_batch: 32}
+cluster:
+  buildings: {count: 4, name: b, gpus: 8, gpu: h100, fabric: {spines: 2}}
+  cross: {distance: 10km, capacity: 800Gbps, lanes: 2, shape: )" +
+                              cross + "}\nevents: " + events + "\n";
+    const Scenario scenario = ParseStudy(study, "s.yaml").scenario;
+    try
+    {
+        SharesOf(scenario);
+    }
+    catch (const ConfigError& error)
+    {
+        return error.Where() + ": " + error.Problem() + " -> " + error.Remedy();
+    }
+    return std::string();
+}
+
+TEST(CutShares, OtherWaysBetweenSitesAreRefused)
+{
+    const std::string lane = LinksDown({"b1/spine0--b2/spine0"});
+    const std::string both = LinksDown({"b1/spine0--b2/spine0", "b1/spine0--b2/spine0#2"});
+    // In a ring of four, b1 sends to b3 over b2 and b4: by three lanes in place of four.
+    EXPECT_EQ(RefusalAmong("ring", lane),
+              "events: they take links between b1 and b2, and traffic from b1 to b3 passes several "
+              "spans and takes other ways then, which the analytical engine does not follow -> use "
+              "--engine packet");
+    // In a line there is no other way; but without both lanes top switch 0 of b2 and b3 loses b1's
+    // traffic as well.
+    EXPECT_EQ(RefusalAmong("line", lane), "");
+    EXPECT_NE(RefusalAmong("line", both), "");
+    EXPECT_NE(RefusalAmong("line", "[{kind: switch-failure, target: b3/spine1, at: 0s}]"), "");
+    // In a mesh all are neighbours.
+    EXPECT_EQ(RefusalAmong("mesh", both), "");
+    // One hub: a way passes two spans. It is gone everywhere: as a plane.
+    EXPECT_NE(RefusalAmong("hub", LinksDown({"b1/spine0--hub/agg0", "b1/spine0--hub/agg0#2"})), "");
+    EXPECT_EQ(RefusalAmong("hub", "[{kind: switch-failure, target: hub/agg0, at: 0s}]"), "");
+    // Slower links change no routes; planes fail everywhere.
+    for (const char* shape : {"ring", "line", "mesh", "hub"})
+    {
+        EXPECT_EQ(RefusalAmong(shape, "[{kind: plane-failure, target: plane 0, at: 0s}]"), "");
+        EXPECT_EQ(
+            RefusalAmong(shape, "[{kind: degradation, target: b1/spine0, at: 0s, factor: 0.5}]")
+                .find("other ways"),
+            std::string::npos);
+    }
 }
 
 TEST(CutShares, RefusesWhatItCannotCompute)
@@ -141,7 +357,7 @@ TEST(CutShares, RefusesWhatItCannotCompute)
     const auto refusal = [](const std::string& events) {
         try
         {
-            CutShares shares(Read(events));
+            SharesOf(Read(events));
         }
         catch (const ConfigError& error)
         {

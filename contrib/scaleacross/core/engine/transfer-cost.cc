@@ -51,7 +51,7 @@ TransferCost::Alone() const
 NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
     : m_scenario(scenario),
       m_layout(layout),
-      m_shares(scenario)
+      m_shares(CutsLeft(scenario.cluster, scenario.events).Shares(scenario.network.multipath))
 {
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
@@ -173,20 +173,21 @@ NetworkModel::LoadCuts(CutLoads& loads,
                        double pairs,
                        double wireBytes) const
 {
-    // `left` is what events leave of the capacity and the links.
+    // `left` is what events leave of the capacity, `usable` what of it such flows can use.
     const auto add = [&](uint32_t cut,
                          double parts,
                          BitRate capacity,
                          uint32_t links,
                          const CutShare& left,
+                         const CutShare& usable,
                          double n) {
         CutLoad& load = loads[cut];
-        load.bytes += n * wireBytes;
+        load.bytes += n * wireBytes * left.capacity / usable.capacity;
         load.flows += n;
         load.pairs = std::min(load.pairs, pairs);
         load.parts = parts;
         load.capacity = capacity * left.capacity;
-        load.links = static_cast<uint32_t>(std::lround(links * left.links));
+        load.links = static_cast<uint32_t>(std::lround(links * usable.links));
     };
     if (path.tier < Tier::Zone)
     {
@@ -194,6 +195,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
     }
     const ClusterSpec& cluster = m_scenario.cluster;
     const uint32_t a = m_layout.BuildingOf(from);
+    const uint32_t b = m_layout.BuildingOf(to);
     const FabricShape& shape = m_shapes[a];
     const uint32_t stage = m_layout.StageOf(from);
     const uint32_t pod = shape.nicsPerLeaf * shape.leavesPerPod;
@@ -204,6 +206,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
         shape.uplinkRate * leafLinks,
         leafLinks,
         m_shares.Leaf(a),
+        m_shares.LeafTowards(a, b),
         flows);
     if (path.tier > Tier::Zone && shape.aggregations > 0)
     {
@@ -214,17 +217,19 @@ NetworkModel::LoadCuts(CutLoads& loads,
             shape.zoneUplinkRate * zoneLinks,
             zoneLinks,
             m_shares.Zone(a),
+            m_shares.ZoneTowards(a, b),
             flows);
     }
     if (path.tier == Tier::Cross)
     {
-        for (const SiteRoute::Use& use : RouteBetween(a, m_layout.BuildingOf(to)).uses)
+        for (const SiteRoute::Use& use : RouteBetween(a, b).uses)
         {
             const CrossLinkSpec& link = cluster.crossLinks[use.link];
             add(m_spanCuts + 2 * use.link + (use.forward ? 0 : 1),
                 1,
                 link.capacity,
                 cluster.TopSwitches() * link.lanes,
+                m_shares.Span(use.link),
                 m_shares.Span(use.link),
                 flows * use.share);
         }

@@ -7,11 +7,11 @@
 #include "core/topology/event-target.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/site-route.h"
 
 #include <algorithm>
-#include <map>
+#include <limits>
 #include <string>
-#include <utility>
 
 namespace scaleacross
 {
@@ -21,12 +21,14 @@ namespace
 
 /// By link: what part of its rate is left while all events hold; 0 if it is down.
 std::vector<double>
-PartsLeft(const Scenario& scenario, const FabricGraph& graph)
+PartsLeft(const ClusterSpec& cluster,
+          const std::vector<EventSpec>& events,
+          const FabricGraph& graph)
 {
     std::vector<double> parts(graph.links.size(), 1.0);
-    for (size_t i = 0; i < scenario.events.size(); i++)
+    for (size_t i = 0; i < events.size(); i++)
     {
-        const EventSpec& event = scenario.events[i];
+        const EventSpec& event = events[i];
         const std::string where = "events." + std::to_string(i);
         if (!event.IsConstant())
         {
@@ -37,13 +39,13 @@ PartsLeft(const Scenario& scenario, const FabricGraph& graph)
                               "failures and degradations at 0s without an end",
                               "use --engine packet");
         }
-        for (const uint32_t l : TargetOf(scenario.cluster, graph, event, where).links)
+        for (const uint32_t l : TargetOf(cluster, graph, event, where).links)
         {
             if (graph.links[l].kind == LinkKind::NicToLeaf)
             {
                 throw ConfigError(where,
                                   Quoted(event.target) + " has links of NICs (" +
-                                      LinkName(scenario.cluster, graph, l) +
+                                      LinkName(cluster, graph, l) +
                                       "), and the analytical engine takes all NICs of a building "
                                       "to be equal",
                                   "links between switches",
@@ -55,36 +57,53 @@ PartsLeft(const Scenario& scenario, const FabricGraph& graph)
     return parts;
 }
 
-/// The links of one cut, which are equal without events.
-struct Cut
+/// The links of one switch in a cut, which are equal without events.
+struct Fan
 {
-    uint32_t all{0};
     uint32_t left{0};
     double slowest{1};
-    double sum{0};
-    std::string name; //!< what would be cut off
+};
 
-    void Add(double part)
+class Cut
+{
+  public:
+    void Add(uint32_t fan, double part)
     {
-        all++;
-        left += part > 0 ? 1 : 0;
-        slowest = part > 0 ? std::min(slowest, part) : slowest;
-        sum += part;
+        m_all++;
+        m_sum += part;
+        if (part > 0)
+        {
+            m_left++;
+            Fan& links = m_fans[fan];
+            links.left++;
+            links.slowest = std::min(links.slowest, part);
+        }
     }
 
-    /// `proportional`: links are used for what they carry, not equally.
-    CutShare Share(bool proportional) const
+    /// `name`: what would be cut off.
+    CutShare Share(bool proportional, const std::string& name) const
     {
-        if (left == 0)
+        if (m_fans.empty())
         {
             throw ConfigError("events",
                               "they leave " + name + " without a link",
                               "at least one link of every cut",
                               "let less fail, or use --engine packet");
         }
-        const double links = static_cast<double>(left) / all;
-        return {proportional ? sum / all : links * slowest, links};
+        double least = std::numeric_limits<double>::infinity();
+        for (const auto& [key, fan] : m_fans)
+        {
+            least = std::min(least, fan.left * fan.slowest);
+        }
+        const double used = proportional ? m_sum : static_cast<double>(m_fans.size()) * least;
+        return {used / m_all, static_cast<double>(m_left) / m_all};
     }
+
+  private:
+    uint32_t m_all{0};
+    uint32_t m_left{0};
+    double m_sum{0};
+    std::map<uint32_t, Fan> m_fans; //!< with a link left
 };
 
 void
@@ -93,68 +112,276 @@ TakeLeast(CutShare& least, const CutShare& share)
     least = share.capacity < least.capacity ? share : least;
 }
 
-} // namespace
-
-CutShares::CutShares(const Scenario& scenario)
-    : m_leaf(scenario.cluster.buildings.size()),
-      m_zone(scenario.cluster.buildings.size()),
-      m_span(scenario.cluster.crossLinks.size())
+/// What the links of one building, or of all, leave of cuts.
+class Cuts
 {
-    if (!scenario.events.empty())
+  public:
+    Cuts(const ClusterSpec& cluster, const FabricGraph& graph)
+        : m_cluster(cluster),
+          m_graph(graph),
+          m_topsPerPlane(cluster.TopSwitches() / cluster.buildings.front().fabric.planes)
     {
-        Apply(scenario);
+        for (const BuildingSpec& building : cluster.buildings)
+        {
+            m_shapes.push_back(ShapeOf(building));
+        }
     }
-}
 
-void
-CutShares::Apply(const Scenario& scenario)
-{
-    const ClusterSpec& cluster = scenario.cluster;
-    const Multipath multipath = scenario.network.multipath;
-    const bool proportional = multipath == Multipath::Ucmp || multipath == Multipath::SprayAdaptive;
-    const FabricGraph graph = BuildFabricGraph(cluster);
-    const std::vector<double> parts = PartsLeft(scenario, graph);
-    std::vector<FabricShape> shapes;
-    for (const BuildingSpec& building : cluster.buildings)
+    void Add(uint32_t l, double part)
     {
-        shapes.push_back(ShapeOf(building));
-    }
-    std::map<uint32_t, Cut> leaves;                     // by vertex
-    std::map<std::pair<uint32_t, uint32_t>, Cut> zones; // by building and number
-    std::map<uint32_t, Cut> spans;
-    for (size_t i = 0; i < graph.links.size(); i++)
-    {
-        const FabricLink& link = graph.links[i];
-        const Vertex& below = graph.vertices[link.a];
+        const FabricLink& link = m_graph.links[l];
+        const Vertex& below = m_graph.vertices[link.a];
         if (link.kind == LinkKind::LeafToSpine)
         {
-            leaves[link.a].Add(parts[i]);
+            m_leaves[link.a].Add(l, part);
         }
         else if (link.kind == LinkKind::SpineToAggregation)
         {
-            const FabricShape& shape = shapes[below.site];
-            zones[{below.site, below.index / shape.spines % shape.zones}].Add(parts[i]);
+            const std::pair zone{below.site, below.index / m_shapes[below.site].spines};
+            m_zonesUp[zone].Add(link.a, part);
+            m_zonesDown[zone].Add(link.b, part);
         }
         else if (link.kind == LinkKind::Cross)
         {
-            spans[link.span].Add(parts[i]);
+            m_spans[{link.span, below.index / m_topsPerPlane}].Add(link.a, part);
         }
     }
-    for (auto& [vertex, cut] : leaves)
+
+    /// The least of the leaves that were added; `to` says where the traffic goes.
+    CutShare Leaf(bool proportional, const std::string& to = "") const
     {
-        cut.name = VertexName(cluster, graph.vertices[vertex]);
-        TakeLeast(m_leaf[graph.vertices[vertex].site], cut.Share(proportional));
+        CutShare least;
+        for (const auto& [vertex, cut] : m_leaves)
+        {
+            const std::string name = VertexName(m_cluster, m_graph.vertices[vertex]);
+            TakeLeast(least, cut.Share(proportional, name + to));
+        }
+        return least;
     }
-    for (auto& [zone, cut] : zones)
+
+    CutShare Zone(bool proportional, const std::string& to = "") const
     {
-        cut.name = "zone " + std::to_string(zone.second) + " of " + cluster.SiteName(zone.first);
-        TakeLeast(m_zone[zone.first], cut.Share(proportional));
+        CutShare least;
+        for (const auto* cuts : {&m_zonesUp, &m_zonesDown})
+        {
+            for (const auto& [zone, cut] : *cuts)
+            {
+                const uint32_t zones = m_shapes[zone.first].zones;
+                const std::string name = "zone " + std::to_string(zone.second % zones) + " of " +
+                                         m_cluster.SiteName(zone.first);
+                TakeLeast(least, cut.Share(proportional, name + OfPlane(zone.second / zones) + to));
+            }
+        }
+        return least;
     }
-    for (auto& [span, cut] : spans)
+
+    void Spans(bool proportional, std::vector<CutShare>& least) const
     {
-        const CrossLinkSpec& link = cluster.crossLinks[span];
-        cut.name = cluster.SiteName(link.a) + " and " + cluster.SiteName(link.b);
-        m_span[span] = cut.Share(proportional);
+        for (const auto& [key, cut] : m_spans)
+        {
+            const CrossLinkSpec& link = m_cluster.crossLinks[key.first];
+            const std::string name =
+                m_cluster.SiteName(link.a) + " and " + m_cluster.SiteName(link.b);
+            TakeLeast(least[key.first], cut.Share(proportional, name + OfPlane(key.second)));
+        }
+    }
+
+  private:
+    std::string OfPlane(uint32_t plane) const
+    {
+        return m_cluster.buildings.front().fabric.planes == 1
+                   ? ""
+                   : " in fabric plane " + std::to_string(plane);
+    }
+
+    const ClusterSpec& m_cluster;
+    const FabricGraph& m_graph;
+    uint32_t m_topsPerPlane;
+    std::vector<FabricShape> m_shapes;
+    std::map<uint32_t, Cut> m_leaves; //!< by vertex
+    std::map<std::pair<uint32_t, uint32_t>, Cut>
+        m_zonesUp; //!< by building, and plane x zones + zone
+    std::map<std::pair<uint32_t, uint32_t>, Cut> m_zonesDown;
+    std::map<std::pair<uint32_t, uint32_t>, Cut> m_spans; //!< by span and plane
+};
+
+/// Lanes that are lost, by span and top switch.
+class LanesLost
+{
+  public:
+    LanesLost(const ClusterSpec& cluster,
+              const FabricGraph& graph,
+              const std::vector<double>& parts)
+        : m_cluster(cluster),
+          m_lost(cluster.crossLinks.size(), std::vector<uint32_t>(cluster.TopSwitches(), 0))
+    {
+        for (size_t l = 0; l < parts.size(); l++)
+        {
+            const FabricLink& link = graph.links[l];
+            if (link.kind == LinkKind::Cross && parts[l] == 0)
+            {
+                m_lost[link.span][graph.vertices[link.a].index]++;
+                m_any = true;
+            }
+        }
+    }
+
+    bool Any() const
+    {
+        return m_any;
+    }
+
+    /// By top switch: it has a lane left on all spans of the route.
+    std::vector<bool> Passing(const SiteRoute& route) const
+    {
+        std::vector<bool> passes(m_cluster.TopSwitches(), true);
+        for (uint32_t top = 0; top < passes.size(); top++)
+        {
+            for (const SiteRoute::Use& use : route.uses)
+            {
+                passes[top] = passes[top] && !IsGone(use.link, top);
+            }
+        }
+        return passes;
+    }
+
+    /**
+     * Throws ConfigError if the traffic of a route is spread differently over spans than without
+     * events. Between neighbours there is one span and nothing to choose. On a longer way, a top
+     * switch with fewer lanes to one site sends more to another one; and one that cannot go on
+     * leaves all spans of its way to the others. Only if it is gone everywhere do all spans lose
+     * the same.
+     */
+    void Check(const SiteRoute& route, uint32_t from, uint32_t to) const
+    {
+        if (route.longest.size() < 2)
+        {
+            return;
+        }
+        const bool choice = route.uses.size() > route.longest.size();
+        for (uint32_t top = 0; top < m_cluster.TopSwitches(); top++)
+        {
+            if (IsGoneEverywhere(top))
+            {
+                continue;
+            }
+            for (const SiteRoute::Use& use : route.uses)
+            {
+                if (IsGone(use.link, top) || (choice && m_lost[use.link][top] > 0))
+                {
+                    const CrossLinkSpec& link = m_cluster.crossLinks[use.link];
+                    throw ConfigError(
+                        "events",
+                        "they take links between " + m_cluster.SiteName(link.a) + " and " +
+                            m_cluster.SiteName(link.b) + ", and traffic from " +
+                            m_cluster.SiteName(from) + " to " + m_cluster.SiteName(to) +
+                            " passes several spans and takes other ways then, which the analytical "
+                            "engine does not follow",
+                        "lost links between sites whose traffic passes no other span, or a plane",
+                        "use --engine packet");
+                }
+            }
+        }
+    }
+
+  private:
+    bool IsGone(uint32_t span, uint32_t top) const
+    {
+        return m_lost[span][top] == m_cluster.crossLinks[span].lanes;
+    }
+
+    bool IsGoneEverywhere(uint32_t top) const
+    {
+        for (uint32_t span = 0; span < m_lost.size(); span++)
+        {
+            if (!IsGone(span, top))
+            {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    const ClusterSpec& m_cluster;
+    std::vector<std::vector<uint32_t>> m_lost;
+    bool m_any{false};
+};
+
+} // namespace
+
+CutShares::CutShares(const ClusterSpec& cluster)
+    : m_leaf(cluster.buildings.size()),
+      m_zone(cluster.buildings.size()),
+      m_span(cluster.crossLinks.size())
+{
+}
+
+CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& events)
+    : m_equal(cluster),
+      m_proportional(cluster)
+{
+    if (events.empty())
+    {
+        return;
+    }
+    const FabricGraph graph = BuildFabricGraph(cluster);
+    const std::vector<double> parts = PartsLeft(cluster, events, graph);
+    const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
+    std::vector<Cuts> cuts(buildings, Cuts(cluster, graph)); // of one building each
+    std::vector<std::vector<uint32_t>> links(buildings);
+    Cuts spans(cluster, graph);
+    for (uint32_t l = 0; l < graph.links.size(); l++)
+    {
+        if (graph.links[l].kind == LinkKind::Cross)
+        {
+            spans.Add(l, parts[l]);
+            continue;
+        }
+        const uint32_t site = graph.vertices[graph.links[l].a].site;
+        cuts[site].Add(l, parts[l]);
+        links[site].push_back(l);
+    }
+    for (const bool proportional : {false, true})
+    {
+        CutShares& shares = proportional ? m_proportional : m_equal;
+        for (uint32_t b = 0; b < buildings; b++)
+        {
+            shares.m_leaf[b] = cuts[b].Leaf(proportional);
+            shares.m_zone[b] = cuts[b].Zone(proportional);
+        }
+        spans.Spans(proportional, shares.m_span);
+    }
+
+    const LanesLost lost(cluster, graph, parts);
+    for (uint32_t a = 0; lost.Any() && a < buildings; a++)
+    {
+        for (uint32_t b = 0; b < buildings; b++)
+        {
+            const auto route = a == b ? std::nullopt : FindSiteRoute(cluster, a, b);
+            if (!route)
+            {
+                continue; // of two buildings that are not joined, no plan can have traffic
+            }
+            lost.Check(*route, a, b);
+            const std::vector<bool> passes = lost.Passing(*route);
+            if (std::find(passes.begin(), passes.end(), false) == passes.end())
+            {
+                continue;
+            }
+            Cuts towards(cluster, graph);
+            for (const uint32_t l : links[a])
+            {
+                const Vertex& above = graph.vertices[graph.links[l].b];
+                towards.Add(l, !IsTop(cluster, above) || passes[above.index] ? parts[l] : 0.0);
+            }
+            const std::string to = " towards " + cluster.SiteName(b);
+            for (const bool proportional : {false, true})
+            {
+                CutShares& shares = proportional ? m_proportional : m_equal;
+                shares.m_leafTowards[{a, b}] = towards.Leaf(proportional, to);
+                shares.m_zoneTowards[{a, b}] = towards.Zone(proportional, to);
+            }
+        }
     }
 }
 
