@@ -31,7 +31,8 @@ PARTS = [
     ("bubble", "bubble", "#d9d9d9", "black"),
 ]
 GREY = "#595959"
-NETWORK_COLUMNS = ["multipath", "qps", "collective"]  # as ordered in the label of a ranked plan
+# As ordered in the label of a ranked plan.
+NETWORK_COLUMNS = ["multipath", "recovery", "qps", "balance", "collective"]
 
 # Inches.
 WIDTH, LEFT, RIGHT, ROW, BOTTOM = 9.0, 1.25, 0.2, 0.68, 0.55

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
+#include "core/spec/plan-fields.h"
 #include "core/store/database.h"
 #include "core/store/key.h"
+#include "core/store/run-store.h"
 #include "core/store/schema.h"
 
 #include <filesystem>
 #include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <unistd.h>
@@ -82,6 +85,69 @@ TEST_F(DatabaseTest, NewFileHasTheSchema)
 TEST_F(DatabaseTest, HasOneMigrationPerVersion)
 {
     EXPECT_EQ(Migrations().size(), static_cast<size_t>(kSchemaVersion));
+}
+
+TEST_F(DatabaseTest, FillsColumnsOfOlderPlans)
+{
+    {
+        SQLite::Database old(PathOf("old.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        old.exec(Migrations()[0]);
+        old.exec("PRAGMA application_id = 1396919361"); // "SCLA"
+        old.exec("PRAGMA user_version = 1");
+        const auto add = [&old](const std::string& hash, const std::string& text) {
+            old.exec("INSERT INTO plan VALUES (NULL, '" + hash + "', '" + text +
+                     "', 'label', 1, 1, 1, 1, 1, 'dp', 'ddp', 'no', '1f1b', 1, 1, 0, 'none', "
+                     "'ring', 'ecmp', 16)");
+        };
+        add("a", "tp=1 multipath=ecmp qps=16 collective=ring");
+        add("b", "tp=1 recovery=selective-repeat qps=16 balance=dqplb collective=ring");
+        add("c", "tp=1 recovery=go-back-n qps=16 tiers.cross.balance=spray balance=split");
+    }
+    Database database(PathOf("old.db"), Database::Access::Write);
+    auto& plans = database.Prepare("SELECT hash, recovery, balance FROM plan ORDER BY hash");
+    std::string found;
+    while (plans.executeStep())
+    {
+        for (int column = 0; column < 3; column++)
+        {
+            found += plans.getColumn(column).getString() + " ";
+        }
+    }
+    // Before there was a choice: what are the defaults of today.
+    EXPECT_EQ(found, "a go-back-n round-robin b selective-repeat dqplb c go-back-n split ");
+    EXPECT_EQ(ToString(NetworkPlan().recovery), "go-back-n");
+    EXPECT_EQ(ToString(NetworkPlan().balance), "round-robin");
+}
+
+TEST_F(DatabaseTest, EveryWordOfANetworkThatASearchCanVaryHasAColumn)
+{
+    std::set<std::string> columns;
+    for (const PlanColumn& column : PlanColumns())
+    {
+        EXPECT_NE(FindPlanField(column.key), nullptr) << column.key;
+        columns.insert(column.key);
+    }
+    for (const PlanField& field : PlanFields())
+    {
+        // Words are what is neither a number with or without a unit nor a yes or no; with one word
+        // there is no choice. Values of one tier are in the text.
+        Plan plan;
+        const std::string value = field.get(plan);
+        const bool word = value.find_first_of("0123456789") == std::string::npos &&
+                          value != "true" && value != "false";
+        const bool choice = field.allowed.find(' ') != std::string::npos;
+        const bool tier = field.key.compare(0, 14, "network.tiers.") == 0;
+        if (field.key.compare(0, 8, "network.") == 0 && word && choice && !tier)
+        {
+            EXPECT_EQ(columns.count(field.key), 1U) << field.key;
+        }
+    }
+    // In the file too.
+    Database database(PathOf("a.db"), Database::Access::Write);
+    for (const PlanColumn& column : PlanColumns())
+    {
+        EXPECT_NO_THROW(database.Prepare("SELECT " + column.name + " FROM plan")) << column.name;
+    }
 }
 
 TEST_F(DatabaseTest, OpensAgainAndTogether)

@@ -24,34 +24,14 @@ Count(Bytes value)
     return Signed(value.Count());
 }
 
-/// The columns of `plan` that are fields of a plan, with the fields' keys.
-const std::pair<const char*, const char*> g_planColumns[] = {
-    {"tp", "plan.tp"},
-    {"cp", "plan.cp"},
-    {"ep", "plan.ep"},
-    {"pp", "plan.pp"},
-    {"dp", "plan.dp"},
-    {"crossing", "plan.crossing"},
-    {"sharding", "plan.sharding"},
-    {"reshard", "plan.reshard"},
-    {"schedule", "plan.schedule"},
-    {"microbatch", "plan.microbatch"},
-    {"chunks", "plan.chunks"},
-    {"round", "plan.round"},
-    {"recompute", "plan.recompute"},
-    {"collective", "network.collective"},
-    {"multipath", "network.multipath"},
-    {"qps", "network.qps"},
-};
-
 std::string
 InsertPlanSql()
 {
     std::string columns = "hash, text, label";
     std::string values = "?, ?, ?";
-    for (const auto& column : g_planColumns)
+    for (const auto& column : PlanColumns())
     {
-        columns += std::string(", ") + column.first;
+        columns += ", " + column.name;
         values += ", ?";
     }
     return "INSERT INTO plan (" + columns + ") VALUES (" + values + ")";
@@ -123,6 +103,32 @@ BindReason(SQLite::Statement& put,
 }
 
 } // namespace
+
+const std::vector<PlanColumn>&
+PlanColumns()
+{
+    static const std::vector<PlanColumn> columns = {
+        {"tp", "plan.tp"},
+        {"cp", "plan.cp"},
+        {"ep", "plan.ep"},
+        {"pp", "plan.pp"},
+        {"dp", "plan.dp"},
+        {"crossing", "plan.crossing"},
+        {"sharding", "plan.sharding"},
+        {"reshard", "plan.reshard"},
+        {"schedule", "plan.schedule"},
+        {"microbatch", "plan.microbatch"},
+        {"chunks", "plan.chunks"},
+        {"round", "plan.round"},
+        {"recompute", "plan.recompute"},
+        {"collective", "network.collective"},
+        {"multipath", "network.multipath"},
+        {"qps", "network.qps"},
+        {"recovery", "network.recovery"},
+        {"balance", "network.balance"},
+    };
+    return columns;
+}
 
 RunStore::RunStore(Database& database, RunSetting setting)
     : m_database(database),
@@ -220,7 +226,7 @@ RunStore::PlanId(const Plan& plan)
     insert.bind(column++, hash);
     insert.bind(column++, text);
     insert.bind(column++, Label(plan));
-    for (const auto& [name, key] : g_planColumns)
+    for (const auto& [name, key] : PlanColumns())
     {
         insert.bind(column++, FindPlanField(key)->get(plan));
     }

@@ -11,9 +11,20 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace scaleacross
 {
+
+/// A column of the table `plan` that is a field of a plan, and the field's key.
+struct PlanColumn
+{
+    std::string name;
+    std::string key;
+};
+
+/// All of them, in the order of the table.
+const std::vector<PlanColumn>& PlanColumns();
 
 /// The runs of one setting (scenario, engine, options, seed...) in a database, by plan.
 class RunStore

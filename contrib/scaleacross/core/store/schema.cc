@@ -161,12 +161,27 @@ CREATE TABLE baseline (
 CREATE INDEX baseline_run ON baseline (run_id);
 )sql";
 
+/// Plans are filled from their canonical texts, "tp=8 ... recovery=go-back-n ...". Those written
+/// before there was a choice lack the key, and ran what is the default here.
+const char* const g_version2 = R"sql(
+ALTER TABLE plan ADD COLUMN recovery TEXT NOT NULL DEFAULT 'go-back-n';
+ALTER TABLE plan ADD COLUMN balance TEXT NOT NULL DEFAULT 'round-robin';
+UPDATE plan SET recovery =
+    substr(text, instr(text, ' recovery=') + length(' recovery='),
+           instr(substr(text || ' ', instr(text, ' recovery=') + length(' recovery=')), ' ') - 1)
+WHERE instr(text, ' recovery=') > 0;
+UPDATE plan SET balance =
+    substr(text, instr(text, ' balance=') + length(' balance='),
+           instr(substr(text || ' ', instr(text, ' balance=') + length(' balance=')), ' ') - 1)
+WHERE instr(text, ' balance=') > 0;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
-    static const std::vector<std::string> migrations = {g_version1};
+    static const std::vector<std::string> migrations = {g_version1, g_version2};
     return migrations;
 }
 
