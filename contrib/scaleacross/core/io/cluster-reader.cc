@@ -13,6 +13,59 @@
 namespace scaleacross
 {
 
+const std::vector<std::string>&
+BuildingKeys()
+{
+    static const std::vector<std::string> keys =
+        {"name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"};
+    return keys;
+}
+
+const std::vector<std::string>&
+GpuKeys()
+{
+    static const std::vector<std::string> keys = {"preset",
+                                                  "name",
+                                                  "bf16_peak",
+                                                  "fp8_peak",
+                                                  "hbm_capacity",
+                                                  "hbm_reserve",
+                                                  "hbm_bandwidth",
+                                                  "nvlink_bandwidth",
+                                                  "nvlink_latency",
+                                                  "nic_rate",
+                                                  "gemm_efficiency",
+                                                  "hbm_efficiency",
+                                                  "nvlink_efficiency"};
+    return keys;
+}
+
+const std::vector<std::string>&
+FabricKeys()
+{
+    static const std::vector<std::string> keys = {"rails",
+                                                  "nodes_per_pod",
+                                                  "spines",
+                                                  "oversubscription",
+                                                  "aggregations",
+                                                  "pods_per_zone",
+                                                  "zone_oversubscription",
+                                                  "planes",
+                                                  "dual_tor",
+                                                  "nic_delay",
+                                                  "leaf_delay",
+                                                  "aggregation_delay"};
+    return keys;
+}
+
+const std::vector<std::string>&
+SpanKeys()
+{
+    static const std::vector<std::string> keys =
+        {"distance", "latency", "capacity", "oversubscription", "loss", "lanes", "pfc"};
+    return keys;
+}
+
 namespace
 {
 
@@ -38,21 +91,7 @@ ReadGpu(const YamlNode& node, const std::string& path)
     {
         return PresetAt(node, path);
     }
-    const MapReader map(node,
-                        path,
-                        {"preset",
-                         "name",
-                         "bf16_peak",
-                         "fp8_peak",
-                         "hbm_capacity",
-                         "hbm_reserve",
-                         "hbm_bandwidth",
-                         "nvlink_bandwidth",
-                         "nvlink_latency",
-                         "nic_rate",
-                         "gemm_efficiency",
-                         "hbm_efficiency",
-                         "nvlink_efficiency"});
+    const MapReader map(node, path, GpuKeys());
     GpuSpec gpu;
     const YamlNode* preset = map.Find("preset");
     if (preset != nullptr)
@@ -95,20 +134,7 @@ ReadGpu(const YamlNode& node, const std::string& path)
 FabricSpec
 ReadFabric(const YamlNode& node, const std::string& path)
 {
-    const MapReader map(node,
-                        path,
-                        {"rails",
-                         "nodes_per_pod",
-                         "spines",
-                         "oversubscription",
-                         "aggregations",
-                         "pods_per_zone",
-                         "zone_oversubscription",
-                         "planes",
-                         "dual_tor",
-                         "nic_delay",
-                         "leaf_delay",
-                         "aggregation_delay"});
+    const MapReader map(node, path, FabricKeys());
     FabricSpec fabric;
     map.Get("rails", fabric.rails, ParseBool);
     map.Get("nodes_per_pod", fabric.nodesPerPod, Whole(0, UINT32_MAX));
@@ -160,10 +186,9 @@ ReadBuildings(const YamlNode& node, const std::string& path)
     std::vector<BuildingSpec> buildings;
     if (node.kind == YamlNode::Kind::Map)
     {
-        const MapReader map(
-            node,
-            path,
-            {"count", "name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"});
+        std::vector<std::string> keys{"count"};
+        keys.insert(keys.end(), BuildingKeys().begin(), BuildingKeys().end());
+        const MapReader map(node, path, keys);
         uint32_t count = 0;
         map.GetRequired("count", count, Whole(1, kMostBuildings), "count: 2");
         std::string name = "building";
@@ -188,9 +213,7 @@ ReadBuildings(const YamlNode& node, const std::string& path)
     }
     for (size_t i = 0; i < node.children.size(); i++)
     {
-        const MapReader map(node.children[i],
-                            path + "." + std::to_string(i),
-                            {"name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"});
+        const MapReader map(node.children[i], path + "." + std::to_string(i), BuildingKeys());
         buildings.push_back(ReadBuilding(map));
         buildings.back().name = "building" + std::to_string(i + 1);
         map.Get("name", buildings.back().name, text);
@@ -209,15 +232,6 @@ struct Span
     std::optional<uint32_t> lanes;
     std::optional<bool> pfc;
 };
-
-/// The keys of Span in a study.
-const std::vector<std::string>&
-SpanKeys()
-{
-    static const std::vector<std::string> keys =
-        {"distance", "latency", "capacity", "oversubscription", "loss", "lanes", "pfc"};
-    return keys;
-}
 
 std::vector<std::string>
 WithSpanKeys(const std::string& key)
@@ -423,15 +437,17 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
     const YamlNode* crossNode = map.Find("cross");
     const YamlNode* linksNode = map.Find("links");
     std::optional<MapReader> cross;
+    const MapReader* ofAll = nullptr; //!< what says it for all pairs
     Span common;
     std::vector<PlacedSpan> spans;
     if (crossNode != nullptr)
     {
         cross.emplace(*crossNode, map.PathOf("cross"), WithSpanKeys("shape"));
+        ofAll = &*cross;
         common = ReadSpan(*cross);
         for (const auto& [a, b] : PairsOf(cluster, *cross))
         {
-            spans.push_back({a, b, common, &*cross});
+            spans.push_back({a, b, common, ofAll});
         }
     }
     std::vector<MapReader> links; // reserved below: spans point into it
@@ -439,7 +455,6 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
     {
         const auto nodes = ListOf(*linksNode, map.PathOf("links"));
         links.reserve(nodes.size());
-        std::vector<const PlacedSpan*> given;
         for (size_t i = 0; i < nodes.size(); i++)
         {
             const MapReader& link = links.emplace_back(*nodes[i],
@@ -473,7 +488,7 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
             {
                 spans.push_back(placed);
             }
-            else if (found->map != &*cross)
+            else if (found->map != ofAll)
             {
                 FailAt(between,
                        path,
