@@ -4,9 +4,11 @@
 #include "core/spec/presets.h"
 #include "core/topology/adjacency.h"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <string>
+#include <sys/resource.h>
 
 namespace scaleacross
 {
@@ -232,6 +234,19 @@ TEST(Adjacency, IsToldFromAStudy)
     EXPECT_FALSE(LooksLikeAdjacency("study: small\n"));
     EXPECT_FALSE(LooksLikeAdjacency("{\"study\": 1}"));
     EXPECT_FALSE(LooksLikeAdjacency(""));
+}
+
+TEST(Adjacency, TakesMemoryForTheLinksThatThereAre)
+{
+    // 10^9 links in the first line would be 32 GB at once; the file ends before.
+    struct rlimit before;
+    ASSERT_EQ(getrlimit(RLIMIT_AS, &before), 0);
+    struct rlimit less = before;
+    less.rlim_cur = std::min<rlim_t>(before.rlim_max, rlim_t{8} << 30);
+    ASSERT_EQ(setrlimit(RLIMIT_AS, &less), 0);
+    EXPECT_THAT(Refusal("3 1 1000000000\n2\n0 2 100Gbps 1us 0\n").what(),
+                HasSubstr("the file ends here, before link 2 of 1000000000"));
+    EXPECT_EQ(setrlimit(RLIMIT_AS, &before), 0);
 }
 
 } // namespace

@@ -435,6 +435,19 @@ TEST(StudyErrors, Events)
            "events: [{kind: degradation, target: plane 0, at: 1ms, factor: 1}]",
            "s.yaml:8:64 events.0.factor",
            "1 is out of range");
+    // The tenth failure would come after the end of time in ps, 9.2e6 s.
+    Expect(8,
+           "events: [{kind: flap, target: plane 0, at: 1s, down: 1s, period: 1000000s, count: 10}]",
+           "s.yaml:8:66 events.0.period",
+           "the last of 10 failures, 1000000 s apart, ends later than 1000000 s");
+    Expect(8,
+           "events: [{kind: link-failure, target: plane 0, at: 1000001s}]",
+           "s.yaml:8:52 events.0.at",
+           "1000001 s is later than 1000000 s");
+    Expect(8,
+           "events: [{kind: degradation, target: plane 0, at: 0s, until: 9000000s, factor: 0.5}]",
+           "s.yaml:8:62 events.0.until",
+           "9000000 s is later than 1000000 s");
     // Every kind of target that is not there, and what there is instead.
     Expect(8,
            "events: [{kind: plane-failure, target: plane 9, at: 1ms}]",
@@ -455,6 +468,12 @@ TEST(StudyErrors, Events)
 
 TEST(StudyErrors, DuplicateKeys)
 {
+    // A pair under `links`, without a `cross` that they stand on.
+    Expect(5,
+           "  links: [{between: [building1, building2], distance: 1km, capacity: 1Gbps},"
+           " {between: [building2, building1], distance: 1km, capacity: 1Gbps}]",
+           "s.yaml:5:88 cluster.links.1.between",
+           "this pair is given twice");
     Expect(8, "plan: {tp: 4}", "s.yaml:8:1", "the key 'plan' is given twice");
     Expect(7, "plan: {tp: 4, tp: 8}", "s.yaml:7:15", "the key 'tp' is given twice");
 }

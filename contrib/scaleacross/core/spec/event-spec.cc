@@ -44,6 +44,7 @@ EventSpec::Validate(const std::string& path) const
         }
     };
     need(at >= Duration(), "at", ToString(at) + " is before the beginning");
+    need(at <= kLatestEvent, "at", ToString(at) + " is later than " + ToString(kLatestEvent));
     if (kind == EventKind::Flap)
     {
         need(at > Duration(), "at", "a flap begins after the beginning");
@@ -52,12 +53,22 @@ EventSpec::Validate(const std::string& path) const
              "period",
              ToString(period) + " is not longer than the time down, " + ToString(down));
         need(count > 0, "count", "0 failures");
+        need(down <= kLatestEvent - at,
+             "down",
+             "the end, after " + ToString(down) + ", is later than " + ToString(kLatestEvent));
+        need(count == 1 || period <= (kLatestEvent - at - down) / (count - 1),
+             "period",
+             "the last of " + std::to_string(count) + " failures, " + ToString(period) +
+                 " apart, ends later than " + ToString(kLatestEvent));
         need(until == Duration(), "until", "a flap ends after its count");
         return;
     }
     need(until == Duration() || until > at,
          "until",
          ToString(until) + " is not after the beginning, " + ToString(at));
+    need(until <= kLatestEvent,
+         "until",
+         ToString(until) + " is later than " + ToString(kLatestEvent));
     if (kind == EventKind::Degradation)
     {
         need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");

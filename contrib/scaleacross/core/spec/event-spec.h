@@ -21,6 +21,10 @@ enum class EventKind : uint8_t
     Flap           //!< links go down and come back, again and again
 };
 
+/// Nothing may begin or end later: 11 days, which leaves detection and convergence room in int64
+/// ps.
+constexpr Duration kLatestEvent = Duration::Picoseconds(1'000'000'000'000'000'000);
+
 /**
  * Something that happens to the network while a scenario runs.
  *

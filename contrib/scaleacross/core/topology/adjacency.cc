@@ -155,8 +155,8 @@ class AdjacencyReader
         }
         m_switches = Whole(line, 1, "switches", nodes);
         m_isSwitch.assign(nodes, false);
-        m_links.reserve(Whole(line, 2, "links", kMostLinks));
         m_linkCount = Whole(line, 2, "links", kMostLinks);
+        m_links.reserve(std::min<uint64_t>(m_linkCount, m_lines.size())); // one a line at most
     }
 
     void ReadSwitches()
