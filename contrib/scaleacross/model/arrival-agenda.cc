@@ -260,7 +260,7 @@ ArrivalAgenda::Finish()
 void
 ArrivalAgenda::HoldAt(int64_t time)
 {
-    if (m_horizon >= time)
+    if (m_horizon > time)
     {
         throw ConfigError("node " + std::to_string(m_context),
                           "is asked to hold at " + std::to_string(time) +
@@ -269,16 +269,15 @@ ArrivalAgenda::HoldAt(int64_t time)
                           "announce it earlier, or set LookAhead false");
     }
     ForgetHolds(SimulatorPicoseconds());
-    auto place = std::upper_bound(m_holds.begin(), m_holds.end(), time, std::greater<>());
-    m_holds.insert(place, time);
+    m_holds.push(time);
 }
 
 void
 ArrivalAgenda::ForgetHolds(int64_t now)
 {
-    while (!m_holds.empty() && m_holds.back() < now)
+    while (!m_holds.empty() && m_holds.top() < now)
     {
-        m_holds.pop_back();
+        m_holds.pop();
     }
 }
 
@@ -295,7 +294,7 @@ ArrivalAgenda::Fire()
     if (m_pace == Pace::Ahead && m_window > 0 && !m_owner.IsWatched())
     {
         ForgetHolds(now);
-        const int64_t hold = m_holds.empty() ? kNever : m_holds.back();
+        const int64_t hold = m_holds.empty() ? kNever : m_holds.top();
         // At the time of a hold, what is due then and no more: a change may still come.
         limit = std::max(now, std::min(now + m_window, hold) - 1);
     }

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <queue>
 #include <vector>
 
 namespace ns3
@@ -160,8 +162,9 @@ class ArrivalAgenda
     void Finish();
 
     /**
-     * Announces that at `time` (ps) somebody will look at the node or change it: it does not run
-     * ahead of that. Throws ConfigError if it already has.
+     * Announces that at `time` (ps) somebody will look at the node or change it, after all else
+     * that happens then: it does not run ahead of that. Throws ConfigError if it already has. What
+     * is announced for now always comes in time unless the node looks ahead. O(log n) of n holds.
      */
     void HoldAt(int64_t time);
 
@@ -219,10 +222,10 @@ class ArrivalAgenda
     AlarmOrder m_order;
     Pace m_pace{Pace::Exact};
     bool m_busy{false};
-    std::vector<int64_t> m_pending;       //!< ticks of our events in the Simulator, earliest last
-    std::vector<Timeout> m_timeouts;      //!< those of them that can be removed, earliest last
-    std::deque<int64_t> m_visible;        //!< arrivals of visible packets, from m_horizon on
-    std::vector<int64_t> m_holds;         //!< times not to run ahead of, earliest last
+    std::vector<int64_t> m_pending;  //!< ticks of our events in the Simulator, earliest last
+    std::vector<Timeout> m_timeouts; //!< those of them that can be removed, earliest last
+    std::deque<int64_t> m_visible;   //!< arrivals of visible packets, from m_horizon on
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> m_holds; //!< see HoldAt
     std::vector<FabricLane*> m_lanes;     //!< all wires that end here
     std::vector<ArrivalAgenda*> m_behind; //!< senders on them that have to be settled
     ns3::Ptr<ns3::EventImpl> m_event;
