@@ -38,7 +38,14 @@ EcmpSelector::Select(const scaleacross::PortGroup& group,
                      const scaleacross::FabricPacket& packet,
                      int64_t)
 {
-    return group.ports[scaleacross::ScaleHash(Hash()(packet), group.ports.size())];
+    return scaleacross::PortOfHash(group, Hash()(packet));
+}
+
+std::optional<uint16_t>
+EcmpSelector::PortOfFlow(const scaleacross::PortGroup& group,
+                         const scaleacross::FabricPacket& packet) const
+{
+    return scaleacross::PortOfHash(group, Hash()(packet));
 }
 
 } // namespace ns3

@@ -36,6 +36,8 @@ class EcmpSelector : public PathSelector
     uint16_t Select(const scaleacross::PortGroup& group,
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
+    std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
+                                       const scaleacross::FabricPacket& packet) const override;
 };
 
 } // namespace ns3

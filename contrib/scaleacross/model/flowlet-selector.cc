@@ -78,16 +78,19 @@ FlowletSelector::Select(const scaleacross::PortGroup& group,
                         int64_t now)
 {
     m_table.resize(m_tableSize);
-    Entry& entry = m_table[scaleacross::ScaleHash(Hash()(packet), m_tableSize)];
+    const uint32_t hash = Hash()(packet);
+    Entry& entry = m_table[scaleacross::ScaleHash(hash, m_tableSize)];
     const auto& ports = group.ports;
     const bool late = entry.last < now - m_gap;
-    if (late || std::find(ports.begin(), ports.end(), entry.port) == ports.end())
+    entry.last = now;
+    if (late)
     {
         entry.port = ports[Draw(static_cast<uint32_t>(ports.size()))];
         ++m_flowlets;
+        return entry.port;
     }
-    entry.last = now;
-    return entry.port;
+    const bool member = std::find(ports.begin(), ports.end(), entry.port) != ports.end();
+    return member ? entry.port : PortOfHash(group, hash);
 }
 
 } // namespace ns3

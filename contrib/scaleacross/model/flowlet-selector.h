@@ -18,8 +18,10 @@ namespace ns3
  *
  * Model: a table of TableSize entries, in which a flow has the one number floor(h TableSize / 2^32)
  * of its hash h. An entry holds a port and when it was last used. A packet that comes within Gap of
- * the one before takes the same port; a later one, and one whose entry's port is not in its group,
- * a port drawn at random. Flows that share an entry are one flowlet.
+ * the one before takes the same port; a later one a port drawn at random. Flows that share an entry
+ * are one flowlet. A packet whose group does not have the entry's port (a flow of another group
+ * that shares the entry, or the port is down) goes where ECMP would send it, as long as the entry
+ * is in use: flows keep to one port each.
  *
  * Order: packets that leave at t and t' > t + Gap on paths whose delays, queues included, are d and
  * d' arrive at t + d and t' + d'. They keep their order if Gap >= d - d': if Gap is at least the
@@ -45,7 +47,7 @@ class FlowletSelector : public PathSelector
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
 
-    /// Packets that found no port they could stay on, and drew one.
+    /// Packets that came later than Gap after the one before, and drew a port.
     uint64_t GetFlowlets() const;
 
     void SetGap(Time gap);

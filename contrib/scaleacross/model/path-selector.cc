@@ -28,6 +28,12 @@ PathSelector::DoDispose()
     Object::DoDispose();
 }
 
+std::optional<uint16_t>
+PathSelector::PortOfFlow(const scaleacross::PortGroup&, const scaleacross::FabricPacket&) const
+{
+    return std::nullopt;
+}
+
 void
 PathSelector::Attach(const scaleacross::FlowHash& hash, scaleacross::EgressQueues& queues)
 {

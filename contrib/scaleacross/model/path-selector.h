@@ -11,6 +11,7 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace scaleacross
@@ -26,10 +27,18 @@ class EgressQueues
      * Time in ps that a packet of `priority` joining at `now` would wait behind everything that is
      * already at the port: what is left of the packet being sent, and the bytes queued in all
      * priorities at the port's rate. A port that may not send this priority because of a pause
-     * counts kPausedWait more.
+     * counts kPausedWait more. One whose wire is down does not: nobody knows before the switch
+     * does, which takes it out of the groups then.
      */
     virtual int64_t WaitAt(uint16_t port, uint8_t priority, int64_t now) = 0;
 };
+
+/// What ECMP gives a flow with this hash: of n ports number floor(hash n / 2^32).
+inline uint16_t
+PortOfHash(const PortGroup& group, uint32_t hash)
+{
+    return group.ports[ScaleHash(hash, group.ports.size())];
+}
 
 /// About 13 days: a paused port is longer than any that is not, and still comparable with others.
 constexpr int64_t kPausedWait = int64_t{1} << 60;
@@ -46,9 +55,10 @@ class UniformRandomVariable;
  *
  * Every switch has an object of its own, of the type that FabricSwitch::PathSelector names. Select
  * is called once for every packet that has more than one port to choose from, in the order in which
- * packets arrive, at the time `now` in ps at which the packet has arrived; ports that are down are
- * not in the group. Packets of other stacks (IP) are not asked about: they stay on the path to
- * which their flow is hashed.
+ * packets arrive, at the time `now` in ps at which the packet has arrived, and again for one that
+ * waits for a port that is down when its switch looks for another way; ports that are known to be
+ * down are not in the group. Packets of other stacks (IP) are not asked about: they stay on the
+ * path to which their flow is hashed.
  *
  * A selector sees the packet, the group and, by Queues(), the egress queues as they are at `now`.
  * It must not ask Simulator::Now(), schedule events, look at other switches, or draw random numbers
@@ -76,6 +86,11 @@ class PathSelector : public Object
     virtual uint16_t Select(const scaleacross::PortGroup& group,
                             const scaleacross::FabricPacket& packet,
                             int64_t now) = 0;
+
+    /// The port that all packets of this packet's flow take as long as the group is the same; none
+    /// (as here) if that does not follow from the flow's hash alone. For the prediction of paths.
+    virtual std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
+                                               const scaleacross::FabricPacket& packet) const;
 
     /// Called by the switch before the first packet, and again if its hash has changed.
     void Attach(const scaleacross::FlowHash& hash, scaleacross::EgressQueues& queues);

@@ -70,9 +70,22 @@ RouteTable::Add(uint32_t first, uint32_t last, PortGroup group)
         throw ConfigError(name, "overlaps another route", "ranges that are apart", "");
     }
     const uint32_t number = NumberOf(std::move(group));
+    const bool joinsNext =
+        next != m_ranges.end() && last + 1 == next->first && next->group == number;
     if (previous != m_ranges.end() && previous->last + 1 == first && previous->group == number)
     {
-        previous->last = last;
+        previous->last = joinsNext ? next->last : last;
+        if (joinsNext)
+        {
+            m_firsts.erase(m_firsts.begin() + (next - m_ranges.begin()));
+            m_ranges.erase(next);
+        }
+        return;
+    }
+    if (joinsNext)
+    {
+        m_firsts[static_cast<size_t>(next - m_ranges.begin())] = first;
+        next->first = first;
         return;
     }
     m_firsts.insert(m_firsts.begin() + (next - m_ranges.begin()), first);
@@ -93,6 +106,9 @@ RouteTable::NumberOf(PortGroup&& group)
     }
     const auto number = static_cast<uint32_t>(m_groups.size());
     m_byContent.emplace(hash, number);
+    m_endOfPorts =
+        std::max<uint32_t>(m_endOfPorts,
+                           *std::max_element(group.ports.begin(), group.ports.end()) + 1U);
     m_live.push_back(LivePartOf(group));
     m_groups.push_back(std::move(group));
     return number;
@@ -146,6 +162,7 @@ RouteTable::Clear()
     m_groups.clear();
     m_live.clear();
     m_byContent.clear();
+    m_endOfPorts = 0;
 }
 
 } // namespace scaleacross

@@ -50,12 +50,19 @@ class RouteTable
     /**
      * Adds a range. Throws ConfigError if it is empty, has no ports or overlaps another one, or if
      * there are weights but not one above 0 for each port. Neighbouring ranges with the same group
-     * become one. Ranges that come in ascending order are added in constant time.
+     * become one, in whatever order they come. Ranges that come in ascending order are added in
+     * constant time.
      */
     void Add(uint32_t first, uint32_t last, PortGroup group);
 
     /// Removes all ranges. Ports that are down stay down.
     void Clear();
+
+    /// One more than the largest port of any group, 0 if there are none.
+    uint32_t EndOfPorts() const
+    {
+        return m_endOfPorts;
+    }
 
     /// All ranges, in ascending order.
     const std::vector<Range>& Ranges() const
@@ -114,10 +121,11 @@ class RouteTable
     uint32_t NumberOf(PortGroup&& group);
     PortGroup LivePartOf(const PortGroup& group) const;
 
-    std::vector<Range> m_ranges;                           //!< sorted by first
-    std::vector<uint32_t> m_firsts;                        //!< of m_ranges
-    std::vector<PortGroup> m_groups;                       //!< distinct, as they were added
-    std::vector<PortGroup> m_live;                         //!< what is up of m_groups
+    std::vector<Range> m_ranges;     //!< sorted by first
+    std::vector<uint32_t> m_firsts;  //!< of m_ranges
+    std::vector<PortGroup> m_groups; //!< distinct, as they were added
+    std::vector<PortGroup> m_live;   //!< what is up of m_groups
+    uint32_t m_endOfPorts{0};
     std::vector<bool> m_down;                              //!< by port, as far as any was ever down
     std::unordered_multimap<size_t, uint32_t> m_byContent; //!< hash -> number of the group
 };

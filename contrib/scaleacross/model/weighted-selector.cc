@@ -40,10 +40,24 @@ WeightedSelector::Select(const scaleacross::PortGroup& group,
                          const scaleacross::FabricPacket& packet,
                          int64_t)
 {
+    return PortOf(group, packet);
+}
+
+std::optional<uint16_t>
+WeightedSelector::PortOfFlow(const scaleacross::PortGroup& group,
+                             const scaleacross::FabricPacket& packet) const
+{
+    return PortOf(group, packet);
+}
+
+uint16_t
+WeightedSelector::PortOf(const scaleacross::PortGroup& group,
+                         const scaleacross::FabricPacket& packet) const
+{
     const uint32_t hash = Hash()(packet);
     if (group.weights.empty())
     {
-        return group.ports[scaleacross::ScaleHash(hash, group.ports.size())];
+        return scaleacross::PortOfHash(group, hash);
     }
     const auto& weights = group.weights;
     size_t rest =

@@ -33,6 +33,12 @@ class WeightedSelector : public PathSelector
     uint16_t Select(const scaleacross::PortGroup& group,
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
+    std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
+                                       const scaleacross::FabricPacket& packet) const override;
+
+  private:
+    uint16_t PortOf(const scaleacross::PortGroup& group,
+                    const scaleacross::FabricPacket& packet) const;
 };
 
 } // namespace ns3

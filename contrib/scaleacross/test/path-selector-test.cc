@@ -282,8 +282,8 @@ class WeightsTest : public TestCase
 };
 
 /// Packets of a flow that follow each other within the gap stay together; the port of a flowlet is
-/// drawn: of 4,000 flowlets each of 4 ports gets 1,000 +- 27. A port that has left the group is not
-/// kept.
+/// drawn: of 4,000 flowlets each of 4 ports gets 1,000 +- 27. While its port is not in the group a
+/// flow goes by its hash.
 class FlowletTest : public TestCase
 {
   public:
@@ -321,11 +321,45 @@ class FlowletTest : public TestCase
         const uint16_t last = selector->Select(group, packet, now);
         PortGroup rest = group;
         rest.ports.erase(std::find(rest.ports.begin(), rest.ports.end(), last));
-        const uint16_t other = selector->Select(rest, packet, now);
-        NS_TEST_ASSERT_MSG_NE(other, last, "its port is down");
-        NS_TEST_ASSERT_MSG_EQ(selector->Select(group, packet, now),
-                              other,
-                              "stays with the new one");
+        auto hashed = Make<EcmpSelector>(kAllFields, 7);
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            NS_TEST_ASSERT_MSG_EQ(selector->Select(rest, packet, now),
+                                  hashed->Select(rest, packet, now),
+                                  "its port is down: the one it is hashed to");
+        }
+        NS_TEST_ASSERT_MSG_EQ(selector->Select(group, packet, now), last, "back on its own");
+        NS_TEST_ASSERT_MSG_EQ(selector->GetFlowlets(), 4001, "one more has been drawn");
+    }
+};
+
+/// Flows that share an entry but not a group: packets of equal hash whose groups are ports 10 to 13
+/// and 20 to 23, in turn within the gap. Each keeps its port, whichever of them the entry is of.
+class FlowletGuestTest : public TestCase
+{
+  public:
+    FlowletGuestTest()
+        : TestCase("Flows of different groups that share an entry keep their ports")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        auto selector = Make<FlowletSelector>(kAllFields, 7);
+        selector->SetGap(MicroSeconds(50));
+        const PortGroup near = Ports(4);
+        PortGroup far;
+        far.ports = {20, 21, 22, 23};
+        const FabricPacket packet = PacketOf(1, 2, 3);
+        const uint16_t first = selector->Select(near, packet, 0);
+        const uint16_t second = selector->Select(far, packet, 1);
+        for (int64_t now = 2; now < 200; now += 2)
+        {
+            NS_TEST_ASSERT_MSG_EQ(selector->Select(near, packet, now), first, "its entry");
+            NS_TEST_ASSERT_MSG_EQ(selector->Select(far, packet, now + 1), second, "a guest");
+        }
+        NS_TEST_ASSERT_MSG_EQ(selector->GetFlowlets(), 1, "the first one's");
     }
 };
 
@@ -503,6 +537,7 @@ class PathSelectorSuite : public TestSuite
         AddTestCase(new CollisionTest);
         AddTestCase(new WeightsTest);
         AddTestCase(new FlowletTest);
+        AddTestCase(new FlowletGuestTest);
         AddTestCase(new SprayTest);
         AddTestCase(new AdaptiveTest);
     }
