@@ -152,6 +152,11 @@ FabricPort::DoLinkChanged(bool, int64_t)
 }
 
 void
+FabricPort::CheckRate(DataRate) const
+{
+}
+
+void
 FabricPort::RateChanged(int64_t)
 {
 }

@@ -173,6 +173,9 @@ class FabricPort : public FabricDevice
     /// After SetLinkUp, and when the wire is empty: goes on, and tells whoever wants to know.
     void LinkChanged(bool up, int64_t now);
 
+    /// Throws ConfigError if the wire must not get this rate.
+    virtual void CheckRate(DataRate rate) const;
+
     /// The rate of both ends of the wire has changed.
     virtual void RateChanged(int64_t now);
 
@@ -220,10 +223,16 @@ class FabricPort : public FabricDevice
                                                      m_bitsPerSecond));
     }
 
-    /// True if a packet of this priority must not start because of a pause.
+    /// True if a packet of this priority must not start.
     bool IsStopped(uint8_t priority) const
     {
         return ((m_paused >> priority) & 1U) != 0;
+    }
+
+    /// True if that is because of the neighbour, and not because the wire is down.
+    bool IsToldToStop(uint8_t priority) const
+    {
+        return (((m_told & ~m_ignored) >> priority) & 1U) != 0;
     }
 
     /// Priorities (bit p) of which a packet could start now.

@@ -100,18 +100,20 @@ FabricSwitch::GetTypeId()
                 StringValue("source,destination,udp-source-port"),
                 MakeStringAccessor(&FabricSwitch::SetHashFields, &FabricSwitch::GetHashFields),
                 MakeStringChecker())
-            .AddAttribute("HashSeed",
-                          "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
-                          "before time zero.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_hashSeed),
-                          MakeUintegerChecker<uint64_t>())
+            .AddAttribute(
+                "HashSeed",
+                "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
+                "before time zero.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&FabricSwitch::SetHashSeed, &FabricSwitch::GetHashSeed),
+                MakeUintegerChecker<uint64_t>())
             .AddAttribute("HashPerSwitch",
                           "Mix the node id into HashSeed. If false, switches with equal HashSeed "
                           "decide alike, and those behind the first see only flows that it has "
                           "sorted (polarisation). Set before time zero.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&FabricSwitch::m_hashPerSwitch),
+                          MakeBooleanAccessor(&FabricSwitch::SetHashPerSwitch,
+                                              &FabricSwitch::GetHashPerSwitch),
                           MakeBooleanChecker())
             .AddAttribute("WatchdogDetection",
                           "Time for which a queue has to stay paused with packets waiting until "
@@ -201,9 +203,34 @@ FabricSwitch::GetPathSelector() const
 }
 
 void
+FabricSwitch::CheckNotRunning(const char* attribute) const
+{
+    if (IsInitialized())
+    {
+        throw ConfigError("node " + std::to_string(GetObject<Node>()->GetId()) +
+                              " FabricSwitch::" + attribute,
+                          "is set during the run",
+                          "before time zero",
+                          "set it before Simulator::Run");
+    }
+}
+
+void
 FabricSwitch::SetPathSelector(Ptr<PathSelector> selector)
 {
+    CheckNotRunning("PathSelector");
+    if (!selector)
+    {
+        throw ConfigError("FabricSwitch::SetPathSelector",
+                          "there is no object",
+                          "a PathSelector",
+                          "take ns3::EcmpSelector, the default");
+    }
     m_selector = selector;
+    if (m_stream >= 0)
+    {
+        m_selector->AssignStreams(m_stream + GetNPorts());
+    }
     // What is done for every packet is done without a call.
     const bool hashed = selector->GetInstanceTypeId() == EcmpSelector::GetTypeId();
     m_asked = hashed ? nullptr : PeekPointer(selector);
@@ -234,8 +261,37 @@ FabricSwitch::GetPathSelectorType() const
 void
 FabricSwitch::SetHashFields(std::string names)
 {
+    CheckNotRunning("HashFields");
     m_hashFields = scaleacross::ParseHashFields(names);
     m_checked = false;
+}
+
+void
+FabricSwitch::SetHashSeed(uint64_t seed)
+{
+    CheckNotRunning("HashSeed");
+    m_hashSeed = seed;
+    m_checked = false;
+}
+
+uint64_t
+FabricSwitch::GetHashSeed() const
+{
+    return m_hashSeed;
+}
+
+void
+FabricSwitch::SetHashPerSwitch(bool perSwitch)
+{
+    CheckNotRunning("HashPerSwitch");
+    m_hashPerSwitch = perSwitch;
+    m_checked = false;
+}
+
+bool
+FabricSwitch::GetHashPerSwitch() const
+{
+    return m_hashPerSwitch;
 }
 
 std::string
@@ -245,8 +301,22 @@ FabricSwitch::GetHashFields() const
 }
 
 void
+FabricSwitch::CheckRoutes() const
+{
+    if (m_routes.EndOfPorts() > GetNPorts())
+    {
+        throw ConfigError(
+            "node " + std::to_string(GetObject<Node>()->GetId()) + " FabricSwitch::Routes",
+            "port " + std::to_string(m_routes.EndOfPorts() - 1) + " of a route is not there",
+            "ports below " + std::to_string(GetNPorts()),
+            "add ports first, or mend the route");
+    }
+}
+
+void
 FabricSwitch::CheckConfig()
 {
+    CheckRoutes();
     if (m_checked)
     {
         return;
@@ -281,7 +351,8 @@ FabricSwitch::CheckConfig()
             m_buffer.SetLossy(i);
             continue;
         }
-        m_headroom[i] = HeadroomOf(i);
+        m_headroom[i] =
+            HeadroomOf(i, m_ports[i]->GetDataRate(), m_ports[i]->GetPeer()->GetDataRate());
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
             m_buffer.Reserve(i, priority, m_buffer.IsLossless(i, priority) ? m_headroom[i] : 0);
@@ -315,16 +386,15 @@ FabricSwitch::CountLossless() const
 }
 
 uint64_t
-FabricSwitch::HeadroomOf(uint32_t port) const
+FabricSwitch::HeadroomOf(uint32_t port, DataRate own, DataRate peer) const
 {
-    const SwitchPort& own = *m_ports[port];
     const uint64_t headroom =
-        scaleacross::HeadroomBytes({own.GetWire()->GetDelay().GetPicoSeconds(),
-                                    own.GetPeer()->GetDataRate().GetBitRate(),
-                                    own.GetDataRate().GetBitRate(),
+        scaleacross::HeadroomBytes({m_ports[port]->GetWire()->GetDelay().GetPicoSeconds(),
+                                    peer.GetBitRate(),
+                                    own.GetBitRate(),
                                     m_maxPacket,
                                     CountLossless(),
-                                    own.PauseSize(),
+                                    m_ports[port]->PauseSize(),
                                     m_response.GetPicoSeconds()});
     return static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
 }

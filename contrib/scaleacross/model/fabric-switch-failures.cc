@@ -63,20 +63,24 @@ FabricSwitch::LinkChanged(SwitchPort& port, bool up, int64_t now)
 }
 
 void
-FabricSwitch::RateChanged(uint32_t port, int64_t now)
+FabricSwitch::CheckRate(uint32_t port, DataRate rate) const
 {
+    if (!m_checked || m_headroom[port] == 0)
+    {
+        return;
+    }
+    const uint64_t headroom = HeadroomOf(port, rate, rate);
     // Rounded up, which may differ by a byte.
-    if (m_checked && m_headroom[port] > 0 && HeadroomOf(port) > m_headroom[port] + 1)
+    if (headroom > m_headroom[port] + 1)
     {
         throw ConfigError(m_ports[port]->Describe(),
                           "is to have a rate that needs a PFC headroom of " +
-                              std::to_string(HeadroomOf(port)) + " bytes, and " +
+                              std::to_string(headroom) + " bytes, and " +
                               std::to_string(m_headroom[port]) +
                               " bytes were reserved at the beginning",
                           "no rate above the first one during a run",
                           "begin with the highest rate");
     }
-    PlanResumeAt(now);
 }
 
 void
@@ -125,11 +129,12 @@ FabricSwitch::ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& 
 {
     if (!IsInitialized())
     {
-        change(m_routes);
+        change(m_routes); // CheckConfig will look at it
         return;
     }
     m_agenda.Finish();
     change(m_routes);
+    CheckRoutes();
     const int64_t now = SimulatorPicoseconds();
     CatchUp(now);
     for (const auto& port : m_ports)

@@ -76,6 +76,13 @@ FabricSwitch::AddPort()
                           "",
                           "call node->AggregateObject(fabricSwitch) first");
     }
+    if (m_ports.size() == kMostPorts)
+    {
+        throw ConfigError("node " + std::to_string(node->GetId()) + " FabricSwitch::AddPort",
+                          "it has " + std::to_string(kMostPorts) + " ports already",
+                          "that many, as packets and routes count them in 16 bits",
+                          "use several switches");
+    }
     Ptr<SwitchPort> port = CreateObject<SwitchPort>();
     port->m_switch = this;
     port->m_number = GetNPorts();
@@ -123,14 +130,13 @@ FabricSwitch::HoldAt(Time time)
 uint16_t
 FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet, int64_t now)
 {
-    const size_t n = group.ports.size();
-    if (n == 1)
+    if (group.ports.size() == 1)
     {
         return group.ports[0];
     }
     if (m_asked == nullptr || packet.kind == PacketKind::Foreign)
     {
-        return group.ports[scaleacross::ScaleHash(m_flowHash(packet), n)];
+        return scaleacross::PortOfHash(group, m_flowHash(packet));
     }
     return m_asked->Select(group, packet, now);
 }
@@ -139,17 +145,28 @@ uint32_t
 FabricSwitch::PredictPort(const FabricPacket& packet) const
 {
     const PortGroup* group = m_routes.Lookup(packet.destination);
-    const bool routed = group != nullptr && !group->ports.empty();
-    if (!routed || (group->ports.size() > 1 && m_asked != nullptr))
+    if (group == nullptr || !m_checked)
     {
         throw ConfigError("FabricSwitch::PredictPort",
-                          routed
-                              ? m_selector->GetName() + " does not go by the hash of a flow alone"
-                              : "no route to address " + std::to_string(packet.destination),
-                          "ECMP, and a destination with a route",
-                          "call it after InstallRoutes, with PathSelector ns3::EcmpSelector");
+                          group == nullptr
+                              ? "no route to address " + std::to_string(packet.destination)
+                              : "something has been set since CheckConfig, and may change the hash",
+                          "a destination with a route, and a configuration that is checked",
+                          "call it after InstallRoutes, and CheckConfig if something was set then");
     }
-    return group->ports[scaleacross::ScaleHash(m_flowHash(packet), group->ports.size())];
+    if (group->ports.size() == 1 || m_asked == nullptr || packet.kind == PacketKind::Foreign)
+    {
+        return scaleacross::PortOfHash(*group, m_flowHash(packet));
+    }
+    const std::optional<uint16_t> port = m_asked->PortOfFlow(*group, packet);
+    if (!port)
+    {
+        throw ConfigError("FabricSwitch::PredictPort",
+                          m_selector->GetName() + " does not go by the hash of a flow alone",
+                          "ECMP or UCMP",
+                          "set PathSelector ns3::EcmpSelector or ns3::WeightedSelector");
+    }
+    return *port;
 }
 
 int64_t
@@ -157,7 +174,7 @@ FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
 {
     SwitchPort& egress = *m_ports[port];
     egress.CatchUpIfBusy(now);
-    return egress.StaleWait(now) + (egress.IsStopped(priority) ? scaleacross::kPausedWait : 0);
+    return egress.StaleWait(now) + (egress.IsToldToStop(priority) ? scaleacross::kPausedWait : 0);
 }
 
 void

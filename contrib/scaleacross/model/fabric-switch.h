@@ -69,22 +69,28 @@ class FabricSwitch : public Object,
     /// begins (true) or ends.
     using IngressPauseTracedCallback = void (*)(uint32_t port, uint8_t priority, bool begins);
 
+    /// Ports that a switch may have.
+    static constexpr uint32_t kMostPorts = 65'535;
+
     static TypeId GetTypeId();
     FabricSwitch();
     ~FabricSwitch() override;
 
-    /// Adds a port to the switch and to its node, which the switch must be aggregated to.
+    /// Adds a port to the switch and to its node, which the switch must be aggregated to. Throws
+    /// ConfigError if there are kMostPorts.
     Ptr<SwitchPort> AddPort();
     uint32_t GetNPorts() const;
     Ptr<SwitchPort> GetPort(uint32_t number) const;
 
-    /// Where packets go. To be filled before time zero.
+    /// Where packets go. To be filled before time zero; CheckConfig throws ConfigError if it names
+    /// a port that is not there.
     scaleacross::RouteTable& Routes();
     const scaleacross::RouteTable& Routes() const;
 
     /// Chooses among the ports to a destination.
     Ptr<PathSelector> GetPathSelector() const;
-    /// To be called before time zero; the selector is this switch's alone.
+    /// The selector is this switch's alone, and gets the stream that was assigned to the one
+    /// before. Throws ConfigError if it is null, or the run has begun.
     void SetPathSelector(Ptr<PathSelector> selector);
     /// The same, with a new one of a type derived from PathSelector.
     void SetPathSelectorType(TypeId type);
@@ -92,19 +98,26 @@ class FabricSwitch : public Object,
 
     /**
      * The port by which a packet with this source, destination, entropy and queue pair leaves as
-     * things are now. After CheckConfig. Throws ConfigError if there is no route, or if what
-     * chooses among several ports is not the hash of ECMP.
+     * things are now. Throws ConfigError if there is no route, if something was set after
+     * CheckConfig, or if what chooses among several ports does not go by the flow's hash alone.
      */
     uint32_t PredictPort(const scaleacross::FabricPacket& packet) const;
 
-    /// Header fields by which this switch tells flows apart; see ParseHashFields.
+    /// Header fields by which this switch tells flows apart; see ParseHashFields. Like the two
+    /// below it throws ConfigError if the run has begun.
     void SetHashFields(std::string names);
     std::string GetHashFields() const;
+
+    void SetHashSeed(uint64_t seed);
+    uint64_t GetHashSeed() const;
+    void SetHashPerSwitch(bool perSwitch);
+    bool GetHashPerSwitch() const;
 
     /**
      * Changes the routes during a run, at the Simulator's time and after all else that happens at
      * that time. Packets that wait for a port whose wire is down then go by another one if the
-     * routes name one. Throws ConfigError if the switch has run ahead of now.
+     * routes name one. Throws ConfigError if the switch has run ahead of now, or if the new routes
+     * name a port that is not there.
      */
     void ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& change);
 
@@ -207,9 +220,11 @@ class FabricSwitch : public Object,
     void Join(SwitchPort& egress, scaleacross::FabricPacket* packet, int64_t now);
 
     void LinkChanged(SwitchPort& port, bool up, int64_t now);
-    void RateChanged(uint32_t port, int64_t now);
+    void CheckRate(uint32_t port, DataRate rate) const;
+    void CheckNotRunning(const char* attribute) const;
+    void CheckRoutes() const;
     uint32_t CountLossless() const;
-    uint64_t HeadroomOf(uint32_t port) const;
+    uint64_t HeadroomOf(uint32_t port, DataRate own, DataRate peer) const;
     void PlanResumeAt(int64_t now);
     void DropQueues(SwitchPort& port, scaleacross::DropReason reason, int64_t now);
     void DropQueue(SwitchPort& port, uint8_t priority, scaleacross::DropReason reason, int64_t now);

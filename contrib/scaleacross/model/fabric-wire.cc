@@ -274,6 +274,13 @@ FabricWire::SetUp(bool up)
 void
 FabricWire::SetDataRate(DataRate rate)
 {
+    for (const auto& port : m_ports)
+    {
+        if (port)
+        {
+            port->CheckRate(rate);
+        }
+    }
     Finish();
     for (const auto& port : m_ports)
     {

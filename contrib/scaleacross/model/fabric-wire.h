@@ -83,7 +83,7 @@ class FabricWire : public Channel
     /// Breaks the wire, or brings it back. Throws ConfigError if an end has run ahead of now.
     void SetUp(bool up);
     /// Rate of both ports. Throws ConfigError like SetUp, and if a switch has reserved too little
-    /// headroom for it.
+    /// headroom for it; the rate is then what it was.
     void SetDataRate(DataRate rate);
 
     /// Packets in flight in both directions.

@@ -130,7 +130,13 @@ SwitchPort::DoLinkChanged(bool up, int64_t now)
 void
 SwitchPort::RateChanged(int64_t now)
 {
-    m_switch->RateChanged(m_number, now);
+    m_switch->PlanResumeAt(now);
+}
+
+void
+SwitchPort::CheckRate(DataRate rate) const
+{
+    m_switch->CheckRate(m_number, rate);
 }
 
 } // namespace ns3

@@ -67,6 +67,7 @@ class SwitchPort : public FabricPort
     void Resumed(int64_t now) override;
     void DoLinkChanged(bool up, int64_t now) override;
     void RateChanged(int64_t now) override;
+    void CheckRate(DataRate rate) const override;
     void MarkIfCongested(scaleacross::FabricPacket& packet);
 
     FabricSwitch* m_switch{nullptr};

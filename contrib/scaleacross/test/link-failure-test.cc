@@ -383,6 +383,11 @@ class RefusalTest : public TestCase
         });
         Simulator::Run();
         NS_TEST_EXPECT_MSG_EQ(problem, "begin with the highest rate", "headroom was for less");
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            const auto port = DynamicCast<FabricPort>(star.Wires()[0]->GetDevice(i));
+            NS_TEST_EXPECT_MSG_EQ(port->GetDataRate(), DataRate("100Gbps"), "it has not been done");
+        }
         Simulator::Destroy();
     }
 };

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/boolean.h"
+#include "ns3/ecmp-selector.h"
 #include "ns3/flow-hash.h"
+#include "ns3/random-spray-selector.h"
 #include "ns3/route-table.h"
+#include "ns3/string.h"
 
+#include <functional>
 #include <numeric>
 
 using namespace ns3;
@@ -67,10 +73,18 @@ class EcmpTest : public TestCase
         uint64_t outOfOrder{0};
     };
 
-    Result RunOnce(uint64_t seed)
+    /// With the seed set before the routes are installed, or after that.
+    Result RunOnce(uint64_t seed, bool late = false)
     {
-        LeafSpine network(seed);
+        LeafSpine network(late ? seed + 100 : seed);
         FabricHelper& fabric = network.fabric;
+        for (const auto& fabricSwitch : fabric.Switches())
+        {
+            if (late)
+            {
+                fabricSwitch->SetAttribute("HashSeed", UintegerValue(seed));
+            }
+        }
         fabric.SetConnectionAttribute("QueuePairs", UintegerValue(64));
         fabric.SetConnectionAttribute("SegmentSize", UintegerValue(0));
         Log log;
@@ -114,8 +128,118 @@ class EcmpTest : public TestCase
         Result again = RunOnce(1);
         NS_TEST_ASSERT_MSG_EQ((first.packets == again.packets), true, "same paths");
         NS_TEST_ASSERT_MSG_EQ((first.completed == again.completed), true, "same times");
+        Result late = RunOnce(1, true);
+        NS_TEST_ASSERT_MSG_EQ((first.packets == late.packets),
+                              true,
+                              "the seed counts, if set late");
         Result other = RunOnce(2);
         NS_TEST_ASSERT_MSG_EQ((first.packets == other.packets), false, "another seed, other paths");
+    }
+};
+
+/// What decides on paths is checked: it can be set until time zero, and is used then.
+class ConfigurationTest : public TestCase
+{
+  public:
+    ConfigurationTest()
+        : TestCase("What decides on paths can be set until time zero")
+    {
+    }
+
+  private:
+    static std::string RefusalOf(const std::function<void()>& act)
+    {
+        try
+        {
+            act();
+        }
+        catch (const scaleacross::ConfigError& error)
+        {
+            return error.Where() + ": " + error.Problem();
+        }
+        return "";
+    }
+
+    void ExpectRefusal(const std::function<void()>& act, const std::string& part)
+    {
+        const std::string refusal = RefusalOf(act);
+        NS_TEST_EXPECT_MSG_NE(refusal.find(part), std::string::npos, part << ": " << refusal);
+    }
+
+    /// The first 100 choices of a switch that sprays at random, with the stream assigned before or
+    /// after the selector is set.
+    static std::vector<uint16_t> Sprayed(bool streamFirst)
+    {
+        FabricHelper fabric;
+        auto centre = BuildStar(fabric, 4, "100Gbps", MicroSeconds(1));
+        if (streamFirst)
+        {
+            centre->AssignStreams(5);
+        }
+        centre->SetPathSelectorType(RandomSpraySelector::GetTypeId());
+        if (!streamFirst)
+        {
+            centre->AssignStreams(5);
+        }
+        const PortGroup group{{0, 1, 2, 3}, {}};
+        std::vector<uint16_t> choices;
+        for (uint32_t i = 0; i < 100; ++i)
+        {
+            choices.push_back(centre->GetPathSelector()->Select(group, {}, 0));
+        }
+        Simulator::Destroy();
+        return choices;
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_EXPECT_MSG_EQ((Sprayed(true) == Sprayed(false)), true, "streams");
+
+        LeafSpine network(1);
+        FabricHelper& fabric = network.fabric;
+        const Ptr<FabricSwitch> leaf = network.leaves[0];
+        scaleacross::FabricPacket packet{};
+        packet.destination = fabric.Nics()[7]->GetFabricAddress();
+        for (const auto& [name, value] : std::vector<std::pair<std::string, Ptr<AttributeValue>>>{
+                 {"HashSeed", UintegerValue(3).Copy()},
+                 {"HashPerSwitch", BooleanValue(false).Copy()},
+                 {"HashFields", StringValue("source").Copy()},
+                 {"PathSelector", TypeIdValue(EcmpSelector::GetTypeId()).Copy()}})
+        {
+            leaf->PredictPort(packet); // after InstallRoutes
+            leaf->SetAttribute(name, *value);
+            ExpectRefusal([&]() { leaf->PredictPort(packet); }, "since CheckConfig");
+            leaf->CheckConfig();
+            Simulator::Schedule(MicroSeconds(1), [this, leaf, name = name, value = value]() {
+                ExpectRefusal([&]() { leaf->SetAttribute(name, *value); },
+                              name + ": is set during the run");
+            });
+        }
+        ExpectRefusal([&]() { leaf->SetPathSelector(nullptr); }, "no object");
+        leaf->Routes().Add(1000, 1000, {{8}, {}});
+        ExpectRefusal([&]() { leaf->CheckConfig(); }, "port 8 of a route is not there");
+        leaf->Routes().Clear();
+        leaf->CheckConfig();
+        Simulator::Schedule(MicroSeconds(1), [&]() {
+            ExpectRefusal(
+                [&]() {
+                    leaf->ChangeRoutes([](RouteTable& routes) {
+                        routes.Add(1000, 1000, {{7, 9}, {}});
+                    });
+                },
+                "port 9 of a route is not there");
+        });
+        Simulator::Run();
+        Simulator::Destroy();
+
+        FabricHelper large;
+        auto full = large.AddSwitch();
+        for (uint32_t i = 0; i < FabricSwitch::kMostPorts; ++i)
+        {
+            full->AddPort();
+        }
+        ExpectRefusal([&]() { full->AddPort(); }, "has 65535 ports already");
+        Simulator::Destroy();
     }
 };
 
@@ -272,6 +396,19 @@ class RouteTableTest : public TestCase
                                   ports,
                                   address);
         }
+        RouteTable between; // the next, then both neighbours
+        between.Add(20, 29, {{1}, {}});
+        between.Add(10, 19, {{1}, {}});
+        NS_TEST_ASSERT_MSG_EQ(between.Ranges().size(), 1, "with the next");
+        between.Add(40, 49, {{1}, {}});
+        between.Add(30, 39, {{1}, {}});
+        NS_TEST_ASSERT_MSG_EQ(between.Ranges().size(), 1, "with both");
+        NS_TEST_ASSERT_MSG_EQ(between.Ranges()[0].first, 10, "first");
+        NS_TEST_ASSERT_MSG_EQ(between.Ranges()[0].last, 49, "last");
+        NS_TEST_ASSERT_MSG_EQ(between.Lookup(9), nullptr, "before");
+        NS_TEST_ASSERT_MSG_NE(between.Lookup(10), nullptr, "begin");
+        NS_TEST_ASSERT_MSG_NE(between.Lookup(49), nullptr, "end");
+        NS_TEST_ASSERT_MSG_EQ(between.Lookup(50), nullptr, "after");
         NS_TEST_ASSERT_MSG_EQ(Refuses(table, 150, 160, {{4}, {}}), true, "inside another range");
         NS_TEST_ASSERT_MSG_EQ(Refuses(table, 0, 10, {{4}, {}}), true, "overlaps the next");
         NS_TEST_ASSERT_MSG_EQ(Refuses(table, 300, 310, {}), true, "no ports");
@@ -313,6 +450,7 @@ class MultipathSuite : public TestSuite
         AddTestCase(new PortsDownTest);
         AddTestCase(new StructuralRoutesTest);
         AddTestCase(new EcmpTest);
+        AddTestCase(new ConfigurationTest);
         AddTestCase(new ParallelWiresTest);
     }
 };
