@@ -14,9 +14,12 @@
 #include "ns3/path-selector.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/reordering.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace ns3
@@ -61,6 +64,35 @@ void
 FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
     m_queuePairAttributes.emplace_back(name, value.Copy());
+}
+
+std::string
+FabricHelper::GetQueuePairAttribute(const std::string& name) const
+{
+    TypeId::AttributeInformation attribute;
+    if (!RdmaQueuePair::GetTypeId().LookupAttributeByName(name, &attribute))
+    {
+        throw ConfigError("RdmaQueuePair::" + name,
+                          "there is no such attribute",
+                          "an attribute of ns3::RdmaQueuePair",
+                          "");
+    }
+    const auto last = std::find_if(m_queuePairAttributes.rbegin(),
+                                   m_queuePairAttributes.rend(),
+                                   [&](const auto& set) { return set.first == name; });
+    if (last == m_queuePairAttributes.rend())
+    {
+        return attribute.initialValue->SerializeToString(attribute.checker);
+    }
+    const Ptr<AttributeValue> value = attribute.checker->CreateValidValue(*last->second);
+    if (!value)
+    {
+        throw ConfigError("RdmaQueuePair::" + name,
+                          "cannot be " + last->second->SerializeToString(attribute.checker),
+                          attribute.checker->GetUnderlyingTypeInformation(),
+                          "");
+    }
+    return value->SerializeToString(attribute.checker);
 }
 
 void
@@ -297,36 +329,26 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
     return CreateConnection({{from, to}});
 }
 
-namespace
-{
-
-/// Throws ConfigError if every packet that overtakes would be taken for lost. By the switch next to
-/// the sender: those of a fabric are alike.
 void
-CheckReordering(const RdmaNic& from, const RdmaConnection& connection)
+FabricHelper::CheckReordering(const RdmaNic& from) const
 {
+    // By the switch next to the sender: those of a fabric are alike.
     const auto peer = DynamicCast<SwitchPort>(from.GetPeer());
     if (!peer || !peer->GetSwitch().GetPathSelector()->Reorders())
     {
         return;
     }
-    const Ptr<RdmaQueuePair> queuePair = connection.GetQueuePair(0);
-    StringValue mode;
-    UintegerValue tolerance;
-    queuePair->GetAttribute("RetransmissionMode", mode);
-    queuePair->GetAttribute("ReorderTolerance", tolerance);
-    if (mode.Get() == "SelectiveRepeat" && tolerance.Get() == 0)
+    // Go-back-N is slow, but a choice that may be studied.
+    if (GetQueuePairAttribute("RetransmissionMode") == "SelectiveRepeat")
     {
-        throw ConfigError(from.Describe() + " RdmaQueuePair::ReorderTolerance",
-                          "0 takes every packet that overtakes for a loss, and " +
-                              peer->GetSwitch().GetPathSelector()->GetName() +
-                              " lets them overtake",
-                          "more than 0",
-                          "set at least the difference in delay between paths, in packets");
+        scaleacross::CheckTolerates(from.Describe() + " RdmaQueuePair::ReorderTolerance",
+                                    peer->GetSwitch().GetPathSelector()->GetName() +
+                                        " lets packets overtake each other",
+                                    {true,
+                                     std::stoull(GetQueuePairAttribute("ReorderTolerance")),
+                                     std::stoull(GetQueuePairAttribute("OutOfOrderLimit"))});
     }
 }
-
-} // namespace
 
 Ptr<RdmaConnection>
 FabricHelper::CreateConnection(Ptr<RdmaNic> from,
@@ -335,8 +357,8 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from,
 {
     Ptr<RdmaConnection> connection = MakeConnection();
     connection->SetEntropies(entropies);
+    CheckReordering(*from);
     connection->Connect(from, to);
-    CheckReordering(*from, *connection);
     m_connections.push_back(connection);
     return connection;
 }
@@ -345,8 +367,11 @@ Ptr<RdmaConnection>
 FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics)
 {
     Ptr<RdmaConnection> connection = MakeConnection();
+    for (const auto& [from, to] : nics)
+    {
+        CheckReordering(*from);
+    }
     connection->Connect(nics);
-    CheckReordering(*nics.front().first, *connection);
     m_connections.push_back(connection);
     return connection;
 }

@@ -57,6 +57,10 @@ class FabricHelper
     void SetConnectionAttribute(const std::string& name, const AttributeValue& value);
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
 
+    /// An attribute's value, as text, of queue pairs that are created from now on. Throws
+    /// ConfigError if there is no such attribute, or if it was set to what it cannot be.
+    std::string GetQueuePairAttribute(const std::string& name) const;
+
     /**
      * Lets the switches and NICs created from now on do in one event what is due within a wire's
      * delay (their LookAhead attributes). Several times faster, with the same results; while a sink
@@ -160,6 +164,7 @@ class FabricHelper
 
   private:
     void GiveAddresses();
+    void CheckReordering(const RdmaNic& from) const;
     Ptr<RdmaConnection> MakeConnection();
 
     ObjectFactory m_switchFactory;

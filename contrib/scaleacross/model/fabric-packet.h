@@ -91,6 +91,7 @@ struct FabricPacket
     bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked
     bool retransmitted : 1; //!< has been sent before
     RdmaOperation operation : 2;
+    bool ownEntropy : 1; //!< data: its entropy is not its queue pair's; the answer brings it back
 };
 
 /// Releases the frame of a packet of kind Foreign (foreign-frame.h).

@@ -2,6 +2,8 @@
 
 #include "rdma-entropy-ops.h"
 
+#include "ns3/integer.h"
+#include "ns3/object-factory.h"
 #include "ns3/random-variable-stream.h"
 
 namespace ns3
@@ -52,21 +54,28 @@ RdmaEntropyOps::OnTimeout(int64_t)
 void
 RdmaEntropyOps::SetStream(int64_t stream)
 {
-    m_stream = stream;
     if (m_random)
     {
         m_random->SetStream(stream);
+        return;
+    }
+    // Made without this attribute, it would take one of the Simulator's first.
+    m_random = CreateObjectWithAttributes<UniformRandomVariable>("Stream", IntegerValue(stream));
+}
+
+void
+RdmaEntropyOps::TakeStream()
+{
+    if (!m_random)
+    {
+        SetStream(-1);
     }
 }
 
 uint16_t
 RdmaEntropyOps::Draw()
 {
-    if (!m_random)
-    {
-        m_random = CreateObject<UniformRandomVariable>();
-        m_random->SetStream(m_stream);
-    }
+    TakeStream(); // of a queue pair's it is done
     // GetValue is below 1, and kCount far below the 2^32 steps of the generator.
     return static_cast<uint16_t>(kFirst + static_cast<uint32_t>(m_random->GetValue() * kCount));
 }

@@ -63,8 +63,12 @@ class RdmaEntropyOps : public Object
     /// The retransmission timer has run out.
     virtual void OnTimeout(int64_t now);
 
-    /// Fixes the random stream; -1 takes one of the Simulator's own.
+    /// Fixes the random stream; -1 takes the next one of the Simulator's own.
     void SetStream(int64_t stream);
+
+    /// Takes the next stream of the Simulator's own unless there is one. Connect calls it, so that
+    /// streams go by the order in which queue pairs are connected and not by who draws first.
+    void TakeStream();
 
   protected:
     void DoDispose() override;
@@ -73,8 +77,7 @@ class RdmaEntropyOps : public Object
     uint16_t Draw();
 
   private:
-    Ptr<UniformRandomVariable> m_random; //!< made when first needed
-    int64_t m_stream{-1};
+    Ptr<UniformRandomVariable> m_random; //!< null until it has a stream
 };
 
 } // namespace ns3

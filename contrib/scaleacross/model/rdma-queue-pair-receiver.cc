@@ -79,7 +79,7 @@ RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now
     control->ecnMarked = m_echo;
     m_echo = false;
     Address(*control);
-    if (m_entropyOps)
+    if (packet.ownEntropy)
     {
         control->entropy = packet.entropy;
     }

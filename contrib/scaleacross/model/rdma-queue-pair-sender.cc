@@ -85,6 +85,7 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     if (m_entropyOps)
     {
         packet.entropy = m_entropyOps->Next(start);
+        packet.ownEntropy = true;
     }
     m_counters.retransmissions += packet.retransmitted ? 1 : 0;
     if (m_paced)

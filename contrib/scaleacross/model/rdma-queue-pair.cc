@@ -10,6 +10,7 @@
 #include "flow-hash.h"
 #include "ns3-compat.h"
 #include "rdma-nic.h"
+#include "reordering.h"
 #include "rnr-timer.h"
 
 #include "ns3/boolean.h"
@@ -135,8 +136,8 @@ RdmaQueuePair::GetTypeId()
                           MakeUintegerAccessor(&RdmaQueuePair::m_pinnedEntropy),
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("EntropyOps",
-                          "Type of what gives every data packet its own UDP source port; "
-                          "RdmaEntropyOps itself stands for none. To be set at both ends.",
+                          "Type of what gives every data packet that this end sends its own UDP "
+                          "source port; RdmaEntropyOps itself stands for none.",
                           TypeIdValue(RdmaEntropyOps::GetTypeId()),
                           MakeTypeIdAccessor(&RdmaQueuePair::m_entropyType),
                           MakeTypeIdChecker())
@@ -312,20 +313,10 @@ RdmaQueuePair::SetUpEntropy(uint16_t entropy)
     }
     if (m_entropyOps)
     {
-        const bool tolerant = m_mode == SelectiveRepeat && m_reorderTolerance > 0;
-        if (!tolerant || m_outOfOrderLimit < m_reorderTolerance)
-        {
-            throw ConfigError(Describe() + " EntropyOps",
-                              m_entropyOps->GetName() +
-                                  " entropies let packets overtake each other, and with " +
-                                  (m_mode != SelectiveRepeat ? "go-back-N"
-                                   : tolerant ? "an OutOfOrderLimit below the ReorderTolerance"
-                                              : "a ReorderTolerance of 0") +
-                                  " that counts as loss",
-                              "RetransmissionMode SelectiveRepeat, ReorderTolerance above 0, "
-                              "OutOfOrderLimit not below it",
-                              "set them at both ends (RdmaQueuePair's attributes)");
-        }
+        scaleacross::CheckTolerates(
+            Describe() + " EntropyOps",
+            m_entropyOps->GetName() + " entropies let packets overtake each other",
+            {m_mode == SelectiveRepeat, m_reorderTolerance, m_outOfOrderLimit});
         if (m_entropy != 0)
         {
             throw ConfigError(Describe() + " Entropy",
@@ -334,7 +325,11 @@ RdmaQueuePair::SetUpEntropy(uint16_t entropy)
                               "one of the two",
                               "leave Entropy or EntropyOps as it is by default");
         }
-        m_entropyOps->SetStream(m_stream);
+        if (m_stream >= 0)
+        {
+            m_entropyOps->SetStream(m_stream);
+        }
+        m_entropyOps->TakeStream();
     }
     if (m_entropy == 0)
     {

@@ -2,6 +2,8 @@
 
 #include "recycled-entropy.h"
 
+#include "core/base/errors.h"
+
 #include "ns3/boolean.h"
 #include "ns3/uinteger.h"
 
@@ -18,12 +20,13 @@ RecycledEntropy::GetTypeId()
             .SetParent<RdmaEntropyOps>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<RecycledEntropy>()
-            .AddAttribute("RingSize",
-                          "Entropies that are kept to be used again. REPS has 8; more survive a "
-                          "burst of answers.",
-                          UintegerValue(8),
-                          MakeUintegerAccessor(&RecycledEntropy::m_ringSize),
-                          MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute(
+                "RingSize",
+                "Entropies that are kept to be used again. REPS has 8; more survive a "
+                "burst of answers. To be set before anything has come back.",
+                UintegerValue(8),
+                MakeUintegerAccessor(&RecycledEntropy::SetRingSize, &RecycledEntropy::GetRingSize),
+                MakeUintegerChecker<uint32_t>(1, 65536))
             .AddAttribute("FreezeTime",
                           "After a sign of failure no random entropies are used for this time.",
                           TimeValue(MilliSeconds(10)),
@@ -58,6 +61,26 @@ bool
 RecycledEntropy::HeedsMarks() const
 {
     return true;
+}
+
+void
+RecycledEntropy::SetRingSize(uint32_t size)
+{
+    if (!m_ring.empty())
+    {
+        throw scaleacross::ConfigError("RecycledEntropy::RingSize",
+                                       "the ring is in use, with " + std::to_string(m_ring.size()) +
+                                           " entropies in it",
+                                       "before the first answer",
+                                       "set it before Simulator::Run");
+    }
+    m_ringSize = size;
+}
+
+uint32_t
+RecycledEntropy::GetRingSize() const
+{
+    return m_ringSize;
 }
 
 uint16_t

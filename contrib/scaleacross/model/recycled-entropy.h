@@ -56,10 +56,17 @@ class RecycledEntropy : public RdmaEntropyOps
     void OnLoss(int64_t now) override;
     void OnTimeout(int64_t now) override;
 
-    /// Data packets so far whose entropy was taken from the ring, and drawn at random.
+    /// Throws ConfigError if something has come back already.
+    void SetRingSize(uint32_t size);
+    uint32_t GetRingSize() const;
+
+    // As of when the queue pair was last brought up to date (RdmaQueuePair::GetCounters does that).
+
+    /// Data packets so far whose entropy was taken from the ring.
     uint64_t GetRecycled() const;
+    /// Data packets so far whose entropy was drawn at random.
     uint64_t GetDrawn() const;
-    /// As of the last answer.
+    /// Whether the ring was frozen at the last answer or timeout.
     bool IsFrozen() const;
 
   private:

@@ -14,6 +14,7 @@
 #include "ns3/recycled-entropy.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
+#include "ns3/weighted-selector.h"
 
 #include <functional>
 #include <set>
@@ -153,6 +154,16 @@ class RingTest : public TestCase
         NS_TEST_ASSERT_MSG_EQ(AllDrawn(Take(*ops, 16)), true, "explores");
         NS_TEST_ASSERT_MSG_EQ((Take(*ops, 2) == Entropies{300, 301}), true, "recycles again");
 
+        bool refused = false;
+        try
+        {
+            ops->SetAttribute("RingSize", UintegerValue(16));
+        }
+        catch (const ConfigError& error)
+        {
+            refused = error.Where() == "RecycledEntropy::RingSize";
+        }
+        NS_TEST_ASSERT_MSG_EQ(refused, true, "the ring is in use");
         ops->SetAttribute("FreezeOnLoss", BooleanValue(true));
         ops->OnLoss(0);
         NS_TEST_ASSERT_MSG_EQ(ops->IsFrozen(), true, "a loss is a failure where told so");
@@ -165,15 +176,18 @@ class RingTest : public TestCase
 
 /**
  * For 40 entropies and, with destination-qp hashed, 20 queue pairs: the ports that PathOf names
- * carry the flow's packets, and no other port of a leaf to a spine does.
+ * carry the flow's packets, and no other port of a leaf to a spine does. With weights as well,
+ * where one uplink of eight has half the rate of the others.
  */
 class PathTest : public TestCase
 {
   public:
-    explicit PathTest(bool hashQueuePair)
+    PathTest(bool hashQueuePair, bool weighted)
         : TestCase(std::string("PathOf names the ports that a flow takes") +
-                   (hashQueuePair ? ", with destination-qp hashed" : "")),
-          m_hashQueuePair(hashQueuePair)
+                   (hashQueuePair ? ", with destination-qp hashed" : "") +
+                   (weighted ? ", with weights" : "")),
+          m_hashQueuePair(hashQueuePair),
+          m_weighted(weighted)
     {
     }
 
@@ -200,7 +214,12 @@ class PathTest : public TestCase
             fabric.SetSwitchAttribute("HashFields",
                                       StringValue("source,destination,destination-qp"));
         }
-        LeafSpine graph(fabric, 2, 8);
+        if (m_weighted)
+        {
+            fabric.SetSwitchAttribute("PathSelector", TypeIdValue(WeightedSelector::GetTypeId()));
+            fabric.SetRouteWeights(scaleacross::RouteWeights::Capacity);
+        }
+        LeafSpine graph(fabric, 2, 8, m_weighted ? DataRate("50Gbps") : kRate);
         std::set<Ptr<FabricPort>> uplinks;
         for (uint32_t i = 0; i < 40; ++i)
         {
@@ -245,6 +264,7 @@ class PathTest : public TestCase
     }
 
     bool m_hashQueuePair;
+    bool m_weighted;
 };
 
 /**
@@ -368,6 +388,68 @@ class RandomTest : public TestCase
     }
 };
 
+/// Entropies are the sender's matter: a receiver without EntropyOps answers each data packet by
+/// the packet's own, and what it sends itself has one.
+class OneEndTest : public TestCase
+{
+  public:
+    OneEndTest()
+        : TestCase("Answers bring entropies back if only the sender has them")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        LeafSpine graph(fabric, 1, 8);
+        const Ptr<RdmaNic> nics[] = {fabric.Nics()[0], fabric.Nics()[1]};
+        std::vector<Ptr<RdmaQueuePair>> ends;
+        for (const auto& nic : nics)
+        {
+            ends.push_back(nic->CreateQueuePair());
+            ends.back()->SetAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+            ends.back()->SetAttribute("ReorderTolerance", UintegerValue(100));
+        }
+        auto ops = CreateObject<RecycledEntropy>();
+        ops->SetStream(1);
+        ends[0]->SetEntropyOps(ops);
+        std::vector<uint16_t> data[2]; // by sender
+        std::vector<uint16_t> acks[2];
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            ends[i]->Connect(nics[1 - i]->GetFabricAddress(), ends[1 - i]->GetNumber());
+            const auto note = [&data, &acks, i](const FabricPacket& packet) {
+                (packet.kind == PacketKind::Data ? data : acks)[i].push_back(packet.entropy);
+            };
+            nics[i]->TraceConnectWithoutContext("Transmit",
+                                                Callback<void, const FabricPacket&>(note));
+        }
+        ends[0]->Post(scaleacross::RdmaOperation::Write, Bytes(1'000'000), 0);
+        ends[1]->Post(scaleacross::RdmaOperation::Write, Bytes(1'000'000), 0);
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(acks[1].size(), 1000, "every packet is answered");
+        NS_TEST_EXPECT_MSG_GT(ops->GetRecycled(), 100, "and its entropy used again");
+        std::sort(data[0].begin(), data[0].end());
+        std::sort(acks[1].begin(), acks[1].end());
+        NS_TEST_EXPECT_MSG_EQ((data[0] == acks[1]), true, "each by its own entropy");
+        // 2^14 (1 - (1 - 2^-14)^n) of 2^14 are hit by n draws: of 100 only by chance fewer than 90.
+        NS_TEST_EXPECT_MSG_GT(std::set<uint16_t>(data[0].begin(), data[0].end()).size(),
+                              90,
+                              "many");
+        for (const auto& list : {data[1], acks[0]})
+        {
+            NS_TEST_ASSERT_MSG_EQ(list.size(), 1000, "the other way");
+            NS_TEST_EXPECT_MSG_EQ(std::count(list.begin(), list.end(), list.front()),
+                                  1000,
+                                  "one entropy, that of the end which sends");
+        }
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+};
+
 /// What a transfer came to.
 struct Transfer
 {
@@ -484,8 +566,9 @@ class AsymmetricTest : public TestCase
 /**
  * One of the eight wires loses 99 % both ways and nobody knows: random entropies lose q = 0.99 / 8
  * of all packets, new or repeated: N q / (1 - q) = 4,519 repetitions at least, with a standard
- * deviation of less than sqrt(4,519 / (1 - q)) = 72. Recycling has to lose fewer than random
- * entropies possibly could.
+ * deviation of less than sqrt(4,519 / (1 - q)) = 72. The hash gives that spine 2,048 +- 42 of 2^14
+ * entropies, other ones for each of eight flows: 4,519 * 42 / 2,048 / sqrt(8) = 33 more: 79 in all.
+ * Recycling has to lose fewer than random entropies possibly could.
  */
 class FailureTest : public TestCase
 {
@@ -502,8 +585,8 @@ class FailureTest : public TestCase
         const Transfer random = RunTransfer(kRandom, lossy);
         const Transfer recycled = RunTransfer(kRecycled, lossy);
         NS_TEST_ASSERT_MSG_GT(recycled.lastUs, 343.6, "all are done, and no faster than possible");
-        NS_TEST_ASSERT_MSG_GT(random.retransmissions, 4519 - 5 * 72, "random ones lose an eighth");
-        NS_TEST_ASSERT_MSG_LT(recycled.retransmissions, 4519 - 5 * 72, "recycled ones fewer");
+        NS_TEST_ASSERT_MSG_GT(random.retransmissions, 4519 - 5 * 79, "random ones lose an eighth");
+        NS_TEST_ASSERT_MSG_LT(recycled.retransmissions, 4519 - 5 * 79, "recycled ones fewer");
         NS_TEST_ASSERT_MSG_LT(recycled.lastUs, random.lastUs, "and are done before");
     }
 };
@@ -556,6 +639,7 @@ class RefusalTest : public TestCase
             [](FabricHelper& fabric) {
                 UseEntropies(fabric, "ns3::RdmaEntropyOps");
                 fabric.Switches()[0]->SetPathSelectorType(RandomSpraySelector::GetTypeId());
+                fabric.Switches()[0]->CheckConfig();
             },
             "random spray does not go by the hash");
     }
@@ -568,8 +652,10 @@ class EntropySuite : public TestSuite
         : TestSuite("scaleacross-entropy")
     {
         AddTestCase(new RingTest);
-        AddTestCase(new PathTest(false));
-        AddTestCase(new PathTest(true));
+        AddTestCase(new PathTest(false, false));
+        AddTestCase(new PathTest(true, false));
+        AddTestCase(new PathTest(false, true));
+        AddTestCase(new OneEndTest);
         AddTestCase(new PinningTest);
         AddTestCase(new RandomTest);
         AddTestCase(new RefusalTest);

@@ -14,10 +14,14 @@
 #include "ns3/fabric-events.h"
 #include "ns3/object-factory.h"
 #include "ns3/path-selector.h"
+#include "ns3/random-entropy.h"
+#include "ns3/rng-seed-manager.h"
+#include "ns3/rng-stream.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 
 #include <functional>
+#include <map>
 #include <numeric>
 #include <random>
 #include <tuple>
@@ -322,6 +326,24 @@ Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep)
                  MicroSeconds(80));
 }
 
+/// A path selector of the switches, or entropies of the senders, with receivers that place packets
+/// in any order.
+void
+SpreadPaths(FabricHelper& fabric, const std::string& type)
+{
+    const TypeId chosen = TypeId::LookupByName(type);
+    if (chosen.IsChildOf(PathSelector::GetTypeId()))
+    {
+        fabric.SetSwitchAttribute("PathSelector", TypeIdValue(chosen));
+    }
+    else
+    {
+        fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(chosen));
+    }
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+    fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(64));
+}
+
 /// The permutation with another choice of paths, receivers that place out of order, and weights
 /// 1, 2, 3, ... on the ports of every group.
 void
@@ -591,6 +613,106 @@ class HoldTest : public TestCase
     }
 };
 
+/**
+ * Without AssignStreams every queue pair takes one of ns-3's automatic streams, in the order in
+ * which they are connected, whenever they draw first: two NICs with two queue pairs each, wires of
+ * 2 us and 1 us, so that packets of the second come in first. After index n of ns-3's count, queue
+ * pair i has n + 1 + i, and its first entropy is 0xC000 + floor(2^14 u) of that stream's first u.
+ * A stream that was set by hand is kept, and nothing is taken from ns-3's count for it.
+ */
+class AutomaticStreamsTest : public TestCase
+{
+  public:
+    AutomaticStreamsTest()
+        : TestCase("Automatic streams go by the order of connecting on every engine")
+    {
+    }
+
+  private:
+    static uint16_t FirstOf(uint64_t stream)
+    {
+        RngStream generator(RngSeedManager::GetSeed(), stream, RngSeedManager::GetRun());
+        return static_cast<uint16_t>(0xC000 + static_cast<uint32_t>(generator.RandU01() * 0x4000));
+    }
+
+    void RunOn(const Engine& engine)
+    {
+        EngineGuard guard(engine);
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        auto centre = fabric.AddSwitch();
+        for (const int64_t us : {2, 1, 1})
+        {
+            fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                           centre,
+                           DataRate("100Gbps"),
+                           MicroSeconds(us));
+        }
+        fabric.InstallRoutes();
+        const uint64_t before = RngSeedManager::GetNextStreamIndex();
+        std::vector<Ptr<RdmaQueuePair>> queuePairs;
+        Ptr<RdmaNic> to = fabric.Nics()[2];
+        for (uint32_t i = 0; i < 5; ++i)
+        {
+            Ptr<RdmaNic> from = fabric.Nics()[i / 2 % 2];
+            auto queuePair = from->CreateQueuePair();
+            auto peer = to->CreateQueuePair();
+            for (const auto& end : {queuePair, peer})
+            {
+                end->SetAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+                end->SetAttribute("ReorderTolerance", UintegerValue(64));
+            }
+            if (i == 4)
+            {
+                auto ops = CreateObject<RandomEntropy>();
+                ops->SetStream(7);
+                queuePair->SetEntropyOps(ops);
+            }
+            else
+            {
+                queuePair->SetAttribute("EntropyOps", TypeIdValue(RandomEntropy::GetTypeId()));
+            }
+            queuePair->Connect(to->GetFabricAddress(), peer->GetNumber());
+            peer->Connect(from->GetFabricAddress(), queuePair->GetNumber());
+            queuePairs.push_back(queuePair);
+        }
+        const uint64_t after = RngSeedManager::GetNextStreamIndex();
+        NS_TEST_EXPECT_MSG_EQ(after - before, 5, engine.name << ": four were taken, then this one");
+        // By number at the receiver; watched at the receiver alone, so that senders stay behind.
+        std::map<uint32_t, uint16_t> first;
+        to->TraceConnectWithoutContext(
+            "Receive",
+            Callback<void, const FabricPacket&>([&first](const FabricPacket& packet) {
+                if (packet.psn == 0)
+                {
+                    first.emplace(packet.queuePair, packet.entropy);
+                }
+            }));
+        for (const auto& queuePair : queuePairs)
+        {
+            queuePair->Post(scaleacross::RdmaOperation::Write, Bytes(3000), 0);
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(first.size(), 5, engine.name << ": all have sent");
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            NS_TEST_EXPECT_MSG_EQ(first[i],
+                                  FirstOf(before + 1 + i),
+                                  engine.name << ", queue pair " << i);
+        }
+        // Streams that are chosen are in the upper half of ns-3's.
+        NS_TEST_EXPECT_MSG_EQ(first[4], FirstOf((uint64_t{1} << 63) + 7), engine.name << ", 7");
+    }
+
+    void DoRun() override
+    {
+        for (const Engine& engine : {kPlain, kLazy, kAhead, kBehind, kWindows})
+        {
+            RunOn(engine);
+        }
+    }
+};
+
 class LookAheadSuite : public TestSuite
 {
   public:
@@ -645,6 +767,28 @@ class LookAheadSuite : public TestSuite
         AddTestCase(new EqualityTest("DCQCN", Dcqcns, [](const Outcome& outcome) {
             return outcome.cnps > 5 && outcome.drops == 0;
         }));
+        AddTestCase(new AutomaticStreamsTest);
+        for (const std::string name : {"ns3::EcmpSelector",
+                                       "ns3::WeightedSelector",
+                                       "ns3::FlowletSelector",
+                                       "ns3::RandomSpraySelector",
+                                       "ns3::RoundRobinSpraySelector",
+                                       "ns3::AdaptiveSpraySelector",
+                                       "ns3::RandomEntropy",
+                                       "ns3::RecycledEntropy"})
+        {
+            AddTestCase(new EqualityTest(
+                "Failures with " + name,
+                [name](auto& fabric, auto& log, Delays delays) {
+                    SpreadPaths(fabric, name);
+                    Failures(fabric, log, delays, name.size() % 2 == 0);
+                },
+                [name](const Outcome& outcome) {
+                    return outcome.delivered.size() == 32 && outcome.drops > 10 &&
+                           outcome.retransmissions > 10 &&
+                           (outcome.rerouted > 0) == (name.size() % 2 == 0);
+                }));
+        }
         for (bool keep : {false, true})
         {
             AddTestCase(new EqualityTest(
