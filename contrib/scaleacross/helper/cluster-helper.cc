@@ -5,6 +5,7 @@
 #include "fabric-balance.h"
 #include "fabric-multipath.h"
 #include "graph-fabric.h"
+#include "study-attributes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-switch.h"
@@ -17,6 +18,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 
 namespace ns3
@@ -45,6 +48,18 @@ CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key)
     }
 }
 
+/// Switches that a packet may pass. A route without loops passes each at most once, whatever has
+/// failed; the limit is below what 8 bits hold, and not below that of other fabrics.
+uint32_t
+HopLimitOf(const FabricGraph& graph)
+{
+    const auto switches =
+        std::count_if(graph.vertices.begin(), graph.vertices.end(), [](const Vertex& vertex) {
+            return vertex.kind != VertexKind::Nic;
+        });
+    return static_cast<uint32_t>(std::clamp<int64_t>(switches, 64, 255));
+}
+
 } // namespace
 
 ClusterHelper::ClusterHelper(const Scenario& scenario)
@@ -52,6 +67,12 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
       m_transport(CreateObject<ClusterTransport>())
 {
     const NetworkPlan& network = scenario.network;
+    CheckAttributes(network);
+    const std::set<std::string> chosen = ChosenAttributes(network);
+    if (chosen.count("ns3::RdmaNic::HopLimit") == 0)
+    {
+        m_fabric.SetNicAttribute("HopLimit", UintegerValue(HopLimitOf(m_graph)));
+    }
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
     m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.headers.Count()));
     m_fabric.SetNicAttribute("AckSize", UintegerValue(network.ackSize.Count()));
@@ -62,7 +83,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute("MaxPacketSize",
                                 UintegerValue((network.mtu + network.headers).Count()));
-    UseMultipath(m_fabric, network.multipath);
+    UseMultipath(m_fabric, network.multipath, chosen);
     UseRecovery(m_fabric,
                 network.recovery,
                 MayReorder(network.multipath) ? network.reorderTolerance : 0);

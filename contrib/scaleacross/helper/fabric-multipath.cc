@@ -2,11 +2,15 @@
 
 #include "fabric-multipath.h"
 
+#include "core/base/errors.h"
 #include "fabric-helper.h"
 
+#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/rdma-congestion-ops.h"
+#include "ns3/rdma-queue-pair.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
@@ -62,37 +66,98 @@ NotificationOf(Balance balance)
     return "";
 }
 
-/// Bit of the priority that data packets have by default.
-constexpr uint32_t kDataPriority = 1U << 3;
+const char*
+EntropiesOf(Multipath multipath)
+{
+    switch (multipath)
+    {
+    case Multipath::EntropyRandom:
+        return "ns3::RandomEntropy";
+    case Multipath::Reps:
+        return "ns3::RecycledEntropy";
+    default:
+        return "ns3::RdmaEntropyOps"; // none
+    }
+}
+
+/// Sets attributes of what a fabric creates, save those that somebody has chosen.
+class Setter
+{
+  public:
+    Setter(FabricHelper& fabric, const std::set<std::string>& chosen)
+        : m_fabric(fabric),
+          m_chosen(chosen)
+    {
+    }
+
+    void Switch(const std::string& name, const AttributeValue& value)
+    {
+        if (m_chosen.count("ns3::FabricSwitch::" + name) == 0)
+        {
+            m_fabric.SetSwitchAttribute(name, value);
+        }
+    }
+
+    void QueuePair(const std::string& name, const AttributeValue& value)
+    {
+        if (m_chosen.count("ns3::RdmaQueuePair::" + name) == 0)
+        {
+            m_fabric.SetQueuePairAttribute(name, value);
+        }
+    }
+
+  private:
+    FabricHelper& m_fabric;
+    const std::set<std::string>& m_chosen;
+};
+
+/// What an attribute is if nobody sets it.
+Ptr<const AttributeValue>
+DefaultOf(TypeId type, const std::string& name)
+{
+    TypeId::AttributeInformation attribute;
+    const bool found = type.LookupAttributeByName(name, &attribute);
+    SCALEACROSS_INVARIANT(found, "no attribute " + type.GetName() + "::" + name);
+    return attribute.initialValue;
+}
+
+/// Recycling goes by marks, which switches make at thresholds of 100 Gb/s, and needs no CNPs.
+void
+MarkForRecycling(const FabricHelper& fabric, Setter& set)
+{
+    const std::string priority = fabric.GetQueuePairAttribute("Priority");
+    set.Switch("EcnPriorities", UintegerValue(uint64_t{1} << std::stoul(priority)));
+    set.Switch("EcnReferenceRate", DataRateValue(DataRate("100Gbps")));
+    set.Switch("EcnKmin", UintegerValue(20'000));
+    set.Switch("EcnKmax", UintegerValue(80'000));
+    set.Switch("EcnPmax", DoubleValue(1.0));
+    if (fabric.GetQueuePairAttribute("CongestionOps") == RdmaCongestionOps::GetTypeId().GetName())
+    {
+        set.QueuePair("SendCnps", BooleanValue(false));
+    }
+}
 
 } // namespace
 
 void
-UseMultipath(FabricHelper& fabric, Multipath multipath)
+UseMultipath(FabricHelper& fabric, Multipath multipath, const std::set<std::string>& chosen)
 {
-    const TypeId selector = TypeId::LookupByName(SelectorOf(multipath));
-    fabric.SetSwitchAttribute("PathSelector", TypeIdValue(selector));
+    Setter set(fabric, chosen);
+    set.Switch("PathSelector", TypeIdValue(TypeId::LookupByName(SelectorOf(multipath))));
     fabric.SetRouteWeights(multipath == Multipath::Ucmp ? scaleacross::RouteWeights::Capacity
                                                         : scaleacross::RouteWeights::Equal);
-    fabric.SetSwitchAttribute("HashFields",
-                              StringValue(multipath == Multipath::Ecmp
-                                              ? "source,destination"
-                                              : "source,destination,udp-source-port"));
-    UintegerValue marked;
-    CreateObject<FabricSwitch>()->GetAttribute("EcnPriorities", marked);
-    if (multipath == Multipath::Reps && marked.Get() == 0) // not chosen by who set defaults
+    set.Switch("HashFields",
+               StringValue(multipath == Multipath::Ecmp ? "source,destination"
+                                                        : "source,destination,udp-source-port"));
+    set.QueuePair("EntropyOps", TypeIdValue(TypeId::LookupByName(EntropiesOf(multipath))));
+    for (const char* name : {"EcnPriorities", "EcnReferenceRate", "EcnKmin", "EcnKmax", "EcnPmax"})
     {
-        fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(kDataPriority));
-        fabric.SetSwitchAttribute("EcnReferenceRate", DataRateValue(DataRate("100Gbps")));
-        fabric.SetSwitchAttribute("EcnKmin", UintegerValue(20'000));
-        fabric.SetSwitchAttribute("EcnKmax", UintegerValue(80'000));
-        fabric.SetSwitchAttribute("EcnPmax", DoubleValue(1.0));
+        set.Switch(name, *DefaultOf(FabricSwitch::GetTypeId(), name));
     }
-    if (multipath == Multipath::Reps || multipath == Multipath::EntropyRandom)
+    set.QueuePair("SendCnps", *DefaultOf(RdmaQueuePair::GetTypeId(), "SendCnps"));
+    if (multipath == Multipath::Reps)
     {
-        const char* type =
-            multipath == Multipath::Reps ? "ns3::RecycledEntropy" : "ns3::RandomEntropy";
-        fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(TypeId::LookupByName(type)));
+        MarkForRecycling(fabric, set);
     }
 }
 

@@ -5,14 +5,17 @@
 
 #include "core/spec/network-plan.h"
 
+#include <set>
+#include <string>
+
 namespace ns3
 {
 
 class FabricHelper;
 
 /**
- * Sets the path selector of the switches that are created from now on, and whether routes have
- * weights (Ucmp: by capacity):
+ * Sets how the switches, connections and queue pairs that are created from now on choose paths, and
+ * whether routes have weights (Ucmp: by capacity):
  *
  * | multipath       | FabricSwitch::PathSelector    | FabricSwitch::HashFields            |
  * |-----------------|-------------------------------|-------------------------------------|
@@ -27,12 +30,27 @@ class FabricHelper;
  * | Reps            | ns3::EcmpSelector             | the same                            |
  *
  * Every queue pair has a UDP source port of its own, so that hashing it tells queue pairs apart as
- * hashing the destination QP does. With the last two, the queue pairs that are created from now on
- * have RdmaQueuePair::EntropyOps (ns3::RandomEntropy, ns3::RecycledEntropy). With Reps the switches
- * mark packets of priority 3, from 20 to 80 KB at 100 Gb/s with a probability up to 1 (a fifth to
- * four fifths of what 8 us carry), in proportion at other rates.
+ * hashing the destination QP does.
+ *
+ * | attribute                      | EntropyRandom      | Reps                 | others  |
+ * |--------------------------------|--------------------|----------------------|---------|
+ * | RdmaQueuePair::EntropyOps      | ns3::RandomEntropy | ns3::RecycledEntropy | none    |
+ * | RdmaQueuePair::SendCnps        | default            | false *              | default |
+ * | FabricSwitch::EcnPriorities    | default            | that of data         | default |
+ * | FabricSwitch::EcnReferenceRate | default            | 100 Gb/s             | default |
+ * | FabricSwitch::EcnKmin, EcnKmax | default            | 20 KB, 80 KB         | default |
+ * | FabricSwitch::EcnPmax          | default            | 1                    | default |
+ *
+ * So with Reps switches mark in proportion to the rate of a port from a fifth to four fifths of
+ * what 8 us carry. (* unless RdmaQueuePair::CongestionOps has been set, which may want CNPs.) The
+ * priority is RdmaQueuePair::Priority as set by then.
+ *
+ * All of these are set whatever they were before; `chosen` names those ("ns3::Type::Attribute")
+ * that are to be left alone.
  */
-void UseMultipath(FabricHelper& fabric, scaleacross::Multipath multipath);
+void UseMultipath(FabricHelper& fabric,
+                  scaleacross::Multipath multipath,
+                  const std::set<std::string>& chosen = {});
 
 /// Makes the connections that are created from now on use their queue pairs in this way.
 void UseQueuePairs(FabricHelper& fabric, const scaleacross::QueuePairUse& use);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "study-attributes.h"
+
+#include "core/base/errors.h"
+
+namespace ns3
+{
+
+const std::map<std::string, std::string>&
+StudyAttributes()
+{
+    static const std::map<std::string, std::string> kKeys = {
+        {"ns3::FabricEvents::ConvergenceDelay", "network.convergence"},
+        {"ns3::FabricEvents::DetectionDelay", "network.detection"},
+        {"ns3::FabricSwitch::BufferSize", "network.leaf_buffer and network.spine_buffer"},
+        {"ns3::FabricSwitch::HashFields", "network.multipath"},
+        {"ns3::FabricSwitch::KeepAtDownPort", "network.keep_at_down_port"},
+        {"ns3::FabricSwitch::MaxPacketSize", "network.mtu and network.headers"},
+        {"ns3::FabricSwitch::PathSelector", "network.multipath"},
+        {"ns3::FabricSwitch::Pfc", "network.pfc"},
+        {"ns3::FabricWire::Delay", "cluster"},
+        {"ns3::RdmaConnection::MaxOutstanding", "network.outstanding"},
+        {"ns3::RdmaConnection::Notification", "network.balance"},
+        {"ns3::RdmaConnection::QueuePairs", "network.qps"},
+        {"ns3::RdmaConnection::SegmentSize", "network.segment"},
+        {"ns3::RdmaNic::AckSize", "network.ack_size"},
+        {"ns3::RdmaNic::FixedOverhead", "network.headers"},
+        {"ns3::RdmaNic::PathMtu", "network.mtu"},
+        {"ns3::RdmaQueuePair::AckInterval", "network.ack_every"},
+        {"ns3::RdmaQueuePair::EntropyOps", "network.multipath"},
+        {"ns3::RdmaQueuePair::ReorderTolerance", "network.reorder_tolerance"},
+        {"ns3::RdmaQueuePair::RetransmissionMode", "network.recovery"},
+        {"ns3::RdmaQueuePair::RetryCount", "network.retries"},
+        {"ns3::RdmaQueuePair::Timeout", "network.timeout_exponent"},
+    };
+    return kKeys;
+}
+
+void
+CheckAttributes(const scaleacross::NetworkPlan& network)
+{
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        const auto found = StudyAttributes().find(name);
+        if (found != StudyAttributes().end())
+        {
+            throw scaleacross::ConfigError("network.ns3." + name,
+                                           "is set by " + found->second,
+                                           "attributes that no other key of the study sets",
+                                           "set " + found->second + " instead");
+        }
+    }
+}
+
+std::set<std::string>
+ChosenAttributes(const scaleacross::NetworkPlan& network)
+{
+    std::set<std::string> names;
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        names.insert(name);
+    }
+    return names;
+}
+
+} // namespace ns3

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// What the keys of a study set in ns-3, and what they leave to network.ns3.
+
+#include "core/base/errors.h"
+#include "core/spec/presets.h"
+
+#include "ns3/boolean.h"
+#include "ns3/cluster-helper.h"
+#include "ns3/config.h"
+#include "ns3/data-rate.h"
+#include "ns3/dcqcn.h"
+#include "ns3/double.h"
+#include "ns3/fabric-balance.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-multipath.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/simulator.h"
+#include "ns3/study-attributes.h"
+#include "ns3/test.h"
+#include "ns3/type-id.h"
+#include "ns3/uinteger.h"
+
+#include <string>
+
+using namespace ns3;
+using namespace scaleacross;
+
+namespace
+{
+
+/// A line of buildings with one server of one GPU each, a leaf and a spine.
+Scenario
+LineOf(uint32_t buildings)
+{
+    Scenario scenario;
+    for (uint32_t i = 0; i < buildings; ++i)
+    {
+        BuildingSpec building;
+        building.name = "b" + std::to_string(i);
+        building.gpus = 1;
+        building.gpusPerNode = 1;
+        building.gpu = GpuPreset("h100");
+        building.fabric.spines = 1;
+        scenario.cluster.buildings.push_back(building);
+        if (i > 0)
+        {
+            CrossLinkSpec span;
+            span.a = i - 1;
+            span.b = i;
+            span.distance = Distance(1);
+            span.latency = FibreDelay(span.distance);
+            span.capacity = GigabitsPerSecond(400);
+            scenario.cluster.crossLinks.push_back(span);
+        }
+    }
+    scenario.cluster.Validate();
+    return scenario;
+}
+
+/// What a key of the study stands for is not taken from network.ns3, where it would be overridden.
+class OwnedAttributesTest : public TestCase
+{
+  public:
+    OwnedAttributesTest()
+        : TestCase("Attributes that a key of the study sets are refused under network.ns3")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Scenario scenario = LineOf(2);
+        for (const auto& [name, key] : StudyAttributes())
+        {
+            const size_t colons = name.rfind("::");
+            TypeId type;
+            TypeId::AttributeInformation attribute;
+            const bool found = TypeId::LookupByNameFailSafe(name.substr(0, colons), &type) &&
+                               type.LookupAttributeByName(name.substr(colons + 2), &attribute);
+            NS_TEST_ASSERT_MSG_EQ(found, true, name << " is an attribute");
+            scenario.network.ns3Attributes = {{name, "1"}};
+            std::string where;
+            std::string problem;
+            try
+            {
+                ClusterHelper cluster(scenario);
+            }
+            catch (const ConfigError& error)
+            {
+                where = error.Where();
+                problem = error.Problem();
+            }
+            NS_TEST_EXPECT_MSG_EQ(where, "network.ns3." + name, problem);
+            NS_TEST_EXPECT_MSG_EQ(problem, "is set by " + key, name);
+            Simulator::Destroy();
+        }
+        scenario.network.ns3Attributes = {{"ns3::FabricSwitch::EcnKmin", "7000"}};
+        ClusterHelper cluster(scenario); // is not refused
+        Simulator::Destroy();
+    }
+};
+
+/// UseMultipath sets what it says it sets, leaves what was chosen, and nothing of it stays when
+/// another one is used.
+class MultipathAttributesTest : public TestCase
+{
+  public:
+    MultipathAttributesTest()
+        : TestCase("UseMultipath sets its attributes, but those that were chosen")
+    {
+    }
+
+  private:
+    struct Marks
+    {
+        uint64_t priorities;
+        uint64_t reference; //!< bit/s
+        uint64_t kmin;
+        uint64_t kmax;
+        double pmax;
+    };
+
+    static Marks MarksOf(FabricHelper& fabric)
+    {
+        Ptr<FabricSwitch> made = fabric.AddSwitch();
+        UintegerValue priorities;
+        UintegerValue kmin;
+        UintegerValue kmax;
+        DataRateValue reference;
+        DoubleValue pmax;
+        made->GetAttribute("EcnPriorities", priorities);
+        made->GetAttribute("EcnReferenceRate", reference);
+        made->GetAttribute("EcnKmin", kmin);
+        made->GetAttribute("EcnKmax", kmax);
+        made->GetAttribute("EcnPmax", pmax);
+        return {priorities.Get(), reference.Get().GetBitRate(), kmin.Get(), kmax.Get(), pmax.Get()};
+    }
+
+    void Expect(FabricHelper& fabric, const Marks& expected, const std::string& what)
+    {
+        const Marks marks = MarksOf(fabric);
+        NS_TEST_EXPECT_MSG_EQ(marks.priorities, expected.priorities, what);
+        NS_TEST_EXPECT_MSG_EQ(marks.reference, expected.reference, what);
+        NS_TEST_EXPECT_MSG_EQ(marks.kmin, expected.kmin, what);
+        NS_TEST_EXPECT_MSG_EQ(marks.kmax, expected.kmax, what);
+        NS_TEST_EXPECT_MSG_EQ(marks.pmax, expected.pmax, what);
+    }
+
+    void DoRun() override
+    {
+        const uint64_t reference = 100'000'000'000;
+        const Marks byDefault{0, 0, 5000, 200'000, 0.01}; // FabricSwitch's attributes
+        FabricHelper fabric;
+        UseMultipath(fabric, Multipath::Reps);
+        Expect(fabric, {1U << 3, reference, 20'000, 80'000, 1.0}, "REPS");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("EntropyOps"),
+                              "ns3::RecycledEntropy",
+                              "REPS");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("SendCnps"), "false", "nobody wants it");
+        UseMultipath(fabric, Multipath::Ecmp);
+        Expect(fabric, byDefault, "ECMP after REPS");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("EntropyOps"),
+                              "ns3::RdmaEntropyOps",
+                              "none after REPS");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("SendCnps"), "true", "as by default");
+
+        // Another priority, and a congestion control that goes by CNPs.
+        fabric.SetQueuePairAttribute("Priority", UintegerValue(5));
+        fabric.SetQueuePairAttribute("CongestionOps", TypeIdValue(Dcqcn::GetTypeId()));
+        UseMultipath(fabric, Multipath::Reps);
+        Expect(fabric, {1U << 5, reference, 20'000, 80'000, 1.0}, "priority 5");
+        NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("SendCnps"), "true", "for DCQCN");
+
+        // What was chosen, as by network.ns3; 0 is a choice too.
+        Config::SetDefault("ns3::FabricSwitch::EcnPriorities", UintegerValue(0));
+        Config::SetDefault("ns3::FabricSwitch::EcnKmin", UintegerValue(7000));
+        Config::SetDefault("ns3::RdmaQueuePair::SendCnps", BooleanValue(true));
+        FabricHelper chosen;
+        UseMultipath(chosen,
+                     Multipath::Reps,
+                     {"ns3::FabricSwitch::EcnPriorities",
+                      "ns3::FabricSwitch::EcnKmin",
+                      "ns3::RdmaQueuePair::SendCnps"});
+        Expect(chosen, {0, reference, 7000, 80'000, 1.0}, "chosen");
+        NS_TEST_EXPECT_MSG_EQ(chosen.GetQueuePairAttribute("SendCnps"), "true", "chosen");
+        Config::Reset();
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * A line of 64 buildings: from the first to the last a packet passes a leaf, 64 spines and a leaf,
+ * 66 switches. ClusterHelper's limit allows that; the NIC's own 64, if chosen, does not.
+ */
+class HopLimitTest : public TestCase
+{
+  public:
+    HopLimitTest()
+        : TestCase("Packets get through the longest line of buildings")
+    {
+    }
+
+  private:
+    void Arrived(const RankMessage&)
+    {
+        ++m_arrived;
+    }
+
+    void DoRun() override
+    {
+        for (const bool chosen : {false, true})
+        {
+            Scenario scenario = LineOf(64);
+            if (chosen)
+            {
+                scenario.network.ns3Attributes = {{"ns3::RdmaNic::HopLimit", "64"}};
+            }
+            ClusterHelper cluster(scenario);
+            m_arrived = 0;
+            cluster.GetTransport()->SetDelivery(63, MakeCallback(&HopLimitTest::Arrived, this));
+            cluster.GetTransport()->Send(0, 63, Bytes(1000), 1);
+            Simulator::Stop(MilliSeconds(10)); // before the first timeout, 67 ms
+            Simulator::Run();
+            uint64_t dropped = 0;
+            for (const auto& fabricSwitch : cluster.GetFabric().Switches())
+            {
+                dropped += fabricSwitch->GetDrops(DropReason::HopLimit);
+            }
+            NS_TEST_EXPECT_MSG_EQ(m_arrived, (chosen ? 0 : 1), "the message");
+            NS_TEST_EXPECT_MSG_EQ(dropped, (chosen ? 1 : 0), "dropped by the limit");
+            Simulator::Destroy();
+        }
+    }
+
+    uint32_t m_arrived{0};
+};
+
+class StudyAttributesSuite : public TestSuite
+{
+  public:
+    StudyAttributesSuite()
+        : TestSuite("scaleacross-study-attributes")
+    {
+        AddTestCase(new OwnedAttributesTest);
+        AddTestCase(new MultipathAttributesTest);
+        AddTestCase(new HopLimitTest);
+    }
+};
+
+StudyAttributesSuite g_studyAttributesSuite;
+
+} // namespace
