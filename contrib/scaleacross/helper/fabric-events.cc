@@ -104,6 +104,7 @@ FabricEvents::SetFabric(FabricHelper& fabric)
         WireState state;
         state.wire = wire;
         state.rate = DynamicCast<FabricPort>(wire->GetDevice(0))->GetDataRate().GetBitRate();
+        state.knownRate = state.rate;
         m_index[PeekPointer(wire)] = static_cast<uint32_t>(m_wires.size());
         m_wires.push_back(state);
     }
@@ -128,6 +129,35 @@ FabricEvents::SwitchTarget(Ptr<FabricSwitch> fabricSwitch)
 // ------------------------------------------------------------------------------------------
 
 void
+FabricEvents::CheckSwitches(const std::string& where, const FabricTarget& target) const
+{
+    const auto& known = m_fabric->Switches();
+    for (const auto& fabricSwitch : target.switches)
+    {
+        if (std::find(known.begin(), known.end(), fabricSwitch) == known.end())
+        {
+            throw ConfigError(where,
+                              "a switch of " + target.name + " is none of the fabric's",
+                              "switches that FabricHelper has created",
+                              "");
+        }
+        for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
+        {
+            const auto port = fabricSwitch->GetPort(i);
+            if (m_index.count(PeekPointer(port->GetWire())) == 0)
+            {
+                throw ConfigError(
+                    where,
+                    port->Describe() + " of " + target.name +
+                        (port->GetWire() ? " was connected after SetFabric" : " has no wire"),
+                    "wires that were there at SetFabric",
+                    "call SetFabric when all is connected");
+            }
+        }
+    }
+}
+
+void
 FabricEvents::Check(const std::string& what, const FabricTarget& target, Time at, Time until) const
 {
     const std::string where = "FabricEvents::" + what;
@@ -135,6 +165,11 @@ FabricEvents::Check(const std::string& what, const FabricTarget& target, Time at
     {
         throw ConfigError(where, "there is no fabric yet", "", "call SetFabric first");
     }
+    if (target.wires.empty() && target.switches.empty())
+    {
+        throw ConfigError(where, target.name + " has no wires and no switches", "at least one", "");
+    }
+    CheckSwitches(where, target);
     for (const auto& wire : target.wires)
     {
         if (m_index.count(PeekPointer(wire)) == 0)
@@ -291,19 +326,16 @@ FabricEvents::Degrade(const FabricTarget& target, double factor, Time at, Time u
     if (at.IsZero())
     {
         begin();
-        Spread();
     }
     else
     {
         Announce(wires, at);
         At(at, Rank::Wires, begin);
-        At(at + m_detection, Rank::Detection, [this]() { Spread(); });
     }
     if (!until.IsZero())
     {
         Announce(wires, until);
         At(until, Rank::Wires, end);
-        At(until + m_detection, Rank::Detection, [this]() { Spread(); });
     }
 }
 
@@ -346,6 +378,7 @@ FabricEvents::SetDown(const FabricTarget& target, const std::vector<uint32_t>& w
 void
 FabricEvents::SetRates(const std::vector<uint32_t>& wires)
 {
+    std::vector<Change> changes;
     for (const uint32_t i : wires)
     {
         WireState& state = m_wires[i];
@@ -357,6 +390,38 @@ FabricEvents::SetRates(const std::vector<uint32_t>& wires)
             rate *= factor;
         }
         state.wire->SetDataRate(DataRate(std::max<uint64_t>(1, std::llround(rate))));
+        state.rateChange = ++m_changes;
+        changes.emplace_back(i, state.rateChange);
+    }
+    if (Simulator::Now().IsZero())
+    {
+        DetectRates(changes); // known from the beginning
+        return;
+    }
+    At(Simulator::Now() + m_detection, Rank::Detection, [this, changes]() {
+        DetectRates(changes);
+    });
+}
+
+void
+FabricEvents::DetectRates(const std::vector<Change>& changes)
+{
+    bool news = false;
+    for (const auto& [i, change] : changes)
+    {
+        WireState& state = m_wires[i];
+        const auto port = DynamicCast<FabricPort>(state.wire->GetDevice(0));
+        const uint64_t rate = port->GetDataRate().GetBitRate();
+        // Unless it has changed again meanwhile.
+        if (state.rateChange == change && state.knownRate != rate)
+        {
+            state.knownRate = rate;
+            news = true;
+        }
+    }
+    if (news)
+    {
+        Spread();
     }
 }
 
@@ -393,12 +458,32 @@ FabricEvents::Detect(const std::string& name, const std::vector<Change>& changes
     }
 }
 
+scaleacross::SwitchGraph
+FabricEvents::KnownGraph() const
+{
+    scaleacross::SwitchGraph graph = m_fabric->GetSwitchGraph();
+    for (size_t i = 0; i < graph.links.size(); ++i)
+    {
+        for (scaleacross::SwitchLink& link : graph.links[i])
+        {
+            const auto wire = m_fabric->Switches()[i]->GetPort(link.port)->GetWire();
+            const auto state = m_index.find(PeekPointer(wire));
+            if (state != m_index.end()) // else it came after SetFabric, and no event is about it
+            {
+                const uint64_t rate = m_wires[state->second].knownRate;
+                link.rate = scaleacross::BitRate(static_cast<double>(rate));
+            }
+        }
+    }
+    return graph;
+}
+
 void
 FabricEvents::Spread()
 {
     News news;
     news.at = Simulator::Now().IsZero() ? Time(0) : Simulator::Now() + m_convergence;
-    news.graph = m_fabric->GetSwitchGraph();
+    news.graph = KnownGraph();
     // Of what is heard at one time, the last is the newest.
     const bool planned = !m_news.empty() && m_news.back().at == news.at;
     if (planned)
@@ -422,7 +507,7 @@ FabricEvents::Converge()
     const News news = std::move(m_news.front());
     m_news.pop_front();
     m_fabric->UpdateRoutes(news.graph);
-    ++m_convergences;
+    m_convergences += Simulator::Now().IsZero() ? 0 : 1;
     Report(Step::Converge, "");
 }
 

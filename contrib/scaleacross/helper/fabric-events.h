@@ -51,7 +51,10 @@ struct FabricTarget
  * A repair at u is the same in reverse: the wire works from u on, its ends use it again at u +
  * DetectionDelay if their tables still name it, and new tables do at u + DetectionDelay +
  * ConvergenceDelay. What lasts shorter than DetectionDelay is not noticed. A new table never names
- * a port that its own switch knows to be down.
+ * a port that its own switch knows to be down. It is the same for rates, which tables with weights
+ * (RouteWeights::Capacity) follow. A path selector knows no sooner: until t + DetectionDelay the
+ * queue of a port whose wire is down is empty unless it is kept, and one that goes by queues
+ * (AdaptiveSpraySelector) sends everything there.
  *
  * A wire is down as long as any event keeps it down, and its rate is the product of the factors of
  * all degradations that hold. What is to happen at time zero, before the run, is known from the
@@ -108,7 +111,7 @@ class FabricEvents : public Object
     /// "break", "repair" and so on.
     static const char* NameOf(Step step);
 
-    /// How often new tables have been installed during the run.
+    /// How often new tables have been installed during the run, those of time zero not counted.
     uint64_t GetConvergences() const;
 
   private:
@@ -128,13 +131,15 @@ class FabricEvents : public Object
         uint64_t change{0}; //!< number of its last change
         uint64_t rate{0};   //!< bit/s, without degradation
         std::vector<double> factors;
+        uint64_t knownRate{0};  //!< bit/s, as far as its ends know
+        uint64_t rateChange{0}; //!< number of the last change of its rate
     };
 
     /// What everybody will have heard of at a time.
     struct News
     {
         Time at;
-        scaleacross::SwitchGraph graph; //!< what was known to be up when it was sent
+        scaleacross::SwitchGraph graph; //!< what was known of wires when it was sent
     };
 
     /// A wire and the change of it that is to be noticed.
@@ -142,6 +147,7 @@ class FabricEvents : public Object
 
     void DoDispose() override;
     void Check(const std::string& what, const FabricTarget& target, Time at, Time until) const;
+    void CheckSwitches(const std::string& where, const FabricTarget& target) const;
     std::vector<uint32_t> WiresOf(const FabricTarget& target) const;
     void Announce(const std::vector<uint32_t>& wires, Time at);
     void At(Time at, Rank rank, std::function<void()> action);
@@ -149,6 +155,8 @@ class FabricEvents : public Object
     void SetDown(const FabricTarget& target, const std::vector<uint32_t>& wires, bool down);
     void SetRates(const std::vector<uint32_t>& wires);
     void Detect(const std::string& name, const std::vector<Change>& changes);
+    void DetectRates(const std::vector<Change>& changes);
+    scaleacross::SwitchGraph KnownGraph() const;
     void Spread();
     void Converge();
     void SetKnown(WireState& state, bool up);

@@ -5,12 +5,15 @@
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/adaptive-spray-selector.h"
 #include "ns3/boolean.h"
 #include "ns3/fabric-events.h"
 #include "ns3/round-robin-spray-selector.h"
 #include "ns3/string.h"
+#include "ns3/weighted-selector.h"
 
 #include <cmath>
+#include <ctime>
 #include <tuple>
 
 using namespace ns3;
@@ -168,6 +171,278 @@ class RecoveryTest : public TestCase
 };
 
 /**
+ * A port whose wire is down is the emptiest of all until its switch knows: a black hole for a
+ * selector that goes by queues. Uplinks of 25 Gb/s, 335.36 ns a packet, and a host that sends one
+ * every 83.84 ns to leaf 0, the first at 1,083.84 ns: each goes to the shorter queue, in turn.
+ *
+ * The wire breaks at t = 100 us: 1,180 packets have come by then (0 to 1,179, see RecoveryTest),
+ * 590 to the port, and floor((100,000 - 1,083.84) / 335.36) + 1 = 295 of them have begun to leave
+ * (floor((100,000 - 1,167.68) / 335.36) + 1 = 295 too if it got the second one): 295 wait, and are
+ * dropped. Until t + 10 us 120 come, which all find this queue empty and 295 packets, 99 us, at the
+ * other port: all are dropped there. From then on none is.
+ */
+class BlackHoleTest : public TestCase
+{
+  public:
+    BlackHoleTest()
+        : TestCase("Adaptive spraying does not know of a break before its switch does")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetSwitchAttribute("PathSelector", TypeIdValue(AdaptiveSpraySelector::GetTypeId()));
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+        fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(1 << 20));
+        std::vector<Ptr<FabricSwitch>> leaf;
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            leaf.push_back(fabric.AddSwitch());
+            fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                           leaf[i],
+                           DataRate("100Gbps"),
+                           MicroSeconds(1));
+        }
+        std::vector<Ptr<FabricWire>> uplinks;
+        for (uint32_t i = 0; i < 2; ++i)
+        {
+            auto spine = fabric.AddSwitch();
+            uplinks.push_back(fabric.Connect(leaf[0], spine, DataRate("25Gbps"), MicroSeconds(1)));
+            fabric.Connect(leaf[1], spine, DataRate("25Gbps"), MicroSeconds(1));
+        }
+        fabric.InstallRoutes();
+        fabric.AssignStreams(1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        events->Fail(FabricEvents::LinkTarget(uplinks[0]), MicroSeconds(100));
+        Log log;
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        log.Watch(connection);
+        connection->Send(Bytes(4'000'000), 1);
+        uint64_t atOnce = 0;
+        Simulator::Schedule(MicroSeconds(100) + NanoSeconds(1),
+                            [&]() { atOnce = leaf[0]->GetDrops(DropReason::LinkDown); });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(atOnce, 295, "what waited");
+        NS_TEST_EXPECT_MSG_EQ(leaf[0]->GetDrops(DropReason::LinkDown), 295 + 120, "and what came");
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 1, "the flow completes");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * Events that overlap, of one wire at 100 Gb/s; DetectionDelay 10 us, ConvergenceDelay 50 us. Times
+ * in us.
+ *
+ * Down from 100 to 300 and from 200 to 400: down from 100 to 400, noticed at 110 and 410, and at no
+ * other time, as nothing changes at 200 and 300.
+ *
+ * Down for 20 of every 25, three times from 500 on: 500 to 520, 525 to 545, 550 to 570. The first
+ * break is noticed at 510. Back for 5 us at 520 and 545, which is too short; the breaks at 525 and
+ * 550 are over before anybody takes the wire to be up. Up again for good at 570, noticed at 580.
+ *
+ * Half the rate from 700 to 900 and 0.4 of it from 800 to 1,000: 50, 20 and 40 Gb/s, and a break
+ * from 820 to 840 makes no difference to that.
+ */
+class OverlapTest : public TestCase
+{
+  public:
+    OverlapTest()
+        : TestCase("Events that overlap")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        TwoByTwo net(fabric, 1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        std::vector<int64_t> detected;
+        using Step = FabricEvents::Step;
+        events->TraceConnectWithoutContext(
+            "Step",
+            Callback<void, Step, const std::string&>([&detected](Step step, const std::string&) {
+                if (step == Step::Detect)
+                {
+                    detected.push_back(Simulator::Now().GetMicroSeconds());
+                }
+            }));
+        const Ptr<FabricWire> wire = net.up[0][0];
+        const FabricTarget target = FabricEvents::LinkTarget(wire);
+        events->Fail(target, MicroSeconds(100), MicroSeconds(300));
+        events->Fail(target, MicroSeconds(200), MicroSeconds(400));
+        events->Flap(target, MicroSeconds(500), MicroSeconds(20), MicroSeconds(25), 3);
+        events->Degrade(target, 0.5, MicroSeconds(700), MicroSeconds(900));
+        events->Degrade(target, 0.4, MicroSeconds(800), MicroSeconds(1000));
+        events->Fail(target, MicroSeconds(820), MicroSeconds(840));
+        const std::vector<std::pair<int64_t, bool>> states = {{99, true},
+                                                              {101, false},
+                                                              {301, false},
+                                                              {401, true},
+                                                              {519, false},
+                                                              {521, true},
+                                                              {526, false},
+                                                              {546, true},
+                                                              {569, false},
+                                                              {571, true},
+                                                              {819, true},
+                                                              {821, false},
+                                                              {841, true}};
+        for (const auto& [us, up] : states)
+        {
+            Simulator::Schedule(MicroSeconds(us), [this, wire, us = us, up = up]() {
+                NS_TEST_EXPECT_MSG_EQ(wire->IsUp(), up, us << " us");
+            });
+        }
+        const std::vector<std::pair<int64_t, uint64_t>> rates =
+            {{699, 100}, {750, 50}, {819, 20}, {841, 20}, {850, 20}, {950, 40}, {1001, 100}};
+        for (const auto& [us, gigabits] : rates)
+        {
+            Simulator::Schedule(MicroSeconds(us), [this, &net, us = us, rate = gigabits]() {
+                // Port 0 of the leaf is its host's, port 1 leads to spine 0.
+                const auto port = net.leaf[0]->GetPort(1);
+                NS_TEST_EXPECT_MSG_EQ(port->GetDataRate().GetBitRate(),
+                                      rate * 1'000'000'000,
+                                      us << " us");
+                NS_TEST_EXPECT_MSG_EQ(port->GetPeer()->GetDataRate().GetBitRate(),
+                                      rate * 1'000'000'000,
+                                      us << " us, the other end");
+            });
+        }
+        Simulator::Run();
+        const std::vector<int64_t> expected = {110, 410, 510, 580, 830, 850};
+        NS_TEST_EXPECT_MSG_EQ((detected == expected), true, "what was noticed, and when");
+        Simulator::Destroy();
+    }
+};
+
+/**
+ * What is announced for now is done now, whether the event that announces it comes before or after
+ * what else happens at this time. A packet of 83.84 ns is at the switch after 1,083.84 ns; the wire
+ * it is to leave by breaks then, after it has come: it is dropped there.
+ */
+class AtOnceTest : public TestCase
+{
+  public:
+    AtOnceTest()
+        : TestCase("A failure may be announced for now, at any moment of now")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        for (const bool late : {false, true})
+        {
+            FabricHelper fabric;
+            UseHpccSizes(fabric);
+            auto centre = BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+            auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+            fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1])->Send(Bytes(1000), 7);
+            const int64_t tick = Rounding(1) == 0 ? 1 : 1000;
+            const Time there = PicoSeconds((1'083'840 + tick - 1) / tick * tick);
+            std::string problem;
+            const auto fail = [&]() {
+                NS_TEST_EXPECT_MSG_EQ(centre->GetQueuedPackets() +
+                                          centre->GetPort(1)->GetSentPackets(),
+                                      (late ? 1 : 0),
+                                      "the packet has come");
+                try
+                {
+                    events->Fail(FabricEvents::LinkTarget(fabric.Wires()[1]), Simulator::Now());
+                }
+                catch (const scaleacross::ConfigError& error)
+                {
+                    problem = error.what();
+                }
+            };
+            // Scheduled now, it comes before the arrival; scheduled then, after it.
+            Simulator::Schedule(there, [&]() {
+                if (late)
+                {
+                    Simulator::ScheduleNow(fail);
+                }
+                else
+                {
+                    fail();
+                }
+            });
+            Simulator::Stop(MicroSeconds(5));
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(problem, "", (late ? "after it" : "before it"));
+            NS_TEST_EXPECT_MSG_EQ(fabric.Wires()[1]->GetCut(), 1, "it had just begun to leave");
+            NS_TEST_EXPECT_MSG_EQ(BalanceOf(fabric).Holds(), true, BalanceOf(fabric).Text());
+            Simulator::Destroy();
+        }
+    }
+};
+
+/**
+ * Tables are computed on the rates that are known, as they are on which wires are: a wire of leaf 0
+ * slows down to 25 Gb/s at 100 us, and one of leaf 2 breaks at 95 us. With DetectionDelay 10 us and
+ * ConvergenceDelay 50 us the tables of 155 us do not know of the slow wire, as nobody had noticed
+ * by 105 us; those of 160 us do: leaf 0's ways to leaf 1 have equal weights, then 1 and 4.
+ */
+class KnownRateTest : public TestCase
+{
+  public:
+    KnownRateTest()
+        : TestCase("Weights follow the rates that have been noticed")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetSwitchAttribute("PathSelector", TypeIdValue(WeightedSelector::GetTypeId()));
+        fabric.SetRouteWeights(scaleacross::RouteWeights::Capacity);
+        const DataRate rate("100Gbps");
+        std::vector<Ptr<FabricSwitch>> leaf;
+        for (uint32_t i = 0; i < 3; ++i)
+        {
+            leaf.push_back(fabric.AddSwitch());
+            fabric.Connect(fabric.AddNic(fabric.AddHost()), leaf[i], rate, MicroSeconds(1));
+        }
+        std::vector<Ptr<FabricWire>> wires[2];
+        for (auto& ofSpine : wires)
+        {
+            auto spine = fabric.AddSwitch();
+            for (const auto& below : leaf)
+            {
+                ofSpine.push_back(fabric.Connect(below, spine, rate, MicroSeconds(1)));
+            }
+        }
+        fabric.InstallRoutes();
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        events->Degrade(FabricEvents::LinkTarget(wires[0][0]), 0.25, MicroSeconds(100));
+        events->Fail(FabricEvents::LinkTarget(wires[1][2]), MicroSeconds(95));
+        std::vector<std::vector<uint32_t>> seen;
+        for (const int64_t us : {104, 154, 156, 161})
+        {
+            Simulator::Schedule(MicroSeconds(us), [&]() {
+                const uint32_t address = fabric.Nics()[1]->GetFabricAddress();
+                seen.push_back(leaf[0]->Routes().Lookup(address)->weights);
+            });
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(seen.size(), 4, "looks");
+        for (size_t i = 0; i < seen.size(); ++i)
+        {
+            // No weights: all are equal.
+            const auto expected = i < 3 ? std::vector<uint32_t>{} : std::vector<uint32_t>{1, 4};
+            NS_TEST_EXPECT_MSG_EQ((seen[i] == expected), true, "look " << i);
+        }
+        Simulator::Destroy();
+    }
+};
+
+/**
  * The steps of a failure and its repair at their times, and a flap that is too short to be noticed.
  * Down 100 us to 300 us, DetectionDelay 10 us, ConvergenceDelay 50 us; down again from 500 us for 9
  * us.
@@ -302,6 +577,7 @@ class FromTheBeginningTest : public TestCase
             connection->Send(Bytes(1'000'000), i);
         }
         Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(events->GetConvergences(), 0, "none during the run");
         NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 2, "both flows");
         NS_TEST_EXPECT_MSG_EQ(CheckConservation(fabric).Dropped(), 0, "nothing is lost");
         // 2 x 1,000 packets of 1,048 bytes over one wire of 50 Gb/s: 335.36 us; before that the
@@ -397,6 +673,40 @@ class PlaneLossTest : public TestCase
     }
 };
 
+/**
+ * A wire that flaps 100,000 times is announced to its switches in n log n steps: that is far less
+ * than a second, where a list that is shifted for each would move 10^10 numbers, half a minute. The
+ * first and the second break are noticed.
+ */
+class ManyFlapsTest : public TestCase
+{
+  public:
+    ManyFlapsTest()
+        : TestCase("A hundred thousand flaps are announced at once")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        TwoByTwo net(fabric, 1);
+        auto events = MakeEvents(fabric, MicroSeconds(10), MicroSeconds(50));
+        const std::clock_t begin = std::clock();
+        events->Flap(FabricEvents::LinkTarget(net.up[0][0]),
+                     MicroSeconds(100),
+                     MicroSeconds(100),
+                     MicroSeconds(200),
+                     100'000);
+        const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+        NS_TEST_EXPECT_MSG_LT(seconds, 10, "CPU seconds");
+        Simulator::Stop(MicroSeconds(480));
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(events->GetConvergences(), 4, "at 160, 260, 360 and 460 us");
+        Simulator::Destroy();
+    }
+};
+
 /// Wrong targets, times and factors are refused by name.
 class RefusalTest : public TestCase
 {
@@ -434,7 +744,14 @@ class RefusalTest : public TestCase
             [&]() { events->Flap(target, MicroSeconds(5), MicroSeconds(5), MicroSeconds(5), 1); });
         attempt([&]() { CreateObject<FabricEvents>()->Fail(target, MicroSeconds(5)); });
         attempt([&]() { events->SetFabric(fabric); });
-        NS_TEST_EXPECT_MSG_EQ(refused, 7, "all of them");
+        attempt([&]() { events->Fail({"nothing", {}, {}}, MicroSeconds(5)); });
+        attempt(
+            [&]() { events->Fail(FabricEvents::SwitchTarget(strange.spine[0]), MicroSeconds(5)); });
+        fabric.Connect(net.spine[0], net.spine[1], DataRate("100Gbps"), MicroSeconds(1));
+        attempt([&]() { events->Fail(FabricEvents::SwitchTarget(net.spine[0]), MicroSeconds(5)); });
+        net.leaf[0]->AddPort(); // without a wire
+        attempt([&]() { events->Fail(FabricEvents::SwitchTarget(net.leaf[0]), MicroSeconds(5)); });
+        NS_TEST_EXPECT_MSG_EQ(refused, 11, "all of them");
         Simulator::Destroy();
     }
 };
@@ -448,11 +765,16 @@ class FabricEventsSuite : public TestSuite
         AddTestCase(new RecoveryTest("A wire far away", true, false, 62'293'120));
         AddTestCase(new RecoveryTest("A wire of the first leaf", false, false, 11'234'560));
         AddTestCase(new RecoveryTest("The same, packets kept", false, true, 11'158'720));
+        AddTestCase(new BlackHoleTest);
         AddTestCase(new StepsTest);
+        AddTestCase(new OverlapTest);
+        AddTestCase(new AtOnceTest);
+        AddTestCase(new KnownRateTest);
         AddTestCase(new SwitchFailureTest(true));
         AddTestCase(new SwitchFailureTest(false));
         AddTestCase(new FromTheBeginningTest);
         AddTestCase(new PlaneLossTest);
+        AddTestCase(new ManyFlapsTest);
         AddTestCase(new RefusalTest);
     }
 };
