@@ -6,6 +6,8 @@
 #include "ns3/config.h"
 #include "ns3/fabric-events.h"
 #include "ns3/scheduler.h"
+#include "ns3/string.h"
+#include "ns3/type-id.h"
 
 #include <map>
 #include <random>
@@ -167,6 +169,38 @@ struct Outcome
     }
 };
 
+/// Any path selector or entropies, with receivers that place packets in any order where they may
+/// overtake each other.
+void
+SpreadPaths(FabricHelper& fabric, std::mt19937& random)
+{
+    const char* types[] = {"ns3::EcmpSelector",
+                           "ns3::WeightedSelector",
+                           "ns3::FlowletSelector",
+                           "ns3::RandomSpraySelector",
+                           "ns3::RoundRobinSpraySelector",
+                           "ns3::AdaptiveSpraySelector",
+                           "ns3::RandomEntropy",
+                           "ns3::RecycledEntropy"};
+    const uint32_t choice = random() % 8;
+    const TypeId type = TypeId::LookupByName(types[choice]);
+    if (choice < 6)
+    {
+        fabric.SetSwitchAttribute("PathSelector", TypeIdValue(type));
+    }
+    else
+    {
+        fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(type));
+    }
+    if (choice >= 3 || random() % 2 == 0)
+    {
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+        fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(1 + random() % 200));
+    }
+    fabric.SetRouteWeights(random() % 2 == 0 ? scaleacross::RouteWeights::Capacity
+                                             : scaleacross::RouteWeights::Equal);
+}
+
 /// A random connected fabric of 1 to 5 switches with 2 to 8 hosts. All wires may be alike, so that
 /// many things happen at the same time.
 void
@@ -217,6 +251,8 @@ RunRandom(uint32_t seed, const Engine& engine, bool failures)
     {
         FabricHelper fabric;
         fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(failures && seed % 2 == 0));
+        std::mt19937 paths(seed + 1); // numbers of its own: fabrics are the same with all of them
+        SpreadPaths(fabric, paths);
         BuildRandom(fabric, random);
         const Ptr<FabricEvents> events = failures ? MakeEvents(fabric, random) : nullptr;
         fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
@@ -281,10 +317,10 @@ RunRandom(uint32_t seed, const Engine& engine, bool failures)
 }
 
 /**
- * Random fabrics and traffic, with and without PFC, loss and equal times, and with failures that
- * are repaired. Whatever happens: packets are conserved at any time, nothing is left in flight,
- * held or stopped, every message is delivered; and the result is the same to the bit when the
- * simulation is repeated, when every departure is an event of its own, with another event list,
+ * Random fabrics, paths and traffic, with and without PFC, loss and equal times, and with failures
+ * that are repaired. Whatever happens: packets are conserved at any time, nothing is left in
+ * flight, held or stopped, every message is delivered; and the result is the same to the bit when
+ * the simulation is repeated, when every departure is an event of its own, with another event list,
  * when events of equal time come in another order, and when switches run ahead and NICs behind.
  */
 class RandomFabricTest : public TestCase

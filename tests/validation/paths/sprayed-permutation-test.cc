@@ -89,9 +89,12 @@ TEST(SprayedPermutation, AdaptiveIsWithinFivePercentOfWhatTheWiresAllow)
  * A quarter of the hosts and of the bytes: 4 leaves of 4 hosts, 4 MiB each. With E-ECMP each of the
  * 4 flows from a leaf shares its wire with at least one other unless all four hashes differ (4!/4^4
  * = 9 %, of four leaves at once 8e-5): the slowest needs at least twice the time of its bytes.
- * Spraying spreads them evenly: at random the fullest of
- * 4 wires has, of 16,780 packets, 4,195 + about 1.03 standard deviations of 56: 1.4 % more, at each
- * of two stages.
+ *
+ * Spraying spreads them evenly: in turns, or to the shortest queue, to within a packet of each
+ * flow, and 5 % is what this study grants queues out of step. At random each of 4 wires gets, of
+ * 16,780 packets, 4,195 with a standard deviation of sqrt(16,780 * 3/16) = 56, 1.34 %. The fullest
+ * of the 16 wires of a stage is below 3.5 of those (each exceeds that with 2.3e-4, 16 of them with
+ * 0.4 %): 4.7 %, at each of two stages in a row 1.047^2 = 1.096: below 1.10 of the bound.
  */
 TEST(SprayedPermutation, EverySprayingIsCloserThanHashing)
 {
@@ -103,8 +106,8 @@ TEST(SprayedPermutation, EverySprayingIsCloserThanHashing)
     const double turns = LastOf(RunSprayed(work, Multipath::SprayRoundRobin));
     const double adaptive = LastOf(RunSprayed(work, Multipath::SprayAdaptive));
     EXPECT_GE(hashed, 2 * FlowBound(work).Us() * 0.99);
-    EXPECT_LE(random, 1.15 * bound);
-    EXPECT_LE(turns, 1.15 * bound);
+    EXPECT_LE(random, 1.10 * bound);
+    EXPECT_LE(turns, 1.05 * bound);
     EXPECT_LE(adaptive, 1.05 * bound);
     EXPECT_LT(adaptive, random);
     EXPECT_GE(std::min({random, turns, adaptive}), bound);
