@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/loss-delay.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <limits>
+#include <random>
+
+namespace scaleacross
+{
+namespace
+{
+
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+/// One message per round in `chains` chains of `rounds` rounds. No timeout is in the way.
+LossyChains
+Chains(const LossyMessages& messages, double chains, double rounds, Recovery recovery)
+{
+    LossyChains all;
+    all.chains = chains;
+    all.steps = rounds;
+    all.recovery = recovery;
+    all.rounds = {{rounds, {messages}}};
+    return all;
+}
+
+LossyMessages
+Messages(double loss, double pairs, double packets, double inFlight)
+{
+    LossyMessages messages;
+    messages.loss = loss;
+    messages.roundTrip = 10e-3;
+    messages.pairs = pairs;
+    messages.packets = packets;
+    messages.inFlight = inFlight;
+    messages.silent = 0;
+    messages.circle = kNever;
+    return messages;
+}
+
+TEST(LossDelay, IsNothingWithoutLoss)
+{
+    EXPECT_EQ(LossDelay(LossyChains()), 0);
+}
+
+TEST(LossDelay, TheWorkedCaseOfTheHeader)
+{
+    // m << N, so that every delay is a round trip but for m / 2N = 3.4 % on average and q^2 terms.
+    const double p = 1 - std::exp(-16 * 512e-5);
+    const double rounds = 2 - std::pow(1 - p, 32) - std::pow(1 - p * p, 16);
+    EXPECT_NEAR(rounds, 1.02, 0.01);
+    const LossyMessages messages = Messages(1e-5, 16, 512, 7500);
+    const double delay = LossDelay(Chains(messages, 16, 2, Recovery::SelectiveRepeat));
+    EXPECT_LT(delay, rounds * 10e-3);
+    EXPECT_GT(delay, rounds * (1 - 512 / 7500.0) * 10e-3);
+}
+
+TEST(LossDelay, OneRoundIsTheFormulaOfAllMessagesAtOnce)
+{
+    // R = 1: the slowest of C chains with Q queue pairs is the slowest of C Q, so with L = C Q l,
+    // w = m = N: E = t (1 - (1 - exp(-L N)) / (L N)). Repetitions that are lost as well cost up to
+    // a round trip (there is no timeout here) with C Q N q^2 = 3.2e-7.
+    const double l = -std::log1p(-1e-6);
+    const double risk = 8 * 4 * l * 10000;
+    const double expected = 10e-3 * (1 - (1 - std::exp(-risk)) / risk);
+    const LossyMessages messages = Messages(1e-6, 4, 10000, 10000);
+    EXPECT_NEAR(LossDelay(Chains(messages, 8, 1, Recovery::SelectiveRepeat)),
+                expected,
+                3.2e-7 * 10e-3);
+    // What is more than a round trip before the end has been repeated when the end is there.
+    const LossyMessages longer = Messages(1e-6, 4, 1e6, 10000);
+    EXPECT_NEAR(LossDelay(Chains(longer, 8, 1, Recovery::SelectiveRepeat)),
+                expected,
+                3.2e-7 * 10e-3);
+}
+
+TEST(LossDelay, GoBackNStallsForEveryLossOfAQueuePair)
+{
+    // One queue pair of one chain, m << N: as many round trips as it has losses, m q = 0.5 on
+    // average (Poisson). With selective repeat one repairs all: 1 - exp(-0.5).
+    const LossyMessages messages = Messages(5e-5, 1, 10000, 1e9);
+    const double back = LossDelay(Chains(messages, 1, 1, Recovery::GoBackN));
+    const double repeat = LossDelay(Chains(messages, 1, 1, Recovery::SelectiveRepeat));
+    EXPECT_NEAR(back, 0.5 * 10e-3, 1e-4 * back);
+    EXPECT_NEAR(repeat, (1 - std::exp(-0.5)) * 10e-3, 1e-4 * repeat);
+}
+
+TEST(LossDelay, WhatNothingTellsOfWaitsForTheNextMessage)
+{
+    // Four packets per queue pair, all of them silent: 16 x 4 x 1e-4 = 6.4e-3 in each of 2 chains.
+    // The next message, 3 ms later, tells of them, and the repetition takes a round trip.
+    LossyMessages messages = Messages(1e-4, 16, 4, 1e6);
+    messages.silent = 4;
+    messages.untold = 3e-3;
+    LossyChains chains = Chains(messages, 2, 1, Recovery::SelectiveRepeat);
+    chains.timeout = 67e-3;
+    // Repetitions that are lost: 2 x 64 x 1e-8 x 67 ms, under 1e-3 of it.
+    const double p = 1 - std::exp(2 * 64 * std::log1p(-1e-4));
+    EXPECT_NEAR(LossDelay(chains), p * 13e-3, 2e-3 * p * 13e-3);
+    // Where no message follows, a timeout after the round trip of the last ACK.
+    chains.rounds[0].messages[0].untold = kNever;
+    EXPECT_NEAR(LossDelay(chains), p * 77e-3, 2e-3 * p * 77e-3);
+    // Nor does one follow where the two members of a pair both wait: u^2 for both chains together.
+    chains.rounds[0].messages[0].untold = 3e-3;
+    chains.rounds[0].messages[0].circle = 2;
+    const double u = 1 - std::exp(64 * std::log1p(-1e-4));
+    const double lost = 128e-8;
+    EXPECT_NEAR(LossDelay(chains), p * 13e-3 + (u * u + lost) * 64e-3, 1e-6);
+}
+
+/// Draws rounds of selective repeat packet by packet: mean of the slowest chain, and its standard
+/// error.
+std::pair<double, double>
+Draw(const LossyMessages& of, uint32_t chains, uint32_t rounds)
+{
+    constexpr uint32_t draws = 4000;
+    std::mt19937_64 random(1);
+    std::geometric_distribution<uint64_t> until(of.loss);
+    double sum = 0;
+    double squares = 0;
+    for (uint32_t draw = 0; draw < draws; draw++)
+    {
+        double slowest = 0;
+        for (uint32_t chain = 0; chain < chains; chain++)
+        {
+            double delay = 0;
+            for (uint32_t round = 0; round < rounds; round++)
+            {
+                double worst = 0;
+                for (double pair = 0; pair < of.pairs; pair++)
+                {
+                    // Packets after the last lost one, from the end.
+                    const auto after = static_cast<double>(until(random));
+                    if (after < of.packets)
+                    {
+                        worst = std::max(worst, 1 - after / of.inFlight);
+                    }
+                }
+                delay += worst * of.roundTrip;
+            }
+            slowest = std::max(slowest, delay);
+        }
+        sum += slowest;
+        squares += slowest * slowest;
+    }
+    const double mean = sum / draws;
+    return {mean, std::sqrt((squares / draws - mean * mean) / draws)};
+}
+
+TEST(LossDelay, AgreesWithDrawsOfEveryPacket)
+{
+    // The integral takes the slowest chain at every delay: never less than the draws, but for four
+    // standard errors; and more only where delays differ and rounds are many.
+    struct Case
+    {
+        LossyMessages messages;
+        uint32_t chains;
+        uint32_t rounds;
+        double above; //!< part of it
+    };
+
+    for (const Case& c : {Case{Messages(1e-5, 16, 512, 7500), 16, 2, 0.01},
+                          Case{Messages(1e-4, 16, 512, 7500), 16, 2, 0.02},
+                          Case{Messages(1e-5, 16, 512, 750), 16, 2, 0.05},
+                          Case{Messages(1e-4, 4, 512, 400), 16, 8, 0.25}})
+    {
+        const auto [mean, error] = Draw(c.messages, c.chains, c.rounds);
+        const double delay =
+            LossDelay(Chains(c.messages, c.chains, c.rounds, Recovery::SelectiveRepeat));
+        EXPECT_GT(delay, mean - 4 * error);
+        EXPECT_LT(delay, mean * (1 + c.above) + 4 * error);
+    }
+}
+
+TEST(LossVolume, CountsWhatIsSentInVain)
+{
+    // q = 1e-3. Half of a queue pair's 100 packets come after a loss, and all are on their way.
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery::GoBackN),
+                     (1 - 1e-3 + 50e-3) / (1 - 1e-3));
+    // Of 1,000 packets 100 are on their way; the last 100 have 50 after them: 100 - 100^2 / 2000.
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 1000, 100), Recovery::GoBackN),
+                     (1 - 1e-3 + 95e-3) / (1 - 1e-3));
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery::SelectiveRepeat),
+                     1 / (1 - 1e-3));
+}
+
+} // namespace
+} // namespace scaleacross
