@@ -404,6 +404,21 @@ TEST(TaskGraph, ClassesAreStagesWhereBuildingsAreAlike)
     }
 }
 
+TEST(TaskGraph, EventsMakeBuildingsUnlike)
+{
+    // Four stages in two equal buildings, one of which an event may hit.
+    auto scenario = TwoBuildings(SmallModel(), PlanOf(2, 1, 1, 4, 4), 4);
+    scenario.events.emplace_back();
+    const auto layout = LayoutOf(scenario);
+    const auto graph = Build(scenario);
+    ASSERT_EQ(graph.classes.size(), 8U);
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        const RankClass& one = graph.classes[graph.ClassOf(rank)];
+        EXPECT_EQ(layout.BuildingOf(one.representative), layout.BuildingOf(rank));
+    }
+}
+
 TEST(TaskGraph, UnlikeBuildingsHaveTheirOwnClasses)
 {
     // Data parallel over buildings of 16 and 48 GPUs, the second with slower accelerators.

@@ -103,7 +103,7 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout)
     CollectiveTable table;
     const uint32_t collective = table.Add(
         Lower(spec.op, CommClass::Data, spec.bytes, group, layout, scenario.network.collective));
-    const bool perBuilding = !BuildingsAreAlike(scenario.cluster);
+    const bool perBuilding = !BuildingsAreAlike(scenario);
     TaskGraph graph;
     graph.ranks = layout.ranks;
     graph.stageStride = layout.ranks;

@@ -32,7 +32,7 @@ std::variant<RankGroup, Infeasible> GroupOf(CollectiveGroup group, const RankLay
  * back to back without a barrier, as nccl-tests measures. An empty forward marks its beginning.
  *
  * Ranks of groups that take no part form a class with an empty program. There is one class of ranks
- * that do, or one per building where buildings differ.
+ * that do, or one per building where they are not alike (BuildingsAreAlike).
  *
  * Infeasible: as GroupOf(), and "groups" where the family has fewer groups than asked for.
  */

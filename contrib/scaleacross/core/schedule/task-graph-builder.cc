@@ -143,7 +143,7 @@ TaskGraph
 GraphBuilder::Build()
 {
     const bool data = m_layout.plan.crossing == Crossing::Data;
-    const bool perBuilding = data && !BuildingsAreAlike(m_scenario.cluster);
+    const bool perBuilding = data && !BuildingsAreAlike(m_scenario);
     m_graph.ranks = m_layout.ranks;
     m_graph.stages = m_shape.ranks;
     m_graph.stageStride = m_layout.ppStride;
@@ -303,12 +303,13 @@ PipelineMessageBytes(const JobSpec& job)
 }
 
 bool
-BuildingsAreAlike(const ClusterSpec& cluster)
+BuildingsAreAlike(const Scenario& scenario)
 {
-    const auto& all = cluster.buildings;
-    return std::all_of(all.begin(), all.end(), [&all](const BuildingSpec& building) {
-        return SameBuilding(building, all.front());
-    });
+    const auto& all = scenario.cluster.buildings;
+    return scenario.events.empty() &&
+           std::all_of(all.begin(), all.end(), [&all](const BuildingSpec& building) {
+               return SameBuilding(building, all.front());
+           });
 }
 
 std::optional<Infeasible>

@@ -21,8 +21,9 @@ PipelineShape PipelineShapeOf(const JobSpec& job);
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
 Bytes PipelineMessageBytes(const JobSpec& job);
 
-/// Whether all buildings are alike in all that the time of a program or of a transfer depends on.
-bool BuildingsAreAlike(const ClusterSpec& cluster);
+/// Whether all buildings are alike in all that the time of a program or of a transfer depends on:
+/// accelerator, servers and fabric, and no event, which may hit the fabric of one of them.
+bool BuildingsAreAlike(const Scenario& scenario);
 
 /**
  * Whether a job can be built at all, whatever the cluster.
@@ -39,7 +40,7 @@ std::optional<Infeasible> CheckJob(const JobSpec& job);
  * CheckJob() says. Memory is not checked here.
  *
  * There is one class per stage, or one per stage and building where the plan's data parallelism
- * spans buildings that differ in accelerator, fabric or size.
+ * spans buildings that are not alike.
  *
  * Program of a rank: gathers of all its parameter units in order of first use (sharded, no
  * resharding) or of the first two (resharding); the actions of PipelineOrder(), each as Receive,
