@@ -3,6 +3,7 @@
 #include "core/engine/class-costs.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace scaleacross
 {
@@ -24,6 +25,40 @@ LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
         }
     }
     return true;
+}
+
+/// Adds what losses cost a collective to the latencies of its phases. A group's chains go on from
+/// one of its phases to the next: the unluckiest of all is waited for once.
+void
+AddLossDelays(const std::vector<Phase>& phases, std::vector<TransferCost>& costs)
+{
+    for (size_t i = 0; i < phases.size(); i++)
+    {
+        if (costs[i].losses.rounds.empty())
+        {
+            continue;
+        }
+        LossyChains chains;
+        chains.chains = costs[i].losses.chains;
+        chains.steps = 0;
+        chains.recovery = costs[i].losses.recovery;
+        chains.timeout = costs[i].losses.timeout;
+        std::vector<std::pair<size_t, double>> steps; // by phase
+        for (size_t j = i; j < phases.size(); j++)
+        {
+            if (phases[j].group == phases[i].group)
+            {
+                steps.emplace_back(j, costs[j].losses.steps);
+                chains.Append(costs[j].losses);
+                costs[j].losses.rounds.clear();
+            }
+        }
+        const double delay = LossDelay(chains);
+        for (const auto& [phase, count] : steps)
+        {
+            costs[phase].latency += Duration::Seconds(delay * count / chains.steps);
+        }
+    }
 }
 
 } // namespace
@@ -78,6 +113,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 costs.back().flows = 0;
             }
         }
+        AddLossDelays(m_graph.collectives[collective].phases, costs);
     }
     return costs[phase];
 }
@@ -95,6 +131,8 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
     }
     const Rank from = m_graph.classes[classId].representative;
     costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer)});
+    TransferCost& cost = costs.back().cost;
+    cost.latency += Duration::Seconds(LossDelay(cost.losses));
     return costs.back().cost;
 }
 

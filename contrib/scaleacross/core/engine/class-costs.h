@@ -19,7 +19,8 @@ namespace scaleacross
 struct TransferTimes
 {
     uint32_t cuts{0};
-    /// A phase done by all ranks of the stage of `representative`.
+    /// A phase done by all ranks of the stage of `representative`. What its losses may delay is
+    /// added by ClassCosts.
     std::function<TransferCost(const Phase&, Rank representative)> phase;
     /// A message like that from `from` to `to` by every rank of the stage.
     std::function<TransferCost(Bytes, Rank from, Rank to)> message;
@@ -39,7 +40,13 @@ struct BodySum
     Duration total;
 };
 
-/// Costs of what the classes of a task graph do, each computed once. Addresses stay valid.
+/**
+ * Costs of what the classes of a task graph do, each computed once. Addresses stay valid.
+ *
+ * Their latencies hold what losses are expected to cost (LossDelay), once for all phases of a
+ * collective that have the same group. Collectives and messages that follow each other add up, as
+ * if all ranks met after each of them.
+ */
 class ClassCosts
 {
   public:

@@ -187,13 +187,30 @@ class VolumeCounter
 
 /// Tells the layout where the ranks are that take part.
 void
-CountActive(PreparedRun& run)
+CountActive(const ClusterSpec& cluster, PreparedRun& run)
 {
-    run.layout.activeIn.assign(run.layout.buildingBegin.size() - 1, 0);
-    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    RankLayout& layout = run.layout;
+    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
     {
-        const bool idle = run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty();
-        run.layout.activeIn[run.layout.BuildingOf(rank)] += idle ? 0 : 1;
+        const BuildingSpec& building = cluster.buildings[b];
+        const FabricShape shape = ShapeOf(building);
+        RankLayout::Active active;
+        std::vector<uint32_t> onLeaf(shape.Leaves(), 0);
+        std::vector<uint32_t> inZone(shape.zones, 0);
+        for (Rank rank = layout.buildingBegin[b]; rank < layout.buildingBegin[b + 1]; rank++)
+        {
+            if (run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty())
+            {
+                continue;
+            }
+            const uint32_t leaf = LeafOf(building, rank - layout.buildingBegin[b]);
+            active.ranks++;
+            onLeaf[leaf]++;
+            inZone[leaf / (shape.leavesPerPod * shape.podsPerZone)]++;
+        }
+        active.onLeaf = *std::max_element(onLeaf.begin(), onLeaf.end());
+        active.inZone = *std::max_element(inZone.begin(), inZone.end());
+        layout.active.push_back(active);
     }
 }
 
@@ -224,7 +241,7 @@ PrepareRun(const Scenario& scenario)
             return *no;
         }
         run.graph = std::get<TaskGraph>(std::move(graph));
-        CountActive(run);
+        CountActive(scenario.cluster, run);
         return run;
     }
     // What cannot run is refused before anything is built.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 namespace scaleacross
 {
@@ -58,8 +59,8 @@ NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
         m_shapes.push_back(ShapeOf(building));
     }
     const auto buildings = static_cast<uint32_t>(m_shapes.size());
-    m_zoneCuts = buildings * layout.plan.pp;
-    m_spanCuts = 2 * m_zoneCuts;
+    m_buildingCuts = buildings * layout.plan.pp;
+    m_spanCuts = 4 * m_buildingCuts;
     m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
 }
 
@@ -79,12 +80,39 @@ NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, ui
     return part;
 }
 
+NetworkModel::Part
+NetworkModel::LeavesOf(uint32_t building, uint32_t stage) const
+{
+    const FabricShape& shape = m_shapes[building];
+    if (!m_layout.active.empty())
+    {
+        const RankLayout::Active& active = m_layout.active[building];
+        return {static_cast<double>(active.ranks) / active.onLeaf, building * m_layout.plan.pp};
+    }
+    Part part = PartOf(building, stage, shape.nicsPerLeaf * shape.leavesPerPod, shape.pods);
+    part.count *= shape.leavesPerPod;
+    return part;
+}
+
+NetworkModel::Part
+NetworkModel::ZonesOf(uint32_t building, uint32_t stage) const
+{
+    const FabricShape& shape = m_shapes[building];
+    if (!m_layout.active.empty())
+    {
+        const RankLayout::Active& active = m_layout.active[building];
+        return {static_cast<double>(active.ranks) / active.inZone, building * m_layout.plan.pp};
+    }
+    const uint32_t pod = shape.nicsPerLeaf * shape.leavesPerPod;
+    return PartOf(building, stage, pod * shape.podsPerZone, shape.zones);
+}
+
 double
 NetworkModel::StageRanksIn(uint32_t building) const
 {
-    if (!m_layout.activeIn.empty())
+    if (!m_layout.active.empty())
     {
-        return m_layout.activeIn[building];
+        return m_layout.active[building].ranks;
     }
     const ParallelPlan& plan = m_layout.plan;
     return plan.crossing == Crossing::Pipeline
@@ -114,20 +142,25 @@ NetworkModel::QueuePairsUsed(double messageBytes, Tier tier) const
 }
 
 double
-NetworkModel::SecondsAlone(BitRate nic, double messageBytes, const FabricPath& path) const
+NetworkModel::PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const
 {
     const double share =
         std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_shapes.front().ports);
-    const double seconds = WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share);
+    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share);
+}
+
+double
+NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
+{
     const QueuePairUse use = m_scenario.network.QueuePairsAt(path.tier);
     if (use.outstanding == 0 || use.balance == Balance::Split)
     {
-        return seconds; // split: one part per queue pair is all there is
+        return 0.0; // split: one part per queue pair is all there is
     }
     const auto segment = static_cast<double>(use.segment.Count());
     const double window = segment * use.outstanding * use.qps;
     const double roundTrip = 2.0 * path.propagation.S() + segment * 8.0 / SlowestRate(path).Value();
-    return messageBytes > window ? std::max(seconds, messageBytes / window * roundTrip) : seconds;
+    return messageBytes > window ? messageBytes / window * roundTrip : 0.0;
 }
 
 double
@@ -194,35 +227,40 @@ NetworkModel::LoadCuts(CutLoads& loads,
         return;
     }
     const ClusterSpec& cluster = m_scenario.cluster;
-    const uint32_t a = m_layout.BuildingOf(from);
-    const uint32_t b = m_layout.BuildingOf(to);
-    const FabricShape& shape = m_shapes[a];
-    const uint32_t stage = m_layout.StageOf(from);
-    const uint32_t pod = shape.nicsPerLeaf * shape.leavesPerPod;
-    const Part leaves = PartOf(a, stage, pod, shape.pods);
-    const uint32_t leafLinks = shape.spines * shape.ports;
-    add(leaves.cut,
-        leaves.count * shape.leavesPerPod,
-        shape.uplinkRate * leafLinks,
-        leafLinks,
-        m_shares.Leaf(a),
-        m_shares.LeafTowards(a, b),
-        flows);
-    if (path.tier > Tier::Zone && shape.aggregations > 0)
-    {
-        const Part zones = PartOf(a, stage, pod * shape.podsPerZone, shape.zones);
-        const uint32_t zoneLinks = shape.planes * shape.spines * shape.aggregations;
-        add(m_zoneCuts + zones.cut,
-            zones.count,
-            shape.zoneUplinkRate * zoneLinks,
-            zoneLinks,
-            m_shares.Zone(a),
-            m_shares.ZoneTowards(a, b),
+    // Links are full duplex: what climbs in one building and what descends do not share.
+    const auto addBuilding = [&](Rank rank, Rank other, bool up) {
+        const uint32_t building = m_layout.BuildingOf(rank);
+        const uint32_t towards = m_layout.BuildingOf(other);
+        const uint32_t stage = m_layout.StageOf(rank);
+        const FabricShape& shape = m_shapes[building];
+        const Part leaves = LeavesOf(building, stage);
+        const uint32_t leafLinks = shape.spines * shape.ports;
+        add((up ? 0 : 1) * m_buildingCuts + leaves.cut,
+            leaves.count,
+            shape.uplinkRate * leafLinks,
+            leafLinks,
+            m_shares.Leaf(building),
+            m_shares.LeafTowards(building, towards),
             flows);
-    }
+        if (path.tier > Tier::Zone && shape.aggregations > 0)
+        {
+            const Part zones = ZonesOf(building, stage);
+            const uint32_t zoneLinks = shape.planes * shape.spines * shape.aggregations;
+            add((up ? 2 : 3) * m_buildingCuts + zones.cut,
+                zones.count,
+                shape.zoneUplinkRate * zoneLinks,
+                zoneLinks,
+                m_shares.Zone(building),
+                m_shares.ZoneTowards(building, towards),
+                flows);
+        }
+    };
+    addBuilding(from, to, true);
+    addBuilding(to, from, false);
     if (path.tier == Tier::Cross)
     {
-        for (const SiteRoute::Use& use : RouteBetween(a, b).uses)
+        const SiteRoute& route = RouteBetween(m_layout.BuildingOf(from), m_layout.BuildingOf(to));
+        for (const SiteRoute::Use& use : route.uses)
         {
             const CrossLinkSpec& link = cluster.crossLinks[use.link];
             add(m_spanCuts + 2 * use.link + (use.forward ? 0 : 1),
@@ -258,35 +296,46 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
     }
 }
 
-void
-NetworkModel::ApplyLoss(TransferCost& cost,
-                        const FabricPath& path,
-                        double messages,
-                        double messageBytes) const
+LossyMessages
+NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, double untilNext) const
 {
-    const double q = path.loss;
-    if (q <= 0.0)
-    {
-        return;
-    }
     const NetworkPlan& network = m_scenario.network;
     const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
-    const double rtt = 2.0 * path.propagation.S();
-    const double spread = QueuePairsUsed(messageBytes, path.tier);
-    const double inFlight = std::max(1.0, SlowestRate(path).Value() * rtt / packetBits / spread);
-    const bool selective = network.recovery == Recovery::SelectiveRepeat;
-    const double factor = (1.0 - q + q * (selective ? 1.0 : inFlight)) / (1.0 - q);
-    cost.portSeconds *= factor;
-    cost.cutSeconds *= factor;
-    const double timeout = 4.096e-6 * std::pow(2.0, network.timeoutExponent);
-    // A message has one last packet per QP; while one of them is lost the step stands still. Where
-    // packets may overtake, nothing tells of a loss as far as the tolerance before the last one.
-    const double packets = std::ceil(messageBytes / static_cast<double>(network.mtu.Count()));
-    const bool tolerant = selective && MayReorder(network.multipath);
-    const double silent =
-        tolerant ? std::min(packets, spread * (1.0 + network.reorderTolerance)) : spread;
-    const double lostTail = 1.0 - std::pow(1.0 - q, silent);
-    cost.latency += Duration::Seconds(messages * lostTail * timeout);
+    LossyMessages messages;
+    messages.loss = path.loss;
+    messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();
+    messages.pairs = QueuePairsUsed(bytes, path.tier);
+    const double packets = std::ceil(bytes / static_cast<double>(network.mtu.Count()));
+    messages.packets = std::max(1.0, std::ceil(packets / messages.pairs));
+    messages.inFlight = messages.packets * messages.roundTrip / seconds;
+    // Where packets may overtake, one tells of the loss of another only if it is so much later.
+    const bool tolerant =
+        network.recovery == Recovery::SelectiveRepeat && MayReorder(network.multipath);
+    messages.silent = 1.0 + (tolerant ? network.reorderTolerance : 0.0);
+    // Messages shorter than all queue pairs take the next of them in turn.
+    const double turn = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
+    messages.untold = untilNext * turn;
+    return messages;
+}
+
+void
+NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
+{
+    LossyChains& losses = cost.losses;
+    losses.chains = chains;
+    losses.steps = steps;
+    losses.recovery = m_scenario.network.recovery;
+    losses.timeout = 4.096e-6 * std::pow(2.0, m_scenario.network.timeoutExponent);
+    double volume = 1;
+    for (const LossyRounds& lossy : losses.rounds)
+    {
+        for (const LossyMessages& messages : lossy.messages)
+        {
+            volume = std::max(volume, LossVolume(messages, losses.recovery));
+        }
+    }
+    cost.portSeconds *= volume;
+    cost.cutSeconds *= volume;
 }
 
 TransferCost
@@ -305,7 +354,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
         return cost;
     }
     const BitRate nic = std::min(gpu.nicRate, buildings[m_layout.BuildingOf(to)].gpu.nicRate);
-    cost.portSeconds = SecondsAlone(nic, payload, path);
+    cost.portSeconds = std::max(PortSeconds(nic, payload, path), WindowSeconds(payload, path));
     CutLoads loads;
     LoadCuts(loads,
              path,
@@ -315,7 +364,14 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
              QueuePairsUsed(payload, path.tier),
              WireBytes(1.0, payload));
     ChooseCut(cost, loads);
-    ApplyLoss(cost, path, 1.0, payload);
+    if (path.loss > 0)
+    {
+        const double seconds = std::max(cost.portSeconds, cost.cutSeconds);
+        // When the stage sends its next message is not known here: perhaps not before the timeout.
+        const double never = std::numeric_limits<double>::infinity();
+        cost.losses.rounds = {{1.0, {LossyOf(path, payload, seconds, never)}}};
+        ApplyLoss(cost, StageRanksIn(m_layout.BuildingOf(from)), 1);
+    }
     return cost;
 }
 
@@ -374,12 +430,11 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     // By building: what the NIC of a member sends, and receives.
     std::map<uint32_t, double> nicOut;
     std::map<uint32_t, double> nicIn;
+    double windows = 0;
     CutLoads loads;
     Duration total;
     Duration least = Duration::Max();
     Duration most;
-    double rounds = 0;
-    const FabricPath* lossy = nullptr;
     std::map<EdgeKind, FabricPath> paths;
     for (const auto& [kind, set] : edges)
     {
@@ -396,9 +451,11 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
             continue;
         }
         const auto alone = [&](uint32_t building) {
-            return SecondsAlone(cluster.buildings[building].gpu.nicRate, part, path);
+            return PortSeconds(cluster.buildings[building].gpu.nicRate, part, path);
         };
-        const double wire = WireBytes(messages, part);
+        // Every connection has its own window: those to several peers are open at once.
+        const double peers = direct ? set.count : 1.0;
+        windows = std::max(windows, messages / peers * WindowSeconds(part, path));
         const double out = messages * alone(kind.from);
         if (direct)
         {
@@ -419,14 +476,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
                  path,
                  set.from,
                  set.to,
-                 groups * senders,
+                 groups * senders * peers,
                  QueuePairsUsed(part, kind.tier),
-                 wire);
-        if (path.loss > 0)
-        {
-            lossy = &path;
-            rounds = direct ? 1.0 : StepCount(phase);
-        }
+                 WireBytes(messages / peers, part));
     }
     ChooseCut(cost, loads);
     double slowestNic = 0;
@@ -438,7 +490,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         }
     }
     cost.port = nicOut.empty() ? Port::Nvlink : Port::Nic;
-    cost.portSeconds = std::max(nvlinkSeconds, slowestNic);
+    cost.portSeconds = std::max({nvlinkSeconds, slowestNic, windows});
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
     cost.latency = direct || once ? most : total - least;
     if (!direct && !once && cost.cutSeconds > cost.portSeconds)
@@ -450,9 +502,56 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         const Duration hidden = Duration::Seconds((n - 2) * (turn - own));
         cost.latency = std::max(cost.latency - hidden, cost.latency / (n - 1));
     }
-    if (lossy != nullptr)
+    // What may be lost, by chain: rings have as many as members, each of which passes n-1 edges.
+    const uint32_t steps = direct || once ? 1 : StepCount(phase);
+    const double seconds = std::max(cost.portSeconds, cost.cutSeconds) / steps;
+    const double untilNext = cost.Alone().S() / steps;
+    std::vector<LossyRounds>& lossy = cost.losses.rounds;
+    double edgesAtRisk = 0;
+    for (const auto& [kind, set] : edges)
     {
-        ApplyLoss(cost, *lossy, rounds, part);
+        const FabricPath& path = paths[kind];
+        if (path.loss <= 0)
+        {
+            continue;
+        }
+        LossyMessages messages = LossyOf(path, part, seconds, untilNext);
+        if (direct)
+        {
+            messages.count = static_cast<double>(membersIn[kind.from]) * set.count / n;
+            lossy.resize(1);
+            lossy.front().messages.push_back(messages);
+            continue;
+        }
+        edgesAtRisk += set.count;
+        const double rounds = static_cast<double>(set.count) * steps / n;
+        const auto alike = std::find_if(lossy.begin(), lossy.end(), [&](const LossyRounds& other) {
+            return other.messages.front().loss == messages.loss &&
+                   other.messages.front().roundTrip == messages.roundTrip;
+        });
+        if (alike != lossy.end())
+        {
+            alike->rounds += rounds;
+        }
+        else
+        {
+            lossy.push_back({rounds, {messages}});
+        }
+    }
+    for (LossyRounds& round : lossy)
+    {
+        // In a ring those behind a safe edge always go on.
+        for (LossyMessages& messages : round.messages)
+        {
+            messages.circle = direct             ? 2
+                              : edgesAtRisk == n ? n
+                                                 : std::numeric_limits<double>::infinity();
+        }
+    }
+    if (!cost.losses.rounds.empty())
+    {
+        const uint32_t here = m_layout.BuildingOf(representative);
+        ApplyLoss(cost, StageRanksIn(here) / membersIn[here] * n, steps);
     }
     return cost;
 }

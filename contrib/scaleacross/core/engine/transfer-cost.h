@@ -4,6 +4,7 @@
 #define SCALEACROSS_TRANSFER_COST_H
 
 #include "core/base/units.h"
+#include "core/engine/loss-delay.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
 #include "core/topology/cut-share.h"
@@ -46,6 +47,9 @@ struct TransferCost
     double cutSeconds{0};
     double flows{0}; //!< connections of the stage across the cut: its weight in sharing it
     Duration latency;
+    /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
+    /// phases that the same chains go through.
+    LossyChains losses;
 
     /// Duration with port and cut to itself.
     Duration Alone() const;
@@ -58,15 +62,17 @@ struct TransferCost
  * since every host that sends also receives), at the rate of the slower of the two NICs. alpha:
  * propagation plus one packet's serialisation on every link but the slowest (store and forward).
  *
- * Shared cuts are the leaf uplinks of each building, the spine uplinks of its zones where there are
- * three stages, and each direction of each span between two sites. What all edges of a phase put on
- * a cut is added up; collisions of hashed flows on its parallel links divide its capacity by
- * PathSlowdown, for each port of the NICs on its own. Events that hold for the whole run leave a
- * share of them (CutShares).
+ * Shared cuts are the links between leaves and spines of each building, those above the spines of
+ * its zones where there are three stages, and the spans between two sites, each in each direction.
+ * What all edges of a phase put on a cut is added up; collisions of hashed flows on its parallel
+ * links divide its capacity by PathSlowdown, for each port of the NICs on its own. Events that hold
+ * for the whole run leave a share of them (CutShares).
  *
- * Loss multiplies by go-back-N's (1 - q + q N) / (1 - q), N = packets of one QP in a round trip
- * (1 with selective repeat), and adds the expected timeout of a lost last packet; where packets may
- * overtake, of one of the last as many as the reorder tolerance says.
+ * Losses multiply the volume by LossVolume(), of the edges of a phase by the largest, and delay the
+ * slowest chain of messages by LossDelay(): each member of a ring passes its own along, so that all
+ * ranks of the stage have one of n-1 rounds; an all-to-all has one round in which all of a rank's
+ * messages are under way. A queue pair's packets per round trip, N = m R t / (time of the volume)
+ * with m packets per queue pair and round.
  *
  * Rings: the bandwidth term of the slowest edge, the latency of every edge but one. Where the flows
  * of many rings wait for a cut in turn, c = the time all of them need there in one of the R = n - 1
@@ -76,8 +82,9 @@ struct TransferCost
  *
  * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
  * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
- * the time of a segment in it. NCCLX's spray mode adds the way of the last ACK and that of the
- * write after it.
+ * the time of a segment in it. The limit is a connection's: in an all-to-all those to all peers
+ * are open at once, and only the NIC sends one after the other. NCCLX's spray mode adds the way of
+ * the last ACK and that of the write after it.
  *
  * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
  * of them has only part of the NIC's rate.
@@ -106,8 +113,8 @@ class NetworkModel
     /// Part of a building's leaves or zones: those that the ranks of a stage are in.
     struct Part
     {
-        double count{0};
-        uint32_t cut{0}; //!< its uplinks
+        double count{0}; //!< ranks over those in the fullest one, hence not always whole
+        uint32_t cut{0}; //!< of its links, counted from the first of their kind and direction
     };
 
     /// What is put on a cut.
@@ -125,16 +132,19 @@ class NetworkModel
 
     using CutLoads = std::map<uint32_t, CutLoad>; //!< by cut
 
-    /// Of `pods` pods to a leaf set or a zone, those that a stage is in.
+    /// Of the `parts` leaf sets or zones of a building, those that a stage is in.
     Part PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const;
+    Part LeavesOf(uint32_t building, uint32_t stage) const;
+    Part ZonesOf(uint32_t building, uint32_t stage) const;
     /// Ranks of a stage in a building that has some.
     double StageRanksIn(uint32_t building) const;
     const SiteRoute& RouteBetween(uint32_t a, uint32_t b) const;
     /// Queue pairs that a message is cut over.
     double QueuePairsUsed(double messageBytes, Tier tier) const;
-    /// Time of a message at its NIC: by the rate of the ports that it uses, or of what may be
-    /// outstanding.
-    double SecondsAlone(BitRate nic, double messageBytes, const FabricPath& path) const;
+    /// Time of a message at its NIC, by the rate of the ports that it uses.
+    double PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const;
+    /// Time of a message by what its connection may have outstanding; 0 without such a limit.
+    double WindowSeconds(double messageBytes, const FabricPath& path) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
@@ -149,16 +159,22 @@ class NetworkModel
                   double wireBytes) const;
     /// The cut that takes longest.
     void ChooseCut(TransferCost& cost, const CutLoads& loads) const;
-    void ApplyLoss(TransferCost& cost,
-                   const FabricPath& path,
-                   double messages,
-                   double messageBytes) const;
+    /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
+    /// next one begins `untilNext` seconds after it.
+    LossyMessages LossyOf(const FabricPath& path,
+                          double bytes,
+                          double seconds,
+                          double untilNext) const;
+    /// Completes the losses of a cost, and adds what is repeated to its volume.
+    void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
     std::vector<FabricShape> m_shapes; //!< by building
     CutShares m_shares;
-    uint32_t m_zoneCuts{0}; //!< first cut of the zones, after those of the leaves
+    /// Cuts of one kind and direction inside buildings: leaves up, leaves down, zones up, zones
+    /// down, one after the other.
+    uint32_t m_buildingCuts{0};
     uint32_t m_spanCuts{0}; //!< first cut of the spans: two for each, forward first
     uint32_t m_cuts{0};
     mutable std::map<std::pair<uint32_t, uint32_t>, SiteRoute> m_routes; //!< found so far

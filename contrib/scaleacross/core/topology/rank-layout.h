@@ -36,8 +36,16 @@ struct RankLayout
     /// The greatest block of ranks that no building boundary cuts (the gcd of the boundaries);
     /// equals the ranks per building where all buildings are equal, all ranks where there is one.
     uint32_t buildingSpan{0};
-    /// Ranks that take part, by building; empty: all of them.
-    std::vector<uint32_t> activeIn;
+
+    /// Ranks of a building that take part.
+    struct Active
+    {
+        uint32_t ranks{0};
+        uint32_t onLeaf{0}; //!< those on the leaf that has most
+        uint32_t inZone{0}; //!< those in the zone that has most
+    };
+
+    std::vector<Active> active; //!< by building; empty: all ranks take part
 
     uint32_t StageOf(Rank rank) const
     {
