@@ -14,6 +14,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -46,6 +47,12 @@ class Program:
     def __init__(self, path, study):
         self.path = path
         self.study = study
+        try:
+            # What is measured holds for this build only: a version stays while one works on it.
+            self.identity = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+        except OSError as error:
+            raise InputError(f"{path}: cannot be run: {error.strerror}; "
+                             "./scaleacross build makes it") from error
 
     def collective(self, case):
         """The program's answer to one case: exit code, row or None, and what it complains of."""
@@ -65,6 +72,11 @@ class Program:
             raise InputError(f"{self.path}: cannot be run: {error.strerror}; "
                              "./scaleacross build makes it") from error
         said = run.stderr.strip().splitlines()
+        if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
+            raise KeyboardInterrupt
+        if run.returncode not in (0, 1, 2):
+            raise InputError(f"{self.path}: ended with {run.returncode}, which is no result" +
+                             (f": {said[-1]}" if said else ""))
         rows = json.loads(run.stdout) if run.returncode in (0, 1) and run.stdout else []
         # The first line says what, those after it what is allowed.
         return run.returncode, rows[0] if rows else None, said[0] if said else ""
@@ -108,7 +120,7 @@ def transports_of(texts):
     return transports
 
 
-def cases_of(options, transports):
+def cases_of(options, transports, program):
     """Every combination, quick ones first, so that what is wrong shows early."""
     try:
         study = hashlib.sha256(options.study.read_bytes()).hexdigest()[:12]
@@ -123,7 +135,8 @@ def cases_of(options, transports):
                 for name, network in transports.items():
                     for engine in ENGINES:
                         cases.append({
-                            "study": study, "op": options.op, "group": options.group, "distance_km": distance,
+                            "program": program.identity, "study": study, "op": options.op,
+                            "group": options.group, "distance_km": distance,
                             "loss": loss, "transport": name, "network": network, "bytes": size,
                             "engine": engine, "seed": options.seed,
                             "iterations": 1 if engine == "analytical" else iterations})
@@ -375,8 +388,8 @@ def main(arguments=None):
     try:
         program = Program(options.program, options.study)
         transports = transports_of(options.transports)
-        transports = offered(program, transports, cases_of(options, transports))
-        rows = measure(program, cases_of(options, transports), options.rows, options.jobs)
+        transports = offered(program, transports, cases_of(options, transports, program))
+        rows = measure(program, cases_of(options, transports, program), options.rows, options.jobs)
         results = Results(rows, options, transports)
         table = csv(results) if options.table and options.table.suffix == ".csv" else (
             markdown(results))

@@ -87,6 +87,34 @@ class CollectiveDistance(unittest.TestCase):
         self.assertEqual(self.rows.read_text(), after)
         self.assertEqual(self.out.read_bytes(), picture)
 
+    def wrapped(self, script):
+        """A program of its own that begins with a line of shell."""
+        program = self.folder / "program"
+        program.write_text(f"#!/bin/sh\n{script}\nexec {PROGRAM} \"$@\"\n")
+        program.chmod(0o755)
+        return str(program)
+
+    def test_measures_again_what_another_build_measured(self):
+        self.assertEqual(self.call()[0], 0)
+        self.assertEqual(self.call("--program", self.wrapped(":"))[0], 0)
+        self.assertEqual(len(self.rows.read_text().splitlines()), 2 * 8)
+
+    def test_keeps_nothing_of_a_run_that_was_stopped(self):
+        # The first call only asks what is offered.
+        count = (f"echo >> {self.folder}/calls; "
+                 f"[ $(wc -l < {self.folder}/calls) -lt 4 ] || ")
+        self.assertEqual(self.call("--jobs", "1", "--program", self.wrapped(
+            count + "kill -INT $$"))[0], 130)
+        rows = self.rows.read_text().splitlines()
+        self.assertEqual(len(rows), 2)
+        self.assertTrue(all('"time_us": null' not in row for row in rows))
+        (self.folder / "calls").unlink()
+        code, _, said = self.call("--jobs", "1", "--program", self.wrapped(
+            count + "kill -SEGV $$"))
+        self.assertEqual(code, 2)
+        self.assertIn("-11", said)
+        self.assertFalse(self.out.exists())
+
     def test_csv_has_every_row(self):
         table = self.folder / "table.csv"
         code, printed, _ = self.call("--table", str(table))

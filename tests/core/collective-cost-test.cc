@@ -128,7 +128,7 @@ TEST(CollectiveCost, PhasesOfOneGroupWaitForTheUnluckiestOnce)
     const auto delay = [&](CollectiveOp op) { return seconds("1e-5", op) - seconds("0", op); };
     // A delay is a round trip less what a loss near the beginning of 512 packets has time for, m /
     // N = 6.8 %, at the most. The last of 512 packets waits for the next message: 32 x 16 x 1e-5
-    // times half a round trip and 0.7 ms more, under 0.1 ms.
+    // times half a round trip more, under 0.1 ms.
     const double p = 1 - std::exp(-16 * 512e-5);
     const double once = 1 - std::pow(1 - p, 16);
     const double twice = 2 - std::pow(1 - p, 32) - std::pow(1 - p * p, 16);

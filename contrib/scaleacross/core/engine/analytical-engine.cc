@@ -22,7 +22,7 @@ AnalyticalEngine::UsesSeed() const
 uint32_t
 AnalyticalEngine::ResultVersion() const
 {
-    return 5;
+    return 6;
 }
 
 RunResult

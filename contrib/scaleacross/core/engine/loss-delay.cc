@@ -123,7 +123,9 @@ MostDelayed(const LossyChains& chains, double y)
         beyond = std::min(1.0, beyond + mass[k]);
         // Unlike edges of a ring may be passed by some of the chains only: no chain has more rounds
         // than that in all.
-        most -= k < rounds + 1.0 ? std::expm1(chains.chains * std::log1p(-beyond)) : 0.0;
+        most -= static_cast<double>(k) < rounds + 1.0
+                    ? std::expm1(chains.chains * std::log1p(-beyond))
+                    : 0.0;
     }
     return most;
 }

@@ -297,7 +297,7 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
 }
 
 LossyMessages
-NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, double untilNext) const
+NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, double nextAfter) const
 {
     const NetworkPlan& network = m_scenario.network;
     const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
@@ -312,9 +312,10 @@ NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     const bool tolerant =
         network.recovery == Recovery::SelectiveRepeat && MayReorder(network.multipath);
     messages.silent = 1.0 + (tolerant ? network.reorderTolerance : 0.0);
-    // Messages shorter than all queue pairs take the next of them in turn.
-    const double turn = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
-    messages.untold = untilNext * turn;
+    // The next message's first packet comes the way's time after the last one of this; messages
+    // shorter than all queue pairs take the next of them in turn.
+    const double turns = std::ceil(network.QueuePairsAt(path.tier).qps / messages.pairs);
+    messages.untold = path.propagation.S() + (turns - 1.0) * nextAfter;
     return messages;
 }
 
@@ -368,8 +369,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
     {
         const double seconds = std::max(cost.portSeconds, cost.cutSeconds);
         // When the stage sends its next message is not known here: perhaps not before the timeout.
-        const double never = std::numeric_limits<double>::infinity();
-        cost.losses.rounds = {{1.0, {LossyOf(path, payload, seconds, never)}}};
+        LossyMessages messages = LossyOf(path, payload, seconds, 0);
+        messages.untold = std::numeric_limits<double>::infinity();
+        cost.losses.rounds = {{1.0, {messages}}};
         ApplyLoss(cost, StageRanksIn(m_layout.BuildingOf(from)), 1);
     }
     return cost;
@@ -505,7 +507,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     // What may be lost, by chain: rings have as many as members, each of which passes n-1 edges.
     const uint32_t steps = direct || once ? 1 : StepCount(phase);
     const double seconds = std::max(cost.portSeconds, cost.cutSeconds) / steps;
-    const double untilNext = cost.Alone().S() / steps;
+    const double nextAfter = cost.Alone().S() / steps;
     std::vector<LossyRounds>& lossy = cost.losses.rounds;
     double edgesAtRisk = 0;
     for (const auto& [kind, set] : edges)
@@ -515,7 +517,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         {
             continue;
         }
-        LossyMessages messages = LossyOf(path, part, seconds, untilNext);
+        LossyMessages messages = LossyOf(path, part, seconds, nextAfter);
         if (direct)
         {
             messages.count = static_cast<double>(membersIn[kind.from]) * set.count / n;

@@ -160,11 +160,11 @@ class NetworkModel
     /// The cut that takes longest.
     void ChooseCut(TransferCost& cost, const CutLoads& loads) const;
     /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
-    /// next one begins `untilNext` seconds after it.
+    /// next round begins `nextAfter` seconds after it.
     LossyMessages LossyOf(const FabricPath& path,
                           double bytes,
                           double seconds,
-                          double untilNext) const;
+                          double nextAfter) const;
     /// Completes the losses of a cost, and adds what is repeated to its volume.
     void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
 
