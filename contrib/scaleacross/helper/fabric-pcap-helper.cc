@@ -16,6 +16,7 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/simulator.h"
+#include "ns3/telemetry.h"
 
 #include <algorithm>
 #include <array>
@@ -138,7 +139,7 @@ class FabricPcapHelper::Capture
         }
         if (packet.lastOfMessage && packet.operation == RdmaOperation::WriteWithImmediate)
         {
-            frame.immediate = static_cast<uint32_t>(packet.tag);
+            frame.immediate = static_cast<uint32_t>(scaleacross::TagOf(packet));
         }
         if (!packet.firstOfMessage || !write)
         {
@@ -184,7 +185,7 @@ class FabricPcapHelper::Capture
         // The tag of a receiver-not-ready NAK is the code of its timer.
         return packet.kind == PacketKind::Nak
                    ? kNakSequenceError
-                   : static_cast<uint8_t>(kRnrNak | (packet.tag & 0x1FU));
+                   : static_cast<uint8_t>(kRnrNak | (scaleacross::TagOf(packet) & 0x1FU));
     }
 
     std::shared_ptr<RdmaFlowBook> m_book;

@@ -2,6 +2,9 @@
 
 #include "fabric-packet.h"
 
+#include "foreign-frame.h"
+#include "telemetry.h"
+
 namespace scaleacross
 {
 
@@ -38,6 +41,17 @@ NameOf(DropReason reason)
         return "link-down";
     }
     return "unknown";
+}
+
+void
+ReleaseLoad(FabricPacket& packet)
+{
+    if (packet.telemetry)
+    {
+        TelemetryPool::Return(DetachTrail(packet));
+        return;
+    }
+    ReleaseFrame(packet);
 }
 
 void

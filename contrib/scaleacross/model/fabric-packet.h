@@ -71,7 +71,7 @@ struct FabricPacket
     int64_t arrival; //!< ps: last bit at the far end of the wire it is on
     uint64_t psn;    //!< 64 bits here; 24 of them are in the header (psn.h)
     uint64_t tag; //!< data: of the message; ACK and NAK: PSN of the packet that caused it; foreign:
-                  //!< frame
+                  //!< frame; while `telemetry`: TagOf (telemetry.h)
     uint32_t source; //!< fabric address of the sending NIC
     uint32_t destination;
     uint32_t queuePair : 24; //!< number of the queue pair at the destination
@@ -90,12 +90,13 @@ struct FabricPacket
     bool ecnCapable : 1;
     bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked
     bool retransmitted : 1; //!< has been sent before
+    bool telemetry : 1;     //!< switches write down what they see (telemetry.h)
     RdmaOperation operation : 2;
     bool ownEntropy : 1; //!< data: its entropy is not its queue pair's; the answer brings it back
 };
 
-/// Releases the frame of a packet of kind Foreign (foreign-frame.h).
-void ReleaseFrame(FabricPacket& packet);
+/// Releases what hangs on a packet: a frame (foreign-frame.h) or a trail (telemetry.h).
+void ReleaseLoad(FabricPacket& packet);
 
 /// Memory for packets: grows in slabs, never shrinks, and hands out what was returned last first.
 class PacketPool
@@ -122,9 +123,9 @@ class PacketPool
     /// Gives a packet back to the pool it was taken from: the one place where packets end.
     static void Return(FabricPacket* packet)
     {
-        if (packet->kind == PacketKind::Foreign)
+        if (packet->kind == PacketKind::Foreign || packet->telemetry)
         {
-            ReleaseFrame(*packet);
+            ReleaseLoad(*packet);
         }
         PacketPool* pool = packet->home;
         packet->next = pool->m_free;

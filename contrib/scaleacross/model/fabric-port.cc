@@ -274,6 +274,7 @@ FabricPort::StartNext(uint32_t ready)
         }
         m_queueBytes -= priority != kLinkControl ? packet->size : 0;
     }
+    const uint32_t waited = packet->size; // a switch may add telemetry to it
     m_inService = Started(*packet, start);
     m_freeAt = start + Serialise(packet->size);
     m_lane->Push(packet, m_freeAt);
@@ -291,7 +292,7 @@ FabricPort::StartNext(uint32_t ready)
     }
     if (queued)
     {
-        TraceQueue(m_queueBytes + packet->size);
+        TraceQueue(m_queueBytes + waited);
     }
     m_transmitTrace(*packet);
 }

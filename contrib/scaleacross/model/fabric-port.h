@@ -213,6 +213,12 @@ class FabricPort : public FabricDevice
         return m_queues[priority].bytes;
     }
 
+    /// Bytes sent as of the last CatchUp.
+    uint64_t StaleSentBytes() const
+    {
+        return m_sentBytes;
+    }
+
     /// Time in ps until everything is sent that was here at the last CatchUp(now).
     int64_t StaleWait(int64_t now) const
     {

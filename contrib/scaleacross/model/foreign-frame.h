@@ -39,6 +39,9 @@ constexpr uint32_t kEthernetHeader = 14;
 /// Hangs a frame on a packet, which becomes foreign.
 void AttachFrame(FabricPacket& packet, const ForeignFrame& frame);
 
+/// Releases the frame of a packet, which is foreign no more. Domain: packet.kind is Foreign.
+void ReleaseFrame(FabricPacket& packet);
+
 /// Domain: packet.kind is Foreign.
 const ForeignFrame& FrameOf(const FabricPacket& packet);
 

@@ -19,6 +19,18 @@ RdmaCongestionOps::RdmaCongestionOps() = default;
 
 RdmaCongestionOps::~RdmaCongestionOps() = default;
 
+bool
+RdmaCongestionOps::WantsRoundTrips() const
+{
+    return false;
+}
+
+bool
+RdmaCongestionOps::WantsTelemetry() const
+{
+    return false;
+}
+
 void
 RdmaCongestionOps::Init(RdmaCongestionState&)
 {
@@ -30,7 +42,7 @@ RdmaCongestionOps::OnSent(RdmaCongestionState&, uint32_t, int64_t)
 }
 
 void
-RdmaCongestionOps::OnAck(RdmaCongestionState&, uint64_t, bool, int64_t, int64_t)
+RdmaCongestionOps::OnAck(RdmaCongestionState&, const RdmaAck&, int64_t)
 {
 }
 

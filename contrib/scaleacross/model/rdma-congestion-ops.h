@@ -10,6 +10,11 @@
 #include <cstdint>
 #include <string>
 
+namespace scaleacross
+{
+struct TelemetryTrail;
+} // namespace scaleacross
+
 namespace ns3
 {
 
@@ -19,11 +24,28 @@ struct RdmaCongestionState
     // Set by the queue pair before Init
     uint64_t lineRate{0}; //!< bit/s on the wire: that of the port, or the RateLimit if it is less
     uint32_t mtu{0};      //!< payload bytes of a full packet
+    uint32_t wireSize{0}; //!< bytes that a full packet in the middle of a message takes on the wire
     // Kept by the queue pair
     uint64_t unacked{0}; //!< packets sent and not acknowledged
     // Set by the control; the queue pair starts with the line rate and no window
     uint64_t rate{0};                 //!< bit/s on the wire, more than 0, at most lineRate
     uint64_t windowBytes{UINT64_MAX}; //!< payload; besides the Window of the queue pair
+};
+
+/// What an ACK or NAK tells a congestion control.
+struct RdmaAck
+{
+    uint64_t packets{0}; //!< newly acknowledged; 0 is possible
+    uint64_t psn{0};     //!< all packets before it have arrived
+    uint64_t next{0};    //!< first PSN that has not been sent, or is to be sent again next
+    bool marked{false};  //!< a packet that it answers was marked on the way
+    /// ps from the start of the packet that caused it until now; -1 if that has been sent more than
+    /// once, and if the control does not WantRoundTrips.
+    int64_t rtt{-1};
+    uint32_t switches{0}; //!< that it has passed on its way
+    /// What the switches have written into the packet that caused it; null if the control does not
+    /// WantTelemetry. Valid during the call.
+    const scaleacross::TelemetryTrail* trail{nullptr};
 };
 
 /**
@@ -60,22 +82,20 @@ class RdmaCongestionOps : public Object
     /// A new one with the same attributes, for another queue pair. Its state is fresh.
     virtual Ptr<RdmaCongestionOps> Fork() const = 0;
 
+    /// It goes by RdmaAck::rtt; else no packet's time is kept.
+    virtual bool WantsRoundTrips() const;
+
+    /// It goes by RdmaAck::trail; else packets carry none.
+    virtual bool WantsTelemetry() const;
+
     /// The queue pair is connected; nothing has been sent.
     virtual void Init(RdmaCongestionState& state);
 
     /// A data packet of `bytes` on the wire, new or not, starts. It is not in `unacked` yet.
     virtual void OnSent(RdmaCongestionState& state, uint32_t bytes, int64_t now);
 
-    /**
-     * An ACK or NAK has arrived: `packets` are newly acknowledged (0 is possible), `marked` says
-     * whether one of those that it answers was marked on the way. `rtt` is the time from the start
-     * of a packet to its own ACK, one per round trip, -1 if this ACK gives none.
-     */
-    virtual void OnAck(RdmaCongestionState& state,
-                       uint64_t packets,
-                       bool marked,
-                       int64_t rtt,
-                       int64_t now);
+    /// An ACK or NAK has arrived.
+    virtual void OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t now);
 
     /// A congestion notification packet has arrived.
     virtual void OnCnp(RdmaCongestionState& state, int64_t now);

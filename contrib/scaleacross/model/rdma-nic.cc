@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -553,6 +554,24 @@ RdmaNic::NewControl()
     return packet;
 }
 
+scaleacross::TelemetryTrail*
+RdmaNic::NewTrail()
+{
+    return m_trails.Take();
+}
+
+const scaleacross::TelemetryTrail*
+RdmaNic::ArrivedTrail() const
+{
+    return m_arrivedTrail;
+}
+
+scaleacross::TelemetryTrail*
+RdmaNic::TakeArrivedTrail()
+{
+    return std::exchange(m_arrivedTrail, nullptr);
+}
+
 FabricPacket*
 RdmaNic::NewCnp()
 {
@@ -612,6 +631,7 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
         AdmitEligible(now); // before any that this packet lets send
     }
     // The packet is done with before any callback runs: what it says is copied.
+    m_arrivedTrail = packet->telemetry ? scaleacross::DetachTrail(*packet) : nullptr;
     const FabricPacket copy = *packet;
     PacketPool::Return(packet);
     RdmaQueuePair& queuePair = *m_queuePairs[copy.queuePair];
@@ -632,6 +652,10 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
             queuePair.HandleAck(copy, now);
         }
         Kick(now);
+    }
+    if (m_arrivedTrail != nullptr)
+    {
+        scaleacross::TelemetryPool::Return(TakeArrivedTrail());
     }
 }
 

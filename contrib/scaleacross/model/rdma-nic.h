@@ -8,6 +8,7 @@
 #include "foreign-queue.h"
 #include "pacing-queue.h"
 #include "rdma-counters.h"
+#include "telemetry.h"
 
 #include <array>
 #include <vector>
@@ -126,6 +127,12 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
 
+    /// Switches that a packet which has arrived here has passed, if all NICs have one HopLimit.
+    uint32_t HopsOf(const scaleacross::FabricPacket& packet) const
+    {
+        return m_hopLimit - packet.hops;
+    }
+
     /// A queue pair has messages that it may send after all arrivals of this time.
     void Posted(RdmaQueuePair* queuePair);
     /// A queue pair may send or may no longer send.
@@ -139,6 +146,12 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void ForgetDeadline();
     /// Sends an ACK, NAK or CNP: the caller fills in kind, addresses, psn and priority.
     scaleacross::FabricPacket* NewControl();
+    /// An empty trail for a data packet.
+    scaleacross::TelemetryTrail* NewTrail();
+    /// The trail of the packet that is being handled, null if it has none.
+    const scaleacross::TelemetryTrail* ArrivedTrail() const;
+    /// The same, for an answer to carry: the caller attaches it.
+    scaleacross::TelemetryTrail* TakeArrivedTrail();
     scaleacross::FabricPacket* NewCnp();
     void SendControl(scaleacross::FabricPacket* packet, int64_t now);
 
@@ -184,6 +197,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_timers{0};                        //!< of queue pairs that run
     uint8_t m_foreignReady{kNoPriority};         //!< priority of foreign packets if some may start
     bool m_foreignTurn{false};                   //!< the last packet of that priority was foreign
+    scaleacross::TelemetryPool m_trails;
+    scaleacross::TelemetryTrail* m_arrivedTrail{nullptr};
     uint64_t m_dataSent{0};
     uint64_t m_dataReceived{0};
     uint64_t m_controlReceived{0};

@@ -39,9 +39,14 @@ RdmaQueuePair::SetUpCongestionControl()
     m_ecnCapable = m_control || m_ecnAttribute || (m_entropyOps && m_entropyOps->HeedsMarks());
     m_congestion.lineRate = limit > 0 ? std::min(limit, m_portRate) : m_portRate;
     m_congestion.mtu = m_mtu;
+    m_congestion.wireSize = m_nic->WireSize(m_mtu, scaleacross::RdmaOperation::Write, false, false);
     m_congestion.rate = m_congestion.lineRate;
     if (m_control)
     {
+        m_timesPackets = m_control->WantsRoundTrips();
+        m_telemetry = m_control->WantsTelemetry();
+        m_sendTimes.Reset(m_next);
+        m_congestion.wireSize += m_telemetry ? scaleacross::kTelemetryHeader : 0;
         m_control->Init(m_congestion);
         ApplyWindow();
     }
@@ -70,10 +75,9 @@ RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
         AdvanceControl(start);
         m_congestion.unacked = m_next - m_una - 1;
         m_control->OnSent(m_congestion, packet.size, start);
-        if (m_timedStart < 0 && !packet.retransmitted)
+        if (m_timesPackets)
         {
-            m_timedStart = start;
-            m_timedPsn = packet.psn;
+            m_sendTimes.Note(packet.psn, start);
         }
     }
     if (m_congestion.rate >= m_portRate)
@@ -88,17 +92,24 @@ RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
     }
 }
 
-int64_t
-RdmaQueuePair::RoundTrip(uint64_t psn, uint64_t cause, int64_t now)
+void
+RdmaQueuePair::TellAck(const FabricPacket& packet, uint64_t psn, uint64_t cause, int64_t now)
 {
-    if (m_timedStart < 0 || psn <= m_timedPsn)
+    RdmaAck ack;
+    ack.packets = psn - m_una;
+    ack.psn = psn;
+    ack.next = m_next;
+    ack.marked = packet.ecnMarked;
+    ack.switches = m_nic->HopsOf(packet);
+    ack.trail = m_nic->ArrivedTrail();
+    if (m_timesPackets)
     {
-        return -1;
+        const int64_t start = m_sendTimes.StartOf(cause);
+        ack.rtt = start == scaleacross::SendTimes::kNone ? -1 : now - start;
+        m_sendTimes.AdvanceTo(psn);
     }
-    // With coalesced ACKs a later packet may have caused it: no measure of the timed one.
-    const int64_t roundTrip = cause == m_timedPsn ? now - m_timedStart : -1;
-    m_timedStart = -1;
-    return roundTrip;
+    m_congestion.unacked = m_next > psn ? m_next - psn : 0;
+    m_control->OnAck(m_congestion, ack, now);
 }
 
 void

@@ -84,6 +84,10 @@ RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now
         control->entropy = packet.entropy;
     }
     control->priority = m_ackPriority;
+    if (m_nic->ArrivedTrail() != nullptr)
+    {
+        scaleacross::AttachTrail(*control, m_nic->TakeArrivedTrail());
+    }
     m_nic->SendControl(control, now);
 }
 

@@ -61,7 +61,6 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
         m_mayRepeat = m_selective.HasLost();
         packet.retransmitted = true;
         packet.ackRequested = true; // the answer tells which packets sent before are lost
-        m_timedStart = psn == m_timedPsn ? -1 : m_timedStart;
     }
     else
     {
@@ -88,6 +87,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
         packet.ownEntropy = true;
     }
     m_counters.retransmissions += packet.retransmitted ? 1 : 0;
+    if (m_telemetry)
+    {
+        scaleacross::AttachTrail(packet, m_nic->NewTrail());
+    }
     if (m_paced)
     {
         Pace(packet, start);
@@ -138,9 +141,7 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     if (m_control)
     {
         AdvanceControl(now);
-        const int64_t roundTrip = RoundTrip(psn, cause, now);
-        m_congestion.unacked = m_next > psn ? m_next - psn : 0;
-        m_control->OnAck(m_congestion, psn - m_una, packet.ecnMarked, roundTrip, now);
+        TellAck(packet, psn, cause, now);
         if (loss)
         {
             m_control->OnLoss(m_congestion, now);
@@ -231,7 +232,6 @@ RdmaQueuePair::GoBack(int64_t now)
     m_retransmitTrace(m_una, m_next - m_una);
     m_next = m_una;
     m_cursor = 0;
-    m_timedStart = -1; // whose ACK it would be could not be told
     m_timesNext = true;
     if (!m_heldBack)
     {

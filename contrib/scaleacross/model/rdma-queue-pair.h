@@ -13,6 +13,7 @@
 #include "rdma-entropy-ops.h"
 #include "rdma-receiver.h"
 #include "selective-repeat.h"
+#include "send-times.h"
 #include "watched-trace.h"
 
 #include "ns3/callback.h"
@@ -297,7 +298,10 @@ class RdmaQueuePair : public Object
     void ApplyWindow();
     void Pace(const scaleacross::FabricPacket& packet, int64_t start);
     void NoteMark(int64_t now);
-    int64_t RoundTrip(uint64_t psn, uint64_t cause, int64_t now);
+    void TellAck(const scaleacross::FabricPacket& packet,
+                 uint64_t psn,
+                 uint64_t cause,
+                 int64_t now);
 
     Counters m_counters;
 
@@ -328,10 +332,11 @@ class RdmaQueuePair : public Object
     scaleacross::RatePacer m_pacer;
     Ptr<RdmaCongestionOps> m_control;
     RdmaCongestionState m_congestion;
-    uint64_t m_portRate{0};    //!< bit/s
-    uint64_t m_windowLimit{0}; //!< packets, by attribute
-    int64_t m_timedStart{-1};  //!< ps; -1: no packet is being timed
-    uint64_t m_timedPsn{0};
+    uint64_t m_portRate{0};     //!< bit/s
+    uint64_t m_windowLimit{0};  //!< packets, by attribute
+    bool m_timesPackets{false}; //!< the control wants round trips
+    bool m_telemetry{false};    //!< data packets carry telemetry
+    scaleacross::SendTimes m_sendTimes;
 
     // Receiver
     scaleacross::RdmaReceiver m_receiver{m_counters};

@@ -3,8 +3,10 @@
 #include "switch-port.h"
 
 #include "fabric-switch.h"
+#include "telemetry.h"
 
 #include "ns3/boolean.h"
+#include "ns3/node.h"
 
 #include <algorithm>
 
@@ -66,7 +68,7 @@ SwitchPort::Receive(scaleacross::FabricPacket* packet, int64_t now)
 }
 
 bool
-SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t)
+SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t start)
 {
     if (packet.kind >= scaleacross::PacketKind::Pause)
     {
@@ -78,6 +80,16 @@ SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t)
     if (packet.ecnCapable && ((m_ecnDeparting >> packet.priority) & 1U) != 0)
     {
         MarkIfCongested(packet);
+    }
+    if (packet.telemetry && packet.kind == scaleacross::PacketKind::Data)
+    {
+        // What is added while it leaves was never in the buffer.
+        scaleacross::AddHop(packet,
+                            {(uint64_t{GetNode()->GetId()} << 32) | m_number,
+                             start,
+                             StaleSentBytes(),
+                             StaleQueueBytes(packet.priority),
+                             static_cast<uint64_t>(BitsPerSecond())});
     }
     return true;
 }

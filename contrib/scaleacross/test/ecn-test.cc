@@ -369,13 +369,18 @@ class Recorder : public RdmaCongestionOps
         mostUnacked = std::max(mostUnacked, state.unacked);
     }
 
-    void OnAck(RdmaCongestionState&, uint64_t packets, bool marked, int64_t rtt, int64_t) override
+    bool WantsRoundTrips() const override
     {
-        acked += packets;
-        markedAcks += marked ? 1 : 0;
-        if (rtt >= 0)
+        return true;
+    }
+
+    void OnAck(RdmaCongestionState&, const RdmaAck& ack, int64_t) override
+    {
+        acked += ack.packets;
+        markedAcks += ack.marked ? 1 : 0;
+        if (ack.rtt >= 0)
         {
-            rtts.push_back(rtt);
+            rtts.push_back(ack.rtt);
         }
     }
 
@@ -484,7 +489,7 @@ class ToldTest : public TestCase
         }
         NS_TEST_ASSERT_MSG_EQ(told.mostUnacked, 1, "never more than one before the second");
         NS_TEST_ASSERT_MSG_EQ(told.acked, 10, "all acknowledged");
-        NS_TEST_ASSERT_MSG_EQ(told.rtts.size(), 5, "one measurement per round trip");
+        NS_TEST_ASSERT_MSG_EQ(told.rtts.size(), 10, "one round trip per packet");
         for (int64_t rtt : told.rtts)
         {
             NS_TEST_ASSERT_MSG_EQ_TOL(rtt, 2'088'640, Rounding(2), "round trip");
