@@ -34,6 +34,7 @@ struct BenchCommand
     uint32_t ackInterval{1};
     std::string size;
     std::string multipath{"e-ecmp"};
+    std::string control{"none"};
     std::string span;
     std::string engine{"windows"};
     std::string scheduler{StandardRun::Options().scheduler};
@@ -73,28 +74,27 @@ PeakResidentBytes()
     return static_cast<uint64_t>(Usage().ru_maxrss) * 1024; // Linux counts KiB
 }
 
-/// The row of the table of plan fields that knows the words of --multipath.
+/// The row of the table of plan fields that knows the words of an option.
 const PlanField&
-MultipathField()
+FieldOf(const std::string& key)
 {
-    const PlanField* field = FindPlanField("network.multipath");
-    SCALEACROSS_INVARIANT(field != nullptr, "network.multipath is no plan field");
+    const PlanField* field = FindPlanField(key);
+    SCALEACROSS_INVARIANT(field != nullptr, key + " is no plan field");
     return *field;
 }
 
-Multipath
-MultipathOf(const std::string& word)
+/// Gives a field of `plan` the value of an option.
+void
+SetField(Plan& plan, const std::string& option, const std::string& key, const std::string& word)
 {
-    Plan plan;
     try
     {
-        MultipathField().set(plan, word);
+        FieldOf(key).set(plan, word);
     }
     catch (const ConfigError& error)
     {
-        throw ConfigError("--multipath", error.Problem(), error.Allowed(), error.Remedy());
+        throw ConfigError(option, error.Problem(), error.Allowed(), error.Remedy());
     }
-    return plan.network.multipath;
 }
 
 StandardWork
@@ -103,7 +103,20 @@ WorkOf(const BenchCommand& options)
     StandardWork work = MakeStandardWork(options.scenario, options.hosts);
     work.seed = options.seed;
     work.ackInterval = options.ackInterval;
-    work.multipath = MultipathOf(options.multipath);
+    Plan plan;
+    SetField(plan, "--multipath", "network.multipath", options.multipath);
+    SetField(plan, "--control", "network.control", options.control);
+    plan.network.recovery =
+        IsSprayed(plan.network.multipath) ? Recovery::SelectiveRepeat : Recovery::GoBackN;
+    if (const auto conflict = plan.network.FindConflict())
+    {
+        throw ConfigError("--control",
+                          conflict->Problem(),
+                          conflict->Allowed(),
+                          conflict->Remedy());
+    }
+    work.multipath = plan.network.multipath;
+    work.control = plan.network.control;
     if (!options.span.empty())
     {
         try
@@ -187,6 +200,7 @@ ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed
                  {"engine", options.engine},
                  {"scheduler", options.scheduler},
                  {"multipath", ToString(work.multipath)},
+                 {"control", ToString(work.control)},
                  {"seed", work.seed},
                  {"repeat", options.repeat},
                  {"flows", work.flows.size()},
@@ -270,7 +284,15 @@ AddBench(CLI::App& app, CommandAction& chosen)
                         options->hosts,
                         "hosts, of an incast its senders; default: 64, of an incast 16");
     command->add_option("--size", options->size, "bytes of every flow, such as 1MiB");
-    command->add_option("--multipath", options->multipath, "paths: " + MultipathField().allowed)
+    command
+        ->add_option("--multipath",
+                     options->multipath,
+                     "paths: " + FieldOf("network.multipath").allowed)
+        ->capture_default_str();
+    command
+        ->add_option("--control",
+                     options->control,
+                     "congestion control: " + FieldOf("network.control").allowed)
         ->capture_default_str();
     command->add_option("--span",
                         options->span,

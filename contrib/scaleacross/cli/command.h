@@ -37,6 +37,7 @@ void AddCompare(CLI::App& app, CommandAction& chosen);
 void AddShow(CLI::App& app, CommandAction& chosen);
 void AddList(CLI::App& app, CommandAction& chosen);
 void AddBench(CLI::App& app, CommandAction& chosen);
+void AddFairness(CLI::App& app, CommandAction& chosen);
 void AddCollective(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.

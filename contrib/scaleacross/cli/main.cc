@@ -37,6 +37,7 @@ main(int argc, char** argv)
     AddList(app, chosen);
     AddCollective(app, chosen);
     AddBench(app, chosen);
+    AddFairness(app, chosen);
     try
     {
         app.parse(argc, argv);

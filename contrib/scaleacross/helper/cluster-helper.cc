@@ -3,6 +3,7 @@
 #include "cluster-helper.h"
 
 #include "fabric-balance.h"
+#include "fabric-control.h"
 #include "fabric-multipath.h"
 #include "graph-fabric.h"
 #include "study-attributes.h"
@@ -29,7 +30,6 @@ using namespace scaleacross;
 
 namespace
 {
-
 /// CheckConfig, in the words of the study that the switch was built from.
 void
 CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key)
@@ -81,9 +81,12 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
     m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.pfc));
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
-    m_fabric.SetSwitchAttribute("MaxPacketSize",
-                                UintegerValue((network.mtu + network.headers).Count()));
+    m_fabric.SetSwitchAttribute(
+        "MaxPacketSize",
+        UintegerValue((network.mtu + network.headers).Count() +
+                      TelemetryBytes(network.control, HopLimitOf(m_graph))));
     UseMultipath(m_fabric, network.multipath, chosen);
+    UseControl(m_fabric, network.control, chosen);
     UseRecovery(m_fabric,
                 network.recovery,
                 MayReorder(network.multipath) ? network.reorderTolerance : 0);

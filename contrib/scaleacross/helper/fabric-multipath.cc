@@ -2,15 +2,11 @@
 
 #include "fabric-multipath.h"
 
-#include "core/base/errors.h"
+#include "attribute-setter.h"
 #include "fabric-helper.h"
 
 #include "ns3/boolean.h"
-#include "ns3/data-rate.h"
-#include "ns3/double.h"
-#include "ns3/fabric-switch.h"
 #include "ns3/rdma-congestion-ops.h"
-#include "ns3/rdma-queue-pair.h"
 #include "ns3/string.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
@@ -80,57 +76,11 @@ EntropiesOf(Multipath multipath)
     }
 }
 
-/// Sets attributes of what a fabric creates, save those that somebody has chosen.
-class Setter
-{
-  public:
-    Setter(FabricHelper& fabric, const std::set<std::string>& chosen)
-        : m_fabric(fabric),
-          m_chosen(chosen)
-    {
-    }
-
-    void Switch(const std::string& name, const AttributeValue& value)
-    {
-        if (m_chosen.count("ns3::FabricSwitch::" + name) == 0)
-        {
-            m_fabric.SetSwitchAttribute(name, value);
-        }
-    }
-
-    void QueuePair(const std::string& name, const AttributeValue& value)
-    {
-        if (m_chosen.count("ns3::RdmaQueuePair::" + name) == 0)
-        {
-            m_fabric.SetQueuePairAttribute(name, value);
-        }
-    }
-
-  private:
-    FabricHelper& m_fabric;
-    const std::set<std::string>& m_chosen;
-};
-
-/// What an attribute is if nobody sets it.
-Ptr<const AttributeValue>
-DefaultOf(TypeId type, const std::string& name)
-{
-    TypeId::AttributeInformation attribute;
-    const bool found = type.LookupAttributeByName(name, &attribute);
-    SCALEACROSS_INVARIANT(found, "no attribute " + type.GetName() + "::" + name);
-    return attribute.initialValue;
-}
-
 /// Recycling goes by marks, which switches make at thresholds of 100 Gb/s, and needs no CNPs.
 void
-MarkForRecycling(const FabricHelper& fabric, Setter& set)
+MarkForRecycling(const FabricHelper& fabric, AttributeSetter& set)
 {
-    const std::string priority = fabric.GetQueuePairAttribute("Priority");
-    set.Switch("EcnPriorities", UintegerValue(uint64_t{1} << std::stoul(priority)));
-    set.Switch("EcnReferenceRate", DataRateValue(DataRate("100Gbps")));
-    set.Switch("EcnKmin", UintegerValue(20'000));
-    set.Switch("EcnKmax", UintegerValue(80'000));
-    set.Switch("EcnPmax", DoubleValue(1.0));
+    set.Marking("100Gbps", 20'000, 80'000, 1.0);
     if (fabric.GetQueuePairAttribute("CongestionOps") == RdmaCongestionOps::GetTypeId().GetName())
     {
         set.QueuePair("SendCnps", BooleanValue(false));
@@ -142,7 +92,7 @@ MarkForRecycling(const FabricHelper& fabric, Setter& set)
 void
 UseMultipath(FabricHelper& fabric, Multipath multipath, const std::set<std::string>& chosen)
 {
-    Setter set(fabric, chosen);
+    AttributeSetter set(fabric, chosen);
     set.Switch("PathSelector", TypeIdValue(TypeId::LookupByName(SelectorOf(multipath))));
     fabric.SetRouteWeights(multipath == Multipath::Ucmp ? scaleacross::RouteWeights::Capacity
                                                         : scaleacross::RouteWeights::Equal);
@@ -150,11 +100,8 @@ UseMultipath(FabricHelper& fabric, Multipath multipath, const std::set<std::stri
                StringValue(multipath == Multipath::Ecmp ? "source,destination"
                                                         : "source,destination,udp-source-port"));
     set.QueuePair("EntropyOps", TypeIdValue(TypeId::LookupByName(EntropiesOf(multipath))));
-    for (const char* name : {"EcnPriorities", "EcnReferenceRate", "EcnKmin", "EcnKmax", "EcnPmax"})
-    {
-        set.Switch(name, *DefaultOf(FabricSwitch::GetTypeId(), name));
-    }
-    set.QueuePair("SendCnps", *DefaultOf(RdmaQueuePair::GetTypeId(), "SendCnps"));
+    set.ResetMarking();
+    set.ResetQueuePair("SendCnps");
     if (multipath == Multipath::Reps)
     {
         MarkForRecycling(fabric, set);

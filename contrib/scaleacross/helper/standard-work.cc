@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "fabric-control.h"
 #include "fabric-helper.h"
 #include "fabric-multipath.h"
 
@@ -250,6 +251,7 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     fabric.SetQueuePairAttribute("AckInterval", UintegerValue(work.ackInterval));
     fabric.SetSwitchAttribute("HashSeed", UintegerValue(work.seed));
     ns3::UseMultipath(fabric, work.multipath);
+    ns3::UseControl(fabric, work.control);
     if (IsSprayed(work.multipath))
     {
         ns3::UseRecovery(fabric, Recovery::SelectiveRepeat, kAnyOrder);

@@ -31,9 +31,9 @@ namespace scaleacross
  * |                  | spines of equal number joined by 4 wires of 1 ms     | (32 MiB)           |
  *
  * Wires of 1 us where nothing else is said; packets of 1,000 B of payload and 48 B of headers, an
- * ACK of 64 B for every one; PFC on, no congestion control, E-ECMP; sprayed packets are placed in
- * any order and repaired by selective repeat. A data packet-hop is one data packet sent over one
- * wire: every flow crosses 4 wires (incast 2, long-haul 5), hence
+ * ACK of 64 B for every one; PFC on, no congestion control and E-ECMP if nothing else is chosen;
+ * sprayed packets are placed in any order and repaired by selective repeat. A data packet-hop is
+ * one data packet sent over one wire: every flow crosses 4 wires (incast 2, long-haul 5), hence
  *
  *   hops = flows * ceil(size / payload) * wires,
  *
@@ -62,6 +62,7 @@ struct StandardWork
     uint32_t ackSize{64};
     uint32_t ackInterval{1};
     Multipath multipath{Multipath::EEcmp};
+    CongestionControl control{CongestionControl::None};
     uint64_t seed{0}; //!< of the switches' hash and, where they draw, of their random numbers
 
     Bytes size{16ULL << 20};                          //!< of every flow; at least 1

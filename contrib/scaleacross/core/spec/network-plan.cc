@@ -46,6 +46,15 @@ NetworkPlan::FindConflict() const
             "set network.recovery: " + ToString(Recovery::SelectiveRepeat) +
                 ", or a multipath that keeps the order, such as " + ToString(Multipath::EEcmp));
     }
+    if (IsSprayed(multipath) && control == CongestionControl::Hpcc)
+    {
+        return ConfigError("network.control",
+                           "hpcc compares what the same switches said one packet after the other, "
+                           "and multipath " +
+                               ToString(multipath) + " sends packets by different ones",
+                           "hpcc with one path per queue pair",
+                           "another control, or a multipath such as " + ToString(Multipath::EEcmp));
+    }
     return std::nullopt;
 }
 

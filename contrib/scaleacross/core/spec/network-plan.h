@@ -41,6 +41,17 @@ bool IsSprayed(Multipath multipath);
 /// The same, and flowlets, which keep their order only if the gap is long enough.
 bool MayReorder(Multipath multipath);
 
+/// What decides how fast a queue pair may send.
+enum class CongestionControl : uint8_t
+{
+    None,   //!< the line rate: PFC, losses or windows are all there is
+    Dcqcn,  //!< rate, by CNPs
+    Dctcp,  //!< window, by the share of marked packets
+    Swift,  //!< window, by the round trip
+    Timely, //!< rate, by the gradient of the round trip
+    Hpcc    //!< window, by what switches write into packets
+};
+
 /// How lost packets are repaired.
 enum class Recovery : uint8_t
 {
@@ -86,6 +97,7 @@ struct NetworkPlan
 {
     Transport transport{Transport::Roce};
     Multipath multipath{Multipath::EEcmp};
+    CongestionControl control{CongestionControl::None};
     /// Spraying needs selective repeat: to go-back-N every packet that overtakes means a loss.
     Recovery recovery{Recovery::GoBackN};
     /// Selective repeat where packets may overtake (flowlets, spraying): packets of a queue pair

@@ -84,6 +84,15 @@ Words<Multipath>()
 
 template <>
 const std::vector<std::string>&
+Words<CongestionControl>()
+{
+    static const std::vector<std::string> words =
+        {"none", "dcqcn", "dctcp", "swift", "timely", "hpcc"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
 Words<Balance>()
 {
     static const std::vector<std::string> words = {"split", "round-robin", "dqplb", "spray"};
@@ -326,6 +335,10 @@ NetworkFields()
             "in turns, by the shortest queue, or by the sender's UDP source port: at random, or "
             "one that came back unmarked (reps)",
             SCALEACROSS_MEMBER(network.multipath)),
+        WordField("network.control",
+                  "congestion control of the packet engine's queue pairs: none, by marks (dcqcn, "
+                  "dctcp), by round trips (swift, timely), or by what switches tell (hpcc)",
+                  SCALEACROSS_MEMBER(network.control)),
         WordField("network.recovery",
                   "losses: all from the missing packet on is sent again, or only what is missing; "
                   "spraying needs selective-repeat",
@@ -639,6 +652,12 @@ ToString(Transport value)
 
 std::string
 ToString(Multipath value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(CongestionControl value)
 {
     return WordOf(value);
 }

@@ -64,7 +64,8 @@ std::string ToString(Recompute value); //!< "none", "selective", "full"
 std::string ToString(Transport value); //!< "roce"
 std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "reps"
 std::string ToString(Balance value);   //!< "split", "round-robin", "dqplb", "spray"
-std::string ToString(Recovery value);  //!< "go-back-n", "selective-repeat"
+std::string ToString(CongestionControl value);   //!< "none", "dcqcn", "dctcp", ... "hpcc"
+std::string ToString(Recovery value);            //!< "go-back-n", "selective-repeat"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
 
 } // namespace scaleacross

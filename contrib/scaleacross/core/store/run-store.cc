@@ -125,6 +125,7 @@ PlanColumns()
         {"multipath", "network.multipath"},
         {"qps", "network.qps"},
         {"recovery", "network.recovery"},
+        {"control", "network.control"},
         {"balance", "network.balance"},
     };
     return columns;

@@ -165,11 +165,16 @@ CREATE INDEX baseline_run ON baseline (run_id);
 /// before there was a choice lack the key, and ran what is the default here.
 const char* const g_version2 = R"sql(
 ALTER TABLE plan ADD COLUMN recovery TEXT NOT NULL DEFAULT 'go-back-n';
+ALTER TABLE plan ADD COLUMN control TEXT NOT NULL DEFAULT 'none';
 ALTER TABLE plan ADD COLUMN balance TEXT NOT NULL DEFAULT 'round-robin';
 UPDATE plan SET recovery =
     substr(text, instr(text, ' recovery=') + length(' recovery='),
            instr(substr(text || ' ', instr(text, ' recovery=') + length(' recovery=')), ' ') - 1)
 WHERE instr(text, ' recovery=') > 0;
+UPDATE plan SET control =
+    substr(text, instr(text, ' control=') + length(' control='),
+           instr(substr(text || ' ', instr(text, ' control=') + length(' control=')), ' ') - 1)
+WHERE instr(text, ' control=') > 0;
 UPDATE plan SET balance =
     substr(text, instr(text, ' balance=') + length(' balance='),
            instr(substr(text || ' ', instr(text, ' balance=') + length(' balance=')), ' ') - 1)

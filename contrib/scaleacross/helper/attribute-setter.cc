@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "attribute-setter.h"
+
+#include "core/base/errors.h"
+#include "fabric-helper.h"
+
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/type-id.h"
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+
+namespace
+{
+
+/// What an attribute is if nobody sets it.
+Ptr<const AttributeValue>
+DefaultOf(TypeId type, const std::string& name)
+{
+    TypeId::AttributeInformation attribute;
+    const bool found = type.LookupAttributeByName(name, &attribute);
+    SCALEACROSS_INVARIANT(found, "no attribute " + type.GetName() + "::" + name);
+    return attribute.initialValue;
+}
+
+} // namespace
+
+AttributeSetter::AttributeSetter(FabricHelper& fabric, const std::set<std::string>& chosen)
+    : m_fabric(fabric),
+      m_chosen(chosen)
+{
+}
+
+void
+AttributeSetter::Switch(const std::string& name, const AttributeValue& value)
+{
+    if (m_chosen.count("ns3::FabricSwitch::" + name) == 0)
+    {
+        m_fabric.SetSwitchAttribute(name, value);
+    }
+}
+
+void
+AttributeSetter::QueuePair(const std::string& name, const AttributeValue& value)
+{
+    if (m_chosen.count("ns3::RdmaQueuePair::" + name) == 0)
+    {
+        m_fabric.SetQueuePairAttribute(name, value);
+    }
+}
+
+void
+AttributeSetter::ResetSwitch(const std::string& name)
+{
+    Switch(name, *DefaultOf(FabricSwitch::GetTypeId(), name));
+}
+
+void
+AttributeSetter::ResetQueuePair(const std::string& name)
+{
+    QueuePair(name, *DefaultOf(RdmaQueuePair::GetTypeId(), name));
+}
+
+uint64_t
+AttributeSetter::DataPriority() const
+{
+    return uint64_t{1} << std::stoul(m_fabric.GetQueuePairAttribute("Priority"));
+}
+
+void
+AttributeSetter::Marking(const char* rate, uint64_t kmin, uint64_t kmax, double pmax)
+{
+    Switch("EcnPriorities", UintegerValue(DataPriority()));
+    Switch("EcnReferenceRate", DataRateValue(DataRate(rate)));
+    Switch("EcnKmin", UintegerValue(kmin));
+    Switch("EcnKmax", UintegerValue(kmax));
+    Switch("EcnPmax", DoubleValue(pmax));
+}
+
+void
+AttributeSetter::ResetMarking()
+{
+    for (const char* name : {"EcnPriorities", "EcnReferenceRate", "EcnKmin", "EcnKmax", "EcnPmax"})
+    {
+        ResetSwitch(name);
+    }
+}
+
+} // namespace ns3

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_ATTRIBUTE_SETTER_H
+#define SCALEACROSS_ATTRIBUTE_SETTER_H
+
+#include "ns3/attribute.h"
+
+#include <set>
+#include <string>
+
+namespace ns3
+{
+
+class FabricHelper;
+
+/// Sets attributes of what a fabric creates from now on, save those that somebody has chosen
+/// ("ns3::Type::Attribute").
+class AttributeSetter
+{
+  public:
+    AttributeSetter(FabricHelper& fabric, const std::set<std::string>& chosen);
+
+    void Switch(const std::string& name, const AttributeValue& value);
+    void QueuePair(const std::string& name, const AttributeValue& value);
+
+    /// Gives an attribute the value that it has if nobody sets it.
+    void ResetSwitch(const std::string& name);
+    void ResetQueuePair(const std::string& name);
+
+    /// The priority of data packets, as set by now, as a bit.
+    uint64_t DataPriority() const;
+
+    /// Lets switches mark data packets with these thresholds at ports of this rate ("100Gbps"), and
+    /// with thresholds in proportion at others.
+    void Marking(const char* rate, uint64_t kmin, uint64_t kmax, double pmax);
+    /// Marking as it is if nobody sets it.
+    void ResetMarking();
+
+  private:
+    FabricHelper& m_fabric;
+    const std::set<std::string>& m_chosen;
+};
+
+} // namespace ns3
+
+#endif // SCALEACROSS_ATTRIBUTE_SETTER_H

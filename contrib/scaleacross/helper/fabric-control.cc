@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-control.h"
+
+#include "attribute-setter.h"
+#include "core/base/errors.h"
+#include "core/spec/plan-fields.h"
+#include "fabric-helper.h"
+
+#include "ns3/boolean.h"
+#include "ns3/telemetry.h"
+#include "ns3/type-id.h"
+
+namespace ns3
+{
+
+using scaleacross::CongestionControl;
+
+namespace
+{
+
+const char* const kAttribute = "ns3::RdmaQueuePair::CongestionOps";
+
+/// What switches have to mark for a control.
+struct Marking
+{
+    const char* reference; //!< rate at which the thresholds hold
+    uint64_t kmin;
+    uint64_t kmax;
+    double pmax;
+};
+
+/// Everything that there is to know of a control here: one line to add for a new one.
+struct Entry
+{
+    CongestionControl control;
+    const char* type;
+    const Marking* marking; //!< null: nothing is marked for it
+    bool cnps;
+};
+
+constexpr Marking kRed{"40Gbps", 5'000, 200'000, 0.01};
+constexpr Marking kStep{"100Gbps", 100'000, 100'000, 1.0};
+
+constexpr Entry kEntries[] = {
+    {CongestionControl::None, "ns3::RdmaCongestionOps", nullptr, false},
+    {CongestionControl::Dcqcn, "ns3::Dcqcn", &kRed, true},
+    {CongestionControl::Dctcp, "ns3::DctcpLike", &kStep, false},
+    {CongestionControl::Swift, "ns3::Swift", nullptr, false},
+    {CongestionControl::Timely, "ns3::Timely", nullptr, false},
+    {CongestionControl::Hpcc, "ns3::Hpcc", nullptr, false},
+};
+
+const Entry&
+EntryOf(CongestionControl control)
+{
+    return kEntries[static_cast<size_t>(control)];
+}
+
+} // namespace
+
+std::string
+TypeNameOf(CongestionControl control)
+{
+    return EntryOf(control).type;
+}
+
+uint32_t
+TelemetryBytes(CongestionControl control, uint32_t switches)
+{
+    return control == CongestionControl::Hpcc
+               ? scaleacross::kTelemetryHeader + scaleacross::kTelemetryEntry * switches
+               : 0;
+}
+
+void
+UseControl(FabricHelper& fabric, CongestionControl control, const std::set<std::string>& chosen)
+{
+    const Entry& entry = EntryOf(control);
+    if (control == CongestionControl::None && chosen.count(kAttribute) > 0)
+    {
+        return; // one that has no word here
+    }
+    if (chosen.count(kAttribute) > 0)
+    {
+        throw scaleacross::ConfigError("network.control",
+                                       ToString(control) + ", and network.ns3 sets " + kAttribute,
+                                       "one of the two",
+                                       "leave network.control out for a control of your own");
+    }
+    AttributeSetter set(fabric, chosen);
+    set.QueuePair("CongestionOps", TypeIdValue(TypeId::LookupByName(entry.type)));
+    if (control != CongestionControl::None)
+    {
+        set.QueuePair("SendCnps", BooleanValue(entry.cnps));
+    }
+    if (entry.marking != nullptr)
+    {
+        const Marking& marking = *entry.marking;
+        set.Marking(marking.reference, marking.kmin, marking.kmax, marking.pmax);
+    }
+}
+
+} // namespace ns3

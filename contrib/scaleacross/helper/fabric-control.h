@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FABRIC_CONTROL_H
+#define SCALEACROSS_FABRIC_CONTROL_H
+
+#include "core/spec/network-plan.h"
+
+#include <set>
+#include <string>
+
+namespace ns3
+{
+
+class FabricHelper;
+
+/**
+ * Gives the queue pairs that are created from now on a congestion control, and sets up the switches
+ * that are created from now on for it. To be called after UseMultipath, whose marking it replaces
+ * if it needs one.
+ *
+ * | control | RdmaQueuePair::CongestionOps | marking of data in switches                          |
+ * |---------|------------------------------|------------------------------------------------------|
+ * | None    | none                         | as it is                                             |
+ * | Dcqcn   | ns3::Dcqcn                   | RED 5 to 200 kB at 40 Gb/s, up to 0.01 (its paper)   |
+ * | Dctcp   | ns3::DctcpLike               | from 100 kB at 100 Gb/s on (8 us of queue) all       |
+ * | Swift   | ns3::Swift                   | as it is                                             |
+ * | Timely  | ns3::Timely                  | as it is                                             |
+ * | Hpcc    | ns3::Hpcc                    | as it is; MaxPacketSize has to allow TelemetryBytes  |
+ *
+ * Thresholds grow with the rate of the port. Of the controls only DCQCN has the receivers send
+ * CNPs. `chosen` names attributes ("ns3::Type::Attribute") that are to be left alone; with
+ * RdmaQueuePair::CongestionOps among them, throws ConfigError unless `control` is None.
+ */
+void UseControl(FabricHelper& fabric,
+                scaleacross::CongestionControl control,
+                const std::set<std::string>& chosen = {});
+
+/// "ns3::Swift"; "ns3::RdmaCongestionOps" for None, as the attribute CongestionOps has it.
+std::string TypeNameOf(scaleacross::CongestionControl control);
+
+/// Most bytes that it adds to a packet that passes so many switches.
+uint32_t TelemetryBytes(scaleacross::CongestionControl control, uint32_t switches);
+
+} // namespace ns3
+
+#endif // SCALEACROSS_FABRIC_CONTROL_H

@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "many-to-one.h"
+
+#include "core/base/errors.h"
+#include "fabric-balance.h"
+#include "fabric-control.h"
+#include "fabric-helper.h"
+
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/rdma-connection.h"
+#include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/simulator.h"
+#include "ns3/uinteger.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace scaleacross
+{
+
+using ns3::FabricHelper;
+using ns3::FabricSwitch;
+using ns3::Ptr;
+using ns3::RdmaConnection;
+using ns3::Simulator;
+using ns3::UintegerValue;
+
+namespace
+{
+
+constexpr uint32_t kOverhead = 82;
+/// More than any sender can send in the time that Validate allows.
+constexpr uint64_t kForEver = uint64_t{1} << 40;
+const Duration kQueueInterval = Duration::Microseconds(2);
+const Duration kShareInterval = Duration::Microseconds(100);
+constexpr size_t kIntervalsInARow = 10;
+constexpr double kFair = 0.95;
+constexpr uint8_t kDataPriority = 3;
+
+ns3::Time
+ToTime(Duration duration)
+{
+    return ns3::PicoSeconds(duration.Ps());
+}
+
+class Run
+{
+  public:
+    explicit Run(const ManyToOne& work)
+        : m_work(work)
+    {
+        Build();
+    }
+
+    ~Run()
+    {
+        Simulator::Destroy();
+    }
+
+    Run(const Run&) = delete;
+    Run& operator=(const Run&) = delete;
+
+    ManyToOneResult Execute()
+    {
+        const Duration end = m_work.warmUp + m_work.measured;
+        for (uint32_t i = 0; i < m_work.senders; ++i)
+        {
+            Simulator::Schedule(ToTime(m_work.stagger * i),
+                                [this, i]() { m_connections[i]->Send(Bytes(kForEver), 0); });
+        }
+        Every(kQueueInterval, [this](Duration now) { SampleQueue(now); });
+        Every(kShareInterval, [this](Duration now) { SampleShares(now); });
+        Simulator::Schedule(ToTime(m_work.warmUp), [this]() { Begin(); });
+        Simulator::Stop(ToTime(end));
+        Simulator::Run();
+        return Result();
+    }
+
+  private:
+    void Build()
+    {
+        m_fabric.SetNicAttribute("PathMtu", UintegerValue(m_work.payload));
+        m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(kOverhead));
+        m_fabric.SetSwitchAttribute(
+            "MaxPacketSize",
+            UintegerValue(m_work.payload + kOverhead +
+                          ns3::TelemetryBytes(m_work.control, m_work.switches)));
+        ns3::UseControl(m_fabric, m_work.control);
+        const ns3::DataRate rate(m_work.bitRate);
+        const ns3::Time delay = ToTime(m_work.delay);
+        std::vector<Ptr<FabricSwitch>> row;
+        for (uint32_t i = 0; i < m_work.switches; ++i)
+        {
+            row.push_back(m_fabric.AddSwitch());
+        }
+        for (uint32_t i = 0; i < m_work.senders; ++i)
+        {
+            m_fabric.Connect(m_fabric.AddNic(m_fabric.AddHost()), row.front(), rate, delay);
+        }
+        for (size_t i = 1; i < row.size(); ++i)
+        {
+            m_fabric.Connect(row[i - 1], row[i], rate, delay);
+        }
+        m_fabric.Connect(m_fabric.AddNic(m_fabric.AddHost()), row.back(), rate, delay);
+        m_fabric.InstallRoutes();
+        m_fabric.AssignStreams(static_cast<int64_t>(m_work.seed) << 24);
+        m_first = row.front();
+        m_shared = m_first->GetPort(m_work.senders); // after those of the senders
+        for (uint32_t i = 0; i < m_work.senders; ++i)
+        {
+            m_connections.push_back(
+                m_fabric.CreateConnection(m_fabric.Nics()[i], m_fabric.Nics().back()));
+        }
+    }
+
+    template <typename Function>
+    void Every(Duration interval, const Function& what)
+    {
+        const Duration end = m_work.warmUp + m_work.measured;
+        for (Duration at = interval; at <= end; at = at + interval)
+        {
+            Simulator::Schedule(ToTime(at), [what, at]() { what(at); });
+        }
+    }
+
+    /// Payload that has arrived from a sender, all its queue pairs together.
+    uint64_t DeliveredFrom(uint32_t sender) const
+    {
+        uint64_t bytes = 0;
+        for (uint32_t i = 0; i < m_connections[sender]->GetNQueuePairs(); ++i)
+        {
+            bytes += m_connections[sender]->GetRemoteQueuePair(i)->GetCounters().deliveredBytes;
+        }
+        return bytes;
+    }
+
+    std::vector<double> Delivered() const
+    {
+        std::vector<double> bytes;
+        for (uint32_t i = 0; i < m_work.senders; ++i)
+        {
+            bytes.push_back(static_cast<double>(DeliveredFrom(i)));
+        }
+        return bytes;
+    }
+
+    void SampleQueue(Duration now)
+    {
+        const uint64_t bytes = m_shared->GetQueueBytes(kDataPriority);
+        m_peak = std::max(m_peak, bytes);
+        if (now > m_work.warmUp)
+        {
+            m_queue.push_back(static_cast<double>(bytes));
+        }
+    }
+
+    void SampleShares(Duration now)
+    {
+        std::vector<double> bytes = Delivered();
+        std::vector<double> grown(bytes.size());
+        std::transform(bytes.begin(),
+                       bytes.end(),
+                       m_sampled.begin(),
+                       grown.begin(),
+                       std::minus<>());
+        m_sampled = bytes;
+        if (now - kShareInterval < LastStart())
+        {
+            return;
+        }
+        m_fairInARow = JainIndex(grown) >= kFair ? m_fairInARow + 1 : 0;
+        if (m_fairInARow == kIntervalsInARow && !m_converged)
+        {
+            m_converged = true;
+            m_convergedAt = now - kShareInterval * static_cast<int64_t>(kIntervalsInARow - 1);
+        }
+    }
+
+    void Begin()
+    {
+        m_before = Delivered();
+        m_markedBefore = m_shared->GetEcnMarked();
+        m_sentBefore = m_shared->GetSentPackets();
+    }
+
+    Duration LastStart() const
+    {
+        return m_work.stagger * (m_work.senders - 1);
+    }
+
+    ManyToOneResult Result()
+    {
+        ManyToOneResult result;
+        const std::vector<double> after = Delivered();
+        for (uint32_t i = 0; i < m_work.senders; ++i)
+        {
+            const double wire =
+                (after[i] - m_before[i]) * (m_work.payload + kOverhead) / m_work.payload;
+            result.rates.push_back(wire * 8e-9 / m_work.measured.S());
+        }
+        result.jain = JainIndex(result.rates);
+        result.share = std::accumulate(result.rates.begin(), result.rates.end(), 0.0) * 1e9 /
+                       static_cast<double>(m_work.bitRate);
+        std::sort(m_queue.begin(), m_queue.end());
+        result.queueMean = std::accumulate(m_queue.begin(), m_queue.end(), 0.0) /
+                           static_cast<double>(m_queue.size());
+        result.queueP99 = m_queue[m_queue.size() * 99 / 100];
+        result.queuePeak = m_peak;
+        result.convergence = m_converged ? m_convergedAt - LastStart() : Duration::Picoseconds(-1);
+        result.marked = static_cast<double>(m_shared->GetEcnMarked() - m_markedBefore) /
+                        static_cast<double>(m_shared->GetSentPackets() - m_sentBefore);
+        for (const auto& fabricSwitch : m_fabric.Switches())
+        {
+            result.drops += fabricSwitch->GetDrops();
+            result.pauses += fabricSwitch->GetPauses();
+        }
+        for (const auto& connection : m_connections)
+        {
+            SCALEACROSS_INVARIANT(!connection->HasFailed(), connection->GetFailure());
+        }
+        ns3::CheckConservation(m_fabric);
+        return result;
+    }
+
+    ManyToOne m_work;
+    FabricHelper m_fabric;
+    Ptr<FabricSwitch> m_first;
+    Ptr<ns3::SwitchPort> m_shared;
+    std::vector<Ptr<RdmaConnection>> m_connections;
+    std::vector<double> m_queue;
+    uint64_t m_peak{0};
+    std::vector<double> m_sampled = std::vector<double>(m_work.senders);
+    std::vector<double> m_before;
+    uint64_t m_markedBefore{0};
+    uint64_t m_sentBefore{0};
+    size_t m_fairInARow{0};
+    bool m_converged{false};
+    Duration m_convergedAt;
+};
+
+} // namespace
+
+double
+JainIndex(const std::vector<double>& shares)
+{
+    double sum = 0;
+    double squares = 0;
+    for (const double share : shares)
+    {
+        sum += share;
+        squares += share * share;
+    }
+    return squares > 0 ? sum * sum / (squares * static_cast<double>(shares.size())) : 0;
+}
+
+void
+ManyToOne::Validate() const
+{
+    const auto check =
+        [](bool good, const char* what, const std::string& value, const char* allowed) {
+            if (!good)
+            {
+                throw ConfigError(what, value, allowed, "");
+            }
+        };
+    check(senders >= 1 && senders <= 1000, "senders", std::to_string(senders), "1 to 1000");
+    check(switches >= 1 && switches <= 60, "switches", std::to_string(switches), "1 to 60");
+    check(payload >= 256 && payload <= 9000, "payload", std::to_string(payload), "256 to 9000");
+    check(bitRate >= 1'000'000'000 && bitRate <= 1'600'000'000'000,
+          "rate",
+          std::to_string(bitRate) + " bit/s",
+          "1Gbps to 1600Gbps");
+    check(measured >= kShareInterval,
+          "measured",
+          std::to_string(measured.Us()) + " us",
+          "100us or more");
+    check(stagger * senders <= warmUp,
+          "stagger",
+          std::to_string(stagger.Us()) + " us",
+          "all senders start within the warm-up");
+    check(warmUp + measured <= Duration::Microseconds(5'000'000),
+          "warm-up and measured",
+          std::to_string((warmUp + measured).Us()) + " us",
+          "5s or less together");
+}
+
+ManyToOneResult
+RunManyToOne(const ManyToOne& work)
+{
+    work.Validate();
+    Run run(work);
+    return run.Execute();
+}
+
+} // namespace scaleacross
