@@ -208,6 +208,7 @@ TEST(CanonicalJson, AnyChangedFieldOfAPlanChangesIt)
                                  "spray",
                                  "17us",
                                  "selective-repeat",
+                                 "swift",
                                  "128KiB"})
         {
             Scenario scenario = Read();

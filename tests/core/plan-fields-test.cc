@@ -29,6 +29,7 @@ OtherText(const PlanField& field, const Plan& plan)
                              "ring",
                              "ecmp",
                              "selective-repeat",
+                             "swift",
                              "dqplb",
                              "512B",
                              "1MiB",
