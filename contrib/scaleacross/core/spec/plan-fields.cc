@@ -149,6 +149,7 @@ WordField(const std::string& key, const std::string& help, Member member)
     PlanField field;
     field.key = key;
     field.allowed = AnyOf(words);
+    field.words = words;
     field.help = help;
     field.set = [key, member](Plan& plan, const std::string& text) {
         const auto& words = Words<E>();

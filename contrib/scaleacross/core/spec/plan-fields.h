@@ -28,8 +28,9 @@ struct Plan
  */
 struct PlanField
 {
-    std::string key;     //!< "plan.tp", "network.qps"
-    std::string allowed; //!< "a whole number from 1", "dp or pp"
+    std::string key;                //!< "plan.tp", "network.qps"
+    std::string allowed;            //!< "a whole number from 1", "dp or pp"
+    std::vector<std::string> words; //!< all that it may be; empty if it is not one of some words
     std::string help;
     /// Parses and assigns; throws ConfigError with where = key.
     std::function<void(Plan&, const std::string&)> set;
