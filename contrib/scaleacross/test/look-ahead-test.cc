@@ -9,7 +9,6 @@
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
-#include "ns3/dcqcn.h"
 #include "ns3/double.h"
 #include "ns3/fabric-events.h"
 #include "ns3/object-factory.h"
@@ -272,9 +271,10 @@ LongHaul(FabricHelper& fabric, Log& log, Delays delays)
     }
 }
 
-/// Four to one with marks and DCQCN, and two queue pairs whose rate is limited by hand.
+/// Four to one with marks and a congestion control, some losses, and two queue pairs whose rate is
+/// limited by hand.
 void
-Dcqcns(FabricHelper& fabric, Log& log, Delays delays)
+Controlled(FabricHelper& fabric, Log& log, Delays delays, const std::string& control, double loss)
 {
     fabric.SetSwitchAttribute("BufferSize", UintegerValue(4 * kMiB));
     fabric.SetSwitchAttribute("EcnPriorities", UintegerValue(255));
@@ -283,11 +283,11 @@ Dcqcns(FabricHelper& fabric, Log& log, Delays delays)
     for (uint32_t i = 0; i < 7; ++i)
     {
         Ptr<RdmaNic> nic = fabric.AddNic(fabric.AddHost());
-        fabric.Connect(nic, centre, DataRate("100Gbps"), delays(MicroSeconds(1)));
+        fabric.Connect(nic, centre, DataRate("100Gbps"), delays(MicroSeconds(1)), loss);
     }
     fabric.InstallRoutes();
     fabric.AssignStreams(9);
-    fabric.SetQueuePairAttribute("CongestionOps", TypeIdValue(Dcqcn::GetTypeId()));
+    fabric.SetQueuePairAttribute("CongestionOps", TypeIdValue(TypeId::LookupByName(control)));
     for (uint32_t i = 0; i < 4; ++i)
     {
         SendFlow(fabric, log, i, 6, 1'000'000);
@@ -764,9 +764,27 @@ class LookAheadSuite : public TestSuite
         AddTestCase(new EqualityTest("Long haul", LongHaul, [](const Outcome& outcome) {
             return outcome.delivered.size() == 32;
         }));
-        AddTestCase(new EqualityTest("DCQCN", Dcqcns, [](const Outcome& outcome) {
-            return outcome.cnps > 5 && outcome.drops == 0;
-        }));
+        AddTestCase(new EqualityTest(
+            "DCQCN",
+            [](auto& fabric, auto& log, Delays delays) {
+                Controlled(fabric, log, delays, "ns3::Dcqcn", 0);
+            },
+            [](const Outcome& outcome) { return outcome.cnps > 5 && outcome.drops == 0; }));
+        for (const std::string name : {"ns3::DctcpLike", "ns3::Swift", "ns3::Timely", "ns3::Hpcc"})
+        {
+            for (const double loss : {0.0, 1e-3})
+            {
+                AddTestCase(new EqualityTest(
+                    name + (loss > 0 ? " with losses" : ""),
+                    [name, loss](auto& fabric, auto& log, Delays delays) {
+                        Controlled(fabric, log, delays, name, loss);
+                    },
+                    [loss](const Outcome& outcome) {
+                        return outcome.delivered.size() == 12 &&
+                               (outcome.retransmissions > 0) == (loss > 0);
+                    }));
+            }
+        }
         AddTestCase(new AutomaticStreamsTest);
         for (const std::string name : {"ns3::EcmpSelector",
                                        "ns3::WeightedSelector",
