@@ -243,6 +243,26 @@ TEST(StudyErrors, ValuesOfTiers)
            "a map with the keys leaf, zone, building or cross");
 }
 
+TEST(StudyErrors, CongestionControls)
+{
+    Expect(6,
+           "network: {control: bbr}",
+           "s.yaml:6:20 network.control",
+           "'bbr' is not known",
+           "none, dcqcn, dctcp, swift, timely or hpcc");
+    Expect(6,
+           "network: {multipath: spray-rr, recovery: selective-repeat, control: hpcc}",
+           "s.yaml:6:69 network.control",
+           "multipath spray-rr sends packets by different ones",
+           "hpcc with one path per queue pair");
+    Expect(6,
+           "network: {control: swift, ns3: {'ns3::RdmaQueuePair::CongestionOps': 'ns3::Dcqcn'}}",
+           "s.yaml:6:20 network.control",
+           "swift, and network.ns3 sets ns3::RdmaQueuePair::CongestionOps",
+           "one of the two",
+           "leave network.control out");
+}
+
 TEST(StudyErrors, SprayingWithGoBackN)
 {
     Expect(6,

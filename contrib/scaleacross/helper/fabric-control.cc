@@ -3,8 +3,6 @@
 #include "fabric-control.h"
 
 #include "attribute-setter.h"
-#include "core/base/errors.h"
-#include "core/spec/plan-fields.h"
 #include "fabric-helper.h"
 
 #include "ns3/boolean.h"
@@ -18,8 +16,6 @@ using scaleacross::CongestionControl;
 
 namespace
 {
-
-const char* const kAttribute = "ns3::RdmaQueuePair::CongestionOps";
 
 /// What switches have to mark for a control.
 struct Marking
@@ -77,16 +73,9 @@ void
 UseControl(FabricHelper& fabric, CongestionControl control, const std::set<std::string>& chosen)
 {
     const Entry& entry = EntryOf(control);
-    if (control == CongestionControl::None && chosen.count(kAttribute) > 0)
+    if (chosen.count("ns3::RdmaQueuePair::CongestionOps") > 0)
     {
-        return; // one that has no word here
-    }
-    if (chosen.count(kAttribute) > 0)
-    {
-        throw scaleacross::ConfigError("network.control",
-                                       ToString(control) + ", and network.ns3 sets " + kAttribute,
-                                       "one of the two",
-                                       "leave network.control out for a control of your own");
+        return; // one that has no word here, and whose marking is set besides
     }
     AttributeSetter set(fabric, chosen);
     set.QueuePair("CongestionOps", TypeIdValue(TypeId::LookupByName(entry.type)));

@@ -29,7 +29,7 @@ class FabricHelper;
  *
  * Thresholds grow with the rate of the port. Of the controls only DCQCN has the receivers send
  * CNPs. `chosen` names attributes ("ns3::Type::Attribute") that are to be left alone; with
- * RdmaQueuePair::CongestionOps among them, throws ConfigError unless `control` is None.
+ * RdmaQueuePair::CongestionOps among them, nothing is set.
  */
 void UseControl(FabricHelper& fabric,
                 scaleacross::CongestionControl control,

@@ -55,6 +55,14 @@ NetworkPlan::FindConflict() const
                            "hpcc with one path per queue pair",
                            "another control, or a multipath such as " + ToString(Multipath::EEcmp));
     }
+    const char* const controlType = "ns3::RdmaQueuePair::CongestionOps";
+    if (control != CongestionControl::None && ns3Attributes.count(controlType) > 0)
+    {
+        return ConfigError("network.control",
+                           ToString(control) + ", and network.ns3 sets " + controlType,
+                           "one of the two",
+                           "leave network.control out for a control of your own");
+    }
     return std::nullopt;
 }
 
