@@ -34,7 +34,7 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
         return *no;
     }
     const PreparedRun& run = std::get<PreparedRun>(prepared);
-    const NetworkModel network(scenario, run.layout);
+    const NetworkModel network(scenario, run.layout, m_facts.Of(scenario));
     RunReport report;
     report.engine = Name();
     EvaluateProgram(run.graph, TimesOf(network), options, report);

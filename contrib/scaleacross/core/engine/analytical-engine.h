@@ -4,6 +4,7 @@
 #define SCALEACROSS_ANALYTICAL_ENGINE_H
 
 #include "core/engine/engine.h"
+#include "core/engine/network-facts.h"
 
 namespace scaleacross
 {
@@ -16,6 +17,9 @@ class AnalyticalEngine : public Engine
     bool UsesSeed() const override;
     uint32_t ResultVersion() const override;
     RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
+
+  private:
+    mutable NetworkFactsCache m_facts;
 };
 
 } // namespace scaleacross

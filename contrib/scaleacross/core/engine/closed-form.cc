@@ -54,10 +54,12 @@ struct ClassSums
 class Summation
 {
   public:
-    Summation(const Scenario& scenario, const PreparedRun& run)
+    Summation(const Scenario& scenario,
+              const PreparedRun& run,
+              std::shared_ptr<const NetworkFacts> facts)
         : m_scenario(scenario),
           m_run(run),
-          m_network(scenario, run.layout),
+          m_network(scenario, run.layout, std::move(facts)),
           m_times(TimesOf(m_network)),
           m_costs(run.graph, m_times)
     {
@@ -298,10 +300,12 @@ BubbleOf(const ParallelPlan& plan, const ClassSums& slowest, double microbatches
 } // namespace
 
 ClosedForm
-ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
+ClosedFormOf(const Scenario& scenario,
+             const PreparedRun& run,
+             std::shared_ptr<const NetworkFacts> facts)
 {
     const ParallelPlan& plan = run.layout.plan;
-    Summation summation(scenario, run);
+    Summation summation(scenario, run, std::move(facts));
     std::vector<ClassSums> stages;
     double bound = CutTime(scenario, run);
     ClassSums slowest;
@@ -351,15 +355,21 @@ ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
     return result;
 }
 
+ClosedForm
+ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
+{
+    return ClosedFormOf(scenario, run, std::make_shared<const NetworkFacts>(scenario));
+}
+
 std::variant<ClosedForm, Infeasible>
-EvaluateClosedForm(const Scenario& scenario)
+ClosedFormFilter::operator()(const Scenario& scenario) const
 {
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;
     }
-    return ClosedFormOf(scenario, std::get<PreparedRun>(prepared));
+    return ClosedFormOf(scenario, std::get<PreparedRun>(prepared), m_facts->Of(scenario));
 }
 
 } // namespace scaleacross

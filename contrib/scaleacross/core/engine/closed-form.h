@@ -4,6 +4,9 @@
 #define SCALEACROSS_CLOSED_FORM_H
 
 #include "core/engine/engine.h"
+#include "core/engine/network-facts.h"
+
+#include <memory>
 
 namespace scaleacross
 {
@@ -31,11 +34,22 @@ struct ClosedForm
     Duration estimate; //!< >= bound
 };
 
-/// Of a plan that PrepareRun has accepted.
+/// Of a plan that PrepareRun has accepted; `facts` are those of the scenario.
+ClosedForm ClosedFormOf(const Scenario& scenario,
+                        const PreparedRun& run,
+                        std::shared_ptr<const NetworkFacts> facts);
 ClosedForm ClosedFormOf(const Scenario& scenario, const PreparedRun& run);
 
-/// PrepareRun, then ClosedFormOf.
-std::variant<ClosedForm, Infeasible> EvaluateClosedForm(const Scenario& scenario);
+/// PrepareRun, then ClosedFormOf, for many plans of one setting. Copies share what they found out;
+/// threads may share one.
+class ClosedFormFilter
+{
+  public:
+    std::variant<ClosedForm, Infeasible> operator()(const Scenario& scenario) const;
+
+  private:
+    std::shared_ptr<NetworkFactsCache> m_facts{std::make_shared<NetworkFactsCache>()};
+};
 
 } // namespace scaleacross
 

@@ -49,19 +49,24 @@ TransferCost::Alone() const
     return Duration::Seconds(std::max(portSeconds, cutSeconds)) + latency;
 }
 
-NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
+NetworkModel::NetworkModel(const Scenario& scenario,
+                           const RankLayout& layout,
+                           std::shared_ptr<const NetworkFacts> facts)
     : m_scenario(scenario),
       m_layout(layout),
-      m_shares(CutsLeft(scenario.cluster, scenario.events).Shares(scenario.network.multipath))
+      m_facts(std::move(facts)),
+      m_paths(m_facts->paths),
+      m_shares(m_facts->cuts.Shares(scenario.network.multipath))
 {
-    for (const BuildingSpec& building : scenario.cluster.buildings)
-    {
-        m_shapes.push_back(ShapeOf(building));
-    }
-    const auto buildings = static_cast<uint32_t>(m_shapes.size());
+    const auto buildings = static_cast<uint32_t>(scenario.cluster.buildings.size());
     m_buildingCuts = buildings * layout.plan.pp;
     m_spanCuts = 4 * m_buildingCuts;
     m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
+}
+
+NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
+    : NetworkModel(scenario, layout, std::make_shared<const NetworkFacts>(scenario))
+{
 }
 
 NetworkModel::Part
@@ -83,7 +88,7 @@ NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, ui
 NetworkModel::Part
 NetworkModel::LeavesOf(uint32_t building, uint32_t stage) const
 {
-    const FabricShape& shape = m_shapes[building];
+    const FabricShape& shape = m_paths.Shape(building);
     if (!m_layout.active.empty())
     {
         const RankLayout::Active& active = m_layout.active[building];
@@ -97,7 +102,7 @@ NetworkModel::LeavesOf(uint32_t building, uint32_t stage) const
 NetworkModel::Part
 NetworkModel::ZonesOf(uint32_t building, uint32_t stage) const
 {
-    const FabricShape& shape = m_shapes[building];
+    const FabricShape& shape = m_paths.Shape(building);
     if (!m_layout.active.empty())
     {
         const RankLayout::Active& active = m_layout.active[building];
@@ -120,16 +125,6 @@ NetworkModel::StageRanksIn(uint32_t building) const
                : m_scenario.cluster.buildings[building].gpus / plan.pp;
 }
 
-const SiteRoute&
-NetworkModel::RouteBetween(uint32_t a, uint32_t b) const
-{
-    const auto found = m_routes.find({a, b});
-    return found != m_routes.end()
-               ? found->second
-               : m_routes.emplace(std::pair(a, b), RouteBetweenSites(m_scenario.cluster, a, b))
-                     .first->second;
-}
-
 double
 NetworkModel::QueuePairsUsed(double messageBytes, Tier tier) const
 {
@@ -145,7 +140,7 @@ double
 NetworkModel::PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const
 {
     const double share =
-        std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_shapes.front().ports);
+        std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_paths.Shape(0).ports);
     return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share);
 }
 
@@ -232,7 +227,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
         const uint32_t building = m_layout.BuildingOf(rank);
         const uint32_t towards = m_layout.BuildingOf(other);
         const uint32_t stage = m_layout.StageOf(rank);
-        const FabricShape& shape = m_shapes[building];
+        const FabricShape& shape = m_paths.Shape(building);
         const Part leaves = LeavesOf(building, stage);
         const uint32_t leafLinks = shape.spines * shape.ports;
         add((up ? 0 : 1) * m_buildingCuts + leaves.cut,
@@ -259,7 +254,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
     addBuilding(to, from, false);
     if (path.tier == Tier::Cross)
     {
-        const SiteRoute& route = RouteBetween(m_layout.BuildingOf(from), m_layout.BuildingOf(to));
+        const SiteRoute& route = m_paths.Route(m_layout.BuildingOf(from), m_layout.BuildingOf(to));
         for (const SiteRoute::Use& use : route.uses)
         {
             const CrossLinkSpec& link = cluster.crossLinks[use.link];
@@ -277,7 +272,7 @@ NetworkModel::LoadCuts(CutLoads& loads,
 void
 NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
 {
-    const double ports = m_shapes.front().ports;
+    const double ports = m_paths.Shape(0).ports;
     for (const auto& [cut, load] : loads)
     {
         // The fullest part has at least one flow.
@@ -342,7 +337,7 @@ NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
 TransferCost
 NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
 {
-    const FabricPath path = PathBetween(m_scenario.cluster, from, to);
+    const FabricPath& path = m_paths.Between(from, to);
     const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
     const GpuSpec& gpu = buildings[m_layout.BuildingOf(from)].gpu;
     const auto payload = static_cast<double>(bytes.Count());
@@ -397,7 +392,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     // building's first member to everyone, which stands for the members of that building.
     std::map<EdgeKind, EdgeSet> edges;
     const auto count = [&](Rank from, Rank to) {
-        const EdgeKind kind{TierBetween(cluster, from, to),
+        const EdgeKind kind{m_paths.TierBetween(from, to),
                             m_layout.BuildingOf(from),
                             m_layout.BuildingOf(to)};
         EdgeSet& set = edges[kind];
@@ -437,10 +432,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     Duration total;
     Duration least = Duration::Max();
     Duration most;
-    std::map<EdgeKind, FabricPath> paths;
     for (const auto& [kind, set] : edges)
     {
-        const FabricPath& path = paths[kind] = PathBetween(cluster, set.from, set.to);
+        const FabricPath& path = m_paths.Between(set.from, set.to);
         const Duration latency = EdgeLatency(path, part);
         total += latency * set.count;
         least = std::min(least, latency);
@@ -512,7 +506,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     double edgesAtRisk = 0;
     for (const auto& [kind, set] : edges)
     {
-        const FabricPath& path = paths[kind];
+        const FabricPath& path = m_paths.Between(set.from, set.to);
         if (path.loss <= 0)
         {
             continue;

@@ -5,16 +5,15 @@
 
 #include "core/base/units.h"
 #include "core/engine/loss-delay.h"
+#include "core/engine/network-facts.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
-#include "core/topology/cut-share.h"
-#include "core/topology/fabric-graph.h"
 #include "core/topology/rank-layout.h"
-#include "core/topology/site-route.h"
 
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -96,6 +95,10 @@ struct TransferCost
 class NetworkModel
 {
   public:
+    /// `facts` are those of the scenario.
+    NetworkModel(const Scenario& scenario,
+                 const RankLayout& layout,
+                 std::shared_ptr<const NetworkFacts> facts);
     NetworkModel(const Scenario& scenario, const RankLayout& layout);
 
     /// One phase of a collective, done at once by all groups of the stage of `representative`.
@@ -138,7 +141,6 @@ class NetworkModel
     Part ZonesOf(uint32_t building, uint32_t stage) const;
     /// Ranks of a stage in a building that has some.
     double StageRanksIn(uint32_t building) const;
-    const SiteRoute& RouteBetween(uint32_t a, uint32_t b) const;
     /// Queue pairs that a message is cut over.
     double QueuePairsUsed(double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.
@@ -170,14 +172,14 @@ class NetworkModel
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
-    std::vector<FabricShape> m_shapes; //!< by building
-    CutShares m_shares;
+    std::shared_ptr<const NetworkFacts> m_facts;
+    const ClusterPaths& m_paths;
+    const CutShares& m_shares;
     /// Cuts of one kind and direction inside buildings: leaves up, leaves down, zones up, zones
     /// down, one after the other.
     uint32_t m_buildingCuts{0};
     uint32_t m_spanCuts{0}; //!< first cut of the spans: two for each, forward first
     uint32_t m_cuts{0};
-    mutable std::map<std::pair<uint32_t, uint32_t>, SiteRoute> m_routes; //!< found so far
 };
 
 } // namespace scaleacross

@@ -36,7 +36,7 @@ struct SearchOptions
     unsigned jobs{0}; //!< threads; 0: one per core
     size_t keep{100}; //!< plans kept as rows; more cost space only
     RunOptions run;   //!< handed to the engine
-    Filter filter{EvaluateClosedForm};
+    Filter filter{ClosedFormFilter()};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
 };

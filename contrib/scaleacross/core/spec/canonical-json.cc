@@ -321,6 +321,20 @@ WriteFields(Writer& out, const Plan& plan, const std::string& prefix)
     }
 }
 
+void
+WriteEvents(Writer& out, const Scenario& scenario)
+{
+    out.Key("events");
+    out.Open('[');
+    for (const auto& event : scenario.events)
+    {
+        out.Open('{');
+        Write(out, scenario.cluster, event);
+        out.Close('}');
+    }
+    out.Close(']');
+}
+
 std::string
 Write(const Scenario& scenario, bool withPlan)
 {
@@ -364,15 +378,7 @@ Write(const Scenario& scenario, bool withPlan)
     }
     out.Close('}');
     out.Close('}');
-    out.Key("events");
-    out.Open('[');
-    for (const auto& event : scenario.events)
-    {
-        out.Open('{');
-        Write(out, scenario.cluster, event);
-        out.Close('}');
-    }
-    out.Close(']');
+    WriteEvents(out, scenario);
     out.Close('}');
     return out.Result();
 }
@@ -389,6 +395,17 @@ std::string
 CanonicalSetting(const Scenario& scenario)
 {
     return Write(scenario, false);
+}
+
+std::string
+CanonicalNetwork(const Scenario& scenario)
+{
+    Writer out;
+    out.Open('{');
+    Write(out, scenario.cluster);
+    WriteEvents(out, scenario);
+    out.Close('}');
+    return out.Result();
 }
 
 } // namespace scaleacross

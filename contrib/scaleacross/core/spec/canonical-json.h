@@ -28,6 +28,9 @@ std::string CanonicalJson(const Scenario& scenario);
  */
 std::string CanonicalSetting(const Scenario& scenario);
 
+/// Of it, cluster and events.
+std::string CanonicalNetwork(const Scenario& scenario);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_CANONICAL_JSON_H

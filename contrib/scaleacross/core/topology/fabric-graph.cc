@@ -178,28 +178,6 @@ ClimbOf(const BuildingSpec& building)
     return climb;
 }
 
-FabricPath
-CrossPath(const ClusterSpec& cluster, uint32_t a, uint32_t b)
-{
-    const SiteRoute route = RouteBetweenSites(cluster, a, b);
-    const Climb from = ClimbOf(cluster.buildings[a]);
-    const Climb to = ClimbOf(cluster.buildings[b]);
-    FabricPath path;
-    path.tier = Tier::Cross;
-    path.propagation = from.propagation + to.propagation;
-    path.rates = from.rates;
-    for (const SiteRoute::Hop& hop : route.longest)
-    {
-        const CrossLinkSpec& link = cluster.crossLinks[hop.link];
-        path.propagation += link.latency;
-        path.rates.push_back(LaneRate(cluster, link));
-    }
-    path.rates.insert(path.rates.end(), to.rates.rbegin(), to.rates.rend());
-    path.loss = route.loss;
-    path.paths = MultiplyCapped(from.up * to.down, route.ways);
-    return path;
-}
-
 } // namespace
 
 FabricShape
@@ -279,43 +257,63 @@ VertexName(const ClusterSpec& cluster, const Vertex& vertex)
 }
 
 Tier
-TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
+TierWithin(const BuildingSpec& building, const FabricShape& shape, uint32_t gpuA, uint32_t gpuB)
 {
-    const uint32_t a = cluster.BuildingOf(gpuA);
-    const uint32_t b = cluster.BuildingOf(gpuB);
-    if (a != b)
-    {
-        return Tier::Cross;
-    }
-    const BuildingSpec& building = cluster.buildings[a];
-    const uint32_t localA = gpuA - cluster.FirstGpu(a);
-    const uint32_t localB = gpuB - cluster.FirstGpu(a);
-    if (localA / building.gpusPerNode == localB / building.gpusPerNode)
+    if (gpuA / building.gpusPerNode == gpuB / building.gpusPerNode)
     {
         return Tier::Node;
     }
-    if (LeafOf(building, localA) == LeafOf(building, localB))
+    if (LeafOf(building, gpuA) == LeafOf(building, gpuB))
     {
         return Tier::Leaf;
     }
-    const FabricShape shape = ShapeOf(building);
-    return shape.aggregations > 0 &&
-                   ZoneOf(building, shape, localA) == ZoneOf(building, shape, localB)
+    return shape.aggregations > 0 && ZoneOf(building, shape, gpuA) == ZoneOf(building, shape, gpuB)
                ? Tier::Zone
                : Tier::Building;
 }
 
-FabricPath
-PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
+Tier
+TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
 {
     const uint32_t a = cluster.BuildingOf(gpuA);
+    if (a != cluster.BuildingOf(gpuB))
+    {
+        return Tier::Cross;
+    }
     const BuildingSpec& building = cluster.buildings[a];
+    const uint32_t first = cluster.FirstGpu(a);
+    return TierWithin(building, ShapeOf(building), gpuA - first, gpuB - first);
+}
+
+FabricPath
+PathAcross(const ClusterSpec& cluster, uint32_t a, uint32_t b, const SiteRoute& route)
+{
+    const Climb from = ClimbOf(cluster.buildings[a]);
+    const Climb to = ClimbOf(cluster.buildings[b]);
+    FabricPath path;
+    path.tier = Tier::Cross;
+    path.propagation = from.propagation + to.propagation;
+    path.rates = from.rates;
+    for (const SiteRoute::Hop& hop : route.longest)
+    {
+        const CrossLinkSpec& link = cluster.crossLinks[hop.link];
+        path.propagation += link.latency;
+        path.rates.push_back(LaneRate(cluster, link));
+    }
+    path.rates.insert(path.rates.end(), to.rates.rbegin(), to.rates.rend());
+    path.loss = route.loss;
+    path.paths = MultiplyCapped(from.up * to.down, route.ways);
+    return path;
+}
+
+FabricPath
+PathWithin(const BuildingSpec& building, Tier tier)
+{
     const FabricSpec& fabric = building.fabric;
     const FabricShape shape = ShapeOf(building);
-    const Climb climb = ClimbOf(building);
     FabricPath path;
-    path.tier = TierBetween(cluster, gpuA, gpuB);
-    switch (path.tier)
+    path.tier = tier;
+    switch (tier)
     {
     case Tier::Node:
         path.propagation = building.gpu.nvlinkLatency;
@@ -329,17 +327,27 @@ PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
         path.rates = {shape.portRate, shape.uplinkRate, shape.uplinkRate, shape.portRate};
         path.paths = shape.spines;
         break;
-    case Tier::Building:
+    case Tier::Building: {
+        const Climb climb = ClimbOf(building);
         path.propagation = climb.propagation * 2;
         path.rates = climb.rates;
         path.rates.insert(path.rates.end(), climb.rates.rbegin(), climb.rates.rend());
         path.paths = climb.up * climb.down;
         break;
+    }
     case Tier::Cross:
-        path = CrossPath(cluster, a, cluster.BuildingOf(gpuB));
-        break;
+        SCALEACROSS_INVARIANT(false, "a path inside a building does not leave it");
     }
     return path;
+}
+
+FabricPath
+PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB)
+{
+    const uint32_t a = cluster.BuildingOf(gpuA);
+    const uint32_t b = cluster.BuildingOf(gpuB);
+    return a == b ? PathWithin(cluster.buildings[a], TierBetween(cluster, gpuA, gpuB))
+                  : PathAcross(cluster, a, b, RouteBetweenSites(cluster, a, b));
 }
 
 } // namespace scaleacross

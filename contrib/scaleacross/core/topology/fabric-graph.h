@@ -14,6 +14,8 @@
 namespace scaleacross
 {
 
+struct SiteRoute;
+
 enum class VertexKind : uint8_t
 {
     Nic, //!< a port of a GPU's NIC, in order of the GPUs: port k of GPU g's is vertex g x ports + k
@@ -121,12 +123,24 @@ struct FabricPath
 
 Tier TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);
 
+/// Of two GPUs of one building, numbered there.
+Tier TierWithin(const BuildingSpec& building,
+                const FabricShape& shape,
+                uint32_t gpuA,
+                uint32_t gpuB);
+
 /**
  * The path from one GPU's NIC to another's; of several ways over other sites, the longest in time.
  *
  * Throws ConfigError if no spans lead from one building to the other.
  */
 FabricPath PathBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);
+
+/// A path inside a building. Domain: the tier is not Tier::Cross.
+FabricPath PathWithin(const BuildingSpec& building, Tier tier);
+
+/// The path from building `a` to `b`, which `route` leads to.
+FabricPath PathAcross(const ClusterSpec& cluster, uint32_t a, uint32_t b, const SiteRoute& route);
 
 } // namespace scaleacross
 
