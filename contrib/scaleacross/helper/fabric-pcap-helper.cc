@@ -183,7 +183,8 @@ class FabricPcapHelper::Capture
     static uint8_t SyndromeOf(const FabricPacket& packet)
     {
         // The tag of a receiver-not-ready NAK is the code of its timer.
-        return packet.kind == PacketKind::Nak
+        // RoCEv2 has no NAK for a trimmed packet: it shows as a gap.
+        return packet.kind != PacketKind::RnrNak
                    ? kNakSequenceError
                    : static_cast<uint8_t>(kRnrNak | (scaleacross::TagOf(packet) & 0x1FU));
     }

@@ -19,6 +19,7 @@ enum class PacketKind : uint8_t
     Ack,     //!< all packets before psn have arrived
     Nak,     //!< the same, and psn is missing although a later one has arrived
     RnrNak,  //!< the same, and the receiver was not ready for psn; tag is the code of its timer
+    TrimNak, //!< as Ack, but the packet that caused it has come in trimmed: it is missing
     Cnp,     //!< congestion notification: packets of this queue pair have come in marked
     Foreign, //!< of another stack (IP): carried as it is, tag is its frame
     Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
@@ -89,10 +90,11 @@ struct FabricPacket
     uint8_t pauseClass : 4;
     bool ecnCapable : 1;
     bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked
-    bool retransmitted : 1; //!< has been sent before
+    bool retransmitted : 1; //!< has been sent before; TrimNak: the packet it answers had
     bool telemetry : 1;     //!< switches write down what they see (telemetry.h)
     RdmaOperation operation : 2;
     bool ownEntropy : 1; //!< data: its entropy is not its queue pair's; the answer brings it back
+    bool trimmed : 1;    //!< data: a switch has cut its payload off
 };
 
 /// Releases what hangs on a packet: a frame (foreign-frame.h) or a trail (telemetry.h).

@@ -188,6 +188,35 @@ FabricSwitch::GetTypeId()
                           DataRateValue(DataRate(0)),
                           MakeDataRateAccessor(&FabricSwitch::m_ecnReference),
                           MakeDataRateChecker())
+            .AddAttribute("Trim",
+                          "Cut the payload off data packets of lossy priorities that would make "
+                          "their queue too long or find no room, and send the rest on.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_trim),
+                          MakeBooleanChecker())
+            .AddAttribute("TrimThreshold",
+                          "Bytes that may wait in the queue of a priority at a port; what would "
+                          "make them more is trimmed. 0: only the shared memory decides.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_trimThreshold),
+                          MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("TrimmedSize",
+                          "Bytes that a trimmed packet takes on the wire: 64 of headers and 24 of "
+                          "FCS, preamble and gap. Packets that are not longer stay whole.",
+                          UintegerValue(88),
+                          MakeUintegerAccessor(&FabricSwitch::m_trimmedSize),
+                          MakeUintegerChecker<uint32_t>(1, 1024))
+            .AddAttribute("TrimPriority",
+                          "Priority that a trimmed packet gets: a lossy one, as a rule that of "
+                          "the answers. Where many send to one its packets can crowd out the data; "
+                          "FabricPort::Quanta bounds that.",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&FabricSwitch::m_trimPriority),
+                          MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
+            .AddTraceSource("Trimmed",
+                            "A data packet has lost its payload: the packet, as it goes on.",
+                            MakeTraceSourceAccessor(&FabricSwitch::m_trimTrace),
+                            "ns3::FabricPort::PacketTracedCallback")
             .AddTraceSource("IngressPause",
                             "The switch stops (true) or resumes (false) a neighbour: port, "
                             "priority, which of both.",
@@ -371,6 +400,7 @@ FabricSwitch::CheckConfig()
             "a larger BufferSize, shorter wires, fewer LosslessPriorities, or Pfc false");
     }
     SetUpEcn();
+    SetUpTrimming();
     m_checked = true;
 }
 

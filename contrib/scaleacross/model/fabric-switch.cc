@@ -37,7 +37,7 @@ FabricSwitch::IsVisible(const FabricPacket&) const
 bool
 FabricSwitch::IsWatched() const
 {
-    if (!m_pauseTrace.IsEmpty() || !m_stormTrace.IsEmpty())
+    if (!m_pauseTrace.IsEmpty() || !m_stormTrace.IsEmpty() || !m_trimTrace.IsEmpty())
     {
         return true;
     }
@@ -214,13 +214,24 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     --packet->hops;
     SwitchPort& egress = *m_ports[ChoosePort(*group, *packet, now)];
     egress.CatchUp(now);
+    if (egress.StaleQueueBytes(packet->priority) + packet->size > m_trimAbove &&
+        MayTrim(ingress, *packet))
+    {
+        Trim(*packet);
+    }
     DropReason reason{};
     if (egress.m_marked != 0 && !MayJoin(egress, *packet, now, reason))
     {
         Drop(ingress, packet, reason);
         return;
     }
-    if (Admit(ingress, egress, *packet, now))
+    bool admitted = Admit(ingress, egress, *packet, now);
+    if (!admitted && MayTrim(ingress, *packet))
+    {
+        Trim(*packet);
+        admitted = Admit(ingress, egress, *packet, now);
+    }
+    if (admitted)
     {
         packet->ingress = static_cast<uint16_t>(ingress.m_number);
         Join(egress, packet, now);

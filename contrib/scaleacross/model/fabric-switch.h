@@ -52,6 +52,12 @@ namespace ns3
  * comes in by it asks for a pause again, and what does not fit into the headroom that is still in
  * use is dropped.
  *
+ * Trimming, with Trim: a data packet of a lossy priority that would make its queue longer than
+ * TrimThreshold, or finds no room in the memory, loses its payload instead of its life. What is
+ * left takes TrimmedSize bytes, is marked `trimmed`, has TrimPriority, and joins that queue of the
+ * same port; it is dropped only if there is no room for it either. So the receiver learns of the
+ * loss as soon as a short packet can get there.
+ *
  * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
  *
@@ -180,6 +186,8 @@ class FabricSwitch : public Object,
     uint64_t GetStorms() const;
     /// Packets that have been marked.
     uint64_t GetEcnMarked() const;
+    /// Packets that have lost their payload here, whether their rest found room or not.
+    uint64_t GetTrimmed() const;
 
     /// Fixes the random streams, one for the marking of each port and those of the path selector
     /// after them; returns how many that are.
@@ -240,6 +248,9 @@ class FabricSwitch : public Object,
                scaleacross::FabricPacket& packet,
                int64_t now);
     void SetUpEcn();
+    void SetUpTrimming();
+    bool MayTrim(const SwitchPort& ingress, const scaleacross::FabricPacket& packet) const;
+    void Trim(scaleacross::FabricPacket& packet);
     void Drop(SwitchPort& ingress,
               scaleacross::FabricPacket* packet,
               scaleacross::DropReason reason);
@@ -263,6 +274,8 @@ class FabricSwitch : public Object,
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
     uint64_t m_rerouted{0};
+    uint64_t m_trimAbove{UINT64_MAX}; //!< bytes in a queue beyond which packets are trimmed
+    uint64_t m_trimmed{0};
     std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
     std::vector<uint64_t> m_headroom; //!< per port, of each lossless priority
     bool m_checked{false};
@@ -292,7 +305,12 @@ class FabricSwitch : public Object,
     bool m_ecnAtDeparture{false};
     DataRate m_ecnReference;
     int64_t m_stream{-1}; //!< of port 0, -1 if none was assigned
+    bool m_trim{false};
+    uint64_t m_trimThreshold{0};
+    uint32_t m_trimmedSize{0};
+    uint8_t m_trimPriority{0};
 
+    TracedCallback<const scaleacross::FabricPacket&> m_trimTrace;
     TracedCallback<uint32_t, uint8_t, bool> m_pauseTrace;
     TracedCallback<uint32_t, uint8_t, bool> m_stormTrace;
 };

@@ -26,7 +26,7 @@ struct RdmaCongestionState
     uint32_t mtu{0};      //!< payload bytes of a full packet
     uint32_t wireSize{0}; //!< bytes that a full packet in the middle of a message takes on the wire
     // Kept by the queue pair
-    uint64_t unacked{0}; //!< packets sent and not acknowledged
+    uint64_t unacked{0}; //!< packets sent and not acknowledged; with WindowCountsFlight, under way
     // Set by the control; the queue pair starts with the line rate and no window
     uint64_t rate{0};                 //!< bit/s on the wire, more than 0, at most lineRate
     uint64_t windowBytes{UINT64_MAX}; //!< payload; besides the Window of the queue pair
@@ -39,8 +39,9 @@ struct RdmaAck
     uint64_t psn{0};     //!< all packets before it have arrived
     uint64_t next{0};    //!< first PSN that has not been sent, or is to be sent again next
     bool marked{false};  //!< a packet that it answers was marked on the way
+    bool trimmed{false}; //!< the packet that caused it has come in without its payload
     /// ps from the start of the packet that caused it until now; -1 if that has been sent more than
-    /// once, and if the control does not WantRoundTrips.
+    /// once, if it was trimmed, and if the control does not WantRoundTrips.
     int64_t rtt{-1};
     uint32_t switches{0}; //!< that it has passed on its way
     /// What the switches have written into the packet that caused it; null if the control does not
@@ -100,7 +101,7 @@ class RdmaCongestionOps : public Object
     /// A congestion notification packet has arrived.
     virtual void OnCnp(RdmaCongestionState& state, int64_t now);
 
-    /// The receiver has reported a gap.
+    /// The receiver has reported a gap, or that a packet was trimmed.
     virtual void OnLoss(RdmaCongestionState& state, int64_t now);
 
     /// The retransmission timer has run out.

@@ -32,6 +32,7 @@ struct RdmaCounters
     uint64_t placedEarly{0};    //!< of them, those that were kept; the rest was thrown away
     uint64_t duplicates{0};     //!< packets that had arrived before
     uint64_t markedPackets{0};  //!< packets that were marked on the way
+    uint64_t trimmedPackets{0}; //!< packets that came in without their payload
     uint64_t cnpsSent{0};
 };
 

@@ -73,7 +73,7 @@ RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
     if (m_control)
     {
         AdvanceControl(start);
-        m_congestion.unacked = m_next - m_una - 1;
+        m_congestion.unacked = UnderWay(m_una) - 1;
         m_control->OnSent(m_congestion, packet.size, start);
         if (m_timesPackets)
         {
@@ -100,15 +100,16 @@ RdmaQueuePair::TellAck(const FabricPacket& packet, uint64_t psn, uint64_t cause,
     ack.psn = psn;
     ack.next = m_next;
     ack.marked = packet.ecnMarked;
+    ack.trimmed = packet.kind == scaleacross::PacketKind::TrimNak;
     ack.switches = m_nic->HopsOf(packet);
     ack.trail = m_nic->ArrivedTrail();
     if (m_timesPackets)
     {
         const int64_t start = m_sendTimes.StartOf(cause);
-        ack.rtt = start == scaleacross::SendTimes::kNone ? -1 : now - start;
+        ack.rtt = start == scaleacross::SendTimes::kNone || ack.trimmed ? -1 : now - start;
         m_sendTimes.AdvanceTo(psn);
     }
-    m_congestion.unacked = m_next > psn ? m_next - psn : 0;
+    m_congestion.unacked = UnderWay(psn);
     m_control->OnAck(m_congestion, ack, now);
 }
 
@@ -120,7 +121,7 @@ RdmaQueuePair::HandleCnp(int64_t now)
     if (m_control && m_state == State::ReadyToSend)
     {
         AdvanceControl(now);
-        m_congestion.unacked = m_next - m_una;
+        m_congestion.unacked = UnderWay(m_una);
         m_control->OnCnp(m_congestion, now);
         ApplyWindow();
         UpdateSending();

@@ -52,11 +52,12 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
     {
         NoteMark(now);
     }
-    if (packet.firstOfMessage)
+    if (packet.firstOfMessage && !packet.trimmed)
     {
         m_arrivingTrace(packet.payload, packet.tag);
     }
-    const RdmaAnswer answer = m_receiver.Take(packet);
+    const RdmaAnswer answer =
+        packet.trimmed ? m_receiver.TakeTrimmed(packet) : m_receiver.Take(packet);
     if (answer != RdmaAnswer::None)
     {
         Answer(answer, packet, now);
@@ -71,9 +72,11 @@ void
 RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now)
 {
     FabricPacket* control = m_nic->NewControl();
-    control->kind = answer == RdmaAnswer::Ack   ? PacketKind::Ack
-                    : answer == RdmaAnswer::Nak ? PacketKind::Nak
-                                                : PacketKind::RnrNak;
+    control->kind = answer == RdmaAnswer::Ack       ? PacketKind::Ack
+                    : answer == RdmaAnswer::Nak     ? PacketKind::Nak
+                    : answer == RdmaAnswer::TrimNak ? PacketKind::TrimNak
+                                                    : PacketKind::RnrNak;
+    control->retransmitted = packet.retransmitted && answer == RdmaAnswer::TrimNak;
     control->psn = m_receiver.Expected();
     control->tag = answer == RdmaAnswer::RnrNak ? m_rnrTimer : packet.psn;
     control->ecnMarked = m_echo;

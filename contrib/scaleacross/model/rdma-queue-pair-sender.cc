@@ -58,7 +58,7 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     {
         const uint64_t psn = m_selective.TakeLost(m_next);
         Fill(packet, MessageOf(psn), psn);
-        m_mayRepeat = m_selective.HasLost();
+        UpdateWindow();
         packet.retransmitted = true;
         packet.ackRequested = true; // the answer tells which packets sent before are lost
     }
@@ -114,6 +114,7 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     uint64_t psn = PsnNear(packet.psn, m_una);
     const bool selective = m_mode == SelectiveRepeat;
     const bool notReady = packet.kind == PacketKind::RnrNak;
+    const bool trimmed = packet.kind == PacketKind::TrimNak;
     if (m_state != State::ReadyToSend || psn > m_sentUpTo ||
         (psn < m_una && (!selective || notReady)))
     {
@@ -125,15 +126,16 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     bool loss = packet.kind == PacketKind::Nak && !selective;
     if (selective && !notReady)
     {
-        const auto finding = m_selective.Answered(psn, cause, m_next);
-        progress = finding.progress;
+        const auto finding = trimmed ? m_selective.Trimmed(psn, cause, m_next, packet.retransmitted)
+                                     : m_selective.Answered(psn, cause, m_next);
+        progress = finding.progress || trimmed; // the path works, and nothing is left to guess
         loss = finding.lost > 0;
         Found(finding);
     }
     if (m_entropyOps && !notReady)
     {
-        m_entropyOps->OnAck(packet.entropy, packet.ecnMarked, now);
-        if (loss)
+        m_entropyOps->OnAck(packet.entropy, packet.ecnMarked || trimmed, now);
+        if (loss && !trimmed)
         {
             m_entropyOps->OnLoss(now);
         }
@@ -286,9 +288,29 @@ RdmaQueuePair::SetDeadline(int64_t deadline)
 void
 RdmaQueuePair::UpdateSending()
 {
+    UpdateWindow();
+    m_nic->UpdateActive(this);
+}
+
+void
+RdmaQueuePair::UpdateWindow()
+{
     m_window = m_heldBack ? 0 : m_allowed;
     m_mayRepeat = m_selective.HasLost() && !m_heldBack;
-    m_nic->UpdateActive(this);
+    if (m_countFlight && !m_heldBack)
+    {
+        const uint64_t elsewhere = m_selective.NotUnderWay();
+        m_window = std::min(m_allowed + elsewhere, m_outOfOrderLimit);
+        m_mayRepeat = m_mayRepeat && UnderWay(m_una) < m_allowed;
+    }
+}
+
+uint64_t
+RdmaQueuePair::UnderWay(uint64_t from) const
+{
+    const uint64_t span = m_next > from ? m_next - from : 0;
+    const uint64_t elsewhere = m_countFlight ? m_selective.NotUnderWay() : 0;
+    return span > elsewhere ? span - elsewhere : 0;
 }
 
 void

@@ -88,6 +88,14 @@ RdmaQueuePair::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RdmaQueuePair::m_reorderTolerance),
                           MakeUintegerChecker<uint64_t>(0, kMostUnacked))
+            .AddAttribute("WindowCountsFlight",
+                          "SelectiveRepeat: Window and congestion control bound the packets under "
+                          "way, known neither to have arrived nor to be lost (true), or all from "
+                          "the first unacknowledged one on (false). Repetitions, too, wait for "
+                          "room if true.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&RdmaQueuePair::m_countFlight),
+                          MakeBooleanChecker())
             .AddAttribute("StartingPsn",
                           "PSN of the first packet in either direction; equal at both ends.",
                           UintegerValue(0),

@@ -47,7 +47,14 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  *     sender goes back to the missing packet. A lost repetition costs a timeout.
  *   - SelectiveRepeat: the receiver keeps what comes early, up to OutOfOrderLimit packets; every
  *     answer names the packet that caused it, and the sender repeats what was sent more than
- *     ReorderTolerance packets before that and has not arrived (selective-repeat.h).
+ *     ReorderTolerance packets before that and has not arrived (selective-repeat.h). A packet that
+ * a switch has trimmed (FabricSwitch::Trim) is answered by a NAK that names it, sent again at once,
+ * and the timer starts anew.
+ *
+ * Window and congestion control bound the packets from the first unacknowledged one on, or with
+ * WindowCountsFlight those that are under way: sent, and known neither to have arrived nor to be
+ * lost. Repetitions then need room in the window as well. That is what paths of unequal delay, or a
+ * congested one, need: a single missing packet does not stop the others.
  *
  * If nothing is acknowledged for 4.096 us * 2^Timeout since the last progress, the sender goes back
  * to the first unacknowledged packet, or repeats all that are not known to have arrived; after
@@ -228,7 +235,8 @@ class RdmaQueuePair : public Object
      */
     bool MayComplete(const scaleacross::FabricPacket& packet) const
     {
-        if (packet.kind != scaleacross::PacketKind::Ack)
+        if (packet.kind != scaleacross::PacketKind::Ack &&
+            packet.kind != scaleacross::PacketKind::TrimNak)
         {
             return true;
         }
@@ -244,13 +252,15 @@ class RdmaQueuePair : public Object
      * Handling this data packet may call back to a user, as it may complete a message. May be asked
      * as long before as the packet is on the wire. With go-back-N only last packets complete
      * messages. With selective repeat one that fills a gap may: a repetition; one that comes while
-     * there is a gap; and, if the network is known to change the order (ReorderTolerance), any.
+     * there is a gap; and, if the network is known to change the order (ReorderTolerance), any. One
+     * that has been trimmed delivers nothing.
      */
     bool MayDeliver(const scaleacross::FabricPacket& packet) const
     {
-        return packet.lastOfMessage ||
-               (m_mode == SelectiveRepeat &&
-                (packet.retransmitted || m_reorderTolerance > 0 || m_receiver.HasGap()));
+        return !packet.trimmed &&
+               (packet.lastOfMessage ||
+                (m_mode == SelectiveRepeat &&
+                 (packet.retransmitted || m_reorderTolerance > 0 || m_receiver.HasGap())));
     }
 
     bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
@@ -279,6 +289,8 @@ class RdmaQueuePair : public Object
     void RestartTimer(int64_t now);
     void SetDeadline(int64_t deadline);
     void UpdateSending();
+    void UpdateWindow();
+    uint64_t UnderWay(uint64_t from) const;
     void Complete(const std::vector<Message>& messages);
     void Fail(const std::string& error);
 
@@ -358,6 +370,7 @@ class RdmaQueuePair : public Object
     // Attributes
     uint64_t m_windowBytes{0};
     uint64_t m_outOfOrderLimit{0};
+    bool m_countFlight{false};
     uint64_t m_reorderTolerance{0};
     uint32_t m_startingPsn{0};
     uint32_t m_ackInterval{1};

@@ -47,6 +47,36 @@ RdmaReceiver::Refuse()
 }
 
 RdmaAnswer
+RdmaReceiver::TakeTrimmed(const FabricPacket& packet)
+{
+    ++m_counters.trimmedPackets;
+    const uint64_t psn = PsnNear(packet.psn, m_expected);
+    if (psn < m_expected || m_ahead.Test(psn))
+    {
+        ++m_counters.duplicates;
+        return m_config.keepAhead > 0 || packet.ackRequested ? RdmaAnswer::Ack : RdmaAnswer::None;
+    }
+    if (m_config.keepAhead == 0)
+    {
+        return NakOnce();
+    }
+    ++m_counters.naks;
+    return RdmaAnswer::TrimNak;
+}
+
+RdmaAnswer
+RdmaReceiver::NakOnce()
+{
+    if (m_nakSent)
+    {
+        return RdmaAnswer::None;
+    }
+    m_nakSent = true;
+    ++m_counters.naks;
+    return RdmaAnswer::Nak;
+}
+
+RdmaAnswer
 RdmaReceiver::TakeUnusual(const FabricPacket& packet, uint64_t psn)
 {
     if (psn > m_expected)
@@ -77,13 +107,7 @@ RdmaReceiver::TakeAhead(const FabricPacket& packet, uint64_t psn)
 {
     if (m_config.keepAhead == 0)
     {
-        if (m_nakSent)
-        {
-            return RdmaAnswer::None;
-        }
-        m_nakSent = true;
-        ++m_counters.naks;
-        return RdmaAnswer::Nak;
+        return NakOnce();
     }
     const uint64_t distance = psn - m_expected;
     if (distance > m_config.keepAhead)

@@ -19,9 +19,10 @@ namespace scaleacross
 enum class RdmaAnswer : uint8_t
 {
     None,
-    Ack,   //!< all packets before the expected one are here, and the one that caused this
-    Nak,   //!< the same, and the expected one is missing
-    RnrNak //!< the expected one was thrown away as no receive is posted
+    Ack,    //!< all packets before the expected one are here, and the one that caused this
+    Nak,    //!< the same, and the expected one is missing
+    RnrNak, //!< the expected one was thrown away as no receive is posted
+    TrimNak //!< as Ack, but the one that caused this has lost its payload on the way
 };
 
 /// A message that is complete, in the order of posting.
@@ -46,6 +47,10 @@ struct RdmaDelivery
  * Messages become complete in the order of their PSNs. A send takes a posted receive with its first
  * packet, a write with immediate with its last, both when it is their turn in PSN order; if there
  * is none the packet is thrown away, even if it had been noted, and the answer is RnrNak.
+ *
+ * A packet that a switch has trimmed delivers nothing. With selective repeat it is answered at
+ * once: by a TrimNak, which names it, or by an ACK if it has arrived before. With go-back-N it is a
+ * gap, answered by one NAK.
  *
  * All packets of a message but the last are alike in size, as in the standard; so the bytes of a
  * message follow from its first and last PSN.
@@ -98,6 +103,9 @@ class RdmaReceiver
         Accept({psn, packet.tag, packet.payload, packet.lastOfMessage, packet.operation});
         return packet.ackRequested ? RdmaAnswer::Ack : RdmaAnswer::None;
     }
+
+    /// Takes what is left of a data packet that was trimmed.
+    RdmaAnswer TakeTrimmed(const FabricPacket& packet);
 
     /// Messages that have become complete since the owner last cleared this.
     std::vector<RdmaDelivery>& Delivered()
@@ -162,6 +170,7 @@ class RdmaReceiver
     RdmaAnswer TakeAhead(const FabricPacket& packet, uint64_t psn);
     void NoteMark(const FabricPacket& packet, uint64_t psn);
     RdmaAnswer CloseGap();
+    RdmaAnswer NakOnce();
     RdmaAnswer Refuse();
     bool UseReceive();
 

@@ -24,6 +24,14 @@ SelectiveRepeat::Answered(uint64_t cumulative, uint64_t cause, uint64_t next)
     m_una = cumulative;
     m_judged = std::max(m_judged, cumulative);
     m_arrived.AdvanceTo(cumulative);
+    if (!m_toRepeat.Empty())
+    {
+        m_toRepeat.AdvanceTo(cumulative);
+    }
+    if (!m_trimmed.Empty())
+    {
+        m_trimmed.AdvanceTo(cumulative);
+    }
     if (cause >= next) // never sent: says nothing
     {
         TidyLost();
@@ -34,16 +42,17 @@ SelectiveRepeat::Answered(uint64_t cumulative, uint64_t cause, uint64_t next)
     if (cause > cumulative)
     {
         finding.progress = m_arrived.Set(cause) || finding.progress;
+        m_toRepeat.Clear(cause);
     }
     if (m_arrived.Empty() && m_repetitions.empty() && m_lost.empty())
     {
         return finding;
     }
-    const auto repeated =
-        std::find_if(m_repetitions.begin(),
-                     cause < m_judged ? m_repetitions.end() : m_repetitions.begin(),
-                     [cause](const Repetition& r) { return r.psn == cause; });
-    if (cause < m_judged && repeated != m_repetitions.end())
+    const bool mayBeRepeated = cause < m_judged || m_trimmed.Test(cause);
+    const auto repeated = std::find_if(m_repetitions.begin(),
+                                       mayBeRepeated ? m_repetitions.end() : m_repetitions.begin(),
+                                       [cause](const Repetition& r) { return r.psn == cause; });
+    if (mayBeRepeated && repeated != m_repetitions.end())
     {
         const uint64_t before = repeated->before;
         const auto position = static_cast<uint64_t>(repeated - m_repetitions.begin());
@@ -87,11 +96,46 @@ SelectiveRepeat::JudgeFirst(uint64_t end, Finding& finding)
     end = end > m_tolerance ? end - m_tolerance : 0;
     for (; m_judged < end; ++m_judged)
     {
-        if (!m_arrived.Test(m_judged))
+        if (!m_arrived.Test(m_judged) && !m_trimmed.Test(m_judged))
         {
             FoundLost(m_judged, finding);
         }
     }
+}
+
+SelectiveRepeat::Finding
+SelectiveRepeat::Trimmed(uint64_t cumulative, uint64_t psn, uint64_t next, bool repetition)
+{
+    Finding finding = Answered(cumulative, next, next); // what was never sent is no cause
+    if (psn >= next || HasArrived(psn) || m_toRepeat.Test(psn))
+    {
+        return finding;
+    }
+    if (psn >= m_judged && !m_trimmed.Test(psn))
+    {
+        Note(m_trimmed, psn);
+        FoundLost(psn, finding);
+        return finding;
+    }
+    const auto repeated = std::find_if(m_repetitions.begin(),
+                                       m_repetitions.end(),
+                                       [psn](const Repetition& r) { return r.psn == psn; });
+    if (repetition && repeated != m_repetitions.end())
+    {
+        m_repetitions.erase(repeated);
+        FoundLost(psn, finding);
+    }
+    return finding;
+}
+
+void
+SelectiveRepeat::Note(PsnBitmap& set, uint64_t psn) const
+{
+    if (set.Empty())
+    {
+        set.Reset(m_una); // where it is has not been kept while it was empty
+    }
+    set.Set(psn);
 }
 
 void
@@ -102,13 +146,14 @@ SelectiveRepeat::FoundLost(uint64_t psn, Finding& finding)
         finding.firstLost = psn;
     }
     ++finding.lost;
+    Note(m_toRepeat, psn);
     m_lost.push_back(psn);
 }
 
 void
 SelectiveRepeat::TidyLost()
 {
-    while (!m_lost.empty() && HasArrived(m_lost.front()))
+    while (!m_lost.empty() && !m_toRepeat.Test(m_lost.front()))
     {
         m_lost.pop_front();
     }
@@ -126,6 +171,11 @@ SelectiveRepeat::Refused(uint64_t psn)
                                        [psn](const Repetition& r) { return r.psn == psn; }),
                         m_repetitions.end());
     m_lost.erase(std::remove(m_lost.begin(), m_lost.end(), psn), m_lost.end());
+    if (!m_toRepeat.Empty())
+    {
+        m_toRepeat.AdvanceTo(psn);
+    }
+    Note(m_toRepeat, psn);
     m_lost.push_front(psn);
 }
 
@@ -134,6 +184,8 @@ SelectiveRepeat::TimedOut(uint64_t next)
 {
     Finding finding;
     m_lost.clear();
+    m_toRepeat.Reset(m_una);
+    m_trimmed.Reset(m_una);
     m_repetitions.clear();
     m_judged = m_una;
     for (; m_judged < next; ++m_judged)
@@ -151,6 +203,7 @@ SelectiveRepeat::TakeLost(uint64_t next)
 {
     const uint64_t psn = m_lost.front();
     m_lost.pop_front();
+    m_toRepeat.Clear(psn);
     m_repetitions.push_back({psn, next});
     TidyLost();
     return psn;

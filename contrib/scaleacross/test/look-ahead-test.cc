@@ -107,6 +107,7 @@ struct Outcome
     uint64_t retransmissions{0};
     uint64_t cnps{0};
     uint64_t rerouted{0};
+    uint64_t trimmed{0};
     uint64_t outOfOrder{0};
     uint64_t events{0};
 };
@@ -142,6 +143,8 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
         outcome.counters.push_back(fabricSwitch->GetDrops());
         outcome.counters.push_back(fabricSwitch->GetRerouted());
         outcome.rerouted += fabricSwitch->GetRerouted();
+        outcome.counters.push_back(fabricSwitch->GetTrimmed());
+        outcome.trimmed += fabricSwitch->GetTrimmed();
         for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
         {
             Ptr<SwitchPort> port = fabricSwitch->GetPort(i);
@@ -393,6 +396,32 @@ Entropies(FabricHelper& fabric, Log& log, Delays delays, const std::string& type
     fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
     fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(64));
     Permutation(fabric, log, delays, loss, true);
+}
+
+/// Switches that trim, an entropy per packet, and windows that count what is under way.
+void
+Trimming(FabricHelper& fabric)
+{
+    fabric.SetSwitchAttribute("Trim", BooleanValue(true));
+    fabric.SetSwitchAttribute("TrimThreshold", UintegerValue(10'000));
+    fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(RandomEntropy::GetTypeId()));
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+    fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(64));
+    fabric.SetQueuePairAttribute("WindowCountsFlight", BooleanValue(true));
+    fabric.SetQueuePairAttribute("Window", UintegerValue(60'000));
+}
+
+/// Data gets ten times the bytes of headers and answers where both wait.
+void
+ShareLines(FabricHelper& fabric)
+{
+    for (const auto& fabricSwitch : fabric.Switches())
+    {
+        for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
+        {
+            fabricSwitch->GetPort(i)->SetQuanta("0,0,0,10480,0,0,1048,0");
+        }
+    }
 }
 
 /// One scenario on all engines, with equal times and with jitter.
@@ -752,6 +781,25 @@ class LookAheadSuite : public TestSuite
             [](const Outcome& outcome) {
                 return outcome.drops > 10 && outcome.retransmissions > 10;
             }));
+        AddTestCase(new EqualityTest(
+            "Trimming",
+            [](auto& fabric, auto& log, Delays delays) {
+                Trimming(fabric);
+                Permutation(fabric, log, delays, 1e-3, false);
+                ShareLines(fabric);
+            },
+            [](const Outcome& outcome) {
+                return outcome.trimmed > 10 && outcome.retransmissions > outcome.trimmed;
+            }));
+        AddTestCase(new EqualityTest(
+            "Trimmed incast",
+            [](auto& fabric, auto& log, Delays delays) {
+                Trimming(fabric);
+                fabric.SetSwitchAttribute("Pfc", BooleanValue(false));
+                Incast(fabric, log, delays);
+                ShareLines(fabric);
+            },
+            [](const Outcome& outcome) { return outcome.trimmed > 100 && outcome.drops == 0; }));
         AddTestCase(new EqualityTest(
             "Clear to send",
             [](auto& fabric, auto& log, Delays delays) {
