@@ -7,13 +7,16 @@
 #include "fabric-test.h"
 
 #include "ns3/boolean.h"
+#include "ns3/random-entropy.h"
 #include "ns3/rdma-receiver.h"
 #include "ns3/selective-repeat.h"
 #include "ns3/string.h"
+#include "ns3/type-id.h"
 
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <vector>
 
 using namespace ns3;
 using namespace fabrictest;
@@ -407,6 +410,103 @@ class FlightTest : public TestCase
     bool m_counts;
 };
 
+/**
+ * 32 hosts under four leaves, each sends to one under the next leaf, every packet by a random one
+ * of eight spines. Packets overtake each other, so gaps tell nothing (the tolerance is larger than
+ * any message); trimmed packets tell of all losses. So each is repeated once, nothing else is, no
+ * timer runs out, and nothing arrives twice.
+ */
+class SprayTest : public TestCase
+{
+  public:
+    SprayTest()
+        : TestCase("Sprayed over eight paths")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetSwitchAttribute("Pfc", BooleanValue(false));
+        fabric.SetSwitchAttribute("MaxPacketSize", UintegerValue(kPacket));
+        fabric.SetSwitchAttribute("Trim", BooleanValue(true));
+        fabric.SetSwitchAttribute("TrimThreshold", UintegerValue(8 * kPacket));
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+        fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(1 << 20));
+        fabric.SetQueuePairAttribute("WindowCountsFlight", BooleanValue(true));
+        fabric.SetQueuePairAttribute("Window", UintegerValue(150'000));
+        fabric.SetQueuePairAttribute("EntropyOps", TypeIdValue(RandomEntropy::GetTypeId()));
+        fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
+        std::vector<Ptr<FabricSwitch>> leaves;
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            leaves.push_back(fabric.AddSwitch());
+            for (uint32_t j = 0; j < 8; ++j)
+            {
+                fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                               leaves[i],
+                               DataRate("100Gbps"),
+                               PicoSeconds(kWire));
+            }
+        }
+        for (uint32_t i = 0; i < 8; ++i)
+        {
+            Ptr<FabricSwitch> spine = fabric.AddSwitch();
+            for (const auto& leaf : leaves)
+            {
+                fabric.Connect(leaf, spine, DataRate("100Gbps"), PicoSeconds(kWire));
+            }
+        }
+        fabric.InstallRoutes();
+        fabric.AssignStreams(3);
+        Log log;
+        for (uint32_t i = 0; i < 32; ++i)
+        {
+            auto to = fabric.Nics()[(i + 8) % 32];
+            auto connection = fabric.CreateConnection(fabric.Nics()[i], to);
+            log.Watch(connection);
+            connection->Send(Bytes(1'000'000), i);
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 32, "everything arrives");
+        uint64_t trimmed = 0;
+        uint64_t drops = 0;
+        for (const auto& fabricSwitch : fabric.Switches())
+        {
+            trimmed += fabricSwitch->GetTrimmed();
+            drops += fabricSwitch->GetDrops();
+        }
+        uint64_t repeated = 0;
+        uint64_t timeouts = 0;
+        uint64_t received = 0;
+        uint64_t overtaken = 0;
+        uint64_t twice = 0;
+        for (const auto& nic : fabric.Nics())
+        {
+            repeated += nic->GetRetransmissions();
+            timeouts += nic->GetTimeouts();
+            for (uint32_t i = 0; i < nic->GetNQueuePairs(); ++i)
+            {
+                const auto& counters = nic->GetQueuePair(i)->GetCounters();
+                received += counters.trimmedPackets;
+                overtaken += counters.outOfOrder;
+                twice += counters.duplicates;
+            }
+        }
+        NS_TEST_ASSERT_MSG_GT(overtaken, 1000, "packets overtake each other");
+        NS_TEST_ASSERT_MSG_GT(trimmed, 100, "queues run full");
+        NS_TEST_ASSERT_MSG_EQ(drops, 0, "every header finds room");
+        NS_TEST_ASSERT_MSG_EQ(received, trimmed, "and arrives");
+        NS_TEST_ASSERT_MSG_EQ(repeated, trimmed, "each is sent again once, and nothing else");
+        NS_TEST_ASSERT_MSG_EQ(timeouts, 0, "no timer runs out");
+        NS_TEST_ASSERT_MSG_EQ(twice, 0, "nothing arrives twice");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+};
+
 /// Configurations that cannot work are refused before time zero, by name.
 class RefusedTest : public TestCase
 {
@@ -464,6 +564,7 @@ class TrimmingSuite : public TestSuite
         AddTestCase(new NoRoomTest);
         AddTestCase(new FlightTest(true));
         AddTestCase(new FlightTest(false));
+        AddTestCase(new SprayTest);
         AddTestCase(new RefusedTest);
     }
 };
