@@ -23,6 +23,7 @@ FabricLane::Deliver(FabricPacket* packet, int64_t now)
     {
         ++m_lost;
         m_to->NotifyDrop(*packet, DropReason::WireLoss);
+        m_to->NoteLost(*packet, now);
         PacketPool::Return(packet);
         return;
     }

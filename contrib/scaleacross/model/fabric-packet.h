@@ -23,7 +23,8 @@ enum class PacketKind : uint8_t
     Cnp,     //!< congestion notification: packets of this queue pair have come in marked
     Foreign, //!< of another stack (IP): carried as it is, tag is its frame
     Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
-    Resume   //!< PFC: go on with priority `pauseClass`
+    Resume,  //!< PFC: go on with priority `pauseClass`
+    Credit   //!< InfiniBand: the limit of virtual lane `pauseClass` is psn
 };
 
 /// What a message asks of the receiver.

@@ -2,6 +2,7 @@
 
 // What a port learns from the other end of its wire: pauses, and that the wire breaks or is back.
 
+#include "credit-link.h"
 #include "fabric-port.h"
 #include "fabric-wire.h"
 
@@ -87,7 +88,7 @@ FabricPort::SetStopped(uint8_t priority, bool stopped, int64_t now)
 void
 FabricPort::UpdatePaused()
 {
-    m_paused = m_down ? kEverything : m_told & ~m_ignored;
+    m_paused = m_down ? kEverything : (m_told & ~m_ignored) | m_starved;
 }
 
 void
@@ -105,6 +106,11 @@ FabricPort::SetLinkUp(bool up, int64_t now)
     UpdatePaused();
     if (up)
     {
+        if (m_credits)
+        {
+            m_credits->BeginReceiving();
+            GetPeer()->BeginCredits(now);
+        }
         return;
     }
     if (m_freeAt > now)
@@ -123,6 +129,7 @@ FabricPort::SetLinkUp(bool up, int64_t now)
         PacketPool::Return(control.packets.PopFront());
     }
     control.bytes = 0;
+    m_creditFrames.fill(nullptr);
     m_queued &= ~(1U << kLinkControl);
     for (uint8_t priority = 0; priority < scaleacross::kPriorities; ++priority)
     {

@@ -4,8 +4,10 @@
 
 #include "arrival-agenda.h"
 #include "core/base/errors.h"
+#include "credit-link.h"
 #include "fabric-lane.h"
 #include "fabric-wire.h"
+#include "lane-arbiter.h"
 #include "weighted-turns.h"
 
 #include "ns3/boolean.h"
@@ -68,6 +70,12 @@ FabricPort::GetTypeId()
                 UintegerValue(84),
                 MakeUintegerAccessor(&FabricPort::m_pauseSize),
                 MakeUintegerChecker<uint32_t>(1, 9000))
+            .AddAttribute("CreditSize",
+                          "Bytes of time that a credit packet takes on the wire: InfiniBand's flow "
+                          "control packet has 6, and a delimiter on both sides.",
+                          UintegerValue(8),
+                          MakeUintegerAccessor(&FabricPort::m_creditSize),
+                          MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("Quanta",
                           "Bytes that each priority may send in its turn, eight numbers from "
                           "priority 0 on, as in 0,0,0,10000,30000,0,0,0: those that are not 0 "
@@ -75,6 +83,15 @@ FabricPort::GetTypeId()
                           "first. Empty: all are strict.",
                           StringValue(""),
                           MakeStringAccessor(&FabricPort::SetQuanta, &FabricPort::GetQuanta),
+                          MakeStringChecker())
+            .AddAttribute("LaneArbitration",
+                          "InfiniBand's tables of virtual lanes, weights in units of 64 bytes, and "
+                          "the limit of high priority in units of 4,096, as in high 6:64; low "
+                          "0:1,3:200,4:100; limit 10. They take the place of Quanta. Empty: Quanta "
+                          "decide.",
+                          StringValue(""),
+                          MakeStringAccessor(&FabricPort::SetLaneArbitration,
+                                             &FabricPort::GetLaneArbitration),
                           MakeStringChecker())
             .AddAttribute("Eager",
                           "Make every departure an event. Slower, with the same results; for "
@@ -108,6 +125,16 @@ FabricPort::GetTypeId()
                             "a priority of the neighbour.",
                             MakeTraceSourceAccessor(&FabricPort::m_pauseSentTrace),
                             "ns3::FabricPort::PauseTracedCallback")
+            .AddTraceSource("Credit",
+                            "The neighbour grants more of a virtual lane: the lane, and the blocks "
+                            "of 64 bytes that may be sent now.",
+                            MakeTraceSourceAccessor(&FabricPort::m_creditTrace),
+                            "ns3::FabricPort::CreditTracedCallback")
+            .AddTraceSource("CreditSent",
+                            "The first bit of a credit packet leaves: the virtual lane, and the "
+                            "limit it tells, in blocks since the link came up.",
+                            MakeTraceSourceAccessor(&FabricPort::m_creditSentTrace),
+                            "ns3::FabricPort::CreditTracedCallback")
             .AddTraceSource("QueueBytes",
                             "Bytes waiting in all priorities: before and after a change.",
                             MakeTraceSourceAccessor(&FabricPort::m_queueTrace),
@@ -120,6 +147,7 @@ FabricPort::FabricPort()
     m_transmitTrace.OnConnect([this]() { WatchDepartures(); });
     m_queueTrace.OnConnect([this]() { WatchDepartures(); });
     m_pauseSentTrace.OnConnect([this]() { WatchDepartures(); });
+    m_creditSentTrace.OnConnect([this]() { WatchDepartures(); });
     m_receiveTrace.OnConnect([this]() { m_receiveWatched = true; });
 }
 
@@ -183,17 +211,49 @@ FabricPort::GetQuanta() const
 void
 FabricPort::SetQuanta(std::string quanta)
 {
+    if (!quanta.empty())
+    {
+        scaleacross::WeightedTurns::Parse(quanta);
+    }
+    m_quanta = quanta;
+    MakeArbiter();
+}
+
+std::string
+FabricPort::GetLaneArbitration() const
+{
+    return m_laneArbitration;
+}
+
+void
+FabricPort::SetLaneArbitration(std::string tables)
+{
+    if (!tables.empty())
+    {
+        scaleacross::LaneArbiter::Parse(tables, "FabricPort::LaneArbitration");
+    }
+    m_laneArbitration = tables;
+    MakeArbiter();
+}
+
+void
+FabricPort::MakeArbiter()
+{
     if (m_lane != nullptr)
     {
         CatchUp(SimulatorPicoseconds());
     }
     m_turns.reset();
-    if (!quanta.empty())
+    if (!m_laneArbitration.empty())
     {
-        m_turns =
-            std::make_unique<scaleacross::WeightedTurns>(scaleacross::WeightedTurns::Parse(quanta));
+        m_turns = std::make_unique<scaleacross::LaneArbiter>(
+            scaleacross::LaneArbiter::Parse(m_laneArbitration, "FabricPort::LaneArbitration"));
     }
-    m_quanta = quanta;
+    else if (!m_quanta.empty())
+    {
+        m_turns = std::make_unique<scaleacross::WeightedTurns>(
+            scaleacross::WeightedTurns::Parse(m_quanta));
+    }
 }
 
 void
@@ -278,9 +338,18 @@ FabricPort::StartNext(uint32_t ready)
     m_inService = Started(*packet, start);
     m_freeAt = start + Serialise(packet->size);
     m_lane->Push(packet, m_freeAt);
+    if (m_credits)
+    {
+        NoteCreditStarted(*packet, start);
+    }
     // Sinks come last: one that asks for a counter brings the port up to date.
     if (priority == kLinkControl)
     {
+        if (packet->kind == PacketKind::Credit)
+        {
+            m_creditSentTrace(packet->pauseClass, packet->psn);
+            return;
+        }
         m_pauseSentTrace(packet->pauseClass, packet->kind == PacketKind::Pause);
         return;
     }
@@ -397,12 +466,18 @@ void
 FabricPort::Enqueue(FabricPacket* packet, int64_t now)
 {
     Queue& queue = m_queues[packet->priority];
+    const bool first = queue.packets.Empty();
     queue.packets.PushBack(packet);
     queue.bytes += packet->size;
     queue.waited -= static_cast<uint64_t>(now);
     m_queued |= 1U << packet->priority;
     if (packet->priority != kLinkControl)
     {
+        if (m_credits && first)
+        {
+            CheckLane(packet->priority);
+            UpdateStarved(packet->priority, now);
+        }
         m_queueBytes += packet->size;
         // A sink that asks for a counter may make the packet leave: no sink after it looks at the
         // queue.
@@ -422,6 +497,10 @@ FabricPort::TakeQueue(uint8_t priority, int64_t now)
     m_queueBytes -= queue.bytes;
     queue.bytes = 0;
     m_queued &= ~(1U << priority);
+    if (m_credits)
+    {
+        UpdateStarved(priority, now);
+    }
     TraceQueue(before);
     return packets;
 }
@@ -479,7 +558,7 @@ bool
 FabricPort::IsWatched() const
 {
     return m_eager || m_watched || m_receiveWatched || !m_enqueueTrace.IsEmpty() ||
-           !m_dropTrace.IsEmpty() || !m_pauseTrace.IsEmpty();
+           !m_dropTrace.IsEmpty() || !m_pauseTrace.IsEmpty() || !m_creditTrace.IsEmpty();
 }
 
 void
@@ -515,9 +594,20 @@ FabricPort::Arrive(FabricPacket* packet, int64_t now)
 {
     if (packet->kind >= PacketKind::Pause)
     {
-        HandlePause(*packet, now);
+        if (packet->kind == PacketKind::Credit)
+        {
+            HandleCredit(*packet, now);
+        }
+        else
+        {
+            HandlePause(*packet, now);
+        }
         PacketPool::Return(packet);
         return;
+    }
+    if (m_credits)
+    {
+        m_credits->Take(packet->priority, scaleacross::CreditBlocks(packet->size));
     }
     if (m_receiveWatched)
     {

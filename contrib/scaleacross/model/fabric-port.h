@@ -18,8 +18,10 @@
 
 namespace scaleacross
 {
+class CreditLink;
+class EgressArbiter;
 class FabricLane;
-class WeightedTurns;
+struct CreditBuffer;
 } // namespace scaleacross
 
 namespace ns3
@@ -47,6 +49,14 @@ class FabricWire;
  * throw it away: FabricSwitch::KeepAtDownPort); the packet being sent is cut off, and pauses of
  * both ends are void.
  *
+ * Between switches with Credits, priorities are virtual lanes, and a packet starts only if the
+ * neighbour has granted room for it (CreditLink). Where nothing waits yet that has a size, as in a
+ * NIC, room for a packet of full size is asked for. What is granted anew comes as credit packets,
+ * which go before everything else as pause frames do; one that still waits is brought up to date
+ * in place. They are never lost, and a packet that the wire has lost counts as received and gone
+ * when it would have arrived: the sender's counter, which real credit packets carry, says so then.
+ * A link that comes up begins with the room there is at its ends.
+ *
  * Left out: cut-through, pause quanta that run out.
  */
 class FabricPort : public FabricDevice
@@ -59,6 +69,8 @@ class FabricPort : public FabricDevice
     /// A priority, and whether it is stopped (true) or may go on.
     using PauseTracedCallback = void (*)(uint8_t priority, bool pause);
     using QueueTracedCallback = void (*)(uint64_t before, uint64_t after);
+    /// A virtual lane, and blocks of 64 bytes.
+    using CreditTracedCallback = void (*)(uint8_t lane, uint64_t blocks);
 
     static TypeId GetTypeId();
     FabricPort();
@@ -71,6 +83,9 @@ class FabricPort : public FabricDevice
     /// WeightedTurns as eight numbers; "": strict priorities.
     std::string GetQuanta() const;
     void SetQuanta(std::string quanta);
+    /// LaneArbiter's tables as text; "": Quanta decide.
+    std::string GetLaneArbitration() const;
+    void SetLaneArbitration(std::string tables);
 
     Ptr<Channel> GetChannel() const override;
     /// It has a wire, and that is not down.
@@ -97,6 +112,19 @@ class FabricPort : public FabricDevice
     /// Pause and resume frames sent, and received.
     uint64_t GetPausesSent() const;
     uint64_t GetPausesReceived();
+    /// Credit packets sent, and received.
+    uint64_t GetCreditsSent() const;
+    uint64_t GetCreditsReceived();
+    /// Blocks of 64 bytes that may be sent on a virtual lane as things are; 0 without credits.
+    uint64_t GetCreditsLeft(uint8_t lane);
+    /// Blocks of a virtual lane's receive buffer that are in use; 0 without credits.
+    uint64_t GetHeldBlocks(uint8_t lane);
+    /// Most blocks that any lane's receive buffer has held, and what each can hold.
+    uint64_t GetPeakHeldBlocks() const;
+    uint64_t GetBlockCapacity() const;
+    /// Total time during which credits were not enough for the next packet of a lane (one of full
+    /// size, if none waits).
+    Time GetStarvedTime(uint8_t lane);
     /// True while the neighbour keeps `priority` stopped.
     bool IsPaused(uint8_t priority);
     /// True if a packet of `priority` waits here.
@@ -182,6 +210,24 @@ class FabricPort : public FabricDevice
     /// Sends a pause or resume frame at the head of everything; none while the wire is down.
     void SendPause(uint8_t priority, bool pause, int64_t now);
 
+    /// Gives this end a receive buffer for every lane, and the neighbour the right to fill it.
+    void SetUpCredits(const scaleacross::CreditBuffer& buffer);
+
+    /// Tells the neighbour what it may send on a lane, if that has grown enough. Any time.
+    void SendCredit(uint8_t lane, int64_t now);
+
+    /// A packet for this port has been lost on the wire.
+    void NoteLost(const scaleacross::FabricPacket& packet, int64_t now)
+    {
+        if (m_credits)
+        {
+            CreditLost(packet, now);
+        }
+    }
+
+    /// Bytes of the longest packet that Pull may have for a lane, to be known before it exists.
+    virtual uint32_t FullPacketSize(uint8_t lane) const;
+
     /// A packet has come in by this port.
     void Arrive(scaleacross::FabricPacket* packet, int64_t now);
 
@@ -194,6 +240,12 @@ class FabricPort : public FabricDevice
     uint32_t PauseSize() const
     {
         return m_pauseSize;
+    }
+
+    /// Bytes of time that a credit packet takes on the wire.
+    uint32_t CreditSize() const
+    {
+        return m_creditSize;
     }
 
     double BitsPerSecond() const
@@ -238,7 +290,7 @@ class FabricPort : public FabricDevice
     /// True if that is because of the neighbour, and not because the wire is down.
     bool IsToldToStop(uint8_t priority) const
     {
-        return (((m_told & ~m_ignored) >> priority) & 1U) != 0;
+        return ((((m_told & ~m_ignored) | m_starved) >> priority) & 1U) != 0;
     }
 
     /// Priorities (bit p) of which a packet could start now.
@@ -270,6 +322,18 @@ class FabricPort : public FabricDevice
     /// The neighbour has stopped a priority that it had not stopped, or lets it go on.
     virtual void PauseChanged(uint8_t priority, bool paused, int64_t now);
 
+    /// With credits: something has started, and the line is free again at `end`.
+    virtual void Leaving(int64_t end);
+
+    /// Null without credits.
+    scaleacross::CreditLink* Credits() const
+    {
+        return m_credits.get();
+    }
+
+    /// The packet, which has arrived, is not in the receive buffer any more: NICs.
+    void FreeCredit(const scaleacross::FabricPacket& packet, int64_t now);
+
     /// The neighbour has lifted a pause, or the wire is back.
     virtual void Resumed(int64_t now);
 
@@ -297,6 +361,10 @@ class FabricPort : public FabricDevice
     {
         uint32_t bit = 1U << priority;
         m_pullable = pullable ? m_pullable | bit : m_pullable & ~bit;
+        if (m_credits && pullable)
+        {
+            CheckLane(priority);
+        }
     }
 
     scaleacross::PacketPool m_pool; //!< packets first sent by this port
@@ -336,6 +404,14 @@ class FabricPort : public FabricDevice
     void HandlePause(const scaleacross::FabricPacket& packet, int64_t now);
     void SetStopped(uint8_t priority, bool stopped, int64_t now);
     void UpdatePaused();
+    scaleacross::CreditLink& MakeCredits();
+    void CheckLane(uint8_t lane) const;
+    void UpdateStarved(uint8_t lane, int64_t now);
+    void BeginCredits(int64_t now);
+    void NoteCreditStarted(const scaleacross::FabricPacket& packet, int64_t start);
+    void CreditLost(const scaleacross::FabricPacket& packet, int64_t now);
+    void HandleCredit(const scaleacross::FabricPacket& packet, int64_t now);
+    void MakeArbiter();
     void TraceQueue(uint64_t before);
     void ScheduleDeparture(int64_t now, int64_t at);
     void Depart();
@@ -351,7 +427,8 @@ class FabricPort : public FabricDevice
     bool m_eager{false};                         //!< attribute: departures are events
     bool m_watched{false};                       //!< departures are events, as a sink sees them
     bool m_receiveWatched{false};                //!< the Receive trace has had a sink
-    std::unique_ptr<scaleacross::WeightedTurns> m_turns; //!< null: strict priorities
+    std::unique_ptr<scaleacross::EgressArbiter> m_turns; //!< null: strict priorities
+    std::unique_ptr<scaleacross::CreditLink> m_credits;  //!< null: no credits
     uint64_t m_psPerByte{0};                             //!< 0 if that is not a whole number
     scaleacross::FabricLane* m_lane{nullptr};
     uint64_t m_queueBytes{0};
@@ -368,6 +445,14 @@ class FabricPort : public FabricDevice
     uint32_t m_told{0};    //!< bit per priority that the neighbour has stopped
     uint32_t m_ignored{0}; //!< bit per priority that sends in spite of it
     bool m_down{false};    //!< the wire is broken
+    uint32_t m_starved{0}; //!< bit per lane whose credits are not enough for the next packet
+    uint32_t m_creditSize{8};
+    uint64_t m_creditsSent{0};
+    uint64_t m_creditsReceived{0};
+    /// Per lane: the credit packet that waits, null if there is none.
+    std::array<scaleacross::FabricPacket*, scaleacross::kPriorities> m_creditFrames{};
+    std::array<int64_t, scaleacross::kPriorities> m_starvedSince{};
+    std::array<int64_t, scaleacross::kPriorities> m_starvedTotal{};
     int64_t m_pausedSince{0};
     int64_t m_pausedTotal{0};
     std::array<int64_t, scaleacross::kPriorities> m_stoppedSince{};
@@ -377,12 +462,15 @@ class FabricPort : public FabricDevice
     DataRate m_rate;
     double m_bitsPerSecond{0};
     std::string m_quanta;
+    std::string m_laneArbitration;
     uint32_t m_pauseSize{84};
     FabricWire* m_wire{nullptr};
 
     TracedCallback<const scaleacross::FabricPacket&, scaleacross::DropReason> m_dropTrace;
     TracedCallback<uint8_t, bool> m_pauseTrace;
     scaleacross::WatchedTrace<uint8_t, bool> m_pauseSentTrace;
+    TracedCallback<uint8_t, uint64_t> m_creditTrace;
+    scaleacross::WatchedTrace<uint8_t, uint64_t> m_creditSentTrace;
     scaleacross::WatchedTrace<const scaleacross::FabricPacket&> m_receiveTrace;
 };
 

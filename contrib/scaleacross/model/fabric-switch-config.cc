@@ -43,6 +43,41 @@ FabricSwitch::GetTypeId()
                           BooleanValue(true),
                           MakeBooleanAccessor(&FabricSwitch::m_pfc),
                           MakeBooleanChecker())
+            .AddAttribute("Credits",
+                          "InfiniBand's flow control in place of PFC: credits for each virtual "
+                          "lane, which is what a priority then is. To be the same at all switches "
+                          "of a fabric; the NICs of a switch follow it.",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_credits),
+                          MakeBooleanChecker())
+            .AddAttribute("VirtualLanes",
+                          "With Credits: bit v is set if virtual lane v has a receive buffer at "
+                          "every port.",
+                          UintegerValue(255),
+                          MakeUintegerAccessor(&FabricSwitch::m_lanes),
+                          MakeUintegerChecker<uint32_t>(1, 255))
+            .AddAttribute(
+                "VlBuffer",
+                "With Credits: bytes of the receive buffer of each lane and port, rounded "
+                "up to blocks of 64. 0: by distance, what keeps the wire full, but no more "
+                "than MaxCreditBlocks.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&FabricSwitch::m_vlBuffer),
+                MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute(
+                "CreditUpdate",
+                "With Credits: the neighbour is told when it may send so many bytes more, "
+                "rounded up to blocks of 64.",
+                UintegerValue(8400),
+                MakeUintegerAccessor(&FabricSwitch::m_creditUpdate),
+                MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("MaxCreditBlocks",
+                          "With Credits: most blocks of 64 bytes that may be granted at a time. "
+                          "InfiniBand's limit has 12 bits, which allow 2,048; more stands for a "
+                          "device that extends the reach of a link.",
+                          UintegerValue(2048),
+                          MakeUintegerAccessor(&FabricSwitch::m_maxCreditBlocks),
+                          MakeUintegerChecker<uint64_t>(1, uint64_t{1} << 40))
             .AddAttribute("LosslessPriorities",
                           "Bit p is set if priority p is lossless. Each one reserves headroom on "
                           "every port.",
@@ -350,7 +385,8 @@ FabricSwitch::CheckConfig()
     {
         return;
     }
-    m_lossless = m_pfc ? m_losslessMask : 0;
+    CheckFlowControl();
+    m_lossless = m_pfc && !m_credits ? m_losslessMask : 0;
     // Node ids and runs differ in few bits; the hash spreads them. ns-3 counts runs from 1.
     const auto run = static_cast<uint32_t>(RngSeedManager::GetRun() - 1);
     const uint32_t id = m_hashPerSwitch ? GetObject<Node>()->GetId() : 0;
@@ -399,6 +435,7 @@ FabricSwitch::CheckConfig()
             "at least " + std::to_string(m_buffer.Reserved() + m_maxPacket) + " bytes",
             "a larger BufferSize, shorter wires, fewer LosslessPriorities, or Pfc false");
     }
+    SetUpCredits();
     SetUpEcn();
     SetUpTrimming();
     m_checked = true;

@@ -99,6 +99,10 @@ FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<Hel
 uint32_t
 FabricSwitch::GetLosslessPriorities() const
 {
+    if (m_credits)
+    {
+        return m_lanes;
+    }
     return m_pfc ? m_losslessMask : 0;
 }
 

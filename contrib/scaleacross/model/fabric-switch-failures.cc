@@ -90,7 +90,7 @@ FabricSwitch::DropQueue(SwitchPort& port, uint8_t priority, DropReason reason, i
     while (!packets.Empty())
     {
         FabricPacket* packet = packets.PopFront();
-        m_buffer.Release(packet->ingress, priority, packet->size);
+        Release(packet->ingress, priority, packet->size);
         Drop(*m_ports[packet->ingress], packet, reason);
     }
 }
@@ -171,7 +171,7 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
         const PortGroup* group = m_routes.Lookup(packet->destination);
         if (group == nullptr)
         {
-            m_buffer.Release(packet->ingress, priority, packet->size);
+            Release(packet->ingress, priority, packet->size);
             Drop(*m_ports[packet->ingress], packet, DropReason::NoRoute);
             continue;
         }
@@ -180,7 +180,7 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
         DropReason reason{};
         if (to.m_marked != 0 && !MayJoin(to, *packet, now, reason))
         {
-            m_buffer.Release(packet->ingress, priority, packet->size);
+            Release(packet->ingress, priority, packet->size);
             Drop(*m_ports[packet->ingress], packet, reason);
             continue;
         }

@@ -203,12 +203,15 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     }
     if (group == nullptr)
     {
-        Drop(ingress, packet, DropReason::NoRoute);
+        Refuse(ingress, packet, DropReason::NoRoute, now);
         return;
     }
     if (packet->hops == 0 || packet->size > m_maxPacket)
     {
-        Drop(ingress, packet, packet->hops == 0 ? DropReason::HopLimit : DropReason::Oversize);
+        Refuse(ingress,
+               packet,
+               packet->hops == 0 ? DropReason::HopLimit : DropReason::Oversize,
+               now);
         return;
     }
     --packet->hops;
@@ -222,7 +225,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     DropReason reason{};
     if (egress.m_marked != 0 && !MayJoin(egress, *packet, now, reason))
     {
-        Drop(ingress, packet, reason);
+        Refuse(ingress, packet, reason, now);
         return;
     }
     bool admitted = Admit(ingress, egress, *packet, now);
@@ -248,6 +251,12 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
 {
     const uint32_t port = ingress.m_number;
     const uint8_t priority = packet.priority;
+    if (m_credits)
+    {
+        m_buffer.TakeShared(port, priority, packet.size); // what has left, has been released
+        m_peak = std::max(m_peak, m_buffer.Occupancy());
+        return true;
+    }
     const bool lossless = m_buffer.IsLossless(port, priority);
     auto fits = [&]() {
         return lossless ? m_buffer.FitsShared(port, priority, packet.size)
@@ -359,6 +368,11 @@ FabricSwitch::PlanResume(int64_t now)
 void
 FabricSwitch::HandleAlarm(int64_t now)
 {
+    if (m_credits)
+    {
+        ReturnCredits(now);
+        return;
+    }
     CatchUp(now);
     if (m_watchdog.Due() <= now)
     {
@@ -385,7 +399,7 @@ FabricSwitch::HandleAlarm(int64_t now)
 void
 FabricSwitch::PlanResumeAt(int64_t now)
 {
-    if (!m_pausing.empty())
+    if (!m_pausing.empty() || !m_freed.empty())
     {
         m_agenda.SetAlarm(now);
     }

@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_SWITCH_H
 
 #include "arrival-agenda.h"
+#include "credit-link.h"
 #include "flow-hash.h"
 #include "path-selector.h"
 #include "pfc-watchdog.h"
@@ -57,6 +58,11 @@ namespace ns3
  * left takes TrimmedSize bytes, is marked `trimmed`, has TrimPriority, and joins that queue of the
  * same port; it is dropped only if there is no room for it either. So the receiver learns of the
  * loss as soon as a short packet can get there.
+ *
+ * With Credits there are no pauses: every virtual lane (priority) of every port has a receive
+ * buffer of its own, of VlBuffer bytes, and the neighbour sends no more than there is room for
+ * (CreditLink, FabricPort). What a packet took is granted anew at the moment at which its last bit
+ * has left; what leaves at that moment, leaves first. Nothing is dropped for want of room.
  *
  * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
@@ -208,6 +214,18 @@ class FabricSwitch : public Object,
         uint8_t priority;
     };
 
+    /// When a port's line is free again.
+    struct PortEnd
+    {
+        int64_t time;
+        uint32_t port;
+
+        bool operator>(const PortEnd& other) const
+        {
+            return time > other.time;
+        }
+    };
+
     void DoInitialize() override;
     void DoDispose() override;
     void HandleAlarm(int64_t now) override;
@@ -258,6 +276,28 @@ class FabricSwitch : public Object,
     void PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now);
     void PlanResume(int64_t now);
     void NotePeak(int64_t now);
+    void Refuse(SwitchPort& ingress,
+                scaleacross::FabricPacket* packet,
+                scaleacross::DropReason reason,
+                int64_t now);
+    void CheckFlowControl() const;
+    scaleacross::CreditBuffer CreditBufferOf(uint32_t port) const;
+    void SetUpCredits();
+    void FreeCredits(uint32_t port, uint8_t lane, uint32_t bytes);
+    void ReturnCredits(int64_t now);
+
+    /// With credits: a port has begun to send, and is free at `end`.
+    void NoteEnd(uint32_t port, int64_t end);
+
+    /// A packet has left the memory.
+    void Release(uint32_t ingress, uint8_t priority, uint32_t bytes)
+    {
+        m_buffer.Release(ingress, priority, bytes);
+        if (m_credits)
+        {
+            FreeCredits(ingress, priority, bytes);
+        }
+    }
 
     scaleacross::ArrivalAgenda m_agenda;
     scaleacross::RouteTable m_routes;
@@ -278,6 +318,8 @@ class FabricSwitch : public Object,
     uint64_t m_trimmed{0};
     std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
     std::vector<uint64_t> m_headroom; //!< per port, of each lossless priority
+    std::vector<PortEnd> m_ends;      //!< with credits: a heap, the earliest first
+    std::vector<uint32_t> m_freed;    //!< port * 8 + lane: where room has been made since the alarm
     bool m_checked{false};
 
     uint64_t m_bufferSize{0};
@@ -291,6 +333,11 @@ class FabricSwitch : public Object,
     Ptr<PathSelector> m_selector;
     uint32_t m_losslessMask{0};
     bool m_pfc{true};
+    bool m_credits{false};
+    uint32_t m_lanes{0};
+    uint64_t m_vlBuffer{0};
+    uint32_t m_creditUpdate{0};
+    uint64_t m_maxCreditBlocks{0};
     bool m_lookAhead{false};
     double m_headroomScale{1.0};
     Time m_response;

@@ -28,7 +28,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 uint32_t
 RdmaNic::ForeignWireSize(uint32_t bytes) const
 {
-    return std::max(bytes + scaleacross::kEthernetHeader + m_frameSize, kMinWireSize);
+    return std::max(bytes + scaleacross::kEthernetHeader + m_frameSize, m_minWireSize);
 }
 
 bool

@@ -3,6 +3,7 @@
 #include "rdma-nic.h"
 
 #include "core/base/errors.h"
+#include "credit-link.h"
 #include "fabric-address.h"
 #include "fabric-wire.h"
 #include "foreign-frame.h"
@@ -77,6 +78,12 @@ RdmaNic::GetTypeId()
                           UintegerValue(24),
                           MakeUintegerAccessor(&RdmaNic::m_frameSize),
                           MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute("MinWireSize",
+                          "Least bytes that a data or foreign packet takes on the wire. Ethernet: "
+                          "64, preamble 8, gap 12. InfiniBand: none.",
+                          UintegerValue(84),
+                          MakeUintegerAccessor(&RdmaNic::m_minWireSize),
+                          MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("RethSize",
                           "Further header bytes of the first packet of a write.",
                           UintegerValue(16),
@@ -119,6 +126,14 @@ RdmaNic::GetTypeId()
                           BooleanValue(false),
                           MakeBooleanAccessor(&RdmaNic::m_lookAhead),
                           MakeBooleanChecker())
+            .AddAttribute(
+                "StalledLanes",
+                "With credits: bit v is set while packets of virtual lane v stay in the "
+                "receive buffer, as if the host took nothing. They are answered all the "
+                "same.",
+                UintegerValue(0),
+                MakeUintegerAccessor(&RdmaNic::SetStalledLanes, &RdmaNic::GetStalledLanes),
+                MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("ForeignPriority",
                           "Priority of packets of other stacks (IP); to be set before time zero.",
                           UintegerValue(0),
@@ -313,7 +328,39 @@ RdmaNic::WireSize(uint32_t payload, RdmaOperation operation, bool first, bool la
     uint32_t size = payload + m_headerSize + m_frameSize;
     size += first && operation != RdmaOperation::Send ? m_rethSize : 0;
     size += last && operation == RdmaOperation::WriteWithImmediate ? m_immediateSize : 0;
-    return std::max(size, kMinWireSize);
+    return std::max(size, m_minWireSize);
+}
+
+uint32_t
+RdmaNic::FullPacketSize(uint8_t lane) const
+{
+    const uint32_t full = WireSize(m_pathMtu, RdmaOperation::WriteWithImmediate, true, true);
+    return lane == m_foreignPriority ? std::max(full, ForeignWireSize(GetMtu())) : full;
+}
+
+uint32_t
+RdmaNic::GetStalledLanes() const
+{
+    return m_stalled;
+}
+
+void
+RdmaNic::SetStalledLanes(uint32_t lanes)
+{
+    if (Credits() != nullptr)
+    {
+        BringUpToDate();
+    }
+    m_stalled = lanes;
+    for (uint8_t lane = 0; lane < scaleacross::kPriorities; ++lane)
+    {
+        if (((lanes >> lane) & 1U) == 0 && m_stalledBlocks[lane] > 0)
+        {
+            Credits()->Free(lane, m_stalledBlocks[lane]);
+            m_stalledBlocks[lane] = 0;
+            SendCredit(lane, SimulatorPicoseconds());
+        }
+    }
 }
 
 // --- Sending
@@ -610,6 +657,17 @@ RdmaNic::Departed()
 void
 RdmaNic::Receive(FabricPacket* packet, int64_t now)
 {
+    if (Credits() != nullptr)
+    {
+        if (((m_stalled >> packet->priority) & 1U) != 0)
+        {
+            m_stalledBlocks[packet->priority] += scaleacross::CreditBlocks(packet->size);
+        }
+        else
+        {
+            FreeCredit(*packet, now);
+        }
+    }
     if (packet->destination != m_address || packet->queuePair >= m_queuePairs.size())
     {
         // Queue pair numbers never reach that of foreign packets, so they all come by here.

@@ -26,7 +26,8 @@ class RdmaQueuePair;
  * with a rate of its own takes its turn when its next packet is due (RatePacer); those due at the
  * same time, in the order of their numbers. Nothing is queued but control packets: a data packet
  * comes into being when its first bit leaves. The NIC takes in whatever arrives at line rate and
- * obeys pause frames.
+ * obeys pause frames. Behind a switch with Credits it has that switch's buffer for every virtual
+ * lane, and gives it back as packets come in.
  *
  * Bytes on the wire of a data packet, by default those of RoCEv2: payload + 14 Ethernet + 20 IPv4 +
  * 8 UDP + 12 BTH + 4 ICRC (HeaderSize 58) + 24 for preamble, FCS and gap (FrameSize) + 16 RETH on
@@ -126,6 +127,11 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     bool IsWatched() const override;
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
+    uint32_t FullPacketSize(uint8_t lane) const override;
+
+    /// See the attribute StalledLanes.
+    void SetStalledLanes(uint32_t lanes);
+    uint32_t GetStalledLanes() const;
 
     /// Switches that a packet which has arrived here has passed, if all NICs have one HopLimit.
     uint32_t HopsOf(const scaleacross::FabricPacket& packet) const
@@ -157,8 +163,6 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
 
   private:
     static constexpr uint8_t kNoPriority = 255;
-    /// Shortest Ethernet frame, with preamble and gap.
-    static constexpr uint32_t kMinWireSize = 84;
 
     struct Ring
     {
@@ -208,6 +212,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_pathMtu{0};
     uint32_t m_headerSize{0};
     uint32_t m_frameSize{0};
+    uint32_t m_minWireSize{0};
     uint32_t m_rethSize{0};
     uint32_t m_immediateSize{0};
     uint32_t m_fixedOverhead{0};
@@ -235,6 +240,9 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     TracedCallback<Ptr<const Packet>> m_macRxTrace;
     TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;
     bool m_lookAhead{false};
+    uint32_t m_stalled{0}; //!< bit per virtual lane
+    /// Blocks that packets of stalled lanes hold.
+    std::array<uint64_t, scaleacross::kPriorities> m_stalledBlocks{};
 };
 
 } // namespace ns3

@@ -97,8 +97,14 @@ SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t start)
 void
 SwitchPort::Finished()
 {
-    m_switch->m_buffer.Release(m_leavingIngress, m_leavingPriority, m_leavingSize);
+    m_switch->Release(m_leavingIngress, m_leavingPriority, m_leavingSize);
     m_leavingSize = 0;
+}
+
+void
+SwitchPort::Leaving(int64_t end)
+{
+    m_switch->NoteEnd(m_number, end);
 }
 
 void

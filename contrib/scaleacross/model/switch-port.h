@@ -65,6 +65,7 @@ class SwitchPort : public FabricPort
     void Finished() override;
     void PauseChanged(uint8_t priority, bool paused, int64_t now) override;
     void Resumed(int64_t now) override;
+    void Leaving(int64_t end) override;
     void DoLinkChanged(bool up, int64_t now) override;
     void RateChanged(int64_t now) override;
     void CheckRate(DataRate rate) const override;

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_WEIGHTED_TURNS_H
 #define SCALEACROSS_WEIGHTED_TURNS_H
 
+#include "egress-arbiter.h"
 #include "fabric-packet.h"
 
 #include <array>
@@ -26,7 +27,7 @@ namespace scaleacross
  * Worked case: quanta of 1,048 bytes for priority 3 and 3,144 for priority 4, packets of 1,048:
  * 4 4 4 3, 4 4 4 3, ...
  */
-class WeightedTurns
+class WeightedTurns : public EgressArbiter
 {
   public:
     using Quanta = std::array<uint32_t, kPriorities>;
@@ -36,12 +37,7 @@ class WeightedTurns
     /// Eight whole numbers, of priority 0 first, separated by commas; bytes. Throws ConfigError.
     static Quanta Parse(const std::string& text);
 
-    /**
-     * The priority to be served of those in the mask (bit p; higher bits than those of priorities
-     * are strict as well). `sentBytes` is what the port has sent so far: the priority chosen
-     * before pays for the difference. Domain: ready is not 0.
-     */
-    uint8_t Choose(uint32_t ready, uint64_t sentBytes);
+    uint8_t Choose(uint32_t ready, uint64_t sentBytes) override;
 
   private:
     Quanta m_quanta;

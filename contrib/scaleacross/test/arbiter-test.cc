@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/lane-arbiter.h"
 #include "ns3/string.h"
 #include "ns3/weighted-turns.h"
 
@@ -319,6 +320,111 @@ class TurnsTest : public TestCase
     }
 };
 
+/**
+ * InfiniBand's tables by themselves, packets of 64 bytes. Low 3:1,4:3: 3 4 4 4 over and over. With
+ * high 6:2 and a limit of 0, one packet of 6, then one of low; lane 0, which no table names, only
+ * when nothing else may; credit packets (8) before all. A limit of 1 is 4,096 bytes: 64 packets of
+ * 6 between two of low. Packets of 640 bytes cost ten units: 3 and 4 take turns, a packet each.
+ */
+class LaneTablesTest : public TestCase
+{
+  public:
+    LaneTablesTest()
+        : TestCase("Tables of virtual lanes")
+    {
+    }
+
+  private:
+    /// The lanes served, one character each, with always the same ones ready.
+    static std::string Serve(const std::string& tables,
+                             uint32_t ready,
+                             uint32_t count,
+                             uint32_t size = 64)
+    {
+        scaleacross::LaneArbiter arbiter(scaleacross::LaneArbiter::Parse(tables, "test"));
+        std::string served;
+        for (uint32_t i = 0; i < count; ++i)
+        {
+            served += static_cast<char>('0' + arbiter.Choose(ready, uint64_t{i} * size));
+        }
+        return served;
+    }
+
+    void DoRun() override
+    {
+        const uint32_t lanes = 1U << 0 | 1U << 3 | 1U << 4;
+        NS_TEST_EXPECT_MSG_EQ(Serve("low 3:1,4:3", lanes, 10), "3444344434", "weights");
+        NS_TEST_EXPECT_MSG_EQ(Serve("low 3:1,4:3", 1U << 0 | 1U << 4, 5), "44444", "3 is idle");
+        NS_TEST_EXPECT_MSG_EQ(Serve("low 3:1,4:3", 1U << 0, 2), "00", "no table names it");
+        NS_TEST_EXPECT_MSG_EQ(Serve("low 3:1,4:3", lanes | 1U << 8, 2), "88", "credit packets");
+        NS_TEST_EXPECT_MSG_EQ(Serve("low 3:1,4:3", lanes, 6, 640), "343434", "large packets");
+        NS_TEST_EXPECT_MSG_EQ(Serve("high 6:2; low 3:1,4:1; limit 0", lanes | 1U << 6, 8),
+                              "63646364",
+                              "limit 0");
+        NS_TEST_EXPECT_MSG_EQ(Serve("high 6:2;low 3:1", lanes | 1U << 6, 5), "66666", "no limit");
+        const std::string limited = Serve("high 6:2; low 3:1; limit 1", lanes | 1U << 6, 131);
+        NS_TEST_EXPECT_MSG_EQ(limited,
+                              std::string(64, '6') + "3" + std::string(64, '6') + "36",
+                              "limit 1");
+        for (const char* bad : {"low",
+                                "low 8:1",
+                                "low 3:256",
+                                "low 3",
+                                "low 3:1,",
+                                "low 3:1; low 4:1",
+                                "low 3:0",
+                                "limit 3",
+                                "low 3:1; limit 256",
+                                "low 3:1; limit 1; limit 1",
+                                "middle 3:1",
+                                "low 3:1x"})
+        {
+            bool refused = false;
+            try
+            {
+                scaleacross::LaneArbiter::Parse(bad, "test");
+            }
+            catch (const ConfigError&)
+            {
+                refused = true;
+            }
+            NS_TEST_EXPECT_MSG_EQ(refused, true, "'" << bad << "'");
+        }
+    }
+};
+
+/**
+ * On a NIC: low 3:16,4:48 with packets of 16 units (1,024 bytes; 1,048 cost 17): a lane sends while
+ * weight is left, so 3 sends 1 packet in its turn and 4 sends 3 (48 - 17 - 17 > 0). 100 packets of
+ * 3 and 300 of 4, all there at time zero: 3 4 4 4 a hundred times, so 3 ends with packet 397 and 4
+ * with packet 400.
+ */
+class LaneTablesOfNicTest : public TestCase
+{
+  public:
+    LaneTablesOfNicTest()
+        : TestCase("A NIC serves its lanes by tables")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        Pair pair;
+        pair.a->SetAttribute("LaneArbitration", StringValue("low 3:16,4:48"));
+        for (const auto& [lane, packets] : {std::pair(3U, 100U), std::pair(4U, 300U)})
+        {
+            auto connection = ConnectAt(pair.fabric, pair.a, pair.b, lane);
+            pair.log.Watch(connection);
+            connection->Send(Bytes(packets * 1000), lane);
+        }
+        Simulator::Run();
+        NS_TEST_ASSERT_MSG_EQ_TOL(pair.DeliveredAt(3), 397 * kPacket + kDelay, Rounding(1), "3");
+        NS_TEST_ASSERT_MSG_EQ_TOL(pair.DeliveredAt(4), 400 * kPacket + kDelay, Rounding(1), "4");
+        Simulator::Destroy();
+    }
+};
+
 class ArbiterSuite : public TestSuite
 {
   public:
@@ -334,6 +440,8 @@ class ArbiterSuite : public TestSuite
         AddTestCase(new WeightedTest(300));
         AddTestCase(new WeightedTest(30));
         AddTestCase(new TurnsTest);
+        AddTestCase(new LaneTablesTest);
+        AddTestCase(new LaneTablesOfNicTest);
     }
 };
 

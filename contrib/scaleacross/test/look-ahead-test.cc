@@ -110,6 +110,7 @@ struct Outcome
     uint64_t trimmed{0};
     uint64_t outOfOrder{0};
     uint64_t events{0};
+    Time starved;
 };
 
 bool
@@ -121,6 +122,18 @@ Same(const Outcome& a, const Outcome& b)
 
 /// Builds a fabric and posts messages; what is seen of them goes to the log.
 using Scenario = std::function<void(FabricHelper&, Log&, Delays)>;
+
+void
+NoteCredits(FabricPort& port, Outcome& outcome)
+{
+    const Time starved = port.GetStarvedTime(3);
+    outcome.starved += starved;
+    outcome.counters.push_back(static_cast<uint64_t>(starved.GetTimeStep()));
+    outcome.counters.push_back(port.GetCreditsSent());
+    outcome.counters.push_back(port.GetCreditsReceived());
+    outcome.counters.push_back(port.GetPeakHeldBlocks());
+    outcome.counters.push_back(port.GetCreditsLeft(3));
+}
 
 Outcome
 RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
@@ -150,6 +163,7 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
             Ptr<SwitchPort> port = fabricSwitch->GetPort(i);
             outcome.counters.push_back(port->GetSentBytes());
             outcome.counters.push_back(static_cast<uint64_t>(port->GetPausedTime().GetTimeStep()));
+            NoteCredits(*port, outcome);
         }
     }
     for (const auto& wire : fabric.Wires())
@@ -165,6 +179,7 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
         outcome.counters.push_back(nic->GetTimeouts());
         outcome.counters.push_back(nic->GetSentBytes());
         outcome.counters.push_back(static_cast<uint64_t>(nic->GetPausedTime().GetTimeStep()));
+        NoteCredits(*nic, outcome);
         for (uint32_t i = 0; i < nic->GetNQueuePairs(); ++i)
         {
             outcome.cnps += nic->GetQueuePair(i)->GetCounters().cnpsReceived;
@@ -422,6 +437,18 @@ ShareLines(FabricHelper& fabric)
             fabricSwitch->GetPort(i)->SetQuanta("0,0,0,10480,0,0,1048,0");
         }
     }
+}
+
+/// Credits in place of pauses: 219 blocks for each lane of nine ports are less than 1 MiB, and more
+/// than the least there may be.
+Scenario
+WithCredits(Scenario scenario)
+{
+    return [scenario](FabricHelper& fabric, Log& log, Delays delays) {
+        fabric.SetSwitchAttribute("Credits", BooleanValue(true));
+        fabric.SetSwitchAttribute("VlBuffer", UintegerValue(14'000));
+        scenario(fabric, log, delays);
+    };
 }
 
 /// One scenario on all engines, with equal times and with jitter.
@@ -832,6 +859,58 @@ class LookAheadSuite : public TestSuite
                                (outcome.retransmissions > 0) == (loss > 0);
                     }));
             }
+        }
+        AddTestCase(new EqualityTest("Credits and HPCC",
+                                     WithCredits([](auto& fabric, auto& log, Delays delays) {
+                                         Controlled(fabric, log, delays, "ns3::Hpcc", 0);
+                                     }),
+                                     [](const Outcome& outcome) {
+                                         return outcome.delivered.size() == 12 &&
+                                                outcome.starved > Time(0);
+                                     }));
+        for (const double loss : {0.0, 1e-3})
+        {
+            AddTestCase(new EqualityTest(
+                loss > 0 ? "Credits with loss" : "Credits",
+                WithCredits([loss](auto& fabric, auto& log, Delays delays) {
+                    Permutation(fabric, log, delays, loss, true);
+                }),
+                [loss](const Outcome& outcome) {
+                    return outcome.starved > MicroSeconds(100) && outcome.pauses == 0 &&
+                           (outcome.drops > 10) == (loss > 0) && outcome.delivered.size() == 32;
+                }));
+        }
+        AddTestCase(
+            new EqualityTest("Credits, incast", WithCredits(Incast), [](const Outcome& outcome) {
+                return outcome.starved > MicroSeconds(100) && outcome.drops == 0 &&
+                       outcome.delivered.size() == 16;
+            }));
+        AddTestCase(new EqualityTest("Credits, long haul",
+                                     WithCredits(LongHaul),
+                                     [](const Outcome& outcome) {
+                                         return outcome.starved > MicroSeconds(100) &&
+                                                outcome.delivered.size() == 32;
+                                     }));
+        AddTestCase(
+            new EqualityTest("Credits and adaptive spray",
+                             WithCredits([](auto& fabric, auto& log, Delays delays) {
+                                 OtherPaths(fabric, log, delays, "ns3::AdaptiveSpraySelector", 0);
+                             }),
+                             [](const Outcome& outcome) {
+                                 return outcome.starved > MicroSeconds(100) && outcome.drops == 0 &&
+                                        outcome.outOfOrder > 10 && outcome.delivered.size() == 64;
+                             }));
+        for (bool keep : {false, true})
+        {
+            AddTestCase(new EqualityTest(
+                keep ? "Credits and failures, packets kept" : "Credits and failures",
+                WithCredits([keep](auto& fabric, auto& log, Delays delays) {
+                    Failures(fabric, log, delays, keep);
+                }),
+                [](const Outcome& outcome) {
+                    return outcome.starved > MicroSeconds(100) && outcome.drops > 10 &&
+                           outcome.delivered.size() == 32;
+                }));
         }
         AddTestCase(new AutomaticStreamsTest);
         for (const std::string name : {"ns3::EcmpSelector",

@@ -197,7 +197,16 @@ Incast(FabricHelper& fabric, Log& log)
     }
 }
 
-/// The same with loss, timeouts, and a wire that breaks and comes back.
+/// The same with credits in place of pauses.
+void
+CreditIncast(FabricHelper& fabric, Log& log)
+{
+    fabric.SetSwitchAttribute("Credits", BooleanValue(true));
+    fabric.SetSwitchAttribute("VlBuffer", UintegerValue(14'000)); // of 64 lanes: 898 kB
+    Incast(fabric, log);
+}
+
+/// The incast with loss, timeouts, and a wire that breaks and comes back.
 void
 Lossy(FabricHelper& fabric, Log& log)
 {
@@ -392,6 +401,9 @@ class TraceNeutralSuite : public TestSuite
                                     {"ns3::FabricPort::Pause",
                                      "ns3::FabricPort::PauseSent",
                                      "ns3::FabricSwitch::IngressPause"}));
+        AddTestCase(new NeutralTest("incast with credits",
+                                    CreditIncast,
+                                    {"ns3::FabricPort::Credit", "ns3::FabricPort::CreditSent"}));
         AddTestCase(new NeutralTest("loss",
                                     Lossy,
                                     {"ns3::FabricPort::Drop",

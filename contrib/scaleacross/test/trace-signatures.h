@@ -51,6 +51,7 @@ TraceSignatures()
         SCALEACROSS_SIGNATURE(ns3::FabricPort::DropTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::PauseTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::QueueTracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::FabricPort::CreditTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricEvents::StepTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricSwitch::IngressPauseTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricWire::LinkTracedCallback),
