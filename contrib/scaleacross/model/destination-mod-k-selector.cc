@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "destination-mod-k-selector.h"
+
+#include "ns3/uinteger.h"
+
+namespace ns3
+{
+
+NS_OBJECT_ENSURE_REGISTERED(DestinationModKSelector);
+
+TypeId
+DestinationModKSelector::GetTypeId()
+{
+    static TypeId tid =
+        TypeId("ns3::DestinationModKSelector")
+            .SetParent<PathSelector>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<DestinationModKSelector>()
+            .AddAttribute("Divisor",
+                          "What addresses are divided by before the remainder is taken: k^i for a "
+                          "switch of stage i (0: leaves) with k ports up. Set before time zero.",
+                          UintegerValue(1),
+                          MakeUintegerAccessor(&DestinationModKSelector::m_divisor),
+                          MakeUintegerChecker<uint32_t>(1));
+    return tid;
+}
+
+DestinationModKSelector::DestinationModKSelector() = default;
+
+DestinationModKSelector::~DestinationModKSelector() = default;
+
+std::string
+DestinationModKSelector::GetName() const
+{
+    return "destination mod k";
+}
+
+bool
+DestinationModKSelector::Reorders() const
+{
+    return false;
+}
+
+uint16_t
+DestinationModKSelector::Select(const scaleacross::PortGroup& group,
+                                const scaleacross::FabricPacket& packet,
+                                int64_t)
+{
+    return group.ports[packet.destination / m_divisor % group.ports.size()];
+}
+
+std::optional<uint16_t>
+DestinationModKSelector::PortOfFlow(const scaleacross::PortGroup& group,
+                                    const scaleacross::FabricPacket& packet) const
+{
+    return group.ports[packet.destination / m_divisor % group.ports.size()];
+}
+
+} // namespace ns3
