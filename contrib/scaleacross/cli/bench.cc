@@ -35,6 +35,7 @@ struct BenchCommand
     std::string size;
     std::string multipath{"e-ecmp"};
     std::string control{"none"};
+    std::string transport{"roce"};
     std::string span;
     std::string engine{"windows"};
     std::string scheduler{StandardRun::Options().scheduler};
@@ -117,6 +118,7 @@ WorkOf(const BenchCommand& options)
     }
     work.multipath = plan.network.multipath;
     work.control = plan.network.control;
+    work.transport = ns3::TransportOf(options.transport, "--transport");
     if (!options.span.empty())
     {
         try
@@ -201,6 +203,7 @@ ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed
                  {"scheduler", options.scheduler},
                  {"multipath", ToString(work.multipath)},
                  {"control", ToString(work.control)},
+                 {"transport", options.transport},
                  {"seed", work.seed},
                  {"repeat", options.repeat},
                  {"flows", work.flows.size()},
@@ -293,6 +296,11 @@ AddBench(CLI::App& app, CommandAction& chosen)
         ->add_option("--control",
                      options->control,
                      "congestion control: " + FieldOf("network.control").allowed)
+        ->capture_default_str();
+    command
+        ->add_option("--transport",
+                     options->transport,
+                     "roce: with PFC; infiniband: with credits, packets of the same sizes")
         ->capture_default_str();
     command->add_option("--span",
                         options->span,

@@ -245,6 +245,7 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     using ns3::Ptr;
     using ns3::UintegerValue;
 
+    ns3::UseTransport(fabric, work.transport);
     fabric.SetNicAttribute("PathMtu", UintegerValue(work.payload));
     fabric.SetNicAttribute("FixedOverhead", UintegerValue(work.overhead));
     fabric.SetNicAttribute("AckSize", UintegerValue(work.ackSize));
