@@ -103,6 +103,22 @@ TEST_F(Bench, ResultsDependOnTheSeedAndOnNothingElse)
     EXPECT_NE(RunJson(command + " --seed 2").at("completion_us"), first);
 }
 
+/// Credits in place of pauses, nothing is lost, and nothing depends on the engine.
+TEST_F(Bench, InfinibandCarriesTheWork)
+{
+    for (const std::string scenario : {"permutation", "incast"})
+    {
+        const std::string command = "bench " + scenario + " --size 256KiB --transport ";
+        const auto json = RunJson(command + "infiniband --check");
+        EXPECT_EQ(json.at("transport"), "infiniband");
+        EXPECT_EQ(json.at("dropped"), 0);
+        EXPECT_EQ(json.at("pause_frames"), 0);
+        EXPECT_EQ(RunJson(command + "infiniband --engine exact").at("completion_us"),
+                  json.at("completion_us"));
+        EXPECT_NE(RunJson(command + "roce").at("completion_us"), json.at("completion_us"));
+    }
+}
+
 TEST_F(Bench, EverySelectorCarriesTheWork)
 {
     const std::string command = "bench permutation --size 64KiB --check --multipath ";
@@ -180,6 +196,7 @@ TEST_F(Bench, RefusesWhatItCannotDo)
     refused("incast --seed 0", "--seed");
     refused("permutation --multipath spray", "--multipath");
     refused("permutation --multipath conga", "e-ecmp, ucmp, flowlet");
+    refused("permutation --transport token-ring", "roce or infiniband");
     refused("permutation --span 1us", "there is one building only");
     refused("long-haul --span 0us", "more than 0");
     refused("long-haul --span 1s", "up to 100ms");
