@@ -38,6 +38,7 @@ FabricPort::MakeCredits()
     if (!m_credits)
     {
         m_credits = std::make_unique<scaleacross::CreditLink>();
+        m_creditLanes = std::make_unique<CreditLanes>();
     }
     return *m_credits;
 }
@@ -99,11 +100,11 @@ FabricPort::UpdateStarved(uint8_t lane, int64_t now)
     }
     if ((m_starved & bit) != 0)
     {
-        m_starvedSince[lane] = now;
+        m_creditLanes->starvedSince[lane] = now;
     }
     else
     {
-        m_starvedTotal[lane] += now - m_starvedSince[lane];
+        m_creditLanes->starvedTotal[lane] += now - m_creditLanes->starvedSince[lane];
     }
     UpdatePaused();
 }
@@ -118,7 +119,7 @@ FabricPort::NoteCreditStarted(const FabricPacket& packet, int64_t start)
     }
     else if (packet.kind == PacketKind::Credit)
     {
-        m_creditFrames[packet.pauseClass] = nullptr;
+        m_creditLanes->frames[packet.pauseClass] = nullptr;
     }
     Leaving(m_freeAt);
 }
@@ -131,7 +132,7 @@ FabricPort::SendCredit(uint8_t lane, int64_t now)
         return; // what there is then is granted when the wire is back
     }
     CatchUp(now);
-    FabricPacket* waiting = m_creditFrames[lane];
+    FabricPacket* waiting = m_creditLanes->frames[lane];
     if (m_credits->Untold(lane) < (waiting != nullptr ? 1 : m_credits->Buffer().update))
     {
         return;
@@ -147,7 +148,7 @@ FabricPort::SendCredit(uint8_t lane, int64_t now)
     frame->pauseClass = lane & 0x7;
     frame->size = static_cast<uint16_t>(m_creditSize);
     frame->psn = m_credits->Tell(lane);
-    m_creditFrames[lane] = frame;
+    m_creditLanes->frames[lane] = frame;
     ++m_creditsSent;
     Enqueue(frame, now);
     Kick(now);
@@ -223,9 +224,13 @@ Time
 FabricPort::GetStarvedTime(uint8_t lane)
 {
     BringUpToDate();
-    const int64_t open =
-        ((m_starved >> lane) & 1U) != 0 ? SimulatorPicoseconds() - m_starvedSince.at(lane) : 0;
-    return PicoSeconds(m_starvedTotal.at(lane) + open);
+    if (!m_creditLanes || lane >= kPriorities)
+    {
+        return Time(0);
+    }
+    const bool starved = ((m_starved >> lane) & 1U) != 0;
+    const int64_t open = starved ? SimulatorPicoseconds() - m_creditLanes->starvedSince[lane] : 0;
+    return PicoSeconds(m_creditLanes->starvedTotal[lane] + open);
 }
 
 } // namespace ns3

@@ -129,7 +129,10 @@ FabricPort::SetLinkUp(bool up, int64_t now)
         PacketPool::Return(control.packets.PopFront());
     }
     control.bytes = 0;
-    m_creditFrames.fill(nullptr);
+    if (m_creditLanes)
+    {
+        m_creditLanes->frames.fill(nullptr);
+    }
     m_queued &= ~(1U << kLinkControl);
     for (uint8_t priority = 0; priority < scaleacross::kPriorities; ++priority)
     {

@@ -384,6 +384,15 @@ class FabricPort : public FabricDevice
         uint64_t waited{0};
     };
 
+    /// What a port with credits keeps for each lane.
+    struct CreditLanes
+    {
+        /// The credit packet that waits, null if there is none.
+        std::array<scaleacross::FabricPacket*, scaleacross::kPriorities> frames{};
+        std::array<int64_t, scaleacross::kPriorities> starvedSince{};
+        std::array<int64_t, scaleacross::kPriorities> starvedTotal{};
+    };
+
     void DoCatchUp(int64_t now);
     void StartNext(uint32_t ready);
 
@@ -449,10 +458,7 @@ class FabricPort : public FabricDevice
     uint32_t m_creditSize{8};
     uint64_t m_creditsSent{0};
     uint64_t m_creditsReceived{0};
-    /// Per lane: the credit packet that waits, null if there is none.
-    std::array<scaleacross::FabricPacket*, scaleacross::kPriorities> m_creditFrames{};
-    std::array<int64_t, scaleacross::kPriorities> m_starvedSince{};
-    std::array<int64_t, scaleacross::kPriorities> m_starvedTotal{};
+    std::unique_ptr<CreditLanes> m_creditLanes; //!< null without credits
     int64_t m_pausedSince{0};
     int64_t m_pausedTotal{0};
     std::array<int64_t, scaleacross::kPriorities> m_stoppedSince{};
