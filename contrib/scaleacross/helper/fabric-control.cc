@@ -3,6 +3,7 @@
 #include "fabric-control.h"
 
 #include "attribute-setter.h"
+#include "core/base/errors.h"
 #include "fabric-helper.h"
 
 #include "ns3/boolean.h"
@@ -50,16 +51,12 @@ constexpr Entry kEntries[] = {
 const Entry&
 EntryOf(CongestionControl control)
 {
-    return kEntries[static_cast<size_t>(control)];
+    const Entry& entry = kEntries[static_cast<size_t>(control)];
+    SCALEACROSS_INVARIANT(entry.control == control, "the entries are not in the order of the enum");
+    return entry;
 }
 
 } // namespace
-
-std::string
-TypeNameOf(CongestionControl control)
-{
-    return EntryOf(control).type;
-}
 
 uint32_t
 TelemetryBytes(CongestionControl control, uint32_t switches)

@@ -35,9 +35,6 @@ void UseControl(FabricHelper& fabric,
                 scaleacross::CongestionControl control,
                 const std::set<std::string>& chosen = {});
 
-/// "ns3::Swift"; "ns3::RdmaCongestionOps" for None, as the attribute CongestionOps has it.
-std::string TypeNameOf(scaleacross::CongestionControl control);
-
 /// Most bytes that it adds to a packet that passes so many switches.
 uint32_t TelemetryBytes(scaleacross::CongestionControl control, uint32_t switches);
 
