@@ -47,6 +47,29 @@ TEST_F(Fairness, ATableHasARowPerControl)
         Run("fairness --control swift,hpcc --senders 2 --warm-up 1ms --measured 1ms --seed 3").out);
 }
 
+/// A window of one packet per round trip: base_rtt_us is that of 1,082 bytes and an ACK of 86 over
+/// two switches, three wires each way: 3 x (1,168 x 8 / 10 Gb/s + 2 x 5 us) = 32.8032 us. Three
+/// connections of one host send a packet in that time each: 3 x 8,656 bits = 0.7916 Gb/s, all the
+/// same to within a packet of some 304.
+TEST_F(Fairness, FlowsOfAHostWithAttributes)
+{
+    const auto json = RunJson("fairness --control none --senders 1 --flows 3 --switches 2 --rate "
+                              "10Gbps --delay 5us --warm-up 1ms --measured 10ms --interval 1ms "
+                              "--ns3 ns3::RdmaQueuePair::Window=1000 --json");
+    EXPECT_DOUBLE_EQ(json.at("base_rtt_us").get<double>(), 32.8032);
+    ASSERT_EQ(json.at("rates_gbps").size(), 3U);
+    double sum = 0;
+    for (const auto& rate : json.at("rates_gbps"))
+    {
+        sum += rate.get<double>();
+        EXPECT_NEAR(rate.get<double>(), 8.656 / 32.8032, 8.656 / 32.8032 / 304 * 1.01);
+    }
+    EXPECT_NEAR(json.at("share").get<double>(), sum / 10, 1e-9);
+    EXPECT_DOUBLE_EQ(json.at("rate_gbps").get<double>(), 10);
+    // Fair from the first of ten intervals of 1 ms in a row on.
+    EXPECT_DOUBLE_EQ(json.at("convergence_us").get<double>(), 1000);
+}
+
 TEST_F(Fairness, WrongInputIsNamed)
 {
     for (const auto& [arguments, says] : std::vector<std::pair<std::string, std::string>>{
@@ -55,7 +78,15 @@ TEST_F(Fairness, WrongInputIsNamed)
              {"--control swift --switches 61", "1 to 60"},
              {"--control swift --rate 100", "--rate: '100' has no unit"},
              {"--control swift --delay 3", "--delay: '3' has no unit"},
-             {"--control swift --measured 1us", "100us or more"},
+             {"--control swift --measured 1us", "an interval of 100"},
+             {"--control swift --interval 1us", "2us or more"},
+             {"--control swift --flows 0", "flows: 0"},
+             {"--control swift --ns3 ns3::Swift::Beta", "'ns3::Swift::Beta' has no ="},
+             {"--control swift --ns3 ns3::Swift::Bet=1", "ns-3 has no attribute of that name"},
+             {"--control swift --ns3 ns3::Swift::Beta=0.5 --ns3 ns3::FabricSwitch::Pfc=maybe",
+              "which takes 'maybe'"},
+             {"--control swift --ns3 ns3::Swift::Beta=1 --ns3 ns3::Swift::Beta=0.5", "twice"},
+             {"--control swift --ns3 ns3::RdmaNic::PathMtu=1000", "is set by --payload"},
              {"--control swift --stagger 10ms", "all senders start within the warm-up"},
              {"", "--control is required"}})
     {

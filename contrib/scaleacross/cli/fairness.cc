@@ -7,11 +7,13 @@
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 #include "helper/many-to-one.h"
+#include "helper/study-attributes.h"
 
 #include "ns3/nstime.h"
 
 #include <fmt/format.h>
 #include <iostream>
+#include <map>
 #include <memory>
 
 namespace scaleacross
@@ -24,6 +26,7 @@ struct FairnessCommand
 {
     std::vector<std::string> controls;
     uint32_t senders{ManyToOne().senders};
+    uint32_t flows{ManyToOne().flows};
     uint32_t switches{ManyToOne().switches};
     uint32_t payload{ManyToOne().payload};
     std::string rate{"100Gbps"};
@@ -31,8 +34,18 @@ struct FairnessCommand
     std::string stagger{"0us"};
     std::string warmUp{"20ms"};
     std::string measured{"20ms"};
+    std::string interval{"100us"};
+    std::vector<std::string> settings;
     uint32_t seed{1};
     bool json{false};
+};
+
+/// Attributes that options stand for.
+const std::map<std::string, std::string> kOwnAttributes = {
+    {"ns3::FabricSwitch::MaxPacketSize", "--payload"},
+    {"ns3::RdmaNic::FixedOverhead", "the 82 bytes of headers that all packets have here"},
+    {"ns3::RdmaNic::PathMtu", "--payload"},
+    {"ns3::RdmaQueuePair::CongestionOps", "--control"},
 };
 
 /// Parses the text of an option; throws ConfigError with the option's name.
@@ -78,11 +91,44 @@ ControlsOf(const FairnessCommand& options)
     return controls;
 }
 
+/// NAME=VALUE, once each.
+std::map<std::string, std::string>
+AttributesOf(const std::vector<std::string>& settings)
+{
+    std::map<std::string, std::string> attributes;
+    for (const std::string& setting : settings)
+    {
+        const size_t equals = setting.find('=');
+        if (equals == std::string::npos)
+        {
+            throw ConfigError("--ns3",
+                              "'" + setting + "' has no =",
+                              "ns3::TypeId::Attribute=VALUE",
+                              "");
+        }
+        const std::string name = setting.substr(0, equals);
+        const auto option = kOwnAttributes.find(name);
+        if (option != kOwnAttributes.end())
+        {
+            throw ConfigError("--ns3",
+                              name + " is set by " + option->second,
+                              "attributes that no other option sets",
+                              "");
+        }
+        if (!attributes.emplace(name, setting.substr(equals + 1)).second)
+        {
+            throw ConfigError("--ns3", name + " is given twice", "each attribute once", "");
+        }
+    }
+    return attributes;
+}
+
 ManyToOne
 WorkOf(const FairnessCommand& options)
 {
     ManyToOne work;
     work.senders = options.senders;
+    work.flows = options.flows;
     work.switches = options.switches;
     work.payload = options.payload;
     work.bitRate = static_cast<uint64_t>(ValueOf("--rate", options.rate, ParseBitRate).Value());
@@ -90,7 +136,12 @@ WorkOf(const FairnessCommand& options)
     work.stagger = ValueOf("--stagger", options.stagger, ParseDuration);
     work.warmUp = ValueOf("--warm-up", options.warmUp, ParseDuration);
     work.measured = ValueOf("--measured", options.measured, ParseDuration);
+    work.interval = ValueOf("--interval", options.interval, ParseDuration);
     work.seed = options.seed;
+    for (const auto& [name, value] : AttributesOf(options.settings))
+    {
+        work.chosen.insert(name);
+    }
     work.Validate();
     return work;
 }
@@ -100,13 +151,18 @@ ToJson(const ManyToOne& work, const ManyToOneResult& result)
 {
     Json json = {{"control", ToString(work.control)},
                  {"senders", work.senders},
+                 {"flows", work.flows},
                  {"switches", work.switches},
                  {"payload", work.payload},
+                 {"rate_gbps", static_cast<double>(work.bitRate) * 1e-9},
                  {"seed", work.seed},
+                 {"base_rtt_us", work.BaseRoundTrip().Us()},
                  {"rates_gbps", result.rates},
                  {"jain", result.jain},
                  {"share", result.share},
                  {"queue_mean_bytes", result.queueMean},
+                 {"queue_p50_bytes", result.queueP50},
+                 {"queue_p90_bytes", result.queueP90},
                  {"queue_p99_bytes", result.queueP99},
                  {"queue_peak_bytes", result.queuePeak},
                  {"marked", result.marked},
@@ -153,6 +209,7 @@ Fairness(const FairnessCommand& options)
     ManyToOne work = WorkOf(options);
     const std::vector<CongestionControl> controls = ControlsOf(options);
     ns3::Time::SetResolution(ns3::Time::PS);
+    ns3::SetAttributeDefaults(AttributesOf(options.settings), "--ns3 ");
     std::vector<std::pair<ManyToOne, ManyToOneResult>> rows;
     for (const CongestionControl control : controls)
     {
@@ -187,6 +244,7 @@ AddFairness(CLI::App& app, CommandAction& chosen)
         ->required();
     command->add_option("--senders", options->senders, "hosts that send to one")
         ->capture_default_str();
+    command->add_option("--flows", options->flows, "of each of them")->capture_default_str();
     command->add_option("--switches", options->switches, "in a row, senders on the first")
         ->capture_default_str();
     command->add_option("--payload", options->payload, "bytes of a packet")->capture_default_str();
@@ -198,6 +256,11 @@ AddFairness(CLI::App& app, CommandAction& chosen)
         ->capture_default_str();
     command->add_option("--measured", options->measured, "length of the measurement")
         ->capture_default_str();
+    command->add_option("--interval", options->interval, "over which shares are compared")
+        ->capture_default_str();
+    command->add_option("--ns3",
+                        options->settings,
+                        "an ns-3 attribute, ns3::TypeId::Attribute=VALUE; may be repeated");
     command->add_option("--seed", options->seed, "of marking")
         ->check(CLI::Range(1U, 4294967295U))
         ->capture_default_str();

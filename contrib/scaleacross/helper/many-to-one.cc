@@ -16,6 +16,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace scaleacross
@@ -32,10 +33,10 @@ namespace
 {
 
 constexpr uint32_t kOverhead = 82;
+constexpr uint32_t kAck = 86;
 /// More than any sender can send in the time that Validate allows.
 constexpr uint64_t kForEver = uint64_t{1} << 40;
 const Duration kQueueInterval = Duration::Microseconds(2);
-const Duration kShareInterval = Duration::Microseconds(100);
 constexpr size_t kIntervalsInARow = 10;
 constexpr double kFair = 0.95;
 constexpr uint8_t kDataPriority = 3;
@@ -66,13 +67,13 @@ class Run
     ManyToOneResult Execute()
     {
         const Duration end = m_work.warmUp + m_work.measured;
-        for (uint32_t i = 0; i < m_work.senders; ++i)
+        for (uint32_t i = 0; i < m_connections.size(); ++i)
         {
-            Simulator::Schedule(ToTime(m_work.stagger * i),
+            Simulator::Schedule(ToTime(m_work.stagger * (i / m_work.flows)),
                                 [this, i]() { m_connections[i]->Send(Bytes(kForEver), 0); });
         }
         Every(kQueueInterval, [this](Duration now) { SampleQueue(now); });
-        Every(kShareInterval, [this](Duration now) { SampleShares(now); });
+        Every(m_work.interval, [this](Duration now) { SampleShares(now); });
         Simulator::Schedule(ToTime(m_work.warmUp), [this]() { Begin(); });
         Simulator::Stop(ToTime(end));
         Simulator::Run();
@@ -88,7 +89,7 @@ class Run
             "MaxPacketSize",
             UintegerValue(m_work.payload + kOverhead +
                           ns3::TelemetryBytes(m_work.control, m_work.switches)));
-        ns3::UseControl(m_fabric, m_work.control);
+        ns3::UseControl(m_fabric, m_work.control, m_work.chosen);
         const ns3::DataRate rate(m_work.bitRate);
         const ns3::Time delay = ToTime(m_work.delay);
         std::vector<Ptr<FabricSwitch>> row;
@@ -109,11 +110,12 @@ class Run
         m_fabric.AssignStreams(static_cast<int64_t>(m_work.seed) << 24);
         m_first = row.front();
         m_shared = m_first->GetPort(m_work.senders); // after those of the senders
-        for (uint32_t i = 0; i < m_work.senders; ++i)
+        for (uint32_t i = 0; i < m_work.senders * m_work.flows; ++i)
         {
-            m_connections.push_back(
-                m_fabric.CreateConnection(m_fabric.Nics()[i], m_fabric.Nics().back()));
+            m_connections.push_back(m_fabric.CreateConnection(m_fabric.Nics()[i / m_work.flows],
+                                                              m_fabric.Nics().back()));
         }
+        m_sampled.resize(m_connections.size());
     }
 
     template <typename Function>
@@ -126,25 +128,20 @@ class Run
         }
     }
 
-    /// Payload that has arrived from a sender, all its queue pairs together.
-    uint64_t DeliveredFrom(uint32_t sender) const
-    {
-        uint64_t bytes = 0;
-        for (uint32_t i = 0; i < m_connections[sender]->GetNQueuePairs(); ++i)
-        {
-            bytes += m_connections[sender]->GetRemoteQueuePair(i)->GetCounters().deliveredBytes;
-        }
-        return bytes;
-    }
-
+    /// Payload that has arrived on each connection, all its queue pairs together.
     std::vector<double> Delivered() const
     {
-        std::vector<double> bytes;
-        for (uint32_t i = 0; i < m_work.senders; ++i)
+        std::vector<double> all;
+        for (const auto& connection : m_connections)
         {
-            bytes.push_back(static_cast<double>(DeliveredFrom(i)));
+            uint64_t bytes = 0;
+            for (uint32_t i = 0; i < connection->GetNQueuePairs(); ++i)
+            {
+                bytes += connection->GetRemoteQueuePair(i)->GetCounters().deliveredBytes;
+            }
+            all.push_back(static_cast<double>(bytes));
         }
-        return bytes;
+        return all;
     }
 
     void SampleQueue(Duration now)
@@ -167,7 +164,7 @@ class Run
                        grown.begin(),
                        std::minus<>());
         m_sampled = bytes;
-        if (now - kShareInterval < LastStart())
+        if (now - m_work.interval < LastStart())
         {
             return;
         }
@@ -175,7 +172,7 @@ class Run
         if (m_fairInARow == kIntervalsInARow && !m_converged)
         {
             m_converged = true;
-            m_convergedAt = now - kShareInterval * static_cast<int64_t>(kIntervalsInARow - 1);
+            m_convergedAt = now - m_work.interval * static_cast<int64_t>(kIntervalsInARow - 1);
         }
     }
 
@@ -195,7 +192,7 @@ class Run
     {
         ManyToOneResult result;
         const std::vector<double> after = Delivered();
-        for (uint32_t i = 0; i < m_work.senders; ++i)
+        for (size_t i = 0; i < after.size(); ++i)
         {
             const double wire =
                 (after[i] - m_before[i]) * (m_work.payload + kOverhead) / m_work.payload;
@@ -207,6 +204,8 @@ class Run
         std::sort(m_queue.begin(), m_queue.end());
         result.queueMean = std::accumulate(m_queue.begin(), m_queue.end(), 0.0) /
                            static_cast<double>(m_queue.size());
+        result.queueP50 = m_queue[m_queue.size() / 2];
+        result.queueP90 = m_queue[m_queue.size() * 90 / 100];
         result.queueP99 = m_queue[m_queue.size() * 99 / 100];
         result.queuePeak = m_peak;
         result.convergence = m_converged ? m_convergedAt - LastStart() : Duration::Picoseconds(-1);
@@ -232,7 +231,7 @@ class Run
     std::vector<Ptr<RdmaConnection>> m_connections;
     std::vector<double> m_queue;
     uint64_t m_peak{0};
-    std::vector<double> m_sampled = std::vector<double>(m_work.senders);
+    std::vector<double> m_sampled;
     std::vector<double> m_before;
     uint64_t m_markedBefore{0};
     uint64_t m_sentBefore{0};
@@ -260,23 +259,28 @@ void
 ManyToOne::Validate() const
 {
     const auto check =
-        [](bool good, const char* what, const std::string& value, const char* allowed) {
+        [](bool good, const char* what, const std::string& value, const std::string& allowed) {
             if (!good)
             {
                 throw ConfigError(what, value, allowed, "");
             }
         };
     check(senders >= 1 && senders <= 1000, "senders", std::to_string(senders), "1 to 1000");
+    check(flows >= 1 && flows <= 1000, "flows", std::to_string(flows), "1 to 1000");
     check(switches >= 1 && switches <= 60, "switches", std::to_string(switches), "1 to 60");
     check(payload >= 256 && payload <= 9000, "payload", std::to_string(payload), "256 to 9000");
     check(bitRate >= 1'000'000'000 && bitRate <= 1'600'000'000'000,
           "rate",
           std::to_string(bitRate) + " bit/s",
           "1Gbps to 1600Gbps");
-    check(measured >= kShareInterval,
+    check(interval >= kQueueInterval,
+          "interval",
+          std::to_string(interval.Us()) + " us",
+          "2us or more");
+    check(measured >= interval,
           "measured",
           std::to_string(measured.Us()) + " us",
-          "100us or more");
+          "an interval of " + std::to_string(interval.Us()) + " us or more");
     check(stagger * senders <= warmUp,
           "stagger",
           std::to_string(stagger.Us()) + " us",
@@ -285,6 +289,15 @@ ManyToOne::Validate() const
           "warm-up and measured",
           std::to_string((warmUp + measured).Us()) + " us",
           "5s or less together");
+}
+
+Duration
+ManyToOne::BaseRoundTrip() const
+{
+    const double bits = 8.0 * (payload + kOverhead + kAck);
+    const auto serialisation =
+        static_cast<int64_t>(std::llround(bits * 1e12 / static_cast<double>(bitRate)));
+    return (Duration::Picoseconds(serialisation) + delay * 2) * static_cast<int64_t>(switches + 1);
 }
 
 ManyToOneResult

@@ -7,6 +7,8 @@
 #include "core/spec/network-plan.h"
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace scaleacross
@@ -17,12 +19,13 @@ namespace scaleacross
  *
  * All hosts are on the first of a row of switches, but the receiver, which is on the last. So the
  * port that all share is the one that leaves the first switch. Packets have 82 bytes of headers and
- * gaps; an ACK for each; PFC is on. Senders start one after the other.
+ * gaps; an ACK for each; PFC is on. Senders start one after the other, all flows of one together.
  */
 struct ManyToOne
 {
     CongestionControl control{CongestionControl::None};
     uint32_t senders{8};
+    uint32_t flows{1}; //!< connections of each sender
     uint32_t switches{1};
     uint32_t payload{1000}; //!< bytes of a packet
     uint64_t bitRate{100'000'000'000};
@@ -30,23 +33,34 @@ struct ManyToOne
     Duration stagger{Duration::Microseconds(0)}; //!< between the starts of two senders
     Duration warmUp{Duration::Microseconds(20'000)};
     Duration measured{Duration::Microseconds(20'000)};
+    /// Over which bytes are counted to tell since when shares are fair.
+    Duration interval{Duration::Microseconds(100)};
     uint64_t seed{1};
+    /// Attributes ("ns3::Type::Attribute") for which the caller has set defaults, and for which
+    /// what goes with a control sets nothing.
+    std::set<std::string> chosen;
 
     /// Throws ConfigError.
     void Validate() const;
+
+    /// The round trip of a packet and its ACK that wait for nothing; every switch takes them in
+    /// whole before it sends them on.
+    Duration BaseRoundTrip() const;
 };
 
 struct ManyToOneResult
 {
-    std::vector<double> rates; //!< by sender while measured, Gb/s on the wire
+    std::vector<double> rates; //!< by flow while measured, Gb/s on the wire
     double jain{0};            //!< Jain's index of them: (sum r)^2 / (n sum r^2)
     double share{0};           //!< of the line that was used while measured
     double queueMean{0};       //!< bytes waiting at the shared port, every 2 us while measured
+    double queueP50{0};
+    double queueP90{0};
     double queueP99{0};
     uint64_t queuePeak{0}; //!< since the beginning
-    /// From the start of the last sender until Jain's index of the bytes of an interval of 100 us
-    /// is at least 0.95 in ten intervals in a row, to the end of the first of them; negative if
-    /// that has not happened before the end.
+    /// From the start of the last sender until Jain's index of the bytes of an interval is at least
+    /// 0.95 in ten intervals in a row, to the end of the first of them; negative if that has not
+    /// happened before the end.
     Duration convergence;
     double marked{0}; //!< share of packets marked while measured
     uint64_t drops{0};

@@ -8,6 +8,7 @@
 #include "fabric-deadlock.h"
 #include "fabric-helper.h"
 #include "scenario-events.h"
+#include "study-attributes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/cluster-transport.h"
@@ -19,7 +20,6 @@
 #include "ns3/rdma-nic.h"
 #include "ns3/rng-seed-manager.h"
 #include "ns3/simulator.h"
-#include "ns3/string.h"
 #include "ns3/training-application.h"
 
 #include <algorithm>
@@ -41,22 +41,6 @@ class SimulatorGuard
         ns3::Config::Reset();
     }
 };
-
-void
-SetAttributes(const NetworkPlan& network)
-{
-    for (const auto& [name, value] : network.ns3Attributes)
-    {
-        if (!ns3::Config::SetDefaultFailSafe(name, ns3::StringValue(value)))
-        {
-            throw ConfigError(
-                "network.ns3." + name,
-                "ns-3 has no attribute of that name which takes '" + value + "'",
-                "ns3::TypeId::Attribute with a value of its type",
-                "list the attributes with an example's --PrintAttributes=ns3::TypeId");
-        }
-    }
-}
 
 /// One run: the job on its cluster, from building it to the report.
 class Simulation
@@ -329,7 +313,7 @@ PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
     // Nobody looks on between events. A study can still ask for an event for everything.
     ns3::Config::SetDefault("ns3::FabricSwitch::LookAhead", ns3::BooleanValue(true));
     ns3::Config::SetDefault("ns3::RdmaNic::LookAhead", ns3::BooleanValue(true));
-    SetAttributes(scenario.network);
+    ns3::SetAttributeDefaults(scenario.network.ns3Attributes, "network.ns3.");
     Simulation simulation(scenario, run, options);
     simulation.Execute();
     RunReport report = simulation.Report();

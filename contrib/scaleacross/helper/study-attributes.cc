@@ -4,6 +4,9 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/config.h"
+#include "ns3/string.h"
+
 namespace ns3
 {
 
@@ -62,6 +65,23 @@ ChosenAttributes(const scaleacross::NetworkPlan& network)
         names.insert(name);
     }
     return names;
+}
+
+void
+SetAttributeDefaults(const std::map<std::string, std::string>& attributes,
+                     const std::string& prefix)
+{
+    for (const auto& [name, value] : attributes)
+    {
+        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
+        {
+            throw scaleacross::ConfigError(
+                prefix + name,
+                "ns-3 has no attribute of that name which takes '" + value + "'",
+                "ns3::TypeId::Attribute with a value of its type",
+                "list the attributes with an example's --PrintAttributes=ns3::TypeId");
+        }
+    }
 }
 
 } // namespace ns3

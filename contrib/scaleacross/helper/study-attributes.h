@@ -22,6 +22,11 @@ void CheckAttributes(const scaleacross::NetworkPlan& network);
 /// The names that network.ns3 sets.
 std::set<std::string> ChosenAttributes(const scaleacross::NetworkPlan& network);
 
+/// Sets defaults of attributes by name, for the process. Throws ConfigError (where = prefix and
+/// name) if there is no such attribute, or if it does not take the value.
+void SetAttributeDefaults(const std::map<std::string, std::string>& attributes,
+                          const std::string& prefix);
+
 } // namespace ns3
 
 #endif // SCALEACROSS_STUDY_ATTRIBUTES_H
