@@ -351,13 +351,16 @@ ArrivalAgenda::Advance(int64_t limit)
     for (;;)
     {
         const int64_t next = m_heap.empty() ? kNever : m_heap.front().time;
-        const bool alarm = early ? m_alarm <= next : m_alarm < next;
+        bool alarm = early ? m_alarm <= next : m_alarm < next;
+        if (m_tick != 1) // all that is due happens at the time of the event, which may be late
+        {
+            alarm = early ? m_alarm <= limit : next > limit;
+        }
         const int64_t due = alarm ? m_alarm : next;
         if (due > limit)
         {
             break;
         }
-        // On a coarser clock an event is late, and what is due happens at its time.
         const int64_t now = m_tick == 1 ? due : limit;
         if (alarm)
         {

@@ -54,7 +54,8 @@ constexpr int64_t kNever = INT64_MAX;
  * differs: a node that is ahead shows a state that is up to W old in the future.
  *
  * Times are picoseconds. If the Simulator's resolution is coarser, events are rounded up to it, the
- * times handed on are those of the events, and every node is exact; ports carry the exact time on
+ * times handed on are those of the events, and every node is exact; the order above is then that of
+ * what has the same tick, its arrivals still by their own times. Ports carry the exact time on
  * which they become free, so that rates stay exact. Resolutions finer than a picosecond are
  * refused.
  */
