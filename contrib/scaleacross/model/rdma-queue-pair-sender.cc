@@ -58,9 +58,10 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
     {
         const uint64_t psn = m_selective.TakeLost(m_next);
         Fill(packet, MessageOf(psn), psn);
-        UpdateWindow();
         packet.retransmitted = true;
         packet.ackRequested = true; // the answer tells which packets sent before are lost
+        m_asked = psn;
+        UpdateWindow();
     }
     else
     {
@@ -76,6 +77,7 @@ RdmaQueuePair::FillNext(FabricPacket& packet, int64_t start)
         m_cursor += packet.lastOfMessage ? 1 : 0;
         packet.ackRequested =
             packet.lastOfMessage || m_ackInterval == 1 || m_next % m_ackInterval == 0 || !CanSend();
+        m_asked = packet.ackRequested ? packet.psn : m_asked;
     }
     if (timed)
     {
@@ -139,6 +141,10 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
         {
             m_entropyOps->OnLoss(now);
         }
+    }
+    if (psn > m_asked || cause == m_asked)
+    {
+        m_asked = kNothing;
     }
     if (m_control)
     {
@@ -297,11 +303,22 @@ RdmaQueuePair::UpdateWindow()
 {
     m_window = m_heldBack ? 0 : m_allowed;
     m_mayRepeat = m_selective.HasLost() && !m_heldBack;
-    if (m_countFlight && !m_heldBack)
+    if (m_heldBack)
+    {
+        return;
+    }
+    // Packets that asked for no answer may have arrived long since. If no answer is to come that
+    // could say so, the window must not wait for one.
+    const bool unanswered = m_ackInterval > 1 && m_asked == kNothing && m_next > m_una;
+    if (m_countFlight)
     {
         const uint64_t elsewhere = m_selective.NotUnderWay();
         m_window = std::min(m_allowed + elsewhere, m_outOfOrderLimit);
-        m_mayRepeat = m_mayRepeat && UnderWay(m_una) < m_allowed;
+        m_mayRepeat = m_mayRepeat && (unanswered || UnderWay(m_una) < m_allowed);
+    }
+    if (unanswered)
+    {
+        m_window = std::max(m_window, std::min(m_next - m_una + 1, m_outOfOrderLimit));
     }
 }
 
@@ -334,6 +351,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         return;
     }
     ++m_retries;
+    m_asked = kNothing;
     if (m_entropyOps)
     {
         m_entropyOps->OnTimeout(now);

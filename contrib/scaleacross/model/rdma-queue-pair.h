@@ -338,6 +338,9 @@ class RdmaQueuePair : public Object
     uint32_t m_rnrRetries{0};
     uint32_t m_mtu{0};
 
+    static constexpr uint64_t kNothing = UINT64_MAX;
+    uint64_t m_asked{kNothing}; //!< newest packet that asked for an answer and has none yet
+
     // Sender's rate
     bool m_paced{false};      //!< there is a control or a RateLimit
     bool m_ecnCapable{false}; //!< switches may mark its packets
