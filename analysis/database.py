@@ -21,7 +21,7 @@ RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s,
     run.cross_building_bytes"""
 PLAN_COLUMNS = """plan.tp, plan.cp, plan.ep, plan.pp, plan.dp, plan.crossing, plan.sharding,
     plan.schedule, plan.microbatch, plan.chunks, plan.recompute, plan.collective, plan.multipath,
-    plan.qps, plan.recovery, plan.control, plan.balance"""
+    plan.qps, plan.transport, plan.recovery, plan.control, plan.balance"""
 
 
 class InputError(Exception):

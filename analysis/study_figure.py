@@ -32,7 +32,7 @@ PARTS = [
 ]
 GREY = "#595959"
 # As ordered in the label of a ranked plan.
-NETWORK_COLUMNS = ["multipath", "control", "recovery", "qps", "balance", "collective"]
+NETWORK_COLUMNS = ["transport", "multipath", "control", "recovery", "qps", "balance", "collective"]
 
 # Inches.
 WIDTH, LEFT, RIGHT, ROW, BOTTOM = 9.0, 1.25, 0.2, 0.68, 0.55

@@ -119,6 +119,26 @@ TEST_F(Bench, InfinibandCarriesTheWork)
     }
 }
 
+/// Neither pauses nor credits; with headers in place of what finds no room all arrives.
+TEST_F(Bench, TrimmingCarriesTheWork)
+{
+    const std::string command =
+        "bench permutation --size 256KiB --transport trimming --multipath spray-adaptive";
+    const auto json = RunJson(command + " --check");
+    EXPECT_EQ(json.at("transport"), "trimming");
+    EXPECT_EQ(json.at("dropped"), 0);
+    EXPECT_EQ(json.at("pause_frames"), 0);
+    EXPECT_EQ(RunJson(command + " --engine exact").at("completion_us"), json.at("completion_us"));
+}
+
+TEST_F(Bench, TransportsRefuseByNameWhatTheyDoNotHave)
+{
+    const Call result = Run("bench permutation --transport infiniband --multipath reps");
+    EXPECT_EQ(result.code, 2);
+    EXPECT_NE(result.err.find("--multipath"), std::string::npos) << result.err;
+    EXPECT_NE(result.err.find("UDP source port"), std::string::npos) << result.err;
+}
+
 TEST_F(Bench, EverySelectorCarriesTheWork)
 {
     const std::string command = "bench permutation --size 64KiB --check --multipath ";
@@ -196,7 +216,7 @@ TEST_F(Bench, RefusesWhatItCannotDo)
     refused("incast --seed 0", "--seed");
     refused("permutation --multipath spray", "--multipath");
     refused("permutation --multipath conga", "e-ecmp, ucmp, flowlet");
-    refused("permutation --transport token-ring", "roce or infiniband");
+    refused("permutation --transport token-ring", "roce, infiniband or trimming");
     refused("permutation --span 1us", "there is one building only");
     refused("long-haul --span 0us", "more than 0");
     refused("long-haul --span 1s", "up to 100ms");

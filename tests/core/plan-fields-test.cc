@@ -30,6 +30,7 @@ OtherText(const PlanField& field, const Plan& plan)
                              "ecmp",
                              "selective-repeat",
                              "swift",
+                             "infiniband",
                              "dqplb",
                              "512B",
                              "1MiB",
@@ -84,11 +85,6 @@ TEST(PlanFields, EveryFieldCountsForEqualityAndText)
     for (const auto& field : PlanFields())
     {
         const std::string other = OtherText(field, plan);
-        if (field.key == "network.transport")
-        {
-            EXPECT_EQ(other, ""); // one value so far
-            continue;
-        }
         ASSERT_NE(other, "") << field.key;
         Plan changed = plan;
         field.set(changed, other);
@@ -164,6 +160,86 @@ TEST(PlanFields, SprayingAndGoBackNDoNotGoTogether)
     Scenario scenario;
     scenario.jobs.emplace_back();
     scenario.network.multipath = Multipath::SprayRandom;
+    const auto reason = CheckFit(scenario);
+    ASSERT_TRUE(reason);
+    EXPECT_EQ(reason->reason, "network");
+}
+
+/// LRH 8, BTH 12, ICRC 4, VCRC 2 and two delimiters are 28 bytes; an ACK has an AETH of 4 more.
+/// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4 and FCS, preamble and gap 24 are 82.
+TEST(PlanFields, SizesAndPausesFollowFromTheTransportUnlessGiven)
+{
+    struct Case
+    {
+        const char* transport;
+        Bytes headers;
+        Bytes ack;
+        bool pfc;
+    };
+
+    for (const Case& c : {Case{"roce", Bytes(82), Bytes(86), true},
+                          Case{"infiniband", Bytes(28), Bytes(32), false},
+                          Case{"trimming", Bytes(82), Bytes(86), false}})
+    {
+        Plan plan;
+        FindPlanField("network.transport")->set(plan, c.transport);
+        EXPECT_EQ(plan.network.DataHeaders(), c.headers) << c.transport;
+        EXPECT_EQ(plan.network.AckOnWire(), c.ack) << c.transport;
+        EXPECT_EQ(plan.network.UsesPfc(), c.pfc) << c.transport;
+        // Saying what holds anyway changes nothing; saying something else does.
+        const std::string text = CanonicalText(plan);
+        plan.network.headers = c.headers;
+        plan.network.ackSize = c.ack;
+        plan.network.pfc = c.pfc;
+        EXPECT_EQ(CanonicalText(plan), text) << c.transport;
+        plan.network.headers = Bytes(90);
+        EXPECT_EQ(plan.network.DataHeaders(), Bytes(90)) << c.transport;
+        EXPECT_NE(CanonicalText(plan), text) << c.transport;
+    }
+}
+
+TEST(PlanFields, TransportsRefuseByNameWhatTheyDoNotHave)
+{
+    const auto conflictOf = [](const std::vector<std::pair<std::string, std::string>>& fields) {
+        Plan plan;
+        plan.network.recovery = Recovery::SelectiveRepeat;
+        for (const auto& [key, text] : fields)
+        {
+            FindPlanField("network." + key)->set(plan, text);
+        }
+        const auto conflict = plan.network.FindConflict();
+        return conflict ? conflict->Where() : "";
+    };
+    const std::pair<std::string, std::string> infiniband = {"transport", "infiniband"};
+    const std::pair<std::string, std::string> trimming = {"transport", "trimming"};
+    EXPECT_EQ(conflictOf({infiniband}), "");
+    EXPECT_EQ(conflictOf({trimming}), "");
+    EXPECT_EQ(conflictOf({infiniband, {"pfc", "true"}}), "network.pfc");
+    EXPECT_EQ(conflictOf({infiniband, {"pfc", "false"}}), "");
+    EXPECT_EQ(conflictOf({trimming, {"pfc", "true"}}), "network.pfc");
+    EXPECT_EQ(conflictOf({infiniband, {"mtu", "9000B"}}), "network.mtu");
+    EXPECT_EQ(conflictOf({infiniband, {"mtu", "1000B"}}), "network.mtu");
+    EXPECT_EQ(conflictOf({infiniband, {"mtu", "256B"}}), "");
+    EXPECT_EQ(conflictOf({trimming, {"mtu", "9000B"}}), "");
+    EXPECT_EQ(conflictOf({infiniband, {"multipath", "reps"}}), "network.multipath");
+    EXPECT_EQ(conflictOf({infiniband, {"multipath", "entropy-random"}}), "network.multipath");
+    EXPECT_EQ(conflictOf({infiniband, {"multipath", "spray-adaptive"}}), "");
+    EXPECT_EQ(conflictOf({infiniband, {"control", "hpcc"}}), "network.control");
+    EXPECT_EQ(conflictOf({trimming, {"recovery", "go-back-n"}}), "network.recovery");
+    EXPECT_EQ(conflictOf({infiniband, {"recovery", "go-back-n"}}), "");
+}
+
+TEST(PlanFields, SpansWithoutPausesAreForRoce)
+{
+    Scenario scenario;
+    scenario.jobs.emplace_back();
+    scenario.cluster.crossLinks.emplace_back();
+    scenario.cluster.crossLinks.back().pfc = false;
+    EXPECT_FALSE(scenario.FindConflict());
+    scenario.network.transport = Transport::Infiniband;
+    const auto conflict = scenario.FindConflict();
+    ASSERT_TRUE(conflict);
+    EXPECT_EQ(conflict->Where(), "network.transport");
     const auto reason = CheckFit(scenario);
     ASSERT_TRUE(reason);
     EXPECT_EQ(reason->reason, "network");

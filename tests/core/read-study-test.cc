@@ -125,7 +125,7 @@ seed: 42
     EXPECT_EQ(span.loss, 1e-6);
     EXPECT_EQ(s.network.collective, CollectiveAlgorithm::Ring);
     EXPECT_EQ(s.network.mtu, Bytes(1024));
-    EXPECT_FALSE(s.network.pfc);
+    EXPECT_FALSE(s.network.UsesPfc());
     EXPECT_EQ(s.network.retries, 3U);
     EXPECT_EQ(s.network.balance, Balance::Dqplb);
     EXPECT_EQ(s.network.QueuePairsAt(Tier::Leaf).qps, 1U);

@@ -98,6 +98,13 @@ SetField(Plan& plan, const std::string& option, const std::string& key, const st
     }
 }
 
+/// "--control" for "network.control".
+std::string
+OptionOf(const std::string& key)
+{
+    return "--" + key.substr(key.find('.') + 1);
+}
+
 StandardWork
 WorkOf(const BenchCommand& options)
 {
@@ -107,18 +114,18 @@ WorkOf(const BenchCommand& options)
     Plan plan;
     SetField(plan, "--multipath", "network.multipath", options.multipath);
     SetField(plan, "--control", "network.control", options.control);
-    plan.network.recovery =
-        IsSprayed(plan.network.multipath) ? Recovery::SelectiveRepeat : Recovery::GoBackN;
+    SetField(plan, "--transport", "network.transport", options.transport);
+    plan.network.recovery = Recovery::SelectiveRepeat; // it serves every other choice
     if (const auto conflict = plan.network.FindConflict())
     {
-        throw ConfigError("--control",
+        throw ConfigError(OptionOf(conflict->Where()),
                           conflict->Problem(),
                           conflict->Allowed(),
                           conflict->Remedy());
     }
     work.multipath = plan.network.multipath;
     work.control = plan.network.control;
-    work.transport = ns3::TransportOf(options.transport, "--transport");
+    work.transport = plan.network.transport;
     if (!options.span.empty())
     {
         try
@@ -203,7 +210,7 @@ ToJson(const BenchCommand& options, const StandardWork& work, const Timed& timed
                  {"scheduler", options.scheduler},
                  {"multipath", ToString(work.multipath)},
                  {"control", ToString(work.control)},
-                 {"transport", options.transport},
+                 {"transport", ToString(work.transport)},
                  {"seed", work.seed},
                  {"repeat", options.repeat},
                  {"flows", work.flows.size()},
@@ -300,7 +307,8 @@ AddBench(CLI::App& app, CommandAction& chosen)
     command
         ->add_option("--transport",
                      options->transport,
-                     "roce: with PFC; infiniband: with credits, packets of the same sizes")
+                     "roce: with PFC; infiniband: with credits; trimming: neither, switches cut "
+                     "off payload. Packets of the same sizes")
         ->capture_default_str();
     command->add_option("--span",
                         options->span,

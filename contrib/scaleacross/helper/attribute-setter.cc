@@ -55,6 +55,15 @@ AttributeSetter::QueuePair(const std::string& name, const AttributeValue& value)
 }
 
 void
+AttributeSetter::Nic(const std::string& name, const AttributeValue& value)
+{
+    if (m_chosen.count("ns3::RdmaNic::" + name) == 0)
+    {
+        m_fabric.SetNicAttribute(name, value);
+    }
+}
+
+void
 AttributeSetter::ResetSwitch(const std::string& name)
 {
     Switch(name, *DefaultOf(FabricSwitch::GetTypeId(), name));

@@ -22,6 +22,7 @@ class AttributeSetter
 
     void Switch(const std::string& name, const AttributeValue& value);
     void QueuePair(const std::string& name, const AttributeValue& value);
+    void Nic(const std::string& name, const AttributeValue& value);
 
     /// Gives an attribute the value that it has if nobody sets it.
     void ResetSwitch(const std::string& name);

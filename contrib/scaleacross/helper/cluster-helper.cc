@@ -5,6 +5,7 @@
 #include "fabric-balance.h"
 #include "fabric-control.h"
 #include "fabric-multipath.h"
+#include "fabric-transport.h"
 #include "graph-fabric.h"
 #include "study-attributes.h"
 
@@ -32,7 +33,7 @@ namespace
 {
 /// CheckConfig, in the words of the study that the switch was built from.
 void
-CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key)
+CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key, bool pfc)
 {
     try
     {
@@ -43,8 +44,8 @@ CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key)
         throw ConfigError(key,
                           error.Problem(),
                           error.Allowed(),
-                          "raise " + key +
-                              ", shorten or slow the links, or set network.pfc: false");
+                          "raise " + key + ", shorten or slow the links" +
+                              (pfc ? ", or set network.pfc: false" : ""));
     }
 }
 
@@ -73,17 +74,18 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     {
         m_fabric.SetNicAttribute("HopLimit", UintegerValue(HopLimitOf(m_graph)));
     }
+    UseTransport(m_fabric, network.transport, chosen);
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
-    m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.headers.Count()));
-    m_fabric.SetNicAttribute("AckSize", UintegerValue(network.ackSize.Count()));
+    m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.DataHeaders().Count()));
+    m_fabric.SetNicAttribute("AckSize", UintegerValue(network.AckOnWire().Count()));
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
     m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
     m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
-    m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.pfc));
+    m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.UsesPfc()));
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute(
         "MaxPacketSize",
-        UintegerValue((network.mtu + network.headers).Count() +
+        UintegerValue((network.mtu + network.DataHeaders()).Count() +
                       TelemetryBytes(network.control, HopLimitOf(m_graph))));
     UseMultipath(m_fabric, network.multipath, chosen);
     UseControl(m_fabric, network.control, chosen);
@@ -181,7 +183,9 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
     for (size_t i = 0; i < built.switches.size(); i++)
     {
         const bool leaf = m_graph.vertices[built.nics.size() + i].kind == VertexKind::Leaf;
-        CheckBuffer(*built.switches[i], leaf ? "network.leaf_buffer" : "network.spine_buffer");
+        CheckBuffer(*built.switches[i],
+                    leaf ? "network.leaf_buffer" : "network.spine_buffer",
+                    scenario.network.UsesPfc());
     }
     m_fabric.InstallRoutes();
 }

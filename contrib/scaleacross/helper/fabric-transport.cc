@@ -2,7 +2,7 @@
 
 #include "fabric-transport.h"
 
-#include "core/base/errors.h"
+#include "attribute-setter.h"
 #include "fabric-helper.h"
 
 #include "ns3/boolean.h"
@@ -10,6 +10,8 @@
 
 namespace ns3
 {
+
+using scaleacross::Transport;
 
 namespace
 {
@@ -26,6 +28,7 @@ struct PacketSizes
 
 constexpr uint32_t kAeth = 4;
 constexpr uint32_t kCnpReserved = 16;
+constexpr uint32_t kTrimThreshold = 8 * 4200;
 
 constexpr PacketSizes
 SizesOf(uint32_t header, uint32_t frame, uint32_t least)
@@ -34,40 +37,32 @@ SizesOf(uint32_t header, uint32_t frame, uint32_t least)
 }
 
 /// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; FCS 4, preamble 8, gap 12.
-constexpr PacketSizes kRoce = SizesOf(58, 24, 84);
+constexpr PacketSizes kEthernet = SizesOf(58, 24, 84);
 /// LRH 8, BTH 12, ICRC 4, VCRC 2; a delimiter at both ends.
 constexpr PacketSizes kInfiniband = SizesOf(26, 2, 0);
 
 } // namespace
 
 void
-UseTransport(FabricHelper& fabric, FabricTransport transport)
+UseTransport(FabricHelper& fabric, Transport transport, const std::set<std::string>& chosen)
 {
-    const bool infiniband = transport == FabricTransport::Infiniband;
-    const PacketSizes& sizes = infiniband ? kInfiniband : kRoce;
-    fabric.SetSwitchAttribute("Credits", BooleanValue(infiniband));
-    fabric.SetNicAttribute("HeaderSize", UintegerValue(sizes.header));
-    fabric.SetNicAttribute("FrameSize", UintegerValue(sizes.frame));
-    fabric.SetNicAttribute("MinWireSize", UintegerValue(sizes.least));
-    fabric.SetNicAttribute("AckSize", UintegerValue(sizes.ack));
-    fabric.SetNicAttribute("CnpSize", UintegerValue(sizes.cnp));
-}
-
-FabricTransport
-TransportOf(const std::string& word, const std::string& where)
-{
-    if (word == "roce")
+    const bool trimming = transport == Transport::Trimming;
+    const bool infiniband = transport == Transport::Infiniband;
+    AttributeSetter set(fabric, chosen);
+    if (trimming)
     {
-        return FabricTransport::Roce;
+        set.Switch("Pfc", BooleanValue(false));
     }
-    if (word != "infiniband")
-    {
-        throw scaleacross::ConfigError(where,
-                                       "'" + word + "' is no transport",
-                                       "roce or infiniband",
-                                       "");
-    }
-    return FabricTransport::Infiniband;
+    set.Switch("Credits", BooleanValue(infiniband));
+    set.Switch("Trim", BooleanValue(trimming));
+    set.Switch("TrimThreshold", UintegerValue(trimming ? kTrimThreshold : 0));
+    set.QueuePair("WindowCountsFlight", BooleanValue(trimming));
+    const PacketSizes& sizes = infiniband ? kInfiniband : kEthernet;
+    set.Nic("HeaderSize", UintegerValue(sizes.header));
+    set.Nic("FrameSize", UintegerValue(sizes.frame));
+    set.Nic("MinWireSize", UintegerValue(sizes.least));
+    set.Nic("AckSize", UintegerValue(sizes.ack));
+    set.Nic("CnpSize", UintegerValue(sizes.cnp));
 }
 
 } // namespace ns3

@@ -3,7 +3,9 @@
 #ifndef SCALEACROSS_FABRIC_TRANSPORT_H
 #define SCALEACROSS_FABRIC_TRANSPORT_H
 
-#include <cstdint>
+#include "core/spec/network-plan.h"
+
+#include <set>
 #include <string>
 
 namespace ns3
@@ -11,32 +13,32 @@ namespace ns3
 
 class FabricHelper;
 
-/// What a fabric carries reliable connections with.
-enum class FabricTransport : uint8_t
-{
-    Roce,      //!< RoCEv2 over Ethernet with PFC
-    Infiniband //!< InfiniBand with credits
-};
-
 /**
- * Sets up the switches and NICs that are created from now on for a transport:
+ * Sets up the switches, NICs and queue pairs that are created from now on for a transport:
  *
- * | attribute                      | Roce | Infiniband                                         |
- * |--------------------------------|------|----------------------------------------------------|
- * | FabricSwitch::Credits          | false| true                                               |
- * | RdmaNic::HeaderSize            | 58   | 26: LRH 8, BTH 12, ICRC 4, VCRC 2                  |
- * | RdmaNic::FrameSize             | 24   | 2: a delimiter at both ends                        |
- * | RdmaNic::MinWireSize           | 84   | 0                                                  |
- * | RdmaNic::AckSize               | 86   | 32: headers, AETH 4, delimiters                    |
- * | RdmaNic::CnpSize               | 98   | 44: headers, 16 reserved, delimiters               |
+ * | attribute                         | Roce     | Infiniband                   | Trimming        |
+ * |-----------------------------------|----------|------------------------------|-----------------|
+ * | FabricSwitch::Pfc                 | as it is | as it is: counts for nothing | false           |
+ * | FabricSwitch::Credits             | false    | true                         | false           |
+ * | FabricSwitch::Trim                | false    | false                        | true            |
+ * | FabricSwitch::TrimThreshold       | 0        | 0                            | 33,600          |
+ * | RdmaQueuePair::WindowCountsFlight | false    | false                        | true            |
+ * | RdmaNic::HeaderSize               | 58       | 26                           | 58              |
+ * | RdmaNic::FrameSize                | 24       | 2                            | 24              |
+ * | RdmaNic::MinWireSize              | 84       | 0                            | 84              |
+ * | RdmaNic::AckSize                  | 86       | 32                           | 86              |
+ * | RdmaNic::CnpSize                  | 98       | 44                           | 98              |
  *
- * RETH (16) and ImmDt (4) are the same. Worked case: 4,096 bytes of payload, neither first nor
- * last, take 4,178 bytes on the wire with RoCE, 4,124 with InfiniBand.
+ * Ethernet: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, and FCS, preamble and gap 24. InfiniBand:
+ * LRH 8, BTH 12, ICRC 4, VCRC 2, and a delimiter at both ends. An ACK adds AETH 4, a CNP 16 that
+ * are reserved; RETH (16) and ImmDt (4) are the same. Worked case: 4,096 bytes of payload, neither
+ * first nor last, take 4,178 bytes on the wire with RoCE, 4,124 with InfiniBand. TrimThreshold is 8
+ * packets of MaxPacketSize 4,200. Trimming needs UseRecovery(selective repeat), which is a choice
+ * of its own. `chosen` names attributes ("ns3::Type::Attribute") that are to be left alone.
  */
-void UseTransport(FabricHelper& fabric, FabricTransport transport);
-
-/// "roce", "infiniband". Throws ConfigError(where, ...) on any other word.
-FabricTransport TransportOf(const std::string& word, const std::string& where);
+void UseTransport(FabricHelper& fabric,
+                  scaleacross::Transport transport,
+                  const std::set<std::string>& chosen = {});
 
 } // namespace ns3
 

@@ -7,6 +7,7 @@
 #include "fabric-control.h"
 #include "fabric-helper.h"
 #include "fabric-multipath.h"
+#include "fabric-transport.h"
 
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -253,7 +254,7 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     fabric.SetSwitchAttribute("HashSeed", UintegerValue(work.seed));
     ns3::UseMultipath(fabric, work.multipath);
     ns3::UseControl(fabric, work.control);
-    if (IsSprayed(work.multipath))
+    if (IsSprayed(work.multipath) || work.transport == Transport::Trimming)
     {
         ns3::UseRecovery(fabric, Recovery::SelectiveRepeat, kAnyOrder);
     }

@@ -5,7 +5,6 @@
 
 #include "core/base/units.h"
 #include "core/spec/network-plan.h"
-#include "fabric-transport.h"
 
 #include <cstdint>
 #include <string>
@@ -34,7 +33,7 @@ namespace scaleacross
  * Wires of 1 us where nothing else is said; packets of 1,000 B of payload and 48 B of headers, an
  * ACK of 64 B for every one; PFC on, no congestion control and E-ECMP if nothing else is chosen;
  * sprayed packets are placed in any order and repaired by selective repeat. InfiniBand has credits
- * in place of PFC, and packets of the same sizes. A data packet-hop is
+ * in place of PFC, trimming switches neither; packets have the same sizes. A data packet-hop is
  * one data packet sent over one wire: every flow crosses 4 wires (incast 2, long-haul 5), hence
  *
  *   hops = flows * ceil(size / payload) * wires,
@@ -65,7 +64,7 @@ struct StandardWork
     uint32_t ackInterval{1};
     Multipath multipath{Multipath::EEcmp};
     CongestionControl control{CongestionControl::None};
-    ns3::FabricTransport transport{ns3::FabricTransport::Roce};
+    Transport transport{Transport::Roce};
     uint64_t seed{0}; //!< of the switches' hash and, where they draw, of their random numbers
 
     Bytes size{16ULL << 20};                          //!< of every flow; at least 1

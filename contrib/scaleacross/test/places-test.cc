@@ -122,7 +122,7 @@ class LonePacketTest : public TestCase
         ClusterHelper cluster(scenario);
         const uint32_t gpus = scenario.cluster.Gpus();
         const Bytes payload(1000);
-        const Bytes wire = payload + scenario.network.headers;
+        const Bytes wire = payload + scenario.network.DataHeaders();
         uint64_t delivered = 0;
         for (Rank to = 0; to < gpus; to++)
         {

@@ -165,8 +165,8 @@ NetworkModel::WireBytes(double messages, double bytes) const
     const double packets =
         messages * std::max(1.0, std::ceil(bytes / static_cast<double>(network.mtu.Count())));
     const double acks = packets / network.ackEvery;
-    return messages * bytes + packets * static_cast<double>(network.headers.Count()) +
-           acks * static_cast<double>(network.ackSize.Count());
+    return messages * bytes + packets * static_cast<double>(network.DataHeaders().Count()) +
+           acks * static_cast<double>(network.AckOnWire().Count());
 }
 
 Duration
@@ -180,7 +180,7 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
     const NetworkPlan& network = m_scenario.network;
     const auto payload =
         static_cast<uint64_t>(std::min(bytes, static_cast<double>(network.mtu.Count())));
-    const Bytes packet = Bytes(payload) + network.headers;
+    const Bytes packet = Bytes(payload) + network.DataHeaders();
     for (const BitRate rate : path.rates)
     {
         latency += SerialisationTime(packet, rate);
@@ -295,7 +295,8 @@ LossyMessages
 NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, double nextAfter) const
 {
     const NetworkPlan& network = m_scenario.network;
-    const double packetBits = static_cast<double>((network.mtu + network.headers).Count()) * 8.0;
+    const double packetBits =
+        static_cast<double>((network.mtu + network.DataHeaders()).Count()) * 8.0;
     LossyMessages messages;
     messages.loss = path.loss;
     messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();

@@ -12,7 +12,7 @@ namespace scaleacross
 std::optional<Infeasible>
 CheckFit(const Scenario& scenario)
 {
-    if (const auto conflict = scenario.network.FindConflict())
+    if (const auto conflict = scenario.FindConflict())
     {
         return Infeasible{"network", conflict->Problem()};
     }

@@ -22,6 +22,24 @@ MayReorder(Multipath multipath)
     return IsSprayed(multipath) || multipath == Multipath::Flowlet;
 }
 
+Bytes
+NetworkPlan::DataHeaders() const
+{
+    return headers.value_or(transport == Transport::Infiniband ? Bytes(28) : Bytes(82));
+}
+
+Bytes
+NetworkPlan::AckOnWire() const
+{
+    return ackSize.value_or(transport == Transport::Infiniband ? Bytes(32) : Bytes(86));
+}
+
+bool
+NetworkPlan::UsesPfc() const
+{
+    return pfc.value_or(transport == Transport::Roce);
+}
+
 QueuePairUse
 NetworkPlan::QueuePairsAt(Tier tier) const
 {
@@ -33,9 +51,70 @@ NetworkPlan::QueuePairsAt(Tier tier) const
             here.outstanding.value_or(outstanding)};
 }
 
+namespace
+{
+
+/// What does not go together with InfiniBand.
+std::optional<ConfigError>
+FindInfinibandConflict(const NetworkPlan& network)
+{
+    const std::string transport = ToString(network.transport);
+    const std::string roce = "set network.transport: " + ToString(Transport::Roce);
+    const uint64_t mtu = network.mtu.Count();
+    if (mtu > 4096 || (mtu & (mtu - 1)) != 0)
+    {
+        return ConfigError("network.mtu",
+                           ExactText(network.mtu) + " is no MTU of " + transport,
+                           "256B, 512B, 1KiB, 2KiB or 4KiB with " + transport,
+                           "");
+    }
+    if (network.multipath == Multipath::EntropyRandom || network.multipath == Multipath::Reps)
+    {
+        return ConfigError("network.multipath",
+                           ToString(network.multipath) +
+                               " gives every packet its own UDP source port, and packets of " +
+                               transport + " have none",
+                           "a multipath that switches decide on, with " + transport,
+                           "a multipath such as " + ToString(Multipath::SprayAdaptive) + ", or " +
+                               roce);
+    }
+    if (network.control == CongestionControl::Hpcc)
+    {
+        return ConfigError("network.control",
+                           "hpcc goes by what switches write into packets, and packets of " +
+                               transport + " have no place for it",
+                           "another control with " + transport,
+                           roce);
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
 std::optional<ConfigError>
 NetworkPlan::FindConflict() const
 {
+    if (transport != Transport::Roce && UsesPfc())
+    {
+        return ConfigError("network.pfc",
+                           "true, and transport " + ToString(transport) + " has no pauses",
+                           "false, or nothing, with " + ToString(transport),
+                           "leave network.pfc out");
+    }
+    if (transport == Transport::Infiniband)
+    {
+        if (auto conflict = FindInfinibandConflict(*this))
+        {
+            return conflict;
+        }
+    }
+    if (transport == Transport::Trimming && recovery == Recovery::GoBackN)
+    {
+        return ConfigError("network.recovery",
+                           "go-back-n sends all again from a packet that was trimmed on",
+                           ToString(Recovery::SelectiveRepeat) + " with " + ToString(transport),
+                           "set network.recovery: " + ToString(Recovery::SelectiveRepeat));
+    }
     if (IsSprayed(multipath) && recovery == Recovery::GoBackN)
     {
         return ConfigError(

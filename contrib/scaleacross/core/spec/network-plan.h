@@ -16,9 +16,12 @@
 namespace scaleacross
 {
 
+/// What carries data between NICs.
 enum class Transport : uint8_t
 {
-    Roce //!< RoCEv2 reliable connection
+    Roce,       //!< RoCEv2 reliable connection
+    Infiniband, //!< InfiniBand reliable connection: credits per virtual lane, nothing is dropped
+    Trimming    //!< Ethernet whose switches cut the payload off what they have no room for
 };
 
 /// Which of several equal paths packets take; how is for the selectors of the packet engine to say.
@@ -116,13 +119,11 @@ struct NetworkPlan
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
-    Bytes mtu{4096}; //!< payload of a full packet, 256 to 9000
-    /// Bytes a data packet adds to its payload on the wire: Ethernet 14 + IPv4 20 + UDP 8 + BTH 12
-    /// + ICRC 4, and FCS + preamble + gap 24.
-    Bytes headers{82};
-    Bytes ackSize{86};    //!< bytes of one ACK on the wire: headers and AETH 4
+    Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
+    std::optional<Bytes> headers; //!< see DataHeaders()
+    std::optional<Bytes> ackSize; //!< see AckOnWire()
     uint32_t ackEvery{4}; //!< data packets per ACK; a message's last packet is always acknowledged
-    bool pfc{true};       //!< lossless by priority flow control
+    std::optional<bool> pfc;         //!< see UsesPfc()
     Bytes leafBuffer{64ULL << 20};   //!< shared packet buffer of a leaf switch
     Bytes spineBuffer{256ULL << 20}; //!< shared packet buffer of a spine; long links need depth
     uint32_t timeoutExponent{14};    //!< retransmission timeout 4.096 us x 2^n, n in [0, 31]
@@ -134,6 +135,19 @@ struct NetworkPlan
     bool keepAtDownPort{false}; //!< packets for a link that is down wait instead of being dropped
     /// ns-3 attributes ("ns3::TypeId::Attribute" -> value) that the packet engine sets.
     std::map<std::string, std::string> ns3Attributes;
+
+    /**
+     * Bytes that a data packet adds to its payload on the wire: `headers` if given, else by the
+     * transport. Ethernet: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, and FCS, preamble and gap
+     * 24: 82. InfiniBand: LRH 8, BTH 12, ICRC 4, VCRC 2, and a delimiter at both ends: 28.
+     */
+    Bytes DataHeaders() const;
+
+    /// Bytes of one ACK on the wire: `ackSize` if given, else those headers and AETH 4.
+    Bytes AckOnWire() const;
+
+    /// Lossless by priority flow control: `pfc` if given, else with RoCE only.
+    bool UsesPfc() const;
 
     /// What holds between GPUs of a tier. Domain: not Tier::Node.
     QueuePairUse QueuePairsAt(Tier tier) const;

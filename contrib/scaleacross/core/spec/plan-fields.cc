@@ -62,7 +62,7 @@ template <>
 const std::vector<std::string>&
 Words<Transport>()
 {
-    static const std::vector<std::string> words = {"roce"};
+    static const std::vector<std::string> words = {"roce", "infiniband", "trimming"};
     return words;
 }
 
@@ -188,9 +188,16 @@ WholeField(const std::string& key,
     return field;
 }
 
-template <class Member>
+/// A row for bytes; `read` maps a Plan to what holds, which may follow from other fields if
+/// `member` has no value.
+template <class Member, class Read>
 PlanField
-BytesField(const std::string& key, Bytes least, Bytes most, const std::string& help, Member member)
+BytesField(const std::string& key,
+           Bytes least,
+           Bytes most,
+           const std::string& help,
+           Member member,
+           Read read)
 {
     PlanField field;
     field.key = key;
@@ -207,8 +214,15 @@ BytesField(const std::string& key, Bytes least, Bytes most, const std::string& h
         }
         member(plan) = value;
     };
-    field.get = [member](const Plan& plan) { return ExactText(member(plan)); };
+    field.get = [read](const Plan& plan) { return ExactText(read(plan)); };
     return field;
+}
+
+template <class Member>
+PlanField
+BytesField(const std::string& key, Bytes least, Bytes most, const std::string& help, Member member)
+{
+    return BytesField(key, least, most, help, member, member);
 }
 
 template <class Member>
@@ -234,9 +248,9 @@ DurationField(const std::string& key, Duration most, const std::string& help, Me
     return field;
 }
 
-template <class Member>
+template <class Member, class Read>
 PlanField
-BoolField(const std::string& key, const std::string& help, Member member)
+BoolField(const std::string& key, const std::string& help, Member member, Read read)
 {
     PlanField field;
     field.key = key;
@@ -245,8 +259,15 @@ BoolField(const std::string& key, const std::string& help, Member member)
     field.set = [key, member](Plan& plan, const std::string& text) {
         member(plan) = At(key, [&] { return ParseBool(text); });
     };
-    field.get = [member](const Plan& plan) { return std::string(member(plan) ? "true" : "false"); };
+    field.get = [read](const Plan& plan) { return std::string(read(plan) ? "true" : "false"); };
     return field;
+}
+
+template <class Member>
+PlanField
+BoolField(const std::string& key, const std::string& help, Member member)
+{
+    return BoolField(key, help, member, member);
 }
 
 // Degrees up to 2^22, the most GPUs of a building: larger ones only cost time to refuse later.
@@ -327,7 +348,8 @@ NetworkFields()
 {
     return {
         WordField("network.transport",
-                  "roce: RoCEv2 reliable connection",
+                  "reliable connections over RoCEv2, over InfiniBand with its credits, or over "
+                  "Ethernet whose switches trim what they have no room for",
                   SCALEACROSS_MEMBER(network.transport)),
         WordField(
             "network.multipath",
@@ -378,24 +400,29 @@ NetworkFields()
                    Bytes(9000),
                    "payload of a full packet",
                    SCALEACROSS_MEMBER(network.mtu)),
-        BytesField("network.headers",
-                   Bytes(0),
-                   Bytes(1024),
-                   "bytes a data packet adds on the wire, preamble and gap included",
-                   SCALEACROSS_MEMBER(network.headers)),
+        BytesField(
+            "network.headers",
+            Bytes(0),
+            Bytes(1024),
+            "bytes a data packet adds on the wire, preamble and gap included; left out, they "
+            "follow from the transport",
+            SCALEACROSS_MEMBER(network.headers),
+            [](const Plan& plan) { return plan.network.DataHeaders(); }),
         BytesField("network.ack_size",
                    Bytes(1),
                    Bytes(1024),
-                   "bytes of an ACK on the wire",
-                   SCALEACROSS_MEMBER(network.ackSize)),
+                   "bytes of an ACK on the wire; left out, they follow from the transport",
+                   SCALEACROSS_MEMBER(network.ackSize),
+                   [](const Plan& plan) { return plan.network.AckOnWire(); }),
         WholeField("network.ack_every",
                    1,
                    1024,
                    "data packets per ACK",
                    SCALEACROSS_MEMBER(network.ackEvery)),
         BoolField("network.pfc",
-                  "lossless by priority flow control",
-                  SCALEACROSS_MEMBER(network.pfc)),
+                  "lossless by priority flow control; left out: true with roce",
+                  SCALEACROSS_MEMBER(network.pfc),
+                  [](const Plan& plan) { return plan.network.UsesPfc(); }),
         BytesField("network.leaf_buffer",
                    Bytes(1ULL << 16),
                    Bytes(1ULL << 44),

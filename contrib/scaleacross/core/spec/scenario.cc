@@ -5,6 +5,8 @@
 #include "core/base/errors.h"
 #include "core/spec/plan-fields.h"
 
+#include <algorithm>
+
 namespace scaleacross
 {
 
@@ -36,10 +38,36 @@ Scenario::Validate() const
     }
     cluster.Validate();
     network.Validate();
+    if (const auto conflict = FindConflict())
+    {
+        throw ConfigError(*conflict);
+    }
     for (size_t i = 0; i < events.size(); i++)
     {
         events[i].Validate("events." + std::to_string(i));
     }
+}
+
+std::optional<ConfigError>
+Scenario::FindConflict() const
+{
+    if (const auto conflict = network.FindConflict())
+    {
+        return conflict;
+    }
+    const auto& links = cluster.crossLinks;
+    const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
+        return !link.pfc;
+    });
+    if (lossy && network.transport != Transport::Roce)
+    {
+        return ConfigError("network.transport",
+                           ToString(network.transport) +
+                               " has no pauses, and a span between buildings says pfc: false",
+                           ToString(Transport::Roce) + " with such spans",
+                           "leave pfc out of cluster.cross");
+    }
+    return std::nullopt;
 }
 
 } // namespace scaleacross

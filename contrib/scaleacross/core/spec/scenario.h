@@ -56,6 +56,9 @@ struct Scenario
     /// plan fits the cluster is not checked here: that is a result (Infeasible), not bad input.
     /// Nor is whether the targets of events exist (CheckEventTargets in core/topology).
     void Validate() const;
+
+    /// What Validate throws if the network does not go with itself or with the cluster.
+    std::optional<ConfigError> FindConflict() const;
 };
 
 } // namespace scaleacross

@@ -124,6 +124,7 @@ PlanColumns()
         {"collective", "network.collective"},
         {"multipath", "network.multipath"},
         {"qps", "network.qps"},
+        {"transport", "network.transport"},
         {"recovery", "network.recovery"},
         {"control", "network.control"},
         {"balance", "network.balance"},

@@ -164,9 +164,14 @@ CREATE INDEX baseline_run ON baseline (run_id);
 /// Plans are filled from their canonical texts, "tp=8 ... recovery=go-back-n ...". Those written
 /// before there was a choice lack the key, and ran what is the default here.
 const char* const g_version2 = R"sql(
+ALTER TABLE plan ADD COLUMN transport TEXT NOT NULL DEFAULT 'roce';
 ALTER TABLE plan ADD COLUMN recovery TEXT NOT NULL DEFAULT 'go-back-n';
 ALTER TABLE plan ADD COLUMN control TEXT NOT NULL DEFAULT 'none';
 ALTER TABLE plan ADD COLUMN balance TEXT NOT NULL DEFAULT 'round-robin';
+UPDATE plan SET transport =
+    substr(text, instr(text, ' transport=') + length(' transport='),
+           instr(substr(text || ' ', instr(text, ' transport=') + length(' transport=')), ' ') - 1)
+WHERE instr(text, ' transport=') > 0;
 UPDATE plan SET recovery =
     substr(text, instr(text, ' recovery=') + length(' recovery='),
            instr(substr(text || ' ', instr(text, ' recovery=') + length(' recovery=')), ' ') - 1)
