@@ -8,16 +8,13 @@ Writes every row to a file as it is measured and goes on from there the next tim
 """
 
 import argparse
-import concurrent.futures
-import hashlib
-import json
 import os
 import pathlib
 import re
-import signal
-import subprocess
 import sys
-import threading
+
+import measuring
+from measuring import COLOURS, InputError, time_text
 
 try:
     import matplotlib
@@ -31,14 +28,8 @@ except ModuleNotFoundError as missing:
 
 HERE = pathlib.Path(__file__).resolve().parent
 ENGINES = ["analytical", "packet"]
-# Hues of Okabe and Ito, which people with any kind of colour vision tell apart.
-COLOURS = ["#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 MARKERS = ["o", "s", "^", "D", "v", "P"]
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
-
-
-class InputError(Exception):
-    """Something is wrong with what the user gave; the text says what, and what to do."""
 
 
 class Program:
@@ -47,12 +38,7 @@ class Program:
     def __init__(self, path, study):
         self.path = path
         self.study = study
-        try:
-            # What is measured holds for this build only: a version stays while one works on it.
-            self.identity = hashlib.sha256(path.read_bytes()).hexdigest()[:12]
-        except OSError as error:
-            raise InputError(f"{path}: cannot be run: {error.strerror}; "
-                             "./scaleacross build makes it") from error
+        self.identity = measuring.program_fingerprint(path)
 
     def collective(self, case):
         """The program's answer to one case: exit code, row or None, and what it complains of."""
@@ -60,26 +46,13 @@ class Program:
                     f"cluster.cross.loss={case['loss']:g}"]
         settings += [f"network.{key}={value}" for key, value in case["network"].items()]
         words = [word for setting in settings for word in ("--set", setting)]
-        try:
-            run = subprocess.run(
-                [self.path, "collective", self.study, "--json", "--engine", case["engine"],
-                 "--op", case["op"], "--group", case["group"], "-b", str(case["bytes"]),
-                 "-e", str(case["bytes"]), "--warmup", "0", "--iterations",
-                 str(case["iterations"]), "--seed", str(case["seed"]),
-                 "--time-limit", "300s", *words],
-                capture_output=True, text=True, check=False)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot be run: {error.strerror}; "
-                             "./scaleacross build makes it") from error
-        said = run.stderr.strip().splitlines()
-        if run.returncode in (-signal.SIGINT, 128 + signal.SIGINT):
-            raise KeyboardInterrupt
-        if run.returncode not in (0, 1, 2):
-            raise InputError(f"{self.path}: ended with {run.returncode}, which is no result" +
-                             (f": {said[-1]}" if said else ""))
-        rows = json.loads(run.stdout) if run.returncode in (0, 1) and run.stdout else []
-        # The first line says what, those after it what is allowed.
-        return run.returncode, rows[0] if rows else None, said[0] if said else ""
+        code, rows, said = measuring.run(
+            [self.path, "collective", self.study, "--json", "--engine", case["engine"],
+             "--op", case["op"], "--group", case["group"], "-b", str(case["bytes"]),
+             "-e", str(case["bytes"]), "--warmup", "0", "--iterations",
+             str(case["iterations"]), "--seed", str(case["seed"]),
+             "--time-limit", "300s", *words])
+        return code, rows[0] if rows else None, said
 
 
 def size_of(text):
@@ -94,14 +67,6 @@ def size_text(size):
         if size % UNITS[unit] == 0:
             return f"{size // UNITS[unit]} {unit}iB"
     return f"{size} B"
-
-
-def time_text(us):
-    """Three significant digits with a unit."""
-    for limit, scale, unit in ((1e3, 1, "us"), (1e6, 1e3, "ms")):
-        if us < limit:
-            return f"{us / scale:#.3g} {unit}".replace(". ", " ")
-    return f"{us / 1e6:#.3g} s".replace(". ", " ")
 
 
 def tick_text(us):
@@ -122,10 +87,7 @@ def transports_of(texts):
 
 def cases_of(options, transports, program):
     """Every combination, quick ones first, so that what is wrong shows early."""
-    try:
-        study = hashlib.sha256(options.study.read_bytes()).hexdigest()[:12]
-    except OSError as error:
-        raise InputError(f"{options.study}: {error.strerror}") from error
+    study = measuring.fingerprint(options.study)
     cases = []
     for size in options.sizes:
         # The mean over more collectives where they are short: losses are rare.
@@ -141,10 +103,6 @@ def cases_of(options, transports, program):
                             "engine": engine, "seed": options.seed,
                             "iterations": 1 if engine == "analytical" else iterations})
     return cases
-
-
-def key_of(case):
-    return json.dumps(case, sort_keys=True)
 
 
 def offered(program, transports, cases):
@@ -164,50 +122,15 @@ def offered(program, transports, cases):
     return found
 
 
-def read_rows(path):
-    """Rows measured before, by case; a line that a kill has cut short is dropped."""
-    rows = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            try:
-                row = json.loads(line)
-                rows[key_of(row["case"])] = row
-            except (json.JSONDecodeError, KeyError):
-                continue
-    return rows
-
-
-def measure(program, cases, path, jobs):
-    """Measures what is missing in the file, and gives the rows of all cases."""
-    rows = read_rows(path)
-    todo = [case for case in cases if key_of(case) not in rows]
-    lock = threading.Lock()
-    with path.open("a") as file, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        def one(case):
-            code, answer, said = program.collective(case)
-            if code == 2:
-                raise InputError(said)
-            row = {"case": case, "time_us": None, "reason": said}
-            if code == 0:
-                row = {"case": case, "time_us": answer["time_us"],
-                       "busbw_GBps": answer["busbw_GBps"],
-                       "retransmissions": answer["network"]["retransmissions"]}
-            with lock:
-                rows[key_of(case)] = row
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                if sys.stderr.isatty():
-                    print(f"\r{len(rows)} of {len(cases)} ", end="", file=sys.stderr)
-        futures = [pool.submit(one, case) for case in todo]
-        try:
-            for future in concurrent.futures.as_completed(futures):
-                future.result()
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
-    if todo and sys.stderr.isatty():
-        print(file=sys.stderr)
-    return [rows[key_of(case)] for case in cases]
+def measured(program, case):
+    """What one case gives: its time, or why there is none."""
+    code, answer, said = program.collective(case)
+    if code == 2:
+        raise InputError(said)
+    if code == 1:
+        return {"time_us": None, "reason": said}
+    return {"time_us": answer["time_us"], "busbw_GBps": answer["busbw_GBps"],
+            "retransmissions": answer["network"]["retransmissions"]}
 
 
 class Results:
@@ -268,10 +191,7 @@ def markdown(results):
 
 def draw(results):
     """One panel per distance and loss: time against size, packets as marks, model as lines."""
-    matplotlib.rcdefaults()
-    matplotlib.rcParams.update({
-        "font.family": "sans-serif", "font.size": 8, "text.parse_math": False,
-        "axes.unicode_minus": False, "svg.fonttype": "none", "svg.hashsalt": "scaleacross"})
+    measuring.prepare(matplotlib)
     options = results.options
     rows, columns = len(options.losses), len(options.distances)
     width, height = 1.95 * columns + 0.5, 1.6 * rows + 1.3
@@ -318,15 +238,6 @@ def draw(results):
     figure.legend(handles=handles, loc="lower center", frameon=False, ncols=len(handles),
                   bbox_to_anchor=(0.5, 0.02 / height))
     return figure
-
-
-def save(figure, path):
-    """Writes the same bytes for the same figure: no dates, no versions."""
-    metadata = {"Date": None, "Creator": None} if path.suffix == ".svg" else {"Software": None}
-    try:
-        figure.savefig(path, dpi=160, metadata=metadata)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
 
 
 def parse(arguments):
@@ -389,11 +300,13 @@ def main(arguments=None):
         program = Program(options.program, options.study)
         transports = transports_of(options.transports)
         transports = offered(program, transports, cases_of(options, transports, program))
-        rows = measure(program, cases_of(options, transports, program), options.rows, options.jobs)
+        cases = cases_of(options, transports, program)
+        rows = measuring.measure(cases, options.rows, options.jobs,
+                                 lambda case: measured(program, case))
         results = Results(rows, options, transports)
         table = csv(results) if options.table and options.table.suffix == ".csv" else (
             markdown(results))
-        save(draw(results), options.output)
+        measuring.save(draw(results), options.output)
         if options.table:
             options.table.write_text(table)
         else:

@@ -11,15 +11,13 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import subprocess
 import sys
+
+import measuring
+from measuring import InputError
 
 HERE = pathlib.Path(__file__).resolve().parent
 OVERHEAD = 82  # bytes of a packet besides its payload
-
-
-class InputError(Exception):
-    """Something is wrong with what the user gave; the text says what, and what to do."""
 
 
 def rate_of(run):
@@ -70,16 +68,11 @@ def read_points(path):
 
 
 def run_point(program, point):
-    command = [program, "fairness", "--json", "--control", point["control"], *point["arguments"]]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise InputError(f"{program}: cannot be run: {error.strerror}; "
-                         "./scaleacross build makes it") from error
-    if run.returncode != 0:
-        raise InputError(f"{point['name']}: {' '.join(map(str, command))} ended with "
-                         f"{run.returncode}: {run.stderr.strip()}")
-    return json.loads(run.stdout)
+    code, answer, said = measuring.run(
+        [program, "fairness", "--json", "--control", point["control"], *point["arguments"]])
+    if code != 0:
+        raise InputError(f"{point['name']}: {said}")
+    return answer
 
 
 def verdict(figure, value, runs):
