@@ -35,15 +35,19 @@ ANY_ORDER = {"network.recovery": "selective-repeat"}
 # No headroom for the length of a span: what arrives over it is not paused, and need not be where
 # the far building takes more than the span brings.
 PFC = {"network.transport": "roce", "network.pfc": "true", "cluster.cross.pfc": "false"}
-INFINIBAND = {"network.transport": "infiniband"}
+# NCCL's default timeout, 4.3 s: packets wait that long for credits of a long span.
+INFINIBAND = {"network.transport": "infiniband", "network.timeout_exponent": "20"}
+LOSSY = {"network.transport": "roce", "network.pfc": "false", **ANY_ORDER}
 TRANSPORTS = {
     "roce-pfc": [{**PFC, **IN_ORDER}, {**PFC, **ANY_ORDER}],
-    "roce-lossy": [{"network.transport": "roce", "network.pfc": "false", **ANY_ORDER}],
+    "roce-lossy": [LOSSY],
+    "roce-lossy-swift": [{**LOSSY, "network.control": "swift"}],
     "infiniband": [{**INFINIBAND, **IN_ORDER}, {**INFINIBAND, **ANY_ORDER}],
     "trimming": [{"network.transport": "trimming", **ANY_ORDER}],
 }
 NAMES = {"roce-pfc": "RoCE, PFC", "roce-lossy": "RoCE, lossy,\nselective repeat",
-         "infiniband": "InfiniBand", "trimming": "trimming"}
+         "roce-lossy-swift": "RoCE, lossy,\nSwift", "infiniband": "InfiniBand",
+         "trimming": "trimming"}
 WORKS = {"all-reduce": "all-reduce of {size} between the buildings", "step": "training step"}
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -125,6 +129,12 @@ def size_text(size):
     return f"{size} B"
 
 
+def loss_text(loss):
+    """'no loss', 'loss 1e-5'."""
+    mantissa, exponent = f"{loss:.3e}".split("e")
+    return f"loss {float(mantissa):g}e{int(exponent)}" if loss else "no loss"
+
+
 def cases_of(options, program):
     """Every combination, one draw of all of them after the other."""
     study = measuring.fingerprint(options.study)
@@ -201,10 +211,11 @@ def csv(results):
         case = row["case"]
         reasons = row["refusals"] + ([row["failed"]] if "failed" in row else [])
         time = row["time_us"]
+        recovery = row.get("settings", {}).get("network.recovery", "")
         lines.append(",".join(
             [case["work"], case["transport"], case["multipath"], f"{case['distance_km']:g}",
-             f"{case['loss']:g}", str(case["bytes"]), str(case["seed"]),
-             row.get("settings", {}).get("network.recovery", ""), "" if time is None else f"{time:.6g}",
+             f"{case['loss']:g}", str(case["bytes"]), str(case["seed"]), recovery,
+             "" if time is None else f"{time:.6g}",
              *[str(row.get(key, "")) for key in counters],
              '"' + "; ".join(reasons).replace('"', '""') + '"' if reasons else ""]))
     return "\n".join(lines) + "\n"
@@ -220,8 +231,8 @@ def markdown(results):
     for work in results.options.works:
         lines = [f"**{title_of(work, results.options)}**", "",
                  "| transport | multipath | " +
-                 " | ".join(f"{distance:g} km, {loss:g}" for distance, loss in results.columns) +
-                 " |", "|---" * (len(results.columns) + 2) + "|"]
+                 " | ".join(f"{distance:g} km, {loss_text(loss)}"
+                            for distance, loss in results.columns) + " |", "|---" * (len(results.columns) + 2) + "|"]
         for transport, multipath in results.lines:
             texts = []
             for column in results.columns:
@@ -286,7 +297,7 @@ def draw(results):
                       color="black", linewidth=0.5)
         for c, column in enumerate(results.columns):
             x = left + c * COLUMN
-            axes.text(x + COLUMN / 2, 0.82, "no loss" if column[1] == 0 else f"loss {column[1]:g}",
+            axes.text(x + COLUMN / 2, 0.82, loss_text(column[1]),
                       ha="center", va="center", fontsize=7)
             best = results.best(work, column)
             for r, line in enumerate(results.lines):
@@ -362,16 +373,17 @@ def parse(arguments):
     parser.add_argument("--works", type=known("work", WORKS), default=",".join(WORKS),
                         help="default: %(default)s")
     parser.add_argument("--transports", type=known("transport", TRANSPORTS),
-                        default=",".join(TRANSPORTS), help="default: %(default)s")
+                        default="roce-pfc,roce-lossy,infiniband,trimming",
+                        help=f"of {', '.join(TRANSPORTS)} (default: %(default)s)")
     parser.add_argument("--multipaths", type=listed(str), default="ecmp,e-ecmp,spray-adaptive,reps",
                         help="words of network.multipath (default: %(default)s)")
     parser.add_argument("--distances", type=listed(float), default="1,100,1000",
                         help="km (default: %(default)s)")
     parser.add_argument("--losses", type=listed(float), default="0,1e-5,1e-4",
                         help="probability that a packet is lost (default: %(default)s)")
-    parser.add_argument("--bytes", type=size_of, default="64M",
+    parser.add_argument("--bytes", type=size_of, default="32M",
                         help="of the all-reduce (default: %(default)s)")
-    parser.add_argument("--seeds", type=int, default=3,
+    parser.add_argument("--seeds", type=int, default=2,
                         help="draws of hashes and losses (default: %(default)s)")
     options = parser.parse_args(arguments)
     if options.output.suffix not in (".svg", ".png"):
