@@ -6,6 +6,9 @@
 
 #include "ns3/config.h"
 #include "ns3/string.h"
+#include "ns3/type-id.h"
+
+#include <regex>
 
 namespace ns3
 {
@@ -69,18 +72,46 @@ ChosenAttributes(const scaleacross::NetworkPlan& network)
     return names;
 }
 
+namespace
+{
+
+/// ns-3 aborts on numbers and times that it cannot read, and takes a time without unit for seconds.
+bool
+IsWellFormed(const std::string& name, const std::string& value)
+{
+    static const std::string kNumber = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?";
+    static const std::map<std::string, std::regex> kForms = {
+        {"ns3::DoubleValue", std::regex(kNumber)},
+        {"ns3::IntegerValue", std::regex("[+-]?[0-9]+")},
+        {"ns3::UintegerValue", std::regex("[0-9]+")},
+        {"ns3::TimeValue", std::regex(kNumber + "(fs|ps|ns|us|ms|s|min|h|d|y)")},
+    };
+    const size_t last = name.rfind("::");
+    TypeId type;
+    TypeId::AttributeInformation attribute;
+    if (last == std::string::npos || !TypeId::LookupByNameFailSafe(name.substr(0, last), &type) ||
+        !type.LookupAttributeByName(name.substr(last + 2), &attribute))
+    {
+        return false;
+    }
+    const auto form = kForms.find(attribute.checker->GetValueTypeName());
+    return form == kForms.end() || std::regex_match(value, form->second);
+}
+
+} // namespace
+
 void
 SetAttributeDefaults(const std::map<std::string, std::string>& attributes,
                      const std::string& prefix)
 {
     for (const auto& [name, value] : attributes)
     {
-        if (!Config::SetDefaultFailSafe(name, StringValue(value)))
+        if (!IsWellFormed(name, value) || !Config::SetDefaultFailSafe(name, StringValue(value)))
         {
             throw scaleacross::ConfigError(
                 prefix + name,
                 "ns-3 has no attribute of that name which takes '" + value + "'",
-                "ns3::TypeId::Attribute with a value of its type",
+                "ns3::TypeId::Attribute with a value of its type, a time with its unit",
                 "list the attributes with an example's --PrintAttributes=ns3::TypeId");
         }
     }
