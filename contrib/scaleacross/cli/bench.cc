@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/field-option.h"
 #include "cli/report-json.h"
 #include "cli/table.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 #include "helper/standard-run.h"
@@ -75,36 +77,6 @@ PeakResidentBytes()
     return static_cast<uint64_t>(Usage().ru_maxrss) * 1024; // Linux counts KiB
 }
 
-/// The row of the table of plan fields that knows the words of an option.
-const PlanField&
-FieldOf(const std::string& key)
-{
-    const PlanField* field = FindPlanField(key);
-    SCALEACROSS_INVARIANT(field != nullptr, key + " is no plan field");
-    return *field;
-}
-
-/// Gives a field of `plan` the value of an option.
-void
-SetField(Plan& plan, const std::string& option, const std::string& key, const std::string& word)
-{
-    try
-    {
-        FieldOf(key).set(plan, word);
-    }
-    catch (const ConfigError& error)
-    {
-        throw ConfigError(option, error.Problem(), error.Allowed(), error.Remedy());
-    }
-}
-
-/// "--control" for "network.control".
-std::string
-OptionOf(const std::string& key)
-{
-    return "--" + key.substr(key.find('.') + 1);
-}
-
 StandardWork
 WorkOf(const BenchCommand& options)
 {
@@ -112,41 +84,24 @@ WorkOf(const BenchCommand& options)
     work.seed = options.seed;
     work.ackInterval = options.ackInterval;
     Plan plan;
-    SetField(plan, "--multipath", "network.multipath", options.multipath);
-    SetField(plan, "--control", "network.control", options.control);
-    SetField(plan, "--transport", "network.transport", options.transport);
+    SetField(plan, "network.multipath", options.multipath);
+    SetField(plan, "network.control", options.control);
+    SetField(plan, "network.transport", options.transport);
     plan.network.recovery = Recovery::SelectiveRepeat; // it serves every other choice
     if (const auto conflict = plan.network.FindConflict())
     {
-        throw ConfigError(OptionOf(conflict->Where()),
-                          conflict->Problem(),
-                          conflict->Allowed(),
-                          conflict->Remedy());
+        throw conflict->At(OptionOf(conflict->Where()));
     }
     work.multipath = plan.network.multipath;
     work.control = plan.network.control;
     work.transport = plan.network.transport;
     if (!options.span.empty())
     {
-        try
-        {
-            SetSpanDelay(work, ParseDuration(options.span));
-        }
-        catch (const ValueError& error)
-        {
-            throw ConfigError("--span", error.Problem(), error.Allowed(), error.Remedy());
-        }
+        SetSpanDelay(work, ParseAt("--span", [&] { return ParseDuration(options.span); }));
     }
     if (!options.size.empty())
     {
-        try
-        {
-            work.size = ParseBytes(options.size);
-        }
-        catch (const ValueError& error)
-        {
-            throw ConfigError("--size", error.Problem(), error.Allowed(), error.Remedy());
-        }
+        work.size = ParseAt("--size", [&] { return ParseBytes(options.size); });
         if (work.size == Bytes())
         {
             throw ConfigError("--size", "0 bytes are no work", "1B or more", "");

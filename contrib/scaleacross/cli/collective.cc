@@ -5,6 +5,7 @@
 #include "cli/message-sizes.h"
 #include "cli/report-json.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/schedule/collective-graph.h"
 
@@ -126,14 +127,7 @@ Measurement::Measurement(const CollectiveCommand& options)
     m_run.seed = m_study.seed;
     if (!options.timeLimit.empty())
     {
-        try
-        {
-            m_run.timeLimit = ParseDuration(options.timeLimit);
-        }
-        catch (const ValueError& error)
-        {
-            throw ConfigError("--time-limit", error.Problem(), error.Allowed(), error.Remedy());
-        }
+        m_run.timeLimit = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
     }
     m_spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
     m_spec.group = WordAt<CollectiveGroup>("--group", options.group, CollectiveGroupWords());

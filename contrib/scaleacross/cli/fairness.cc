@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/field-option.h"
 #include "cli/report-json.h"
 #include "cli/table.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 #include "helper/many-to-one.h"
@@ -48,29 +50,6 @@ const std::map<std::string, std::string> kOwnAttributes = {
     {"ns3::RdmaQueuePair::CongestionOps", "--control"},
 };
 
-/// Parses the text of an option; throws ConfigError with the option's name.
-template <typename Parse>
-auto
-ValueOf(const char* option, const std::string& text, const Parse& parse)
-{
-    try
-    {
-        return parse(text);
-    }
-    catch (const ValueError& error)
-    {
-        throw ConfigError(option, error.Problem(), error.Allowed(), error.Remedy());
-    }
-}
-
-const PlanField&
-ControlField()
-{
-    const PlanField* field = FindPlanField("network.control");
-    SCALEACROSS_INVARIANT(field != nullptr, "network.control is no plan field");
-    return *field;
-}
-
 std::vector<CongestionControl>
 ControlsOf(const FairnessCommand& options)
 {
@@ -78,14 +57,7 @@ ControlsOf(const FairnessCommand& options)
     for (const std::string& word : options.controls)
     {
         Plan plan;
-        try
-        {
-            ControlField().set(plan, word);
-        }
-        catch (const ConfigError& error)
-        {
-            throw ConfigError("--control", error.Problem(), error.Allowed(), error.Remedy());
-        }
+        SetField(plan, "network.control", word);
         controls.push_back(plan.network.control);
     }
     return controls;
@@ -131,12 +103,13 @@ WorkOf(const FairnessCommand& options)
     work.flows = options.flows;
     work.switches = options.switches;
     work.payload = options.payload;
-    work.bitRate = static_cast<uint64_t>(ValueOf("--rate", options.rate, ParseBitRate).Value());
-    work.delay = ValueOf("--delay", options.delay, ParseDuration);
-    work.stagger = ValueOf("--stagger", options.stagger, ParseDuration);
-    work.warmUp = ValueOf("--warm-up", options.warmUp, ParseDuration);
-    work.measured = ValueOf("--measured", options.measured, ParseDuration);
-    work.interval = ValueOf("--interval", options.interval, ParseDuration);
+    work.bitRate = static_cast<uint64_t>(
+        ParseAt("--rate", [&] { return ParseBitRate(options.rate); }).Value());
+    work.delay = ParseAt("--delay", [&] { return ParseDuration(options.delay); });
+    work.stagger = ParseAt("--stagger", [&] { return ParseDuration(options.stagger); });
+    work.warmUp = ParseAt("--warm-up", [&] { return ParseDuration(options.warmUp); });
+    work.measured = ParseAt("--measured", [&] { return ParseDuration(options.measured); });
+    work.interval = ParseAt("--interval", [&] { return ParseDuration(options.interval); });
     work.seed = options.seed;
     for (const auto& [name, value] : AttributesOf(options.settings))
     {
@@ -239,7 +212,7 @@ AddFairness(CLI::App& app, CommandAction& chosen)
     command
         ->add_option("--control",
                      options->controls,
-                     "one or more, separated by commas: " + ControlField().allowed)
+                     "one or more, separated by commas: " + FieldOf("network.control").allowed)
         ->delimiter(',')
         ->required();
     command->add_option("--senders", options->senders, "hosts that send to one")

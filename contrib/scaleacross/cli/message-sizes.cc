@@ -3,6 +3,7 @@
 #include "cli/message-sizes.h"
 
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 
 #include <cmath>
@@ -80,14 +81,7 @@ SizesOf(const SizeOptions& options)
     uint64_t factor = 2;
     if (!options.factor.empty())
     {
-        try
-        {
-            factor = ParseWhole(options.factor, 2, 1U << 20);
-        }
-        catch (const ValueError& error)
-        {
-            throw ConfigError("-f", error.Problem(), error.Allowed(), error.Remedy());
-        }
+        factor = ParseAt("-f", [&] { return ParseWhole(options.factor, 2, 1U << 20); });
     }
     const bool adds = !options.increment.empty();
     const Bytes increment = adds ? SizeAt("-i", options.increment) : Bytes();

@@ -5,6 +5,7 @@
 #include "cli/engines.h"
 #include "cli/report-json.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/explore/outcome.h"
 
@@ -15,21 +16,6 @@ namespace scaleacross
 
 namespace
 {
-
-/// Parses a limit, or explains which option is wrong.
-template <class Parse>
-auto
-LimitAt(const std::string& option, const std::string& text, Parse parse)
-{
-    try
-    {
-        return parse(text);
-    }
-    catch (const ValueError& error)
-    {
-        throw ConfigError(option, error.Problem(), error.Allowed(), error.Remedy());
-    }
-}
 
 /// The last line of what a worker said, for a reason of one line.
 std::string
@@ -90,10 +76,10 @@ WorkerLimits
 LimitsOf(const WorkerOptions& options)
 {
     WorkerLimits limits;
-    limits.wallTime = LimitAt("--time-limit", options.timeLimit, ParseDuration);
+    limits.wallTime = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
     if (!options.memoryLimit.empty())
     {
-        limits.memory = LimitAt("--memory-limit", options.memoryLimit, ParseBytes);
+        limits.memory = ParseAt("--memory-limit", [&] { return ParseBytes(options.memoryLimit); });
     }
     return limits;
 }
