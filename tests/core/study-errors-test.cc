@@ -235,7 +235,7 @@ TEST(StudyErrors, ValuesOfTiers)
            "network: {tiers: {leaf: {mtu: 4KiB}}}",
            "s.yaml:6:26 network.tiers.leaf.'mtu'",
            "not known",
-           "qps, segment, balance or outstanding");
+           "qps, segment, balance, outstanding or window");
     Expect(6,
            "network: {tiers: 4}",
            "s.yaml:6:18 network.tiers",

@@ -96,8 +96,9 @@ TEST(TransferCost, TiersUseTheirQueuePairs)
 TEST(TransferCost, OutstandingSegmentsLimitALongPath)
 {
     // Span of 100 us and four links of 1 us: a round trip of 208 us, and a segment of 64 KiB takes
-    // 5.243 us at 100 Gb/s. 2 queue pairs with 1 segment each may have 128 KiB under way: 1 MiB
-    // takes 8 times 213.243 us. Eight times as many segments are all of the message: no limit.
+    // 16 packets of 4,199.5 bytes with their share of ACKs. 2 queue pairs with 1 segment each may
+    // have 128 KiB under way: the last of the 8 windows of 1 MiB leaves after 7 round trips and
+    // segments. Eight times as many segments are all of the message: no limit.
     Scenario scenario = SmallScenario(2);
     const RankLayout layout = LayoutOf(scenario);
     const auto cost = [&](Rank to) {
@@ -108,7 +109,8 @@ TEST(TransferCost, OutstandingSegmentsLimitALongPath)
     scenario.network.outstanding = 8;
     EXPECT_EQ(cost(4).portSeconds, free.portSeconds);
     scenario.network.outstanding = 1;
-    EXPECT_NEAR(cost(4).portSeconds, 8 * (208e-6 + 65536 * 8 / 100e9), 1e-12);
+    const double segment = 16 * 4199.5 * 8 / 100e9;
+    EXPECT_NEAR(cost(4).portSeconds, 7 * (208e-6 + segment) + 2 * segment, 1e-12);
     // NCCLX's spray mode: the last ACK comes back, then the write that tells goes there.
     scenario.network.balance = Balance::Spray;
     EXPECT_EQ(cost(4).latency.Ps(), free.latency.Ps() + 208'000'000);
@@ -405,12 +407,51 @@ TEST(TransferCost, AllToAllHashesConnections)
     EXPECT_NEAR(cost.cutSeconds, 8 * message * EcmpSlowdown(64, 8), 1e-12);
 }
 
+TEST(TransferCost, WindowsOfQueuePairsLimitALongPath)
+{
+    // As above. Windows of 80 kB are 19 whole packets; 4 queue pairs have 76 x 4,096 bytes under
+    // way, of which the first come back with the ACK of every 4th packet of each, 16 packets in
+    // all: 256 packets take 3 round trips, and the 256 - 3 x 76 = 28 of the last window.
+    Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    scenario.network.qps = 4;
+    scenario.network.segment = Bytes(64 << 10);
+    const auto seconds = [&] {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4).portSeconds;
+    };
+    const double free = seconds();
+    scenario.network.window = Bytes(80'000);
+    const double packet = 4199.5 * 8 / 100e9;
+    EXPECT_NEAR(seconds(), 3 * (208e-6 + 16 * packet) + 28 * packet, 1e-12);
+    // By the tier; one that holds everything is none.
+    scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1].window = Bytes(1 << 20);
+    EXPECT_EQ(seconds(), free);
+}
+
+TEST(TransferCost, ReceiversAdmitWhatALongPathHolds)
+{
+    // As above. 256 KiB are granted, 128 KiB at a time: 1 MiB takes 3 round trips with 32 packets
+    // each, and the 64 packets of the last 256 KiB; and a round trip more for request and grant.
+    Scenario scenario = SmallScenario(2);
+    const RankLayout layout = LayoutOf(scenario);
+    const auto cost = [&] {
+        return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4);
+    };
+    const TransferCost free = cost();
+    scenario.network.admission = Bytes(256 << 10);
+    const double packet = 4199.5 * 8 / 100e9;
+    EXPECT_NEAR(cost().portSeconds, 3 * (208e-6 + 32 * packet) + 64 * packet, 1e-12);
+    EXPECT_EQ(cost().latency.Ps(), free.latency.Ps() + 208'000'000);
+    scenario.network.admission = Bytes(1 << 20);
+    EXPECT_EQ(cost().portSeconds, free.portSeconds);
+}
+
 TEST(TransferCost, WindowsOfAllPeersAreOpenAtOnce)
 {
     // Three peers in three other buildings, 1 MiB each, 16 queue pairs with one segment of 4 KiB
-    // outstanding: a window of 64 KiB, 16 round trips of 2 x 104 us and the 0.33 us of a segment.
-    // They pass at the same time for all peers, in 16 x 208.33 us = 3.33 ms; the NIC needs 3 x 86
-    // us.
+    // outstanding: a window of 64 KiB, of which the last leaves after 15 round trips of 2 x 104 us
+    // and the 0.34 us of a segment. They pass at the same time for all peers, in 3.13 ms; the NIC
+    // needs 3 x 86 us.
     Scenario scenario = SmallScenario(4);
     for (uint32_t a = 0; a < 4; a++)
     {
@@ -431,7 +472,8 @@ TEST(TransferCost, WindowsOfAllPeersAreOpenAtOnce)
         const Phase phase{pattern, RankGroup({{4, 4}}), Bytes(4 << 20)};
         return NetworkModel(scenario, layout).PhaseCost(phase, 0).portSeconds;
     };
-    const double window = 16 * (208e-6 + 4096 * 8 / 100e9);
+    const double segment = 4199.5 * 8 / 100e9;
+    const double window = 15 * (208e-6 + segment) + 16 * segment;
     EXPECT_NEAR(seconds(Pattern::DirectAllToAll), window, 1e-12);
     // Rounds of a ring wait for each other.
     EXPECT_NEAR(seconds(Pattern::RingAllGather), 3 * window, 1e-12);

@@ -92,6 +92,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     UseRecovery(m_fabric,
                 network.recovery,
                 MayReorder(network.multipath) ? network.reorderTolerance : 0);
+    UseAdmission(m_fabric, network.admission, network.GrantSize());
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
     m_transport->SetConnectionFactory(

@@ -15,6 +15,7 @@
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
+#include "ns3/receiver-admission.h"
 #include "ns3/reordering.h"
 #include "ns3/string.h"
 #include "ns3/uinteger.h"
@@ -38,6 +39,7 @@ FabricHelper::FabricHelper()
     m_switchFactory.SetTypeId("ns3::FabricSwitch");
     m_nicFactory.SetTypeId("ns3::RdmaNic");
     m_connectionFactory.SetTypeId("ns3::RdmaConnection");
+    m_admissionFactory.SetTypeId("ns3::ReceiverAdmission");
 }
 
 FabricHelper::~FabricHelper() = default;
@@ -63,7 +65,21 @@ FabricHelper::SetConnectionAttribute(const std::string& name, const AttributeVal
 void
 FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
+    const auto known = std::find_if(m_queuePairAttributes.begin(),
+                                    m_queuePairAttributes.end(),
+                                    [&name](const auto& set) { return set.first == name; });
+    if (known != m_queuePairAttributes.end())
+    {
+        m_queuePairAttributes.erase(known);
+    }
     m_queuePairAttributes.emplace_back(name, value.Copy());
+}
+
+void
+FabricHelper::SetAdmissionAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_admissionFactory.Set(name, value);
+    m_admission = true;
 }
 
 std::string
@@ -129,6 +145,10 @@ FabricHelper::AddNic(Ptr<Node> host)
     Ptr<RdmaNic> nic = m_nicFactory.Create<RdmaNic>();
     nic->SetFabricAddress(static_cast<uint32_t>(m_nics.size()));
     host->AddDevice(nic);
+    if (m_admission)
+    {
+        nic->AggregateObject(m_admissionFactory.Create<ReceiverAdmission>());
+    }
     m_nics.push_back(nic);
     return nic;
 }

@@ -56,6 +56,8 @@ class FabricHelper
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     void SetConnectionAttribute(const std::string& name, const AttributeValue& value);
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
+    /// Of the ReceiverAdmission of NICs that are created from now on.
+    void SetAdmissionAttribute(const std::string& name, const AttributeValue& value);
 
     /// An attribute's value, as text, of queue pairs that are created from now on. Throws
     /// ConfigError if there is no such attribute, or if it was set to what it cannot be.
@@ -170,6 +172,8 @@ class FabricHelper
     ObjectFactory m_switchFactory;
     ObjectFactory m_nicFactory;
     ObjectFactory m_connectionFactory;
+    ObjectFactory m_admissionFactory;
+    bool m_admission{false}; //!< an attribute of it has been set
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_queuePairAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<FabricSwitch>> m_switches;

@@ -114,8 +114,21 @@ UseQueuePairs(FabricHelper& fabric, const QueuePairUse& use)
     const bool split = use.balance == Balance::Split;
     fabric.SetConnectionAttribute("QueuePairs", UintegerValue(use.qps));
     fabric.SetConnectionAttribute("SegmentSize", UintegerValue(split ? 0 : use.segment.Count()));
+    fabric.SetQueuePairAttribute("Window", UintegerValue(use.window.Count()));
     fabric.SetConnectionAttribute("MaxOutstanding", UintegerValue(use.outstanding));
     fabric.SetConnectionAttribute("Notification", StringValue(NotificationOf(use.balance)));
+}
+
+void
+UseAdmission(FabricHelper& fabric, scaleacross::Bytes granted, scaleacross::Bytes grant)
+{
+    const bool asks = granted > scaleacross::Bytes();
+    fabric.SetConnectionAttribute("ClearToSend", BooleanValue(asks));
+    if (asks)
+    {
+        fabric.SetAdmissionAttribute("GrantedBytes", UintegerValue(granted.Count()));
+        fabric.SetAdmissionAttribute("GrantSize", UintegerValue(grant.Count()));
+    }
 }
 
 void

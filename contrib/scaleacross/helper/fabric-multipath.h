@@ -55,6 +55,10 @@ void UseMultipath(FabricHelper& fabric,
 /// Makes the connections that are created from now on use their queue pairs in this way.
 void UseQueuePairs(FabricHelper& fabric, const scaleacross::QueuePairUse& use);
 
+/// Makes the connections that are created from now on ask their receivers, which have `granted`
+/// bytes under way to them in grants of `grant` bytes; 0: they do not ask.
+void UseAdmission(FabricHelper& fabric, scaleacross::Bytes granted, scaleacross::Bytes grant);
+
 /**
  * Makes the queue pairs that are created from now on repair losses in this way. `reorderTolerance`
  * (RdmaQueuePair::ReorderTolerance) is for selective repeat over paths that may change the order;

@@ -28,6 +28,9 @@ StudyAttributes()
         {"ns3::FabricSwitch::Pfc", "network.pfc"},
         {"ns3::FabricSwitch::Trim", "network.transport"},
         {"ns3::FabricWire::Delay", "cluster"},
+        {"ns3::ReceiverAdmission::GrantSize", "network.admission"},
+        {"ns3::ReceiverAdmission::GrantedBytes", "network.admission"},
+        {"ns3::RdmaConnection::ClearToSend", "network.admission"},
         {"ns3::RdmaConnection::MaxOutstanding", "network.outstanding"},
         {"ns3::RdmaConnection::Notification", "network.balance"},
         {"ns3::RdmaConnection::QueuePairs", "network.qps"},
@@ -41,6 +44,7 @@ StudyAttributes()
         {"ns3::RdmaQueuePair::RetransmissionMode", "network.recovery"},
         {"ns3::RdmaQueuePair::RetryCount", "network.retries"},
         {"ns3::RdmaQueuePair::Timeout", "network.timeout_exponent"},
+        {"ns3::RdmaQueuePair::Window", "network.window"},
     };
     return kKeys;
 }

@@ -145,17 +145,58 @@ NetworkModel::PortSeconds(BitRate nic, double messageBytes, const FabricPath& pa
 }
 
 double
+NetworkModel::WindowedSeconds(double bytes,
+                              double window,
+                              double unit,
+                              const FabricPath& path) const
+{
+    if (bytes <= window)
+    {
+        return 0.0;
+    }
+    // The first bytes of the last window leave when all windows before have come back.
+    const double before = std::ceil(bytes / window) - 1.0;
+    const double rate = SlowestRate(path).Value();
+    const double roundTrip = 2.0 * path.propagation.S() + WireBytes(1.0, unit) * 8.0 / rate;
+    return before * roundTrip + WireBytes(1.0, bytes - before * window) * 8.0 / rate;
+}
+
+double
 NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
 {
-    const QueuePairUse use = m_scenario.network.QueuePairsAt(path.tier);
-    if (use.outstanding == 0 || use.balance == Balance::Split)
+    const NetworkPlan& network = m_scenario.network;
+    const QueuePairUse use = network.QueuePairsAt(path.tier);
+    double seconds = 0;
+    if (use.outstanding > 0 && use.balance != Balance::Split) // that has a part per queue pair
     {
-        return 0.0; // split: one part per queue pair is all there is
+        const auto segment = static_cast<double>(use.segment.Count());
+        const double window = segment * use.outstanding * use.qps;
+        seconds = WindowedSeconds(messageBytes, window, segment, path);
     }
-    const auto segment = static_cast<double>(use.segment.Count());
-    const double window = segment * use.outstanding * use.qps;
-    const double roundTrip = 2.0 * path.propagation.S() + segment * 8.0 / SlowestRate(path).Value();
-    return messageBytes > window ? messageBytes / window * roundTrip : 0.0;
+    if (use.window > Bytes())
+    {
+        const auto mtu = static_cast<double>(network.mtu.Count());
+        const double packets =
+            std::max(1.0, std::floor(static_cast<double>(use.window.Count()) / mtu));
+        const double pairs = QueuePairsUsed(messageBytes, path.tier);
+        const double asked = std::min<double>(network.ackEvery, packets);
+        seconds = std::max(
+            seconds,
+            WindowedSeconds(messageBytes, pairs * packets * mtu, pairs * asked * mtu, path));
+    }
+    return seconds;
+}
+
+double
+NetworkModel::AdmissionSeconds(double bytes, const FabricPath& path) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    return network.admission == Bytes()
+               ? 0.0
+               : WindowedSeconds(bytes,
+                                 static_cast<double>(network.admission.Count()),
+                                 static_cast<double>(network.GrantSize().Count()),
+                                 path);
 }
 
 double
@@ -188,6 +229,10 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
     if (network.QueuePairsAt(path.tier).balance == Balance::Spray)
     {
         latency += path.propagation * 2; // the last ACK back, and the write that tells
+    }
+    if (network.admission > Bytes())
+    {
+        latency += path.propagation * 2; // the request, and the grant
     }
     return latency - SerialisationTime(packet, SlowestRate(path));
 }
@@ -351,7 +396,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
         return cost;
     }
     const BitRate nic = std::min(gpu.nicRate, buildings[m_layout.BuildingOf(to)].gpu.nicRate);
-    cost.portSeconds = std::max(PortSeconds(nic, payload, path), WindowSeconds(payload, path));
+    cost.portSeconds = std::max({PortSeconds(nic, payload, path),
+                                 WindowSeconds(payload, path),
+                                 AdmissionSeconds(payload, path)});
     CutLoads loads;
     LoadCuts(loads,
              path,
@@ -453,6 +500,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         // Every connection has its own window: those to several peers are open at once.
         const double peers = direct ? set.count : 1.0;
         windows = std::max(windows, messages / peers * WindowSeconds(part, path));
+        // A receiver admits all that send to it.
+        windows = std::max(windows, messages / peers * AdmissionSeconds(peers * part, path));
         const double out = messages * alone(kind.from);
         if (direct)
         {

@@ -145,8 +145,15 @@ class NetworkModel
     double QueuePairsUsed(double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.
     double PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const;
-    /// Time of a message by what its connection may have outstanding; 0 without such a limit.
+    /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
+    /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
+    /// at the beginning; behind a message whose last bytes are still under way it is not.
+    double WindowedSeconds(double bytes, double window, double unit, const FabricPath& path) const;
+    /// Time of a message by what its connection may have outstanding and its queue pairs'
+    /// windows; 0 without such a limit.
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
+    /// Time of bytes to one NIC by what that grants; 0 without such a limit.
+    double AdmissionSeconds(double bytes, const FabricPath& path) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;

@@ -5,6 +5,8 @@
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 
+#include <algorithm>
+
 namespace scaleacross
 {
 
@@ -40,6 +42,12 @@ NetworkPlan::UsesPfc() const
     return pfc.value_or(transport == Transport::Roce);
 }
 
+Bytes
+NetworkPlan::GrantSize() const
+{
+    return std::min(Bytes(128 << 10), admission);
+}
+
 QueuePairUse
 NetworkPlan::QueuePairsAt(Tier tier) const
 {
@@ -48,7 +56,8 @@ NetworkPlan::QueuePairsAt(Tier tier) const
     return {here.qps.value_or(qps),
             here.segment.value_or(segment),
             here.balance.value_or(balance),
-            here.outstanding.value_or(outstanding)};
+            here.outstanding.value_or(outstanding),
+            here.window.value_or(window)};
 }
 
 namespace

@@ -78,6 +78,7 @@ struct QueuePairUse
     Bytes segment;
     Balance balance;
     uint32_t outstanding;
+    Bytes window;
 };
 
 /// What differs from that for a tier.
@@ -87,6 +88,7 @@ struct QueuePairOverride
     std::optional<Bytes> segment;
     std::optional<Balance> balance;
     std::optional<uint32_t> outstanding;
+    std::optional<Bytes> window;
 };
 
 enum class CollectiveAlgorithm : uint8_t
@@ -116,6 +118,12 @@ struct NetworkPlan
     /// Segments that a queue pair may have sent and not acknowledged; 0 is any number. With qps and
     /// segment it limits what is under way, hence buffers; NCCLX has 128.
     uint32_t outstanding{0};
+    /// Payload that a queue pair may have sent and not acknowledged, in whole packets; 0 is any
+    /// amount. A congestion control may allow less.
+    Bytes window;
+    /// Payload that all senders together may have under way to a NIC, which grants it to them in
+    /// turn; 0: they do not ask.
+    Bytes admission;
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
@@ -148,6 +156,9 @@ struct NetworkPlan
 
     /// Lossless by priority flow control: `pfc` if given, else with RoCE only.
     bool UsesPfc() const;
+
+    /// Payload that one grant of a receiver covers: 128 KiB, or `admission` if that is less.
+    Bytes GrantSize() const;
 
     /// What holds between GPUs of a tier. Domain: not Tier::Node.
     QueuePairUse QueuePairsAt(Tier tier) const;

@@ -3,6 +3,7 @@
 #include "core/spec/plan-fields.h"
 
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 
 #include <algorithm>
@@ -124,21 +125,6 @@ WordOf(E value)
     return Words<E>()[index];
 }
 
-/// Runs a parser, turning what it throws into a ConfigError at `key`.
-template <class Parse>
-auto
-At(const std::string& key, Parse parse)
-{
-    try
-    {
-        return parse();
-    }
-    catch (const ValueError& error)
-    {
-        throw ConfigError(key, error.Problem(), error.Allowed(), error.Remedy());
-    }
-}
-
 /// A row for an enumeration; `member` maps a Plan to the field.
 template <class Member>
 PlanField
@@ -182,7 +168,7 @@ WholeField(const std::string& key,
     field.help = help;
     field.set = [key, least, most, member](Plan& plan, const std::string& text) {
         member(plan) =
-            static_cast<uint32_t>(At(key, [&] { return ParseWhole(text, least, most); }));
+            static_cast<uint32_t>(ParseAt(key, [&] { return ParseWhole(text, least, most); }));
     };
     field.get = [member](const Plan& plan) { return std::to_string(member(plan)); };
     return field;
@@ -204,7 +190,7 @@ BytesField(const std::string& key,
     field.allowed = ExactText(least) + " to " + ExactText(most);
     field.help = help;
     field.set = [key, least, most, member](Plan& plan, const std::string& text) {
-        const Bytes value = At(key, [&] { return ParseBytes(text); });
+        const Bytes value = ParseAt(key, [&] { return ParseBytes(text); });
         if (value < least || value > most)
         {
             throw ConfigError(key,
@@ -234,7 +220,7 @@ DurationField(const std::string& key, Duration most, const std::string& help, Me
     field.allowed = "0s to " + ExactText(most);
     field.help = help;
     field.set = [key, most, member](Plan& plan, const std::string& text) {
-        const Duration value = At(key, [&] { return ParseDuration(text); });
+        const Duration value = ParseAt(key, [&] { return ParseDuration(text); });
         if (value < Duration() || value > most)
         {
             throw ConfigError(key,
@@ -257,7 +243,7 @@ BoolField(const std::string& key, const std::string& help, Member member, Read r
     field.allowed = "true or false";
     field.help = help;
     field.set = [key, member](Plan& plan, const std::string& text) {
-        member(plan) = At(key, [&] { return ParseBool(text); });
+        member(plan) = ParseAt(key, [&] { return ParseBool(text); });
     };
     field.get = [read](const Plan& plan) { return std::string(read(plan) ? "true" : "false"); };
     return field;
@@ -392,6 +378,18 @@ NetworkFields()
                    1024,
                    "segments a queue pair may have sent and not acknowledged; 0: any number",
                    SCALEACROSS_MEMBER(network.outstanding)),
+        BytesField("network.window",
+                   Bytes(0),
+                   Bytes(1ULL << 40),
+                   "payload a queue pair may have sent and not acknowledged, in whole packets; 0B: "
+                   "any amount",
+                   SCALEACROSS_MEMBER(network.window)),
+        BytesField("network.admission",
+                   Bytes(0),
+                   Bytes(1ULL << 40),
+                   "payload that all senders together may have under way to a NIC, which grants it "
+                   "in turn; 0B: they do not ask",
+                   SCALEACROSS_MEMBER(network.admission)),
         WordField("network.collective",
                   "ring over all servers, or hierarchical: inside buildings, across, inside",
                   SCALEACROSS_MEMBER(network.collective)),
@@ -502,7 +500,7 @@ TierField(const PlanField& row, const std::string& tier, Common common, Overridd
     return field;
 }
 
-/// Rows for the tiers' own values of qps, segment, balance and outstanding.
+/// Rows for the tiers' own values of qps, segment, balance, outstanding and window.
 std::vector<PlanField>
 TierFields(const std::vector<PlanField>& network)
 {
@@ -529,6 +527,7 @@ TierFields(const std::vector<PlanField>& network)
         add("network.outstanding",
             SCALEACROSS_MEMBER(network.outstanding),
             &QueuePairOverride::outstanding);
+        add("network.window", SCALEACROSS_MEMBER(network.window), &QueuePairOverride::window);
         ++index;
     }
     return fields;
