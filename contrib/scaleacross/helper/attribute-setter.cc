@@ -46,6 +46,16 @@ AttributeSetter::Switch(const std::string& name, const AttributeValue& value)
 }
 
 void
+AttributeSetter::SwitchPort(const std::string& name, const AttributeValue& value)
+{
+    if (m_chosen.count("ns3::SwitchPort::" + name) + m_chosen.count("ns3::FabricPort::" + name) ==
+        0)
+    {
+        m_fabric.SetSwitchPortAttribute(name, value);
+    }
+}
+
+void
 AttributeSetter::QueuePair(const std::string& name, const AttributeValue& value)
 {
     if (m_chosen.count("ns3::RdmaQueuePair::" + name) == 0)

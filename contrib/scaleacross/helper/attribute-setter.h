@@ -21,6 +21,7 @@ class AttributeSetter
     AttributeSetter(FabricHelper& fabric, const std::set<std::string>& chosen);
 
     void Switch(const std::string& name, const AttributeValue& value);
+    void SwitchPort(const std::string& name, const AttributeValue& value);
     void QueuePair(const std::string& name, const AttributeValue& value);
     void Nic(const std::string& name, const AttributeValue& value);
 

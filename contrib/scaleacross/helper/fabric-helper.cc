@@ -18,6 +18,7 @@
 #include "ns3/receiver-admission.h"
 #include "ns3/reordering.h"
 #include "ns3/string.h"
+#include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -60,6 +61,12 @@ void
 FabricHelper::SetConnectionAttribute(const std::string& name, const AttributeValue& value)
 {
     m_connectionFactory.Set(name, value);
+}
+
+void
+FabricHelper::SetSwitchPortAttribute(const std::string& name, const AttributeValue& value)
+{
+    m_portAttributes.emplace_back(name, value.Copy());
 }
 
 void
@@ -176,8 +183,17 @@ FabricHelper::ConnectPorts(Ptr<FabricPort> a,
     {
         wire->SetAttribute("LossRate", DoubleValue(loss));
     }
-    a->SetDataRate(rate);
-    b->SetDataRate(rate);
+    for (const Ptr<FabricPort>& port : {a, b})
+    {
+        port->SetDataRate(rate);
+        if (DynamicCast<SwitchPort>(port))
+        {
+            for (const auto& [name, value] : m_portAttributes)
+            {
+                port->SetAttribute(name, *value);
+            }
+        }
+    }
     wire->Attach(a, b);
     m_wires.push_back(wire);
     return wire;

@@ -53,6 +53,8 @@ class FabricHelper
     // ------------------------------------------------
 
     void SetSwitchAttribute(const std::string& name, const AttributeValue& value);
+    /// Of ports of switches, when they are connected: SwitchPort and FabricPort.
+    void SetSwitchPortAttribute(const std::string& name, const AttributeValue& value);
     void SetNicAttribute(const std::string& name, const AttributeValue& value);
     void SetConnectionAttribute(const std::string& name, const AttributeValue& value);
     void SetQueuePairAttribute(const std::string& name, const AttributeValue& value);
@@ -174,6 +176,7 @@ class FabricHelper
     ObjectFactory m_connectionFactory;
     ObjectFactory m_admissionFactory;
     bool m_admission{false}; //!< an attribute of it has been set
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_portAttributes;
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_queuePairAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<FabricSwitch>> m_switches;

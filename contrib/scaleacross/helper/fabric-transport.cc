@@ -6,6 +6,7 @@
 #include "fabric-helper.h"
 
 #include "ns3/boolean.h"
+#include "ns3/string.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -28,7 +29,10 @@ struct PacketSizes
 
 constexpr uint32_t kAeth = 4;
 constexpr uint32_t kCnpReserved = 16;
-constexpr uint32_t kTrimThreshold = 8 * 4200;
+constexpr uint32_t kTrimThreshold = 40 * 4200;
+constexpr const char* kTrimRate = "100Gbps";
+/// Ten bytes of data to one of headers and answers where both wait.
+constexpr const char* kTrimQuanta = "0,0,0,41780,0,0,4178,0";
 
 constexpr PacketSizes
 SizesOf(uint32_t header, uint32_t frame, uint32_t least)
@@ -52,10 +56,12 @@ UseTransport(FabricHelper& fabric, Transport transport, const std::set<std::stri
     if (trimming)
     {
         set.Switch("Pfc", BooleanValue(false));
+        set.SwitchPort("Quanta", StringValue(kTrimQuanta));
     }
     set.Switch("Credits", BooleanValue(infiniband));
     set.Switch("Trim", BooleanValue(trimming));
     set.Switch("TrimThreshold", UintegerValue(trimming ? kTrimThreshold : 0));
+    set.Switch("TrimReferenceRate", StringValue(trimming ? kTrimRate : "0bps"));
     set.QueuePair("WindowCountsFlight", BooleanValue(trimming));
     const PacketSizes& sizes = infiniband ? kInfiniband : kEthernet;
     set.Nic("HeaderSize", UintegerValue(sizes.header));

@@ -21,7 +21,9 @@ class FabricHelper;
  * | FabricSwitch::Pfc                 | as it is | as it is: counts for nothing | false           |
  * | FabricSwitch::Credits             | false    | true                         | false           |
  * | FabricSwitch::Trim                | false    | false                        | true            |
- * | FabricSwitch::TrimThreshold       | 0        | 0                            | 33,600          |
+ * | FabricSwitch::TrimThreshold       | 0        | 0                            | 168,000         |
+ * | FabricSwitch::TrimReferenceRate   | 0        | 0                            | 100 Gb/s        |
+ * | FabricPort::Quanta, switches      | as it is | as it is                     | 10 data to 1    |
  * | RdmaQueuePair::WindowCountsFlight | false    | false                        | true            |
  * | RdmaNic::HeaderSize               | 58       | 26                           | 58              |
  * | RdmaNic::FrameSize                | 24       | 2                            | 24              |
@@ -32,9 +34,10 @@ class FabricHelper;
  * Ethernet: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, and FCS, preamble and gap 24. InfiniBand:
  * LRH 8, BTH 12, ICRC 4, VCRC 2, and a delimiter at both ends. An ACK adds AETH 4, a CNP 16 that
  * are reserved; RETH (16) and ImmDt (4) are the same. Worked case: 4,096 bytes of payload, neither
- * first nor last, take 4,178 bytes on the wire with RoCE, 4,124 with InfiniBand. TrimThreshold is 8
- * packets of MaxPacketSize 4,200. Trimming needs UseRecovery(selective repeat), which is a choice
- * of its own. `chosen` names attributes ("ns3::Type::Attribute") that are to be left alone.
+ * first nor last, take 4,178 bytes on the wire with RoCE, 4,124 with InfiniBand. TrimThreshold is
+ * 13 us of queue. Quanta are bytes of the data's priority (3) and of headers and answers (6).
+ * Trimming needs UseRecovery(selective repeat), which is a choice of its own. `chosen` names
+ * attributes ("ns3::Type::Attribute") that are to be left alone.
  */
 void UseTransport(FabricHelper& fabric,
                   scaleacross::Transport transport,

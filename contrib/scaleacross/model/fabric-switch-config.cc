@@ -235,6 +235,12 @@ FabricSwitch::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&FabricSwitch::m_trimThreshold),
                           MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
+            .AddAttribute("TrimReferenceRate",
+                          "If not 0: TrimThreshold is that of a port of this rate, and grows with "
+                          "the rate of the port. 0: it is the same for all ports.",
+                          DataRateValue(DataRate(0)),
+                          MakeDataRateAccessor(&FabricSwitch::m_trimReference),
+                          MakeDataRateChecker())
             .AddAttribute("TrimmedSize",
                           "Bytes that a trimmed packet takes on the wire: 64 of headers and 24 of "
                           "FCS, preamble and gap. Packets that are not longer stay whole.",

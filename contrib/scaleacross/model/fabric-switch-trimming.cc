@@ -8,6 +8,7 @@
 
 #include "ns3/node.h"
 
+#include <algorithm>
 #include <string>
 
 namespace ns3
@@ -39,7 +40,17 @@ FabricSwitch::SetUpTrimming()
                           "0, or at least MaxPacketSize, " + std::to_string(m_maxPacket),
                           "a larger TrimThreshold");
     }
-    m_trimAbove = m_trimThreshold != 0 ? m_trimThreshold : UINT64_MAX;
+    if (m_trimThreshold == 0)
+    {
+        return;
+    }
+    const auto reference = static_cast<double>(m_trimReference.GetBitRate());
+    for (const auto& port : m_ports)
+    {
+        const double scale = reference > 0 ? port->BitsPerSecond() / reference : 1;
+        const double above = static_cast<double>(m_trimThreshold) * scale;
+        port->m_trimAbove = std::max<uint64_t>(m_maxPacket, static_cast<uint64_t>(above));
+    }
 }
 
 bool

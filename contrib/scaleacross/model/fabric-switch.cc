@@ -217,7 +217,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     --packet->hops;
     SwitchPort& egress = *m_ports[ChoosePort(*group, *packet, now)];
     egress.CatchUp(now);
-    if (egress.StaleQueueBytes(packet->priority) + packet->size > m_trimAbove &&
+    if (egress.StaleQueueBytes(packet->priority) + packet->size > egress.m_trimAbove &&
         MayTrim(ingress, *packet))
     {
         Trim(*packet);

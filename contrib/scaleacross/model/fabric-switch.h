@@ -314,7 +314,6 @@ class FabricSwitch : public Object,
     uint64_t m_peak{0};
     uint64_t m_pauses{0};
     uint64_t m_rerouted{0};
-    uint64_t m_trimAbove{UINT64_MAX}; //!< bytes in a queue beyond which packets are trimmed
     uint64_t m_trimmed{0};
     std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
     std::vector<uint64_t> m_headroom; //!< per port, of each lossless priority
@@ -354,6 +353,7 @@ class FabricSwitch : public Object,
     int64_t m_stream{-1}; //!< of port 0, -1 if none was assigned
     bool m_trim{false};
     uint64_t m_trimThreshold{0};
+    DataRate m_trimReference;
     uint32_t m_trimmedSize{0};
     uint8_t m_trimPriority{0};
 

@@ -72,6 +72,7 @@ class SwitchPort : public FabricPort
     void MarkIfCongested(scaleacross::FabricPacket& packet);
 
     FabricSwitch* m_switch{nullptr};
+    uint64_t m_trimAbove{UINT64_MAX}; //!< bytes in a queue beyond which packets are trimmed
     uint32_t m_number{0};
     uint32_t m_leavingSize{0};
     uint16_t m_leavingIngress{0};

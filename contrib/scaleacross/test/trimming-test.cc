@@ -507,6 +507,53 @@ class SprayTest : public TestCase
     }
 };
 
+/**
+ * 20 hosts send a packet of 1,048 bytes to another at once; it is trimmed if more than two packets
+ * would wait. One is sent at once and two wait, 17 are trimmed. With a reference of 100 Gb/s, at
+ * 400 Gb/s eight wait, and 11 are trimmed; at 40 Gb/s it would be 0.8, but the longest packet
+ * always finds room in an empty queue: 18.
+ */
+class ReferenceTest : public TestCase
+{
+  public:
+    ReferenceTest()
+        : TestCase("A threshold by the rate of the port")
+    {
+    }
+
+  private:
+    static uint64_t Trimmed(const std::string& rate, const std::string& reference)
+    {
+        constexpr uint32_t senders = 20;
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetSwitchAttribute("Pfc", BooleanValue(false));
+        fabric.SetSwitchAttribute("MaxPacketSize", UintegerValue(kPacket));
+        fabric.SetSwitchAttribute("Trim", BooleanValue(true));
+        fabric.SetSwitchAttribute("TrimThreshold", UintegerValue(2 * kPacket));
+        fabric.SetSwitchAttribute("TrimReferenceRate", StringValue(reference));
+        fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+        auto centre = BuildStar(fabric, senders + 1, rate, PicoSeconds(kWire));
+        for (uint32_t i = 0; i < senders; ++i)
+        {
+            fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[senders])->Send(Bytes(1000), i);
+        }
+        Simulator::Stop(MicroSeconds(2)); // before any notice is back
+        Simulator::Run();
+        const uint64_t trimmed = centre->GetTrimmed();
+        Simulator::Destroy();
+        return trimmed;
+    }
+
+    void DoRun() override
+    {
+        NS_TEST_ASSERT_MSG_EQ(Trimmed("400Gbps", "0bps"), 17, "the same for all");
+        NS_TEST_ASSERT_MSG_EQ(Trimmed("100Gbps", "100Gbps"), 17, "what it is given for");
+        NS_TEST_ASSERT_MSG_EQ(Trimmed("400Gbps", "100Gbps"), 11, "four times");
+        NS_TEST_ASSERT_MSG_EQ(Trimmed("40Gbps", "100Gbps"), 18, "at least a packet");
+    }
+};
+
 /// Configurations that cannot work are refused before time zero, by name.
 class RefusedTest : public TestCase
 {
@@ -547,6 +594,12 @@ class RefusedTest : public TestCase
                 fabric.SetSwitchAttribute("TrimThreshold", UintegerValue(4199));
             },
             "TrimThreshold");
+        Expect(
+            [](FabricHelper& fabric) {
+                fabric.SetSwitchAttribute("Credits", BooleanValue(true));
+                fabric.SetSwitchAttribute("VlBuffer", UintegerValue(14'000));
+            },
+            "FabricSwitch::Trim");
     }
 };
 
@@ -565,6 +618,7 @@ class TrimmingSuite : public TestSuite
         AddTestCase(new FlightTest(true));
         AddTestCase(new FlightTest(false));
         AddTestCase(new SprayTest);
+        AddTestCase(new ReferenceTest);
         AddTestCase(new RefusedTest);
     }
 };
