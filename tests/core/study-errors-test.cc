@@ -249,12 +249,17 @@ TEST(StudyErrors, CongestionControls)
            "network: {control: bbr}",
            "s.yaml:6:20 network.control",
            "'bbr' is not known",
-           "none, dcqcn, dctcp, swift, timely or hpcc");
+           "none, dcqcn, dctcp, swift, timely, hpcc, nscc or receiver-credit");
     Expect(6,
            "network: {multipath: spray-rr, recovery: selective-repeat, control: hpcc}",
            "s.yaml:6:69 network.control",
            "multipath spray-rr sends packets by different ones",
            "hpcc with one path per queue pair");
+    Expect(6,
+           "network: {control: receiver-credit}",
+           "s.yaml:6:20 network.control",
+           "receiver-credit counts packets one by one",
+           "receiver-credit with selective-repeat");
     Expect(6,
            "network: {control: swift, ns3: {'ns3::RdmaQueuePair::CongestionOps': 'ns3::Dcqcn'}}",
            "s.yaml:6:20 network.control",

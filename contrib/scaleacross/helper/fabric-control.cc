@@ -34,18 +34,23 @@ struct Entry
     const char* type;
     const Marking* marking; //!< null: nothing is marked for it
     bool cnps;
+    bool pulls; //!< it goes by pulls, packet by packet
 };
 
 constexpr Marking kRed{"40Gbps", 5'000, 200'000, 0.01};
 constexpr Marking kStep{"100Gbps", 100'000, 100'000, 1.0};
+/// 4 us of queue to what switches trim at (UseTransport).
+constexpr Marking kWide{"100Gbps", 50'000, 168'000, 1.0};
 
 constexpr Entry kEntries[] = {
-    {CongestionControl::None, "ns3::RdmaCongestionOps", nullptr, false},
-    {CongestionControl::Dcqcn, "ns3::Dcqcn", &kRed, true},
-    {CongestionControl::Dctcp, "ns3::DctcpLike", &kStep, false},
-    {CongestionControl::Swift, "ns3::Swift", nullptr, false},
-    {CongestionControl::Timely, "ns3::Timely", nullptr, false},
-    {CongestionControl::Hpcc, "ns3::Hpcc", nullptr, false},
+    {CongestionControl::None, "ns3::RdmaCongestionOps", nullptr, false, false},
+    {CongestionControl::Dcqcn, "ns3::Dcqcn", &kRed, true, false},
+    {CongestionControl::Dctcp, "ns3::DctcpLike", &kStep, false, false},
+    {CongestionControl::Swift, "ns3::Swift", nullptr, false, false},
+    {CongestionControl::Timely, "ns3::Timely", nullptr, false, false},
+    {CongestionControl::Hpcc, "ns3::Hpcc", nullptr, false, false},
+    {CongestionControl::Nscc, "ns3::Nscc", &kWide, false, false},
+    {CongestionControl::ReceiverCredit, "ns3::ReceiverCredit", &kWide, false, true},
 };
 
 const Entry&
@@ -79,6 +84,10 @@ UseControl(FabricHelper& fabric, CongestionControl control, const std::set<std::
     if (control != CongestionControl::None)
     {
         set.QueuePair("SendCnps", BooleanValue(entry.cnps));
+    }
+    if (entry.pulls)
+    {
+        set.QueuePair("WindowCountsFlight", BooleanValue(true));
     }
     if (entry.marking != nullptr)
     {

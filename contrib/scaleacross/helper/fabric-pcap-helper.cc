@@ -38,6 +38,8 @@ constexpr uint32_t kLow24 = 0xFFFFFF;
 constexpr uint32_t kFirstQueuePair = 2; // 0 and 1 are for management in InfiniBand
 constexpr uint8_t kAcknowledge = 0x11;
 constexpr uint8_t kCnp = 0x81;
+constexpr uint8_t kPull = 0xC0; // RoCEv2 has none; this one is left to manufacturers
+constexpr uint32_t kPullNumber = 4;
 constexpr uint32_t kCnpReserved = 16; // bytes of zeros after the BTH of a CNP
 constexpr uint8_t kNotCapable = 0;
 constexpr uint8_t kCapable = 2;
@@ -118,6 +120,10 @@ class FabricPcapHelper::Capture
             frame.becn = true;
             frame.psn = 0;
             frame.payload = kCnpReserved;
+            break;
+        case PacketKind::Pull:
+            frame.opcode = kPull;
+            frame.payload = kPullNumber;
             break;
         default:
             FillAnswer(frame, packet);

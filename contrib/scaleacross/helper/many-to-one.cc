@@ -6,6 +6,7 @@
 #include "fabric-balance.h"
 #include "fabric-control.h"
 #include "fabric-helper.h"
+#include "fabric-multipath.h"
 
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -89,6 +90,10 @@ class Run
             "MaxPacketSize",
             UintegerValue(m_work.payload + kOverhead +
                           ns3::TelemetryBytes(m_work.control, m_work.switches)));
+        if (m_work.control == CongestionControl::ReceiverCredit)
+        {
+            ns3::UseRecovery(m_fabric, Recovery::SelectiveRepeat, 0);
+        }
         ns3::UseControl(m_fabric, m_work.control, m_work.chosen);
         const ns3::DataRate rate(m_work.bitRate);
         const ns3::Time delay = ToTime(m_work.delay);

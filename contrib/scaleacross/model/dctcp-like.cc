@@ -65,8 +65,8 @@ DctcpLike::IsLimited() const
 void
 DctcpLike::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t)
 {
-    m_acked += ack.packets;
-    m_marked += ack.marked ? ack.packets : 0;
+    m_acked += ack.arrived;
+    m_marked += ack.marked ? ack.arrived : 0;
     if (!IsLimited())
     {
         if (!ack.marked)
@@ -75,8 +75,8 @@ DctcpLike::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t)
         }
         // What was sent before the first mark is the first window.
         m_window = static_cast<double>((state.unacked + ack.packets) * state.mtu);
-        m_acked = ack.packets;
-        m_marked = ack.packets;
+        m_acked = ack.arrived;
+        m_marked = ack.arrived;
         m_windowEnd = ack.next;
     }
     else if (ack.psn >= m_windowEnd && m_acked > 0)

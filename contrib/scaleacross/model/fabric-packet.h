@@ -21,6 +21,7 @@ enum class PacketKind : uint8_t
     RnrNak,  //!< the same, and the receiver was not ready for psn; tag is the code of its timer
     TrimNak, //!< as Ack, but the packet that caused it has come in trimmed: it is missing
     Cnp,     //!< congestion notification: packets of this queue pair have come in marked
+    Pull,    //!< receiver credit: the receiver has asked for psn packets of this queue pair so far
     Foreign, //!< of another stack (IP): carried as it is, tag is its frame
     Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
     Resume,  //!< PFC: go on with priority `pauseClass`
@@ -88,7 +89,8 @@ struct FabricPacket
     bool firstOfMessage : 1;
     bool lastOfMessage : 1;
     bool lost : 1; //!< the wire loses it: drop when it arrives
-    uint8_t pauseClass : 4;
+    uint8_t pauseClass : 3;
+    bool wantsPull : 1; //!< data: it asks for one; TrimNak: one comes that was not asked for
     bool ecnCapable : 1;
     bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked
     bool retransmitted : 1; //!< has been sent before; TrimNak: the packet it answers had

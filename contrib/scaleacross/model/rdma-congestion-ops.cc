@@ -31,6 +31,12 @@ RdmaCongestionOps::WantsTelemetry() const
     return false;
 }
 
+bool
+RdmaCongestionOps::WantsPulls() const
+{
+    return false;
+}
+
 void
 RdmaCongestionOps::Init(RdmaCongestionState&)
 {
@@ -48,6 +54,11 @@ RdmaCongestionOps::OnAck(RdmaCongestionState&, const RdmaAck&, int64_t)
 
 void
 RdmaCongestionOps::OnCnp(RdmaCongestionState&, int64_t)
+{
+}
+
+void
+RdmaCongestionOps::OnPull(RdmaCongestionState&, uint64_t, int64_t)
 {
 }
 

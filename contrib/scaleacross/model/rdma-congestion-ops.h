@@ -27,23 +27,33 @@ struct RdmaCongestionState
     uint32_t wireSize{0}; //!< bytes that a full packet in the middle of a message takes on the wire
     // Kept by the queue pair
     uint64_t unacked{0}; //!< packets sent and not acknowledged; with WindowCountsFlight, under way
+    /// With WantsPulls: packets that wait to be sent, for the first time or again.
+    uint64_t backlog{0};
     // Set by the control; the queue pair starts with the line rate and no window
     uint64_t rate{0};                 //!< bit/s on the wire, more than 0, at most lineRate
     uint64_t windowBytes{UINT64_MAX}; //!< payload; besides the Window of the queue pair
+    bool mayStop{false}; //!< a window of less than a packet stops it; else one may always be sent
+    bool asks{false};    //!< with WantsPulls, by OnSent: the packet asks the receiver for a pull
 };
 
 /// What an ACK or NAK tells a congestion control.
 struct RdmaAck
 {
-    uint64_t packets{0}; //!< newly acknowledged; 0 is possible
-    uint64_t psn{0};     //!< all packets before it have arrived
-    uint64_t next{0};    //!< first PSN that has not been sent, or is to be sent again next
-    bool marked{false};  //!< a packet that it answers was marked on the way
-    bool trimmed{false}; //!< the packet that caused it has come in without its payload
+    uint64_t packets{0}; //!< newly acknowledged, all before them too; 0 is possible
+    /// Newly known to have arrived: with selective repeat those beyond a gap count at once, and
+    /// not again when the gap closes, where `packets` comes in lumps.
+    uint64_t arrived{0};
+    uint64_t lost{0};     //!< packets that it shows to be lost, but for one that was trimmed
+    bool pullOwed{false}; //!< the receiver owes a pull for it that the packet had not asked for
+    uint64_t psn{0};      //!< all packets before it have arrived
+    uint64_t next{0};     //!< first PSN that has not been sent, or is to be sent again next
+    bool marked{false};   //!< a packet that it answers was marked on the way
+    bool trimmed{false};  //!< the packet that caused it has come in without its payload
     /// ps from the start of the packet that caused it until now; -1 if that has been sent more than
     /// once, if it was trimmed, and if the control does not WantRoundTrips.
     int64_t rtt{-1};
-    uint32_t switches{0}; //!< that it has passed on its way
+    int64_t trimmedRtt{-1}; //!< the same if it was trimmed: mostly less, as headers go first
+    uint32_t switches{0};   //!< that it has passed on its way
     /// What the switches have written into the packet that caused it; null if the control does not
     /// WantTelemetry. Valid during the call.
     const scaleacross::TelemetryTrail* trail{nullptr};
@@ -89,6 +99,10 @@ class RdmaCongestionOps : public Object
     /// It goes by RdmaAck::trail; else packets carry none.
     virtual bool WantsTelemetry() const;
 
+    /// It goes by pulls, which the receiving NIC hands out to those of its packets that ask, and
+    /// for those that come in trimmed.
+    virtual bool WantsPulls() const;
+
     /// The queue pair is connected; nothing has been sent.
     virtual void Init(RdmaCongestionState& state);
 
@@ -100,6 +114,10 @@ class RdmaCongestionOps : public Object
 
     /// A congestion notification packet has arrived.
     virtual void OnCnp(RdmaCongestionState& state, int64_t now);
+
+    /// A pull has arrived: the receiver has handed out `number` so far. Some may be lost, or come
+    /// late.
+    virtual void OnPull(RdmaCongestionState& state, uint64_t number, int64_t now);
 
     /// The receiver has reported a gap, or that a packet was trimmed.
     virtual void OnLoss(RdmaCongestionState& state, int64_t now);

@@ -22,6 +22,7 @@ struct RdmaCounters
     uint64_t timeouts{0};
     uint64_t notReady{0}; //!< times the receiver had no buffer and the sender waited
     uint64_t cnpsReceived{0};
+    uint64_t pullsReceived{0};
     // Receiving
     uint64_t deliveredMessages{0};
     uint64_t notified{0};       //!< of them, those that the receiver's software is told of
@@ -34,6 +35,7 @@ struct RdmaCounters
     uint64_t markedPackets{0};  //!< packets that were marked on the way
     uint64_t trimmedPackets{0}; //!< packets that came in without their payload
     uint64_t cnpsSent{0};
+    uint64_t pullsSent{0};
 };
 
 } // namespace scaleacross

@@ -139,6 +139,12 @@ RdmaNic::GetTypeId()
                           UintegerValue(0),
                           MakeUintegerAccessor(&RdmaNic::m_foreignPriority),
                           MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
+            .AddAttribute("PullPriority",
+                          "Priority of the pulls that this NIC hands out to senders with "
+                          "ReceiverCredit; to be set before time zero.",
+                          UintegerValue(6),
+                          MakeUintegerAccessor(&RdmaNic::m_pullPriority),
+                          MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
             .AddAttribute("ForeignQueueSize",
                           "Bytes, as on the wire, that packets of other stacks may wait with here; "
                           "Send refuses what goes beyond (send-queue-full).",
@@ -194,7 +200,7 @@ RdmaNic::IsVisible(const FabricPacket& packet) const
     {
         return false;
     }
-    const RdmaQueuePair& queuePair = *m_queuePairs[packet.queuePair];
+    RdmaQueuePair& queuePair = *m_queuePairs[packet.queuePair];
     return packet.kind == PacketKind::Data ? queuePair.MayDeliver(packet)
                                            : queuePair.MayComplete(packet);
 }
@@ -224,6 +230,8 @@ RdmaNic::DoDispose()
     m_agenda.Clear();
     m_rings = {};
     m_waiting.Clear();
+    m_pulls.Clear();
+    m_pullReady = false;
     NoteEligible();
     m_posted.clear();
     for (const auto& queuePair : m_queuePairs)
@@ -376,6 +384,10 @@ RdmaNic::Append(Ring& ring, RdmaQueuePair* queuePair)
 FabricPacket*
 RdmaNic::Pull(uint8_t priority, int64_t start)
 {
+    if (m_pullReady && priority == m_pullPriority)
+    {
+        return StartPull(start);
+    }
     Ring& ring = m_rings[priority];
     RdmaQueuePair* queuePair = ring.head;
     if (priority == m_foreignReady)
@@ -428,7 +440,8 @@ RdmaNic::WaitUntilEligible(RdmaQueuePair* queuePair)
 void
 RdmaNic::NoteEligible()
 {
-    SetNextEligible(m_waiting.Empty() ? kNever : m_waiting.Front().time);
+    const int64_t waiting = m_waiting.Empty() ? kNever : m_waiting.Front().time;
+    SetNextEligible(m_pullReady ? waiting : std::min(waiting, m_pulls.Due()));
 }
 
 void
@@ -440,6 +453,11 @@ RdmaNic::AdmitEligible(int64_t now)
         queuePair->m_waiting = false;
         Append(m_rings[queuePair->GetPriority()], queuePair);
         SetPullable(queuePair->GetPriority(), true);
+    }
+    if (!m_pullReady && m_pulls.Due() <= now)
+    {
+        m_pullReady = true;
+        SetPullable(m_pullPriority, true);
     }
     NoteEligible();
 }
@@ -497,7 +515,9 @@ RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
 void
 RdmaNic::UpdatePullable(uint8_t priority)
 {
-    SetPullable(priority, m_rings[priority].head != nullptr || priority == m_foreignReady);
+    SetPullable(priority,
+                m_rings[priority].head != nullptr || priority == m_foreignReady ||
+                    (m_pullReady && priority == m_pullPriority));
 }
 
 void
@@ -562,7 +582,7 @@ RdmaNic::HandleAlarm(int64_t now)
     {
         queuePair->ShowPosted();
         UpdateActive(queuePair);
-        queuePair->RunTimerIfDown(now);
+        queuePair->RunTimerIfHeldUp(now);
     }
     m_foreign.ShowPosted();
     if (m_foreignReady == kNoPriority && m_foreign.IsReady())
@@ -692,6 +712,10 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
     m_arrivedTrail = packet->telemetry ? scaleacross::DetachTrail(*packet) : nullptr;
     const FabricPacket copy = *packet;
     PacketPool::Return(packet);
+    if (m_pulling)
+    {
+        NoteLineUsed(copy, now);
+    }
     RdmaQueuePair& queuePair = *m_queuePairs[copy.queuePair];
     if (copy.kind == PacketKind::Data)
     {
@@ -704,6 +728,10 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
         if (copy.kind == PacketKind::Cnp)
         {
             queuePair.HandleCnp(now);
+        }
+        else if (copy.kind == PacketKind::Pull)
+        {
+            queuePair.HandlePull(copy, now);
         }
         else
         {

@@ -7,6 +7,7 @@
 #include "fabric-port.h"
 #include "foreign-queue.h"
 #include "pacing-queue.h"
+#include "pull-pacer.h"
 #include "rdma-counters.h"
 #include "telemetry.h"
 
@@ -26,8 +27,9 @@ class RdmaQueuePair;
  * with a rate of its own takes its turn when its next packet is due (RatePacer); those due at the
  * same time, in the order of their numbers. Nothing is queued but control packets: a data packet
  * comes into being when its first bit leaves. The NIC takes in whatever arrives at line rate and
- * obeys pause frames. Behind a switch with Credits it has that switch's buffer for every virtual
- * lane, and gives it back as packets come in.
+ * obeys pause frames. Pulls, which ReceiverCredit's senders go by, leave when they are due
+ * (PullPacer), after the ACKs of their priority (PullPriority). Behind a switch with Credits it has
+ * that switch's buffer for every virtual lane, and gives it back as packets come in.
  *
  * Bytes on the wire of a data packet, by default those of RoCEv2: payload + 14 Ethernet + 20 IPv4 +
  * 8 UDP + 12 BTH + 4 ICRC (HeaderSize 58) + 24 for preamble, FCS and gap (FrameSize) + 16 RETH on
@@ -160,6 +162,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     scaleacross::TelemetryTrail* TakeArrivedTrail();
     scaleacross::FabricPacket* NewCnp();
     void SendControl(scaleacross::FabricPacket* packet, int64_t now);
+    /// This NIC owes the sender of a queue pair one more pull.
+    void AskPull(const RdmaQueuePair& queuePair, int64_t now);
 
   private:
     static constexpr uint8_t kNoPriority = 255;
@@ -180,6 +184,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void Departed() override;
     void DoLinkChanged(bool up, int64_t now) override;
     scaleacross::FabricPacket* PullForeign(int64_t start);
+    scaleacross::FabricPacket* StartPull(int64_t start);
+    void NoteLineUsed(const scaleacross::FabricPacket& packet, int64_t now);
     void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
     bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);
     void UpdatePullable(uint8_t priority);
@@ -201,6 +207,10 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t m_timers{0};                        //!< of queue pairs that run
     uint8_t m_foreignReady{kNoPriority};         //!< priority of foreign packets if some may start
     bool m_foreignTurn{false};                   //!< the last packet of that priority was foreign
+    scaleacross::PullPacer m_pulls;              //!< owed to those who send to this NIC
+    bool m_pulling{false};                       //!< there have been some
+    bool m_pullReady{false};                     //!< one may start now
+    uint8_t m_pullPriority{0};
     scaleacross::TelemetryPool m_trails;
     scaleacross::TelemetryTrail* m_arrivedTrail{nullptr};
     uint64_t m_dataSent{0};

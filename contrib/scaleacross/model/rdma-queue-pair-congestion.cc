@@ -45,11 +45,35 @@ RdmaQueuePair::SetUpCongestionControl()
     {
         m_timesPackets = m_control->WantsRoundTrips();
         m_telemetry = m_control->WantsTelemetry();
+        m_pulls = m_control->WantsPulls();
+        CheckPulls();
         m_sendTimes.Reset(m_next);
         m_congestion.wireSize += m_telemetry ? scaleacross::kTelemetryHeader : 0;
         m_control->Init(m_congestion);
         ApplyWindow();
     }
+}
+
+void
+RdmaQueuePair::CheckPulls() const
+{
+    if (m_pulls && (m_mode != SelectiveRepeat || !m_countFlight))
+    {
+        throw ConfigError(Describe() + " CongestionOps",
+                          m_control->GetName() + " counts packets one by one, and " +
+                              (m_mode == SelectiveRepeat ? "WindowCountsFlight is false"
+                                                         : "RetransmissionMode is GoBackN"),
+                          "RetransmissionMode SelectiveRepeat and WindowCountsFlight",
+                          "set them for the queue pairs of both ends");
+    }
+}
+
+uint64_t
+RdmaQueuePair::Backlog() const
+{
+    const Message* last = m_visible > 0 ? &m_messages[m_visible - 1] : nullptr;
+    const uint64_t end = last != nullptr ? last->firstPsn + last->packets : m_next;
+    return end - m_next + m_selective.Waiting();
 }
 
 void
@@ -64,17 +88,23 @@ RdmaQueuePair::AdvanceControl(int64_t now)
 void
 RdmaQueuePair::ApplyWindow()
 {
-    m_allowed = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, 1, m_windowLimit);
+    const uint64_t least = m_congestion.mayStop ? 0 : 1;
+    m_allowed = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, least, m_windowLimit);
 }
 
 void
-RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
+RdmaQueuePair::Pace(FabricPacket& packet, int64_t start)
 {
     if (m_control)
     {
         AdvanceControl(start);
         m_congestion.unacked = UnderWay(m_una) - 1;
+        if (m_pulls)
+        {
+            m_congestion.backlog = Backlog();
+        }
         m_control->OnSent(m_congestion, packet.size, start);
+        packet.wantsPull = m_congestion.asks;
         if (m_timesPackets)
         {
             m_sendTimes.Note(packet.psn, start);
@@ -93,24 +123,43 @@ RdmaQueuePair::Pace(const FabricPacket& packet, int64_t start)
 }
 
 void
-RdmaQueuePair::TellAck(const FabricPacket& packet, uint64_t psn, uint64_t cause, int64_t now)
+RdmaQueuePair::TellAck(const FabricPacket& packet, RdmaAck& ack, uint64_t cause, int64_t now)
 {
-    RdmaAck ack;
-    ack.packets = psn - m_una;
-    ack.psn = psn;
     ack.next = m_next;
     ack.marked = packet.ecnMarked;
     ack.trimmed = packet.kind == scaleacross::PacketKind::TrimNak;
+    ack.pullOwed = ack.trimmed && packet.wantsPull;
     ack.switches = m_nic->HopsOf(packet);
     ack.trail = m_nic->ArrivedTrail();
     if (m_timesPackets)
     {
         const int64_t start = m_sendTimes.StartOf(cause);
-        ack.rtt = start == scaleacross::SendTimes::kNone || ack.trimmed ? -1 : now - start;
-        m_sendTimes.AdvanceTo(psn);
+        const int64_t rtt = start == scaleacross::SendTimes::kNone ? -1 : now - start;
+        (ack.trimmed ? ack.trimmedRtt : ack.rtt) = rtt;
+        m_sendTimes.AdvanceTo(ack.psn);
     }
-    m_congestion.unacked = UnderWay(psn);
+    m_congestion.unacked = UnderWay(ack.psn);
     m_control->OnAck(m_congestion, ack, now);
+}
+
+void
+RdmaQueuePair::HandlePull(const FabricPacket& packet, int64_t now)
+{
+    if (!m_pulls || m_state != State::ReadyToSend)
+    {
+        return;
+    }
+    ++m_counters.pullsReceived;
+    AdvanceControl(now);
+    m_congestion.unacked = UnderWay(m_una);
+    m_control->OnPull(m_congestion, packet.psn, now);
+    ApplyWindow();
+    m_retries = 0; // the path works
+    if (!m_heldBack)
+    {
+        RestartTimer(now);
+    }
+    UpdateSending();
 }
 
 void

@@ -21,6 +21,10 @@ using scaleacross::RdmaDelivery;
 void
 RdmaQueuePair::PostReceive(uint32_t count)
 {
+    if (m_nic != nullptr)
+    {
+        m_nic->BringUpToDate(); // what came before must not find them
+    }
     const uint64_t posted = m_receiver.PostedReceives() + count;
     if (m_state == State::Reset || posted > m_receiveQueueDepth)
     {
@@ -38,6 +42,7 @@ RdmaQueuePair::PostReceive(uint32_t count)
 uint64_t
 RdmaQueuePair::GetPostedReceives() const
 {
+    m_nic->BringUpToDate();
     return m_receiver.PostedReceives();
 }
 
@@ -62,6 +67,11 @@ RdmaQueuePair::HandleData(const FabricPacket& packet, int64_t now)
     {
         Answer(answer, packet, now);
     }
+    if (m_pulls && (packet.wantsPull || answer == RdmaAnswer::TrimNak))
+    {
+        m_pullEntropy = packet.ownEntropy ? packet.entropy : m_pullEntropy;
+        m_nic->AskPull(*this, now);
+    }
     if (!m_receiver.Delivered().empty())
     {
         Deliver();
@@ -77,6 +87,7 @@ RdmaQueuePair::Answer(RdmaAnswer answer, const FabricPacket& packet, int64_t now
                     : answer == RdmaAnswer::TrimNak ? PacketKind::TrimNak
                                                     : PacketKind::RnrNak;
     control->retransmitted = packet.retransmitted && answer == RdmaAnswer::TrimNak;
+    control->wantsPull = m_pulls && answer == RdmaAnswer::TrimNak && !packet.wantsPull;
     control->psn = m_receiver.Expected();
     control->tag = answer == RdmaAnswer::RnrNak ? m_rnrTimer : packet.psn;
     control->ecnMarked = m_echo;
@@ -107,6 +118,15 @@ RdmaQueuePair::Deliver()
         }
     }
     delivered.clear();
+}
+
+void
+RdmaQueuePair::FillPull(FabricPacket& packet)
+{
+    ++m_counters.pullsSent;
+    Address(packet);
+    packet.entropy = m_pullEntropy != 0 ? m_pullEntropy : m_entropy;
+    packet.psn = ++m_pulled;
 }
 
 void

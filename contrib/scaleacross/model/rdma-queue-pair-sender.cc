@@ -126,12 +126,18 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     const uint64_t cause = notReady ? psn : PsnNear(packet.tag, m_una);
     bool progress = psn > m_una;
     bool loss = packet.kind == PacketKind::Nak && !selective;
-    if (selective && !notReady)
+    RdmaAck ack;
+    ack.psn = psn;
+    ack.packets = ack.arrived = psn - m_una;
+    if (selective)
     {
+        // Of a packet that was refused nothing can be said but that it has to come again.
         const auto finding = trimmed ? m_selective.Trimmed(psn, cause, m_next, packet.retransmitted)
-                                     : m_selective.Answered(psn, cause, m_next);
+                                     : m_selective.Answered(psn, notReady ? m_next : cause, m_next);
         progress = finding.progress || trimmed; // the path works, and nothing is left to guess
         loss = finding.lost > 0;
+        ack.arrived = finding.arrived;
+        ack.lost = trimmed ? 0 : finding.lost;
         Found(finding);
     }
     if (m_entropyOps && !notReady)
@@ -149,7 +155,7 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
     if (m_control)
     {
         AdvanceControl(now);
-        TellAck(packet, psn, cause, now);
+        TellAck(packet, ack, cause, now);
         if (loss)
         {
             m_control->OnLoss(m_congestion, now);
@@ -273,7 +279,8 @@ RdmaQueuePair::HoldBack(uint64_t timerCode, int64_t now)
 void
 RdmaQueuePair::RestartTimer(int64_t now)
 {
-    SetDeadline(m_sentUpTo > m_una && m_timeout != 0 ? now + m_timeout : kNever);
+    const bool waits = m_sentUpTo > m_una || (m_pulls && Backlog() > 0);
+    SetDeadline(waits && m_timeout != 0 ? now + m_timeout : kNever);
 }
 
 void
@@ -308,8 +315,8 @@ RdmaQueuePair::UpdateWindow()
         return;
     }
     // Packets that asked for no answer may have arrived long since. If no answer is to come that
-    // could say so, the window must not wait for one.
-    const bool unanswered = m_ackInterval > 1 && m_asked == kNothing && m_next > m_una;
+    // could say so, the window must not wait for one. Pulls come without.
+    const bool unanswered = m_ackInterval > 1 && m_asked == kNothing && m_next > m_una && !m_pulls;
     if (m_countFlight)
     {
         const uint64_t elsewhere = m_selective.NotUnderWay();
@@ -372,7 +379,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         ApplyWindow();
     }
     UpdateSending();
-    RunTimerIfDown(now);
+    RunTimerIfHeldUp(now);
 }
 
 void
@@ -382,13 +389,14 @@ RdmaQueuePair::LinkChanged(bool up, int64_t now)
     {
         SetDeadline(kNever); // it starts when the first packet leaves
     }
-    RunTimerIfDown(now);
+    RunTimerIfHeldUp(now);
 }
 
 void
-RdmaQueuePair::RunTimerIfDown(int64_t now)
+RdmaQueuePair::RunTimerIfHeldUp(int64_t now)
 {
-    if (m_deadline == kNever && m_visible > 0 && m_timeout != 0 && !m_nic->IsLinkUp())
+    const bool heldUp = !m_nic->IsLinkUp() || (m_pulls && !CanSend());
+    if (m_deadline == kNever && m_visible > 0 && m_timeout != 0 && heldUp)
     {
         SetDeadline(now + m_timeout);
     }

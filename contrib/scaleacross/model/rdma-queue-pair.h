@@ -23,6 +23,7 @@
 #include "ns3/traced-callback.h"
 #include "ns3/type-id.h"
 
+#include <algorithm>
 #include <deque>
 #include <string>
 #include <vector>
@@ -210,11 +211,15 @@ class RdmaQueuePair : public Object
     void HandleData(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleAck(const scaleacross::FabricPacket& packet, int64_t now);
     void HandleCnp(int64_t now);
+    void HandlePull(const scaleacross::FabricPacket& packet, int64_t now);
+    /// One more packet is asked of the other end: fills in what tells it.
+    void FillPull(scaleacross::FabricPacket& packet);
     void HandleTimeout(int64_t now);
     /// The wire of its NIC has broken, or is back.
     void LinkChanged(bool up, int64_t now);
-    /// While the wire of its NIC is down, what waits for it has its timer running.
-    void RunTimerIfDown(int64_t now);
+    /// While the wire of its NIC is down, and while it waits for pulls, its timer runs although
+    /// nothing is under way.
+    void RunTimerIfHeldUp(int64_t now);
 
     /// ps; the next packet may start then or later. 0: at any time.
     int64_t Eligible() const
@@ -235,6 +240,10 @@ class RdmaQueuePair : public Object
      */
     bool MayComplete(const scaleacross::FabricPacket& packet) const
     {
+        if (packet.kind == scaleacross::PacketKind::Pull)
+        {
+            return false;
+        }
         if (packet.kind != scaleacross::PacketKind::Ack &&
             packet.kind != scaleacross::PacketKind::TrimNak)
         {
@@ -249,18 +258,25 @@ class RdmaQueuePair : public Object
     }
 
     /**
-     * Handling this data packet may call back to a user, as it may complete a message. May be asked
-     * as long before as the packet is on the wire. With go-back-N only last packets complete
-     * messages. With selective repeat one that fills a gap may: a repetition; one that comes while
-     * there is a gap; and, if the network is known to change the order (ReorderTolerance), any. One
-     * that has been trimmed delivers nothing.
+     * Handling this data packet may call back to a user, as it may complete a message. To be asked
+     * once about every packet in the order in which they are put on the wire to here. The last
+     * packet of a message may; with selective repeat also one that fills a gap, but only if the
+     * last packet of a message that has not been delivered is here or comes before it. One that
+     * has been trimmed delivers nothing.
      */
-    bool MayDeliver(const scaleacross::FabricPacket& packet) const
+    bool MayDeliver(const scaleacross::FabricPacket& packet)
     {
-        return !packet.trimmed &&
-               (packet.lastOfMessage ||
-                (m_mode == SelectiveRepeat &&
-                 (packet.retransmitted || m_reorderTolerance > 0 || m_receiver.HasGap())));
+        if (packet.trimmed)
+        {
+            return false;
+        }
+        const uint64_t expected = m_receiver.Expected();
+        if (packet.lastOfMessage)
+        {
+            m_lastOnWay = std::max(m_lastOnWay, scaleacross::PsnNear(packet.psn, expected) + 1);
+            return true;
+        }
+        return m_lastOnWay > expected && m_mode == SelectiveRepeat;
     }
 
     bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
@@ -306,12 +322,14 @@ class RdmaQueuePair : public Object
 
     // Congestion
     void SetUpCongestionControl();
+    void CheckPulls() const;
     void AdvanceControl(int64_t now);
     void ApplyWindow();
-    void Pace(const scaleacross::FabricPacket& packet, int64_t start);
+    void Pace(scaleacross::FabricPacket& packet, int64_t start);
+    uint64_t Backlog() const;
     void NoteMark(int64_t now);
     void TellAck(const scaleacross::FabricPacket& packet,
-                 uint64_t psn,
+                 RdmaAck& ack,
                  uint64_t cause,
                  int64_t now);
 
@@ -351,12 +369,17 @@ class RdmaQueuePair : public Object
     uint64_t m_windowLimit{0};  //!< packets, by attribute
     bool m_timesPackets{false}; //!< the control wants round trips
     bool m_telemetry{false};    //!< data packets carry telemetry
+    bool m_pulls{false};        //!< the control goes by pulls, and the other end's as well
     scaleacross::SendTimes m_sendTimes;
 
     // Receiver
     scaleacross::RdmaReceiver m_receiver{m_counters};
     bool m_echo{false};   //!< a marked packet has come in since the last ACK
     int64_t m_nextCnp{0}; //!< ps: no CNP before
+    /// PSN after the furthest last packet of a message that has been put on the wire to here.
+    uint64_t m_lastOnWay{0};
+    uint64_t m_pulled{0};      //!< pulls sent
+    uint16_t m_pullEntropy{0}; //!< of the last packet that had one of its own
     int64_t m_cnpInterval{0};
 
     // Both

@@ -119,12 +119,6 @@ class RdmaReceiver
         return m_expected;
     }
 
-    /// True if packets beyond the expected one are kept.
-    bool HasGap() const
-    {
-        return !m_ahead.Empty();
-    }
-
   private:
     /// What has to be known of a packet when its turn comes.
     struct Part

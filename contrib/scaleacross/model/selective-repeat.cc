@@ -21,6 +21,7 @@ SelectiveRepeat::Answered(uint64_t cumulative, uint64_t cause, uint64_t next)
 {
     Finding finding;
     finding.progress = cumulative > m_una;
+    const uint64_t knownBefore = m_una + m_arrived.Count();
     m_una = cumulative;
     m_judged = std::max(m_judged, cumulative);
     m_arrived.AdvanceTo(cumulative);
@@ -32,6 +33,7 @@ SelectiveRepeat::Answered(uint64_t cumulative, uint64_t cause, uint64_t next)
     {
         m_trimmed.AdvanceTo(cumulative);
     }
+    finding.arrived = m_una + m_arrived.Count() - knownBefore;
     if (cause >= next) // never sent: says nothing
     {
         TidyLost();
@@ -41,7 +43,9 @@ SelectiveRepeat::Answered(uint64_t cumulative, uint64_t cause, uint64_t next)
     // was refused later would say so.
     if (cause > cumulative)
     {
-        finding.progress = m_arrived.Set(cause) || finding.progress;
+        const bool fresh = m_arrived.Set(cause);
+        finding.progress = fresh || finding.progress;
+        finding.arrived += fresh ? 1 : 0;
         m_toRepeat.Clear(cause);
     }
     if (m_arrived.Empty() && m_repetitions.empty() && m_lost.empty())

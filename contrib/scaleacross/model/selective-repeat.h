@@ -49,6 +49,7 @@ class SelectiveRepeat
         bool progress{false};  //!< a packet is known to have arrived that was not before
         uint64_t lost{0};      //!< packets found lost just now
         uint64_t firstLost{0}; //!< the first of them
+        uint64_t arrived{0};   //!< packets that are newly known to have arrived
     };
 
     void Start(uint64_t firstPsn, uint64_t tolerance);
@@ -84,6 +85,12 @@ class SelectiveRepeat
     uint64_t NotUnderWay() const
     {
         return m_arrived.Count() + m_toRepeat.Count();
+    }
+
+    /// Packets that wait to be sent again.
+    uint64_t Waiting() const
+    {
+        return m_toRepeat.Count();
     }
 
     /// Packets known to have arrived beyond the first that has not.

@@ -174,7 +174,7 @@ Swift::Decrease(double factor, int64_t now)
 void
 Swift::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t now)
 {
-    m_timeouts = ack.packets > 0 ? 0 : m_timeouts;
+    m_timeouts = ack.arrived > 0 ? 0 : m_timeouts;
     if (ack.rtt < 0)
     {
         return;
@@ -192,7 +192,7 @@ Swift::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t now)
     m_useful = std::max(1.0, static_cast<double>(state.lineRate) * target / 8e12 / state.wireSize);
     if (delay < target)
     {
-        const auto packets = static_cast<double>(ack.packets);
+        const auto packets = static_cast<double>(ack.arrived);
         m_window += m_window >= 1 ? m_ai * packets / m_window : m_ai * packets;
     }
     else if (MayDecrease(now))

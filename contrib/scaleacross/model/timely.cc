@@ -143,7 +143,7 @@ Timely::Init(RdmaCongestionState& state)
 void
 Timely::OnAck(RdmaCongestionState& state, const RdmaAck& ack, int64_t)
 {
-    m_bytes += ack.packets * state.mtu;
+    m_bytes += ack.arrived * state.mtu;
     if (ack.rtt < 0)
     {
         return;

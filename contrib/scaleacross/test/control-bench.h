@@ -35,6 +35,7 @@ struct ControlBench
     {
         ns3::RdmaAck ack;
         ack.packets = 1;
+        ack.arrived = 1;
         ack.psn = ++acked;
         ack.next = acked + unacked;
         ack.marked = marked;

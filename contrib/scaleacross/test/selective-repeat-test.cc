@@ -262,6 +262,7 @@ class ReorderTest : public TestCase
         uint64_t sent = 0;
         uint64_t timeouts = 0;
         uint64_t messages = 0;
+        uint64_t arrived = 0;
         while (una < end && sent < 1'000'000)
         {
             const bool maySend = sender.HasLost() || (next < end && next - una < window);
@@ -303,10 +304,14 @@ class ReorderTest : public TestCase
                 continue;
             }
             const uint64_t cumulative = PsnNear(WirePsn(receiver.Expected()), una);
-            sender.Answered(cumulative, PsnNear(packet.psn, una), next);
+            arrived += sender.Answered(cumulative, PsnNear(packet.psn, una), next).arrived;
+            NS_TEST_ASSERT_MSG_EQ(arrived,
+                                  cumulative - start + sender.Arrived().Count(),
+                                  "each is known to have arrived once");
             una = cumulative;
         }
         NS_TEST_ASSERT_MSG_EQ(una, end, "everything acknowledged");
+        NS_TEST_ASSERT_MSG_EQ(arrived, end - start, "and so it was told");
         NS_TEST_ASSERT_MSG_EQ(messages, 5000, "every message once");
         if (m_loss == 0 && m_tolerance >= m_spread)
         {

@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/spec/plan-fields.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <tuple>
 
@@ -97,8 +98,11 @@ INSTANTIATE_TEST_SUITE_P(All,
                                           testing::ValuesIn(WordsOf("network.transport")),
                                           testing::ValuesIn(WordsOf("network.control"))),
                          [](const auto& info) {
-                             return std::string(std::get<0>(info.param).name) + "_" +
-                                    std::get<1>(info.param) + "_" + std::get<2>(info.param);
+                             std::string name = std::string(std::get<0>(info.param).name) + "_" +
+                                                std::get<1>(info.param) + "_" +
+                                                std::get<2>(info.param);
+                             std::replace(name.begin(), name.end(), '-', '_');
+                             return name;
                          });
 
 } // namespace

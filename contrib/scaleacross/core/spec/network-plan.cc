@@ -143,6 +143,15 @@ NetworkPlan::FindConflict() const
                            "hpcc with one path per queue pair",
                            "another control, or a multipath such as " + ToString(Multipath::EEcmp));
     }
+    if (control == CongestionControl::ReceiverCredit && recovery != Recovery::SelectiveRepeat)
+    {
+        return ConfigError("network.control",
+                           "receiver-credit counts packets one by one, and recovery go-back-n "
+                           "sends all of them again",
+                           "receiver-credit with " + ToString(Recovery::SelectiveRepeat),
+                           "set network.recovery: " + ToString(Recovery::SelectiveRepeat) +
+                               ", or another control");
+    }
     const char* const controlType = "ns3::RdmaQueuePair::CongestionOps";
     if (control != CongestionControl::None && ns3Attributes.count(controlType) > 0)
     {

@@ -47,12 +47,14 @@ bool MayReorder(Multipath multipath);
 /// What decides how fast a queue pair may send.
 enum class CongestionControl : uint8_t
 {
-    None,   //!< the line rate: PFC, losses or windows are all there is
-    Dcqcn,  //!< rate, by CNPs
-    Dctcp,  //!< window, by the share of marked packets
-    Swift,  //!< window, by the round trip
-    Timely, //!< rate, by the gradient of the round trip
-    Hpcc    //!< window, by what switches write into packets
+    None,          //!< the line rate: PFC, losses or windows are all there is
+    Dcqcn,         //!< rate, by CNPs
+    Dctcp,         //!< window, by the share of marked packets
+    Swift,         //!< window, by the round trip
+    Timely,        //!< rate, by the gradient of the round trip
+    Hpcc,          //!< window, by what switches write into packets
+    Nscc,          //!< window, by marks and the round trip together (Ultra Ethernet)
+    ReceiverCredit //!< a packet for each pull that the receiver hands out
 };
 
 /// How lost packets are repaired.

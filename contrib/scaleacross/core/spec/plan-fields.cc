@@ -88,7 +88,7 @@ const std::vector<std::string>&
 Words<CongestionControl>()
 {
     static const std::vector<std::string> words =
-        {"none", "dcqcn", "dctcp", "swift", "timely", "hpcc"};
+        {"none", "dcqcn", "dctcp", "swift", "timely", "hpcc", "nscc", "receiver-credit"};
     return words;
 }
 
@@ -346,7 +346,8 @@ NetworkFields()
             SCALEACROSS_MEMBER(network.multipath)),
         WordField("network.control",
                   "congestion control of the packet engine's queue pairs: none, by marks (dcqcn, "
-                  "dctcp), by round trips (swift, timely), or by what switches tell (hpcc)",
+                  "dctcp), by round trips (swift, timely), by both (nscc), by what switches tell "
+                  "(hpcc), or by pulls of the receiver (receiver-credit)",
                   SCALEACROSS_MEMBER(network.control)),
         WordField("network.recovery",
                   "losses: all from the missing packet on is sent again, or only what is missing; "

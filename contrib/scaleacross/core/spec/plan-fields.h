@@ -65,8 +65,8 @@ std::string ToString(Recompute value); //!< "none", "selective", "full"
 std::string ToString(Transport value); //!< "roce", "infiniband", "trimming"
 std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "reps"
 std::string ToString(Balance value);   //!< "split", "round-robin", "dqplb", "spray"
-std::string ToString(CongestionControl value);   //!< "none", "dcqcn", "dctcp", ... "hpcc"
-std::string ToString(Recovery value);            //!< "go-back-n", "selective-repeat"
+std::string ToString(CongestionControl value); //!< "none", "dcqcn", "dctcp", ... "receiver-credit"
+std::string ToString(Recovery value);          //!< "go-back-n", "selective-repeat"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
 
 } // namespace scaleacross
