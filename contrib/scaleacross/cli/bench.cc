@@ -33,6 +33,8 @@ struct BenchCommand
     uint32_t repeat{1};
     uint32_t seed{1};
     uint32_t hosts{0};
+    uint32_t paths{0};
+    uint32_t payload{0};
     uint32_t ackInterval{1};
     std::string size;
     std::string multipath{"e-ecmp"};
@@ -81,6 +83,14 @@ StandardWork
 WorkOf(const BenchCommand& options)
 {
     StandardWork work = MakeStandardWork(options.scenario, options.hosts);
+    if (options.paths > 0)
+    {
+        SetPaths(work, options.paths);
+    }
+    if (options.payload > 0)
+    {
+        work.payload = options.payload;
+    }
     work.seed = options.seed;
     work.ackInterval = options.ackInterval;
     Plan plan;
@@ -248,6 +258,15 @@ AddBench(CLI::App& app, CommandAction& chosen)
     command->add_option("--hosts",
                         options->hosts,
                         "hosts, of an incast its senders; default: 64, of an incast 16");
+    command->add_option("--paths",
+                        options->paths,
+                        "of a permutation: spines, and hosts of a leaf; default: the square root "
+                        "of the hosts");
+    command
+        ->add_option("--payload",
+                     options->payload,
+                     "bytes of a packet; default: 1000, of permutation-400g 4096")
+        ->check(CLI::Range(1, 4096));
     command->add_option("--size", options->size, "bytes of every flow, such as 1MiB");
     command
         ->add_option("--multipath",

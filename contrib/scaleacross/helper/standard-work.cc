@@ -204,6 +204,23 @@ SetSpanDelay(StandardWork& work, Duration delay)
     work.spineBuffer = Bytes(mebibytes << 20) * work.spansPerSpine;
 }
 
+void
+SetPaths(StandardWork& work, uint32_t paths)
+{
+    const uint32_t hosts = work.leaves * work.hostsPerLeaf;
+    if (work.spines == 0 || work.buildings > 1 || paths == 0 || hosts % (2 * paths) != 0)
+    {
+        throw ConfigError(work.name + ": paths",
+                          std::to_string(paths) + " paths, and " + std::to_string(hosts) + " hosts",
+                          "a permutation, and a number of paths of which half the hosts are a "
+                          "multiple",
+                          "");
+    }
+    work.leaves = hosts / paths;
+    work.hostsPerLeaf = paths;
+    work.spines = paths;
+}
+
 uint32_t
 WiresPerFlow(const StandardWork& work)
 {
@@ -254,7 +271,8 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     fabric.SetSwitchAttribute("HashSeed", UintegerValue(work.seed));
     ns3::UseMultipath(fabric, work.multipath);
     ns3::UseControl(fabric, work.control);
-    if (IsSprayed(work.multipath) || work.transport == Transport::Trimming)
+    const bool pulls = work.control == CongestionControl::ReceiverCredit;
+    if (IsSprayed(work.multipath) || work.transport == Transport::Trimming || pulls)
     {
         ns3::UseRecovery(fabric, Recovery::SelectiveRepeat, kAnyOrder);
     }

@@ -87,6 +87,12 @@ StandardWork MakeStandardWork(const std::string& name, uint32_t hosts = 0);
  */
 void SetSpanDelay(StandardWork& work, Duration delay);
 
+/**
+ * A permutation over another number of paths: leaves of as many hosts, under as many spines. Throws
+ * ConfigError unless that makes an even number of full leaves.
+ */
+void SetPaths(StandardWork& work, uint32_t paths);
+
 /// Wires that every flow crosses.
 uint32_t WiresPerFlow(const StandardWork& work);
 
