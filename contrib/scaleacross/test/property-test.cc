@@ -201,6 +201,24 @@ SpreadPaths(FabricHelper& fabric, std::mt19937& random)
                                              : scaleacross::RouteWeights::Equal);
 }
 
+/// Every third fabric trims what would be dropped, with no control, NSCC or receiver credits.
+void
+TrimPackets(FabricHelper& fabric, std::mt19937& random)
+{
+    if (random() % 3 != 0)
+    {
+        return;
+    }
+    const char* controls[] = {"ns3::RdmaCongestionOps", "ns3::Nscc", "ns3::ReceiverCredit"};
+    fabric.SetSwitchAttribute("Trim", BooleanValue(true));
+    fabric.SetSwitchAttribute("TrimThreshold", UintegerValue(5000 + random() % 50'000));
+    fabric.SetSwitchPortAttribute("Quanta", StringValue("0,0,0,41780,0,0,4178,0"));
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue("SelectiveRepeat"));
+    fabric.SetQueuePairAttribute("WindowCountsFlight", BooleanValue(true));
+    fabric.SetQueuePairAttribute("Window", UintegerValue(50'000 + random() % 500'000));
+    fabric.SetQueuePairAttribute("CongestionOps", StringValue(controls[random() % 3]));
+}
+
 /// A random connected fabric of 1 to 5 switches with 2 to 8 hosts. All wires may be alike, so that
 /// many things happen at the same time.
 void
@@ -253,6 +271,7 @@ RunRandom(uint32_t seed, const Engine& engine, bool failures)
         fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(failures && seed % 2 == 0));
         std::mt19937 paths(seed + 1); // numbers of its own: fabrics are the same with all of them
         SpreadPaths(fabric, paths);
+        TrimPackets(fabric, paths);
         BuildRandom(fabric, random);
         const Ptr<FabricEvents> events = failures ? MakeEvents(fabric, random) : nullptr;
         fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
