@@ -37,17 +37,21 @@ ANY_ORDER = {"network.recovery": "selective-repeat"}
 PFC = {"network.transport": "roce", "network.pfc": "true", "cluster.cross.pfc": "false"}
 # NCCL's default timeout, 4.3 s: packets wait that long for credits of a long span.
 INFINIBAND = {"network.transport": "infiniband", "network.timeout_exponent": "20"}
+# Credits and memory for a span of any length, in place of the standard's 128 KiB for each lane.
+FAR = {"network.transport": "infiniband", "network.lane_credits": "1GiB",
+       "network.spine_buffer": "64GiB", "network.leaf_buffer": "16MiB"}
 LOSSY = {"network.transport": "roce", "network.pfc": "false", **ANY_ORDER}
 TRANSPORTS = {
     "roce-pfc": [{**PFC, **IN_ORDER}, {**PFC, **ANY_ORDER}],
     "roce-lossy": [LOSSY],
     "roce-lossy-swift": [{**LOSSY, "network.control": "swift"}],
     "infiniband": [{**INFINIBAND, **IN_ORDER}, {**INFINIBAND, **ANY_ORDER}],
+    "infiniband-far": [{**FAR, **IN_ORDER}, {**FAR, **ANY_ORDER}],
     "trimming": [{"network.transport": "trimming", **ANY_ORDER}],
 }
 NAMES = {"roce-pfc": "RoCE, PFC", "roce-lossy": "RoCE, lossy,\nselective repeat",
          "roce-lossy-swift": "RoCE, lossy,\nSwift", "infiniband": "InfiniBand",
-         "trimming": "trimming"}
+         "infiniband-far": "InfiniBand,\ncredits by\ndistance", "trimming": "trimming"}
 WORKS = {"all-reduce": "all-reduce of {size} between the buildings", "step": "training step"}
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30}
 
@@ -232,7 +236,8 @@ def markdown(results):
         lines = [f"**{title_of(work, results.options)}**", "",
                  "| transport | multipath | " +
                  " | ".join(f"{distance:g} km, {loss_text(loss)}"
-                            for distance, loss in results.columns) + " |", "|---" * (len(results.columns) + 2) + "|"]
+                            for distance, loss in results.columns) + " |",
+                 "|---" * (len(results.columns) + 2) + "|"]
         for transport, multipath in results.lines:
             texts = []
             for column in results.columns:
