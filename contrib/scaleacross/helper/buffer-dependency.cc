@@ -21,11 +21,13 @@ namespace
 {
 
 /// The wires between switches, by their sending ends, and which of them packets take one after the
-/// other.
+/// other. Where packets change lanes, the lanes of a wire count as wires of their own.
 class DependencyGraph
 {
   public:
-    explicit DependencyGraph(const FabricHelper& fabric)
+    /// `lanes` of a wire: 1 if packets keep theirs, or kPriorities.
+    DependencyGraph(const FabricHelper& fabric, uint32_t lanes)
+        : m_lanes(lanes)
     {
         const auto& switches = fabric.Switches();
         for (size_t place = 0; place < switches.size(); ++place)
@@ -34,13 +36,13 @@ class DependencyGraph
         }
         for (const auto& fabricSwitch : switches)
         {
-            m_first.push_back(m_ends.size());
+            m_first.push_back(m_ends.size() * m_lanes);
             for (uint32_t port = 0; port < fabricSwitch->GetNPorts(); ++port)
             {
                 m_ends.push_back(fabricSwitch->GetPort(port));
             }
         }
-        m_next.resize(m_ends.size());
+        m_next.resize(m_ends.size() * m_lanes);
         std::vector<const PortGroup*> before;
         for (const auto& nic : fabric.Nics())
         {
@@ -51,15 +53,24 @@ class DependencyGraph
             {
                 routes.push_back(WiresTo(*fabricSwitch, address));
             }
-            if (routes != before)
+            if (routes == before)
+            {
+                continue;
+            }
+            if (m_lanes == 1)
             {
                 AddEdges(switches, routes);
-                before = std::move(routes);
             }
+            else
+            {
+                AddEdgesOfLanes(switches, routes);
+            }
+            before = std::move(routes);
         }
     }
 
     /// A cycle among the wires into switches where the priority is lossless, from the smallest on.
+    /// Where packets change lanes, of all lanes; the priority counts for nothing.
     std::vector<size_t> Cycle(uint8_t priority) const
     {
         enum Colour : uint8_t
@@ -69,8 +80,8 @@ class DependencyGraph
             Black
         };
 
-        std::vector<Colour> colour(m_ends.size(), White);
-        for (size_t root = 0; root < m_ends.size(); ++root)
+        std::vector<Colour> colour(m_next.size(), White);
+        for (size_t root = 0; root < m_next.size(); ++root)
         {
             if (colour[root] != White || !Pausable(root, priority))
             {
@@ -115,7 +126,13 @@ class DependencyGraph
 
     Ptr<SwitchPort> End(size_t wire) const
     {
-        return m_ends[wire];
+        return m_ends[wire / m_lanes];
+    }
+
+    /// Domain: packets change lanes.
+    uint8_t LaneOf(size_t wire) const
+    {
+        return static_cast<uint8_t>(wire % m_lanes);
     }
 
   private:
@@ -133,13 +150,14 @@ class DependencyGraph
     /// Switch at the far end of a wire; SIZE_MAX if there is a NIC.
     size_t Far(size_t wire) const
     {
-        const auto peer = DynamicCast<SwitchPort>(m_ends[wire]->GetPeer());
+        const auto peer = DynamicCast<SwitchPort>(End(wire)->GetPeer());
         return peer ? m_places.at(&peer->GetSwitch()) : SIZE_MAX;
     }
 
     bool Pausable(size_t wire, uint8_t priority) const
     {
-        const auto peer = DynamicCast<SwitchPort>(m_ends[wire]->GetPeer());
+        const auto peer = DynamicCast<SwitchPort>(End(wire)->GetPeer());
+        priority = m_lanes == 1 ? priority : LaneOf(wire);
         return peer && peer->HasPfc() &&
                ((peer->GetSwitch().GetLosslessPriorities() >> priority) & 1U) != 0;
     }
@@ -185,8 +203,58 @@ class DependencyGraph
         }
     }
 
+    /// The same for the lanes of wires: what packets of each service level do.
+    void AddEdgesOfLanes(const std::vector<Ptr<FabricSwitch>>& switches,
+                         const std::vector<const PortGroup*>& routes)
+    {
+        for (uint8_t level = 0; level < kPriorities; ++level)
+        {
+            std::set<size_t> reached;
+            std::vector<size_t> queue;
+            // Where packets go on that have come into a switch by a port.
+            auto goOn = [&](size_t place, uint32_t in, std::set<size_t>* next) {
+                for (size_t i = 0; routes[place] != nullptr && i < routes[place]->ports.size(); ++i)
+                {
+                    const uint32_t out = routes[place]->ports[i];
+                    const size_t wire = m_first[place] + size_t{out} * m_lanes +
+                                        switches[place]->LaneOf(in, out, level);
+                    if (Far(wire) == SIZE_MAX)
+                    {
+                        continue;
+                    }
+                    if (next != nullptr)
+                    {
+                        next->insert(wire);
+                    }
+                    if (reached.insert(wire).second)
+                    {
+                        queue.push_back(wire);
+                    }
+                }
+            };
+            for (size_t place = 0; place < switches.size(); ++place)
+            {
+                for (uint32_t port = 0; port < switches[place]->GetNPorts(); ++port)
+                {
+                    if (!DynamicCast<SwitchPort>(switches[place]->GetPort(port)->GetPeer()) &&
+                        ((switches[place]->GetLosslessPriorities() >> level) & 1U) != 0)
+                    {
+                        goOn(place, port, nullptr);
+                    }
+                }
+            }
+            for (size_t head = 0; head < queue.size(); ++head)
+            {
+                const size_t wire = queue[head];
+                const auto peer = DynamicCast<SwitchPort>(End(wire)->GetPeer());
+                goOn(Far(wire), peer->GetPortNumber(), &m_next[wire]);
+            }
+        }
+    }
+
+    uint32_t m_lanes;
     std::map<const FabricSwitch*, size_t> m_places;
-    std::vector<size_t> m_first; //!< by switch: number of its first port
+    std::vector<size_t> m_first; //!< by switch: number of its first port's first lane
     std::vector<Ptr<SwitchPort>> m_ends;
     std::vector<std::set<size_t>> m_next;
 };
@@ -206,17 +274,30 @@ FindBufferDependencyCycle(const FabricHelper& fabric)
     {
         return result;
     }
-    const DependencyGraph graph(fabric);
+    const auto& switches = fabric.Switches();
+    if (std::any_of(switches.begin(), switches.end(), [](const Ptr<FabricSwitch>& place) {
+            return place->HasLaneMap();
+        }))
+    {
+        const DependencyGraph graph(fabric, kPriorities);
+        for (size_t wire : graph.Cycle(0))
+        {
+            result.ports.push_back(graph.End(wire));
+            result.priorities.push_back(graph.LaneOf(wire));
+        }
+        return result;
+    }
+    const DependencyGraph graph(fabric, 1);
     for (uint8_t priority = 0; priority < kPriorities && !result.Exists(); ++priority)
     {
         if (((lossless >> priority) & 1U) == 0)
         {
             continue;
         }
-        result.priority = priority;
         for (size_t wire : graph.Cycle(priority))
         {
             result.ports.push_back(graph.End(wire));
+            result.priorities.push_back(priority);
         }
     }
     return result;
@@ -229,12 +310,18 @@ BufferDependencyCycle::Text() const
     {
         return "";
     }
+    const bool alike = std::all_of(priorities.begin(), priorities.end(), [this](uint8_t priority) {
+        return priority == priorities.front();
+    });
+    auto name = [&](size_t i) {
+        return ports[i]->Describe() + (alike ? "" : " priority " + std::to_string(priorities[i]));
+    };
     std::string text = "cyclic buffer dependency: ";
-    for (const auto& port : ports)
+    for (size_t i = 0; i < ports.size(); ++i)
     {
-        text += port->Describe() + " -> ";
+        text += name(i) + " -> ";
     }
-    return text + ports.front()->Describe() + " in priority " + std::to_string(priority);
+    return text + name(0) + (alike ? " in priority " + std::to_string(priorities.front()) : "");
 }
 
 } // namespace ns3

@@ -18,7 +18,8 @@ class FabricHelper;
 struct BufferDependencyCycle
 {
     std::vector<Ptr<SwitchPort>> ports; //!< sending ends, in order; empty: there is no cycle
-    uint8_t priority{0};                //!< the smallest lossless one in which it exists
+    std::vector<uint8_t> priorities; //!< of each: the smallest in which there is a cycle, or with
+                                     //!< a LaneMap the lanes by which it goes
 
     bool Exists() const
     {
@@ -26,7 +27,8 @@ struct BufferDependencyCycle
     }
 
     /// "cyclic buffer dependency: node 0 port 1 -> node 1 port 1 -> node 2 port 1 -> node 0 port 1
-    /// in priority 3"; "" if there is none.
+    /// in priority 3"; "" if there is none. Each port has its priority where they are not all
+    /// alike.
     std::string Text() const;
 };
 
@@ -44,8 +46,10 @@ struct BufferDependencyCycle
  * Cost: for each switch with NICs the wires used on the way to them; destinations that all other
  * switches treat alike are looked at once.
  *
- * Left out: a cycle that needs two priorities (packets keep theirs), and one through the memory
- * that all ingresses of a switch share.
+ * Where switches have a LaneMap, packets of all service levels count that have a lane at a NIC,
+ * each on the lanes that it takes.
+ *
+ * Left out: a cycle through the memory that all ingresses of a switch share.
  *
  * Worked case: shortest paths in a leaf-spine go up and then down: no cycle. Three switches in a
  * ring that send everything clockwise: the wires 0-1, 1-2, 2-0 are one.

@@ -132,6 +132,13 @@ WaitingPort(FabricPort& port)
                     port.GetPeer()->Describe() + ", " +
                     std::to_string(port.GetQueueBytes(priority)) + " bytes wait\n";
         }
+        else if (port.IsStarved(priority) && port.HasWaiting(priority))
+        {
+            text += port.Describe() + " lane " + std::to_string(priority) + " has " +
+                    std::to_string(port.GetCreditsLeft(priority)) + " credits of " +
+                    port.GetPeer()->Describe() + ", " +
+                    std::to_string(port.GetQueueBytes(priority)) + " bytes wait\n";
+        }
     }
     return text;
 }

@@ -43,7 +43,8 @@ FabricBalance CheckConservation(const FabricHelper& fabric);
 /**
  * Who waits for whom, one line each: first the cycle of ports if there is a deadlock
  * (FindDeadlock), then queue pairs with messages that are not acknowledged, and ports
- * that hold packets of a paused priority with the port that pauses them. Empty if nobody waits.
+ * that hold packets of a paused priority, or of a lane without enough credits, with the port that
+ * they wait for. Empty if nobody waits.
  *
  * For the message of a simulation that has stopped before its messages were delivered.
  */

@@ -45,7 +45,7 @@ struct Pauser
     uint32_t port;
 };
 
-/// The paused queues of a fabric and what waits in them.
+/// The queues of a fabric that are paused, or lack credits, and what waits in them.
 class PauseGraph
 {
   public:
@@ -67,7 +67,8 @@ class PauseGraph
                 for (uint8_t priority = 0; peer && priority < kPriorities; ++priority)
                 {
                     if (egress->IsBlocked(priority) &&
-                        peer->GetSwitch().IsPausing(peer->GetPortNumber(), priority))
+                        (peer->GetSwitch().HasCredits() ||
+                         peer->GetSwitch().IsPausing(peer->GetPortNumber(), priority)))
                     {
                         m_stuck[{place, port, priority}] = {places.at(&peer->GetSwitch()),
                                                             peer->GetPortNumber()};
@@ -141,7 +142,7 @@ class PauseGraph
         const Pauser& pauser = m_stuck.at(queue);
         for (const auto& part : StuckBytes(pauser.place))
         {
-            if (part.ingress == pauser.port && part.priority == queue.priority)
+            if (part.ingress == pauser.port && part.lane == queue.priority)
             {
                 return {pauser.place, part.egress, part.priority};
             }
@@ -168,7 +169,7 @@ FindDeadlock(const FabricHelper& fabric)
     for (const QueueKey& queue : graph.Cycle())
     {
         deadlock.ports.push_back(fabric.Switches()[queue.place]->GetPort(queue.port));
-        deadlock.priority = queue.priority;
+        deadlock.priorities.push_back(queue.priority);
     }
     return deadlock;
 }
@@ -180,13 +181,19 @@ FabricDeadlock::Text() const
     {
         return "";
     }
+    const bool alike = std::all_of(priorities.begin(), priorities.end(), [this](uint8_t priority) {
+        return priority == priorities.front();
+    });
+    auto name = [&](size_t i) {
+        return ports[i]->Describe() + (alike ? "" : " priority " + std::to_string(priorities[i]));
+    };
     std::string text = "deadlock: " + ports.front()->Describe() + " priority " +
-                       std::to_string(priority) + " waits for ";
+                       std::to_string(priorities.front()) + " waits for ";
     for (size_t i = 1; i < ports.size(); ++i)
     {
-        text += ports[i]->Describe() + ", which waits for ";
+        text += name(i) + ", which waits for ";
     }
-    return text + ports.front()->Describe();
+    return text + name(0);
 }
 
 } // namespace ns3

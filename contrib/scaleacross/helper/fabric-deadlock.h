@@ -17,13 +17,14 @@ class FabricHelper;
 /**
  * A cycle of egress queues, each of which waits for the next one and the last for the first.
  *
- * Queue X waits for queue Z if X is paused by the switch at the other end of its wire, and packets
- * that came in there by that wire wait in Z, which is an egress queue of that switch.
+ * Queue X waits for queue Z if X is paused by the switch at the other end of its wire, or lacks
+ * credits of it, and packets that came in there by that wire, with the priority of X, wait in Z,
+ * which is an egress queue of that switch.
  */
 struct FabricDeadlock
 {
     std::vector<Ptr<SwitchPort>> ports; //!< in order; empty: no deadlock
-    uint8_t priority{0};                //!< of all of them: packets keep theirs
+    std::vector<uint8_t> priorities;    //!< of their queues: all alike but for a LaneMap
 
     bool Exists() const
     {
@@ -31,16 +32,19 @@ struct FabricDeadlock
     }
 
     /// "deadlock: node 0 port 1 priority 3 waits for node 1 port 1, which waits for node 2 port 1,
-    /// which waits for node 0 port 1"; "" if there is none.
+    /// which waits for node 0 port 1"; "" if there is none. Each port has its priority where they
+    /// are not all alike.
     std::string Text() const;
 };
 
 /**
- * Finds out whether pauses have locked the fabric as it is now, and names one cycle.
+ * Finds out whether pauses, or credits that cannot come, have locked the fabric as it is now, and
+ * names one cycle.
  *
  * Method: at first every egress queue counts as stuck that holds packets and is paused by a switch
- * that still keeps it so. A queue is not stuck if that switch could resume it once all packets were
- * gone that are not in stuck queues; this is repeated until nothing changes. What is left cannot go
+ * that still keeps it so, or lacks credits. A queue is not stuck if that switch could resume it, or
+ * grant enough for its first packet, once all packets were gone that are not in stuck queues; this
+ * is repeated until nothing changes. What is left cannot go
  * on, whatever else happens (short of packets being thrown away, by a PFC watchdog for instance):
  * there are no false alarms. In what is left every queue waits for another one, so that going on
  * from any of them leads to a cycle.

@@ -60,6 +60,12 @@ class CreditLink
         return m_limit[lane] - m_sent[lane];
     }
 
+    /// Blocks that have been sent.
+    uint64_t Sent(uint8_t lane) const
+    {
+        return m_sent[lane];
+    }
+
     /// The neighbour has a buffer for the lane.
     bool HasLane(uint8_t lane) const
     {
@@ -142,6 +148,12 @@ class CreditLink
     uint64_t Untold(uint8_t lane) const
     {
         return Limit(lane) - m_told[lane];
+    }
+
+    /// The limit that the neighbour knows or will know.
+    uint64_t Told(uint8_t lane) const
+    {
+        return m_told[lane];
     }
 
     /// The limit, which the neighbour is being told.

@@ -23,9 +23,9 @@ enum class PacketKind : uint8_t
     Cnp,     //!< congestion notification: packets of this queue pair have come in marked
     Pull,    //!< receiver credit: the receiver has asked for psn packets of this queue pair so far
     Foreign, //!< of another stack (IP): carried as it is, tag is its frame
-    Pause,   //!< PFC: stop priority `pauseClass`; seen by the next port only, never forwarded
-    Resume,  //!< PFC: go on with priority `pauseClass`
-    Credit   //!< InfiniBand: the limit of virtual lane `pauseClass` is psn
+    Pause,   //!< PFC: stop priority `level`; seen by the next port only, never forwarded
+    Resume,  //!< PFC: go on with priority `level`
+    Credit   //!< InfiniBand: the limit of virtual lane `level` is psn
 };
 
 /// What a message asks of the receiver.
@@ -83,13 +83,15 @@ struct FabricPacket
     uint16_t payload;        //!< bytes of the message
     uint16_t entropy;        //!< UDP source port: what tells flows of two NICs apart for ECMP
     uint16_t ingress;        //!< in a switch: port it came in by
-    PacketKind kind;
+    PacketKind kind : 4;
+    uint8_t ingressLane : 4; //!< in a switch: priority with which it came in
     uint8_t priority;
     bool ackRequested : 1;
     bool firstOfMessage : 1;
     bool lastOfMessage : 1;
-    bool lost : 1; //!< the wire loses it: drop when it arrives
-    uint8_t pauseClass : 3;
+    bool lost : 1;      //!< the wire loses it: drop when it arrives
+    uint8_t level : 3;  //!< of pauses and credits: the priority that is meant; others: the service
+                        //!< level, set by the first switch with Credits
     bool wantsPull : 1; //!< data: it asks for one; TrimNak: one comes that was not asked for
     bool ecnCapable : 1;
     bool ecnMarked : 1;     //!< data: marked on the way; ACK: the packet it answers was marked

@@ -90,7 +90,7 @@ FabricPort::HasWaiting(uint8_t priority) const
 bool
 FabricPort::IsBlocked(uint8_t priority) const
 {
-    return ((((m_queued | m_pullable) & m_told & ~m_ignored) >> priority) & 1U) != 0;
+    return HasWaiting(priority) && IsToldToStop(priority);
 }
 
 Time

@@ -7,6 +7,7 @@
 #include "fabric-port.h"
 #include "telemetry.h"
 
+#include <algorithm>
 #include <string>
 
 namespace ns3
@@ -81,19 +82,42 @@ FabricPort::CheckLane(uint8_t lane) const
     }
 }
 
-void
-FabricPort::UpdateStarved(uint8_t lane, int64_t now)
+uint64_t
+FabricPort::NeededBlocks(uint8_t lane) const
 {
     const FabricPacket* next = m_queues[lane].packets.Front();
     // Telemetry is added when a packet starts: by a switch to one that waits, by a NIC to a new
     // one.
     const uint32_t added =
         next == nullptr ? kTelemetryHeader : (next->telemetry ? kTelemetryEntry : 0);
-    const uint64_t needed =
-        CreditBlocks((next != nullptr ? next->size : FullPacketSize(lane)) + added);
+    return CreditBlocks((next != nullptr ? next->size : FullPacketSize(lane)) + added);
+}
+
+bool
+FabricPort::CouldGrant(uint8_t lane, uint64_t held) const
+{
+    const Ptr<FabricPort> peer = GetPeer();
+    // What is on its way counts as arrived and gone, and what has been told as known.
+    const uint64_t told = m_credits->Told(lane) - peer->m_credits->Sent(lane);
+    const uint64_t room = std::min(m_credits->Buffer().capacity - held, m_credits->Buffer().most);
+    // A credit packet that waits is brought up to date.
+    const uint64_t update = m_creditLanes->frames[lane] != nullptr ? 1 : m_credits->Buffer().update;
+    return (room >= told + update ? room : told) >= peer->NeededBlocks(lane);
+}
+
+bool
+FabricPort::IsStarved(uint8_t lane)
+{
+    BringUpToDate();
+    return ((m_starved >> lane) & 1U) != 0;
+}
+
+void
+FabricPort::UpdateStarved(uint8_t lane, int64_t now)
+{
     const uint32_t before = m_starved;
     const uint32_t bit = 1U << lane;
-    m_starved = m_credits->Left(lane) < needed ? m_starved | bit : m_starved & ~bit;
+    m_starved = m_credits->Left(lane) < NeededBlocks(lane) ? m_starved | bit : m_starved & ~bit;
     if (m_starved == before)
     {
         return;
@@ -119,7 +143,7 @@ FabricPort::NoteCreditStarted(const FabricPacket& packet, int64_t start)
     }
     else if (packet.kind == PacketKind::Credit)
     {
-        m_creditLanes->frames[packet.pauseClass] = nullptr;
+        m_creditLanes->frames[packet.level] = nullptr;
     }
     Leaving(m_freeAt);
 }
@@ -145,7 +169,7 @@ FabricPort::SendCredit(uint8_t lane, int64_t now)
     FabricPacket* frame = m_pool.Take();
     frame->kind = PacketKind::Credit;
     frame->priority = kLinkControl;
-    frame->pauseClass = lane & 0x7;
+    frame->level = lane & 0x7;
     frame->size = static_cast<uint16_t>(m_creditSize);
     frame->psn = m_credits->Tell(lane);
     m_creditLanes->frames[lane] = frame;
@@ -174,7 +198,7 @@ FabricPort::HandleCredit(const FabricPacket& packet, int64_t now)
 {
     CatchUp(now);
     ++m_creditsReceived;
-    const uint8_t lane = packet.pauseClass;
+    const uint8_t lane = packet.level;
     m_credits->SetLimit(lane, packet.psn);
     UpdateStarved(lane, now);
     m_creditTrace(lane, m_credits->Left(lane));

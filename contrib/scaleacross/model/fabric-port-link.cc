@@ -34,7 +34,7 @@ FabricPort::SendPause(uint8_t priority, bool pause, int64_t now)
     FabricPacket* frame = m_pool.Take();
     frame->kind = pause ? PacketKind::Pause : PacketKind::Resume;
     frame->priority = kLinkControl;
-    frame->pauseClass = priority & 0x7;
+    frame->level = priority & 0x7;
     frame->size = static_cast<uint16_t>(m_pauseSize);
     ++m_pausesSent;
     Enqueue(frame, now);
@@ -47,7 +47,7 @@ FabricPort::HandlePause(const FabricPacket& packet, int64_t now)
     CatchUp(now);
     ++m_pausesReceived;
     const bool pause = packet.kind == PacketKind::Pause;
-    SetStopped(packet.pauseClass, pause, now);
+    SetStopped(packet.level, pause, now);
     if (!pause)
     {
         Kick(now);

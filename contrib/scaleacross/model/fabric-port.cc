@@ -347,10 +347,10 @@ FabricPort::StartNext(uint32_t ready)
     {
         if (packet->kind == PacketKind::Credit)
         {
-            m_creditSentTrace(packet->pauseClass, packet->psn);
+            m_creditSentTrace(packet->level, packet->psn);
             return;
         }
-        m_pauseSentTrace(packet->pauseClass, packet->kind == PacketKind::Pause);
+        m_pauseSentTrace(packet->level, packet->kind == PacketKind::Pause);
         return;
     }
     ++m_sentPackets;

@@ -125,11 +125,13 @@ class FabricPort : public FabricDevice
     /// Total time during which credits were not enough for the next packet of a lane (one of full
     /// size, if none waits).
     Time GetStarvedTime(uint8_t lane);
+    /// True while they are not enough; false without credits.
+    bool IsStarved(uint8_t lane);
     /// True while the neighbour keeps `priority` stopped.
     bool IsPaused(uint8_t priority);
     /// True if a packet of `priority` waits here.
     bool HasWaiting(uint8_t priority) const;
-    /// True if one waits that must not start because of a pause.
+    /// True if one waits that must not start because of a pause or for want of credits.
     bool IsBlocked(uint8_t priority) const;
     /// Total time during which at least one priority was paused.
     Time GetPausedTime();
@@ -215,6 +217,10 @@ class FabricPort : public FabricDevice
 
     /// Tells the neighbour what it may send on a lane, if that has grown enough. Any time.
     void SendCredit(uint8_t lane, int64_t now);
+
+    /// With credits: the neighbour could be granted enough for its next packet of a lane when so
+    /// many blocks were all that is held of it here.
+    bool CouldGrant(uint8_t lane, uint64_t held) const;
 
     /// A packet for this port has been lost on the wire.
     void NoteLost(const scaleacross::FabricPacket& packet, int64_t now)
@@ -415,6 +421,7 @@ class FabricPort : public FabricDevice
     void UpdatePaused();
     scaleacross::CreditLink& MakeCredits();
     void CheckLane(uint8_t lane) const;
+    uint64_t NeededBlocks(uint8_t lane) const;
     void UpdateStarved(uint8_t lane, int64_t now);
     void BeginCredits(int64_t now);
     void NoteCreditStarted(const scaleacross::FabricPacket& packet, int64_t start);

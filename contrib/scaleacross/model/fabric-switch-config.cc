@@ -78,6 +78,14 @@ FabricSwitch::GetTypeId()
                           UintegerValue(2048),
                           MakeUintegerAccessor(&FabricSwitch::m_maxCreditBlocks),
                           MakeUintegerChecker<uint64_t>(1, uint64_t{1} << 40))
+            .AddAttribute("LaneMap",
+                          "With Credits: the virtual lane by which a packet of a service level "
+                          "goes on, by the ports that it comes in and leaves by, as in: in any "
+                          "out 1 0:1,3:4; in 2 out 1 0:0. Where several rules fit, the last one "
+                          "counts. Empty: packets keep their lanes. Set before time zero.",
+                          StringValue(""),
+                          MakeStringAccessor(&FabricSwitch::SetLaneMap, &FabricSwitch::GetLaneMap),
+                          MakeStringChecker())
             .AddAttribute("LosslessPriorities",
                           "Bit p is set if priority p is lossless. Each one reserves headroom on "
                           "every port.",
@@ -216,6 +224,12 @@ FabricSwitch::GetTypeId()
                           "finds when it joins the queue.",
                           BooleanValue(false),
                           MakeBooleanAccessor(&FabricSwitch::m_ecnAtDeparture),
+                          MakeBooleanChecker())
+            .AddAttribute("EcnVictims",
+                          "With Credits: mark packets also where their lane has no credits, and "
+                          "so waits for congestion elsewhere (InfiniBand's victim mask).",
+                          BooleanValue(false),
+                          MakeBooleanAccessor(&FabricSwitch::m_ecnVictims),
                           MakeBooleanChecker())
             .AddAttribute("EcnReferenceRate",
                           "If not 0: EcnKmin and EcnKmax are those of a port of this rate, and "

@@ -4,8 +4,9 @@
 
 #include "fabric-switch.h"
 
-#include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace ns3
 {
@@ -58,27 +59,27 @@ FabricSwitch::GetHeldBytes()
 {
     CatchUp(SimulatorPicoseconds());
     std::vector<HeldBytes> held;
-    std::vector<uint64_t> bytes(m_ports.size());
     for (uint32_t egress = 0; egress < GetNPorts(); ++egress)
     {
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
-            const FabricPacket* packet = m_ports[egress]->QueueOf(priority).Front();
-            if (packet == nullptr)
+            std::map<std::pair<uint32_t, uint8_t>, HeldBytes> parts; // by ingress and lane
+            for (const FabricPacket* packet = m_ports[egress]->QueueOf(priority).Front();
+                 packet != nullptr;
+                 packet = packet->next)
             {
-                continue;
+                const uint8_t lane = packet->ingressLane;
+                HeldBytes& part =
+                    parts
+                        .try_emplace({packet->ingress, lane},
+                                     HeldBytes{packet->ingress, lane, egress, priority, 0, 0})
+                        .first->second;
+                part.bytes += packet->size;
+                part.blocks += scaleacross::CreditBlocks(packet->size);
             }
-            std::fill(bytes.begin(), bytes.end(), 0);
-            for (; packet != nullptr; packet = packet->next)
+            for (const auto& entry : parts)
             {
-                bytes[packet->ingress] += packet->size;
-            }
-            for (uint32_t ingress = 0; ingress < GetNPorts(); ++ingress)
-            {
-                if (bytes[ingress] > 0)
-                {
-                    held.push_back({ingress, egress, priority, bytes[ingress]});
-                }
+                held.push_back(entry.second);
             }
         }
     }
@@ -88,12 +89,33 @@ FabricSwitch::GetHeldBytes()
 bool
 FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const
 {
+    if (m_credits)
+    {
+        uint64_t blocks = 0;
+        for (const HeldBytes& part : left)
+        {
+            blocks += part.ingress == port && part.lane == priority ? part.blocks : 0;
+        }
+        return m_ports[port]->CouldGrant(priority, blocks);
+    }
     std::vector<uint64_t> bytes(m_ports.size() * kPriorities);
     for (const HeldBytes& part : left)
     {
-        bytes[part.ingress * kPriorities + part.priority] += part.bytes;
+        bytes[part.ingress * kPriorities + part.lane] += part.bytes;
     }
     return m_buffer.CouldResume(port, priority, bytes);
+}
+
+bool
+FabricSwitch::HasCredits() const
+{
+    return m_credits;
+}
+
+bool
+FabricSwitch::HasLaneMap() const
+{
+    return m_laneMap != nullptr;
 }
 
 uint32_t

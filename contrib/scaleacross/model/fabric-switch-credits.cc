@@ -45,6 +45,13 @@ FabricSwitch::CheckFlowControl() const
                           "0, or Credits false",
                           "");
     }
+    if (!m_credits && m_laneMap)
+    {
+        throw ConfigError(NameOf(*this) + "LaneMap",
+                          "is set, and without Credits there are no virtual lanes",
+                          "empty, or Credits true",
+                          "");
+    }
     if (m_credits && m_trim)
     {
         throw ConfigError(NameOf(*this) + "Trim",
@@ -118,6 +125,10 @@ FabricSwitch::SetUpCredits()
     uint64_t bytes = 0;
     m_ends.clear();
     m_freed.clear();
+    if (m_laneMap)
+    {
+        m_laneMap->Resolve(GetNPorts(), m_lanes, NameOf(*this) + "LaneMap");
+    }
     for (uint32_t i = 0; i < GetNPorts(); ++i)
     {
         Ptr<FabricPort> peer = m_ports[i]->GetPeer();
@@ -156,7 +167,9 @@ FabricSwitch::SetUpCredits()
         }
         bytes += lanes * buffer.capacity * kCreditBlock;
         m_ports[i]->SetUpCredits(buffer);
-        if (DynamicCast<RdmaNic>(peer))
+        m_ports[i]->m_setsLevel = static_cast<bool>(DynamicCast<RdmaNic>(peer));
+        m_ports[i]->m_spareVictims = !m_ecnVictims;
+        if (m_ports[i]->m_setsLevel)
         {
             peer->SetUpCredits(buffer);
         }
@@ -173,12 +186,44 @@ FabricSwitch::SetUpCredits()
     }
 }
 
+std::string
+FabricSwitch::GetLaneMap() const
+{
+    return m_laneMapText;
+}
+
+void
+FabricSwitch::SetLaneMap(std::string rules)
+{
+    CheckNotRunning("LaneMap");
+    m_laneMap.reset();
+    if (!rules.empty())
+    {
+        m_laneMap = std::make_unique<scaleacross::LaneMap>(
+            scaleacross::LaneMap::Parse(rules, "FabricSwitch::LaneMap"));
+    }
+    m_laneMapText = rules;
+    m_checked = false;
+}
+
+uint8_t
+FabricSwitch::LaneOf(uint32_t in, uint32_t out, uint8_t level) const
+{
+    return m_laneMap ? m_laneMap->LaneOf(in, out, level) : level;
+}
+
+uint8_t
+FabricSwitch::LaneAt(uint32_t egress, const FabricPacket& packet) const
+{
+    return m_laneMap->LaneOf(packet.ingress, egress, packet.level);
+}
+
 void
 FabricSwitch::Refuse(SwitchPort& ingress, FabricPacket* packet, DropReason reason, int64_t now)
 {
     if (m_credits)
     {
-        FreeCredits(ingress.m_number, packet->priority, packet->size);
+        FreeCredits(ingress.m_number, packet->ingressLane, packet->size);
         m_agenda.SetAlarm(now);
     }
     Drop(ingress, packet, reason);

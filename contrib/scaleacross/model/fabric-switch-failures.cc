@@ -90,7 +90,7 @@ FabricSwitch::DropQueue(SwitchPort& port, uint8_t priority, DropReason reason, i
     while (!packets.Empty())
     {
         FabricPacket* packet = packets.PopFront();
-        Release(packet->ingress, priority, packet->size);
+        Release(packet->ingress, packet->ingressLane, packet->size);
         Drop(*m_ports[packet->ingress], packet, reason);
     }
 }
@@ -171,16 +171,20 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
         const PortGroup* group = m_routes.Lookup(packet->destination);
         if (group == nullptr)
         {
-            Release(packet->ingress, priority, packet->size);
+            Release(packet->ingress, packet->ingressLane, packet->size);
             Drop(*m_ports[packet->ingress], packet, DropReason::NoRoute);
             continue;
         }
         SwitchPort& to = *m_ports[ChoosePort(*group, *packet, now)];
+        if (m_laneMap)
+        {
+            packet->priority = LaneAt(to.m_number, *packet);
+        }
         to.CatchUp(now);
         DropReason reason{};
         if (to.m_marked != 0 && !MayJoin(to, *packet, now, reason))
         {
-            Release(packet->ingress, priority, packet->size);
+            Release(packet->ingress, packet->ingressLane, packet->size);
             Drop(*m_ports[packet->ingress], packet, reason);
             continue;
         }

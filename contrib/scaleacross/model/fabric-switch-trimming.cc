@@ -71,6 +71,7 @@ FabricSwitch::Trim(FabricPacket& packet)
     packet.payload = 0;
     packet.size = static_cast<uint16_t>(m_trimmedSize);
     packet.priority = m_trimPriority;
+    packet.ingressLane = m_trimPriority & 0xF;
     ++m_trimmed;
     m_trimTrace(packet);
 }

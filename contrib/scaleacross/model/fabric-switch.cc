@@ -138,6 +138,7 @@ FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet, int
     {
         return scaleacross::PortOfHash(group, m_flowHash(packet));
     }
+    m_asking = &packet;
     return m_asked->Select(group, packet, now);
 }
 
@@ -173,6 +174,7 @@ int64_t
 FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
 {
     SwitchPort& egress = *m_ports[port];
+    priority = m_laneMap ? LaneAt(port, *m_asking) : priority;
     egress.CatchUpIfBusy(now);
     return egress.StaleWait(now) + (egress.IsToldToStop(priority) ? scaleacross::kPausedWait : 0);
 }
@@ -196,6 +198,11 @@ FabricSwitch::Join(SwitchPort& egress, FabricPacket* packet, int64_t now)
 void
 FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
 {
+    packet->ingressLane = packet->priority & 0xF;
+    if (ingress.m_setsLevel)
+    {
+        packet->level = packet->priority & 0x7;
+    }
     const PortGroup* group = m_routes.Lookup(packet->destination);
     if (group == nullptr && m_keepAtDownPort)
     {
@@ -215,7 +222,12 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
         return;
     }
     --packet->hops;
+    packet->ingress = static_cast<uint16_t>(ingress.m_number);
     SwitchPort& egress = *m_ports[ChoosePort(*group, *packet, now)];
+    if (m_laneMap)
+    {
+        packet->priority = LaneAt(egress.m_number, *packet);
+    }
     egress.CatchUp(now);
     if (egress.StaleQueueBytes(packet->priority) + packet->size > egress.m_trimAbove &&
         MayTrim(ingress, *packet))
@@ -236,7 +248,6 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     }
     if (admitted)
     {
-        packet->ingress = static_cast<uint16_t>(ingress.m_number);
         Join(egress, packet, now);
         return;
     }
@@ -253,7 +264,8 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
     const uint8_t priority = packet.priority;
     if (m_credits)
     {
-        m_buffer.TakeShared(port, priority, packet.size); // what has left, has been released
+        // What has left, has been released.
+        m_buffer.TakeShared(port, packet.ingressLane, packet.size);
         m_peak = std::max(m_peak, m_buffer.Occupancy());
         return true;
     }

@@ -6,6 +6,7 @@
 #include "arrival-agenda.h"
 #include "credit-link.h"
 #include "flow-hash.h"
+#include "lane-map.h"
 #include "path-selector.h"
 #include "pfc-watchdog.h"
 #include "route-table.h"
@@ -18,6 +19,7 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,7 +64,9 @@ namespace ns3
  * With Credits there are no pauses: every virtual lane (priority) of every port has a receive
  * buffer of its own, of VlBuffer bytes, and the neighbour sends no more than there is room for
  * (CreditLink, FabricPort). What a packet took is granted anew at the moment at which its last bit
- * has left; what leaves at that moment, leaves first. Nothing is dropped for want of room.
+ * has left; what leaves at that moment, leaves first. Nothing is dropped for want of room. A packet
+ * goes on by the lane that LaneMap names for its service level, which is the priority with which
+ * its NIC has sent it; without a map it keeps its lane.
  *
  * Left out: cut-through, pause quanta, per-priority pools, a forwarding latency (add
  * it to the Delay of the wires).
@@ -120,6 +124,10 @@ class FabricSwitch : public Object,
     void SetHashFields(std::string names);
     std::string GetHashFields() const;
 
+    /// LaneMap's rules as text; empty: packets keep their lanes. Set before time zero.
+    void SetLaneMap(std::string rules);
+    std::string GetLaneMap() const;
+
     void SetHashSeed(uint64_t seed);
     uint64_t GetHashSeed() const;
     void SetHashPerSwitch(bool perSwitch);
@@ -164,21 +172,29 @@ class FabricSwitch : public Object,
     /// Bytes in the buffer that came in by `port` with `priority`.
     uint64_t GetHeld(uint32_t port, uint8_t priority);
 
-    /// Packets of one ingress and priority that wait in one egress queue.
+    /// Packets of one ingress that wait in one egress queue.
     struct HeldBytes
     {
         uint32_t ingress;
+        uint8_t lane; //!< priority with which they came in: another one only with a LaneMap
         uint32_t egress;
-        uint8_t priority;
+        uint8_t priority; //!< of the queue
         uint64_t bytes;
+        uint64_t blocks; //!< of credits
     };
 
     /// Which queues hold whose packets, found by walking along all of them; packets being sent are
-    /// not in a queue. Sorted by egress, priority, ingress.
+    /// not in a queue. Sorted by egress, priority, ingress, lane.
     std::vector<HeldBytes> GetHeldBytes();
-    /// True if the neighbour on `port` could be resumed when of all packets here only these were
-    /// left.
+    /// True if the neighbour on `port` could be resumed, or with Credits be granted enough for its
+    /// next packet, when of all packets here only these were left.
     bool CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const;
+    /// It has credits in place of pauses.
+    bool HasCredits() const;
+    /// Virtual lane by which packets of a service level leave; the level itself without a LaneMap.
+    /// After CheckConfig.
+    uint8_t LaneOf(uint32_t in, uint32_t out, uint8_t level) const;
+    bool HasLaneMap() const;
     /// Bit p is set if priority p is lossless here: if its neighbours can be paused. Ports without
     /// Pfc are exempt.
     uint32_t GetLosslessPriorities() const;
@@ -283,6 +299,7 @@ class FabricSwitch : public Object,
     void CheckFlowControl() const;
     scaleacross::CreditBuffer CreditBufferOf(uint32_t port) const;
     void SetUpCredits();
+    uint8_t LaneAt(uint32_t egress, const scaleacross::FabricPacket& packet) const;
     void FreeCredits(uint32_t port, uint8_t lane, uint32_t bytes);
     void ReturnCredits(int64_t now);
 
@@ -319,6 +336,8 @@ class FabricSwitch : public Object,
     std::vector<uint64_t> m_headroom; //!< per port, of each lossless priority
     std::vector<PortEnd> m_ends;      //!< with credits: a heap, the earliest first
     std::vector<uint32_t> m_freed;    //!< port * 8 + lane: where room has been made since the alarm
+    std::unique_ptr<scaleacross::LaneMap> m_laneMap;    //!< null: packets keep their lanes
+    const scaleacross::FabricPacket* m_asking{nullptr}; //!< for which the selector is asked
     bool m_checked{false};
 
     uint64_t m_bufferSize{0};
@@ -337,6 +356,8 @@ class FabricSwitch : public Object,
     uint64_t m_vlBuffer{0};
     uint32_t m_creditUpdate{0};
     uint64_t m_maxCreditBlocks{0};
+    std::string m_laneMapText;
+    bool m_ecnVictims{false};
     bool m_lookAhead{false};
     double m_headroomScale{1.0};
     Time m_response;

@@ -4,9 +4,9 @@
 
 #include "core/base/errors.h"
 #include "fabric-packet.h"
+#include "table-text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 namespace scaleacross
@@ -28,38 +28,6 @@ Complain(const std::string& where, const std::string& what)
                       "tables as high LANE:WEIGHT,...; low LANE:WEIGHT,...; limit N, with lanes 0 "
                       "to 7, and weights and N 0 to 255",
                       "for instance: high 6:64; low 0:1,3:200,4:100; limit 10");
-}
-
-/// Takes a whole number up to `most` off the front of a text; false if there is none.
-bool
-TakeNumber(std::string& text, uint32_t most, uint32_t& number)
-{
-    const char* end = text.data() + text.size();
-    const auto [next, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || number > most)
-    {
-        return false;
-    }
-    text.erase(0, static_cast<size_t>(next - text.data()));
-    return true;
-}
-
-std::string
-Trim(const std::string& text)
-{
-    const size_t first = text.find_first_not_of(' ');
-    return first == std::string::npos ? ""
-                                      : text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-/// The part of a text up to a separator, which is taken off together with it.
-std::string
-TakeUntil(std::string& text, char separator)
-{
-    const size_t at = text.find(separator);
-    const std::string part = Trim(text.substr(0, at));
-    text.erase(0, at == std::string::npos ? at : at + 1);
-    return part;
 }
 
 std::vector<LaneArbiter::Entry>

@@ -76,7 +76,7 @@ SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t start)
     }
     m_leavingSize = packet.size;
     m_leavingIngress = packet.ingress;
-    m_leavingPriority = packet.priority;
+    m_leavingPriority = packet.ingressLane;
     if (packet.ecnCapable && ((m_ecnDeparting >> packet.priority) & 1U) != 0)
     {
         MarkIfCongested(packet);
@@ -116,6 +116,11 @@ SwitchPort::PauseChanged(uint8_t priority, bool paused, int64_t now)
 void
 SwitchPort::MarkIfCongested(scaleacross::FabricPacket& packet)
 {
+    // A lane without credits is a victim of congestion elsewhere.
+    if (m_spareVictims && IsToldToStop(packet.priority))
+    {
+        return;
+    }
     if (m_ecn->Marks(StaleQueueBytes(packet.priority)))
     {
         packet.ecnMarked = true;
