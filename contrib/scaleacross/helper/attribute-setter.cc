@@ -92,19 +92,25 @@ AttributeSetter::DataPriority() const
 }
 
 void
-AttributeSetter::Marking(const char* rate, uint64_t kmin, uint64_t kmax, double pmax)
+AttributeSetter::Marking(const char* reference,
+                         uint64_t kmin,
+                         uint64_t kmax,
+                         double pmax,
+                         uint32_t rate)
 {
     Switch("EcnPriorities", UintegerValue(DataPriority()));
-    Switch("EcnReferenceRate", DataRateValue(DataRate(rate)));
+    Switch("EcnReferenceRate", DataRateValue(DataRate(reference)));
     Switch("EcnKmin", UintegerValue(kmin));
     Switch("EcnKmax", UintegerValue(kmax));
     Switch("EcnPmax", DoubleValue(pmax));
+    Switch("EcnMarkingRate", UintegerValue(rate));
 }
 
 void
 AttributeSetter::ResetMarking()
 {
-    for (const char* name : {"EcnPriorities", "EcnReferenceRate", "EcnKmin", "EcnKmax", "EcnPmax"})
+    for (const char* name :
+         {"EcnPriorities", "EcnReferenceRate", "EcnKmin", "EcnKmax", "EcnPmax", "EcnMarkingRate"})
     {
         ResetSwitch(name);
     }

@@ -33,8 +33,12 @@ class AttributeSetter
     uint64_t DataPriority() const;
 
     /// Lets switches mark data packets with these thresholds at ports of this rate ("100Gbps"), and
-    /// with thresholds in proportion at others.
-    void Marking(const char* rate, uint64_t kmin, uint64_t kmax, double pmax);
+    /// with thresholds in proportion at others; above kmax one of `rate` + 1 if that is given.
+    void Marking(const char* reference,
+                 uint64_t kmin,
+                 uint64_t kmax,
+                 double pmax,
+                 uint32_t rate = 0);
     /// Marking as it is if nobody sets it.
     void ResetMarking();
 

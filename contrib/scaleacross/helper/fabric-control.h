@@ -29,11 +29,14 @@ class FabricHelper;
  * | Nscc    | ns3::Nscc                    | RED 50 to 168 kB at 100 Gb/s (4 to 13 us), up to 1   |
  * | Receiver- | ns3::ReceiverCredit        | the same, for entropies that are recycled            |
  * |  Credit |                              |                                                      |
+ * | InfinibandCc | ns3::InfinibandCc       | from 50 kB at 100 Gb/s on (4 us of queue) one of 16  |
  *
- * Thresholds grow with the rate of the port. Of the controls only DCQCN has the receivers send
- * CNPs; ReceiverCredit has windows count what is under way, and needs selective repeat. `chosen`
- * names attributes ("ns3::Type::Attribute") that are to be left alone; with
- * RdmaQueuePair::CongestionOps among them, nothing is set.
+ * Thresholds grow with the rate of the port. Of the controls DCQCN has the receivers send CNPs, one
+ * per CnpInterval at most, and InfinibandCc one for every mark;
+ * ReceiverCredit has windows count what is under way, and needs selective repeat. `chosen` names
+ * attributes
+ * ("ns3::Type::Attribute") that are to be left alone; with RdmaQueuePair::CongestionOps among them,
+ * nothing is set.
  */
 void UseControl(FabricHelper& fabric,
                 scaleacross::CongestionControl control,

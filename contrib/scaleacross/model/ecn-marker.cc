@@ -18,7 +18,7 @@ EcnThresholds::Probability(uint64_t bytes) const
     }
     if (bytes > kmax)
     {
-        return 1;
+        return beyond;
     }
     return pmax * static_cast<double>(bytes - kmin) / static_cast<double>(kmax - kmin);
 }
@@ -30,7 +30,7 @@ EcnThresholds::Scaled(uint64_t rate, uint64_t reference) const
     auto scale = [factor](uint64_t bytes) {
         return static_cast<uint64_t>(std::llround(static_cast<double>(bytes) * factor));
     };
-    return {scale(kmin), scale(kmax), pmax};
+    return {scale(kmin), scale(kmax), pmax, beyond};
 }
 
 EcnMarker::EcnMarker(const EcnThresholds& thresholds)
@@ -50,7 +50,7 @@ EcnMarker::SetStream(int64_t stream)
 bool
 EcnMarker::Marks(uint64_t bytes)
 {
-    if (bytes <= m_thresholds.kmin || bytes > m_thresholds.kmax)
+    if (bytes <= m_thresholds.kmin || (bytes > m_thresholds.kmax && m_thresholds.beyond >= 1))
     {
         return bytes > m_thresholds.kmin;
     }

@@ -18,13 +18,14 @@ namespace scaleacross
 /// RED on the instantaneous queue: where marking begins, where it is certain, how likely between.
 struct EcnThresholds
 {
-    uint64_t kmin; //!< bytes
-    uint64_t kmax; //!< bytes, not less than kmin
-    double pmax;   //!< 0 to 1
+    uint64_t kmin;    //!< bytes
+    uint64_t kmax;    //!< bytes, not less than kmin
+    double pmax;      //!< 0 to 1
+    double beyond{1}; //!< probability above kmax
 
     /**
      * Probability with which a packet is marked that finds q bytes waiting:
-     * 0 up to kmin, pmax * (q - kmin) / (kmax - kmin) up to kmax, 1 beyond.
+     * 0 up to kmin, pmax * (q - kmin) / (kmax - kmin) up to kmax, `beyond` above that.
      *
      * Worked case: 5 kB, 200 kB, 1 %: 102,500 bytes are half way, 0.5 %.
      */
@@ -34,7 +35,8 @@ struct EcnThresholds
     EcnThresholds Scaled(uint64_t rate, uint64_t reference) const;
 };
 
-/// Marks packets of one egress port. Draws a random number only between kmin and kmax.
+/// Marks packets of one egress port. Draws a random number only where the probability is between 0
+/// and 1.
 class EcnMarker
 {
   public:

@@ -219,6 +219,12 @@ FabricSwitch::GetTypeId()
                           DoubleValue(0.01),
                           MakeDoubleAccessor(&FabricSwitch::m_pmax),
                           MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute("EcnMarkingRate",
+                          "Packets beyond EcnKmax that are left unmarked on average for each that "
+                          "is marked: InfiniBand's Marking_Rate. 0: all are marked.",
+                          UintegerValue(0),
+                          MakeUintegerAccessor(&FabricSwitch::m_ecnMarkingRate),
+                          MakeUintegerChecker<uint32_t>(0, 65'535))
             .AddAttribute("EcnAtDeparture",
                           "Mark a packet by what waits behind it when it leaves, not by what it "
                           "finds when it joins the queue.",
@@ -502,7 +508,10 @@ FabricSwitch::SetUpEcn()
     for (uint32_t i = 0; i < GetNPorts() && m_ecnMask != 0; ++i)
     {
         m_ports[i]->m_ecnDeparting = m_ecnAtDeparture ? m_ecnMask : 0;
-        scaleacross::EcnThresholds thresholds{m_kmin, m_kmax, m_pmax};
+        scaleacross::EcnThresholds thresholds{m_kmin,
+                                              m_kmax,
+                                              m_pmax,
+                                              1.0 / (1.0 + m_ecnMarkingRate)};
         if (m_ecnReference.GetBitRate() > 0)
         {
             thresholds = thresholds.Scaled(m_ports[i]->GetDataRate().GetBitRate(),

@@ -369,6 +369,7 @@ class FabricSwitch : public Object,
     uint64_t m_kmin{0};
     uint64_t m_kmax{0};
     double m_pmax{0};
+    uint32_t m_ecnMarkingRate{0};
     bool m_ecnAtDeparture{false};
     DataRate m_ecnReference;
     int64_t m_stream{-1}; //!< of port 0, -1 if none was assigned

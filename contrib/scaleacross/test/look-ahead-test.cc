@@ -454,6 +454,30 @@ class LookAheadSuite : public TestSuite
                            (outcome.drops > 10) == (loss > 0) && outcome.delivered.size() == 32;
                 }));
         }
+        AddTestCase(new EqualityTest("Credits and InfiniBand's congestion control",
+                                     WithCredits([](auto& fabric, auto& log, Delays delays) {
+                                         Controlled(fabric, log, delays, "ns3::InfinibandCc", 0);
+                                     }),
+                                     [](const Outcome& outcome) {
+                                         return outcome.delivered.size() == 12 && outcome.cnps > 5;
+                                     }));
+        for (const bool adaptive : {false, true})
+        {
+            AddTestCase(new EqualityTest(
+                adaptive ? "Lanes that change, and adaptive spray" : "Lanes that change",
+                WithCredits(WithLaneMap([adaptive](auto& fabric, auto& log, Delays delays) {
+                    if (adaptive)
+                    {
+                        OtherPaths(fabric, log, delays, "ns3::AdaptiveSpraySelector", 1e-3);
+                        return;
+                    }
+                    Failures(fabric, log, delays, true);
+                })),
+                [adaptive](const Outcome& outcome) {
+                    return outcome.starved > MicroSeconds(50) && outcome.drops > 10 &&
+                           outcome.delivered.size() == (adaptive ? 64 : 32);
+                }));
+        }
         AddTestCase(
             new EqualityTest("Credits, incast", WithCredits(Incast), [](const Outcome& outcome) {
                 return outcome.starved > MicroSeconds(100) && outcome.drops == 0 &&

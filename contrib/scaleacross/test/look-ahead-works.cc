@@ -244,6 +244,15 @@ ShareLines(FabricHelper& fabric)
 }
 
 Scenario
+WithLaneMap(Scenario scenario)
+{
+    return [scenario](FabricHelper& fabric, Log& log, Delays delays) {
+        fabric.SetSwitchAttribute("LaneMap", StringValue("in any out any 3:5,6:2"));
+        scenario(fabric, log, delays);
+    };
+}
+
+Scenario
 WithCredits(Scenario scenario)
 {
     return [scenario](FabricHelper& fabric, Log& log, Delays delays) {

@@ -61,6 +61,9 @@ void Trimming(FabricHelper& fabric);
 /// Data gets ten times the bytes of headers and answers where both wait.
 void ShareLines(FabricHelper& fabric);
 
+/// Packets that have passed a switch go on by lane 5, and the answers to them by lane 2.
+Scenario WithLaneMap(Scenario scenario);
+
 /// Credits in place of pauses: 219 blocks for each lane of nine ports are less than 1 MiB, and more
 /// than the least there may be.
 Scenario WithCredits(Scenario scenario);
