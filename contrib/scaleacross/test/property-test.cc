@@ -255,8 +255,30 @@ BuildRandom(FabricHelper& fabric, std::mt19937& random)
     fabric.AssignStreams(static_cast<int64_t>(random() % 100'000));
 }
 
+/// Credits in place of pauses, with buffers from nearly the least there may be; packets may change
+/// lanes at every switch.
+void
+UseCredits(FabricHelper& fabric, std::mt19937& random)
+{
+    fabric.SetSwitchAttribute("Credits", BooleanValue(true));
+    fabric.SetSwitchAttribute("VlBuffer", UintegerValue(13'000 + random() % 20'000));
+    if (random() % 2 == 0)
+    {
+        fabric.SetSwitchAttribute("LaneMap",
+                                  StringValue("in any out any 3:" + std::to_string(random() % 8) +
+                                              ",6:" + std::to_string(random() % 8)));
+    }
+}
+
+/// What is varied besides the seed.
+struct Variant
+{
+    bool failures;
+    bool credits;
+};
+
 Outcome
-RunRandom(uint32_t seed, const Engine& engine, bool failures)
+RunRandom(uint32_t seed, const Engine& engine, const Variant& variant)
 {
     ObjectFactory scheduler(engine.scheduler);
     Simulator::SetScheduler(scheduler);
@@ -268,12 +290,20 @@ RunRandom(uint32_t seed, const Engine& engine, bool failures)
     Log log;
     {
         FabricHelper fabric;
-        fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(failures && seed % 2 == 0));
+        fabric.SetSwitchAttribute("KeepAtDownPort",
+                                  BooleanValue(variant.failures && seed % 2 == 0));
         std::mt19937 paths(seed + 1); // numbers of its own: fabrics are the same with all of them
         SpreadPaths(fabric, paths);
-        TrimPackets(fabric, paths);
+        if (variant.credits)
+        {
+            UseCredits(fabric, paths);
+        }
+        else
+        {
+            TrimPackets(fabric, paths);
+        }
         BuildRandom(fabric, random);
-        const Ptr<FabricEvents> events = failures ? MakeEvents(fabric, random) : nullptr;
+        const Ptr<FabricEvents> events = variant.failures ? MakeEvents(fabric, random) : nullptr;
         fabric.SetQueuePairAttribute("Timeout", UintegerValue(6)); // 262 us
         fabric.SetQueuePairAttribute("RetryCount", UintegerValue(100));
         fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1 + random() % 4));
@@ -336,20 +366,22 @@ RunRandom(uint32_t seed, const Engine& engine, bool failures)
 }
 
 /**
- * Random fabrics, paths and traffic, with and without PFC, loss and equal times, and with failures
- * that are repaired. Whatever happens: packets are conserved at any time, nothing is left in
- * flight, held or stopped, every message is delivered; and the result is the same to the bit when
- * the simulation is repeated, when every departure is an event of its own, with another event list,
- * when events of equal time come in another order, and when switches run ahead and NICs behind.
+ * Random fabrics, paths and traffic, with and without PFC, loss and equal times, with credits, and
+ * with failures that are repaired. Whatever happens: packets are conserved at any time, nothing is
+ * left in flight, held or stopped, every message is delivered; and the result is the same to the
+ * bit when the simulation is repeated, when every departure is an event of its own, with another
+ * event list, when events of equal time come in another order, and when switches run ahead and NICs
+ * behind.
  */
 class RandomFabricTest : public TestCase
 {
   public:
-    RandomFabricTest(uint32_t first, bool failures)
+    RandomFabricTest(uint32_t first, const Variant& variant)
         : TestCase("Random fabrics from seed " + std::to_string(first) +
-                   (failures ? " with failures" : "")),
+                   (variant.credits ? " with credits" : "") +
+                   (variant.failures ? " with failures" : "")),
           m_first(first),
-          m_failures(failures)
+          m_variant(variant)
     {
     }
 
@@ -357,10 +389,12 @@ class RandomFabricTest : public TestCase
     void DoRun() override
     {
         uint64_t cut = 0;
+        uint64_t pauses = 0;
         for (uint32_t seed = m_first; seed < m_first + 25; ++seed)
         {
-            Outcome reference = RunRandom(seed, {}, m_failures);
+            Outcome reference = RunRandom(seed, {}, m_variant);
             cut += reference.cut;
+            pauses += reference.pauses;
             NS_TEST_ASSERT_MSG_EQ(reference.clean, true, "nothing left, seed " << seed);
             NS_TEST_ASSERT_MSG_EQ(reference.balanced, true, "conserved, seed " << seed);
             NS_TEST_ASSERT_MSG_EQ(reference.undelivered, 0, "delivered, seed " << seed);
@@ -377,7 +411,7 @@ class RandomFabricTest : public TestCase
                                       {"ns3::QuadHeapScheduler", true, true, true}};
             for (const Engine& engine : engines)
             {
-                Outcome outcome = RunRandom(seed, engine, m_failures);
+                Outcome outcome = RunRandom(seed, engine, m_variant);
                 NS_TEST_ASSERT_MSG_EQ((outcome == reference),
                                       true,
                                       "seed " << seed << ", " << engine.scheduler
@@ -386,11 +420,12 @@ class RandomFabricTest : public TestCase
                                               << (engine.nicsBehind ? ", NICs behind" : ""));
             }
         }
-        NS_TEST_EXPECT_MSG_EQ((cut > 1000), m_failures, cut << " packets lost by failures");
+        NS_TEST_EXPECT_MSG_EQ((cut > 1000), m_variant.failures, cut << " packets lost by failures");
+        NS_TEST_EXPECT_MSG_EQ((pauses > 0), !m_variant.credits, pauses << " pauses");
     }
 
     uint32_t m_first;
-    bool m_failures;
+    Variant m_variant;
 };
 
 class PropertySuite : public TestSuite
@@ -401,12 +436,14 @@ class PropertySuite : public TestSuite
     {
         for (uint32_t first : {0, 100, 200, 300})
         {
-            AddTestCase(new RandomFabricTest(first, false));
+            AddTestCase(new RandomFabricTest(first, {false, false}));
         }
         for (uint32_t first : {400, 500, 600, 700})
         {
-            AddTestCase(new RandomFabricTest(first, true));
+            AddTestCase(new RandomFabricTest(first, {true, false}));
         }
+        AddTestCase(new RandomFabricTest(800, {false, true}));
+        AddTestCase(new RandomFabricTest(900, {true, true}));
     }
 };
 
