@@ -142,7 +142,7 @@ TEST_F(Bench, TransportsRefuseByNameWhatTheyDoNotHave)
 TEST_F(Bench, EverySelectorCarriesTheWork)
 {
     const std::string command = "bench permutation --size 64KiB --check --multipath ";
-    for (const char* word : {"ecmp", "e-ecmp", "ucmp", "flowlet"})
+    for (const char* word : {"ecmp", "e-ecmp", "ucmp", "flowlet", "d-mod-k"})
     {
         const auto json = RunJson(command + word);
         EXPECT_EQ(json.at("multipath"), word);

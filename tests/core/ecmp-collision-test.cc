@@ -65,6 +65,14 @@ TEST(PathSlowdown, CountsWhatIsHashed)
     {
         EXPECT_EQ(PathSlowdown(multipath, 16, 16, 16), 1.0);
     }
+    // By destination: 16 on 16 paths and 32 on 16 fit, of 17 two share one; 8 leave half idle.
+    EXPECT_EQ(PathSlowdown(Multipath::DModK, 16, 16, 16), 1.0);
+    EXPECT_EQ(PathSlowdown(Multipath::DModK, 32, 1, 16), 1.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 17, 16, 16), 2.0 * 16 / 17);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 8, 16, 16), 2.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 1, 16, 16), 16.0);
+    EXPECT_EQ(PathSlowdown(Multipath::DModK, 5, 16, 1), 1.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 16, 0.5, 16), 2.0);
     // Half a queue pair of each of 16 connections comes by here: 8 flows, whatever is hashed.
     EXPECT_EQ(PathSlowdown(Multipath::Ecmp, 16, 0.5, 16), EcmpSlowdown(8, 16));
     EXPECT_EQ(PathSlowdown(Multipath::EEcmp, 16, 0.5, 16), EcmpSlowdown(8, 16));

@@ -144,7 +144,8 @@ TEST(PlanFields, SprayingAndGoBackNDoNotGoTogether)
                                    "spray-rr",
                                    "spray-adaptive",
                                    "entropy-random",
-                                   "reps"})
+                                   "reps",
+                                   "d-mod-k"})
     {
         Plan plan;
         multipath->set(plan, word);

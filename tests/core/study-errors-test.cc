@@ -249,7 +249,7 @@ TEST(StudyErrors, CongestionControls)
            "network: {control: bbr}",
            "s.yaml:6:20 network.control",
            "'bbr' is not known",
-           "none, dcqcn, dctcp, swift, timely, hpcc, nscc or receiver-credit");
+           "none, dcqcn, dctcp, swift, timely, hpcc, nscc, receiver-credit or infiniband-cc");
     Expect(6,
            "network: {multipath: spray-rr, recovery: selective-repeat, control: hpcc}",
            "s.yaml:6:69 network.control",
@@ -285,8 +285,8 @@ TEST(StudyErrors, SprayingWithGoBackN)
            "network: {multipath: sprays}",
            "s.yaml:6:22 network.multipath",
            "'sprays' is not known",
-           "ecmp, e-ecmp, ucmp, flowlet, spray-random, spray-rr, spray-adaptive, entropy-random or "
-           "reps");
+           "ecmp, e-ecmp, ucmp, flowlet, spray-random, spray-rr, spray-adaptive, entropy-random, "
+           "reps or d-mod-k");
     Expect(6,
            "network: {reorder_tolerance: 0}",
            "s.yaml:6:30 network.reorder_tolerance",

@@ -458,5 +458,31 @@ TEST(SwitchRoutes, OrderOfAddresses)
     EXPECT_TRUE(AddressOrder(SwitchGraph()).empty());
 }
 
+/// Four leaves (0 to 3) with 2 links up each, over two switches (4, 5) with 3, over three (6 to 8).
+TEST(AddressDivisors, AreProductsOfTheLinksUpBelow)
+{
+    Fabric fabric(9);
+    for (const uint32_t leaf : {0U, 1U, 2U, 3U})
+    {
+        fabric.Wire(leaf, 4);
+        fabric.Wire(leaf, 5);
+        fabric.Nic(leaf, leaf);
+    }
+    for (const uint32_t above : {4U, 5U})
+    {
+        for (const uint32_t top : {6U, 7U, 8U})
+        {
+            fabric.Wire(above, top);
+        }
+    }
+    EXPECT_EQ(AddressDivisors(fabric.graph), (std::vector<uint32_t>{1, 1, 1, 1, 2, 2, 6, 6, 6}));
+    // All in one stage: nothing is told apart below. A switch without NICs anywhere: 1 as well.
+    Fabric ring(3);
+    ring.Wire(0, 1);
+    ring.Nic(0, 0);
+    ring.Nic(1, 1);
+    EXPECT_EQ(AddressDivisors(ring.graph), (std::vector<uint32_t>{1, 1, 1}));
+}
+
 } // namespace
 } // namespace scaleacross

@@ -75,6 +75,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
         m_fabric.SetNicAttribute("HopLimit", UintegerValue(HopLimitOf(m_graph)));
     }
     UseTransport(m_fabric, network.transport, chosen);
+    m_fabric.SetSwitchAttribute("MaxCreditBlocks", UintegerValue(network.laneCredits.Count() / 64));
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
     m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.DataHeaders().Count()));
     m_fabric.SetNicAttribute("AckSize", UintegerValue(network.AckOnWire().Count()));

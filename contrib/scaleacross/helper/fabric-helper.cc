@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
+#include "ns3/destination-mod-k-selector.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -316,6 +317,7 @@ FabricHelper::InstallRoutes()
     }
     GiveAddresses();
     UpdateRoutes();
+    SetDivisors();
     for (const auto& fabricSwitch : m_switches)
     {
         fabricSwitch->CheckConfig();
@@ -327,6 +329,26 @@ FabricHelper::InstallRoutes()
         {
             NS_LOG_WARN(cycle << ": under load, pauses may lock each other");
         }
+    }
+}
+
+void
+FabricHelper::SetDivisors()
+{
+    std::vector<uint32_t> divisors;
+    for (size_t i = 0; i < m_switches.size(); ++i)
+    {
+        const auto selector =
+            DynamicCast<DestinationModKSelector>(m_switches[i]->GetPathSelector());
+        if (!selector)
+        {
+            continue;
+        }
+        if (divisors.empty())
+        {
+            divisors = scaleacross::AddressDivisors(GetSwitchGraph());
+        }
+        selector->SetStageDivisor(divisors[i]);
     }
 }
 

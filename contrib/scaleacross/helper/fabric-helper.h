@@ -168,6 +168,7 @@ class FabricHelper
 
   private:
     void GiveAddresses();
+    void SetDivisors();
     void CheckReordering(const RdmaNic& from) const;
     Ptr<RdmaConnection> MakeConnection();
 

@@ -42,6 +42,8 @@ SelectorOf(Multipath multipath)
         return "ns3::RoundRobinSpraySelector";
     case Multipath::SprayAdaptive:
         return "ns3::AdaptiveSpraySelector";
+    case Multipath::DModK:
+        return "ns3::DestinationModKSelector";
     }
     return "";
 }

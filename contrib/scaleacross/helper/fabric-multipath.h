@@ -28,6 +28,7 @@ class FabricHelper;
  * | SprayAdaptive   | ns3::AdaptiveSpraySelector    | the same                            |
  * | EntropyRandom   | ns3::EcmpSelector             | the same                            |
  * | Reps            | ns3::EcmpSelector             | the same                            |
+ * | DModK           | ns3::DestinationModKSelector  | the same, for other stacks' packets |
  *
  * Every queue pair has a UDP source port of its own, so that hashing it tells queue pairs apart as
  * hashing the destination QP does.

@@ -23,6 +23,7 @@ StudyAttributes()
         {"ns3::FabricSwitch::Credits", "network.transport"},
         {"ns3::FabricSwitch::HashFields", "network.multipath"},
         {"ns3::FabricSwitch::KeepAtDownPort", "network.keep_at_down_port"},
+        {"ns3::FabricSwitch::MaxCreditBlocks", "network.lane_credits"},
         {"ns3::FabricSwitch::MaxPacketSize", "network.mtu and network.headers"},
         {"ns3::FabricSwitch::PathSelector", "network.multipath"},
         {"ns3::FabricSwitch::Pfc", "network.pfc"},

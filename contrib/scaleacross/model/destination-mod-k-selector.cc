@@ -19,10 +19,11 @@ DestinationModKSelector::GetTypeId()
             .AddConstructor<DestinationModKSelector>()
             .AddAttribute("Divisor",
                           "What addresses are divided by before the remainder is taken: k^i for a "
-                          "switch of stage i (0: leaves) with k ports up. Set before time zero.",
-                          UintegerValue(1),
+                          "switch of stage i (0: leaves) with k ports up. 0: FabricHelper finds it "
+                          "when it installs routes. Set before time zero.",
+                          UintegerValue(0),
                           MakeUintegerAccessor(&DestinationModKSelector::m_divisor),
-                          MakeUintegerChecker<uint32_t>(1));
+                          MakeUintegerChecker<uint32_t>());
     return tid;
 }
 
@@ -47,14 +48,26 @@ DestinationModKSelector::Select(const scaleacross::PortGroup& group,
                                 const scaleacross::FabricPacket& packet,
                                 int64_t)
 {
-    return group.ports[packet.destination / m_divisor % group.ports.size()];
+    return group.ports[packet.destination / GetEffectiveDivisor() % group.ports.size()];
+}
+
+void
+DestinationModKSelector::SetStageDivisor(uint32_t divisor)
+{
+    m_stageDivisor = divisor;
+}
+
+uint32_t
+DestinationModKSelector::GetEffectiveDivisor() const
+{
+    return m_divisor != 0 ? m_divisor : m_stageDivisor;
 }
 
 std::optional<uint16_t>
 DestinationModKSelector::PortOfFlow(const scaleacross::PortGroup& group,
                                     const scaleacross::FabricPacket& packet) const
 {
-    return group.ports[packet.destination / m_divisor % group.ports.size()];
+    return group.ports[packet.destination / GetEffectiveDivisor() % group.ports.size()];
 }
 
 } // namespace ns3

@@ -18,8 +18,8 @@ namespace ns3
  * whatever its source and queue pair: one port per destination, as a table that is indexed by LIDs
  * has it. In a fat tree of switches with k ports up, those of stage i (0: leaves) have Divisor k^i
  * (Zahavi, "D-Mod-K routing providing non-blocking traffic for shift permutations on real life fat
- * trees", 2010): every wire down then carries the traffic of one destination, and all hosts that
- * send to the one a fixed distance further on never meet.
+ * trees", 2010), which is what FabricHelper gives them: every wire down then carries the traffic of
+ * one destination, and all hosts that send to the one a fixed distance further on never meet.
  *
  * Addresses are those of FabricHelper::InstallRoutes, which follow each other on a switch.
  *
@@ -39,11 +39,17 @@ class DestinationModKSelector : public PathSelector
     uint16_t Select(const scaleacross::PortGroup& group,
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
+    /// The divisor that follows from the topology, which counts if the attribute is 0.
+    void SetStageDivisor(uint32_t divisor);
+    /// What addresses are divided by.
+    uint32_t GetEffectiveDivisor() const;
+
     std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
                                        const scaleacross::FabricPacket& packet) const override;
 
   private:
-    uint32_t m_divisor{1};
+    uint32_t m_divisor{0};
+    uint32_t m_stageDivisor{1};
 };
 
 } // namespace ns3

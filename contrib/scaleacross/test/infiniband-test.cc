@@ -3,6 +3,7 @@
 #include "fabric-test.h"
 
 #include "ns3/destination-mod-k-selector.h"
+#include "ns3/fabric-multipath.h"
 #include "ns3/fabric-transport.h"
 #include "ns3/type-id.h"
 
@@ -141,6 +142,103 @@ class DestinationModKTest : public TestCase
     }
 };
 
+/**
+ * Three stages: four groups of two leaves with two hosts and two links up each, two switches in
+ * each group that have two links up, four switches at the top. Every host sends to the one `shift`
+ * further on, in another group. Divisors are 1, 2 and 4, so the four hosts of a group are reached
+ * over four different switches at the top, and every wire down carries one destination: nobody
+ * meets, all 16 arrive when a flow that is alone does, 6 us + (50 + 5) x 83,840 ps.
+ *
+ * With a Divisor of 1 everywhere destinations that are alike modulo 2 share the top switch and the
+ * wires down from it: each of those wires has two flows, and the last arrives some 50 packets
+ * later.
+ */
+class StagesTest : public TestCase
+{
+  public:
+    explicit StagesTest(bool byStage)
+        : TestCase(byStage ? "Three stages divide by what those below tell apart"
+                           : "Three stages with one divisor collide"),
+          m_byStage(byStage)
+    {
+    }
+
+  private:
+    static constexpr int64_t kAlone = 6'000'000 + 55 * 83'840;
+
+    void DoRun() override
+    {
+        for (const uint32_t shift : {4U, 6U, 8U, 12U})
+        {
+            FabricHelper fabric;
+            UseHpccSizes(fabric);
+            UseMultipath(fabric, scaleacross::Multipath::DModK);
+            fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1000));
+            const DataRate rate("100Gbps");
+            std::vector<Ptr<FabricSwitch>> top;
+            for (uint32_t i = 0; i < 4; ++i)
+            {
+                top.push_back(fabric.AddSwitch());
+            }
+            for (uint32_t group = 0; group < 4; ++group)
+            {
+                Ptr<FabricSwitch> middle[] = {fabric.AddSwitch(), fabric.AddSwitch()};
+                for (uint32_t leaf = 0; leaf < 2; ++leaf)
+                {
+                    Ptr<FabricSwitch> place = fabric.AddSwitch();
+                    for (uint32_t host = 0; host < 2; ++host)
+                    {
+                        fabric.Connect(fabric.AddNic(fabric.AddHost()),
+                                       place,
+                                       rate,
+                                       MicroSeconds(1));
+                        fabric.Connect(place, middle[host], rate, MicroSeconds(1));
+                    }
+                }
+                for (uint32_t i = 0; i < 4; ++i)
+                {
+                    fabric.Connect(middle[i / 2], top[i], rate, MicroSeconds(1));
+                }
+            }
+            for (const auto& place : fabric.Switches())
+            {
+                if (!m_byStage)
+                {
+                    place->GetPathSelector()->SetAttribute("Divisor", UintegerValue(1));
+                }
+            }
+            fabric.InstallRoutes();
+            Log log;
+            for (uint32_t i = 0; i < 16; ++i)
+            {
+                auto connection =
+                    fabric.CreateConnection(fabric.Nics()[i], fabric.Nics()[(i + shift) % 16]);
+                log.Watch(connection);
+                connection->Send(Bytes(50'000), i);
+            }
+            Simulator::Run();
+            NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 16, "all");
+            const auto far = [&](const Event& event) {
+                return event.tag / 4 != (event.tag + shift) % 16 / 4; // another group
+            };
+            for (const Event& event : log.delivered)
+            {
+                if (m_byStage && far(event))
+                {
+                    NS_TEST_ASSERT_MSG_EQ_TOL(event.time, kAlone, Rounding(6), "shift " << shift);
+                }
+            }
+            if (!m_byStage)
+            {
+                NS_TEST_ASSERT_MSG_GT(log.LastDelivery(), kAlone + 45 * 83'840, "shift " << shift);
+            }
+            Simulator::Destroy();
+        }
+    }
+
+    bool m_byStage;
+};
+
 class InfinibandSuite : public TestSuite
 {
   public:
@@ -149,6 +247,8 @@ class InfinibandSuite : public TestSuite
     {
         AddTestCase(new SizesTest);
         AddTestCase(new DestinationModKTest);
+        AddTestCase(new StagesTest(true));
+        AddTestCase(new StagesTest(false));
     }
 };
 

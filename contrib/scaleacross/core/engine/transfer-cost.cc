@@ -2,6 +2,7 @@
 
 #include "core/engine/transfer-cost.h"
 
+#include "core/engine/credit-rate.h"
 #include "core/topology/ecmp-collision.h"
 
 #include <algorithm>
@@ -137,11 +138,23 @@ NetworkModel::QueuePairsUsed(double messageBytes, Tier tier) const
 }
 
 double
+NetworkModel::CreditShareOf(BitRate link, Duration delay) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    return network.transport != Transport::Infiniband
+               ? 1.0
+               : CreditShare(network.laneCredits, network.mtu + network.DataHeaders(), link, delay);
+}
+
+double
 NetworkModel::PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const
 {
     const double share =
         std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_paths.Shape(0).ports);
-    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share);
+    const double ports = m_paths.Shape(0).ports;
+    const double credits =
+        CreditShareOf(nic / ports, m_scenario.cluster.buildings[0].fabric.nicDelay);
+    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share * credits);
 }
 
 double
@@ -277,7 +290,8 @@ NetworkModel::LoadCuts(CutLoads& loads,
         const uint32_t leafLinks = shape.spines * shape.ports;
         add((up ? 0 : 1) * m_buildingCuts + leaves.cut,
             leaves.count,
-            shape.uplinkRate * leafLinks,
+            shape.uplinkRate * leafLinks *
+                CreditShareOf(shape.uplinkRate, cluster.buildings[building].fabric.leafDelay),
             leafLinks,
             m_shares.Leaf(building),
             m_shares.LeafTowards(building, towards),
@@ -288,7 +302,9 @@ NetworkModel::LoadCuts(CutLoads& loads,
             const uint32_t zoneLinks = shape.planes * shape.spines * shape.aggregations;
             add((up ? 2 : 3) * m_buildingCuts + zones.cut,
                 zones.count,
-                shape.zoneUplinkRate * zoneLinks,
+                shape.zoneUplinkRate * zoneLinks *
+                    CreditShareOf(shape.zoneUplinkRate,
+                                  cluster.buildings[building].fabric.aggregationDelay),
                 zoneLinks,
                 m_shares.Zone(building),
                 m_shares.ZoneTowards(building, towards),
@@ -303,10 +319,12 @@ NetworkModel::LoadCuts(CutLoads& loads,
         for (const SiteRoute::Use& use : route.uses)
         {
             const CrossLinkSpec& link = cluster.crossLinks[use.link];
+            const uint32_t lanes = cluster.TopSwitches() * link.lanes;
+            const double credits = CreditShareOf(link.capacity / lanes, link.latency);
             add(m_spanCuts + 2 * use.link + (use.forward ? 0 : 1),
                 1,
-                link.capacity,
-                cluster.TopSwitches() * link.lanes,
+                link.capacity * credits,
+                lanes,
                 m_shares.Span(use.link),
                 m_shares.Span(use.link),
                 flows * use.share);

@@ -67,6 +67,9 @@ struct TransferCost
  * links divide its capacity by PathSlowdown, for each port of the NICs on its own. Events that hold
  * for the whole run leave a share of them (CutShares).
  *
+ * With InfiniBand no link carries more than its lane's credits allow (CreditShare), by the delay of
+ * the link; so long spans, and short links that are fast, may be slower than their rate.
+ *
  * Losses multiply the volume by LossVolume(), of the edges of a phase by the largest, and delay the
  * slowest chain of messages by LossDelay(): each member of a ring passes its own along, so that all
  * ranks of the stage have one of n-1 rounds; an all-to-all has one round in which all of a rank's
@@ -154,6 +157,8 @@ class NetworkModel
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
+    /// Share of a link's rate that credits allow; 1 without them.
+    double CreditShareOf(BitRate link, Duration delay) const;
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;

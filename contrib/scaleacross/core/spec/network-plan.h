@@ -35,7 +35,8 @@ enum class Multipath : uint8_t
     SprayRoundRobin, //!< every packet on the next port
     SprayAdaptive,   //!< every packet where it waits least
     EntropyRandom,   //!< every packet with a UDP source port of its own, drawn at random, to E-ECMP
-    Reps             //!< the same, with those again that came back unmarked (REPS)
+    Reps,            //!< the same, with those again that came back unmarked (REPS)
+    DModK            //!< by the destination's address: one path per destination
 };
 
 /// True if packets of one queue pair are on several paths at a time.
@@ -47,14 +48,15 @@ bool MayReorder(Multipath multipath);
 /// What decides how fast a queue pair may send.
 enum class CongestionControl : uint8_t
 {
-    None,          //!< the line rate: PFC, losses or windows are all there is
-    Dcqcn,         //!< rate, by CNPs
-    Dctcp,         //!< window, by the share of marked packets
-    Swift,         //!< window, by the round trip
-    Timely,        //!< rate, by the gradient of the round trip
-    Hpcc,          //!< window, by what switches write into packets
-    Nscc,          //!< window, by marks and the round trip together (Ultra Ethernet)
-    ReceiverCredit //!< a packet for each pull that the receiver hands out
+    None,           //!< the line rate: PFC, losses or windows are all there is
+    Dcqcn,          //!< rate, by CNPs
+    Dctcp,          //!< window, by the share of marked packets
+    Swift,          //!< window, by the round trip
+    Timely,         //!< rate, by the gradient of the round trip
+    Hpcc,           //!< window, by what switches write into packets
+    Nscc,           //!< window, by marks and the round trip together (Ultra Ethernet)
+    ReceiverCredit, //!< a packet for each pull that the receiver hands out
+    InfinibandCc    //!< rate, by CNPs and a table of delays
 };
 
 /// How lost packets are repaired.
@@ -133,7 +135,11 @@ struct NetworkPlan
     std::optional<Bytes> headers; //!< see DataHeaders()
     std::optional<Bytes> ackSize; //!< see AckOnWire()
     uint32_t ackEvery{4}; //!< data packets per ACK; a message's last packet is always acknowledged
-    std::optional<bool> pfc;         //!< see UsesPfc()
+    std::optional<bool> pfc; //!< see UsesPfc()
+    /// With InfiniBand: what may be under way on one lane of a wire without having been granted
+    /// anew. 128 KiB is what the standard's 12 bits of 64-byte blocks allow; more stands for
+    /// devices that extend the reach.
+    Bytes laneCredits{128ULL << 10};
     Bytes leafBuffer{64ULL << 20};   //!< shared packet buffer of a leaf switch
     Bytes spineBuffer{256ULL << 20}; //!< shared packet buffer of a spine; long links need depth
     uint32_t timeoutExponent{14};    //!< retransmission timeout 4.096 us x 2^n, n in [0, 31]

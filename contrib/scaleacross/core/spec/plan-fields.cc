@@ -79,7 +79,8 @@ Words<Multipath>()
                                                    "spray-rr",
                                                    "spray-adaptive",
                                                    "entropy-random",
-                                                   "reps"};
+                                                   "reps",
+                                                   "d-mod-k"};
     return words;
 }
 
@@ -87,8 +88,15 @@ template <>
 const std::vector<std::string>&
 Words<CongestionControl>()
 {
-    static const std::vector<std::string> words =
-        {"none", "dcqcn", "dctcp", "swift", "timely", "hpcc", "nscc", "receiver-credit"};
+    static const std::vector<std::string> words = {"none",
+                                                   "dcqcn",
+                                                   "dctcp",
+                                                   "swift",
+                                                   "timely",
+                                                   "hpcc",
+                                                   "nscc",
+                                                   "receiver-credit",
+                                                   "infiniband-cc"};
     return words;
 }
 
@@ -422,6 +430,11 @@ NetworkFields()
                   "lossless by priority flow control; left out: true with roce",
                   SCALEACROSS_MEMBER(network.pfc),
                   [](const Plan& plan) { return plan.network.UsesPfc(); }),
+        BytesField("network.lane_credits",
+                   Bytes(16ULL << 10),
+                   Bytes(1ULL << 40),
+                   "with infiniband: credits of a lane of a wire, 128KiB in the standard",
+                   SCALEACROSS_MEMBER(network.laneCredits)),
         BytesField("network.leaf_buffer",
                    Bytes(1ULL << 16),
                    Bytes(1ULL << 44),

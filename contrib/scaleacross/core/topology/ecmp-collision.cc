@@ -145,6 +145,12 @@ PathSlowdown(Multipath multipath, double connections, double pairs, uint32_t pat
     {
         return 1.0;
     }
+    if (multipath == Multipath::DModK)
+    {
+        const double flows = std::ceil(connections * std::min(1.0, pairs));
+        const double most = std::ceil(flows / paths);
+        return flows <= 0 || paths <= 1 ? 1.0 : std::clamp(most * paths / flows, 1.0, 1.0 * paths);
+    }
     const double hashed =
         connections * (multipath == Multipath::Ecmp ? std::min(1.0, pairs) : pairs);
     return EcmpSlowdown(static_cast<uint64_t>(std::ceil(hashed)), paths);

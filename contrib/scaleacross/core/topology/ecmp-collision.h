@@ -27,9 +27,12 @@ double EcmpSlowdown(uint64_t flows, uint32_t paths);
  * have none here), by how their packets choose: 1 where every
  * packet does; EcmpSlowdown(connections, paths) where the hash sees NICs only (ecmp), of
  * connections x pairs where it sees queue pairs. Flowlets count as if no gap ever came, UCMP as if
- * all paths had the capacity that their weights say.
+ * all paths had the capacity that their weights say. By destination modulo k, connections go to
+ * destinations that follow each other, as those of the hosts of a leaf do: the fullest path has
+ * ceil(connections / paths) of them.
  *
- * Worked values: 16 connections of 16 pairs on 16 paths: ecmp 3.08, e-ecmp 1.47, spraying 1.
+ * Worked values: 16 connections of 16 pairs on 16 paths: ecmp 3.08, e-ecmp 1.47, spraying 1,
+ * d-mod-k 1; 17 connections: d-mod-k 2 x 16 / 17 = 1.88.
  */
 double PathSlowdown(Multipath multipath, double connections, double pairs, uint32_t paths);
 

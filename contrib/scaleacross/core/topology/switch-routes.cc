@@ -512,4 +512,36 @@ AddressOrder(const SwitchGraph& graph)
     return sorted;
 }
 
+std::vector<uint32_t>
+AddressDivisors(const SwitchGraph& graph)
+{
+    const std::vector<uint32_t> heights = Heights(graph);
+    std::vector<uint32_t> ups; // by height: most links up
+    for (size_t at = 0; at < heights.size(); at++)
+    {
+        if (heights[at] == kFar)
+        {
+            continue;
+        }
+        const auto up = static_cast<uint32_t>(std::count_if(
+            graph.links[at].begin(),
+            graph.links[at].end(),
+            [&](const SwitchLink& link) { return heights[link.to] == heights[at] + 1; }));
+        ups.resize(std::max<size_t>(ups.size(), heights[at] + 1), 0);
+        ups[heights[at]] = std::max(ups[heights[at]], up);
+    }
+    std::vector<uint32_t> divisors;
+    for (const uint32_t height : heights)
+    {
+        uint64_t product = 1;
+        for (uint32_t below = 0; height != kFar && below < height; below++)
+        {
+            // Beyond all addresses nothing is left to tell apart.
+            product = std::min<uint64_t>(product * std::max(1U, ups[below]), UINT32_MAX);
+        }
+        divisors.push_back(static_cast<uint32_t>(product));
+    }
+    return divisors;
+}
+
 } // namespace scaleacross

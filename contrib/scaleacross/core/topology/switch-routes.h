@@ -102,6 +102,17 @@ std::vector<SwitchRoutes> ComputeRoutes(const SwitchGraph& graph,
  */
 std::vector<uint32_t> AddressOrder(const SwitchGraph& graph);
 
+/**
+ * By what each switch divides addresses before it takes one modulo the number of its ports
+ * (destination modulo k, DestinationModKSelector): 1 for leaves, and for a switch of height h the
+ * product of the numbers of links up that switches of heights 0 to h - 1 have, the largest of each
+ * height. So two destinations that differ at a stage take different ports there only if the stages
+ * below have not told them apart already.
+ *
+ * Worked case: leaves with 2 links up, and switches above them with 3: 1, 2, and 6 at the top.
+ */
+std::vector<uint32_t> AddressDivisors(const SwitchGraph& graph);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_SWITCH_ROUTES_H
