@@ -210,7 +210,7 @@ TEST(CanonicalJson, AnyChangedFieldOfAPlanChangesIt)
                                  "selective-repeat",
                                  "swift",
                                  "infiniband",
-                                 "128KiB"})
+                                 "256KiB"})
         {
             Scenario scenario = Read();
             Plan plan{scenario.Job().plan, scenario.network};
