@@ -32,11 +32,9 @@ class FabricHelper;
  * | InfinibandCc | ns3::InfinibandCc       | from 50 kB at 100 Gb/s on (4 us of queue) one of 16  |
  *
  * Thresholds grow with the rate of the port. Of the controls DCQCN has the receivers send CNPs, one
- * per CnpInterval at most, and InfinibandCc one for every mark;
- * ReceiverCredit has windows count what is under way, and needs selective repeat. `chosen` names
- * attributes
- * ("ns3::Type::Attribute") that are to be left alone; with RdmaQueuePair::CongestionOps among them,
- * nothing is set.
+ * per CnpInterval at most, and InfinibandCc one for every mark; ReceiverCredit has windows count
+ * what is under way, and needs selective repeat. `chosen` names attributes ("ns3::Type::Attribute")
+ * that are to be left alone; with RdmaQueuePair::CongestionOps among them, nothing is set.
  */
 void UseControl(FabricHelper& fabric,
                 scaleacross::CongestionControl control,
