@@ -17,11 +17,12 @@ namespace ns3
  * takes for a full packet (PullPacer). So however many send to it, no more comes than the line
  * takes, and in equal shares. What the sender keeps, in packets:
  *
- *   at hand   may be sent now: at first w, what the line carries in FirstWindow; less one with
- * every packet that is sent, more by one with every pull owed      pulls that have been asked for
- * and have not come backlog   what waits to be sent, for the first time or again
+ * - at hand: may be sent now. At first w, what the line carries in FirstWindow; less one with every
+ *   packet that is sent, more by one with every pull;
+ * - owed: pulls that have been asked for and have not come;
+ * - backlog: what waits to be sent, for the first time or again.
  *
- *   a packet asks for a pull (a bit) if, after it, backlog > at hand + owed.
+ * A packet asks for a pull (a bit) if, after it, backlog > at hand + owed.
  *
  * The receiver owes one for every packet that asks, and for every packet that came in trimmed, as
  * that has to be sent again; so as many pulls come as are of use, and none when the last packets
