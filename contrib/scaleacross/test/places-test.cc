@@ -13,6 +13,7 @@
 #include "ns3/test.h"
 
 #include <cmath>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -184,7 +185,7 @@ class TierTest : public TestCase
         Scenario scenario = ScenarioOf(Places().front());
         scenario.network.balance = Balance::Dqplb;
         auto& cross = scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1];
-        cross = {4, Bytes(1 << 20), Balance::Spray, 6};
+        cross = {4, Bytes(1 << 20), Balance::Spray, 6, std::nullopt};
         ClusterHelper cluster(scenario);
         // 2 is on the next server of building 0, 8 in building 1.
         for (const auto& [to, pairs, used] : {std::tuple{2U, 16U, 6U}, std::tuple{8U, 4U, 3U}})
