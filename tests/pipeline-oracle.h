@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_TESTS_PIPELINE_ORACLE_H
 #define SCALEACROSS_TESTS_PIPELINE_ORACLE_H
 
-#include "core/schedule/pipeline-order.h"
+#include "core/pipeline/pipeline-order.h"
 
 #include <algorithm>
 #include <map>
@@ -21,7 +21,8 @@ struct OracleTimes
     double inputGradient{0};
     double weightGradient{0};
     double hop{0};
-    double slow{0}; //!< further delay between ranks slowRank and slowRank + 1, one chunk per rank
+    double slow{
+        0}; //!< further delay between ranks slowRank and slowRank + 1 of a V or of one chunk
     uint32_t slowRank{0};
 };
 
@@ -58,7 +59,7 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
 {
     using Key = std::tuple<bool, uint32_t, uint32_t>; // forward, virtual stage, microbatch
     std::map<Key, double> arrival;
-    const uint32_t last = shape.ranks * shape.chunks - 1;
+    const uint32_t last = Positions(shape) - 1;
     std::vector<std::vector<PipelineAction>> orders;
     for (uint32_t r = 0; r < shape.ranks; r++)
     {
@@ -66,7 +67,6 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
     }
     std::vector<size_t> next(shape.ranks, 0);
     OracleSpans spans{std::vector<double>(shape.ranks, 0), std::vector<double>(shape.ranks, 0)};
-    const double hop = shape.ranks > 1 ? times.hop : 0;
     for (bool progress = true; progress;)
     {
         progress = false;
@@ -102,9 +102,10 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
                 if (!weights && stage != (forward ? last : 0))
                 {
                     const uint32_t to = forward ? stage + 1 : stage - 1;
-                    const bool slow = std::min(r, to % shape.ranks) == times.slowRank;
+                    const uint32_t peer = RankOf(shape, to);
+                    const bool slow = std::min(r, peer) == times.slowRank;
                     arrival[{forward, to, action.microbatch}] =
-                        spans.end[r] + hop + (slow ? times.slow : 0);
+                        spans.end[r] + (peer == r ? 0 : times.hop + (slow ? times.slow : 0));
                 }
                 progress = true;
             }

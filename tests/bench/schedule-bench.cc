@@ -39,7 +39,7 @@ Large(const char* model, uint32_t ep, Schedule schedule, bool reshard)
     job.plan.pp = 16;
     job.plan.dp = 1024;
     job.plan.schedule = schedule;
-    job.plan.chunks = schedule == Schedule::Interleaved ? 4 : 1;
+    job.plan.chunks = schedule == Schedule("interleaved") ? 4 : 1;
     job.plan.reshard = reshard;
     job.workload.sequence = 8192;
     job.workload.globalBatch = 64 * 1024;
@@ -72,14 +72,12 @@ Memory(benchmark::State& state, const Scenario& scenario)
     }
 }
 
-BENCHMARK_CAPTURE(Build, dense_1f1b, Large("llama3-405b", 1, Schedule::OneFOneB, false));
-BENCHMARK_CAPTURE(Build, dense_interleaved, Large("llama3-405b", 1, Schedule::Interleaved, false));
-BENCHMARK_CAPTURE(Build, dense_reshard, Large("llama3-405b", 1, Schedule::Interleaved, true));
-BENCHMARK_CAPTURE(Build,
-                  moe_interleaved,
-                  Large("llama4-maverick", 64, Schedule::Interleaved, false));
-BENCHMARK_CAPTURE(Build, moe_reshard, Large("llama4-maverick", 64, Schedule::Interleaved, true));
-BENCHMARK_CAPTURE(Memory, dense_interleaved, Large("llama3-405b", 1, Schedule::Interleaved, false));
+BENCHMARK_CAPTURE(Build, dense_1f1b, Large("llama3-405b", 1, "1f1b", false));
+BENCHMARK_CAPTURE(Build, dense_interleaved, Large("llama3-405b", 1, "interleaved", false));
+BENCHMARK_CAPTURE(Build, dense_reshard, Large("llama3-405b", 1, "interleaved", true));
+BENCHMARK_CAPTURE(Build, moe_interleaved, Large("llama4-maverick", 64, "interleaved", false));
+BENCHMARK_CAPTURE(Build, moe_reshard, Large("llama4-maverick", 64, "interleaved", true));
+BENCHMARK_CAPTURE(Memory, dense_interleaved, Large("llama3-405b", 1, "interleaved", false));
 
 } // namespace
 

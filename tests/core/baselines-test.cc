@@ -48,7 +48,7 @@ TEST(Baselines, ProductionFillsTheServerAndInterleavesMost)
     EXPECT_EQ(plan.ep, 1);
     EXPECT_EQ(plan.crossing, Crossing::Data);
     EXPECT_EQ(plan.sharding, Sharding::Hsdp);
-    EXPECT_EQ(plan.schedule, Schedule::DoraPp);
+    EXPECT_EQ(plan.schedule, Schedule("dorapp"));
     EXPECT_EQ(plan.recompute, Recompute::None);
     EXPECT_EQ(plan.microbatch, 1);
     EXPECT_FALSE(plan.reshard);
@@ -111,7 +111,7 @@ TEST(Baselines, MegatronTakesAsLittleModelParallelismAsFits)
     EXPECT_EQ(least.dp, 64);
     EXPECT_EQ(least.sharding, Sharding::Fsdp);
     EXPECT_FALSE(least.reshard);
-    EXPECT_EQ(least.schedule, Schedule::OneFOneB);
+    EXPECT_EQ(least.schedule, Schedule("1f1b"));
     // Nothing below 16 ranks of model fits: the server first (tp 8), then pp 2; 32 layers in 2
     // stages of 16 chunks; its rank order has the pipeline outermost.
     const ParallelPlan more = Choose("megatron", study, [](const Scenario& scenario) {
@@ -121,7 +121,7 @@ TEST(Baselines, MegatronTakesAsLittleModelParallelismAsFits)
     EXPECT_EQ(more.tp, 8);
     EXPECT_EQ(more.pp, 2);
     EXPECT_EQ(more.chunks, 16);
-    EXPECT_EQ(more.schedule, Schedule::Interleaved);
+    EXPECT_EQ(more.schedule, Schedule("interleaved"));
     EXPECT_EQ(more.crossing, Crossing::Pipeline);
 }
 

@@ -120,12 +120,12 @@ TEST(Memory, MicrobatchesInFlight)
     auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
     const auto first = [&plan] { return Activations(MemoryOfPlan(SmallGpt(), plan, 8)[0]); };
     EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer);
-    plan.schedule = Schedule::GPipe;
+    plan.schedule = "gpipe";
     EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer * 8 / 4);
-    plan.schedule = Schedule::ZbH1;
+    plan.schedule = "zb-h1";
     EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer);
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan, 8)[2]), 8 * kGptLayer);
-    plan.schedule = Schedule::Interleaved;
+    plan.schedule = "interleaved";
     plan.chunks = 2;
     EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer * (1 + 3.0 / (4 * 2)));
 }

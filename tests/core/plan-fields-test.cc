@@ -326,7 +326,7 @@ TEST(PlanFields, Label)
     plan.parallel.pp = 4;
     plan.parallel.chunks = 2;
     plan.parallel.dp = 512;
-    plan.parallel.schedule = Schedule::DoraPp;
+    plan.parallel.schedule = "dorapp";
     EXPECT_EQ(Label(plan), "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1");
     plan = {};
     plan.parallel.dp = 8;

@@ -154,7 +154,7 @@ seed: 42
     EXPECT_EQ(s.events[2].count, 4U);
     EXPECT_EQ(s.network.ns3Attributes.at("ns3::TcpSocket::SegmentSize"), "1448");
     EXPECT_EQ(s.Job().plan.crossing, Crossing::Pipeline);
-    EXPECT_EQ(s.Job().plan.schedule, Schedule::DoraPp);
+    EXPECT_EQ(s.Job().plan.schedule, Schedule("dorapp"));
     EXPECT_EQ(s.Job().plan.round, 4U);
     EXPECT_TRUE(s.Job().plan.reshard);
 }

@@ -91,8 +91,8 @@ TEST(SearchSpace, DoraPpInRoundsOfPpIsInterleaved)
                                          "round: [0, 2, 4]}}\n"));
     const auto plans = Distinct(space);
     ASSERT_EQ(plans.size(), 2);
-    EXPECT_EQ(plans[0].parallel.schedule, Schedule::Interleaved);
-    EXPECT_EQ(plans[1].parallel.schedule, Schedule::DoraPp);
+    EXPECT_EQ(plans[0].parallel.schedule, Schedule("interleaved"));
+    EXPECT_EQ(plans[1].parallel.schedule, Schedule("dorapp"));
     EXPECT_EQ(plans[1].parallel.round, 4);
 }
 

@@ -83,11 +83,7 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
         {
             for (const auto sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
             {
-                for (const auto schedule : {Schedule::GPipe,
-                                            Schedule::OneFOneB,
-                                            Schedule::Interleaved,
-                                            Schedule::DoraPp,
-                                            Schedule::ZbH1})
+                for (const auto schedule : {"gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"})
                 {
                     for (const bool reshard : {false, true})
                     {
@@ -98,8 +94,9 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
                         plan.schedule = schedule;
                         plan.reshard = reshard;
                         plan.chunks =
-                            schedule == Schedule::Interleaved || schedule == Schedule::DoraPp ? 2
-                                                                                              : 1;
+                            schedule == Schedule("interleaved") || schedule == Schedule("dorapp")
+                                ? 2
+                                : 1;
                         plan.recompute = plans % 2 == 0 ? Recompute::None : Recompute::Full;
                         ModelSpec model = moe ? SmallMoe() : SmallModel();
                         model.layers = 16;
@@ -133,7 +130,7 @@ TEST(TaskGraph, PipelineVolume)
     const uint64_t message = 2ULL * 1024 * 2 * 512 / 4;
     const auto one = TallyOf(Build(TwoBuildings(SmallModel(), plan, 6)), 0);
     EXPECT_EQ(Sent(one, CommClass::Pipeline), 6 * message);
-    plan.schedule = Schedule::Interleaved;
+    plan.schedule = "interleaved";
     plan.chunks = 2;
     const auto two = TallyOf(Build(TwoBuildings(SmallModel(), plan, 8)), 0);
     EXPECT_EQ(Sent(two, CommClass::Pipeline), 8 * message * (2 + 1));
@@ -147,7 +144,7 @@ TEST(TaskGraph, PipelineCrossesEachBuildingBoundaryAsOftenAsItMust)
     {
         auto plan = PlanOf(2, 1, 1, 4, 4);
         plan.crossing = Crossing::Pipeline;
-        plan.schedule = v > 1 ? Schedule::Interleaved : Schedule::OneFOneB;
+        plan.schedule = v > 1 ? "interleaved" : "1f1b";
         plan.chunks = v;
         const auto scenario = TwoBuildings(SmallModel(), plan, 8);
         const auto layout = LayoutOf(scenario);
@@ -314,7 +311,7 @@ TEST(TaskGraph, ReshardingCrossesBuildingsOnceAnIteration)
 TEST(TaskGraph, ComputeIsTheSumOfItsParts)
 {
     // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8.
-    for (const auto schedule : {Schedule::OneFOneB, Schedule::ZbH1})
+    for (const auto schedule : {"1f1b", "zb-h1"})
     {
         auto plan = PlanOf(2, 1, 2, 2, 8);
         plan.schedule = schedule;
@@ -481,11 +478,11 @@ TEST(TaskGraph, UniformPipelineHasOneRankPerStage)
     pipeline.inputGradient = Duration::Microseconds(4);
     pipeline.weightGradient = Duration::Microseconds(2);
     pipeline.bytes = Bytes(1000);
-    for (const auto& shape : {PipelineShape{Schedule::GPipe, 4, 8, 1, 0},
-                              PipelineShape{Schedule::OneFOneB, 4, 8, 1, 0},
-                              PipelineShape{Schedule::Interleaved, 4, 8, 3, 0},
-                              PipelineShape{Schedule::ZbH1, 4, 8, 1, 0},
-                              PipelineShape{Schedule::OneFOneB, 1, 8, 1, 0}})
+    for (const auto& shape : {PipelineShape{"gpipe", 4, 8, 1, 0},
+                              PipelineShape{"1f1b", 4, 8, 1, 0},
+                              PipelineShape{"interleaved", 4, 8, 3, 0},
+                              PipelineShape{"zb-h1", 4, 8, 1, 0},
+                              PipelineShape{"1f1b", 1, 8, 1, 0}})
     {
         pipeline.shape = shape;
         const auto graph = BuildUniformPipeline(pipeline);

@@ -12,15 +12,16 @@ import os
 import re
 import sys
 
-LAYERS = ["base", "program", "spec", "topology", "schedule", "engine", "explore"]
+LAYERS = ["base", "program", "pipeline", "spec", "topology", "schedule", "engine", "explore"]
 
 MAY_INCLUDE = {
     "base": ["base"],
     "program": ["base", "program"],
-    "spec": ["base", "spec"],
-    "topology": LAYERS[:4],
-    "schedule": LAYERS[:5],
-    "engine": LAYERS[:6],
+    "pipeline": LAYERS[:3],
+    "spec": LAYERS[:4],
+    "topology": LAYERS[:5],
+    "schedule": LAYERS[:6],
+    "engine": LAYERS[:7],
     "explore": LAYERS,
     "io": LAYERS + ["io"],
     "store": LAYERS + ["store"],

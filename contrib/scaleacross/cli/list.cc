@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/baselines.h"
+#include "core/pipeline/schedule-registry.h"
 #include "core/spec/presets.h"
 
 #include <fmt/format.h>
@@ -88,14 +89,13 @@ WordsOf(const std::string& key)
 std::vector<Row>
 Schedules()
 {
-    return {{ToString(Schedule::GPipe), "1", "all forwards, then all backwards"},
-            {ToString(Schedule::OneFOneB), "1", "one forward, one backward"},
-            {ToString(Schedule::Interleaved), "2 or more", "1F1B over chunks, in rounds of pp"},
-            {ToString(Schedule::DoraPp),
-             "1 or more",
-             "flexible interleaved 1F1B; our reconstruction of DoraPP, whose definition is not "
-             "public"},
-            {ToString(Schedule::ZbH1), "1", "zero-bubble H1: weight gradients fill the drain"}};
+    std::vector<Row> rows;
+    for (const PipelineSchedule* schedule : PipelineSchedules())
+    {
+        const ScheduleFacts& facts = schedule->Facts();
+        rows.push_back({facts.name, schedule->ChunksText(), facts.help, facts.source});
+    }
+    return rows;
 }
 
 std::vector<Row>
@@ -141,7 +141,7 @@ Listings()
          Models},
         {"gpus", {"gpu", "BF16 peak", "HBM", "NVLink", "NIC", "source"}, Gpus},
         {"fabrics", {"fabric", "meaning"}, Fabrics},
-        {"schedules", {"schedule", "chunks", "meaning"}, Schedules},
+        {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "values", "meaning"}, Transports},
         {"baselines", {"baseline", "rule"}, BaselineRules},
         {"fields", {"field", "default", "values", "meaning"}, Fields},

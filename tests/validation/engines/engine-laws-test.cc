@@ -146,11 +146,11 @@ WithoutContention(const AgreementCase& what)
     plan.crossing = what.crossing;
     plan.schedule = what.schedule;
     plan.sharding = what.sharding;
-    plan.chunks = what.schedule == Schedule::Interleaved ? 2 : 1;
+    plan.chunks = what.schedule == Schedule("interleaved") ? 2 : 1;
     return study.scenario;
 }
 
-const AgreementCase g_dpOut{Crossing::Data, 1, Schedule::OneFOneB, Sharding::Hsdp};
+const AgreementCase g_dpOut{Crossing::Data, 1, "1f1b", Sharding::Hsdp};
 
 class Agreement : public testing::TestWithParam<AgreementCase>
 {
@@ -184,11 +184,11 @@ INSTANTIATE_TEST_SUITE_P(
     Plans,
     Agreement,
     testing::Values(g_dpOut,
-                    AgreementCase{Crossing::Data, 1, Schedule::GPipe, Sharding::Ddp},
-                    AgreementCase{Crossing::Data, 1, Schedule::OneFOneB, Sharding::Fsdp},
-                    AgreementCase{Crossing::Pipeline, 2, Schedule::OneFOneB, Sharding::Fsdp},
-                    AgreementCase{Crossing::Pipeline, 2, Schedule::Interleaved, Sharding::Hsdp},
-                    AgreementCase{Crossing::Pipeline, 2, Schedule::ZbH1, Sharding::Ddp}));
+                    AgreementCase{Crossing::Data, 1, "gpipe", Sharding::Ddp},
+                    AgreementCase{Crossing::Data, 1, "1f1b", Sharding::Fsdp},
+                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding::Fsdp},
+                    AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding::Hsdp},
+                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding::Ddp}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {

@@ -59,7 +59,7 @@ TEST(ZeroBubble, OneFOneB)
 {
     for (const auto& row : Rows())
     {
-        const auto spans = EvaluateOrders({Schedule::OneFOneB, row.p, row.m, 1, 0},
+        const auto spans = EvaluateOrders({"1f1b", row.p, row.m, 1, 0},
                                           {row.forward, row.input, row.weight, row.comm});
         const double work = row.m * (row.forward + row.input + row.weight);
         EXPECT_NEAR(1 - work / spans->LongestSpan(), row.oneFOneB, kFourDecimals)
@@ -73,7 +73,7 @@ TEST(ZeroBubble, Interleaved)
     {
         const double v = row.chunks;
         const auto spans =
-            EvaluateOrders({Schedule::Interleaved, row.p, row.m, row.chunks, 0},
+            EvaluateOrders({"interleaved", row.p, row.m, row.chunks, 0},
                            {row.forward / v, row.input / v, row.weight / v, row.comm});
         const double work = row.m * (row.forward + row.input + row.weight);
         EXPECT_NEAR(1 - work / (spans->Makespan() - row.p * row.comm),
@@ -87,7 +87,7 @@ TEST(ZeroBubble, ZbH1)
 {
     for (const auto& row : Rows())
     {
-        const auto spans = EvaluateOrders({Schedule::ZbH1, row.p, row.m, 1, 0},
+        const auto spans = EvaluateOrders({"zb-h1", row.p, row.m, 1, 0},
                                           {row.forward, row.input, row.weight, row.comm});
         const double work = row.m * (row.forward + row.input + row.weight);
         EXPECT_NEAR(1 - work / spans->LongestSpan(), row.zbH1, kFourDecimals)

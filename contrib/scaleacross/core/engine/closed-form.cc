@@ -3,7 +3,8 @@
 #include "core/engine/closed-form.h"
 
 #include "core/engine/class-costs.h"
-#include "core/schedule/pipeline-order.h"
+#include "core/pipeline/pipeline-schedule.h"
+#include "core/schedule/task-graph-builder.h"
 
 #include <algorithm>
 #include <array>
@@ -274,27 +275,16 @@ CutTime(const Scenario& scenario, const PreparedRun& run)
     return static_cast<double>(CrossBuildingBytes(run).Count()) * 8.0 / capacity;
 }
 
-/// Idle time per stage by the schedule's closed form; F, B, W are one microbatch of all chunks.
-double
-BubbleOf(const ParallelPlan& plan, const ClassSums& slowest, double microbatches)
+/// Time of one microbatch, all chunks, on a rank.
+StageTimes
+StageTimesOf(const ClassSums& sums, double microbatches)
 {
-    const double f = At(slowest.byAction, Action::Forward) / microbatches;
-    const double b = At(slowest.byAction, Action::Backward) / microbatches;
-    const double i = At(slowest.byAction, Action::InputGradient) / microbatches;
-    const double w = At(slowest.byAction, Action::WeightGradient) / microbatches;
-    const double steps = plan.pp - 1;
-    switch (plan.schedule)
-    {
-    case Schedule::GPipe:
-    case Schedule::OneFOneB:
-        return steps * (f + b);
-    case Schedule::Interleaved:
-    case Schedule::DoraPp:
-        return steps * (f + b) / plan.chunks;
-    case Schedule::ZbH1:
-        return steps * std::max(0.0, f + i - w);
-    }
-    return 0;
+    const auto each = [&](Action action) { return At(sums.byAction, action) / microbatches; };
+    StageTimes times;
+    times.forward = each(Action::Forward);
+    times.inputGradient = each(Action::Backward) + each(Action::InputGradient);
+    times.weightGradient = each(Action::WeightGradient);
+    return times;
 }
 
 } // namespace
@@ -333,23 +323,23 @@ ClosedFormOf(const Scenario& scenario,
     // Fill and drain pass every boundary once each way. In the steady state of strict 1F1B a slow
     // boundary costs about one round trip per two microbatches; schedules with more microbatches
     // in flight than stages hide it, GPipe does not meet it.
-    const bool strict = plan.schedule == Schedule::OneFOneB || plan.schedule == Schedule::ZbH1;
+    const bool strict = plan.schedule->Facts().waitsForGradients;
     const double latency = plan.pp == 1 ? 0.0 : 2.0 * hops + (strict ? (m - 1) * slowestHop : 0.0);
     // Reductions begin with the last microbatch's backward of the first chunk that is done, gathers
     // are needed from the first forward on; what does not fit beside those passes is exposed, and
     // of each at least the one unit that nothing can hide.
-    const double backward =
-        (At(slowest.byAction, Action::Backward) + At(slowest.byAction, Action::InputGradient) +
-         At(slowest.byAction, Action::WeightGradient)) /
-        m;
-    const double forward = At(slowest.byAction, Action::Forward) / m;
+    const StageTimes times = StageTimesOf(slowest, m);
+    const double backward = times.Backward();
+    const double forward = times.forward;
     const double windows = plan.reshard ? m : 1.0;
     const double reduce =
         std::max(std::min(slowest.largest, slowest.reduce), slowest.reduce - windows * backward);
     const double gather =
         std::max(std::min(slowest.largest, slowest.gather), slowest.gather - windows * forward);
     ClosedForm result;
-    const double estimate = slowest.busy + BubbleOf(plan, slowest, m) + latency + reduce + gather;
+    const double estimate = slowest.busy +
+                            plan.schedule->Bubble(PipelineShapeOf(scenario.Job()), times) +
+                            latency + reduce + gather;
     result.bound = Duration::Seconds(bound);
     result.estimate = std::max(result.bound, Duration::Seconds(estimate));
     return result;

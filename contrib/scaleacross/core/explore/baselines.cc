@@ -147,7 +147,7 @@ ChooseProduction(const Study& study, const FitCheck& fits)
     ParallelPlan& p = plan.parallel;
     p.crossing = Crossing::Data;
     p.sharding = Sharding::Hsdp;
-    p.schedule = Schedule::DoraPp;
+    p.schedule = "dorapp";
     p.tp = TensorDegrees(trial).back();
     const uint32_t inner = p.tp * p.cp;
     if (gpus % inner != 0)
@@ -230,7 +230,7 @@ CompleteMegatron(Trial& trial, const MegatronPass& pass, Plan& plan)
 {
     ParallelPlan& p = plan.parallel;
     const bool interleave = pass.interleave && p.pp > 1;
-    p.schedule = interleave ? Schedule::Interleaved : Schedule::OneFOneB;
+    p.schedule = interleave ? "interleaved" : "1f1b";
     for (const Recompute recompute : pass.recomputes)
     {
         p.recompute = recompute;

@@ -3,23 +3,12 @@
 #include "core/explore/search-space.h"
 
 #include "core/base/text.h"
+#include "core/pipeline/pipeline-order.h"
 
 #include <algorithm>
 
 namespace scaleacross
 {
-
-namespace
-{
-
-bool
-HasOneChunk(Schedule schedule)
-{
-    return schedule == Schedule::GPipe || schedule == Schedule::OneFOneB ||
-           schedule == Schedule::ZbH1;
-}
-
-} // namespace
 
 Plan
 Normalised(const Plan& plan)
@@ -27,15 +16,15 @@ Normalised(const Plan& plan)
     Plan normal = plan;
     ParallelPlan& p = normal.parallel;
     // Nothing to interleave on a single stage.
-    if (p.pp == 1 && (p.schedule == Schedule::Interleaved || p.schedule == Schedule::DoraPp))
+    if (p.pp == 1 && p.schedule->Interleaves())
     {
-        p.schedule = Schedule::OneFOneB;
+        p.schedule = "1f1b";
     }
-    if (HasOneChunk(p.schedule))
+    if (!p.schedule->Interleaves())
     {
         p.chunks = ParallelPlan().chunks;
     }
-    if (p.schedule != Schedule::DoraPp)
+    if (!p.schedule->Facts().inRounds)
     {
         p.round = ParallelPlan().round;
     }
@@ -148,11 +137,13 @@ SearchSpace::Meaning(const Plan& plan) const
     }
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
     const uint64_t batch = m_scenario.Job().workload.globalBatch;
-    if (p.schedule == Schedule::DoraPp && p.chunks > 1 && batch % samples == 0 &&
-        batch / samples % p.pp == 0 && (p.round == 0 || p.round == p.pp))
+    PipelineShape shape{p.schedule, p.pp, 0, p.chunks, p.round};
+    shape.microbatches = static_cast<uint32_t>(batch / samples);
+    if (batch % samples == 0 && !CheckPipeline(shape))
     {
-        p.schedule = Schedule::Interleaved;
-        p.round = 0;
+        shape = p.schedule->Simplest(shape);
+        p.schedule = shape.schedule;
+        p.round = shape.round;
     }
     return CanonicalText(same);
 }

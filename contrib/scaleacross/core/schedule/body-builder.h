@@ -3,12 +3,12 @@
 #ifndef SCALEACROSS_BODY_BUILDER_H
 #define SCALEACROSS_BODY_BUILDER_H
 
+#include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
 #include "core/schedule/compute-cost.h"
 #include "core/schedule/layer-program.h"
 #include "core/schedule/layer-split.h"
 #include "core/schedule/parameter-collectives.h"
-#include "core/schedule/pipeline-order.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 

@@ -2,9 +2,9 @@
 
 #include "core/schedule/memory.h"
 
+#include "core/pipeline/pipeline-order.h"
 #include "core/schedule/layer-split.h"
 #include "core/schedule/parameter-units.h"
-#include "core/schedule/pipeline-order.h"
 #include "core/schedule/task-graph-builder.h"
 
 #include <algorithm>
@@ -255,8 +255,8 @@ MemoryOfStage(const JobSpec& job,
     }
     MemoryUse use;
     AddStates(units, job, layout, use);
-    use.activations =
-        Bytes(PeakHeld(shape, stage, kept)) + Whole(tokens * RecomputedPerToken(job, chunks));
+    use.activations = Bytes(PeakHeld(PipelineOrder(shape, stage), kept)) +
+                      Whole(tokens * RecomputedPerToken(job, chunks));
     use.buffers = Whole(BufferBytes(job, chunks));
     return use;
 }

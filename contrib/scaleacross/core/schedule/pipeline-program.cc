@@ -11,7 +11,7 @@ namespace
 uint32_t
 BoundariesOf(const PipelineShape& shape)
 {
-    return shape.ranks == 1 ? 0 : shape.ranks * shape.chunks - 1;
+    return shape.ranks == 1 ? 0 : Positions(shape) - 1;
 }
 
 /// Send or Receive of the message over `boundary`, which lies between virtual stages `boundary` and
@@ -25,7 +25,7 @@ Transfer(OpKind kind,
          uint32_t microbatch)
 {
     const int64_t stages =
-        static_cast<int64_t>(peer % place.shape.ranks) - static_cast<int64_t>(place.stage);
+        static_cast<int64_t>(RankOf(place.shape, peer)) - static_cast<int64_t>(place.stage);
     Op op;
     op.kind = kind;
     op.index = ((forward ? 0 : BoundariesOf(place.shape)) + boundary) * place.shape.microbatches +

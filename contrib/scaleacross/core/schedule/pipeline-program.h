@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_PIPELINE_PROGRAM_H
 #define SCALEACROSS_PIPELINE_PROGRAM_H
 
+#include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
-#include "core/schedule/pipeline-order.h"
 
 #include <cstdint>
 

@@ -4,8 +4,8 @@
 #define SCALEACROSS_TASK_GRAPH_BUILDER_H
 
 #include "core/base/errors.h"
+#include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
-#include "core/schedule/pipeline-order.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_PARALLEL_PLAN_H
 #define SCALEACROSS_PARALLEL_PLAN_H
 
+#include "core/pipeline/schedule.h"
+
 #include <cstdint>
 
 namespace scaleacross
@@ -20,15 +22,6 @@ enum class Sharding : uint8_t
     Ddp,  //!< everything replicated, gradients all-reduced
     Fsdp, //!< parameters, gradients, optimizer state sharded over the whole data-parallel group
     Hsdp  //!< as FSDP, but sharded inside a building and replicated across
-};
-
-enum class Schedule : uint8_t
-{
-    GPipe,
-    OneFOneB,
-    Interleaved, //!< interleaved 1F1B, depth first (rounds of PP microbatches)
-    DoraPp,      //!< flexible interleaved 1F1B: our reconstruction of the study's DoraPP
-    ZbH1         //!< zero-bubble H1
 };
 
 /// What backward computes again instead of keeping it from forward.
@@ -60,11 +53,11 @@ struct ParallelPlan
     /// Free the gathered parameters after forward and gather them again for backward, and
     /// reduce-scatter gradients every microbatch. Without it both happen once per iteration.
     bool reshard{false};
-    Schedule schedule{Schedule::OneFOneB};
+    Schedule schedule;
     uint32_t microbatch{1}; //!< b, sequences per microbatch
     uint32_t chunks{1};     //!< v, model chunks (virtual stages) per rank
-    /// N of DoraPP: contiguous microbatches per chunk and round, pp <= N <= m, dividing m; 0 means
-    /// pp, or m / floor(m / pp) where pp does not divide m.
+    /// N of schedules in rounds: contiguous microbatches per chunk and round, pp <= N <= m,
+    /// dividing m; 0 means pp, or m / floor(m / pp) where pp does not divide m.
     uint32_t round{0};
     Recompute recompute{Recompute::None};
 

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
+#include "core/pipeline/schedule-registry.h"
 
 #include <algorithm>
 #include <iterator>
@@ -43,12 +44,7 @@ template <>
 const std::vector<std::string>&
 Words<Schedule>()
 {
-    static const std::vector<std::string> words = {"gpipe",
-                                                   "1f1b",
-                                                   "interleaved",
-                                                   "dorapp",
-                                                   "zb-h1"};
-    return words;
+    return ScheduleNames();
 }
 
 template <>
@@ -128,12 +124,35 @@ template <class E>
 std::string
 WordOf(E value)
 {
-    const auto index = static_cast<size_t>(value);
-    SCALEACROSS_INVARIANT(index < Words<E>().size(), std::to_string(index));
-    return Words<E>()[index];
+    if constexpr (std::is_enum_v<E>)
+    {
+        const auto index = static_cast<size_t>(value);
+        SCALEACROSS_INVARIANT(index < Words<E>().size(), std::to_string(index));
+        return Words<E>()[index];
+    }
+    else
+    {
+        return ToString(value);
+    }
 }
 
-/// A row for an enumeration; `member` maps a Plan to the field.
+/// The value with this word, which is one of Words<E>().
+template <class E>
+E
+ValueOf(const std::string& word)
+{
+    if constexpr (std::is_enum_v<E>)
+    {
+        const auto& words = Words<E>();
+        return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
+    }
+    else
+    {
+        return E(word);
+    }
+}
+
+/// A row for a choice of words; `member` maps a Plan to the field.
 template <class Member>
 PlanField
 WordField(const std::string& key, const std::string& help, Member member)
@@ -147,8 +166,7 @@ WordField(const std::string& key, const std::string& help, Member member)
     field.help = help;
     field.set = [key, member](Plan& plan, const std::string& text) {
         const auto& words = Words<E>();
-        const auto found = std::find(words.begin(), words.end(), text);
-        if (found == words.end())
+        if (std::find(words.begin(), words.end(), text) == words.end())
         {
             const std::string nearest = Nearest(text, words);
             throw ConfigError(key,
@@ -156,7 +174,7 @@ WordField(const std::string& key, const std::string& help, Member member)
                               AnyOf(words),
                               nearest.empty() ? "" : "did you mean " + nearest + "?");
         }
-        member(plan) = static_cast<E>(found - words.begin());
+        member(plan) = ValueOf<E>(text);
     };
     field.get = [member](const Plan& plan) { return WordOf(member(plan)); };
     return field;
@@ -329,7 +347,7 @@ ParallelFields()
         WholeField("plan.round",
                    0,
                    1U << 24,
-                   "dorapp: contiguous microbatches per chunk and round; 0 means pp",
+                   "schedules in rounds: contiguous microbatches per chunk and round; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.round)),
         WordField("plan.recompute",
                   "computed again in backward: none, norms and activations, or whole layers",
@@ -633,8 +651,8 @@ Label(const Plan& plan)
     text += p.crossing == Crossing::Data ? " DP-out " : " PP-out ";
     text += p.sharding == Sharding::Ddp ? "DDP" : p.sharding == Sharding::Fsdp ? "FSDP" : "HSDP";
     text += p.reshard ? "+reshard" : "";
-    text += p.pp > 1 || p.schedule != Schedule::OneFOneB ? " " + ToString(p.schedule) : "";
-    text += p.schedule == Schedule::DoraPp && p.round > 0 ? "/" + std::to_string(p.round) : "";
+    text += p.pp > 1 || p.schedule != Schedule() ? " " + ToString(p.schedule) : "";
+    text += p.schedule->Facts().inRounds && p.round > 0 ? "/" + std::to_string(p.round) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
     return text;
@@ -669,12 +687,6 @@ ToString(Crossing value)
 
 std::string
 ToString(Sharding value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Schedule value)
 {
     return WordOf(value);
 }

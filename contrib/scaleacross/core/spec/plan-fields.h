@@ -58,13 +58,12 @@ std::string CanonicalText(const Plan& plan);
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);
 
-std::string ToString(Crossing value);  //!< "dp", "pp"
-std::string ToString(Sharding value);  //!< "ddp", "fsdp", "hsdp"
-std::string ToString(Schedule value);  //!< "gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"
-std::string ToString(Recompute value); //!< "none", "selective", "full"
-std::string ToString(Transport value); //!< "roce", "infiniband", "trimming"
-std::string ToString(Multipath value); //!< "ecmp", "e-ecmp", ... "reps"
-std::string ToString(Balance value);   //!< "split", "round-robin", "dqplb", "spray"
+std::string ToString(Crossing value);          //!< "dp", "pp"
+std::string ToString(Sharding value);          //!< "ddp", "fsdp", "hsdp"
+std::string ToString(Recompute value);         //!< "none", "selective", "full"
+std::string ToString(Transport value);         //!< "roce", "infiniband", "trimming"
+std::string ToString(Multipath value);         //!< "ecmp", "e-ecmp", ... "reps"
+std::string ToString(Balance value);           //!< "split", "round-robin", "dqplb", "spray"
 std::string ToString(CongestionControl value); //!< "none", "dcqcn", "dctcp", ... "receiver-credit"
 std::string ToString(Recovery value);          //!< "go-back-n", "selective-repeat"
 std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
