@@ -76,6 +76,102 @@ TEST(ModelSpec, TiedEmbeddingAndPlainMlp)
     EXPECT_EQ(model.ExpertParametersOfLayer(1), 420U);
 }
 
+TEST(ModelSpec, LatentAttentionByHand)
+{
+    ModelSpec model = Small();
+    model.kvHeads = 4;
+    model.queryRank = 9;
+    model.kvRank = 7;
+    model.ropeDim = 1;
+    model.valueDim = 5;
+    // h = 6, a = 4, d = 3. Queries 6*9 + 9 + 9*12 = 171; keys and values 6*(7+1) + 7 +
+    // 7*4*(2+5) = 251; output 20*6 = 120.
+    EXPECT_EQ(model.AttentionParameters(), 171U + 251 + 120);
+    model.queryRank = 0; // queries straight from the hidden state: 6*12
+    EXPECT_EQ(model.AttentionParameters(), 72U + 251 + 120);
+    EXPECT_EQ(RefusedKey(model), "");
+    model.kvHeads = 2;
+    EXPECT_EQ(RefusedKey(model), "model.kv_heads");
+    model = Small();
+    model.valueDim = 5;
+    EXPECT_EQ(RefusedKey(model), "model.value_dim");
+}
+
+TEST(ModelSpec, BiasesNormsAndSinksByHand)
+{
+    ModelSpec model = Small();
+    const uint64_t plain = model.TotalParameters();
+    model.queryKeyNorm = true; // 2d = 6 in both layers
+    EXPECT_EQ(model.TotalParameters(), plain + 2 * 6);
+    model.attentionSinks = true; // a = 4
+    EXPECT_EQ(model.TotalParameters(), plain + 2 * (6 + 4));
+    model.attentionBias = true; // (a + 2g) d + h = 8*3 + 6
+    EXPECT_EQ(model.TotalParameters(), plain + 2 * (6 + 4 + 30));
+    // Dense 2f + h = 26; MoE: shared 2*8 + 6 = 22, five experts of 2*7 + 6 = 20, router 5.
+    model.mlpBias = true;
+    EXPECT_EQ(model.TotalParameters(), plain + 2 * 40 + 26 + 22 + 100 + 5);
+}
+
+TEST(ModelSpec, LeadingDenseLayers)
+{
+    ModelSpec model = Small();
+    model.layers = 7;
+    model.moeEvery = 2;
+    model.leadingDense = 2; // of 1, 3, 5 the first is dense
+    EXPECT_FALSE(model.IsMoeLayer(1));
+    EXPECT_TRUE(model.IsMoeLayer(3));
+    uint32_t counted = 0;
+    for (uint32_t layer = 0; layer < model.layers; layer++)
+    {
+        counted += model.IsMoeLayer(layer) ? 1 : 0;
+    }
+    EXPECT_EQ(counted, 2U);
+    EXPECT_EQ(model.MoeLayers(), 2U);
+    model.leadingDense = 7;
+    EXPECT_EQ(RefusedKey(model), "model.leading_dense");
+    model.experts = 0;
+    model.topK = model.moeEvery = 0;
+    model.expertFfn = model.sharedFfn = 0;
+    EXPECT_EQ(RefusedKey(model), "model.leading_dense");
+}
+
+TEST(ModelSpec, PairsOfWindowedAttention)
+{
+    // Counted one by one: token i sees itself as half a pair (the formulas are s^2 / 2, not
+    // s (s + 1) / 2) and the tokens before it that the window leaves.
+    ModelSpec model = Small();
+    const auto count = [&model](uint32_t sequence) {
+        double pairs = 0;
+        for (uint32_t query = 0; query < sequence; query++)
+        {
+            for (uint32_t key = 0; key < query; key++)
+            {
+                const bool seen = model.chunkedWindow ? query / model.window == key / model.window
+                                                      : query - key < model.window;
+                pairs += seen ? 1 : 0;
+            }
+            pairs += 0.5;
+        }
+        return pairs;
+    };
+    model.window = 16;
+    model.fullAttentionEvery = 2;
+    EXPECT_TRUE(model.IsWindowedLayer(0));
+    EXPECT_FALSE(model.IsWindowedLayer(1));
+    EXPECT_EQ(model.AttentionPairs(100, 1), 5000);
+    EXPECT_EQ(model.AttentionPairs(10, 0), 50); // shorter than the window
+    // A window of w keeps w - 1 earlier tokens of each: w s - w^2 / 2 is half a token more.
+    EXPECT_NEAR(model.AttentionPairs(100, 0), count(100), 100 * 0.5);
+    model.chunkedWindow = true;
+    EXPECT_EQ(model.AttentionPairs(100, 0), count(100));
+    EXPECT_EQ(model.AttentionPairs(100, 0), 6 * 128 + 8);
+    // Four kinds of layers at most.
+    EXPECT_EQ(model.KindOf(0), 2U);
+    EXPECT_EQ(model.KindOf(1), 1U);
+    model.window = 0;
+    EXPECT_EQ(RefusedKey(model), "model.chunked_window");
+}
+
 // Published: 8.03B, 70.55B and 405.85B parameters.
 TEST(ModelSpec, Llama3Totals)
 {

@@ -29,7 +29,7 @@ TEST(Presets, AreValidNamedAndSourced)
         EXPECT_NE(preset.source.find("(P)"), std::string::npos);
         EXPECT_NE(preset.source.find("(I)"), std::string::npos);
     }
-    EXPECT_EQ(ModelPresets().size(), 5U);
+    EXPECT_EQ(ModelPresets().size(), 12U);
     EXPECT_EQ(GpuPresets().size(), 5U);
 }
 

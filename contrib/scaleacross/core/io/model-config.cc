@@ -125,34 +125,75 @@ CommonPart(const Config& config)
     return model;
 }
 
-/// MoE layers must follow the pattern of ModelSpec::IsMoeLayer(), or the counts would be wrong.
+/// A list of layers has to say what IsMoeLayer() says, or the counts would be wrong.
 void
 CheckMoeLayers(const Config& config, const ModelSpec& model)
 {
-    if (config.Has("moe_layers"))
+    if (!config.Has("moe_layers"))
     {
-        Json pattern = Json::array();
-        for (uint32_t layer = 0; layer < std::min(model.layers, 4096U); layer++)
+        return;
+    }
+    Json pattern = Json::array();
+    for (uint32_t layer = 0; layer < std::min(model.layers, 4096U); layer++)
+    {
+        if (model.moeEvery > 0 && model.IsMoeLayer(layer))
         {
-            if (model.moeEvery > 0 && model.IsMoeLayer(layer))
-            {
-                pattern.push_back(layer);
-            }
-        }
-        if (config.Value("moe_layers") != pattern)
-        {
-            config.Fail("moe_layers",
-                        "the list is not every n-th layer",
-                        "every interleave_moe_layer_step-th layer",
-                        "such models are not supported yet");
+            pattern.push_back(layer);
         }
     }
-    if (config.Has("mlp_only_layers") && !config.Value("mlp_only_layers").empty())
+    if (config.Value("moe_layers") != pattern)
+    {
+        config.Fail("moe_layers",
+                    "the list is not every n-th layer",
+                    "every interleave_moe_layer_step-th layer",
+                    "such models are not supported");
+    }
+}
+
+/// Layers that are dense out of turn, which have to be the first ones.
+uint32_t
+LeadingDense(const Config& config)
+{
+    if (!config.Has("mlp_only_layers"))
+    {
+        return 0;
+    }
+    const Json& list = config.Value("mlp_only_layers");
+    Json leading = Json::array();
+    for (uint32_t layer = 0; layer < std::min<size_t>(list.size(), 4096); layer++)
+    {
+        leading.push_back(layer);
+    }
+    if (!list.is_array() || list != leading)
     {
         config.Fail("mlp_only_layers",
-                    "some layers are dense out of turn",
-                    "an empty list",
-                    "such models are not supported yet");
+                    "layers other than the first ones are dense out of turn",
+                    "an empty list, or 0, 1, ... without a gap",
+                    "such models are not supported");
+    }
+    return static_cast<uint32_t>(list.size());
+}
+
+/// `layer_types`, where it is given, has to say what IsWindowedLayer() says.
+void
+CheckLayerTypes(const Config& config, const ModelSpec& model)
+{
+    if (!config.Has("layer_types"))
+    {
+        return;
+    }
+    const char* windowed = model.chunkedWindow ? "chunked_attention" : "sliding_attention";
+    Json pattern = Json::array();
+    for (uint32_t layer = 0; layer < std::min(model.layers, 4096U); layer++)
+    {
+        pattern.push_back(model.IsWindowedLayer(layer) ? windowed : "full_attention");
+    }
+    if (config.Value("layer_types") != pattern)
+    {
+        config.Fail("layer_types",
+                    "the windowed layers follow another pattern",
+                    "all layers, or all but every n-th",
+                    "such models are not supported");
     }
 }
 
@@ -167,6 +208,63 @@ Llama4Part(const Config& config)
     model.moeEvery = config.Count<uint32_t>("interleave_moe_layer_step");
     model.denseFfn = model.moeEvery > 1 ? config.Count<uint64_t>("intermediate_size_mlp") : 0;
     CheckMoeLayers(config, model);
+    model.window = config.Count<uint32_t>("attention_chunk_size", 0);
+    if (model.window > 0)
+    {
+        // The layers without rotary positions, every fourth unless said, attend to everything.
+        model.chunkedWindow = true;
+        model.fullAttentionEvery = config.Count<uint32_t>("no_rope_layer_interval", 4);
+        CheckLayerTypes(config, model);
+    }
+    return model;
+}
+
+ModelSpec
+GptOssPart(const Config& config)
+{
+    ModelSpec model = CommonPart(config);
+    model.experts = config.Count<uint32_t>("num_local_experts");
+    model.topK = config.Count<uint32_t>("num_experts_per_tok");
+    model.expertFfn = config.Count<uint64_t>("intermediate_size");
+    model.moeEvery = 1;
+    model.mlpBias = true;
+    model.attentionBias = config.Flag("attention_bias", true);
+    model.attentionSinks = true;
+    model.window = config.Count<uint32_t>("sliding_window", 0);
+    model.fullAttentionEvery = model.window > 0 ? 2 : 0;
+    CheckLayerTypes(config, model);
+    return model;
+}
+
+/// DeepSeek-V2 and -V3, without the layers that predict further tokens.
+ModelSpec
+DeepSeekPart(const Config& config)
+{
+    ModelSpec model = CommonPart(config);
+    model.kvHeads = model.heads;
+    model.queryRank = config.Count<uint32_t>("q_lora_rank", 0);
+    model.kvRank = config.Count<uint32_t>("kv_lora_rank");
+    model.ropeDim = config.Count<uint32_t>("qk_rope_head_dim");
+    const auto nope = config.Count<uint32_t>("qk_nope_head_dim");
+    if (nope > std::numeric_limits<uint32_t>::max() - model.ropeDim)
+    {
+        config.Fail("qk_nope_head_dim", "with qk_rope_head_dim it is too much", "", "");
+    }
+    model.headDim = nope + model.ropeDim;
+    model.valueDim = config.Count<uint32_t>("v_head_dim");
+    model.experts = config.Count<uint32_t>("n_routed_experts");
+    model.topK = config.Count<uint32_t>("num_experts_per_tok");
+    model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
+    model.sharedFfn = config.Count<uint32_t>("n_shared_experts", 0) * model.expertFfn;
+    model.moeEvery = config.Count<uint32_t>("moe_layer_freq", 1);
+    model.leadingDense = config.Count<uint32_t>("first_k_dense_replace", 0);
+    const bool dense = model.moeEvery > 1 || model.leadingDense > 0;
+    model.denseFfn = dense ? config.Count<uint64_t>("intermediate_size") : 0;
+    if (model.moeEvery > 1)
+    {
+        // There the layers 0, n, 2n, ... are MoE, which IsMoeLayer() cannot say.
+        config.Fail("moe_layer_freq", "not every layer is a MoE layer", "1", "");
+    }
     return model;
 }
 
@@ -189,8 +287,10 @@ Qwen3MoePart(const Config& config)
     model.topK = config.Count<uint32_t>("num_experts_per_tok");
     model.expertFfn = config.Count<uint64_t>("moe_intermediate_size");
     model.moeEvery = config.Count<uint32_t>("decoder_sparse_step", 1);
-    model.denseFfn = model.moeEvery > 1 ? config.Count<uint64_t>("intermediate_size") : 0;
-    CheckMoeLayers(config, model);
+    model.leadingDense = LeadingDense(config);
+    const bool dense = model.moeEvery > 1 || model.leadingDense > 0;
+    model.denseFfn = dense ? config.Count<uint64_t>("intermediate_size") : 0;
+    model.queryKeyNorm = true;
     return model;
 }
 
@@ -199,6 +299,8 @@ DensePart(const Config& config)
 {
     ModelSpec model = CommonPart(config);
     model.denseFfn = config.Count<uint64_t>("intermediate_size");
+    model.attentionBias = config.Flag("attention_bias", false);
+    model.mlpBias = config.Flag("mlp_bias", false);
     return model;
 }
 
@@ -249,6 +351,15 @@ ParseModelConfig(const std::string& text, const std::string& name)
     else if (type == "llama" || type == "qwen3")
     {
         model = DensePart(config);
+        model.queryKeyNorm = type == "qwen3";
+    }
+    else if (type == "deepseek_v2" || type == "deepseek_v3")
+    {
+        model = DeepSeekPart(config);
+    }
+    else if (type == "gpt_oss")
+    {
+        model = GptOssPart(config);
     }
     else if (type == "mixtral")
     {
@@ -260,13 +371,13 @@ ParseModelConfig(const std::string& text, const std::string& name)
     }
     else
     {
-        const bool latent = config.Has("kv_lora_rank");
-        config.Fail("model_type",
-                    type.empty() ? "the key is missing"
-                                 : "the architecture " + Quoted(type) + " is not supported" +
-                                       (latent ? " (multi-head latent attention)" : ""),
-                    "llama, llama4, llama4_text, mixtral, qwen3 or qwen3_moe",
-                    "give the dimensions as a map under model, if the formulas fit");
+        config.Fail(
+            "model_type",
+            type.empty() ? "the key is missing"
+                         : "the architecture " + Quoted(type) + " is not supported",
+            "deepseek_v2, deepseek_v3, gpt_oss, llama, llama4, llama4_text, mixtral, qwen3 or "
+            "qwen3_moe",
+            "give the dimensions as a map under model, if the formulas fit");
     }
     model.name = name;
     try

@@ -60,24 +60,16 @@ ReadModel(const YamlNode& node, const std::string& path, const std::string& fold
     {
         return NamedModel(node, path, folder);
     }
-    const MapReader map(node,
-                        path,
-                        {"preset",
-                         "name",
-                         "layers",
-                         "hidden",
-                         "heads",
-                         "kv_heads",
-                         "head_dim",
-                         "dense_ffn",
-                         "experts",
-                         "top_k",
-                         "expert_ffn",
-                         "shared_ffn",
-                         "moe_every",
-                         "vocabulary",
-                         "tied_embedding",
-                         "gated_mlp"});
+    const MapReader map(
+        node,
+        path,
+        {"preset",          "name",           "layers",         "hidden",
+         "heads",           "kv_heads",       "head_dim",       "dense_ffn",
+         "experts",         "top_k",          "expert_ffn",     "shared_ffn",
+         "moe_every",       "vocabulary",     "tied_embedding", "gated_mlp",
+         "query_rank",      "kv_rank",        "rope_dim",       "value_dim",
+         "leading_dense",   "attention_bias", "mlp_bias",       "query_key_norm",
+         "attention_sinks", "window",         "chunked_window", "full_attention_every"});
     ModelSpec model;
     if (const YamlNode* preset = map.Find("preset"); preset != nullptr)
     {
@@ -117,6 +109,18 @@ ReadModel(const YamlNode& node, const std::string& path, const std::string& fold
     map.Get("vocabulary", model.vocabulary, count);
     map.Get("tied_embedding", model.tiedEmbedding, ParseBool);
     map.Get("gated_mlp", model.gatedMlp, ParseBool);
+    map.Get("query_rank", model.queryRank, count);
+    map.Get("kv_rank", model.kvRank, count);
+    map.Get("rope_dim", model.ropeDim, count);
+    map.Get("value_dim", model.valueDim, count);
+    map.Get("leading_dense", model.leadingDense, count);
+    map.Get("attention_bias", model.attentionBias, ParseBool);
+    map.Get("mlp_bias", model.mlpBias, ParseBool);
+    map.Get("query_key_norm", model.queryKeyNorm, ParseBool);
+    map.Get("attention_sinks", model.attentionSinks, ParseBool);
+    map.Get("window", model.window, count);
+    map.Get("chunked_window", model.chunkedWindow, ParseBool);
+    map.Get("full_attention_every", model.fullAttentionEvery, count);
     return model;
 }
 

@@ -29,7 +29,14 @@ Text(const std::string& value)
 WorkloadSpec
 ReadWorkload(const YamlNode& node, const std::string& path)
 {
-    const MapReader map(node, path, {"sequence", "global_batch", "gradients", "causal_attention"});
+    const MapReader map(node,
+                        path,
+                        {"sequence",
+                         "global_batch",
+                         "gradients",
+                         "causal_attention",
+                         "precision",
+                         "expert_imbalance"});
     WorkloadSpec workload;
     map.GetRequired("sequence", workload.sequence, Whole(1, 1U << 24), "sequence: 8192");
     map.GetRequired("global_batch", workload.globalBatch, Whole(1, 1U << 24), "global_batch: 2048");
@@ -37,6 +44,8 @@ ReadWorkload(const YamlNode& node, const std::string& path)
     map.Get("gradients", gradients, OneOf({"fp32", "bf16"}));
     workload.gradientBytes = gradients == "fp32" ? 4 : 2;
     map.Get("causal_attention", workload.causalAttention, ParseBool);
+    map.Get("precision", workload.precision, ParsePrecision);
+    map.Get("expert_imbalance", workload.expertImbalance, Number(1, 16384));
     return workload;
 }
 

@@ -31,11 +31,11 @@ BackwardTime(const ComputeCost& cost, Action action)
 
 /// The first layer of a kind, or 0 where there is none (its cost is then not asked for).
 uint32_t
-LayerOfKind(const ModelSpec& model, bool moe)
+LayerOfKind(const ModelSpec& model, uint32_t kind)
 {
     for (uint32_t layer = 0; layer < model.layers; layer++)
     {
-        if (model.IsMoeLayer(layer) == moe)
+        if (model.KindOf(layer) == kind)
         {
             return layer;
         }
@@ -53,7 +53,7 @@ SameWork(const ModelSpec& model, const StageLayers& a, const StageLayers& b)
     }
     for (uint32_t i = 0; i < a.count; i++)
     {
-        if (model.IsMoeLayer(a.first + i) != model.IsMoeLayer(b.first + i))
+        if (model.KindOf(a.first + i) != model.KindOf(b.first + i))
         {
             return false;
         }
@@ -86,13 +86,15 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
     const JobSpec& job = scenario.Job();
     for (const auto& gpu : m_gpus)
     {
-        const auto layer = [&](bool moe) {
-            return CostOfLayer(m_model, job.workload, m_plan, gpu, LayerOfKind(m_model, moe));
-        };
-        m_costs.push_back({layer(false),
-                           layer(true),
-                           CostOfEmbedding(m_model, job.workload, m_plan, gpu),
-                           CostOfHead(m_model, job.workload, m_plan, gpu)});
+        Costs costs;
+        for (uint32_t kind = 0; kind < ModelSpec::kLayerKinds; kind++)
+        {
+            costs.layers[kind] =
+                CostOfLayer(m_model, job.workload, m_plan, gpu, LayerOfKind(m_model, kind));
+        }
+        costs.embedding = CostOfEmbedding(m_model, job.workload, m_plan, gpu);
+        costs.head = CostOfHead(m_model, job.workload, m_plan, gpu);
+        m_costs.push_back(costs);
     }
     for (const auto& stage : m_split)
     {
@@ -216,7 +218,7 @@ BodyBuilder::OptimizerBody(uint32_t gpu, uint64_t parameters)
 const LayerCost&
 BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
 {
-    return m_model.IsMoeLayer(layer) ? pass.costs.moe : pass.costs.dense;
+    return pass.costs.layers[m_model.KindOf(layer)];
 }
 
 void

@@ -12,6 +12,7 @@
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -113,11 +114,10 @@ class BodyBuilder
     }
 
   private:
-    /// What all layers of one kind cost on one accelerator.
+    /// What the parts of the model cost on one accelerator.
     struct Costs
     {
-        LayerCost dense;
-        LayerCost moe;
+        std::array<LayerCost, ModelSpec::kLayerKinds> layers; //!< by ModelSpec::KindOf()
         ComputeCost embedding;
         ComputeCost head;
     };

@@ -58,17 +58,32 @@ struct AttentionFlops
 };
 
 AttentionFlops
-FlopsOfAttention(const ModelSpec& model, const WorkloadSpec& workload)
+FlopsOfAttention(const ModelSpec& model, const WorkloadSpec& workload, uint32_t layer)
 {
     const double s = workload.sequence;
     const double h = model.hidden;
-    const double ad = static_cast<double>(model.heads) * model.headDim;
+    const double a = model.heads;
+    const double ad = a * model.headDim;
     const double gd = static_cast<double>(model.kvHeads) * model.headDim;
     AttentionFlops flops;
-    // Per token: Q 2 h (ad), K and V 4 h (gd), output 2 (ad) h.
-    flops.projections = s * (2 * h * ad + 4 * h * gd + 2 * ad * h);
-    // Q K^T and scores x V: 2 s^2 (ad) each; causal kernels skip the half above the diagonal.
-    flops.core = 4 * s * s * ad * (workload.causalAttention ? 0.5 : 1.0);
+    if (model.IsLatent())
+    {
+        const double q = model.queryRank;
+        const double c = model.kvRank;
+        const double nope = model.headDim - model.ropeDim;
+        const double query = q > 0 ? h * q + q * ad : h * ad;
+        const double keyValue = h * (c + model.ropeDim) + c * a * (nope + model.ValueDim());
+        flops.projections = s * 2 * (query + keyValue + a * model.ValueDim() * h);
+    }
+    else
+    {
+        // Per token: Q 2 h (ad), K and V 4 h (gd), output 2 (ad) h.
+        flops.projections = s * (2 * h * ad + 4 * h * gd + 2 * ad * h);
+    }
+    // Q K^T and scores x V: 2 d and 2 d_v for each pair of tokens and head, without causal kernels
+    // for the pairs above the diagonal as well.
+    flops.core = model.AttentionPairs(workload.sequence, layer) * 2 * a *
+                 (model.headDim + model.ValueDim()) * (workload.causalAttention ? 1 : 2);
     return flops;
 }
 
@@ -123,9 +138,12 @@ NormAndResidual(const ModelSpec& model, const WorkloadSpec& workload)
  */
 
 PassWork
-WorkOfAttention(const ModelSpec& model, const WorkloadSpec& workload, Recompute recompute)
+WorkOfAttention(const ModelSpec& model,
+                const WorkloadSpec& workload,
+                Recompute recompute,
+                uint32_t layer)
 {
-    const AttentionFlops flops = FlopsOfAttention(model, workload);
+    const AttentionFlops flops = FlopsOfAttention(model, workload, layer);
     // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token.
     const double rope = 4.0 * workload.sequence * (model.heads + model.kvHeads) * model.headDim;
     const PassWork common = NormAndResidual(model, workload);
@@ -193,7 +211,7 @@ CostOfLayer(const ModelSpec& model,
             const GpuSpec& gpu,
             uint32_t layer)
 {
-    return {CostOf(WorkOfAttention(model, workload, plan.recompute), plan, gpu),
+    return {CostOf(WorkOfAttention(model, workload, plan.recompute, layer), plan, gpu),
             CostOf(WorkOfMlp(model, workload, plan.recompute, layer), plan, gpu)};
 }
 
@@ -243,10 +261,10 @@ CostOfOptimizer(uint64_t parameters, const GpuSpec& gpu)
 Flops
 ModelFlops(const ModelSpec& model, const WorkloadSpec& workload)
 {
-    const AttentionFlops attention = FlopsOfAttention(model, workload);
     double forward = FlopsOfHead(model, workload);
     for (uint32_t layer = 0; layer < model.layers; layer++)
     {
+        const AttentionFlops attention = FlopsOfAttention(model, workload, layer);
         forward += attention.projections + attention.core + FlopsOfMlp(model, workload, layer);
     }
     return Flops(3.0 * workload.globalBatch * forward);

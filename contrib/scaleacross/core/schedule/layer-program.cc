@@ -2,8 +2,22 @@
 
 #include "core/schedule/layer-program.h"
 
+#include <cmath>
+
 namespace scaleacross
 {
+
+namespace
+{
+
+/// Bytes times a factor, rounded; a factor of 1 changes nothing.
+Bytes
+Scaled(Bytes bytes, double factor)
+{
+    return factor == 1 ? bytes : Bytes(std::llround(static_cast<double>(bytes.Count()) * factor));
+}
+
+} // namespace
 
 LayerProgram::LayerProgram(const JobSpec& job,
                            const RankLayout& layout,
@@ -15,9 +29,11 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const ParallelPlan& plan = job.plan;
     const uint64_t tokens = uint64_t{job.workload.sequence} * plan.microbatch;
     const Bytes activation(2 * tokens * model.hidden / plan.cp);
-    const Bytes keys(2 * 2 * tokens * model.kvHeads * model.headDim / plan.tp);
-    const Bytes routed = activation * model.topK;
-    const Bytes dispatched(routed.Count() / plan.tp);
+    const Bytes keys(2 * tokens * model.kvHeads * (model.headDim + model.ValueDim()) / plan.tp);
+    const Bytes routed = Scaled(activation * model.topK, job.workload.expertImbalance);
+    const Bytes combined(routed.Count() / plan.tp);
+    const bool fp8 = job.workload.precision == Precision::Fp8;
+    const Bytes dispatched = fp8 ? Bytes(combined.Count() / 2) : combined;
     const auto add = [&](CollectiveOp op, CommClass comm, Bytes bytes, const RankGroup& group) {
         return table.Add(Lower(op, comm, bytes, group, layout, algorithm));
     };
@@ -27,11 +43,12 @@ LayerProgram::LayerProgram(const JobSpec& job,
     m_scatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, activation, tensor);
     m_keyGather = add(CollectiveOp::AllGather, CommClass::Context, keys, context);
     m_keyScatter = add(CollectiveOp::ReduceScatter, CommClass::Context, keys, context);
-    m_dispatch = m_expertGather = m_expertScatter = CollectiveTable::kNone;
+    m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
     if (model.IsMoe() && plan.ep > 1)
     {
         m_dispatch =
             add(CollectiveOp::AllToAll, CommClass::Expert, dispatched, layout.ExpertGroup());
+        m_combine = add(CollectiveOp::AllToAll, CommClass::Expert, combined, layout.ExpertGroup());
         m_expertGather = add(CollectiveOp::AllGather, CommClass::Tensor, routed, tensor);
         m_expertScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, routed, tensor);
     }
@@ -81,7 +98,7 @@ LayerProgram::Mlp(bool moe, Duration compute, Program& program) const
     if (dispatches)
     {
         Append(m_expertScatter, program);
-        Append(m_dispatch, program);
+        Append(m_combine, program);
     }
     if (whole)
     {

@@ -22,13 +22,15 @@ namespace scaleacross
  * each half, and the same backward, since the gradient of either is the other. The second gather of
  * the input that a weight gradient needs is left out: it runs beside the input gradient.
  *
- * **Context parallel**: all-gather of K and V, 2 x 2 s b (g d) / tp bytes, before attention;
+ * **Context parallel**: all-gather of K and V, 2 s b g (d + d_v) / tp bytes, before attention;
  * backward gathers them again (unless the layer was just recomputed) and reduce-scatters their
  * gradients.
  *
  * **Expert parallel**: tokens are sequence-sharded, so a rank dispatches 2 b s k h / (cp tp) bytes
- * by all-to-all and receives as much (uniform routing is assumed); the expert's tp group
- * all-gathers k S, computes and reduce-scatters k S; a second all-to-all combines. Shared experts
+ * by all-to-all and receives as much, or workload.expert_imbalance times that, as the fullest rank
+ * does; half of it with FP8, in which tokens (and, backward, their gradients) are dispatched. The
+ * expert's tp group all-gathers k S, computes and reduce-scatters k S in BF16; a second all-to-all
+ * combines in BF16. Shared experts
  * are a dense MLP with its own all-gather and reduce-scatter of S. With ep = 1 nothing is
  * dispatched, and routed experts use the all-gather of S as a dense MLP does. The router's time
  * counts with the experts'.
@@ -68,6 +70,7 @@ class LayerProgram
     uint32_t m_keyGather;
     uint32_t m_keyScatter;
     uint32_t m_dispatch;
+    uint32_t m_combine;
     uint32_t m_expertGather;
     uint32_t m_expertScatter;
 };

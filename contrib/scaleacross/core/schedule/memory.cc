@@ -104,46 +104,89 @@ AddStates(const std::vector<ParameterUnit>& units,
                          job.workload.gradientBytes * LargestWindow(gathered, 2));
 }
 
-/// Width of the MLP that a token passes through: f, or k f_e + f_s.
+/// Routed tokens of the fullest rank over the mean; there is no other rank without ep.
 double
-MlpWidth(const ModelSpec& model, bool moe)
+ExpertLoad(const JobSpec& job)
 {
-    return moe ? static_cast<double>(model.topK) * static_cast<double>(model.expertFfn) +
+    return job.plan.ep > 1 ? job.workload.expertImbalance : 1;
+}
+
+/// Copies of a token that reach experts of the fullest rank, per token: k, with the imbalance.
+double
+DispatchedCopies(const JobSpec& job, uint32_t layer)
+{
+    return job.model.IsMoeLayer(layer) ? job.model.topK * ExpertLoad(job) : 0;
+}
+
+/// Width of the MLP that a token passes through on the fullest rank: f, or k f_e + f_s.
+double
+MlpWidth(const JobSpec& job, uint32_t layer)
+{
+    const ModelSpec& model = job.model;
+    return model.IsMoeLayer(layer)
+               ? DispatchedCopies(job, layer) * static_cast<double>(model.expertFfn) +
                      static_cast<double>(model.sharedFfn)
                : static_cast<double>(model.denseFfn);
 }
 
 /**
- * Bytes that one layer saves per token of a rank for its backward, BF16, flash attention, no
- * dropout: input of the first norm 2h, its output 2h, Q K V 2(a + 2g)d, attention output 2ad,
- * log-sum-exp 4a (FP32), input of the second norm 2h, its output 2h, and the MLP's gate, up and
- * product 6f (GELU: input and output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched
- * copies 2kh.
+ * Bytes that a layer's attention saves per token of a rank, BF16, flash attention: input of the
+ * norm 2h, its output 2h, Q K V 2(a d + g d + g d_v), attention output 2 a d_v, log-sum-exp 4a
+ * (FP32). MLA also saves the latent vectors before and after their norms, 2 x 2(q + c), and the
+ * keys' rotary part, 2r.
+ */
+double
+SavedByAttention(const ModelSpec& model)
+{
+    const double h = model.hidden;
+    const double a = model.heads;
+    const double g = model.kvHeads;
+    const double d = model.headDim;
+    const double v = model.ValueDim();
+    const double latent = 4.0 * (model.queryRank + model.kvRank) + 2.0 * model.ropeDim;
+    return 4 * h + 2 * (a * d + g * d + g * v) + 2 * a * v + 4 * a + latent;
+}
+
+/**
+ * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
+ * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
+ * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh; the fullest rank
+ * has expert_imbalance times the routed part. With FP8 what only GEMMs read is kept in FP8: the
+ * norms' outputs, the attention output, the MLP's product (GELU: output) and the dispatched copies
+ * at 1 byte an element.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
  */
 double
-SavedPerToken(const ModelSpec& model, bool moe)
+SavedPerToken(const JobSpec& job, uint32_t layer)
 {
+    const ModelSpec& model = job.model;
     const double h = model.hidden;
-    const double a = model.heads;
-    const double attention =
-        4 * h + 2 * (a + 2.0 * model.kvHeads) * model.headDim + 2 * a * model.headDim + 4 * a;
-    const double k = moe ? model.topK : 0;
-    return attention + 4 * h + (model.gatedMlp ? 6 : 4) * MlpWidth(model, moe) + 2 * k * h;
+    const double width = MlpWidth(job, layer);
+    const double copies = DispatchedCopies(job, layer) * h;
+    double saved = SavedByAttention(model) + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * copies;
+    if (job.workload.precision == Precision::Fp8)
+    {
+        saved -= 2 * h + static_cast<double>(model.heads) * model.ValueDim() + width + copies;
+    }
+    return saved;
 }
 
 /**
  * Bytes of these that cheap kernels make again from the rest: the outputs of the two norms, 2h
  * each, from their inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its
- * output, 2f of the 4f, from its input). Core attention has nothing to add: flash keeps no scores,
- * and the log-sum-exp is what it makes them again from.
+ * output, 2f of the 4f, from its input); half of that with FP8. MLA: the outputs of the latent
+ * norms as well. Core attention has nothing to add: flash keeps no scores, and the log-sum-exp is
+ * what it makes them again from.
  */
 double
-CheapPerToken(const ModelSpec& model, bool moe)
+CheapPerToken(const JobSpec& job, uint32_t layer)
 {
-    return 4.0 * model.hidden + 2 * MlpWidth(model, moe);
+    const ModelSpec& model = job.model;
+    const double bytes = job.workload.precision == Precision::Fp8 ? 1 : 2;
+    return bytes * (2.0 * model.hidden + MlpWidth(job, layer)) +
+           2.0 * (model.queryRank + model.kvRank);
 }
 
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
@@ -154,14 +197,14 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     double kept = 0;
     for (uint32_t i = 0; i < layers.count; i++)
     {
-        const bool moe = model.IsMoeLayer(layers.first + i);
+        const uint32_t layer = layers.first + i;
         switch (job.plan.recompute)
         {
         case Recompute::None:
-            kept += SavedPerToken(model, moe);
+            kept += SavedPerToken(job, layer);
             break;
         case Recompute::Selective:
-            kept += SavedPerToken(model, moe) - CheapPerToken(model, moe);
+            kept += SavedPerToken(job, layer) - CheapPerToken(job, layer);
             break;
         case Recompute::Full: // the layer's input, sequence-sharded
             kept += 2.0 * model.hidden;
@@ -190,9 +233,8 @@ RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
     {
         for (uint32_t i = 0; i < chunk.count; i++)
         {
-            const bool moe = job.model.IsMoeLayer(chunk.first + i);
-            most = std::max(most,
-                            full ? SavedPerToken(job.model, moe) : CheapPerToken(job.model, moe));
+            const uint32_t layer = chunk.first + i;
+            most = std::max(most, full ? SavedPerToken(job, layer) : CheapPerToken(job, layer));
         }
     }
     return most;
@@ -217,13 +259,14 @@ BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
     }
     if (plan.cp > 1)
     {
-        // Gathered K and V and their gradients: 2 x 2 x 2 (g d) / tp per token of the sequence.
-        bytes += 8 * tokens * plan.cp * model.kvHeads * model.headDim;
+        // Gathered K and V and their gradients: 2 x 2 g (d + d_v) / tp per token of the sequence.
+        bytes += 4 * tokens * plan.cp * model.kvHeads * (model.headDim + model.ValueDim());
     }
     if (model.IsMoe() && plan.ep > 1)
     {
         // Receive buffers of dispatch and combine, and the experts' gathered input.
-        bytes += shard * model.topK * (2 + (plan.tp > 1 ? plan.tp : 0));
+        const double copies = model.topK * ExpertLoad(job);
+        bytes += shard * copies * (2 + (plan.tp > 1 ? plan.tp : 0));
     }
     for (const auto& chunk : chunks)
     {

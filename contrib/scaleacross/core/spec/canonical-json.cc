@@ -135,6 +135,27 @@ Write(Writer& out, const ModelSpec& model)
     out.Count("vocabulary", model.vocabulary);
     out.Flag("tied_embedding", model.tiedEmbedding);
     out.Flag("gated_mlp", model.gatedMlp);
+    if (model.IsLatent())
+    {
+        out.Count("query_rank", model.queryRank);
+        out.Count("kv_rank", model.kvRank);
+        out.Count("rope_dim", model.ropeDim);
+        out.Count("value_dim", model.ValueDim());
+    }
+    if (model.IsMoe())
+    {
+        out.Count("leading_dense", model.leadingDense);
+    }
+    out.Flag("attention_bias", model.attentionBias);
+    out.Flag("mlp_bias", model.mlpBias);
+    out.Flag("query_key_norm", model.queryKeyNorm);
+    out.Flag("attention_sinks", model.attentionSinks);
+    if (model.window > 0)
+    {
+        out.Count("window", model.window);
+        out.Flag("chunked_window", model.chunkedWindow);
+        out.Count("full_attention_every", model.fullAttentionEvery);
+    }
     out.Close('}');
 }
 
@@ -147,6 +168,8 @@ Write(Writer& out, const WorkloadSpec& workload)
     out.Count("global_batch", workload.globalBatch);
     out.Count("gradient_bytes", workload.gradientBytes);
     out.Flag("causal_attention", workload.causalAttention);
+    out.Text("precision", ToString(workload.precision));
+    out.Number("expert_imbalance", workload.expertImbalance);
     out.Close('}');
 }
 

@@ -16,6 +16,17 @@ namespace scaleacross
  * E, topK k, expertFfn f_e, sharedFfn f_s, vocabulary V. Parameters per layer: attention 2h(ad) +
  * 2h(gd); MLP (3 if gated else 2) h f; MoE (3|2) h f_e E + (3|2) h f_s + h E (router); two norms of
  * h each. Embedding V h, output head V h again unless tied, final norm h.
+ *
+ * **Latent attention** (MLA, arXiv:2405.04434; kvRank c > 0): d = headDim is the width of a query
+ * and a key, of which ropeDim r is rotary and shared by the heads in the key; d_v = valueDim.
+ * Queries h q + q + q (ad), or h (ad) without queryRank q; keys and values h (c + r) + c +
+ * c a (d - r + d_v); output (a d_v) h. The c and q alone are the norms of the latent vectors.
+ *
+ * **Windows**: in a windowed layer a token attends to the last `window` tokens (sliding) or to
+ * those before it in its block of `window` (chunked).
+ *
+ * Left out: modules that only train or only see (multi-token prediction, vision encoders), learned
+ * positions, biases of norms, and the router's correction bias of DeepSeek-V3 (E per layer).
  */
 struct ModelSpec
 {
@@ -35,18 +46,74 @@ struct ModelSpec
     bool tiedEmbedding{false}; //!< the output head shares the embedding's weights
     bool gatedMlp{true};       //!< SwiGLU (three matrices) instead of GELU (two)
 
+    uint32_t queryRank{0}; //!< q, rank of the queries' latent vector; 0: queries are projected
+    uint32_t kvRank{0};    //!< c, rank of the latent vector of keys and values; 0: no MLA
+    uint32_t ropeDim{0};   //!< r, rotary part of headDim with MLA
+    uint32_t valueDim{0};  //!< d_v, width of a value head; 0: headDim
+
+    uint32_t leadingDense{0};   //!< the first layers, which are dense whatever moeEvery says
+    bool attentionBias{false};  //!< Q, K, V and output projections have biases: (a + 2g) d + h
+    bool mlpBias{false};        //!< MLPs, experts and router have biases
+    bool queryKeyNorm{false};   //!< norms of a head's queries and of its keys, shared: 2d per layer
+    bool attentionSinks{false}; //!< a learned logit per head: a per layer
+
+    uint32_t window{0};             //!< tokens a windowed layer sees; 0: all layers see all
+    bool chunkedWindow{false};      //!< blocks of `window` tokens instead of the last `window`
+    uint32_t fullAttentionEvery{0}; //!< with a window: the layers n-1, 2n-1, ... see all; 0: none
+
     bool IsMoe() const
     {
         return experts > 0;
     }
 
-    /// Llama 4's convention: with moeEvery = n the layers n-1, 2n-1, ... (counted from 0) are MoE.
+    /// Llama 4's convention: with moeEvery = n the layers n-1, 2n-1, ... (counted from 0) are MoE,
+    /// but for the leading dense ones.
     bool IsMoeLayer(uint32_t layer) const
     {
-        return experts > 0 && (layer + 1) % moeEvery == 0;
+        return experts > 0 && layer >= leadingDense && (layer + 1) % moeEvery == 0;
     }
 
     uint32_t MoeLayers() const;
+
+    bool IsLatent() const
+    {
+        return kvRank > 0;
+    }
+
+    bool IsWindowedLayer(uint32_t layer) const
+    {
+        return window > 0 && (fullAttentionEvery == 0 || (layer + 1) % fullAttentionEvery != 0);
+    }
+
+    /// Layers of equal kind are alike in everything: 0 to kLayerKinds - 1.
+    uint32_t KindOf(uint32_t layer) const
+    {
+        return (IsMoeLayer(layer) ? 1 : 0) + (IsWindowedLayer(layer) ? 2 : 0);
+    }
+
+    static constexpr uint32_t kLayerKinds = 4;
+
+    /// Width of a value head.
+    uint32_t ValueDim() const
+    {
+        return valueDim > 0 ? valueDim : headDim;
+    }
+
+    /// Width of the MLP that a token passes through in a layer: f, or k f_e + f_s.
+    uint64_t MlpWidthOf(uint32_t layer) const
+    {
+        return IsMoeLayer(layer) ? topK * expertFfn + sharedFfn : denseFfn;
+    }
+
+    /// Parameters of a layer's attention without its norm.
+    uint64_t AttentionParameters() const;
+
+    /**
+     * Pairs of query and key that causal attention computes for one sequence of `sequence` tokens,
+     * per head: s^2 / 2 without a window; with a sliding one w s - w^2 / 2; chunked, w^2 / 2 for
+     * every whole chunk and r^2 / 2 for the rest r.
+     */
+    double AttentionPairs(uint64_t sequence, uint32_t layer) const;
 
     /// Parameters of one layer that every data-parallel rank needs: attention, norms, dense MLP or
     /// router and shared experts. Counts, not bytes.
@@ -64,6 +131,9 @@ struct ModelSpec
 
     /// Throws ConfigError (where = "model.<field>") naming the first impossible value.
     void Validate() const;
+
+  private:
+    void ValidateAttention() const;
 };
 
 } // namespace scaleacross

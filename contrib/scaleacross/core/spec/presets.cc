@@ -48,6 +48,83 @@ Llama4(const std::string& name, uint32_t experts, uint32_t moeEvery, uint64_t de
     model.sharedFfn = 8192; // one shared expert of the same width
     model.moeEvery = moeEvery;
     model.vocabulary = 202048;
+    model.window = 8192;
+    model.chunkedWindow = true;
+    model.fullAttentionEvery = 4;
+    return model;
+}
+
+/// Dimensions that every mixture of experts with plain attention has; every layer is MoE.
+ModelSpec
+Mixture(const std::string& name, uint32_t layers, uint32_t hidden, uint32_t heads, uint32_t kvHeads)
+{
+    ModelSpec model;
+    model.name = name;
+    model.layers = layers;
+    model.hidden = hidden;
+    model.heads = heads;
+    model.kvHeads = kvHeads;
+    model.headDim = 128;
+    model.moeEvery = 1;
+    return model;
+}
+
+ModelSpec
+Mixtral(const std::string& name, uint32_t layers, uint32_t hidden, uint32_t heads, uint64_t ffn)
+{
+    ModelSpec model = Mixture(name, layers, hidden, heads, 8);
+    model.experts = 8;
+    model.topK = 2;
+    model.expertFfn = ffn;
+    model.vocabulary = 32000;
+    return model;
+}
+
+ModelSpec
+Qwen3Moe(const std::string& name, uint32_t layers, uint32_t hidden, uint32_t heads, uint64_t ffn)
+{
+    ModelSpec model = Mixture(name, layers, hidden, heads, 4);
+    model.experts = 128;
+    model.topK = 8;
+    model.expertFfn = ffn;
+    model.vocabulary = 151936;
+    model.queryKeyNorm = true;
+    return model;
+}
+
+ModelSpec
+GptOss(const std::string& name, uint32_t layers, uint32_t experts)
+{
+    ModelSpec model = Mixture(name, layers, 2880, 64, 8);
+    model.headDim = 64;
+    model.experts = experts;
+    model.topK = 4;
+    model.expertFfn = 2880;
+    model.vocabulary = 201088;
+    model.attentionBias = true;
+    model.mlpBias = true;
+    model.attentionSinks = true;
+    model.window = 128;
+    model.fullAttentionEvery = 2;
+    return model;
+}
+
+ModelSpec
+DeepSeekV3()
+{
+    ModelSpec model = Mixture("deepseek-v3", 61, 7168, 128, 128);
+    model.queryRank = 1536;
+    model.kvRank = 512;
+    model.ropeDim = 64;
+    model.headDim = 128 + 64;
+    model.valueDim = 128;
+    model.leadingDense = 3;
+    model.denseFfn = 18432;
+    model.experts = 256;
+    model.topK = 8;
+    model.expertFfn = 2048;
+    model.sharedFfn = 2048;
+    model.vocabulary = 129280;
     return model;
 }
 
@@ -190,12 +267,20 @@ ModelPresets()
     static const std::string llama3 = "The Llama 3 Herd of Models, arXiv:2407.21783, table 3 (P)";
     static const std::string llama4 =
         "public config.json of the model, text part (P); totals computed (I)";
+    static const std::string config = "public config.json of the model (P); totals computed (I)";
     static const std::vector<Preset<ModelSpec>> presets = {
         {Llama3("llama3-8b", 32, 4096, 32, 14336), llama3},
         {Llama3("llama3-70b", 80, 8192, 64, 28672), llama3},
         {Llama3("llama3-405b", 126, 16384, 128, 53248), llama3},
         {Llama4("llama4-scout", 16, 1, 0), llama4},
         {Llama4("llama4-maverick", 128, 2, 16384), llama4},
+        {Mixtral("mixtral-8x7b", 32, 4096, 32, 14336), config},
+        {Mixtral("mixtral-8x22b", 56, 6144, 48, 16384), config},
+        {Qwen3Moe("qwen3-30b-a3b", 48, 2048, 32, 768), config},
+        {Qwen3Moe("qwen3-235b-a22b", 94, 4096, 64, 1536), config},
+        {DeepSeekV3(), "DeepSeek-V3, arXiv:2412.19437, 4.2 (P); without multi-token prediction"},
+        {GptOss("gpt-oss-20b", 24, 32), config},
+        {GptOss("gpt-oss-120b", 36, 128), config},
     };
     return presets;
 }

@@ -38,6 +38,20 @@ Scenario::Validate() const
     }
     cluster.Validate();
     network.Validate();
+    if (!Job().collective && Job().workload.precision == Precision::Fp8)
+    {
+        for (const auto& building : cluster.buildings)
+        {
+            if (building.gpu.fp8Peak.Value() == 0)
+            {
+                throw ConfigError("workload.precision",
+                                  "fp8, but the GPU " + building.gpu.name + " of " + building.name +
+                                      " has no FP8",
+                                  "bf16",
+                                  "or give gpu.fp8_peak");
+            }
+        }
+    }
     if (const auto conflict = FindConflict())
     {
         throw ConfigError(*conflict);

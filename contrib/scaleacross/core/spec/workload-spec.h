@@ -4,11 +4,32 @@
 #define SCALEACROSS_WORKLOAD_SPEC_H
 
 #include <cstdint>
+#include <string>
 
 namespace scaleacross
 {
 
-/// What one optimizer step trains on. Mixed precision: BF16 compute, FP32 gradients and Adam state.
+/// Number format of the linear layers' GEMMs.
+enum class Precision : uint8_t
+{
+    Bf16,
+    /**
+     * FP8 as Transformer Engine and DeepSeek-V3 have it: the GEMMs of attention's projections and
+     * of the MLPs (forward, input and weight gradient) run at the FP8 peak on operands that are
+     * cast before; what they leave is BF16. Core attention, router, embedding, output head, norms,
+     * residuals, messages of tensor, context and pipeline parallelism, the weights that data
+     * parallelism gathers and what it reduces stay as they are in BF16. A token is dispatched to
+     * its experts in FP8 and combined in BF16 (DeepSeek-V3, arXiv:2412.19437, 3.3).
+     */
+    Fp8
+};
+
+std::string ToString(Precision precision);
+/// Throws ValueError that lists the words.
+Precision ParsePrecision(const std::string& text);
+
+/// What one optimizer step trains on. Mixed precision: BF16 compute (or FP8 GEMMs), FP32 gradients
+/// and Adam state.
 struct WorkloadSpec
 {
     uint32_t sequence{0};    //!< s, tokens per sequence
@@ -17,6 +38,14 @@ struct WorkloadSpec
     uint32_t gradientBytes{4};
     /// Count core attention as s^2/2 (what causal kernels do) instead of s^2, in time and in MFU.
     bool causalAttention{true};
+    Precision precision{Precision::Bf16};
+    /**
+     * Routed tokens of the fullest expert-parallel rank over the mean, from 1 (balanced). All ranks
+     * of a synchronous step wait for it, so it scales the experts' computing and the bytes of
+     * dispatch and combine on every rank. Without expert parallelism there is nothing to be
+     * unbalanced between ranks, and it counts as 1.
+     */
+    double expertImbalance{1};
 
     /// Throws ConfigError (where = "workload.<field>").
     void Validate() const;
