@@ -58,7 +58,7 @@ Input(Crossing winner, int64_t other)
     input.winner = Make(winner, 100, "the winner");
     input.otherCrossing =
         Make(winner == Crossing::Data ? Crossing::Pipeline : Crossing::Data, other, "the other");
-    input.otherCrossingSearched = true;
+    input.otherCrossings = {input.otherCrossing->crossing};
     input.runnerUp = input.otherCrossing;
     input.bound = Ms(80);
     input.usableMemory = Bytes(4ULL << 30);
@@ -136,8 +136,10 @@ TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
     ExplanationInput input = Input(Crossing::Data, 150);
     input.otherCrossing.reset();
     EXPECT_THAT(Text(input), HasSubstr("no PP-out plan of this search can run"));
-    input.otherCrossingSearched = false;
-    EXPECT_THAT(Text(input), HasSubstr("the search has no PP-out plan"));
+    input.otherCrossings.push_back(Crossing::Expert);
+    EXPECT_THAT(Text(input), HasSubstr("no PP-out and no EP-out plan of this search can run"));
+    input.otherCrossings.clear();
+    EXPECT_THAT(Text(input), HasSubstr("DP-out only; the search has no other"));
     input.buildings = 1;
     EXPECT_THAT(Text(input), Not(HasSubstr("PP-out")));
     EXPECT_THAT(Text(input), HasSubstr("there is one building"));

@@ -13,14 +13,16 @@ namespace
 SweepPoint
 At(const std::string& value, int64_t data, int64_t pipeline)
 {
-    SweepPoint point{value, std::nullopt, std::nullopt};
+    SweepPoint point{value, {}};
     if (data > 0)
     {
-        point.data = Duration::Microseconds(data);
+        point.times.emplace_back(Crossing::Data, Duration::Microseconds(data));
     }
     if (pipeline > 0)
     {
-        point.pipeline = Duration::Microseconds(pipeline);
+        point.times.emplace(pipeline < data || data == 0 ? point.times.begin() : point.times.end(),
+                            Crossing::Pipeline,
+                            Duration::Microseconds(pipeline));
     }
     return point;
 }

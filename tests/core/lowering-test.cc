@@ -33,11 +33,11 @@ Layout()
 std::vector<RankGroup>
 Groups(const RankLayout& layout)
 {
-    return {layout.TensorGroup(),
-            layout.ContextGroup(),
-            layout.ExpertGroup(),
-            layout.DenseDataGroup(),
-            layout.ExpertDataGroup(),
+    return {layout.tensor,
+            layout.context,
+            layout.expert,
+            layout.dense,
+            layout.experts,
             RankGroup({{1, layout.ranks}})};
 }
 
@@ -298,7 +298,7 @@ TEST(Lowering, NodesComeFirstAndBuildingsLast)
     // The dense data group {cp 2} x {ep 2} x {dp/ep 4}: strides 2, 4 and 16. A node of 4 holds the
     // cp pair; a building of 32 holds ep x 2; two buildings.
     const auto layout = Layout();
-    const auto group = layout.DenseDataGroup();
+    const auto group = layout.dense;
     const auto hierarchical = Lower(CollectiveOp::AllReduce,
                                     CommClass::Data,
                                     Bytes(1600),
@@ -331,7 +331,7 @@ TEST(Lowering, RingsGoThroughOneBuildingAfterTheOther)
     const auto ring = Lower(CollectiveOp::AllGather,
                             CommClass::Data,
                             Bytes(1600),
-                            layout.DenseDataGroup(),
+                            layout.dense,
                             layout,
                             CollectiveAlgorithm::Ring);
     const auto& group = ring.phases.front().group;

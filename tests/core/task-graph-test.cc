@@ -79,7 +79,7 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
     uint32_t plans = 0;
     for (const auto& shape : shapes)
     {
-        for (const auto crossing : {Crossing::Data, Crossing::Pipeline})
+        for (const auto& crossing : {Crossing::Data, Crossing::Pipeline})
         {
             for (const auto sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
             {
@@ -381,7 +381,7 @@ TEST(TaskGraph, BodiesAreSharedByMicrobatches)
 
 TEST(TaskGraph, ClassesAreStagesWhereBuildingsAreAlike)
 {
-    for (const auto crossing : {Crossing::Data, Crossing::Pipeline})
+    for (const auto& crossing : {Crossing::Data, Crossing::Pipeline})
     {
         auto plan = PlanOf(2, 1, 1, 4, 4);
         plan.crossing = crossing;

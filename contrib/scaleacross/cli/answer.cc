@@ -145,10 +145,13 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["interrupted"] = answer.search.interrupted;
     json["explanation"] = answer.explanation;
     Json placements = Json::object();
-    for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
     {
-        const Ranked* ranked = answer.search.board.BestOf(crossing);
-        placements[ToString(crossing)] = ranked ? RankedJson(space, *ranked) : Json(nullptr);
+        placements[ToString(crossing)] = Json(nullptr);
+    }
+    for (const auto& ranked : answer.search.board.BestOfEach())
+    {
+        placements[ToString(ranked.plan.parallel.crossing)] = RankedJson(space, ranked);
     }
     json["placements"] = placements;
     Json ranking = Json::array();

@@ -80,12 +80,18 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     {
         input.runnerUp = ContenderOf(space, best[1].plan, best[1].report);
     }
-    const Crossing other =
-        winner.plan.parallel.crossing == Crossing::Data ? Crossing::Pipeline : Crossing::Data;
-    input.otherCrossingSearched = space.Holds("plan.crossing", ToString(other));
-    if (const Ranked* ranked = answer.search.board.BestOf(other))
+    const auto ofEach = answer.search.board.BestOfEach(); // the winner's is the first
+    if (ofEach.size() > 1)
     {
-        input.otherCrossing = ContenderOf(space, ranked->plan, ranked->report);
+        input.otherCrossing = ContenderOf(space, ofEach[1].plan, ofEach[1].report);
+    }
+    for (const auto& value : space.ValuesOf("plan.crossing"))
+    {
+        const Crossing other = Crossing::Parse(value);
+        if (other != winner.plan.parallel.crossing)
+        {
+            input.otherCrossings.push_back(other);
+        }
     }
     const auto close = [&winner](const Ranked& ranked) {
         return RelativeExcess(winner.report.iterationTime, ranked.report.iterationTime) <=

@@ -51,8 +51,7 @@ struct Answer
 
     bool HasWinner() const
     {
-        return search.board.BestOf(Crossing::Data) != nullptr ||
-               search.board.BestOf(Crossing::Pipeline) != nullptr;
+        return !search.board.BestOfEach().empty();
     }
 };
 

@@ -50,18 +50,6 @@ StepsOf(const ExploreOptions& options, std::string& key)
 }
 
 std::string
-NameOf(Crossing crossing)
-{
-    return crossing == Crossing::Data ? "DP-out" : "PP-out";
-}
-
-std::optional<Duration>
-TimeOf(const Ranked* ranked)
-{
-    return ranked == nullptr ? std::nullopt : std::optional<Duration>(ranked->report.iterationTime);
-}
-
-std::string
 FlipText(const std::string& key, const Flip& flip)
 {
     std::string text = fmt::format("{} flips from {} to {} between {} and {}",
@@ -87,32 +75,36 @@ FlipText(const std::string& key, const Flip& flip)
 class SweepPrinter
 {
   public:
-    explicit SweepPrinter(std::string key)
+    /// @param crossings those that the search varies
+    SweepPrinter(std::string key, std::vector<Crossing> crossings)
         : m_key(std::move(key)),
-          m_table({{m_key},
-                   {"DP-out"},
-                   {"PP-out"},
-                   {"wins", Table::Align::Left},
-                   {"margin"},
-                   {"best plan", Table::Align::Left}})
+          m_crossings(std::move(crossings)),
+          m_table(ColumnsOf(m_key, m_crossings))
     {
     }
 
     void Add(const Step& step, const SearchSpace& space, const Answer& answer)
     {
         const Leaderboard& board = answer.search.board;
-        const SweepPoint point{step.value,
-                               TimeOf(board.BestOf(Crossing::Data)),
-                               TimeOf(board.BestOf(Crossing::Pipeline))};
+        SweepPoint point{step.value, {}};
+        for (const auto& ranked : board.BestOfEach())
+        {
+            point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
+        }
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);
         m_points.push_back(point);
-        m_table.Add({point.value,
-                     point.data ? ToString(*point.data) : "-",
-                     point.pipeline ? ToString(*point.pipeline) : "-",
-                     winner ? NameOf(*winner) : "none",
-                     margin ? PercentText(*margin) + (*margin < kModelError ? " ~" : "  ") : "-",
-                     winner ? space.LabelOf(board.BestOf(*winner)->plan) : ""});
+        std::vector<std::string> cells{point.value};
+        for (const Crossing& crossing : m_crossings)
+        {
+            const Ranked* best = board.BestOf(crossing);
+            cells.push_back(best == nullptr ? "-" : ToString(best->report.iterationTime));
+        }
+        cells.push_back(winner ? NameOf(*winner) : "none");
+        cells.push_back(margin ? PercentText(*margin) + (*margin < kModelError ? " ~" : "  ")
+                               : "-");
+        cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
+        m_table.Add(cells);
         Json json = AnswerJson(step.study, space, answer, 1);
         json["value"] = step.value;
         json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
@@ -153,7 +145,22 @@ class SweepPrinter
     }
 
   private:
+    static std::vector<Table::Column> ColumnsOf(const std::string& key,
+                                                const std::vector<Crossing>& crossings)
+    {
+        std::vector<Table::Column> columns{{key}};
+        for (const Crossing& crossing : crossings)
+        {
+            columns.push_back({NameOf(crossing)});
+        }
+        columns.push_back({"wins", Table::Align::Left});
+        columns.push_back({"margin"});
+        columns.push_back({"best plan", Table::Align::Left});
+        return columns;
+    }
+
     std::string m_key;
+    std::vector<Crossing> m_crossings;
     Table m_table;
     std::vector<SweepPoint> m_points;
     Json m_json = Json::array();
@@ -173,7 +180,19 @@ Sweep(const ExploreOptions& options)
     }
     const auto& stop = CatchInterrupts();
     Database database = OpenDatabase(options.common, steps.front().study);
-    SweepPrinter printer(key);
+    std::vector<Crossing> crossings;
+    for (const SearchSpace& space : spaces)
+    {
+        for (const auto& value : space.ValuesOf("plan.crossing"))
+        {
+            const Crossing crossing = Crossing::Parse(value);
+            if (std::find(crossings.begin(), crossings.end(), crossing) == crossings.end())
+            {
+                crossings.push_back(crossing);
+            }
+        }
+    }
+    SweepPrinter printer(key, crossings);
     bool interrupted = false;
     for (size_t i = 0; i < steps.size() && !interrupted; i++)
     {

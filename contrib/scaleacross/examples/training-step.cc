@@ -119,7 +119,7 @@ main(int argc, char* argv[])
     std::printf("rank 0, ms per iteration; what crosses %u km:\n", km);
     std::printf(
         "crossing  iteration   compute    bubble        tp        pp        dp   packets\n");
-    for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
     {
         Simulate(MakeScenario(km), crossing, iterations);
     }

@@ -229,7 +229,7 @@ class Simulation
         {
             origin = std::min(origin, begin.ps);
         }
-        std::vector<bool> done(m_run.graph.stages, false);
+        std::vector<bool> done(m_run.graph.pipeline.Size(), false);
         for (const RankClass& rankClass : m_run.graph.classes)
         {
             if (done[rankClass.stage])

@@ -211,7 +211,7 @@ class TrainingSuite : public TestSuite
         AddTestCase(new NvlinkSharingTest);
         for (const Sharding sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
         {
-            for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+            for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
             {
                 for (const auto algorithm :
                      {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Hierarchical})

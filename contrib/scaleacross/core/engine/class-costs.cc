@@ -3,6 +3,8 @@
 #include "core/engine/class-costs.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <utility>
 
 namespace scaleacross
@@ -16,15 +18,7 @@ namespace
 bool
 LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
 {
-    const Rank representative = graph.classes[classId].representative;
-    for (uint32_t i = 0; i < phase.group.Size(); i++)
-    {
-        if (graph.ClassOf(phase.group.Member(representative, i)) < classId)
-        {
-            return false;
-        }
-    }
-    return true;
+    return graph.ClassesOf(phase.group, graph.classes[classId].representative).front() == classId;
 }
 
 /// Adds what losses cost a collective to the latencies of its phases. A group's chains go on from
@@ -61,6 +55,26 @@ AddLossDelays(const std::vector<Phase>& phases, std::vector<TransferCost>& costs
     }
 }
 
+/// Makes one set of the sets of two classes.
+void
+Join(std::map<uint32_t, std::vector<uint32_t>>& sets, uint32_t a, uint32_t b)
+{
+    if (sets.at(a) == sets.at(b))
+    {
+        return;
+    }
+    std::vector<uint32_t> joined;
+    std::set_union(sets.at(a).begin(),
+                   sets.at(a).end(),
+                   sets.at(b).begin(),
+                   sets.at(b).end(),
+                   std::back_inserter(joined));
+    for (const uint32_t member : joined)
+    {
+        sets[member] = joined;
+    }
+}
+
 } // namespace
 
 TransferTimes
@@ -80,7 +94,7 @@ TimesOf(const NetworkModel& network)
 ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
     : m_graph(graph),
       m_times(times),
-      m_stageClasses(graph.stages),
+      m_stageClasses(graph.pipeline.Size()),
       m_phases(graph.classes.size() * graph.collectives.size()),
       m_participants(graph.classes.size() * graph.collectives.size()),
       m_bodies(graph.classes.size() * graph.bodies.size()),
@@ -145,23 +159,31 @@ ClassCosts::Participants(uint32_t classId, uint32_t collective)
     {
         return classes;
     }
-    classes = {classId};
+    // Groups are known by the lowest rank of a class. Classes whose groups have members in each
+    // other take part together, directly or through a third.
+    std::map<uint32_t, std::vector<uint32_t>> together;
     const std::vector<uint32_t>& siblings = m_stageClasses[m_graph.classes[classId].stage];
-    if (siblings.size() == 1)
+    for (const uint32_t one : siblings)
     {
-        return classes;
+        together[one] = {one};
     }
-    const Rank representative = m_graph.classes[classId].representative;
-    for (const Phase& phase : m_graph.collectives[collective].phases)
+    for (const uint32_t one : siblings)
     {
-        for (uint32_t i = 0; i < phase.group.Size(); i++)
+        for (const Phase& phase : m_graph.collectives[collective].phases)
         {
-            if (m_graph.ClassOf(phase.group.Member(representative, i)) != classId)
+            for (const uint32_t other :
+                 m_graph.ClassesOf(phase.group, m_graph.classes[one].representative))
             {
-                classes = siblings;
-                return classes;
+                if (together.count(other) > 0)
+                {
+                    Join(together, one, other);
+                }
             }
         }
+    }
+    for (const uint32_t one : siblings)
+    {
+        m_participants[size_t{one} * m_graph.collectives.size() + collective] = together.at(one);
     }
     return classes;
 }

@@ -56,8 +56,8 @@ class ClassCosts
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     const BodySum& OfBody(uint32_t classId, uint32_t body);
 
-    /// Classes that take part in a class's collective: itself, or all classes of its stage where a
-    /// group has members in several.
+    /// Classes that take part in a class's collective: itself, and those of its stage that groups
+    /// join it with.
     const std::vector<uint32_t>& Participants(uint32_t classId, uint32_t collective);
 
   private:

@@ -22,7 +22,7 @@ Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const R
       m_sibling(graph.classes.size())
 {
     uint32_t siblings = 1;
-    std::vector<uint32_t> ofStage(graph.stages, 0);
+    std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);
     for (uint32_t c = 0; c < graph.classes.size(); c++)
     {
         m_sibling[c] = ofStage[graph.classes[c].stage]++;

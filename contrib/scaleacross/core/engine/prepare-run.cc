@@ -143,16 +143,17 @@ class VolumeCounter
     /// class of its first member only.
     uint64_t GroupsCountedHere(const RankGroup& group) const
     {
+        const Rank first = group.Member(m_class.representative, 0);
         const uint32_t own = m_run.graph.ClassOf(m_class.representative);
+        if (m_run.graph.ClassOf(first) != own)
+        {
+            return 0;
+        }
         uint32_t membersHere = 0;
         for (uint32_t i = 0; i < group.Size(); i++)
         {
-            const uint32_t c = m_run.graph.ClassOf(group.Member(m_class.representative, i));
-            if (i == 0 && c != own)
-            {
-                return 0;
-            }
-            membersHere += c == own ? 1 : 0;
+            membersHere +=
+                m_run.graph.ClassOf(group.Member(m_class.representative, i)) == own ? 1 : 0;
         }
         return m_class.ranks / membersHere;
     }

@@ -73,10 +73,12 @@ NetworkModel::NetworkModel(const Scenario& scenario, const RankLayout& layout)
 NetworkModel::Part
 NetworkModel::PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const
 {
-    // Ranks of a stage lie in runs of ppStride, one run in every ppStride x pp ranks.
-    const uint32_t run = m_layout.ppStride;
+    // Ranks of a stage lie in runs, one run in every period. (Of a pipeline with several parts the
+    // innermost counts; the others, if they do not lie beyond the building, spare whole periods.)
+    const auto& axes = m_layout.pipeline.Axes();
     const uint32_t gpus = m_scenario.cluster.buildings[building].gpus;
-    const uint32_t period = std::min(run * m_layout.plan.pp, gpus);
+    const uint32_t run = axes.empty() ? gpus : axes.front().stride;
+    const uint32_t period = axes.empty() ? gpus : std::min(run * axes.front().count, gpus);
     const uint32_t partsPerRun = (run + nicsPerPart - 1) / nicsPerPart;
     const double share = std::min(1.0, static_cast<double>(partsPerRun) * nicsPerPart / period);
     Part part;
@@ -114,16 +116,10 @@ NetworkModel::ZonesOf(uint32_t building, uint32_t stage) const
 }
 
 double
-NetworkModel::StageRanksIn(uint32_t building) const
+NetworkModel::StageRanksIn(uint32_t building, uint32_t stage) const
 {
-    if (!m_layout.active.empty())
-    {
-        return m_layout.active[building].ranks;
-    }
-    const ParallelPlan& plan = m_layout.plan;
-    return plan.crossing == Crossing::Pipeline
-               ? m_layout.ppStride
-               : m_scenario.cluster.buildings[building].gpus / plan.pp;
+    return m_layout.active.empty() ? m_layout.StageRanksIn(building, stage)
+                                   : m_layout.active[building].ranks;
 }
 
 double
@@ -422,7 +418,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
              path,
              from,
              to,
-             StageRanksIn(m_layout.BuildingOf(from)),
+             StageRanksIn(m_layout.BuildingOf(from), m_layout.StageOf(from)),
              QueuePairsUsed(payload, path.tier),
              WireBytes(1.0, payload));
     ChooseCut(cost, loads);
@@ -433,7 +429,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
         LossyMessages messages = LossyOf(path, payload, seconds, 0);
         messages.untold = std::numeric_limits<double>::infinity();
         cost.losses.rounds = {{1.0, {messages}}};
-        ApplyLoss(cost, StageRanksIn(m_layout.BuildingOf(from)), 1);
+        ApplyLoss(cost, StageRanksIn(m_layout.BuildingOf(from), m_layout.StageOf(from)), 1);
     }
     return cost;
 }
@@ -448,6 +444,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     {
         return cost;
     }
+    const uint32_t stage = m_layout.StageOf(representative);
     const ClusterSpec& cluster = m_scenario.cluster;
     const bool direct = phase.pattern == Pattern::DirectAllToAll;
     // Members that send to the next once do not wait for each other, as those of a ring do.
@@ -535,7 +532,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         }
         // Groups look alike: those that reach into a building have equally many members there.
         const double senders = direct ? membersIn[kind.from] : set.count;
-        const double groups = StageRanksIn(kind.from) / membersIn[kind.from];
+        const double groups = StageRanksIn(kind.from, stage) / membersIn[kind.from];
         LoadCuts(loads,
                  path,
                  set.from,
@@ -615,7 +612,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     if (!cost.losses.rounds.empty())
     {
         const uint32_t here = m_layout.BuildingOf(representative);
-        ApplyLoss(cost, StageRanksIn(here) / membersIn[here] * n, steps);
+        ApplyLoss(cost, StageRanksIn(here, stage) / membersIn[here] * n, steps);
     }
     return cost;
 }

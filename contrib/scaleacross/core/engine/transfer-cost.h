@@ -143,7 +143,7 @@ class NetworkModel
     Part LeavesOf(uint32_t building, uint32_t stage) const;
     Part ZonesOf(uint32_t building, uint32_t stage) const;
     /// Ranks of a stage in a building that has some.
-    double StageRanksIn(uint32_t building) const;
+    double StageRanksIn(uint32_t building, uint32_t stage) const;
     /// Queue pairs that a message is cut over.
     double QueuePairsUsed(double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.

@@ -238,7 +238,7 @@ CompleteMegatron(Trial& trial, const MegatronPass& pass, Plan& plan)
              interleave ? EvenChunks(trial.Model().layers, p.pp) : std::vector<uint32_t>{1})
         {
             p.chunks = v;
-            for (const Crossing crossing : {Crossing::Pipeline, Crossing::Data})
+            for (const Crossing& crossing : {Crossing::Pipeline, Crossing::Data})
             {
                 p.crossing = crossing;
                 if (trial.Fits(plan))

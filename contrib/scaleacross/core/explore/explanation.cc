@@ -36,12 +36,6 @@ Amount(Duration value)
     return value.Ps() == 0 ? "none" : ToString(value);
 }
 
-std::string
-NameOf(Crossing crossing)
-{
-    return crossing == Crossing::Data ? "DP-out" : "PP-out";
-}
-
 /// "a", "a and b", "a, b and c".
 std::string
 Join(const std::vector<std::string>& parts)
@@ -204,18 +198,22 @@ std::string
 OtherCrossingLine(const ExplanationInput& input)
 {
     const Crossing mine = input.winner.crossing;
-    const Crossing theirs = mine == Crossing::Data ? Crossing::Pipeline : Crossing::Data;
     if (input.buildings < 2)
     {
         return "";
     }
     if (!input.otherCrossing)
     {
+        std::vector<std::string> others;
+        for (const Crossing& other : input.otherCrossings)
+        {
+            others.push_back("no " + NameOf(other));
+        }
         return "Placement: " + NameOf(mine) + " only; " +
-               (input.otherCrossingSearched
-                    ? "no " + NameOf(theirs) + " plan of this search can run."
-                    : "the search has no " + NameOf(theirs) + " plan.");
+               (others.empty() ? "the search has no other."
+                               : Join(others) + " plan of this search can run.");
     }
+    const Crossing theirs = input.otherCrossing->crossing;
     const RunReport& a = input.winner.report;
     const RunReport& b = input.otherCrossing->report;
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);

@@ -43,9 +43,9 @@ struct ExplanationInput
 {
     Contender winner;
     std::optional<Contender> runnerUp;
-    /// The best plan of the crossing that the winner does not have.
+    /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
-    bool otherCrossingSearched{false}; //!< the space has plans of that crossing
+    std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
     /// Plans that ran and take at most kModelError longer than the winner, itself not counted;
     /// where only some are kept, at least so many.
     uint64_t closePlans{0};
@@ -64,7 +64,7 @@ double Gap(Duration best, Duration bound);
 
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
- * bubble, memory; the best plan of the other crossing and where the difference arises; the
+ * bubble, memory; the best plan of another crossing and where the difference arises; the
  * baselines; the gap. One sentence group per line. Every statement follows from the numbers handed
  * in; differences below kModelError are called so.
  *

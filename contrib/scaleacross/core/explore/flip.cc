@@ -4,7 +4,6 @@
 
 #include "core/explore/explanation.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace scaleacross
@@ -21,25 +20,39 @@ PlainNumber(const std::string& text)
     return !text.empty() && *end == '\0' ? std::optional<double>(value) : std::nullopt;
 }
 
-/// PP-out less DP-out, in seconds: its zero is where the placement flips.
-double
-Difference(const SweepPoint& point)
+/// How much longer the best plan of crossing `a` takes than that of `b`, in seconds.
+std::optional<double>
+Difference(const SweepPoint& point, const Crossing& a, const Crossing& b)
 {
-    return point.pipeline->S() - point.data->S();
+    std::optional<Duration> ofA;
+    std::optional<Duration> ofB;
+    for (const auto& [crossing, time] : point.times)
+    {
+        if (crossing == a)
+        {
+            ofA = time;
+        }
+        if (crossing == b)
+        {
+            ofB = time;
+        }
+    }
+    return ofA && ofB ? std::optional<double>(ofA->S() - ofB->S()) : std::nullopt;
 }
 
+/// Where the difference of the two winners is zero.
 std::optional<double>
 Crossover(const SweepPoint& a, const SweepPoint& b)
 {
     const auto x = PlainNumber(a.value);
     const auto y = PlainNumber(b.value);
-    if (!x || !y || !a.data || !a.pipeline || !b.data || !b.pipeline)
+    const auto from = Difference(a, *WinnerAt(a), *WinnerAt(b));
+    const auto to = Difference(b, *WinnerAt(a), *WinnerAt(b));
+    if (!x || !y || !from || !to)
     {
         return std::nullopt;
     }
-    const double from = Difference(a);
-    const double to = Difference(b);
-    return *x + (*y - *x) * from / (from - to);
+    return *x + (*y - *x) * *from / (*from - *to);
 }
 
 } // namespace
@@ -47,23 +60,17 @@ Crossover(const SweepPoint& a, const SweepPoint& b)
 std::optional<Crossing>
 WinnerAt(const SweepPoint& point)
 {
-    if (!point.data && !point.pipeline)
-    {
-        return std::nullopt;
-    }
-    const bool pipeline = point.pipeline && (!point.data || *point.pipeline < *point.data);
-    return pipeline ? Crossing::Pipeline : Crossing::Data;
+    return point.times.empty() ? std::nullopt : std::optional<Crossing>(point.times.front().first);
 }
 
 std::optional<double>
 MarginAt(const SweepPoint& point)
 {
-    if (!point.data || !point.pipeline)
+    if (point.times.size() < 2)
     {
         return std::nullopt;
     }
-    return RelativeExcess(std::min(*point.data, *point.pipeline),
-                          std::max(*point.data, *point.pipeline));
+    return RelativeExcess(point.times[0].second, point.times[1].second);
 }
 
 std::vector<Flip>

@@ -17,8 +17,7 @@ namespace scaleacross
 struct SweepPoint
 {
     std::string value;
-    std::optional<Duration> data;     //!< DP-out
-    std::optional<Duration> pipeline; //!< PP-out
+    std::vector<std::pair<Crossing, Duration>> times; //!< fastest first
 };
 
 /// Where the better crossing changes between two neighbouring values of a sweep.
@@ -35,7 +34,7 @@ struct Flip
     bool withinError{false};
 };
 
-/// The better crossing at a point, if any plan ran; DP-out if both take the same time.
+/// The best crossing at a point, if any plan ran.
 std::optional<Crossing> WinnerAt(const SweepPoint& point);
 
 /// How much longer the best plan of the worse crossing takes; none if only one crossing ran.

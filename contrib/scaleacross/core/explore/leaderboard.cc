@@ -39,10 +39,11 @@ Leaderboard::Leaderboard(size_t keep)
 void
 Leaderboard::Offer(const Ranked& candidate)
 {
-    auto& ofCrossing = m_ofCrossing[static_cast<size_t>(candidate.plan.parallel.crossing)];
-    if (!ofCrossing || RanksBefore(candidate, *ofCrossing))
+    const auto [best, isFirst] =
+        m_ofCrossing.emplace(ToString(candidate.plan.parallel.crossing), candidate);
+    if (!isFirst && RanksBefore(candidate, best->second))
     {
-        ofCrossing = candidate;
+        best->second = candidate;
     }
     if (m_best.size() < m_keep || RanksBefore(candidate, *m_best.rbegin()))
     {
@@ -85,10 +86,22 @@ Leaderboard::ParetoFront() const
 }
 
 const Ranked*
-Leaderboard::BestOf(Crossing crossing) const
+Leaderboard::BestOf(const Crossing& crossing) const
 {
-    const auto& best = m_ofCrossing[static_cast<size_t>(crossing)];
-    return best ? &*best : nullptr;
+    const auto best = m_ofCrossing.find(ToString(crossing));
+    return best == m_ofCrossing.end() ? nullptr : &best->second;
+}
+
+std::vector<Ranked>
+Leaderboard::BestOfEach() const
+{
+    std::vector<Ranked> best;
+    for (const auto& [crossing, ranked] : m_ofCrossing)
+    {
+        best.push_back(ranked);
+    }
+    std::sort(best.begin(), best.end(), RanksBefore);
+    return best;
 }
 
 } // namespace scaleacross

@@ -6,8 +6,9 @@
 #include "core/explore/outcome.h"
 
 #include <cstddef>
-#include <optional>
+#include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace scaleacross
@@ -37,7 +38,10 @@ class Leaderboard
     std::vector<Ranked> ParetoFront() const;
 
     /// The best plan of a crossing, or nullptr if none has been offered.
-    const Ranked* BestOf(Crossing crossing) const;
+    const Ranked* BestOf(const Crossing& crossing) const;
+
+    /// The best plan of every crossing that was offered, best first.
+    std::vector<Ranked> BestOfEach() const;
 
   private:
     void OfferToFront(const Ranked& candidate);
@@ -53,7 +57,7 @@ class Leaderboard
     size_t m_keep;
     std::set<Ranked, Before> m_best;
     std::vector<Ranked> m_front;
-    std::optional<Ranked> m_ofCrossing[2];
+    std::map<std::string, Ranked> m_ofCrossing; //!< by its text
 };
 
 } // namespace scaleacross

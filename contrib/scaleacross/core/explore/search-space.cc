@@ -10,6 +10,28 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+/// The dimensions that number a plan's ranks by a crossing, without those that have one value only.
+std::vector<Dimension>
+OrderOf(const ParallelPlan& plan, const Crossing& crossing)
+{
+    const uint32_t degrees[kDimensions] = {plan.tp, plan.cp, plan.ep, plan.pp, plan.dp / plan.ep};
+    std::vector<Dimension> order;
+    for (uint32_t i = 0; i < crossing.size; i++)
+    {
+        const Crossing::Part& part = crossing.parts[i];
+        if (part.count > 1 || degrees[static_cast<size_t>(part.dimension)] > 1)
+        {
+            order.push_back(part.dimension);
+        }
+    }
+    return order;
+}
+
+} // namespace
+
 Plan
 Normalised(const Plan& plan)
 {
@@ -131,7 +153,7 @@ SearchSpace::Meaning(const Plan& plan) const
     {
         same.network.collective = CollectiveAlgorithm::Hierarchical;
     }
-    if (oneBuilding && (p.pp == 1 || p.dp == p.ep))
+    if (oneBuilding && OrderOf(p, p.crossing) == OrderOf(p, Crossing::Data))
     {
         p.crossing = Crossing::Data;
     }
@@ -179,17 +201,17 @@ SearchSpace::At(uint64_t index) const
     return plan;
 }
 
-bool
-SearchSpace::Holds(const std::string& key, const std::string& value) const
+std::vector<std::string>
+SearchSpace::ValuesOf(const std::string& key) const
 {
     for (const auto& axis : m_axes)
     {
         if (axis.field->key == key)
         {
-            return std::count(axis.values.begin(), axis.values.end(), value) > 0;
+            return axis.values;
         }
     }
-    return FindPlanField(key)->get(Fixed()) == value;
+    return {FindPlanField(key)->get(Fixed())};
 }
 
 Scenario

@@ -52,14 +52,14 @@ class SearchSpace
      * Two plans mean the same if they are equal once normalised, and in these cases: fsdp and hsdp
      * whose shard groups lie inside one building; any sharding of a single rank; ring and
      * hierarchical collectives that never leave a building; dorapp in rounds of pp and interleaved;
-     * DP-out and PP-out in a single building where only one of both degrees exists.
+     * orders of ranks in a single building that differ only in degrees of 1.
      *
      * Domain: index < Size().
      */
     std::variant<Plan, Infeasible> At(uint64_t index) const;
 
-    /// Whether the fixed plan or an axis has this value for the field `key`.
-    bool Holds(const std::string& key, const std::string& value) const;
+    /// The values that the field `key` may take: those of its axis, or the fixed one.
+    std::vector<std::string> ValuesOf(const std::string& key) const;
 
     /// The study's scenario with this plan in it.
     Scenario With(const Plan& plan) const;

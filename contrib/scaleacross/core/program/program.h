@@ -90,14 +90,17 @@ struct RankClass
  * one is waited for where the next needs it. A handle that has never been posted counts as
  * complete.
  *
- * Class of a rank: classOf[(rank / stageStride) % stages x rank blocks + rank / blockRanks].
+ * Class of a rank: classOf[stage x rank blocks + rank / blockRanks], where its stage is its index
+ * in `pipeline`.
  */
 struct TaskGraph
 {
+    /// Of a stage in a block where it has no rank.
+    static constexpr uint32_t kNoClass = UINT32_MAX;
+
     uint32_t ranks{0};
-    uint32_t stages{1};      //!< PP
-    uint32_t stageStride{1}; //!< rank distance between neighbouring stages
-    uint32_t blockRanks{1};  //!< ranks per block of the class table; divides ranks
+    RankGroup pipeline;     //!< a rank's index in it is its stage
+    uint32_t blockRanks{1}; //!< ranks per block of the class table; divides ranks
     std::vector<uint32_t> classOf;
 
     std::vector<RankClass> classes;
@@ -107,10 +110,13 @@ struct TaskGraph
         0};              //!< messages are numbered 0 .. messages-1 within one iteration and replica
     uint32_t handles{0}; //!< handles are numbered 0 .. handles-1 on each rank
 
+    /// Classes of the members of a rank's group, ascending. Domain: a group inside a stage.
+    std::vector<uint32_t> ClassesOf(const RankGroup& group, Rank rank) const;
+
     uint32_t ClassOf(Rank rank) const
     {
         const uint32_t blocks = ranks / blockRanks;
-        return classOf[(rank / stageStride) % stages * blocks + rank / blockRanks];
+        return classOf[pipeline.IndexOf(rank) * blocks + rank / blockRanks];
     }
 };
 

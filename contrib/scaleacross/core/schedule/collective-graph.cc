@@ -106,7 +106,6 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout)
     const bool perBuilding = !BuildingsAreAlike(scenario);
     TaskGraph graph;
     graph.ranks = layout.ranks;
-    graph.stageStride = layout.ranks;
     graph.bodies.emplace_back();
     graph.handles = 1;
     graph.classOf.resize(layout.ranks);

@@ -37,8 +37,8 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const auto add = [&](CollectiveOp op, CommClass comm, Bytes bytes, const RankGroup& group) {
         return table.Add(Lower(op, comm, bytes, group, layout, algorithm));
     };
-    const RankGroup tensor = layout.TensorGroup();
-    const RankGroup context = layout.ContextGroup();
+    const RankGroup tensor = layout.tensor;
+    const RankGroup context = layout.context;
     m_gather = add(CollectiveOp::AllGather, CommClass::Tensor, activation, tensor);
     m_scatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, activation, tensor);
     m_keyGather = add(CollectiveOp::AllGather, CommClass::Context, keys, context);
@@ -46,9 +46,8 @@ LayerProgram::LayerProgram(const JobSpec& job,
     m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
     if (model.IsMoe() && plan.ep > 1)
     {
-        m_dispatch =
-            add(CollectiveOp::AllToAll, CommClass::Expert, dispatched, layout.ExpertGroup());
-        m_combine = add(CollectiveOp::AllToAll, CommClass::Expert, combined, layout.ExpertGroup());
+        m_dispatch = add(CollectiveOp::AllToAll, CommClass::Expert, dispatched, layout.expert);
+        m_combine = add(CollectiveOp::AllToAll, CommClass::Expert, combined, layout.expert);
         m_expertGather = add(CollectiveOp::AllGather, CommClass::Tensor, routed, tensor);
         m_expertScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, routed, tensor);
     }

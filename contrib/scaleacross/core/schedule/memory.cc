@@ -63,8 +63,8 @@ struct Shards
 Shards
 ShardsOf(const RankLayout& layout)
 {
-    return {DataGroupsOf(layout.DenseDataGroup(), layout).shard.Size(),
-            DataGroupsOf(layout.ExpertDataGroup(), layout).shard.Size()};
+    return {DataGroupsOf(layout.dense, layout).shard.Size(),
+            DataGroupsOf(layout.experts, layout).shard.Size()};
 }
 
 /**
@@ -304,19 +304,17 @@ MemoryOfStage(const JobSpec& job,
     return use;
 }
 
-/// HBM that stage `stage` may fill: that of its building, or of the smallest if it is in all.
+/// HBM that stage `stage` may fill: the least of the buildings that it is in.
 Bytes
 LimitOf(const Scenario& scenario, const RankLayout& layout, uint32_t stage)
 {
-    if (layout.plan.crossing == Crossing::Pipeline)
+    Bytes limit(UINT64_MAX);
+    for (uint32_t b = 0; b < layout.Buildings(); b++)
     {
-        const uint32_t building = layout.BuildingOf(stage * layout.ppStride);
-        return scenario.cluster.buildings[building].gpu.UsableHbm();
-    }
-    Bytes limit = scenario.cluster.buildings.front().gpu.UsableHbm();
-    for (const auto& building : scenario.cluster.buildings)
-    {
-        limit = std::min(limit, building.gpu.UsableHbm());
+        if (layout.StageRanksIn(b, stage) > 0)
+        {
+            limit = std::min(limit, scenario.cluster.buildings[b].gpu.UsableHbm());
+        }
     }
     return limit;
 }

@@ -19,8 +19,8 @@ ParameterCollectives::ParameterCollectives(const JobSpec& job,
     : m_layout(layout),
       m_algorithm(algorithm),
       m_gradientBytes(job.workload.gradientBytes),
-      m_dense(DataGroupsOf(layout.DenseDataGroup(), layout)),
-      m_expert(DataGroupsOf(layout.ExpertDataGroup(), layout)),
+      m_dense(DataGroupsOf(layout.dense, layout)),
+      m_expert(DataGroupsOf(layout.experts, layout)),
       m_table(table)
 {
 }

@@ -59,8 +59,8 @@ DataGroupsOf(const RankGroup& group, const RankLayout& layout)
 uint64_t
 ShardOf(const ParameterUnit& unit, const RankLayout& layout)
 {
-    const uint32_t dense = DataGroupsOf(layout.DenseDataGroup(), layout).shard.Size();
-    const uint32_t expert = DataGroupsOf(layout.ExpertDataGroup(), layout).shard.Size();
+    const uint32_t dense = DataGroupsOf(layout.dense, layout).shard.Size();
+    const uint32_t expert = DataGroupsOf(layout.experts, layout).shard.Size();
     return DivideUp(unit.dense, dense) + DivideUp(unit.expert, expert);
 }
 

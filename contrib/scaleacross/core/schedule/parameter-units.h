@@ -21,8 +21,8 @@ constexpr uint32_t kParameterBytes = 2;
  * What data parallelism gathers and reduces as one: the embedding, one layer or the output head.
  *
  * Counts of parameters held by one rank, split by tp and (routed experts) by ep, rounded up, before
- * any data-parallel sharding. Dense parameters belong to RankLayout::DenseDataGroup(), routed
- * experts to ExpertDataGroup(), so a MoE layer has a collective for each.
+ * any data-parallel sharding. Dense parameters belong to RankLayout::dense, routed
+ * experts to experts, so a MoE layer has a collective for each.
  */
 struct ParameterUnit
 {

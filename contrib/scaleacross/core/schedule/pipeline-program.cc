@@ -24,13 +24,12 @@ Transfer(OpKind kind,
          uint32_t peer,
          uint32_t microbatch)
 {
-    const int64_t stages =
-        static_cast<int64_t>(RankOf(place.shape, peer)) - static_cast<int64_t>(place.stage);
     Op op;
     op.kind = kind;
     op.index = ((forward ? 0 : BoundariesOf(place.shape)) + boundary) * place.shape.microbatches +
                microbatch;
-    op.peer = static_cast<int32_t>(stages * place.stride);
+    op.peer = static_cast<int32_t>(
+        int64_t{place.pipeline.Member(place.rank, RankOf(place.shape, peer))} - place.rank);
     op.bytes = place.bytes;
     return op;
 }

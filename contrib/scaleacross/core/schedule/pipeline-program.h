@@ -16,7 +16,8 @@ struct PipelinePlace
 {
     PipelineShape shape;
     uint32_t stage{0};  //!< r
-    uint32_t stride{1}; //!< rank distance between neighbouring stages
+    Rank rank{0};       //!< of the job, which has this stage
+    RankGroup pipeline; //!< the ranks of a replica's stages
     Bytes bytes;        //!< of one activation or gradient message
 };
 

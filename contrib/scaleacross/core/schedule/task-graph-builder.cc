@@ -100,7 +100,8 @@ class GraphBuilder
     TaskGraph Build();
 
   private:
-    Program WriteProgram(uint32_t stage, uint32_t gpu);
+    bool NeedsBuildings() const;
+    Program WriteProgram(Rank rank, uint32_t gpu);
     void AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program);
     void AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program);
 
@@ -142,44 +143,76 @@ GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
 TaskGraph
 GraphBuilder::Build()
 {
-    const bool data = m_layout.plan.crossing == Crossing::Data;
-    const bool perBuilding = data && !BuildingsAreAlike(m_scenario);
+    const bool perBuilding = NeedsBuildings();
     m_graph.ranks = m_layout.ranks;
-    m_graph.stages = m_shape.ranks;
-    m_graph.stageStride = m_layout.ppStride;
+    m_graph.pipeline = m_layout.pipeline;
     m_graph.blockRanks = perBuilding ? m_layout.buildingSpan : m_layout.ranks;
     m_graph.messages = PipelineMessages(m_shape);
     m_graph.handles = m_bodies->Handles();
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
-    m_graph.classOf.resize(size_t{m_graph.stages} * blocks);
-    for (uint32_t stage = 0; stage < m_graph.stages; stage++)
+    m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
+    const uint32_t stagesOfBlock = m_layout.pipeline.SplitAt(m_graph.blockRanks).inner.Size();
+    for (uint32_t stage = 0; stage < m_shape.ranks; stage++)
     {
         uint32_t building = UINT32_MAX;
         for (uint32_t block = 0; block < blocks; block++)
         {
-            const Rank rank = block * m_graph.blockRanks + stage * m_graph.stageStride;
+            const Rank rank = m_layout.pipeline.Member(block * m_graph.blockRanks, stage);
+            if (rank / m_graph.blockRanks != block)
+            {
+                continue; // the stage is not in this block
+            }
             if (m_layout.BuildingOf(rank) != building)
             {
                 building = m_layout.BuildingOf(rank);
                 RankClass added;
                 added.stage = stage;
                 added.representative = rank;
-                added.program = WriteProgram(stage, m_gpuOf[building]);
+                added.program = WriteProgram(rank, m_gpuOf[building]);
                 m_graph.classes.push_back(std::move(added));
             }
             m_graph.classOf[size_t{stage} * blocks + block] =
                 static_cast<uint32_t>(m_graph.classes.size() - 1);
-            m_graph.classes.back().ranks += m_graph.blockRanks / m_graph.stages;
+            m_graph.classes.back().ranks += m_graph.blockRanks / stagesOfBlock;
         }
     }
     m_graph.collectives = m_table.Take();
     return std::move(m_graph);
 }
 
+/// Ranks of one stage do the same, unless buildings make them differ: in what they compute, or in
+/// how far they send where the buildings that one group spans are not all buildings.
+bool
+GraphBuilder::NeedsBuildings() const
+{
+    const auto buildings = m_layout.Buildings();
+    if (buildings == 1)
+    {
+        return false;
+    }
+    bool someSpanSome = false;
+    for (const RankGroup* group : {&m_layout.tensor,
+                                   &m_layout.context,
+                                   &m_layout.expert,
+                                   &m_layout.pipeline,
+                                   &m_layout.dense,
+                                   &m_layout.experts})
+    {
+        const uint32_t blocks = group->SplitAt(m_layout.buildingSpan).outer.Size();
+        someSpanSome =
+            someSpanSome || (blocks > 1 && blocks < m_layout.ranks / m_layout.buildingSpan);
+    }
+    const bool onePerStage =
+        m_layout.pipeline.SplitAt(m_layout.buildingSpan).outer.Size() * m_layout.buildingSpan ==
+        m_layout.ranks;
+    return !onePerStage && (someSpanSome || !BuildingsAreAlike(m_scenario));
+}
+
 Program
-GraphBuilder::WriteProgram(uint32_t stage, uint32_t gpu)
+GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
 {
     const JobSpec& job = m_scenario.Job();
+    const uint32_t stage = m_layout.StageOf(rank);
     Program program;
     if (m_bodies->GathersOnce())
     {
@@ -195,7 +228,8 @@ GraphBuilder::WriteProgram(uint32_t stage, uint32_t gpu)
     PipelinePlace place;
     place.shape = m_shape;
     place.stage = stage;
-    place.stride = m_layout.ppStride;
+    place.rank = rank;
+    place.pipeline = m_layout.pipeline;
     place.bytes = PipelineMessageBytes(job);
     AppendPipeline(gpu, place, program);
     AppendOptimizer(gpu, stage, program);
@@ -353,7 +387,8 @@ BuildUniformPipeline(const UniformPipeline& pipeline)
 {
     const PipelineShape& shape = pipeline.shape;
     TaskGraph graph;
-    graph.ranks = graph.stages = graph.blockRanks = shape.ranks;
+    graph.ranks = graph.blockRanks = shape.ranks;
+    graph.pipeline = RankGroup({{1, shape.ranks}});
     graph.messages = PipelineMessages(shape);
     // One body per action, in the order of the enumeration.
     for (const Duration time : {pipeline.forward,
@@ -369,7 +404,7 @@ BuildUniformPipeline(const UniformPipeline& pipeline)
         RankClass added;
         added.stage = added.representative = stage;
         added.ranks = 1;
-        const PipelinePlace place{shape, stage, 1, pipeline.bytes};
+        const PipelinePlace place{shape, stage, stage, graph.pipeline, pipeline.bytes};
         for (const auto& action : PipelineOrder(shape, stage))
         {
             AppendAction(place, action, static_cast<uint32_t>(action.action), added.program);

@@ -4,18 +4,12 @@
 #define SCALEACROSS_PARALLEL_PLAN_H
 
 #include "core/pipeline/schedule.h"
+#include "core/spec/crossing.h"
 
 #include <cstdint>
 
 namespace scaleacross
 {
-
-/// The dimension whose groups span buildings.
-enum class Crossing : uint8_t
-{
-    Data,    //!< DP-out: data parallel outermost, every building holds whole replicas
-    Pipeline //!< PP-out: pipeline outermost, every building holds whole stages
-};
 
 enum class Sharding : uint8_t
 {
@@ -37,9 +31,7 @@ enum class Recompute : uint8_t
 
 /**
  * How one job is laid over its GPUs. tp x cp x pp x dp = GPUs; ep divides dp; experts are also
- * split by tp.
- *
- * Ranks inner to outer: DP-out [tp, cp, ep, pp, dp/ep], PP-out [tp, cp, ep, dp/ep, pp].
+ * split by tp. The order of ranks, inner to outer, is that of the crossing.
  */
 struct ParallelPlan
 {

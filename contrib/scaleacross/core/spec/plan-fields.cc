@@ -26,14 +26,6 @@ const std::vector<std::string>& Words();
 
 template <>
 const std::vector<std::string>&
-Words<Crossing>()
-{
-    static const std::vector<std::string> words = {"dp", "pp"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
 Words<Sharding>()
 {
     static const std::vector<std::string> words = {"ddp", "fsdp", "hsdp"};
@@ -292,6 +284,21 @@ constexpr uint32_t g_mostRanks = 1U << 22;
         return plan.path;                                                                          \
     }
 
+PlanField
+CrossingField()
+{
+    PlanField field;
+    field.key = "plan.crossing";
+    field.allowed = kCrossingAllowed;
+    field.help = "dimension whose groups span buildings (DP-out, PP-out, EP-out), or the order in "
+                 "which all of them make up the number of a rank, inner to outer";
+    field.set = [key = field.key](Plan& plan, const std::string& text) {
+        plan.parallel.crossing = ParseAt(key, [&] { return Crossing::Parse(text); });
+    };
+    field.get = [](const Plan& plan) { return ToString(plan.parallel.crossing); };
+    return field;
+}
+
 std::vector<PlanField>
 ParallelFields()
 {
@@ -321,9 +328,7 @@ ParallelFields()
                    g_mostRanks,
                    "data parallel degree; left out, it follows: GPUs / (tp cp pp)",
                    SCALEACROSS_MEMBER(parallel.dp)),
-        WordField("plan.crossing",
-                  "dimension whose groups span buildings: dp (DP-out) or pp (PP-out)",
-                  SCALEACROSS_MEMBER(parallel.crossing)),
+        CrossingField(),
         WordField("plan.sharding",
                   "ddp replicates, fsdp shards over all of dp, hsdp shards inside a building and "
                   "replicates across",
@@ -648,7 +653,7 @@ Label(const Plan& plan)
     text += " PP" + std::to_string(p.pp);
     text += p.chunks > 1 ? "x" + std::to_string(p.chunks) : "";
     text += " DP" + std::to_string(p.dp);
-    text += p.crossing == Crossing::Data ? " DP-out " : " PP-out ";
+    text += " " + NameOf(p.crossing) + " ";
     text += p.sharding == Sharding::Ddp ? "DDP" : p.sharding == Sharding::Fsdp ? "FSDP" : "HSDP";
     text += p.reshard ? "+reshard" : "";
     text += p.pp > 1 || p.schedule != Schedule() ? " " + ToString(p.schedule) : "";
@@ -667,7 +672,6 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.ep,
                         p.pp,
                         p.dp,
-                        p.crossing,
                         p.sharding,
                         p.reshard,
                         p.schedule,
@@ -676,13 +680,7 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.round,
                         p.recompute);
     };
-    return fields(a) == fields(b);
-}
-
-std::string
-ToString(Crossing value)
-{
-    return WordOf(value);
+    return a.crossing == b.crossing && fields(a) == fields(b);
 }
 
 std::string

@@ -58,7 +58,6 @@ std::string CanonicalText(const Plan& plan);
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);
 
-std::string ToString(Crossing value);          //!< "dp", "pp"
 std::string ToString(Sharding value);          //!< "ddp", "fsdp", "hsdp"
 std::string ToString(Recompute value);         //!< "none", "selective", "full"
 std::string ToString(Transport value);         //!< "roce", "infiniband", "trimming"

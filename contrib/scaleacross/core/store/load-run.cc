@@ -105,9 +105,7 @@ LoadRun(Database& database, int64_t run)
     stored.engine = row.getColumn("engine").getString();
     stored.planText = row.getColumn("plan_text").getString();
     stored.label = row.getColumn("plan_label").getString();
-    stored.crossing = row.getColumn("plan_crossing").getString() == ToString(Crossing::Data)
-                          ? Crossing::Data
-                          : Crossing::Pipeline;
+    stored.crossing = Crossing::Parse(row.getColumn("plan_crossing").getString());
     const std::string status = row.getColumn("status").getString();
     if (status == "ok")
     {

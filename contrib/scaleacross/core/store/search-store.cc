@@ -225,12 +225,9 @@ SearchStore::MarkKept(const Leaderboard& board)
     {
         mark("pareto", ranked, 1);
     }
-    for (const Crossing crossing : {Crossing::Data, Crossing::Pipeline})
+    for (const auto& ranked : board.BestOfEach())
     {
-        if (const Ranked* best = board.BestOf(crossing))
-        {
-            mark("best_of_crossing", *best, 1);
-        }
+        mark("best_of_crossing", ranked, 1);
     }
 }
 

@@ -3,6 +3,8 @@
 #include "core/topology/rank-layout.h"
 
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -12,6 +14,13 @@ namespace scaleacross
 
 namespace
 {
+
+/// One digit of a rank's number.
+struct Digit
+{
+    Dimension dimension{Dimension::Tensor};
+    RankGroup::Axis axis{1, 1};
+};
 
 std::optional<Infeasible>
 CheckDegrees(const ParallelPlan& plan, uint32_t gpus)
@@ -38,12 +47,65 @@ CheckDegrees(const ParallelPlan& plan, uint32_t gpus)
     return std::nullopt;
 }
 
-/// Every dimension must start on a whole fraction or a whole multiple of a node: then every node
-/// has the same place in the lattice, and equal ranks meet equal links.
-std::optional<Infeasible>
-CheckNodes(const RankLayout& layout, const ClusterSpec& cluster)
+uint32_t
+DegreeOf(const ParallelPlan& plan, Dimension dimension)
 {
-    const uint32_t node = layout.gpusPerNode;
+    switch (dimension)
+    {
+    case Dimension::Tensor:
+        return plan.tp;
+    case Dimension::Context:
+        return plan.cp;
+    case Dimension::Expert:
+        return plan.ep;
+    case Dimension::Pipeline:
+        return plan.pp;
+    case Dimension::Data:
+        return plan.dp / plan.ep;
+    }
+    return 1;
+}
+
+/// The digits of a rank's number, inner to outer.
+std::variant<std::vector<Digit>, Infeasible>
+DigitsOf(const ParallelPlan& plan)
+{
+    const Crossing& order = plan.crossing;
+    std::array<uint64_t, kDimensions> counted; // by dimension: product of the counts given
+    counted.fill(1);
+    for (uint32_t i = 0; i < order.size; i++)
+    {
+        counted[static_cast<size_t>(order.parts[i].dimension)] *=
+            std::max(1U, order.parts[i].count);
+    }
+    std::vector<Digit> digits;
+    uint32_t stride = 1;
+    for (uint32_t i = 0; i < order.size; i++)
+    {
+        const Dimension dimension = order.parts[i].dimension;
+        const uint64_t others = counted[static_cast<size_t>(dimension)];
+        const uint32_t degree = DegreeOf(plan, dimension);
+        if (degree % others != 0)
+        {
+            return Infeasible{"degrees",
+                              "the " + std::to_string(others) + " of " + ToString(dimension) +
+                                  " in " + ToString(order) + " do not divide its degree " +
+                                  std::to_string(degree)};
+        }
+        const uint32_t count = order.parts[i].count != 0 ? order.parts[i].count
+                                                         : degree / static_cast<uint32_t>(others);
+        digits.push_back({dimension, {stride, count}});
+        stride *= count;
+    }
+    return digits;
+}
+
+/// Every dimension must begin on a whole fraction or a whole multiple of a node and end on one:
+/// then every node has the same place in the lattice, and equal ranks meet equal links.
+std::optional<Infeasible>
+CheckNodes(const std::vector<Digit>& digits, const ClusterSpec& cluster)
+{
+    const uint32_t node = cluster.buildings.front().gpusPerNode;
     for (const auto& building : cluster.buildings)
     {
         if (building.gpusPerNode != node)
@@ -53,66 +115,119 @@ CheckNodes(const RankLayout& layout, const ClusterSpec& cluster)
                                   std::to_string(building.gpusPerNode) + " GPUs"};
         }
     }
-    const ParallelPlan& plan = layout.plan;
-    if (node % plan.tp != 0)
+    for (const auto& digit : digits)
     {
-        return Infeasible{"node",
-                          "tp " + std::to_string(plan.tp) + " does not divide the " +
-                              std::to_string(node) + " GPUs of a node"};
-    }
-
-    struct Dimension
-    {
-        const char* name;
-        uint32_t stride;
-        uint32_t count;
-    };
-
-    const Dimension dimensions[] = {{"cp", layout.cpStride, plan.cp},
-                                    {"ep", layout.epStride, plan.ep},
-                                    {"pp", layout.ppStride, plan.pp},
-                                    {"dp", layout.edpStride, plan.dp / plan.ep}};
-    for (const auto& dimension : dimensions)
-    {
-        if (dimension.count > 1 && node % dimension.stride != 0 && dimension.stride % node != 0)
+        const auto [stride, count] = digit.axis;
+        if (count == 1)
+        {
+            continue;
+        }
+        if (node % stride != 0 && stride % node != 0)
         {
             return Infeasible{
                 "node",
-                std::string("neighbours in ") + dimension.name + " are " +
-                    std::to_string(dimension.stride) + " ranks apart, which neither divides the " +
-                    std::to_string(node) + " GPUs of a node nor is a multiple of them"};
+                "neighbours in " + ToString(digit.dimension) + " are " + std::to_string(stride) +
+                    " ranks apart, which neither divides the " + std::to_string(node) +
+                    " GPUs of a node nor is a multiple of them"};
+        }
+        if (!RankGroup({digit.axis}).CanSplitAt(node))
+        {
+            return Infeasible{"node",
+                              ToString(digit.dimension) + " " + std::to_string(count) +
+                                  " of every " + std::to_string(stride) +
+                                  ". rank takes no whole number of nodes of " +
+                                  std::to_string(node) + " GPUs"};
+        }
+    }
+    return std::nullopt;
+}
+
+/// A named crossing promises that nothing but its outermost dimension crosses buildings.
+std::optional<Infeasible>
+CheckNamed(const ParallelPlan& plan, const Digit& outermost, const ClusterSpec& cluster)
+{
+    const auto [whole, count] = outermost.axis;
+    if (plan.crossing != Crossing::Data && count < cluster.buildings.size())
+    {
+        return Infeasible{
+            "crossing",
+            ToString(outermost.dimension) + " " + std::to_string(count) + " gives fewer " +
+                (outermost.dimension == Dimension::Pipeline ? "stages" : "parts") + " than the " +
+                std::to_string(cluster.buildings.size()) + " buildings that it should cross"};
+    }
+    const std::string what = plan.crossing == Crossing::Data ? "replicas of tp x cp x ep x pp = "
+                             : plan.crossing == Crossing::Pipeline
+                                 ? "a stage of tp x cp x dp = "
+                                 : "a part of tp x cp x pp x dp/ep = ";
+    for (const auto& building : cluster.buildings)
+    {
+        if (building.gpus % whole != 0)
+        {
+            return Infeasible{"building",
+                              "building '" + building.name + "' has " +
+                                  std::to_string(building.gpus) + " GPUs, no multiple of " + what +
+                                  std::to_string(whole) + " ranks"};
         }
     }
     return std::nullopt;
 }
 
 std::optional<Infeasible>
-CheckBuildings(const RankLayout& layout, const ClusterSpec& cluster)
+CheckSpan(const std::vector<Digit>& digits, uint32_t span)
 {
-    const ParallelPlan& plan = layout.plan;
-    const bool pipeline = plan.crossing == Crossing::Pipeline;
-    if (pipeline && plan.pp < cluster.buildings.size())
+    for (const auto& digit : digits)
     {
-        return Infeasible{"crossing",
-                          "pp " + std::to_string(plan.pp) + " gives fewer stages than the " +
-                              std::to_string(cluster.buildings.size()) +
-                              " buildings that the pipeline should cross"};
-    }
-    const uint32_t whole = pipeline ? layout.ppStride : layout.edpStride;
-    const std::string what =
-        pipeline ? "a stage of tp x cp x dp = " : "replicas of tp x cp x ep x pp = ";
-    for (size_t b = 0; b < cluster.buildings.size(); b++)
-    {
-        if (cluster.buildings[b].gpus % whole != 0)
+        const auto [stride, count] = digit.axis;
+        const bool begins = stride <= span ? span % stride == 0 : stride % span == 0;
+        if (count > 1 && (!begins || !RankGroup({digit.axis}).CanSplitAt(span)))
         {
             return Infeasible{"building",
-                              "building '" + cluster.buildings[b].name + "' has " +
-                                  std::to_string(cluster.buildings[b].gpus) +
-                                  " GPUs, no multiple of " + what + std::to_string(whole) +
-                                  " ranks"};
+                              ToString(digit.dimension) + " " + std::to_string(count) +
+                                  ", whose neighbours are " + std::to_string(stride) +
+                                  " ranks apart, is cut unevenly by buildings, whose sizes have "
+                                  "the greatest common divisor " +
+                                  std::to_string(span)};
         }
     }
     return std::nullopt;
+}
+
+RankGroup
+GroupOf(const std::vector<Digit>& digits, std::initializer_list<Dimension> dimensions)
+{
+    std::vector<RankGroup::Axis> axes;
+    for (const auto& digit : digits)
+    {
+        if (std::find(dimensions.begin(), dimensions.end(), digit.dimension) != dimensions.end())
+        {
+            axes.push_back(digit.axis);
+        }
+    }
+    return RankGroup(axes);
+}
+
+/// Ranks of every stage in every building, block by block of buildingSpan ranks.
+std::vector<uint32_t>
+CountStages(const RankLayout& layout)
+{
+    const uint32_t pp = layout.plan.pp;
+    const uint32_t span = layout.buildingSpan;
+    const auto halves = layout.pipeline.SplitAt(span);
+    const uint32_t inside = halves.inner.Size(); // stages in a block, in sequence
+    std::vector<uint32_t> ranks(size_t{layout.Buildings()} * pp, 0);
+    for (uint32_t b = 0; b < layout.Buildings(); b++)
+    {
+        for (Rank block = layout.buildingBegin[b]; block < layout.buildingBegin[b + 1];
+             block += span)
+        {
+            const uint32_t first = halves.outer.IndexOf(block) * inside;
+            for (uint32_t stage = first; stage < first + inside; stage++)
+            {
+                ranks[b * pp + stage] += span / inside;
+            }
+        }
+    }
+    return ranks;
 }
 
 } // namespace
@@ -124,34 +239,10 @@ RankLayout::BuildingOf(Rank rank) const
     return static_cast<uint32_t>(after - buildingBegin.begin()) - 1;
 }
 
-RankGroup
-RankLayout::TensorGroup() const
+bool
+RankLayout::Crosses(const RankGroup& group) const
 {
-    return RankGroup({{1, plan.tp}});
-}
-
-RankGroup
-RankLayout::ContextGroup() const
-{
-    return RankGroup({{cpStride, plan.cp}});
-}
-
-RankGroup
-RankLayout::ExpertGroup() const
-{
-    return RankGroup({{epStride, plan.ep}});
-}
-
-RankGroup
-RankLayout::DenseDataGroup() const
-{
-    return RankGroup({{cpStride, plan.cp}, {epStride, plan.ep}, {edpStride, plan.dp / plan.ep}});
-}
-
-RankGroup
-RankLayout::ExpertDataGroup() const
-{
-    return RankGroup({{cpStride, plan.cp}, {edpStride, plan.dp / plan.ep}});
+    return group.SplitAt(buildingSpan).outer.Size() > 1;
 }
 
 std::variant<RankLayout, Infeasible>
@@ -161,36 +252,45 @@ LayOut(const ParallelPlan& plan, const ClusterSpec& cluster)
     {
         return *bad;
     }
+    const auto order = DigitsOf(plan);
+    if (const auto* bad = std::get_if<Infeasible>(&order))
+    {
+        return *bad;
+    }
+    const auto& digits = std::get<std::vector<Digit>>(order);
+    if (const auto bad = CheckNodes(digits, cluster))
+    {
+        return *bad;
+    }
+    if (plan.crossing.IsNamed())
+    {
+        if (const auto bad = CheckNamed(plan, digits.back(), cluster))
+        {
+            return *bad;
+        }
+    }
     RankLayout layout;
     layout.plan = plan;
     layout.ranks = cluster.Gpus();
     layout.gpusPerNode = cluster.buildings.front().gpusPerNode;
-    layout.cpStride = plan.tp;
-    layout.epStride = layout.cpStride * plan.cp;
-    if (plan.crossing == Crossing::Data)
-    {
-        layout.ppStride = layout.epStride * plan.ep;
-        layout.edpStride = layout.ppStride * plan.pp;
-    }
-    else
-    {
-        layout.edpStride = layout.epStride * plan.ep;
-        layout.ppStride = layout.edpStride * (plan.dp / plan.ep);
-    }
-    if (const auto bad = CheckNodes(layout, cluster))
-    {
-        return *bad;
-    }
-    if (const auto bad = CheckBuildings(layout, cluster))
-    {
-        return *bad;
-    }
     layout.buildingBegin.push_back(0);
     for (const auto& building : cluster.buildings)
     {
         layout.buildingBegin.push_back(layout.buildingBegin.back() + building.gpus);
         layout.buildingSpan = std::gcd(layout.buildingSpan, layout.buildingBegin.back());
     }
+    if (const auto bad = CheckSpan(digits, layout.buildingSpan))
+    {
+        return *bad;
+    }
+    using D = Dimension;
+    layout.tensor = GroupOf(digits, {D::Tensor});
+    layout.context = GroupOf(digits, {D::Context});
+    layout.expert = GroupOf(digits, {D::Expert});
+    layout.pipeline = GroupOf(digits, {D::Pipeline});
+    layout.dense = GroupOf(digits, {D::Context, D::Expert, D::Data});
+    layout.experts = GroupOf(digits, {D::Context, D::Data});
+    layout.stageRanks = CountStages(layout);
     return layout;
 }
 

@@ -17,25 +17,30 @@ namespace scaleacross
 
 /**
  * Where the ranks of a job are: rank r runs on GPU r of the cluster (GPUs are numbered building by
- * building), and its parallel coordinates are digits of r.
+ * building), and its parallel coordinates are digits of r, in the order of the plan's crossing.
  *
- * DP-out: inner to outer [tp, cp, ep, pp, dp/ep]; PP-out: [tp, cp, ep, dp/ep, pp]. The outermost
- * dimension is cut by the buildings at whole multiples, so that nothing but it crosses buildings.
+ * A dimension with several parts counts its inner part first: with pp4 inside and the rest of
+ * pp = 8 outside, stages 0 to 3 are neighbours and 4 to 7 lie beyond what stands between.
  */
 struct RankLayout
 {
     ParallelPlan plan;
     uint32_t ranks{0};
     uint32_t gpusPerNode{0};
-    uint32_t cpStride{1};
-    uint32_t epStride{1};
-    uint32_t edpStride{1}; //!< of the expert-data-parallel coordinate, count dp / ep
-    uint32_t ppStride{1};
+
+    RankGroup tensor;
+    RankGroup context;
+    RankGroup expert;
+    RankGroup pipeline; //!< a rank's index in it is its stage
+    RankGroup dense;    //!< ranks that hold the same dense parameters: cp x ep x dp/ep
+    RankGroup experts;  //!< ranks that hold the same expert parameters: cp x dp/ep
+
     /// First rank of each building, then the number of ranks.
     std::vector<uint32_t> buildingBegin;
     /// The greatest block of ranks that no building boundary cuts (the gcd of the boundaries);
     /// equals the ranks per building where all buildings are equal, all ranks where there is one.
     uint32_t buildingSpan{0};
+    std::vector<uint32_t> stageRanks; //!< ranks of a stage by building x stage
 
     /// Ranks of a building that take part.
     struct Active
@@ -49,32 +54,45 @@ struct RankLayout
 
     uint32_t StageOf(Rank rank) const
     {
-        return (rank / ppStride) % plan.pp;
+        return pipeline.IndexOf(rank);
+    }
+
+    /// The lowest rank of a stage.
+    Rank FirstOf(uint32_t stage) const
+    {
+        return pipeline.Member(0, stage);
     }
 
     uint32_t BuildingOf(Rank rank) const;
+
+    uint32_t Buildings() const
+    {
+        return static_cast<uint32_t>(buildingBegin.size() - 1);
+    }
 
     uint32_t NodeOf(Rank rank) const
     {
         return rank / gpusPerNode;
     }
 
-    RankGroup TensorGroup() const;
-    RankGroup ContextGroup() const;
-    RankGroup ExpertGroup() const;
-    /// Ranks that hold the same dense parameters: cp x ep x dp/ep.
-    RankGroup DenseDataGroup() const;
-    /// Ranks that hold the same expert parameters: cp x dp/ep.
-    RankGroup ExpertDataGroup() const;
+    uint32_t StageRanksIn(uint32_t building, uint32_t stage) const
+    {
+        return stageRanks[building * plan.pp + stage];
+    }
+
+    /// Whether the groups of a family reach over the end of a block of buildingSpan ranks.
+    bool Crosses(const RankGroup& group) const;
 };
 
 /**
  * Lays a plan over a cluster.
  *
- * Infeasible: "degrees" (tp cp pp dp is not the number of GPUs, or ep does not divide dp), "node"
- * (tp does not divide the GPUs of a node), "building" (a building would hold part of a replica
- * under DP-out or part of a stage under PP-out), "crossing" (PP-out with fewer stages than
- * buildings), each with the values.
+ * Infeasible, each with the values: "degrees" (tp cp pp dp is not the number of GPUs, ep does not
+ * divide dp, or a part of a dimension does not divide it), "node" (a dimension would be cut
+ * unevenly by servers, so that they would not all have the same place in the order), "building"
+ * (the same of buildings; or one would hold part of a replica under DP-out, or part of a stage
+ * under PP-out), "crossing" (the outermost dimension of a named crossing counts less than there
+ * are buildings).
  */
 std::variant<RankLayout, Infeasible> LayOut(const ParallelPlan& plan, const ClusterSpec& cluster);
 
