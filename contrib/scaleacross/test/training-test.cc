@@ -211,7 +211,11 @@ class TrainingSuite : public TestSuite
         AddTestCase(new NvlinkSharingTest);
         for (const Sharding sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
         {
-            for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
+            for (const Crossing& crossing : {Crossing::Data,
+                                             Crossing::Pipeline,
+                                             Crossing::Expert,
+                                             Crossing::Parse("tp-pp-ep-cp-dp"),
+                                             Crossing::Parse("dp-ep-cp-pp-tp")})
             {
                 for (const auto algorithm :
                      {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Hierarchical})

@@ -152,15 +152,15 @@ WithoutContention(const AgreementCase& what)
 
 const AgreementCase g_dpOut{Crossing::Data, 1, "1f1b", Sharding::Hsdp};
 
-class Agreement : public testing::TestWithParam<AgreementCase>
+class AgreementOf : public testing::TestWithParam<AgreementCase>
 {
 };
 
 /// On lossless paths that nothing else uses, the analytical engine computes what the packet engine
 /// counts out: within 2 % in the whole, and within 5 % in the busy time of every class.
-TEST_P(Agreement, OnEveryClassWithoutContention)
+void
+ExpectAgreement(const Scenario& scenario)
 {
-    const Scenario scenario = WithoutContention(GetParam());
     const RunReport analytical = RunOn(AnalyticalEngine(), scenario);
     const RunReport packet = RunOn(PacketEngine(), scenario);
     EXPECT_EQ(packet.network.packetsDropped, 0U);
@@ -180,9 +180,47 @@ TEST_P(Agreement, OnEveryClassWithoutContention)
     }
 }
 
+TEST_P(AgreementOf, OnEveryClassWithoutContention)
+{
+    ExpectAgreement(WithoutContention(GetParam()));
+}
+
+/// Four buildings, the pipeline over pairs of them, data parallelism over the other pairs; the two
+/// pipelines have to go 30 and 90 km, so that ranks of a stage differ by building.
+TEST(Agreement, OfMixedCrossingsOverUnequalDistances)
+{
+    Study study = ReadStudy(StudyPath("small-two-buildings"),
+                            {{"cluster.buildings.count", "4"},
+                             {"cluster.buildings.gpus", "16"},
+                             {"cluster.cross.oversubscription", "1"},
+                             {"network.spine_buffer", "2GiB"},
+                             {"workload.global_batch", "16"},
+                             {"model.layers", "4"}});
+    Scenario& scenario = study.scenario;
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.tp = 8;
+    plan.pp = 2;
+    plan.dp = 4;
+    plan.crossing = Crossing::Parse("tp-cp-ep-dp2-pp-dp");
+    bool longer = false;
+    for (CrossLinkSpec& link : scenario.cluster.crossLinks)
+    {
+        link.capacity = GigabitsPerSecond(16 * 400);
+        if (link.a == 2 && link.b == 3)
+        {
+            link.latency = FibreDelay(Distance(90));
+            longer = true;
+        }
+    }
+    ASSERT_TRUE(longer);
+    // All four have a class of their own.
+    EXPECT_EQ(std::get<PreparedRun>(PrepareRun(scenario)).graph.classes.size(), 4U);
+    ExpectAgreement(scenario);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plans,
-    Agreement,
+    AgreementOf,
     testing::Values(g_dpOut,
                     AgreementCase{Crossing::Data, 1, "gpipe", Sharding::Ddp},
                     AgreementCase{Crossing::Data, 1, "1f1b", Sharding::Fsdp},
