@@ -75,16 +75,30 @@ Evaluator::PostCollective(uint32_t c, const Op& op)
     TryStart(c, op.stream);
 }
 
+/// From now on the front of a stream counts as under way on a class.
+void
+Evaluator::Begin(ClassState& state, Stream stream, size_t comm)
+{
+    bool& begun = state.streams[static_cast<size_t>(stream)].begun;
+    if (!begun)
+    {
+        begun = true;
+        state.busy[comm].Begin(m_now);
+    }
+}
+
 void
 Evaluator::TryStart(uint32_t c, Stream stream)
 {
     const auto s = static_cast<size_t>(stream);
-    const StreamState& own = m_classes[c].streams[s];
+    StreamState& own = m_classes[c].streams[s];
     if (own.active || own.queue.empty())
     {
         return;
     }
     const uint32_t collective = own.queue.front().collective;
+    const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
+    Begin(m_classes[c], stream, comm);
     const std::vector<uint32_t>& classes = m_costs.Participants(c, collective);
     for (const uint32_t other : classes)
     {
@@ -110,11 +124,10 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     instance.stream = stream;
     instance.phase = 0;
     instance.classes = classes;
-    const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
     for (const uint32_t other : classes)
     {
+        Begin(m_classes[other], stream, comm);
         m_classes[other].streams[s].active = true;
-        m_classes[other].busy[comm].Begin(m_now);
     }
     StartPhase(id);
 }
@@ -169,6 +182,7 @@ Evaluator::CompleteInstance(uint32_t id)
         state.done[state.streams[s].queue.front().handle]++;
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
+        state.streams[s].begun = false;
     }
     for (const uint32_t c : instance.classes)
     {

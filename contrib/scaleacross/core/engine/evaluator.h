@@ -87,7 +87,8 @@ struct Posted
 struct StreamState
 {
     std::deque<Posted> queue; //!< front is the active one if `active`
-    bool active{false};
+    bool begun{false};        //!< the front counts as under way, if only on this class
+    bool active{false};       //!< it is, on all that take part
 };
 
 struct QueuedMessage
@@ -185,6 +186,7 @@ class Evaluator
     size_t Slot(uint32_t c, uint32_t message) const;
 
     void PostCollective(uint32_t c, const Op& op);
+    void Begin(ClassState& state, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
     void StartPhase(uint32_t instance);
     void CompleteInstance(uint32_t instance);

@@ -146,7 +146,7 @@ ModelSpec::ValidateAttention() const
 {
     CheckWhole("model.value_dim", valueDim, 0, 1U << 14);
     CheckWhole("model.window", window, 0, 1U << 24);
-    CheckWhole("model.full_attention_every", fullAttentionEvery, 0, layers);
+    CheckWhole("model.full_attention_every", fullAttentionEvery, 0, 4096);
     if (window == 0 && (chunkedWindow || fullAttentionEvery != 0))
     {
         throw ConfigError(chunkedWindow ? "model.chunked_window" : "model.full_attention_every",
