@@ -210,7 +210,8 @@ TEST(CanonicalJson, AnyChangedFieldOfAPlanChangesIt)
                                  "selective-repeat",
                                  "swift",
                                  "infiniband",
-                                 "256KiB"})
+                                 "256KiB",
+                                 "time"})
         {
             Scenario scenario = Read();
             Plan plan{scenario.Job().plan, scenario.network};

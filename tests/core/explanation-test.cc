@@ -107,7 +107,7 @@ TEST(Explanation, EitherPlacementCanWin)
 
 TEST(Explanation, SmallDifferencesAreWithinTheModelsError)
 {
-    for (const Crossing winner : {Crossing::Data, Crossing::Pipeline})
+    for (const Crossing& winner : {Crossing::Data, Crossing::Pipeline})
     {
         ExplanationInput input = Input(winner, 100);
         input.otherCrossing->report.iterationTime += Duration::Microseconds(200);

@@ -34,7 +34,8 @@ OtherText(const PlanField& field, const Plan& plan)
                              "dqplb",
                              "512B",
                              "1MiB",
-                             "1us"})
+                             "1us",
+                             "time"})
     {
         Plan changed = plan;
         try

@@ -62,7 +62,7 @@ Sent(const RankTally& tally, CommClass comm)
 std::string
 ReasonOf(const Scenario& scenario)
 {
-    const auto bad = CheckJob(scenario.Job());
+    const auto bad = CheckJob(scenario, LayoutOf(scenario));
     return bad ? bad->reason : "feasible";
 }
 

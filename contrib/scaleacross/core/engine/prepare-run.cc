@@ -246,7 +246,7 @@ PrepareRun(const Scenario& scenario)
         return run;
     }
     // What cannot run is refused before anything is built.
-    if (auto no = CheckJob(job))
+    if (auto no = CheckJob(scenario, run.layout))
     {
         return *no;
     }

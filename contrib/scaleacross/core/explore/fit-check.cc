@@ -21,7 +21,7 @@ CheckFit(const Scenario& scenario)
     {
         return *infeasible;
     }
-    if (auto infeasible = CheckJob(scenario.Job()))
+    if (auto infeasible = CheckJob(scenario, std::get<RankLayout>(layout)))
     {
         return infeasible;
     }

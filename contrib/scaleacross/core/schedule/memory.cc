@@ -3,6 +3,7 @@
 #include "core/schedule/memory.h"
 
 #include "core/pipeline/pipeline-order.h"
+#include "core/schedule/balance.h"
 #include "core/schedule/layer-split.h"
 #include "core/schedule/parameter-units.h"
 #include "core/schedule/task-graph-builder.h"
@@ -282,9 +283,9 @@ MemoryUse
 MemoryOfStage(const JobSpec& job,
               const RankLayout& layout,
               const std::vector<StageLayers>& split,
+              const PipelineShape& shape,
               uint32_t stage)
 {
-    const PipelineShape shape = PipelineShapeOf(job);
     std::vector<StageLayers> chunks;
     std::vector<ParameterUnit> units;
     std::vector<uint64_t> kept;
@@ -341,11 +342,14 @@ std::vector<MemoryUse>
 MemoryOf(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
-    const auto split = SplitLayers(job.model, job.plan.pp * job.plan.chunks);
+    const auto split = LayersOf(scenario, layout);
+    PipelineShape shape = PipelineShapeOf(job);
+    const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
+    shape.microbatches = *std::max_element(microbatches.begin(), microbatches.end());
     std::vector<MemoryUse> stages;
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
-        stages.push_back(MemoryOfStage(job, layout, split, stage));
+        stages.push_back(MemoryOfStage(job, layout, split, shape, stage));
     }
     return stages;
 }

@@ -2,6 +2,7 @@
 
 #include "core/schedule/task-graph-builder.h"
 
+#include "core/schedule/balance.h"
 #include "core/schedule/body-builder.h"
 #include "core/schedule/pipeline-program.h"
 
@@ -110,14 +111,16 @@ class GraphBuilder
     PipelineShape m_shape;
     TaskGraph m_graph;
     CollectiveTable m_table;
-    std::vector<uint32_t> m_gpuOf; //!< by building
+    std::vector<uint32_t> m_microbatches; //!< of a replica, by building
+    std::vector<uint32_t> m_gpuOf;        //!< by building
     std::optional<BodyBuilder> m_bodies;
 };
 
 GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
     : m_scenario(scenario),
       m_layout(layout),
-      m_shape(PipelineShapeOf(scenario.Job()))
+      m_shape(PipelineShapeOf(scenario.Job())),
+      m_microbatches(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)))
 {
     std::vector<GpuSpec> gpus;
     const auto& buildings = scenario.cluster.buildings;
@@ -135,7 +138,7 @@ GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
     m_bodies.emplace(scenario,
                      layout,
                      std::move(gpus),
-                     SplitLayers(scenario.Job().model, m_shape.ranks * m_shape.chunks),
+                     LayersOf(scenario, layout),
                      m_table,
                      m_graph.bodies);
 }
@@ -147,7 +150,9 @@ GraphBuilder::Build()
     m_graph.ranks = m_layout.ranks;
     m_graph.pipeline = m_layout.pipeline;
     m_graph.blockRanks = perBuilding ? m_layout.buildingSpan : m_layout.ranks;
-    m_graph.messages = PipelineMessages(m_shape);
+    PipelineShape longest = m_shape;
+    longest.microbatches = *std::max_element(m_microbatches.begin(), m_microbatches.end());
+    m_graph.messages = PipelineMessages(longest);
     m_graph.handles = m_bodies->Handles();
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
     m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
@@ -205,7 +210,11 @@ GraphBuilder::NeedsBuildings() const
     const bool onePerStage =
         m_layout.pipeline.SplitAt(m_layout.buildingSpan).outer.Size() * m_layout.buildingSpan ==
         m_layout.ranks;
-    return !onePerStage && (someSpanSome || !BuildingsAreAlike(m_scenario));
+    const bool sameLength =
+        std::all_of(m_microbatches.begin(), m_microbatches.end(), [this](uint32_t microbatches) {
+            return microbatches == m_microbatches.front();
+        });
+    return !onePerStage && (someSpanSome || !sameLength || !BuildingsAreAlike(m_scenario));
 }
 
 Program
@@ -227,6 +236,7 @@ GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
     }
     PipelinePlace place;
     place.shape = m_shape;
+    place.shape.microbatches = m_microbatches[m_layout.BuildingOf(rank)];
     place.stage = stage;
     place.rank = rank;
     place.pipeline = m_layout.pipeline;
@@ -239,7 +249,7 @@ GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
 void
 GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program)
 {
-    const auto order = PipelineOrder(m_shape, place.stage);
+    const auto order = PipelineOrder(place.shape, place.stage);
     const auto positionOf = [&](size_t i) {
         return VirtualStage(m_shape, place.stage, order[i].chunk);
     };
@@ -347,21 +357,10 @@ BuildingsAreAlike(const Scenario& scenario)
 }
 
 std::optional<Infeasible>
-CheckJob(const JobSpec& job)
+CheckJob(const Scenario& scenario, const RankLayout& layout)
 {
+    const JobSpec& job = scenario.Job();
     const ParallelPlan& plan = job.plan;
-    if (auto bad = Indivisible("batch",
-                               "global batch",
-                               job.workload.globalBatch,
-                               "dp x microbatch",
-                               uint64_t{plan.dp} * plan.microbatch))
-    {
-        return bad;
-    }
-    if (auto bad = CheckPipeline(PipelineShapeOf(job)))
-    {
-        return bad;
-    }
     const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
     if (job.model.layers < positions)
     {
@@ -369,13 +368,19 @@ CheckJob(const JobSpec& job)
                           std::to_string(job.model.layers) + " layers for pp x chunks = " +
                               std::to_string(positions) + " virtual stages"};
     }
-    return CheckModel(job);
+    if (auto bad = CheckModel(job))
+    {
+        return bad;
+    }
+    const auto microbatches = MicrobatchesOf(scenario, layout);
+    const auto* bad = std::get_if<Infeasible>(&microbatches);
+    return bad == nullptr ? std::nullopt : std::optional<Infeasible>(*bad);
 }
 
 std::variant<TaskGraph, Infeasible>
 BuildTaskGraph(const Scenario& scenario, const RankLayout& layout)
 {
-    if (auto bad = CheckJob(scenario.Job()))
+    if (auto bad = CheckJob(scenario, layout))
     {
         return *bad;
     }

@@ -15,7 +15,8 @@
 namespace scaleacross
 {
 
-/// The pipeline of a job: m = globalBatch / (dp x microbatch), rounded down.
+/// The pipeline of a job: m = globalBatch / (dp x microbatch), rounded down and at least 1; of
+/// replicas that differ, MicrobatchesOf() knows more.
 PipelineShape PipelineShapeOf(const JobSpec& job);
 
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
@@ -26,14 +27,14 @@ Bytes PipelineMessageBytes(const JobSpec& job);
 bool BuildingsAreAlike(const Scenario& scenario);
 
 /**
- * Whether a job can be built at all, whatever the cluster.
+ * Whether a job can be built at all.
  *
- * Infeasible: "batch" (global batch not divisible by dp x microbatch), whatever CheckPipeline()
- * says, "layers" (fewer layers than virtual stages), "heads" (tp does not divide heads or KV
- * heads), "sequence" (the sequence is not divisible by tp, or with context parallel by 2 cp tp),
- * "experts" (ep does not divide the experts, or is not 1 for a model without any).
+ * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "layers" (fewer
+ * layers than virtual stages), "heads" (tp does not divide heads or KV heads), "sequence" (the
+ * sequence is not divisible by tp, or with context parallel by 2 cp tp), "experts" (ep does not
+ * divide the experts, or is not 1 for a model without any).
  */
-std::optional<Infeasible> CheckJob(const JobSpec& job);
+std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
 
 /**
  * The work of one iteration of the scenario's job: everything an engine executes. Infeasible as

@@ -29,6 +29,13 @@ enum class Recompute : uint8_t
     Full //!< keep only each layer's input
 };
 
+/// How layers are dealt out to stages, and microbatches to replicas.
+enum class Apportion : uint8_t
+{
+    Even, //!< by number
+    Time  //!< by the time that they compute, where they are
+};
+
 /**
  * How one job is laid over its GPUs. tp x cp x pp x dp = GPUs; ep divides dp; experts are also
  * split by tp. The order of ranks, inner to outer, is that of the crossing.
@@ -52,6 +59,7 @@ struct ParallelPlan
     /// dividing m; 0 means pp, or m / floor(m / pp) where pp does not divide m.
     uint32_t round{0};
     Recompute recompute{Recompute::None};
+    Apportion apportion{Apportion::Even};
 
     uint64_t Ranks() const
     {

@@ -49,6 +49,14 @@ Words<Recompute>()
 
 template <>
 const std::vector<std::string>&
+Words<Apportion>()
+{
+    static const std::vector<std::string> words = {"even", "time"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
 Words<Transport>()
 {
     static const std::vector<std::string> words = {"roce", "infiniband", "trimming"};
@@ -354,6 +362,10 @@ ParallelFields()
                    1U << 24,
                    "schedules in rounds: contiguous microbatches per chunk and round; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.round)),
+        WordField("plan.apportion",
+                  "layers of stages and microbatches of replicas in equal numbers (even), or so "
+                  "that the slowest computes for the least time (time)",
+                  SCALEACROSS_MEMBER(parallel.apportion)),
         WordField("plan.recompute",
                   "computed again in backward: none, norms and activations, or whole layers",
                   SCALEACROSS_MEMBER(parallel.recompute)),
@@ -660,6 +672,7 @@ Label(const Plan& plan)
     text += p.schedule->Facts().inRounds && p.round > 0 ? "/" + std::to_string(p.round) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
+    text += p.apportion == Apportion::Even ? "" : " apportion=" + ToString(p.apportion);
     return text;
 }
 
@@ -678,7 +691,8 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.microbatch,
                         p.chunks,
                         p.round,
-                        p.recompute);
+                        p.recompute,
+                        p.apportion);
     };
     return a.crossing == b.crossing && fields(a) == fields(b);
 }
@@ -691,6 +705,12 @@ ToString(Sharding value)
 
 std::string
 ToString(Recompute value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Apportion value)
 {
     return WordOf(value);
 }

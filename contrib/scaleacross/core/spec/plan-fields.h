@@ -60,6 +60,7 @@ std::string Label(const Plan& plan);
 
 std::string ToString(Sharding value);          //!< "ddp", "fsdp", "hsdp"
 std::string ToString(Recompute value);         //!< "none", "selective", "full"
+std::string ToString(Apportion value);         //!< "even", "time"
 std::string ToString(Transport value);         //!< "roce", "infiniband", "trimming"
 std::string ToString(Multipath value);         //!< "ecmp", "e-ecmp", ... "reps"
 std::string ToString(Balance value);           //!< "split", "round-robin", "dqplb", "spray"

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/balance.h"
+
+#include "core/schedule/compute-cost.h"
+#include "core/schedule/parameter-units.h"
+#include "core/schedule/partition.h"
+#include "core/schedule/task-graph-builder.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+double
+SecondsOf(const ComputeCost& cost)
+{
+    return (cost.forward + cost.inputGradient + cost.weightGradient).S();
+}
+
+/// Time to compute one microbatch on one accelerator, by layer, and of both ends of the model.
+struct ModelTimes
+{
+    std::vector<double> upTo; //!< sum over the layers before
+    double embedding{0};
+    double head{0};
+};
+
+ModelTimes
+TimesOn(const JobSpec& job, const GpuSpec& gpu)
+{
+    ModelTimes times;
+    times.upTo.push_back(0);
+    std::array<double, ModelSpec::kLayerKinds> ofKind;
+    ofKind.fill(-1);
+    for (uint32_t layer = 0; layer < job.model.layers; layer++)
+    {
+        double& known = ofKind[job.model.KindOf(layer)];
+        if (known < 0)
+        {
+            const LayerCost cost = CostOfLayer(job.model, job.workload, job.plan, gpu, layer);
+            known = SecondsOf(cost.attention) + SecondsOf(cost.mlp);
+        }
+        times.upTo.push_back(times.upTo.back() + known);
+    }
+    times.embedding = SecondsOf(CostOfEmbedding(job.model, job.workload, job.plan, gpu));
+    times.head = SecondsOf(CostOfHead(job.model, job.workload, job.plan, gpu));
+    return times;
+}
+
+/// Those of every building.
+std::vector<ModelTimes>
+TimesByBuilding(const Scenario& scenario)
+{
+    std::vector<ModelTimes> times;
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        times.push_back(TimesOn(scenario.Job(), building.gpu));
+    }
+    return times;
+}
+
+double
+TimeOf(const ModelTimes& times, const StageLayers& layers)
+{
+    return times.upTo[layers.first + layers.count] - times.upTo[layers.first] +
+           (layers.embedding ? times.embedding : 0) + (layers.head ? times.head : 0);
+}
+
+/// Time of a building's slowest stage for one microbatch.
+double
+SlowestStage(const ModelTimes& times,
+             const PipelineShape& shape,
+             const std::vector<StageLayers>& split)
+{
+    double slowest = 0;
+    for (uint32_t stage = 0; stage < shape.ranks; stage++)
+    {
+        double sum = 0;
+        for (uint32_t chunk = 0; chunk < shape.chunks; chunk++)
+        {
+            sum += TimeOf(times, split[VirtualStage(shape, stage, chunk)]);
+        }
+        slowest = std::max(slowest, sum);
+    }
+    return slowest;
+}
+
+std::optional<Infeasible>
+CheckEach(PipelineShape shape, const std::vector<uint32_t>& microbatches)
+{
+    for (const uint32_t m : std::set<uint32_t>(microbatches.begin(), microbatches.end()))
+    {
+        shape.microbatches = m;
+        if (auto bad = shape.schedule->Check(shape))
+        {
+            return bad;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::vector<StageLayers>
+LayersOf(const Scenario& scenario, const RankLayout& layout)
+{
+    const JobSpec& job = scenario.Job();
+    const PipelineShape shape = PipelineShapeOf(job);
+    const uint32_t positions = Positions(shape);
+    auto split = SplitLayers(job.model, positions);
+    if (job.plan.apportion == Apportion::Even || split.empty())
+    {
+        return split;
+    }
+    const auto times = TimesByBuilding(scenario);
+    const auto cost = [&](uint32_t position, uint32_t first, uint32_t end) {
+        const StageLayers layers{first, end - first, position == 0, position == positions - 1};
+        double slowest = 0;
+        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        {
+            if (layout.StageRanksIn(b, RankOf(shape, position)) > 0)
+            {
+                slowest = std::max(slowest, TimeOf(times[b], layers));
+            }
+        }
+        return slowest;
+    };
+    const auto ends = Partition(job.model.layers, positions, cost);
+    for (uint32_t i = 0; i < positions; i++)
+    {
+        split[i].first = i == 0 ? 0 : ends[i - 1];
+        split[i].count = ends[i] - split[i].first;
+    }
+    return split;
+}
+
+std::variant<std::vector<uint32_t>, Infeasible>
+MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
+{
+    const JobSpec& job = scenario.Job();
+    const PipelineShape shape = PipelineShapeOf(job);
+    const uint32_t buildings = layout.Buildings();
+    std::vector<uint32_t> microbatches(buildings, shape.microbatches);
+    // Only data parallelism may join replicas of different lengths.
+    const bool wholeReplicas = !layout.Crosses(layout.tensor) && !layout.Crosses(layout.context) &&
+                               !layout.Crosses(layout.expert) && !layout.Crosses(layout.pipeline);
+    if (job.plan.apportion == Apportion::Time && wholeReplicas && layout.Crosses(layout.dense))
+    {
+        const auto split = LayersOf(scenario, layout);
+        const auto times = TimesByBuilding(scenario);
+        std::vector<double> slowest;
+        std::vector<uint32_t> replicas;
+        for (uint32_t b = 0; b < buildings; b++)
+        {
+            slowest.push_back(SlowestStage(times[b], shape, split));
+            replicas.push_back(layout.StageRanksIn(b, 0) /
+                               (job.plan.tp * job.plan.cp)); // of dp replicas in all
+        }
+        const uint32_t total = job.workload.globalBatch / job.plan.microbatch;
+        const auto cost = [&](uint32_t b, uint32_t m) {
+            return (m + shape.ranks - 1.0) * slowest[b];
+        };
+        for (const uint32_t unit : {1U, shape.ranks})
+        {
+            const auto found = DealOut(total, replicas, unit, cost);
+            if (!found.empty() && !CheckEach(shape, found))
+            {
+                microbatches = found;
+                break;
+            }
+        }
+    }
+    const uint64_t samples = uint64_t{job.plan.dp} * job.plan.microbatch;
+    const bool even = std::all_of(microbatches.begin(), microbatches.end(), [&](uint32_t m) {
+        return m == microbatches.front();
+    });
+    if (even && job.workload.globalBatch % samples != 0)
+    {
+        return Infeasible{"batch",
+                          "global batch " + std::to_string(job.workload.globalBatch) +
+                              " is not divisible by dp x microbatch " + std::to_string(samples)};
+    }
+    if (!even && job.plan.reshard && layout.Crosses(DataGroupsOf(layout.dense, layout).shard))
+    {
+        return Infeasible{"balance",
+                          "replicas of different lengths cannot gather and reduce for every "
+                          "microbatch together: reshard with shards across buildings"};
+    }
+    if (auto bad = CheckEach(shape, microbatches))
+    {
+        return *bad;
+    }
+    return microbatches;
+}
+
+} // namespace scaleacross
