@@ -28,14 +28,22 @@ RunOn(const Engine& engine, const Scenario& scenario, const RunOptions& options 
     return std::get<RunReport>(engine.Run(scenario, options));
 }
 
-/// Every `stride`-th plan of a study's search that can run.
-std::vector<Scenario>
-SomePlans(const std::string& name, size_t stride)
+/// Every `stride`-th plan of a study's search, as changed by `--set`.
+struct StudyPlans
 {
-    const Study study = ReadStudy(StudyPath(name));
+    const char* name;
+    size_t stride;
+    std::vector<std::pair<std::string, std::string>> set;
+};
+
+/// Those of them that can run, `times` times as far apart.
+std::vector<Scenario>
+SomePlans(const StudyPlans& plans, size_t times = 1)
+{
+    const Study study = ReadStudy(StudyPath(plans.name), plans.set);
     const SearchSpace space(study);
     std::vector<Scenario> scenarios;
-    for (uint64_t i = 0; i < space.Size(); i += stride)
+    for (uint64_t i = 0; i < space.Size(); i += plans.stride * times)
     {
         const auto plan = space.At(i);
         if (!std::holds_alternative<Plan>(plan))
@@ -51,13 +59,13 @@ SomePlans(const std::string& name, size_t stride)
     return scenarios;
 }
 
-class EngineLaws : public testing::TestWithParam<std::pair<const char*, size_t>>
+class EngineLaws : public testing::TestWithParam<StudyPlans>
 {
 };
 
 TEST_P(EngineLaws, BoundIsBelowBothRungs)
 {
-    const auto scenarios = SomePlans(GetParam().first, GetParam().second);
+    const auto scenarios = SomePlans(GetParam());
     ASSERT_GE(scenarios.size(), 10U);
     for (const Scenario& scenario : scenarios)
     {
@@ -75,7 +83,7 @@ TEST_P(EngineLaws, MoreBandwidthBetweenBuildingsNeverHurts)
 {
     size_t plans = 0;
     size_t slower = 0;
-    for (Scenario scenario : SomePlans(GetParam().first, GetParam().second * 3))
+    for (Scenario scenario : SomePlans(GetParam(), 3))
     {
         const std::string plan = CanonicalText(Plan{scenario.Job().plan, scenario.network});
         const auto time = [&] { return RunOn(AnalyticalEngine(), scenario).iterationTime.S(); };
@@ -102,7 +110,7 @@ TEST_P(EngineLaws, MoreBandwidthBetweenBuildingsNeverHurts)
 
 TEST_P(EngineLaws, TheSteadyStateDoesNotDependOnTheWarmUp)
 {
-    for (const Scenario& scenario : SomePlans(GetParam().first, GetParam().second * 3))
+    for (const Scenario& scenario : SomePlans(GetParam(), 3))
     {
         RunOptions longer;
         longer.warmup = 3;
@@ -117,9 +125,15 @@ TEST_P(EngineLaws, TheSteadyStateDoesNotDependOnTheWarmUp)
 
 INSTANTIATE_TEST_SUITE_P(Studies,
                          EngineLaws,
-                         testing::Values(std::make_pair("small-two-buildings", 1),
-                                         std::make_pair("llama3-405b-two-buildings", 101),
-                                         std::make_pair("llama4-maverick-two-buildings", 307)));
+                         testing::Values(StudyPlans{"small-two-buildings", 1, {}},
+                                         StudyPlans{"small-two-buildings",
+                                                    5,
+                                                    {{"search.plan.crossing",
+                                                      "[tp-pp-cp-ep-dp, tp-cp-ep-dp2-pp-dp, "
+                                                      "dp-cp-ep-pp-tp, tp-cp-pp2-ep-dp-pp]"},
+                                                     {"search.plan.apportion", "[even, time]"}}},
+                                         StudyPlans{"llama3-405b-two-buildings", 101, {}},
+                                         StudyPlans{"llama4-maverick-two-buildings", 307, {}}));
 
 struct AgreementCase
 {
