@@ -162,6 +162,12 @@ TEST(SearchSpace, DuplicatesRunAlike)
     ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 8}\n"
                                          "search: {plan: {crossing: [dp, pp]}}\n"),
                              1);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
+                                         "search: {plan: {crossing: [ep, tp-pp-ep-cp-dp]}}\n"),
+                             1);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
+                                         "search: {plan: {apportion: [even, time]}}\n"),
+                             1);
 }
 
 TEST(SearchSpace, LabelsTellVariedNetworkFields)

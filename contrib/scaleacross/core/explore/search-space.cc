@@ -157,6 +157,10 @@ SearchSpace::Meaning(const Plan& plan) const
     {
         p.crossing = Crossing::Data;
     }
+    if (oneBuilding && p.pp == 1)
+    {
+        p.apportion = Apportion::Even;
+    }
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
     const uint64_t batch = m_scenario.Job().workload.globalBatch;
     PipelineShape shape{p.schedule, p.pp, 0, p.chunks, p.round};
