@@ -131,6 +131,7 @@ const char* const g_clusterChanges[] = {
     "cluster.buildings.0.gpu.gemm_efficiency=0.5",
     "cluster.buildings.0.gpu.hbm_efficiency=0.5",
     "cluster.buildings.0.gpu.nvlink_efficiency=0.5",
+    "cluster.buildings.0.gpu.collective_share=0.1",
     "cluster.buildings.0.fabric.rails=false",
     "cluster.buildings.0.fabric.nodes_per_pod=2",
     "cluster.buildings.0.fabric.oversubscription=2",
@@ -193,25 +194,11 @@ TEST(CanonicalJson, AnyChangedFieldOfAPlanChangesIt)
     {
         // The first of these texts that is another value of the field.
         bool other = false;
-        for (const auto* text : {"2",
-                                 "3",
-                                 "true",
-                                 "false",
-                                 "pp",
-                                 "ddp",
-                                 "gpipe",
-                                 "full",
-                                 "ecmp",
-                                 "split",
-                                 "ring",
-                                 "512B",
-                                 "spray",
-                                 "17us",
-                                 "selective-repeat",
-                                 "swift",
-                                 "infiniband",
-                                 "256KiB",
-                                 "time"})
+        for (const auto* text : {"2",     "3",          "true",       "false",
+                                 "pp",    "ddp",        "microbatch", "gpipe",
+                                 "full",  "ecmp",       "split",      "ring",
+                                 "512B",  "spray",      "17us",       "selective-repeat",
+                                 "swift", "infiniband", "256KiB",     "time"})
         {
             Scenario scenario = Read();
             Plan plan{scenario.Job().plan, scenario.network};

@@ -43,6 +43,7 @@ TEST(GpuSpec, ValidateNamesTheField)
               "gpu.nvlink_latency");
     EXPECT_EQ(RefusedKey([](auto& g) { g.gemmEfficiency = 70; }), "gpu.gemm_efficiency");
     EXPECT_EQ(RefusedKey([](auto& g) { g.hbmEfficiency = 0; }), "gpu.hbm_efficiency");
+    EXPECT_EQ(RefusedKey([](auto& g) { g.collectiveShare = 0.2; }), "gpu.collective_share");
 }
 
 TEST(GpuSpec, ReserveBeyondCapacityLeavesNothing)

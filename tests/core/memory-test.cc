@@ -61,14 +61,33 @@ constexpr double kGptLayer = 32.0 * 1024 * 512 + 4.0 * 8 * 1024;
 
 TEST(Memory, BytesPerParameter)
 {
-    // Mixed precision with Adam on D = 32 ranks in two buildings: DDP 18; FSDP kept 6 + 12/D; FSDP
-    // resharded 18/D and what is gathered; HSDP as FSDP with D = 16.
+    // Mixed precision with Adam on D = 32 ranks in two buildings: DDP 18; ZeRO-1 6 + 12/D; ZeRO-2
+    // 2 + 16/D; FSDP kept 6 + 12/D; FSDP resharded 18/D and what is gathered; HSDP as FSDP with D =
+    // 16.
     const ModelSpec model = SmallModel();
     const auto p = static_cast<double>(model.TotalParameters());
     auto plan = PlanOf(1, 1, 32, Sharding::Ddp);
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), 18 * p);
+    plan.sharding = Sharding::Zero1;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 32) * p);
+    EXPECT_DOUBLE_EQ(static_cast<double>(MemoryOfPlan(model, plan)[0].gathered.Count()), 0);
+    plan.sharding = Sharding::Zero2;
+    // 2 + 16/D, and gradients of two layers that are not yet reduced.
+    const double unit = 4.0 * 512 * 512 + 3.0 * 512 * 2048 + 2 * 512;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (2 + 16.0 / 32) * p + 4 * 2 * unit);
     plan.sharding = Sharding::Fsdp;
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 32) * p);
+    // Weights kept, gradients reduced for every microbatch, as Llama 3: the same as ZeRO-2.
+    plan.reduce = Reduction::Microbatch;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (2 + 16.0 / 32) * p + 4 * 2 * unit);
+    // Weights given up, whole gradients adding up: 4 + 14/D and the gathered units.
+    plan.reshard = true;
+    plan.reduce = Reduction::Accumulated;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (4 + 14.0 / 32) * p + 2 * 3 * unit);
+    // A layer more or less prefetched is a layer more or less held.
+    plan.prefetch = 0;
+    EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (4 + 14.0 / 32) * p + 2 * 1 * unit);
+    plan = PlanOf(1, 1, 32, Sharding::Hsdp);
     plan.sharding = Sharding::Hsdp;
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 16) * p);
     plan.reshard = true;
@@ -190,8 +209,11 @@ TEST(Memory, Llama405BTrainsAsPublished)
         const double states = (2 + 16.0 / 128) * atRest * 128;
         EXPECT_LT(Activations(use) + static_cast<double>(use.buffers.Count()) + states, usable);
     }
-    // The two modes of a plan lie on either side: with whole FP32 gradients it is too much, with
-    // resharding it fits. Replicating everything is out of the question.
+    // So it does as it was run, with gradients reduced for every microbatch. The two other modes
+    // lie on either side: with whole FP32 gradients it is too much, with resharding it fits.
+    scenario.Job().plan.reduce = Reduction::Microbatch;
+    EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
+    scenario.Job().plan.reduce.reset();
     const auto kept = CheckMemory(scenario, LayoutOf(scenario));
     ASSERT_TRUE(kept);
     EXPECT_EQ(kept->reason, "memory");

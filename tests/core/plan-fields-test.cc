@@ -24,6 +24,7 @@ OtherText(const PlanField& field, const Plan& plan)
                              "false",
                              "pp",
                              "ddp",
+                             "microbatch",
                              "dorapp",
                              "full",
                              "ring",
@@ -335,6 +336,31 @@ TEST(PlanFields, Label)
     plan.parallel.reshard = true;
     plan.parallel.recompute = Recompute::Full;
     EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard b1 recompute=full");
+    plan.parallel.reduce = Reduction::Accumulated;
+    plan.parallel.prefetch = 1;
+    plan.parallel.bucket = Bytes(1 << 20);
+    plan.parallel.recompute = Recompute::None;
+    EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard+accumulated prefetch=1 bucket=1MiB b1");
+}
+
+TEST(PlanFields, ReductionFollowsFromWhatIsKept)
+{
+    Plan plan;
+    const auto reduction = [&plan](Sharding sharding, bool reshard) {
+        plan.parallel.sharding = sharding;
+        plan.parallel.reshard = reshard;
+        return FindPlanField("plan.reduce")->get(plan);
+    };
+    EXPECT_EQ(reduction(Sharding::Ddp, false), "accumulated");
+    EXPECT_EQ(reduction(Sharding::Ddp, true), "accumulated"); // it has nothing to give up
+    EXPECT_EQ(reduction(Sharding::Zero1, true), "accumulated");
+    EXPECT_EQ(reduction(Sharding::Zero2, false), "microbatch");
+    EXPECT_EQ(reduction(Sharding::Fsdp, false), "accumulated");
+    EXPECT_EQ(reduction(Sharding::Fsdp, true), "microbatch");
+    EXPECT_EQ(reduction(Sharding::Hsdp, true), "microbatch");
+    FindPlanField("plan.reduce")->set(plan, "accumulated");
+    EXPECT_EQ(reduction(Sharding::Hsdp, true), "accumulated");
+    EXPECT_EQ(reduction(Sharding::Zero2, false), "accumulated"); // refused by CheckJob
 }
 
 } // namespace

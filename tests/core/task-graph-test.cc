@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/schedule/compute-cost.h"
+#include "core/schedule/layer-program.h"
 #include "core/schedule/parameter-units.h"
 #include "core/schedule/task-graph-builder.h"
 #include "graph-interpreter.h"
 #include "schedule-scenario.h"
 
+#include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
 
@@ -81,7 +83,8 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
     {
         for (const auto& crossing : {Crossing::Data, Crossing::Pipeline})
         {
-            for (const auto sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
+            for (const auto sharding :
+                 {Sharding::Ddp, Sharding::Zero1, Sharding::Zero2, Sharding::Fsdp, Sharding::Hsdp})
             {
                 for (const auto schedule : {"gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"})
                 {
@@ -98,8 +101,17 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
                                 ? 2
                                 : 1;
                         plan.recompute = plans % 2 == 0 ? Recompute::None : Recompute::Full;
+                        plan.prefetch = plans % 4;
+                        plan.bucket = Bytes(plans % 5 == 0 ? 40 << 20 : 0);
+                        plan.asyncTensor = plans % 7 == 0;
+                        if (plans % 6 == 0 && sharding != Sharding::Zero2)
+                        {
+                            plan.reduce =
+                                plans % 12 == 0 ? Reduction::Microbatch : Reduction::Accumulated;
+                        }
                         ModelSpec model = moe ? SmallMoe() : SmallModel();
                         model.layers = 16;
+                        model.tiedEmbedding = plans % 5 == 1;
                         auto scenario = TwoBuildings(model, plan, 8);
                         scenario.network.collective = plans % 3 == 0
                                                           ? CollectiveAlgorithm::Ring
@@ -168,20 +180,21 @@ TEST(TaskGraph, PipelineCrossesEachBuildingBoundaryAsOftenAsItMust)
 TEST(TaskGraph, TensorAndContextVolume)
 {
     // One stage of 8 layers, m = 3, tp = 2, cp = 2. Each all-gather or reduce-scatter of S over two
-    // members sends S / 2. Tensor, S = 2 s h / cp: 4 per layer forward and 4 backward, and 2 each
-    // for embedding and head. Context, S = 2 x 2 s (g d) / tp: forward one, backward two per layer.
+    // members sends S / 2. Tensor, S = 2 s h / cp: 4 per layer forward and 6 backward, where the
+    // inputs of the two halves are gathered again for their weight gradients; 2 for the embedding
+    // and 3 for the head. Context, S = 2 x 2 s (g d) / tp: forward one, backward two per layer.
     const auto plan = PlanOf(2, 2, 1, 1, 8);
     const auto tally = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
     const uint64_t activation = 2ULL * 1024 * 512 / 2;
     const uint64_t keys = 2ULL * 2 * 1024 * 8 * 64 / 2;
-    EXPECT_EQ(Sent(tally, CommClass::Tensor), 3 * (8 * 8 + 4) * activation / 2);
+    EXPECT_EQ(Sent(tally, CommClass::Tensor), 3 * (8 * 10 + 5) * activation / 2);
     EXPECT_EQ(Sent(tally, CommClass::Context), 3 * 8 * 3 * keys / 2);
 
     // Full recomputation repeats the forward collectives, whose gathered keys serve backward too.
     auto again = plan;
     again.recompute = Recompute::Full;
     const auto full = TallyOf(Build(TwoBuildings(SmallModel(), again, 3)), 0);
-    EXPECT_EQ(Sent(full, CommClass::Tensor), 3 * (8 * 12 + 4) * activation / 2);
+    EXPECT_EQ(Sent(full, CommClass::Tensor), 3 * (8 * 14 + 5) * activation / 2);
     EXPECT_EQ(Sent(full, CommClass::Context), 3 * 8 * 3 * keys / 2);
 }
 
@@ -194,15 +207,15 @@ TEST(TaskGraph, ExpertVolume)
     const uint64_t dispatched = 2ULL * 1024 * 2 * 512 / 2;
     EXPECT_EQ(Sent(tally, CommClass::Expert), 4 * 2 * 4 * dispatched * 3 / 4);
     // The experts' tensor group gathers and scatters k S beside the S of shared experts and dense
-    // layers: per MoE layer and direction 4 of S and 2 of k S.
+    // layers: per MoE layer 4 of S forward and 6 backward, and 2 of k S in either direction.
     const uint64_t activation = 2ULL * 1024 * 512;
     EXPECT_EQ(Sent(tally, CommClass::Tensor),
-              2 * (8 * 8 + 4) * activation / 2 + 2 * 4 * 4 * 2 * activation / 2);
+              2 * (8 * 10 + 5) * activation / 2 + 2 * 4 * 4 * 2 * activation / 2);
 
     // Without expert parallelism nothing is dispatched, and one gather serves all.
     const auto alone = TallyOf(Build(TwoBuildings(SmallMoe(), PlanOf(2, 1, 1, 1, 16), 2)), 0);
     EXPECT_EQ(Sent(alone, CommClass::Expert), 0U);
-    EXPECT_EQ(Sent(alone, CommClass::Tensor), 2 * (8 * 8 + 4) * activation / 2);
+    EXPECT_EQ(Sent(alone, CommClass::Tensor), 2 * (8 * 10 + 5) * activation / 2);
 }
 
 TEST(TaskGraph, DataVolume)
@@ -253,6 +266,151 @@ TEST(TaskGraph, ExpertsAreReducedOverTheirOwnGroup)
     const uint64_t dense = (model.TotalParameters() - experts) / 2;
     const auto tally = TallyOf(Build(TwoBuildings(model, plan, 2)), 0);
     EXPECT_EQ(Sent(tally, CommClass::Data), 8 * dense * 15 / 16 + 8 * (experts / 2 / 4) * 3 / 4);
+}
+
+TEST(TaskGraph, ZeroSendsWhatItDoesNotHold)
+{
+    // As FSDP that keeps its weights: gathers once, reduce-scatters once (ZeRO-1) or for every one
+    // of four microbatches (ZeRO-2). DDP without accumulation all-reduces every one.
+    const ModelSpec model = SmallModel();
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    const uint64_t part = model.TotalParameters() / 2 * 15 / 16;
+    const auto sent = [&model, &plan] {
+        return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), 0), CommClass::Data);
+    };
+    plan.sharding = Sharding::Zero1;
+    EXPECT_EQ(sent(), (2 + 4) * part);
+    plan.reshard = true; // nothing to give up
+    EXPECT_EQ(sent(), (2 + 4) * part);
+    plan.sharding = Sharding::Zero2;
+    EXPECT_EQ(sent(), (2 + 4 * 4) * part);
+    plan.sharding = Sharding::Ddp;
+    plan.reduce = Reduction::Microbatch;
+    EXPECT_EQ(sent(), 2 * 4 * 4 * part);
+    // FSDP either way, with weights kept or given up.
+    plan.sharding = Sharding::Fsdp;
+    plan.reshard = false;
+    EXPECT_EQ(sent(), (2 + 4 * 4) * part);
+    plan.reduce = Reduction::Accumulated;
+    plan.reshard = true;
+    const auto tally = TallyOf(Build(TwoBuildings(model, plan, 4)), 0);
+    EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Reduce)], 10U);
+    // What cannot be is refused: only a shard of the gradients, and all of them adding up.
+    plan.sharding = Sharding::Zero2;
+    EXPECT_EQ(ReasonOf(TwoBuildings(model, plan, 4)), "sharding");
+}
+
+TEST(TaskGraph, PrefetchDecidesWhatIsStillThere)
+{
+    // As above, with depth q: a unit is still there if it is one of the last max(q, 1) used. At the
+    // turn to backward, head, 7, 6 ... follow their forward by 1, 3, 5 ... uses: floor((q+1)/2) are
+    // there, the head always. At the turn to the next forward, which begins with the embedding,
+    // layers 0, 1 ... follow by 2, 4 ...: floor(q/2).
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    plan.sharding = Sharding::Fsdp;
+    plan.reshard = true;
+    for (const uint32_t q : {0U, 1U, 2U, 3U, 4U, 7U})
+    {
+        plan.prefetch = q;
+        const auto tally = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+        EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Gather)],
+                  3 * 19 - 3 * std::max(1U, (q + 1) / 2) - 2 * (q / 2))
+            << q;
+    }
+}
+
+TEST(TaskGraph, BucketsJoinUnitsInTheOrderOfBackward)
+{
+    // Eight layers of 4 h^2 + 3 h f + 2 h parameters between embedding and head (4,096 h each, the
+    // head with its norm), tp = 2, gradients of 4 bytes: 8.4 MB a layer, 4.2 MB the others. With
+    // buckets of 20 MB: {head, 7, 6}, {5, 4, 3}, {2, 1, 0}, {embedding}.
+    auto plan = PlanOf(2, 1, 1, 1, 16);
+    plan.sharding = Sharding::Fsdp;
+    const auto whole = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    plan.bucket = Bytes(20000000);
+    auto scenario = TwoBuildings(SmallModel(), plan, 3);
+    const auto units = UnitsOf(scenario.Job(), {0, 8, true, true});
+    ASSERT_EQ(units.size(), 4U);
+    const uint64_t layer = (4 * 512 * 512 + 3 * 512 * 2048 + 2 * 512) / 2;
+    EXPECT_EQ(units[0].dense, 4096U * 512 / 2);
+    EXPECT_EQ(units[1].dense, 3 * layer);
+    EXPECT_EQ(units[3].dense, 2 * layer + (4096 * 512 + 512) / 2);
+    EXPECT_EQ(units[3].pieces, 3U);
+    const auto joined = TallyOf(Build(scenario), 0);
+    EXPECT_EQ(joined.posted[static_cast<size_t>(Stream::Gather)], 4U);
+    EXPECT_EQ(joined.posted[static_cast<size_t>(Stream::Reduce)], 4U);
+    EXPECT_EQ(Sent(joined, CommClass::Data), Sent(whole, CommClass::Data));
+    // Given up and gathered again, the embedding alone is not needed backward: forward 4, backward
+    // 3, the last of forward still there; the last of backward, layers 0 to 2, is what comes second
+    // in the next forward, and there as well.
+    plan.reshard = true;
+    const auto again = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    EXPECT_EQ(again.posted[static_cast<size_t>(Stream::Gather)], 3 * (4 + 3) - 3 - 2U);
+}
+
+TEST(TaskGraph, AsyncTensorParallelSendsTheSame)
+{
+    const auto plan = PlanOf(4, 1, 1, 1, 8);
+    auto steps = plan;
+    steps.asyncTensor = true;
+    const auto blocking = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
+    const auto async = TallyOf(Build(TwoBuildings(SmallModel(), steps, 3)), 0);
+    EXPECT_EQ(Sent(async, CommClass::Tensor), Sent(blocking, CommClass::Tensor));
+    EXPECT_EQ(async.compute, blocking.compute);
+    // Three steps instead of one collective in gather and scatter of either half forward, and in
+    // the gathers of backward: 8 x (4 + 2) of 8 x 10 + 5 collectives.
+    const auto tensor = static_cast<size_t>(Stream::Tensor);
+    EXPECT_EQ(async.posted[tensor], blocking.posted[tensor] + 3 * 8 * 6 * 2);
+}
+
+TEST(TaskGraph, TiedEmbeddingsAreSummedOverTheirTwoHolders)
+{
+    // V h / tp gradients of 4 bytes between first and last stage, either way, once per iteration;
+    // of a shard where gradients are reduce-scattered: dense group of 8, HSDP 4 of it.
+    ModelSpec model = SmallModel();
+    model.tiedEmbedding = true;
+    auto plan = PlanOf(2, 1, 1, 2, 8);
+    const uint64_t messages = 4 * (2ULL * 1024 * 512 / 2); // m = 4, one direction
+    const uint64_t whole = 4096ULL * 512 / 2 * 4;
+    const auto sent = [&model, &plan](Sharding sharding, Rank rank) {
+        plan.sharding = sharding;
+        return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), rank), CommClass::Pipeline);
+    };
+    for (const Rank rank : {0U, 2U}) // stages 0 and 1
+    {
+        EXPECT_EQ(sent(Sharding::Ddp, rank), messages + whole);
+        EXPECT_EQ(sent(Sharding::Zero1, rank), messages + whole / 8);
+        EXPECT_EQ(sent(Sharding::Fsdp, rank), messages + whole / 8);
+        EXPECT_EQ(sent(Sharding::Hsdp, rank), messages + whole / 4);
+    }
+    plan = PlanOf(2, 1, 1, 4, 4);
+    EXPECT_EQ(sent(Sharding::Ddp, 2), 2 * messages); // a stage between
+    plan = PlanOf(2, 1, 1, 1, 16);
+    EXPECT_EQ(sent(Sharding::Ddp, 0), 0U); // one rank, one embedding
+}
+
+TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
+{
+    // The first thing a MoE layer does is to dispatch; the shared experts' gather and computing
+    // follow before the dispatch is awaited, and their scatter before the combination is.
+    const auto plan = PlanOf(2, 1, 4, 1, 16);
+    const auto graph = Build(TwoBuildings(SmallMoe(), plan, 2));
+    const auto& program = graph.classes[0].program.ops;
+    const auto run = std::find_if(program.begin(), program.end(), [](const Op& op) {
+        return op.kind == OpKind::Run;
+    });
+    std::string order;
+    for (const Op& op : graph.bodies[run->index].ops)
+    {
+        const bool expert = op.stream == Stream::Expert;
+        order += op.kind == OpKind::Compute      ? 'c'
+                 : op.kind == OpKind::Collective ? (expert ? 'D' : 'T')
+                 : op.kind == OpKind::Wait       ? (op.handle == 2 ? 'w' : '.')
+                                                 : '?';
+    }
+    // D: dispatch posted; T.: gather of the shared experts; c: they compute; w: dispatched; T.c T.:
+    // routed experts; D: combination posted; c T.: the shared experts' end; w: combined.
+    EXPECT_NE(order.find("DT.cwT.cT.DcT.w"), std::string::npos) << order;
 }
 
 TEST(TaskGraph, ReshardingGathersEveryUseThatIsNotStillThere)
@@ -328,7 +486,7 @@ TEST(TaskGraph, ComputeIsTheSumOfItsParts)
             const auto cost = CostOfLayer(job.model, job.workload, plan, gpu, layer);
             expected += total(cost.attention) + total(cost.mlp);
         }
-        for (const auto& unit : UnitsOf(job.model, plan, {0, 4, true, false}))
+        for (const auto& unit : UnitsOf(job, {0, 4, true, false}))
         {
             parameters += ShardOf(unit, LayoutOf(scenario));
         }
@@ -353,7 +511,7 @@ TEST(TaskGraph, GathersComeFirstAndAreAwaitedOnce)
         uint32_t count = 0;
         for (const Op& op : graph.bodies[body].ops)
         {
-            count += op.kind == OpKind::Wait && op.handle != 0;
+            count += op.kind == OpKind::Wait && op.handle >= LayerProgram::kHandles;
         }
         return count;
     };

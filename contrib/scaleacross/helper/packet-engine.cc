@@ -181,6 +181,23 @@ class Simulation
         return text;
     }
 
+    /// Whatever a rank does at any time is computing, bubble or exposed communication.
+    void CheckParts(Rank rank) const
+    {
+        const Snapshot& begin = m_begin[rank];
+        const Snapshot& end = m_end[rank];
+        Duration parts =
+            end.times.compute - begin.times.compute + (end.times.bubble - begin.times.bubble);
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            parts += end.times.exposed[k] - begin.times.exposed[k];
+        }
+        SCALEACROSS_INVARIANT(parts.Ps() == end.ps - begin.ps,
+                              "rank " + std::to_string(rank) +
+                                  ": compute, bubble and exposed are " + ToString(parts) + " of " +
+                                  std::to_string(end.ps - begin.ps) + " ps");
+    }
+
     void FillTimes(RunReport& report) const
     {
         double ranks = 0;
@@ -199,6 +216,7 @@ class Simulation
             const Snapshot& begin = m_begin[rank];
             const Snapshot& end = m_end[rank];
             slowest = std::max(slowest, end.ps - begin.ps);
+            CheckParts(rank);
             compute += (end.times.compute - begin.times.compute).S();
             bubble += (end.times.bubble - begin.times.bubble).S();
             for (uint32_t k = 0; k < kCommClasses; k++)
@@ -282,7 +300,7 @@ PacketEngine::UsesSeed() const
 uint32_t
 PacketEngine::ResultVersion() const
 {
-    return 1;
+    return 2;
 }
 
 RunResult

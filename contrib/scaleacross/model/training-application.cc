@@ -56,6 +56,7 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_class = &graph->classes[graph->ClassOf(rank)];
     m_rank = rank;
     m_transport = transport;
+    m_clock = ComputeClock(m_class->collectiveShare);
     m_posted.assign(graph->handles, 0);
     m_done.assign(graph->handles, 0);
     m_handleComm.assign(graph->handles, CommClass::Data);
@@ -187,11 +188,7 @@ TrainingApplication::Advance()
         {
         case OpKind::Compute:
             pc++;
-            m_times.compute += op.duration;
-            m_state = State::Computing;
-            m_compute = Simulator::Schedule(PicoSeconds(op.duration.Ps()),
-                                            &TrainingApplication::Advance,
-                                            this);
+            Compute(op.duration);
             return;
         case OpKind::Run:
             pc++;
@@ -226,6 +223,40 @@ TrainingApplication::Advance()
             pc++;
             break;
         }
+    }
+}
+
+void
+TrainingApplication::Compute(Duration work)
+{
+    const Duration now = Duration::Picoseconds(NowPs());
+    m_state = State::Computing;
+    m_blockedSincePs = now.Ps();
+    const Duration end = m_clock.Begin(work, m_active, now);
+    m_compute =
+        Simulator::Schedule(PicoSeconds((end - now).Ps()), &TrainingApplication::ComputeDone, this);
+}
+
+void
+TrainingApplication::ComputeDone()
+{
+    m_times.compute += Duration::Picoseconds(NowPs() - m_blockedSincePs);
+    Advance();
+}
+
+/// So many collectives more are under way, beside which the rank computes more slowly.
+void
+TrainingApplication::Activate(int32_t collectives)
+{
+    m_active += collectives;
+    if (m_state == State::Computing && m_clock.IsShared())
+    {
+        const Duration now = Duration::Picoseconds(NowPs());
+        const Duration end = m_clock.Change(m_active, now);
+        m_compute.Cancel();
+        m_compute = Simulator::Schedule(PicoSeconds((end - now).Ps()),
+                                        &TrainingApplication::ComputeDone,
+                                        this);
     }
 }
 
@@ -285,6 +316,7 @@ TrainingApplication::StartNext(uint32_t s)
         return;
     }
     stream.active = true;
+    Activate(1);
     stream.phase = 0;
     const Collective& collective = m_graph->collectives[stream.queue.front().collective];
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
@@ -384,6 +416,7 @@ TrainingApplication::Complete(uint32_t s)
     const PostedCollective finished = stream.queue.front();
     stream.queue.pop_front();
     stream.active = false;
+    Activate(-1);
     BusyClock& clock = m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
     if (--clock.active == 0)
     {

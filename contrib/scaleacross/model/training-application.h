@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_TRAINING_APPLICATION_H
 #define SCALEACROSS_TRAINING_APPLICATION_H
 
+#include "core/program/compute-clock.h"
 #include "core/program/program.h"
 #include "rank-transport.h"
 
@@ -42,10 +43,12 @@ struct RankRun
 /**
  * One rank of a training job: replays its class program, iteration after iteration.
  *
- * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. The
- * phases of a collective are executed step by step through the transport: in a ring pattern
- * the send of step k+1 follows the receive of step k; all-to-all posts all sends at once. A phase
- * is complete on a rank when all its receives are.
+ * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. A
+ * collective is under way on a rank from when it is the first of its stream to its last receive,
+ * and takes RankClass::collectiveShare of the GPU from computing (ComputeClock). The phases of a
+ * collective are executed step by step through the transport: in a ring pattern the send of step
+ * k+1 follows the receive of step k; all-to-all posts all sends at once. A phase is complete on a
+ * rank when all its receives are.
  */
 class TrainingApplication : public Application
 {
@@ -120,7 +123,9 @@ class TrainingApplication : public Application
     void StopApplication() override;
 
     void Advance();
+    void Compute(scaleacross::Duration work);
     void ComputeDone();
+    void Activate(int32_t collectives);
     void PostSend(const scaleacross::Op& op);
     void PostCollective(const scaleacross::Op& op);
     void StartNext(uint32_t stream);
@@ -152,6 +157,8 @@ class TrainingApplication : public Application
     const scaleacross::Op* m_running{nullptr};
     int64_t m_runBeginPs{0};
     EventId m_compute;
+    scaleacross::ComputeClock m_clock;
+    uint32_t m_active{0}; //!< collectives under way
 
     std::array<StreamState, scaleacross::kStreams> m_streams;
     std::vector<uint32_t> m_posted; //!< by handle

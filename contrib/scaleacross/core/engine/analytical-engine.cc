@@ -22,7 +22,7 @@ AnalyticalEngine::UsesSeed() const
 uint32_t
 AnalyticalEngine::ResultVersion() const
 {
-    return 7;
+    return 8;
 }
 
 RunResult

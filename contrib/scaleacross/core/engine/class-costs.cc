@@ -205,34 +205,26 @@ ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
     BodySum sum;
     sum.known = true;
     sum.pure = true;
-    const Op* before = nullptr;
-    for (const Op& op : ops)
-    {
-        if (op.kind == OpKind::Compute)
+    sum.times = WalkBody(ops, m_graph.classes[classId].collectiveShare, [&](const Op& op) {
+        const Collective& collective = m_graph.collectives[op.index];
+        LoneCollective lone;
+        lone.comm = collective.comm;
+        if (!IsOfLayer(op.stream))
         {
-            sum.compute += op.duration;
-            sum.total += op.duration;
+            sum.pure = false;
+            return lone;
         }
-        else if (op.kind == OpKind::Collective && op.stream == Stream::Inline)
+        sum.pure = sum.pure && Participants(classId, op.index).size() == 1;
+        for (uint32_t p = 0; p < collective.phases.size(); p++)
         {
-            const Collective& collective = m_graph.collectives[op.index];
-            sum.pure = sum.pure && Participants(classId, op.index).size() == 1;
-            for (uint32_t p = 0; p < collective.phases.size(); p++)
-            {
-                const TransferCost& cost = OfPhase(classId, op.index, p);
-                sum.comm[static_cast<size_t>(collective.comm)] += cost.Alone();
-                sum.total += cost.Alone();
-                sum.onNic = sum.onNic || cost.port == Port::Nic;
-            }
+            const TransferCost& cost = OfPhase(classId, op.index, p);
+            lone.time += cost.Alone();
+            lone.ports |= 1U << static_cast<uint32_t>(cost.port);
+            sum.onNic = sum.onNic || cost.port == Port::Nic;
         }
-        else
-        {
-            // The one thing else that keeps the sum exact is the wait for what was just posted.
-            sum.pure = sum.pure && op.kind == OpKind::Wait && before != nullptr &&
-                       before->kind == OpKind::Collective && before->handle == op.handle;
-        }
-        before = &op;
-    }
+        return lone;
+    });
+    sum.pure = sum.pure && sum.times.closed && !sum.times.contends;
     return sum;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_CLASS_COSTS_H
 #define SCALEACROSS_CLASS_COSTS_H
 
+#include "core/engine/body-walk.h"
 #include "core/engine/transfer-cost.h"
 #include "core/program/program.h"
 
@@ -33,11 +34,11 @@ TransferTimes TimesOf(const NetworkModel& network);
 struct BodySum
 {
     bool known{false};
-    bool pure{false};  //!< only compute and inline collectives that are waited for at once
-    bool onNic{false}; //!< an inline collective leaves the node
-    Duration compute;
-    std::array<Duration, kCommClasses> comm; //!< inline collectives, uncontended
-    Duration total;
+    /// Whether it is what it takes alone: it posts and awaits only collectives of its layers, which
+    /// do not get into each other's way.
+    bool pure{false};
+    bool onNic{false}; //!< a collective of a layer leaves the node
+    BodyTimes times;
 };
 
 /**

@@ -135,7 +135,7 @@ class Summation
     void AddCollective(Stream stream, const Alone& alone)
     {
         m_sums.nic += alone.nic;
-        if (stream != Stream::Inline)
+        if (!IsOfLayer(stream))
         {
             (stream == Stream::Gather ? m_sums.gather : m_sums.reduce) += alone.seconds;
             m_sums.largest = std::max(m_sums.largest, alone.seconds);
@@ -175,6 +175,17 @@ class Summation
         return m_alone[collective] = alone;
     }
 
+    /// A collective of a layer; others are no body's own.
+    LoneCollective LoneOf(const Op& op, double seconds) const
+    {
+        LoneCollective lone;
+        lone.comm = m_run.graph.collectives[op.index].comm;
+        // Down, so that a bound stays one.
+        lone.time =
+            Duration::Picoseconds(IsOfLayer(op.stream) ? static_cast<int64_t>(seconds * 1e12) : 0);
+        return lone;
+    }
+
     const BodyTime& TimeOf(uint32_t body)
     {
         const auto known = m_bodies.find(body);
@@ -183,24 +194,22 @@ class Summation
             return known->second;
         }
         BodyTime time;
-        for (const Op& op : m_run.graph.bodies[body].ops)
+        const std::vector<Op>& ops = m_run.graph.bodies[body].ops;
+        for (const Op& op : ops)
         {
-            if (op.kind == OpKind::Compute)
+            if (op.kind == OpKind::Collective)
             {
-                time.least += op.duration.S();
-                time.expected += op.duration.S();
-            }
-            else if (op.kind == OpKind::Collective)
-            {
-                const Alone& alone = AloneOf(op.index);
-                time.collectives.emplace_back(op.stream, &alone);
-                if (op.stream == Stream::Inline)
-                {
-                    time.least += alone.least;
-                    time.expected += alone.seconds;
-                }
+                time.collectives.emplace_back(op.stream, &AloneOf(op.index));
             }
         }
+        // Everything that happens later for whatever reason only makes it longer: neither what
+        // collectives take from computing nor contention is in the first.
+        time.least = WalkBody(ops, 0, [this](const Op& op) {
+                         return LoneOf(op, AloneOf(op.index).least);
+                     }).total.S();
+        time.expected = WalkBody(ops, m_class->collectiveShare, [this](const Op& op) {
+                            return LoneOf(op, AloneOf(op.index).seconds);
+                        }).total.S();
         return m_bodies[body] = time;
     }
 
@@ -331,7 +340,7 @@ ClosedFormOf(const Scenario& scenario,
     const StageTimes times = StageTimesOf(slowest, m);
     const double backward = times.Backward();
     const double forward = times.forward;
-    const double windows = plan.reshard ? m : 1.0;
+    const double windows = plan.Reshards() ? m : 1.0;
     const double reduce =
         std::max(std::min(slowest.largest, slowest.reduce), slowest.reduce - windows * backward);
     const double gather =

@@ -77,13 +77,15 @@ Evaluator::PostCollective(uint32_t c, const Op& op)
 
 /// From now on the front of a stream counts as under way on a class.
 void
-Evaluator::Begin(ClassState& state, Stream stream, size_t comm)
+Evaluator::Begin(uint32_t c, Stream stream, size_t comm)
 {
+    ClassState& state = m_classes[c];
     bool& begun = state.streams[static_cast<size_t>(stream)].begun;
     if (!begun)
     {
         begun = true;
         state.busy[comm].Begin(m_now);
+        Activate(c, 1);
     }
 }
 
@@ -98,7 +100,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     }
     const uint32_t collective = own.queue.front().collective;
     const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
-    Begin(m_classes[c], stream, comm);
+    Begin(c, stream, comm);
     const std::vector<uint32_t>& classes = m_costs.Participants(c, collective);
     for (const uint32_t other : classes)
     {
@@ -126,7 +128,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     instance.classes = classes;
     for (const uint32_t other : classes)
     {
-        Begin(m_classes[other], stream, comm);
+        Begin(other, stream, comm);
         m_classes[other].streams[s].active = true;
     }
     StartPhase(id);
@@ -183,6 +185,7 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
+        Activate(c, -1);
     }
     for (const uint32_t c : instance.classes)
     {

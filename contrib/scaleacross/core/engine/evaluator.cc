@@ -30,6 +30,7 @@ Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const R
         m_classes[c].posted.assign(graph.handles, 0);
         m_classes[c].done.assign(graph.handles, 0);
         m_classes[c].handleComm.assign(graph.handles, CommClass::Data);
+        m_classes[c].clock = ComputeClock(graph.classes[c].collectiveShare);
         if (graph.classes[c].program.ops.empty())
         {
             m_classes[c].finished = true;
@@ -155,10 +156,17 @@ Evaluator::Handle(const Event& event)
 {
     switch (event.kind)
     {
-    case EventKind::Resume:
-        m_classes[event.subject].blocked = Blocked::No;
-        Advance(event.subject);
+    case EventKind::Resume: {
+        ClassState& state = m_classes[event.subject];
+        if (event.detail == state.resume)
+        {
+            state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
+            state.blocked = Blocked::No;
+            state.jumping = false;
+            Advance(event.subject);
+        }
         break;
+    }
     case EventKind::Arrival:
         Arrive(event.subject, event.detail);
         break;
@@ -200,9 +208,7 @@ Evaluator::Advance(uint32_t c)
         {
         case OpKind::Compute:
             pc++;
-            state.totals.compute += op.duration;
-            state.blocked = Blocked::Computing;
-            Push(m_now + op.duration, EventKind::Resume, c, 0);
+            Compute(c, op.duration);
             return;
         case OpKind::Run:
             pc++;
@@ -246,6 +252,27 @@ Evaluator::Advance(uint32_t c)
     }
 }
 
+void
+Evaluator::Compute(uint32_t c, Duration work)
+{
+    ClassState& state = m_classes[c];
+    state.blocked = Blocked::Computing;
+    state.blockedSince = m_now;
+    Push(state.clock.Begin(work, state.active, m_now), EventKind::Resume, c, ++state.resume);
+}
+
+/// So many collectives more are under way on a class, beside which it computes more slowly.
+void
+Evaluator::Activate(uint32_t c, int32_t collectives)
+{
+    ClassState& state = m_classes[c];
+    state.active += collectives;
+    if (state.blocked == Blocked::Computing && !state.jumping && state.clock.IsShared())
+    {
+        Push(state.clock.Change(state.active, m_now), EventKind::Resume, c, ++state.resume);
+    }
+}
+
 /// Enters a body or takes it in one step; false if the class is now busy until a Resume.
 bool
 Evaluator::BeginRun(uint32_t c, const Op& op)
@@ -264,15 +291,16 @@ Evaluator::BeginRun(uint32_t c, const Op& op)
         state.bodyPc = 0;
         return true;
     }
-    const BodySum& sum = m_costs.OfBody(c, op.index);
-    state.totals.compute += sum.compute;
+    const BodyTimes& times = m_costs.OfBody(c, op.index).times;
+    state.totals.compute += times.compute;
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
-        state.totals.exposed[k] += sum.comm[k];
-        state.totals.busy[k] += sum.comm[k];
+        state.totals.exposed[k] += times.exposed[k];
+        state.totals.busy[k] += times.busy[k];
     }
     state.blocked = Blocked::Computing;
-    Push(m_now + sum.total, EventKind::Resume, c, 0);
+    state.jumping = true;
+    Push(m_now + times.total, EventKind::Resume, c, ++state.resume);
     return false;
 }
 
@@ -323,10 +351,13 @@ Evaluator::MayJump(uint32_t c, uint32_t body)
     {
         return false;
     }
+    // What is queued may be under way at any time of the body: it would share the port with the
+    // body's own collectives, and slow its computing down.
     const auto idle = [&](Stream stream) {
         return m_classes[c].streams[static_cast<size_t>(stream)].queue.empty();
     };
-    return !sum.onNic || (idle(Stream::Gather) && idle(Stream::Reduce));
+    return (!sum.onNic && !m_classes[c].clock.IsShared()) ||
+           (idle(Stream::Gather) && idle(Stream::Reduce));
 }
 
 } // namespace scaleacross::evaluation

@@ -7,6 +7,7 @@
 #include "core/engine/engine.h"
 #include "core/engine/fluid-network.h"
 #include "core/engine/transfer-agenda.h"
+#include "core/program/compute-clock.h"
 
 #include <array>
 #include <deque>
@@ -21,7 +22,7 @@ constexpr uint32_t kNone = UINT32_MAX;
 
 enum class EventKind : uint8_t
 {
-    Resume,   //!< a class's compute is done
+    Resume,   //!< a class's compute is done, unless it has been slowed down since
     Arrival,  //!< a message has arrived
     PhaseDone //!< a collective's phase is done
 };
@@ -33,7 +34,7 @@ struct Event
     EventTime time;
     EventKind kind;
     uint32_t subject; //!< class or instance
-    uint32_t detail;  //!< arrival: message
+    uint32_t detail;  //!< arrival: message; resume: which one of the class
 
     bool operator>(const Event& o) const
     {
@@ -123,6 +124,10 @@ struct ClassState
     Blocked blocked{Blocked::No};
     uint32_t waitFor{0}; //!< message or handle
     Duration blockedSince;
+    ComputeClock clock;
+    uint32_t resume{0};         //!< number of the Resume event that counts
+    uint32_t active{0};         //!< collectives under way
+    bool jumping{false};        //!< over a body, whose computing is part of its sum
     const Op* running{nullptr}; //!< the Run whose end a timeline waits for
     Duration runBegin;
 
@@ -146,7 +151,7 @@ struct ClassState
 struct Instance
 {
     uint32_t collective{0};
-    Stream stream{Stream::Inline};
+    Stream stream{Stream::Tensor};
     uint32_t phase{0};
     uint32_t volumesLeft{0};
     Duration latency;
@@ -175,6 +180,8 @@ class Evaluator
     void Own(FluidNetwork::Id id, const TransferOwner& owner);
 
     void Advance(uint32_t c);
+    void Compute(uint32_t c, Duration work);
+    void Activate(uint32_t c, int32_t collectives);
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
@@ -186,7 +193,7 @@ class Evaluator
     size_t Slot(uint32_t c, uint32_t message) const;
 
     void PostCollective(uint32_t c, const Op& op);
-    void Begin(ClassState& state, Stream stream, size_t comm);
+    void Begin(uint32_t c, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
     void StartPhase(uint32_t instance);
     void CompleteInstance(uint32_t instance);

@@ -32,6 +32,16 @@ Evaluator::Fill(RunReport& report) const
         {
             continue;
         }
+        // Whatever a rank does at any time is one of these.
+        Duration parts = (state.atEnd.compute - state.atBegin.compute) +
+                         (state.atEnd.bubble - state.atBegin.bubble);
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            parts += state.atEnd.exposed[k] - state.atBegin.exposed[k];
+        }
+        SCALEACROSS_INVARIANT(parts == state.end - state.begin,
+                              "class " + std::to_string(c) + ": compute, bubble and exposed are " +
+                                  ToString(parts) + " of " + ToString(state.end - state.begin));
         const double weight = m_graph.classes[c].ranks / iterations;
         slowest = std::max(slowest, state.end - state.begin);
         ranks += m_graph.classes[c].ranks;

@@ -50,9 +50,15 @@ Normalised(const Plan& plan)
     {
         p.round = ParallelPlan().round;
     }
-    if (p.sharding == Sharding::Ddp)
+    // Only the two that shard weights may give them up, and only then they are prefetched.
+    p.reshard = p.Reshards();
+    if (!p.reshard)
     {
-        p.reshard = false;
+        p.prefetch = ParallelPlan().prefetch;
+    }
+    if (p.tp == 1)
+    {
+        p.asyncTensor = false;
     }
     return normal;
 }
@@ -144,9 +150,19 @@ SearchSpace::Meaning(const Plan& plan) const
     {
         p.sharding = Sharding::Ddp;
         p.reshard = false;
+        p.prefetch = ParallelPlan().prefetch;
+        p.bucket = Bytes(0);
+        p.reduce.reset();
     }
     else if (p.sharding == Sharding::Hsdp && groupsInside)
     {
+        p.sharding = Sharding::Fsdp;
+    }
+    // ZeRO-1 and ZeRO-2 are FSDP that keeps its weights, and its gradients whole or sharded.
+    if ((p.sharding == Sharding::Zero1 && p.ReductionOf() == Reduction::Accumulated) ||
+        (p.sharding == Sharding::Zero2 && p.ReductionOf() == Reduction::Microbatch))
+    {
+        p.reduce = p.ReductionOf();
         p.sharding = Sharding::Fsdp;
     }
     if (groupsInside)

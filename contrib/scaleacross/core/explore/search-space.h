@@ -17,7 +17,8 @@ namespace scaleacross
 
 /**
  * The same plan with every field that has no effect on it at its default: chunks of a schedule with
- * one chunk, round of any but dorapp, reshard of ddp; interleaving of a single stage.
+ * one chunk, round of any but dorapp, reshard of what keeps its weights; interleaving of a single
+ * stage.
  */
 Plan Normalised(const Plan& plan);
 

@@ -36,7 +36,8 @@ GpuKeys()
                                                   "nic_rate",
                                                   "gemm_efficiency",
                                                   "hbm_efficiency",
-                                                  "nvlink_efficiency"};
+                                                  "nvlink_efficiency",
+                                                  "collective_share"};
     return keys;
 }
 
@@ -128,6 +129,7 @@ ReadGpu(const YamlNode& node, const std::string& path)
     map.Get("gemm_efficiency", gpu.gemmEfficiency, Number(0.001, 1));
     map.Get("hbm_efficiency", gpu.hbmEfficiency, Number(0.001, 1));
     map.Get("nvlink_efficiency", gpu.nvlinkEfficiency, Number(0.001, 1));
+    map.Get("collective_share", gpu.collectiveShare, Number(0, 0.19));
     return gpu;
 }
 

@@ -15,7 +15,7 @@ namespace scaleacross
 /// What an operation of a rank does.
 enum class OpKind : uint8_t
 {
-    Compute,    //!< occupy the GPU for `duration`
+    Compute,    //!< occupy the GPU for `duration`, longer while collectives are under way
     Run,        //!< execute body `index`, then go on
     Send,       //!< post `bytes` to the peer as message `index`; never blocks
     Receive,    //!< block until message `index` has arrived
@@ -29,12 +29,21 @@ enum class OpKind : uint8_t
  */
 enum class Stream : uint8_t
 {
-    Inline, //!< collectives on the critical path of a layer (tensor, context, expert parallel)
-    Gather, //!< parameter all-gathers
-    Reduce  //!< gradient reductions
+    Tensor,  //!< tensor parallel, inside a layer
+    Context, //!< context parallel, inside a layer
+    Expert,  //!< dispatch and combine of experts, inside a layer
+    Gather,  //!< parameter all-gathers
+    Reduce   //!< gradient reductions
 };
 
-constexpr uint32_t kStreams = 3;
+constexpr uint32_t kStreams = 5;
+
+/// Whether what is on the stream belongs to one layer's pass and is awaited within it.
+constexpr bool
+IsOfLayer(Stream stream)
+{
+    return stream == Stream::Tensor || stream == Stream::Context || stream == Stream::Expert;
+}
 
 /// What a Run stands for in the pipeline schedule.
 enum class Action : uint8_t
@@ -54,7 +63,7 @@ enum class Action : uint8_t
 struct Op
 {
     OpKind kind{OpKind::Compute};
-    Stream stream{Stream::Inline};  //!< Collective
+    Stream stream{Stream::Tensor};  //!< Collective
     Action action{Action::Forward}; //!< Run: for timelines
     uint16_t chunk{0};              //!< Run: model chunk on this rank
     uint16_t microbatch{0};         //!< Run
@@ -79,7 +88,9 @@ struct RankClass
     uint32_t stage{0};
     Rank representative{0}; //!< the lowest rank of the class
     uint32_t ranks{0};      //!< multiplicity
-    Program program;        //!< one iteration; empty: the ranks take no part
+    /// Fraction of the GPU that each collective under way on it takes from computing.
+    double collectiveShare{0};
+    Program program; //!< one iteration; empty: the ranks take no part
 };
 
 /**

@@ -10,23 +10,58 @@ namespace scaleacross
 namespace
 {
 
-/// The part of a backward pass that `action` does.
-Duration
-BackwardTime(const ComputeCost& cost, Action action)
+/// Whether a pass makes weight gradients.
+bool
+HasWeights(Action action)
 {
-    switch (action)
+    return action == Action::Backward || action == Action::WeightGradient;
+}
+
+ComputeCost
+Without(const ComputeCost& whole, const ComputeCost& part)
+{
+    return {whole.forward - part.forward,
+            whole.inputGradient - part.inputGradient,
+            whole.weightGradient - part.weightGradient};
+}
+
+/// What the shared experts add to a MoE layer.
+ComputeCost
+CostOfShared(const JobSpec& job, const GpuSpec& gpu)
+{
+    uint32_t layer = 0;
+    while (layer < job.model.layers && !job.model.IsMoeLayer(layer))
     {
-    case Action::Backward:
-        return cost.inputGradient + cost.weightGradient;
-    case Action::InputGradient:
-        return cost.inputGradient;
-    case Action::WeightGradient:
-        return cost.weightGradient;
-    case Action::Forward:
-    case Action::Optimizer:
-        break;
+        layer++;
     }
-    return {};
+    if (job.model.sharedFfn == 0 || layer == job.model.layers)
+    {
+        return {};
+    }
+    ModelSpec without = job.model;
+    without.sharedFfn = 0;
+    return Without(CostOfLayer(job.model, job.workload, job.plan, gpu, layer).mlp,
+                   CostOfLayer(without, job.workload, job.plan, gpu, layer).mlp);
+}
+
+/// Share of attention's GEMMs that come before core attention: Q, K and V against the output
+/// projection, whose weights are a d_v h.
+double
+ColumnShareOfAttention(const ModelSpec& model)
+{
+    const double h = model.hidden;
+    const double a = model.heads;
+    const double row = a * model.ValueDim() * h;
+    double column = (a * model.headDim + 2.0 * model.kvHeads * model.headDim) * h;
+    if (model.IsLatent())
+    {
+        const double q = model.queryRank;
+        const double c = model.kvRank;
+        const double query = a * model.headDim;
+        const double keys = a * (model.headDim - model.ropeDim + model.ValueDim());
+        column = (q > 0 ? q * (h + query) : h * query) + h * (c + model.ropeDim) + c * keys;
+    }
+    return column / (column + row);
 }
 
 /// The first layer of a kind, or 0 where there is none (its cost is then not asked for).
@@ -84,6 +119,8 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
       m_bodies(bodies)
 {
     const JobSpec& job = scenario.Job();
+    m_attentionColumns = ColumnShareOfAttention(m_model);
+    m_mlpColumns = m_model.gatedMlp ? 2.0 / 3 : 1.0 / 2; // gate and up, or up alone, against down
     for (const auto& gpu : m_gpus)
     {
         Costs costs;
@@ -92,13 +129,14 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
             costs.layers[kind] =
                 CostOfLayer(m_model, job.workload, m_plan, gpu, LayerOfKind(m_model, kind));
         }
+        costs.shared = CostOfShared(job, gpu);
         costs.embedding = CostOfEmbedding(m_model, job.workload, m_plan, gpu);
         costs.head = CostOfHead(m_model, job.workload, m_plan, gpu);
         m_costs.push_back(costs);
     }
     for (const auto& stage : m_split)
     {
-        m_units.push_back(UnitsOf(m_model, m_plan, stage));
+        m_units.push_back(UnitsOf(job, stage));
         m_slotsPerChunk = std::max(m_slotsPerChunk, static_cast<uint32_t>(m_units.back().size()));
         const auto same =
             std::find_if(m_split.begin(), m_split.end(), [this, &stage](const StageLayers& other) {
@@ -130,7 +168,8 @@ BodyBuilder::UsesOf(uint32_t position, const PipelineAction& action) const
     if (action.action != Action::Forward)
     {
         std::reverse(uses.begin(), uses.end());
-        if (m_split[position].embedding)
+        // Nothing is looked up backward; a layer that shares the embedding's unit needs it.
+        if (m_split[position].embedding && m_units[position].front().pieces == 1)
         {
             uses.pop_back();
         }
@@ -158,18 +197,17 @@ BodyBuilder::Body(uint32_t gpu,
 {
     const bool perUse = GathersPerUse() && action.action != Action::WeightGradient;
     const bool gathers = perUse || (variant.first && GathersOnce());
-    const bool reduces =
-        variant.last || (GathersPerUse() && action.action == Action::WeightGradient);
+    const bool reduces = HasWeights(action.action) && (variant.last || ReducesEveryMicrobatch());
     std::vector<uint32_t> key{gpu, m_shapes[position], static_cast<uint32_t>(action.action)};
     if (gathers || reduces)
     {
         // One chunk has one place on a rank, hence the same handles on every stage.
-        key.insert(key.end(), {action.chunk, variant.first, variant.last});
-        for (const auto& use : {variant.next, variant.nextButOne})
+        key.insert(key.end(), {action.chunk, variant.first, variant.last, variant.stillThere});
+        if (perUse)
         {
-            if (perUse && use)
+            for (const auto& use : variant.next)
             {
-                key.insert(key.end(), {m_shapes[use->position], use->chunk, use->unit});
+                key.insert(key.end(), {m_shapes[use.position], use.chunk, use.unit});
             }
         }
     }
@@ -177,15 +215,9 @@ BodyBuilder::Body(uint32_t gpu,
     if (isNew)
     {
         Pass pass{m_costs[gpu], m_split[position], action.action, variant, {}, {}, 0, {}};
-        pass.units = UnitsOfChunk(position, action.chunk);
+        pass.pieces = PiecesOf(position, action.chunk, action.action == Action::Forward);
         pass.uses = UsesOf(position, action);
-        for (const auto& use : {variant.next, variant.nextButOne})
-        {
-            if (use)
-            {
-                pass.uses.push_back(*use);
-            }
-        }
+        pass.uses.insert(pass.uses.end(), variant.next.begin(), variant.next.end());
         switch (action.action)
         {
         case Action::Forward:
@@ -221,19 +253,62 @@ BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
     return pass.costs.layers[m_model.KindOf(layer)];
 }
 
+std::vector<BodyBuilder::Piece>
+BodyBuilder::PiecesOf(uint32_t position, uint32_t chunk, bool forward) const
+{
+    std::vector<Piece> pieces;
+    for (uint32_t unit = 0; unit < m_units[position].size(); unit++)
+    {
+        const uint32_t count = m_units[position][unit].pieces;
+        for (uint32_t i = 0; i < count; i++)
+        {
+            const bool first = i == 0;
+            const bool last = i + 1 == count;
+            pieces.push_back(
+                {{position, chunk, unit}, forward ? first : last, forward ? last : first});
+        }
+    }
+    if (!forward)
+    {
+        std::reverse(pieces.begin(), pieces.end());
+    }
+    return pieces;
+}
+
+/// Posts the gather whose turn it is with the next use.
 void
 BodyBuilder::BeginUse(Pass& pass) const
 {
-    const size_t ahead = pass.used + 2;
+    const size_t ahead = pass.used + m_plan.prefetch;
     if (GathersPerUse() && ahead < pass.uses.size())
     {
         const UnitUse& use = pass.uses[ahead];
-        if (!SameUnit(use, pass.uses[ahead - 1]) && !SameUnit(use, pass.uses[ahead - 2]))
+        const auto begin = pass.uses.begin() + static_cast<std::ptrdiff_t>(pass.used);
+        const auto end = pass.uses.begin() + static_cast<std::ptrdiff_t>(ahead);
+        bool there =
+            std::any_of(begin, end, [&use](const UnitUse& other) { return SameUnit(use, other); });
+        if (m_plan.prefetch == 0)
+        {
+            there =
+                pass.used == 0 ? pass.variant.stillThere : SameUnit(use, pass.uses[pass.used - 1]);
+        }
+        if (!there)
         {
             PostGather(use, pass.program);
         }
     }
     pass.used++;
+}
+
+/// Where a piece opens its unit, a pass begins to use its parameters.
+void
+BodyBuilder::Begin(Pass& pass, const Piece& piece) const
+{
+    if (piece.opens)
+    {
+        BeginUse(pass);
+        Await(pass, piece.unit, UnitPart::Dense);
+    }
 }
 
 void
@@ -245,16 +320,17 @@ BodyBuilder::Await(Pass& pass, const UnitUse& unit, UnitPart part) const
     }
 }
 
+/// Where a piece closes its unit, all its gradients of `part` are done.
 void
-BodyBuilder::Reduce(Pass& pass, const UnitUse& unit, UnitPart part) const
+BodyBuilder::Reduce(Pass& pass, const Piece& piece, UnitPart part) const
 {
-    const bool weights = pass.action == Action::Backward || pass.action == Action::WeightGradient;
-    if (weights && (pass.variant.last || GathersPerUse()))
+    if (piece.closes && HasWeights(pass.action) && (pass.variant.last || ReducesEveryMicrobatch()))
     {
-        m_parameters.PostReduction(UnitOf(unit),
-                                   SlotOf(unit),
+        // Without shards there is nothing but the replicas.
+        m_parameters.PostReduction(UnitOf(piece.unit),
+                                   SlotOf(piece.unit),
                                    part,
-                                   pass.variant.last,
+                                   pass.variant.last || m_plan.sharding == Sharding::Ddp,
                                    pass.program);
     }
 }
@@ -262,103 +338,143 @@ BodyBuilder::Reduce(Pass& pass, const UnitUse& unit, UnitPart part) const
 void
 BodyBuilder::Forward(Pass& pass) const
 {
-    auto unit = pass.units.begin();
+    auto piece = pass.pieces.begin();
     if (pass.layers.embedding)
     {
-        BeginUse(pass);
-        Await(pass, *unit++, UnitPart::Dense);
+        Begin(pass, *piece++);
         m_layer.EmbeddingForward(pass.costs.embedding.forward, pass.program);
     }
     for (uint32_t i = 0; i < pass.layers.count; i++)
     {
-        BeginUse(pass);
-        ForwardLayer(pass, *unit++, pass.layers.first + i);
+        ForwardLayer(pass, *piece++, pass.layers.first + i);
     }
     if (pass.layers.head)
     {
-        BeginUse(pass);
-        Await(pass, *unit, UnitPart::Dense);
+        Begin(pass, *piece);
         m_layer.HeadForward(pass.costs.head.forward, pass.program);
     }
 }
 
 void
-BodyBuilder::ForwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const
+BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
-    const LayerCost& cost = CostOf(pass, layer);
-    Await(pass, unit, UnitPart::Dense);
-    m_layer.Attention(cost.attention.forward, true, false, pass.program);
-    Await(pass, unit, UnitPart::Expert);
-    m_layer.Mlp(m_model.IsMoeLayer(layer), cost.mlp.forward, pass.program);
+    Begin(pass, piece);
+    m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
+                             pass.program);
+    Await(pass, piece.unit, UnitPart::Expert);
+    ForwardMlp(pass, layer);
+}
+
+void
+BodyBuilder::ForwardMlp(Pass& pass, uint32_t layer) const
+{
+    const ComputeCost& mlp = CostOf(pass, layer).mlp;
+    if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
+    {
+        const ComputeCost& shared = pass.costs.shared;
+        m_layer.MoeForward(ForwardTime(shared, m_mlpColumns),
+                           mlp.forward - shared.forward,
+                           pass.program);
+        return;
+    }
+    m_layer.MlpForward(ForwardTime(mlp, m_mlpColumns), pass.program);
 }
 
 void
 BodyBuilder::Backward(Pass& pass) const
 {
-    auto unit = pass.units.rbegin();
+    const bool weights = HasWeights(pass.action);
+    const auto none = [weights](Duration gradient) { return weights ? gradient : Duration(); };
+    auto piece = pass.pieces.begin();
     if (pass.layers.head)
     {
-        BeginUse(pass);
-        Await(pass, *unit, UnitPart::Dense);
-        m_layer.HeadBackward(BackwardTime(pass.costs.head, pass.action), pass.program);
-        Reduce(pass, *unit++, UnitPart::Dense);
+        const ComputeCost& head = pass.costs.head;
+        Begin(pass, *piece);
+        m_layer.HeadBackward(head.inputGradient, none(head.weightGradient), pass.program);
+        Reduce(pass, *piece, UnitPart::Expert);
+        Reduce(pass, *piece++, UnitPart::Dense);
     }
     for (uint32_t i = pass.layers.count; i-- > 0;)
     {
-        BeginUse(pass);
-        BackwardLayer(pass, *unit++, pass.layers.first + i);
+        BackwardLayer(pass, *piece++, pass.layers.first + i);
     }
     if (pass.layers.embedding)
     {
-        m_layer.EmbeddingBackward(BackwardTime(pass.costs.embedding, pass.action), pass.program);
-        Reduce(pass, *unit, UnitPart::Dense);
+        const ComputeCost& embedding = pass.costs.embedding;
+        m_layer.EmbeddingBackward(embedding.inputGradient + none(embedding.weightGradient),
+                                  pass.program);
+        Reduce(pass, *piece, UnitPart::Expert);
+        Reduce(pass, *piece, UnitPart::Dense);
     }
 }
 
 void
-BodyBuilder::BackwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const
+BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
-    const LayerCost& cost = CostOf(pass, layer);
-    const bool moe = m_model.IsMoeLayer(layer);
+    const ComputeCost& attention = CostOf(pass, layer).attention;
     const bool recompute = m_plan.recompute == Recompute::Full;
-    Duration attention = BackwardTime(cost.attention, pass.action);
-    Duration mlp = BackwardTime(cost.mlp, pass.action);
-    Await(pass, unit, UnitPart::Dense);
-    Await(pass, unit, UnitPart::Expert);
+    Begin(pass, piece);
+    Await(pass, piece.unit, UnitPart::Expert);
     if (recompute)
     {
-        m_layer.Attention(cost.attention.forward, true, false, pass.program);
-        m_layer.Mlp(moe, cost.mlp.forward, pass.program);
-        attention -= cost.attention.forward;
-        mlp -= cost.mlp.forward;
+        m_layer.AttentionForward(ForwardTime(attention, m_attentionColumns), pass.program);
+        ForwardMlp(pass, layer);
     }
-    m_layer.Mlp(moe, mlp, pass.program);
-    Reduce(pass, unit, UnitPart::Expert);
-    m_layer.Attention(attention, !recompute, true, pass.program);
-    Reduce(pass, unit, UnitPart::Dense);
+    BackwardMlp(pass, layer);
+    Reduce(pass, piece, UnitPart::Expert);
+    // Recomputed forward is part of the input gradient's cost.
+    const Duration input = attention.inputGradient - (recompute ? attention.forward : Duration());
+    m_layer.AttentionBackward(
+        BackwardTime(attention, input, m_attentionColumns, HasWeights(pass.action)),
+        !recompute,
+        pass.program);
+    Reduce(pass, piece, UnitPart::Dense);
+}
+
+void
+BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
+{
+    const bool weights = HasWeights(pass.action);
+    const bool recompute = m_plan.recompute == Recompute::Full;
+    const auto inputOf = [recompute](const ComputeCost& cost) {
+        return cost.inputGradient - (recompute ? cost.forward : Duration());
+    };
+    const ComputeCost& mlp = CostOf(pass, layer).mlp;
+    if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
+    {
+        const ComputeCost& shared = pass.costs.shared;
+        const ComputeCost routed = Without(mlp, shared);
+        m_layer.MoeBackward(BackwardTime(shared, inputOf(shared), m_mlpColumns, weights),
+                            inputOf(routed) + (weights ? routed.weightGradient : Duration()),
+                            pass.program);
+        return;
+    }
+    m_layer.MlpBackward(BackwardTime(mlp, inputOf(mlp), m_mlpColumns, weights), pass.program);
 }
 
 void
 BodyBuilder::WeightGradient(Pass& pass) const
 {
-    auto unit = pass.units.rbegin();
+    auto piece = pass.pieces.begin();
     if (pass.layers.head)
     {
         AppendCompute(pass.costs.head.weightGradient, pass.program);
-        Reduce(pass, *unit++, UnitPart::Dense);
+        Reduce(pass, *piece, UnitPart::Expert);
+        Reduce(pass, *piece++, UnitPart::Dense);
     }
     for (uint32_t i = pass.layers.count; i-- > 0;)
     {
         const LayerCost& cost = CostOf(pass, pass.layers.first + i);
         AppendCompute(cost.mlp.weightGradient, pass.program);
-        Reduce(pass, *unit, UnitPart::Expert);
+        Reduce(pass, *piece, UnitPart::Expert);
         AppendCompute(cost.attention.weightGradient, pass.program);
-        Reduce(pass, *unit++, UnitPart::Dense);
+        Reduce(pass, *piece++, UnitPart::Dense);
     }
     if (pass.layers.embedding)
     {
         AppendCompute(pass.costs.embedding.weightGradient, pass.program);
-        Reduce(pass, *unit, UnitPart::Dense);
+        Reduce(pass, *piece, UnitPart::Expert);
+        Reduce(pass, *piece, UnitPart::Dense);
     }
 }
 

@@ -15,7 +15,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,10 +36,11 @@ bool SameUnit(const UnitUse& a, const UnitUse& b);
 /// What tells a body from that of the same chunk and action for another microbatch.
 struct BodyVariant
 {
-    bool first{false};                 //!< first forward of the chunk in the iteration
-    bool last{false};                  //!< last weight gradient of the chunk
-    std::optional<UnitUse> next;       //!< the unit used next on this rank after this body,
-    std::optional<UnitUse> nextButOne; //!< and the one after: their gathers are posted here
+    bool first{false}; //!< first forward of the chunk in the iteration
+    bool last{false};  //!< last weight gradient of the chunk
+    /// Where nothing is prefetched: the first unit is that which the rank used last, still there.
+    bool stillThere{false};
+    std::vector<UnitUse> next; //!< used next on this rank after this body, up to the prefetch depth
 };
 
 /**
@@ -51,11 +51,11 @@ struct BodyVariant
  *
  * **Without resharding**, the first forward of a chunk waits for each unit's gather, which the
  * program posted at the beginning of the iteration. **With resharding**, each unit's gather is
- * posted two uses ahead and awaited before its use, forward and backward; a unit that is used again
- * within this window is still there and is not gathered twice. Backward does not need the
- * embedding's parameters, a weight gradient needs none. Gradients are reduced right after the
- * unit's last weight gradient; with resharding after every weight gradient, over the replicas of a
- * shard only after the last.
+ * posted ParallelPlan::prefetch uses ahead and awaited before its use, forward and backward; a unit
+ * that is used again within this window is still there and is not gathered twice. Backward does not
+ * need the embedding's parameters, a weight gradient needs none. Gradients are reduced right after
+ * the unit's last weight gradient, or after every one (Reduction::Microbatch); over the replicas of
+ * a shard only after the last.
  *
  * Full recomputation repeats a layer's forward with its collectives before its backward. An input
  * gradient of a split backward has the layer's communication, its weight gradient has none.
@@ -98,13 +98,13 @@ class BodyBuilder
     /// Whether parameters are gathered once, at the beginning of an iteration.
     bool GathersOnce() const
     {
-        return m_parameters.Shards() && !m_plan.reshard;
+        return m_parameters.Shards() && !m_plan.Reshards();
     }
 
     /// Whether parameters are gathered for every use.
     bool GathersPerUse() const
     {
-        return m_parameters.Shards() && m_plan.reshard;
+        return m_parameters.Shards() && m_plan.Reshards();
     }
 
     /// Handles in use on any rank.
@@ -118,8 +118,17 @@ class BodyBuilder
     struct Costs
     {
         std::array<LayerCost, ModelSpec::kLayerKinds> layers; //!< by ModelSpec::KindOf()
+        ComputeCost shared;                                   //!< of the shared experts of a layer
         ComputeCost embedding;
         ComputeCost head;
+    };
+
+    /// What the embedding, a layer or the head of a virtual stage has to do with its unit.
+    struct Piece
+    {
+        UnitUse unit;
+        bool opens{false};  //!< the first of its unit in this direction
+        bool closes{false}; //!< the last of it
     };
 
     /// A body under construction.
@@ -129,21 +138,30 @@ class BodyBuilder
         const StageLayers& layers;
         Action action;
         const BodyVariant& variant;
-        std::vector<UnitUse> units; //!< of the chunk, in order of forward
-        std::vector<UnitUse> uses;  //!< by this pass, then the next two of the rank
-        size_t used{0};             //!< uses begun
+        std::vector<Piece> pieces; //!< of the chunk, in the order of the pass
+        std::vector<UnitUse> uses; //!< by this pass, then the next of the rank
+        size_t used{0};            //!< uses begun
         Program program;
     };
 
     void Forward(Pass& pass) const;
-    void ForwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const;
+    void ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const;
+    void ForwardMlp(Pass& pass, uint32_t layer) const;
     void Backward(Pass& pass) const;
-    void BackwardLayer(Pass& pass, const UnitUse& unit, uint32_t layer) const;
+    void BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const;
+    void BackwardMlp(Pass& pass, uint32_t layer) const;
     void WeightGradient(Pass& pass) const;
     const LayerCost& CostOf(const Pass& pass, uint32_t layer) const;
+    std::vector<Piece> PiecesOf(uint32_t position, uint32_t chunk, bool forward) const;
     void BeginUse(Pass& pass) const;
+    void Begin(Pass& pass, const Piece& piece) const;
     void Await(Pass& pass, const UnitUse& unit, UnitPart part) const;
-    void Reduce(Pass& pass, const UnitUse& unit, UnitPart part) const;
+    void Reduce(Pass& pass, const Piece& piece, UnitPart part) const;
+
+    bool ReducesEveryMicrobatch() const
+    {
+        return m_plan.ReductionOf() == Reduction::Microbatch;
+    }
 
     uint32_t SlotOf(const UnitUse& use) const
     {
@@ -158,6 +176,8 @@ class BodyBuilder
     uint32_t m_slotsPerChunk{0};
     std::vector<GpuSpec> m_gpus;
     std::vector<Costs> m_costs; //!< by accelerator
+    double m_attentionColumns;  //!< share of attention's weights that are split by columns
+    double m_mlpColumns;        //!< of an MLP's
     LayerProgram m_layer;
     ParameterCollectives m_parameters;
     std::vector<Program>& m_bodies;

@@ -25,7 +25,7 @@ ProgramOf(uint32_t collective)
     begin.kind = OpKind::Run;
     begin.action = Action::Forward;
     program.ops.push_back(begin);
-    AppendCollective(collective, Stream::Inline, 0, program);
+    AppendCollective(collective, Stream::Tensor, 0, program);
     AppendWait(0, program);
     return program;
 }

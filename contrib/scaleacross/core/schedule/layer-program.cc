@@ -2,6 +2,7 @@
 
 #include "core/schedule/layer-program.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace scaleacross
@@ -9,6 +10,19 @@ namespace scaleacross
 
 namespace
 {
+
+Duration
+Part(Duration whole, double share)
+{
+    return Duration::Picoseconds(static_cast<int64_t>(static_cast<double>(whole.Ps()) * share));
+}
+
+/// Part i of n of a time; all of them add up to it.
+Duration
+Part(Duration whole, uint32_t i, uint32_t n)
+{
+    return Duration::Picoseconds(whole.Ps() * (i + 1) / n - whole.Ps() * i / n);
+}
 
 /// Bytes times a factor, rounded; a factor of 1 changes nothing.
 Bytes
@@ -19,11 +33,42 @@ Scaled(Bytes bytes, double factor)
 
 } // namespace
 
+HalfTime
+ForwardTime(const ComputeCost& cost, double columnShare)
+{
+    // The weight gradient is the same two GEMMs and nothing else.
+    const Duration matrix = std::min(cost.forward, cost.weightGradient);
+    HalfTime time;
+    time.column = Part(matrix, columnShare);
+    time.row = matrix - time.column;
+    time.rest = cost.forward - matrix;
+    return time;
+}
+
+HalfTime
+BackwardTime(const ComputeCost& cost, Duration input, double columnShare, bool weights)
+{
+    // The two GEMMs once more, in the other order: rows first, then columns.
+    const Duration matrix = std::min(input, cost.weightGradient);
+    HalfTime time;
+    time.column = Part(matrix, columnShare);
+    time.row = matrix - time.column;
+    time.rest = input - matrix;
+    if (weights)
+    {
+        time.columnWeights = Part(cost.weightGradient, columnShare);
+        time.rest += cost.weightGradient - time.columnWeights;
+    }
+    return time;
+}
+
 LayerProgram::LayerProgram(const JobSpec& job,
                            const RankLayout& layout,
                            CollectiveAlgorithm algorithm,
                            CollectiveTable& table)
-    : m_shared(job.model.sharedFfn > 0)
+    : m_shared(job.model.sharedFfn > 0),
+      m_inSteps(job.plan.asyncTensor && job.plan.tp > 1),
+      m_tensor(job.plan.tp)
 {
     const ModelSpec& model = job.model;
     const ParallelPlan& plan = job.plan;
@@ -41,6 +86,11 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const RankGroup context = layout.context;
     m_gather = add(CollectiveOp::AllGather, CommClass::Tensor, activation, tensor);
     m_scatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, activation, tensor);
+    m_step = m_inSteps ? add(CollectiveOp::SendReceive,
+                             CommClass::Tensor,
+                             Bytes(activation.Count() / plan.tp),
+                             tensor)
+                       : CollectiveTable::kNone;
     m_keyGather = add(CollectiveOp::AllGather, CommClass::Context, keys, context);
     m_keyScatter = add(CollectiveOp::ReduceScatter, CommClass::Context, keys, context);
     m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
@@ -54,83 +104,197 @@ LayerProgram::LayerProgram(const JobSpec& job,
 }
 
 void
-LayerProgram::Append(uint32_t collective, Program& program) const
+LayerProgram::Post(uint32_t collective, Stream stream, Program& program) const
+{
+    AppendCollective(collective, stream, static_cast<uint32_t>(stream), program);
+}
+
+void
+LayerProgram::Await(uint32_t collective, Stream stream, Program& program) const
 {
     if (collective != CollectiveTable::kNone)
     {
-        AppendCollective(collective, Stream::Inline, kHandle, program);
-        AppendWait(kHandle, program);
+        AppendWait(static_cast<uint32_t>(stream), program);
     }
 }
 
 void
-LayerProgram::Attention(Duration compute, bool gatherKeys, bool scatterKeys, Program& program) const
+LayerProgram::Block(uint32_t collective, Stream stream, Program& program) const
 {
-    Append(m_gather, program);
+    Post(collective, stream, program);
+    Await(collective, stream, program);
+}
+
+/// The gather of S before a GEMM.
+void
+LayerProgram::GatherThenCompute(Duration compute, bool inSteps, Program& program) const
+{
+    if (!inSteps)
+    {
+        Block(m_gather, Stream::Tensor, program);
+        AppendCompute(compute, program);
+        return;
+    }
+    // Each step passes on what the one before it brought: it is posted when that has arrived, and
+    // is under way while that part is computed.
+    Post(m_step, Stream::Tensor, program);
+    AppendCompute(Part(compute, 0, m_tensor), program);
+    for (uint32_t i = 1; i < m_tensor; i++)
+    {
+        Await(m_step, Stream::Tensor, program);
+        if (i + 1 < m_tensor)
+        {
+            Post(m_step, Stream::Tensor, program);
+        }
+        AppendCompute(Part(compute, i, m_tensor), program);
+    }
+}
+
+/// The scatter of S after a GEMM.
+void
+LayerProgram::ComputeThenScatter(Duration compute, bool inSteps, Program& program) const
+{
+    if (!inSteps)
+    {
+        AppendCompute(compute, program);
+        Block(m_scatter, Stream::Tensor, program);
+        return;
+    }
+    // A part is added to what the step before it brought, and passed on.
+    AppendCompute(Part(compute, 0, m_tensor), program);
+    for (uint32_t i = 1; i < m_tensor; i++)
+    {
+        Post(m_step, Stream::Tensor, program);
+        AppendCompute(Part(compute, i, m_tensor), program);
+        Await(m_step, Stream::Tensor, program);
+    }
+}
+
+/// The scatter of backward, beside the weight gradient of the GEMM whose input gradient it is.
+void
+LayerProgram::ScatterBeside(Duration weights, Program& program) const
+{
+    Post(m_scatter, Stream::Tensor, program);
+    AppendCompute(weights, program);
+    Await(m_scatter, Stream::Tensor, program);
+}
+
+void
+LayerProgram::AttentionForward(const HalfTime& time, Program& program) const
+{
+    GatherThenCompute(time.column, m_inSteps, program);
+    Block(m_keyGather, Stream::Context, program);
+    AppendCompute(time.rest, program);
+    ComputeThenScatter(time.row, m_inSteps, program);
+}
+
+void
+LayerProgram::AttentionBackward(const HalfTime& time, bool gatherKeys, Program& program) const
+{
+    GatherThenCompute(time.row, m_inSteps, program);
     if (gatherKeys)
     {
-        Append(m_keyGather, program);
+        Block(m_keyGather, Stream::Context, program);
     }
-    AppendCompute(compute, program);
-    if (scatterKeys)
-    {
-        Append(m_keyScatter, program);
-    }
-    Append(m_scatter, program);
+    Post(m_gather, Stream::Tensor, program);
+    AppendCompute(time.rest, program);
+    Block(m_keyScatter, Stream::Context, program);
+    AppendCompute(time.column, program);
+    Await(m_gather, Stream::Tensor, program);
+    ScatterBeside(time.columnWeights, program);
 }
 
 void
-LayerProgram::Mlp(bool moe, Duration compute, Program& program) const
+LayerProgram::MlpForward(const HalfTime& time, Program& program) const
 {
-    const bool dispatches = moe && m_dispatch != CollectiveTable::kNone;
-    const bool whole = !dispatches || m_shared; // something works on the gathered sequence
-    if (whole)
+    GatherThenCompute(time.column, m_inSteps, program);
+    AppendCompute(time.rest, program);
+    ComputeThenScatter(time.row, m_inSteps, program);
+}
+
+void
+LayerProgram::MlpBackward(const HalfTime& time, Program& program) const
+{
+    GatherThenCompute(time.row, m_inSteps, program);
+    Post(m_gather, Stream::Tensor, program);
+    AppendCompute(time.rest + time.column, program);
+    Await(m_gather, Stream::Tensor, program);
+    ScatterBeside(time.columnWeights, program);
+}
+
+void
+LayerProgram::MoeForward(const HalfTime& shared, Duration routed, Program& program) const
+{
+    Post(m_dispatch, Stream::Expert, program);
+    if (m_shared)
     {
-        Append(m_gather, program);
+        GatherThenCompute(shared.column, m_inSteps, program);
+        AppendCompute(shared.rest, program);
     }
-    if (dispatches)
+    Await(m_dispatch, Stream::Expert, program);
+    Block(m_expertGather, Stream::Tensor, program);
+    AppendCompute(routed, program);
+    Block(m_expertScatter, Stream::Tensor, program);
+    Post(m_combine, Stream::Expert, program);
+    if (m_shared)
     {
-        Append(m_dispatch, program);
-        Append(m_expertGather, program);
+        ComputeThenScatter(shared.row, m_inSteps, program);
     }
-    AppendCompute(compute, program);
-    if (dispatches)
+    Await(m_combine, Stream::Expert, program);
+}
+
+void
+LayerProgram::MoeBackward(const HalfTime& shared, Duration routed, Program& program) const
+{
+    Post(m_dispatch, Stream::Expert, program);
+    if (m_shared)
     {
-        Append(m_expertScatter, program);
-        Append(m_combine, program);
+        GatherThenCompute(shared.row, m_inSteps, program);
+        AppendCompute(shared.rest, program);
     }
-    if (whole)
+    Await(m_dispatch, Stream::Expert, program);
+    Block(m_expertGather, Stream::Tensor, program);
+    AppendCompute(routed, program);
+    Block(m_expertScatter, Stream::Tensor, program);
+    Post(m_combine, Stream::Expert, program);
+    if (m_shared)
     {
-        Append(m_scatter, program);
+        Post(m_gather, Stream::Tensor, program);
+        AppendCompute(shared.column, program);
+        Await(m_gather, Stream::Tensor, program);
+        ScatterBeside(shared.columnWeights, program);
     }
+    Await(m_combine, Stream::Expert, program);
 }
 
 void
 LayerProgram::EmbeddingForward(Duration compute, Program& program) const
 {
     AppendCompute(compute, program);
-    Append(m_scatter, program);
+    Block(m_scatter, Stream::Tensor, program);
 }
 
 void
 LayerProgram::EmbeddingBackward(Duration compute, Program& program) const
 {
-    Append(m_gather, program);
+    Block(m_gather, Stream::Tensor, program);
     AppendCompute(compute, program);
 }
 
 void
 LayerProgram::HeadForward(Duration compute, Program& program) const
 {
-    Append(m_gather, program);
+    Block(m_gather, Stream::Tensor, program);
     AppendCompute(compute, program);
 }
 
 void
-LayerProgram::HeadBackward(Duration compute, Program& program) const
+LayerProgram::HeadBackward(Duration input, Duration weights, Program& program) const
 {
-    AppendCompute(compute, program);
-    Append(m_scatter, program);
+    Post(m_gather, Stream::Tensor, program);
+    AppendCompute(input, program);
+    Await(m_gather, Stream::Tensor, program);
+    ScatterBeside(weights, program);
 }
 
 } // namespace scaleacross

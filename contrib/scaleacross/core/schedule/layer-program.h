@@ -4,23 +4,56 @@
 #define SCALEACROSS_LAYER_PROGRAM_H
 
 #include "core/schedule/collective-table.h"
+#include "core/schedule/compute-cost.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace scaleacross
 {
 
 /**
+ * Time that one pass computes in one half of a layer, cut where communication can stand beside it.
+ *
+ * `column` and `row` are GEMMs whose weights are split by columns (after the half's gather) and by
+ * rows (before its scatter), `rest` is everything between. `columnWeights` is the weight gradient
+ * of the first, which nothing waits for.
+ */
+struct HalfTime
+{
+    Duration column;
+    Duration rest;
+    Duration row;
+    Duration columnWeights;
+};
+
+/// Of a forward.
+HalfTime ForwardTime(const ComputeCost& cost, double columnShare);
+
+/// Of a backward with its weight gradients, or of an input gradient alone. `input` is what the
+/// input gradient takes without recomputed forward.
+HalfTime BackwardTime(const ComputeCost& cost, Duration input, double columnShare, bool weights);
+
+/**
  * Writes the halves of a layer: computing with the collectives of tensor, context and expert
- * parallelism around it. All of these block: posted on Stream::Inline, then awaited.
+ * parallelism around it. Each class has its stream and its handle; all are awaited before the half
+ * ends.
  *
  * S = 2 s b h / cp bytes is the activation of a microbatch in BF16.
  *
  * **Tensor parallel**, with sequence parallel: all-gather of S before and reduce-scatter of S after
- * each half, and the same backward, since the gradient of either is the other. The second gather of
- * the input that a weight gradient needs is left out: it runs beside the input gradient.
+ * each half, and the same backward, since the gradient of either is the other; backward also
+ * all-gathers the half's input once more, for the weight gradient of its first GEMM. As in
+ * Megatron, that gather stands beside the input gradients, and the reduce-scatter of backward
+ * beside that weight gradient (which then has to be in the same pass). Everything else blocks.
+ *
+ * **Asynchronous tensor parallel** (ParallelPlan::asyncTensor) cuts the gather before a GEMM and
+ * the reduce-scatter after it into tp - 1 steps to the next rank of S/tp each. The GEMM is done in
+ * tp parts: the one for the rank's own shard first, each other once its step has arrived; in a
+ * scatter each part goes on its way while the next is computed. Forward both, backward the gather
+ * of the output's gradient.
  *
  * **Context parallel**: all-gather of K and V, 2 s b g (d + d_v) / tp bytes, before attention;
  * backward gathers them again (unless the layer was just recomputed) and reduce-scatters their
@@ -31,9 +64,10 @@ namespace scaleacross
  * does; half of it with FP8, in which tokens (and, backward, their gradients) are dispatched. The
  * expert's tp group all-gathers k S, computes and reduce-scatters k S in BF16; a second all-to-all
  * combines in BF16. Shared experts
- * are a dense MLP with its own all-gather and reduce-scatter of S. With ep = 1 nothing is
- * dispatched, and routed experts use the all-gather of S as a dense MLP does. The router's time
- * counts with the experts'.
+ * are a dense MLP with the gathers and scatters of one, done beside the two all-to-alls: up to its
+ * second GEMM beside the first, the rest beside the second. With ep = 1 nothing is dispatched, and
+ * routed experts use the all-gather of S as a dense MLP does. The router's time counts with the
+ * experts'.
  *
  * **Embedding and head** are split over the vocabulary: reduce-scatter of S after the embedding,
  * all-gather before the head, and the mirror image backward. The loss's reductions (a few bytes per
@@ -42,29 +76,50 @@ namespace scaleacross
 class LayerProgram
 {
   public:
-    /// Handle of all inline collectives: each is awaited before the next is posted.
-    static constexpr uint32_t kHandle = 0;
+    /// Handles 0 .. kHandles-1: those of Stream::Tensor, Context, Expert.
+    static constexpr uint32_t kHandles = 3;
 
     LayerProgram(const JobSpec& job,
                  const RankLayout& layout,
                  CollectiveAlgorithm algorithm,
                  CollectiveTable& table);
 
-    /// Attention of one pass. Forward gathers keys; a recomputed backward only scatters.
-    void Attention(Duration compute, bool gatherKeys, bool scatterKeys, Program& program) const;
+    void AttentionForward(const HalfTime& time, Program& program) const;
+    /// @param gatherKeys whether the keys are not still there from a recomputed forward.
+    void AttentionBackward(const HalfTime& time, bool gatherKeys, Program& program) const;
 
-    /// MLP or MoE of one pass: forward and backward have the same collectives.
-    void Mlp(bool moe, Duration compute, Program& program) const;
+    /// A dense MLP, or all experts of a layer where nothing is dispatched.
+    void MlpForward(const HalfTime& time, Program& program) const;
+    void MlpBackward(const HalfTime& time, Program& program) const;
+
+    /// Whether tokens of a MoE layer are sent to their experts.
+    bool Dispatches() const
+    {
+        return m_dispatch != CollectiveTable::kNone;
+    }
+
+    /// A MoE layer that dispatches. `shared` is of the shared experts and zero without any.
+    void MoeForward(const HalfTime& shared, Duration routed, Program& program) const;
+    void MoeBackward(const HalfTime& shared, Duration routed, Program& program) const;
 
     void EmbeddingForward(Duration compute, Program& program) const;
     void EmbeddingBackward(Duration compute, Program& program) const;
     void HeadForward(Duration compute, Program& program) const;
-    void HeadBackward(Duration compute, Program& program) const;
+    /// @param weights zero where weight gradients are another pass's.
+    void HeadBackward(Duration input, Duration weights, Program& program) const;
 
   private:
-    void Append(uint32_t collective, Program& program) const;
+    void Post(uint32_t collective, Stream stream, Program& program) const;
+    void Await(uint32_t collective, Stream stream, Program& program) const;
+    void Block(uint32_t collective, Stream stream, Program& program) const;
+    void GatherThenCompute(Duration compute, bool inSteps, Program& program) const;
+    void ComputeThenScatter(Duration compute, bool inSteps, Program& program) const;
+    void ScatterBeside(Duration weights, Program& program) const;
 
     bool m_shared; //!< shared experts beside dispatched ones
+    bool m_inSteps;
+    uint32_t m_tensor; //!< tp
+    uint32_t m_step;   //!< of a gather or scatter in steps
     uint32_t m_gather;
     uint32_t m_scatter;
     uint32_t m_keyGather;

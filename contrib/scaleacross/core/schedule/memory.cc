@@ -69,12 +69,13 @@ ShardsOf(const RankLayout& layout)
 }
 
 /**
- * Weights, gradients and optimizer state of a rank that holds `units`.
+ * Weights, gradients and optimizer state of a rank that holds `units`, with a shard group of D.
  *
- * Bytes per held parameter with a shard group of D: DDP 2 + 4 + 12; sharded at rest 18/D. Without
- * resharding whole weights and whole accumulated gradients are live through the iteration and the
- * shards are parts of them: 6 + 12/D in total. With resharding three units of weights are live (the
- * one in use and two prefetched) and two of gradients (one being computed, one being reduced).
+ * Bytes per held parameter: DDP 2 + 4 + 12; ZeRO-1 2 + 4 + 12/D; ZeRO-2 2 + (4 + 12)/D; FSDP and
+ * HSDP (2 + 4 + 12)/D at rest. Beside that are live: whole weights through the iteration, of which
+ * the shard is a part, or with resharding those of the unit in use and of the prefetched ones; and
+ * whole gradients that add up through the iteration, or those of two units (one being computed, one
+ * being reduced) where every microbatch's are reduced.
  */
 void
 AddStates(const std::vector<ParameterUnit>& units,
@@ -82,27 +83,39 @@ AddStates(const std::vector<ParameterUnit>& units,
           const RankLayout& layout,
           MemoryUse& use)
 {
+    const ParallelPlan& plan = job.plan;
     const Shards shards = ShardsOf(layout);
     uint64_t held = 0;
     uint64_t atRest = 0;
-    std::vector<uint64_t> gathered; // parameters of each unit that are not always there
+    std::vector<uint64_t> split; // parameters of each unit of which the rank owns a part only
     for (const auto& unit : units)
     {
         held += unit.dense + unit.expert;
         atRest += ShardOf(unit, layout);
-        gathered.push_back((shards.dense > 1 ? unit.dense : 0) +
-                           (shards.expert > 1 ? unit.expert : 0));
+        split.push_back((shards.dense > 1 ? unit.dense : 0) +
+                        (shards.expert > 1 ? unit.expert : 0));
     }
-    use.parameters = Bytes(kParameterBytes * atRest);
-    use.gradients = Bytes(kGradientBytes * atRest);
+    const bool zero1 = plan.sharding == Sharding::Zero1;
+    const bool zero2 = plan.sharding == Sharding::Zero2;
+    use.parameters = Bytes(kParameterBytes * (zero1 || zero2 ? held : atRest));
+    use.gradients = Bytes(kGradientBytes * (zero1 ? held : atRest));
     use.optimizer = Bytes(kOptimizerBytes * atRest);
-    if (!job.plan.reshard)
+    if (plan.Reshards())
     {
-        use.gathered = Bytes((kParameterBytes + kGradientBytes) * (held - atRest));
-        return;
+        use.gathered += Bytes(kParameterBytes * LargestWindow(split, size_t{plan.prefetch} + 1));
     }
-    use.gathered = Bytes(kParameterBytes * LargestWindow(gathered, 3) +
-                         job.workload.gradientBytes * LargestWindow(gathered, 2));
+    else if (!zero1 && !zero2)
+    {
+        use.gathered += Bytes(kParameterBytes * (held - atRest));
+    }
+    if (!zero1 && plan.ReductionOf() == Reduction::Accumulated)
+    {
+        use.gathered += Bytes(kGradientBytes * (held - atRest));
+    }
+    else if (!zero1)
+    {
+        use.gathered += Bytes(job.workload.gradientBytes * LargestWindow(split, 2));
+    }
 }
 
 /// Routed tokens of the fullest rank over the mean; there is no other rank without ep.
@@ -293,7 +306,7 @@ MemoryOfStage(const JobSpec& job,
     for (uint32_t c = 0; c < shape.chunks; c++)
     {
         chunks.push_back(split[VirtualStage(shape, stage, c)]);
-        const auto own = UnitsOf(job.model, job.plan, chunks.back());
+        const auto own = UnitsOf(job, chunks.back());
         units.insert(units.end(), own.begin(), own.end());
         kept.push_back(static_cast<uint64_t>(tokens * KeptPerToken(job, chunks.back())));
     }

@@ -34,7 +34,8 @@ ParameterCollectives::Shards() const
 uint32_t
 ParameterCollectives::Handle(uint32_t slot, UnitPart part, bool reduction)
 {
-    return 1 + 4 * slot + (part == UnitPart::Expert ? 2 : 0) + (reduction ? 1 : 0);
+    return LayerProgram::kHandles + 4 * slot + (part == UnitPart::Expert ? 2 : 0) +
+           (reduction ? 1 : 0);
 }
 
 bool

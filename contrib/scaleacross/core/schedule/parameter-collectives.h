@@ -4,6 +4,7 @@
 #define SCALEACROSS_PARAMETER_COLLECTIVES_H
 
 #include "core/schedule/collective-table.h"
+#include "core/schedule/layer-program.h"
 #include "core/schedule/parameter-units.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
@@ -24,12 +25,12 @@ enum class UnitPart : uint8_t
  * Gathers and reductions of a rank's parameter units, each known by its slot, a number on the rank.
  *
  * Gathers move BF16 parameters within the shard group on Stream::Gather. Reductions move gradients
- * of WorkloadSpec::gradientBytes on Stream::Reduce: DDP all-reduces; FSDP reduce-scatters; HSDP
- * reduce-scatters inside the shard group and then all-reduces the shard across, as one collective
- * "reduce_scatter+all_reduce", so that on the one in-order stream the next unit's first step waits
- * for the crossing of this one's.
+ * of WorkloadSpec::gradientBytes on Stream::Reduce: DDP all-reduces; ZeRO and FSDP reduce-scatter;
+ * HSDP reduce-scatters inside the shard group and then all-reduces the shard across, as one
+ * collective "reduce_scatter+all_reduce", so that on the one in-order stream the next unit's first
+ * step waits for the crossing of this one's.
  *
- * Handles: 0 belongs to LayerProgram; slot i has four: gather and reduction of either part.
+ * Handles: the first belong to LayerProgram; slot i has four: gather and reduction of either part.
  */
 class ParameterCollectives
 {
@@ -58,7 +59,7 @@ class ParameterCollectives
 
     static uint32_t Handles(uint32_t slots)
     {
-        return 1 + 4 * slots;
+        return LayerProgram::kHandles + 4 * slots;
     }
 
   private:

@@ -2,6 +2,10 @@
 
 #include "core/schedule/parameter-units.h"
 
+#include "core/pipeline/pipeline-shape.h"
+
+#include <algorithm>
+
 namespace scaleacross
 {
 
@@ -14,29 +18,64 @@ DivideUp(uint64_t count, uint64_t by)
     return (count + by - 1) / by;
 }
 
-} // namespace
-
+/// The embedding, every layer and the head by itself, in order of forward.
 std::vector<ParameterUnit>
-UnitsOf(const ModelSpec& model, const ParallelPlan& plan, const StageLayers& stage)
+PiecesOf(const JobSpec& job, const StageLayers& stage)
 {
-    std::vector<ParameterUnit> units;
+    const ModelSpec& model = job.model;
+    const ParallelPlan& plan = job.plan;
+    std::vector<ParameterUnit> pieces;
     if (stage.embedding)
     {
-        units.push_back({DivideUp(model.EmbeddingParameters(), plan.tp), 0});
+        pieces.push_back({DivideUp(model.EmbeddingParameters(), plan.tp), 0});
     }
     for (uint32_t i = 0; i < stage.count; i++)
     {
         const uint32_t layer = stage.first + i;
         const uint64_t experts = model.ExpertParametersOfLayer(layer);
-        units.push_back({DivideUp(model.DenseParametersOfLayer(layer), plan.tp),
-                         DivideUp(experts, uint64_t{plan.tp} * plan.ep)});
+        pieces.push_back({DivideUp(model.DenseParametersOfLayer(layer), plan.tp),
+                          DivideUp(experts, uint64_t{plan.tp} * plan.ep)});
     }
     if (stage.head)
     {
-        const uint64_t copy = model.tiedEmbedding && plan.pp > 1 ? model.EmbeddingParameters() : 0;
-        units.push_back({DivideUp(model.HeadParameters() + copy, plan.tp), 0});
+        const uint64_t copy = CopiesEmbedding(job) ? model.EmbeddingParameters() : 0;
+        pieces.push_back({DivideUp(model.HeadParameters() + copy, plan.tp), 0});
     }
+    return pieces;
+}
+
+} // namespace
+
+std::vector<ParameterUnit>
+UnitsOf(const JobSpec& job, const StageLayers& stage)
+{
+    const auto pieces = PiecesOf(job, stage);
+    std::vector<ParameterUnit> units;
+    bool full = true;
+    for (auto piece = pieces.rbegin(); piece != pieces.rend(); ++piece)
+    {
+        if (full)
+        {
+            units.push_back({0, 0, 0});
+        }
+        ParameterUnit& unit = units.back();
+        unit.dense += piece->dense;
+        unit.expert += piece->expert;
+        unit.pieces++;
+        full = Bytes((unit.dense + unit.expert) * job.workload.gradientBytes) >= job.plan.bucket;
+    }
+    std::reverse(units.begin(), units.end());
     return units;
+}
+
+bool
+CopiesEmbedding(const JobSpec& job)
+{
+    PipelineShape shape;
+    shape.schedule = job.plan.schedule;
+    shape.ranks = job.plan.pp;
+    shape.chunks = job.plan.chunks;
+    return job.model.tiedEmbedding && RankOf(shape, 0) != RankOf(shape, Positions(shape) - 1);
 }
 
 DataGroups
@@ -46,6 +85,8 @@ DataGroupsOf(const RankGroup& group, const RankLayout& layout)
     {
     case Sharding::Ddp:
         return {RankGroup(), group};
+    case Sharding::Zero1:
+    case Sharding::Zero2:
     case Sharding::Fsdp:
         return {group, RankGroup()};
     case Sharding::Hsdp: {
@@ -62,6 +103,18 @@ ShardOf(const ParameterUnit& unit, const RankLayout& layout)
     const uint32_t dense = DataGroupsOf(layout.dense, layout).shard.Size();
     const uint32_t expert = DataGroupsOf(layout.experts, layout).shard.Size();
     return DivideUp(unit.dense, dense) + DivideUp(unit.expert, expert);
+}
+
+Bytes
+TiedGradients(const JobSpec& job, const RankLayout& layout)
+{
+    if (!CopiesEmbedding(job))
+    {
+        return {};
+    }
+    const uint32_t shards = DataGroupsOf(layout.DenseDataGroup(), layout).shard.Size();
+    const uint64_t held = DivideUp(job.model.EmbeddingParameters(), job.plan.tp);
+    return Bytes(DivideUp(held, shards) * job.workload.gradientBytes);
 }
 
 } // namespace scaleacross

@@ -5,7 +5,7 @@
 
 #include "core/program/rank-group.h"
 #include "core/schedule/layer-split.h"
-#include "core/spec/model-spec.h"
+#include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
 #include <cstdint>
@@ -18,28 +18,37 @@ namespace scaleacross
 constexpr uint32_t kParameterBytes = 2;
 
 /**
- * What data parallelism gathers and reduces as one: the embedding, one layer or the output head.
+ * What data parallelism gathers and reduces as one: neighbouring pieces of a virtual stage, which
+ * are the embedding, single layers and the output head.
  *
  * Counts of parameters held by one rank, split by tp and (routed experts) by ep, rounded up, before
- * any data-parallel sharding. Dense parameters belong to RankLayout::dense, routed
- * experts to experts, so a MoE layer has a collective for each.
+ * any data-parallel sharding. Dense parameters belong to RankLayout::dense, routed experts to
+ * RankLayout::experts, so a unit with experts has a collective for each.
  */
 struct ParameterUnit
 {
     uint64_t dense{0};
     uint64_t expert{0};
+    uint32_t pieces{1}; //!< embedding, layers and head that it is made of
 };
 
 /**
  * The units of one virtual stage in the order of its forward pass.
  *
- * With a tied embedding and pp > 1 the last stage holds a copy of the embedding as part of its
- * head. The sum of both copies' gradients, one all-reduce of V h between first and last stage per
- * iteration, is left out.
+ * Every piece is a unit if ParallelPlan::bucket is 0. Else pieces are joined in the order of
+ * backward, in which their gradients are done, until a unit has that many bytes of gradients; a
+ * piece that has more is not cut.
+ *
+ * Worked case: eight layers of 100 MB of gradients and a bucket of 250 MB: units of 2, 3 and 3
+ * layers, of which the last three are reduced first.
+ *
+ * A tied embedding is part of the head as well where another rank holds that (CopiesEmbedding()).
  */
-std::vector<ParameterUnit> UnitsOf(const ModelSpec& model,
-                                   const ParallelPlan& plan,
-                                   const StageLayers& stage);
+std::vector<ParameterUnit> UnitsOf(const JobSpec& job, const StageLayers& stage);
+
+/// Whether a tied embedding is held twice: by the rank of the first virtual stage and by another,
+/// which has the last.
+bool CopiesEmbedding(const JobSpec& job);
 
 /// How a data-parallel group shares parameters: sharded over `shard`, repeated over `replicas`.
 struct DataGroups
@@ -48,12 +57,20 @@ struct DataGroups
     RankGroup replicas;
 };
 
-/// DDP: no shards. FSDP: shards over the whole group. HSDP: shards within a block of
+/// DDP: no shards. ZeRO, FSDP: shards over the whole group. HSDP: shards within a block of
 /// RankLayout::buildingSpan ranks (a building, where all are equal), replicas across blocks.
 DataGroups DataGroupsOf(const RankGroup& group, const RankLayout& layout);
 
 /// Parameters of a unit at rest on one rank, after data-parallel sharding, rounded up.
 uint64_t ShardOf(const ParameterUnit& unit, const RankLayout& layout);
+
+/**
+ * Gradients of a tied embedding that each of its two holders, first and last stage, sends to the
+ * other once per iteration, after both have been reduced over data parallelism and before the
+ * optimizer: those that a rank steps on. All of them, V h / tp, with DDP, else its shard of the
+ * dense data-parallel group; 0 where there is no copy.
+ */
+Bytes TiedGradients(const JobSpec& job, const RankLayout& layout);
 
 } // namespace scaleacross
 

@@ -25,7 +25,8 @@ SameGpu(const GpuSpec& a, const GpuSpec& b)
         return std::make_tuple(g.bf16Peak.Value(),
                                g.hbmBandwidth.Value(),
                                g.gemmEfficiency,
-                               g.hbmEfficiency);
+                               g.hbmEfficiency,
+                               g.collectiveShare);
     };
     return values(a) == values(b);
 }
@@ -104,7 +105,8 @@ class GraphBuilder
     bool NeedsBuildings() const;
     Program WriteProgram(Rank rank, uint32_t gpu);
     void AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program);
-    void AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program);
+    void AppendTied(Rank rank, Program& program) const;
+    void AppendOptimizer(uint32_t gpu, Rank rank, Program& program);
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
@@ -113,6 +115,7 @@ class GraphBuilder
     CollectiveTable m_table;
     std::vector<uint32_t> m_microbatches; //!< of a replica, by building
     std::vector<uint32_t> m_gpuOf;        //!< by building
+    Bytes m_tied;                         //!< TiedGradients()
     std::optional<BodyBuilder> m_bodies;
 };
 
@@ -153,6 +156,8 @@ GraphBuilder::Build()
     PipelineShape longest = m_shape;
     longest.microbatches = *std::max_element(m_microbatches.begin(), m_microbatches.end());
     m_graph.messages = PipelineMessages(longest);
+    m_tied = TiedGradients(m_scenario.Job(), m_layout);
+    m_graph.messages += m_tied > Bytes(0) ? 2 : 0;
     m_graph.handles = m_bodies->Handles();
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
     m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
@@ -173,6 +178,7 @@ GraphBuilder::Build()
                 RankClass added;
                 added.stage = stage;
                 added.representative = rank;
+                added.collectiveShare = m_scenario.cluster.buildings[building].gpu.collectiveShare;
                 added.program = WriteProgram(rank, m_gpuOf[building]);
                 m_graph.classes.push_back(std::move(added));
             }
@@ -242,7 +248,7 @@ GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
     place.pipeline = m_layout.pipeline;
     place.bytes = PipelineMessageBytes(job);
     AppendPipeline(gpu, place, program);
-    AppendOptimizer(gpu, stage, program);
+    AppendOptimizer(gpu, rank, program);
     return program;
 }
 
@@ -274,9 +280,12 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
             lastOf[order[i].chunk] = i;
         }
     }
-    for (size_t i = 0; i < std::min<size_t>(2, uses.size()); i++)
+    const size_t prefetch = m_layout.plan.prefetch;
+    for (size_t i = 0; i < std::min(prefetch, uses.size()); i++)
     {
-        if (i == 0 || !SameUnit(uses[0], uses[1]))
+        if (std::none_of(uses.begin(),
+                         uses.begin() + static_cast<std::ptrdiff_t>(i),
+                         [&](const UnitUse& use) { return SameUnit(use, uses[i]); }))
         {
             m_bodies->PostGather(uses[i], program);
         }
@@ -286,14 +295,12 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
         BodyVariant variant;
         variant.first = firstOf[order[i].chunk] == i;
         variant.last = lastOf[order[i].chunk] == i;
-        if (usesEnd[i] < uses.size())
-        {
-            variant.next = uses[usesEnd[i]];
-        }
-        if (usesEnd[i] + 1 < uses.size())
-        {
-            variant.nextButOne = uses[usesEnd[i] + 1];
-        }
+        const size_t begin = i == 0 ? 0 : usesEnd[i - 1];
+        variant.stillThere = prefetch == 0 && begin > 0 && begin < usesEnd[i] &&
+                             SameUnit(uses[begin - 1], uses[begin]);
+        const size_t end = std::min(uses.size(), usesEnd[i] + prefetch);
+        variant.next.assign(uses.begin() + static_cast<std::ptrdiff_t>(usesEnd[i]),
+                            uses.begin() + static_cast<std::ptrdiff_t>(end));
         AppendAction(place,
                      order[i],
                      m_bodies->Body(gpu, positionOf(i), order[i], variant),
@@ -301,9 +308,35 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
     }
 }
 
+/// First and last stage send each other their gradients of a tied embedding: an all-reduce of two.
 void
-GraphBuilder::AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program)
+GraphBuilder::AppendTied(Rank rank, Program& program) const
 {
+    const uint32_t stage = m_layout.StageOf(rank);
+    const uint32_t first = RankOf(m_shape, 0);
+    const uint32_t last = RankOf(m_shape, Positions(m_shape) - 1);
+    if (m_tied == Bytes(0) || (stage != first && stage != last))
+    {
+        return;
+    }
+    const uint32_t own = stage == first ? 0 : 1;
+    const uint32_t other = stage == first ? last : first;
+    Op op;
+    op.peer =
+        static_cast<int32_t>(m_layout.pipeline.Member(rank, other)) - static_cast<int32_t>(rank);
+    op.bytes = m_tied;
+    op.kind = OpKind::Send;
+    op.index = m_graph.messages - 2 + own;
+    program.ops.push_back(op);
+    op.kind = OpKind::Receive;
+    op.index = m_graph.messages - 1 - own;
+    program.ops.push_back(op);
+}
+
+void
+GraphBuilder::AppendOptimizer(uint32_t gpu, Rank rank, Program& program)
+{
+    const uint32_t stage = m_layout.StageOf(rank);
     uint64_t parameters = 0;
     // The last chunk's gradients are complete first.
     for (uint32_t chunk = m_shape.chunks; chunk-- > 0;)
@@ -316,6 +349,7 @@ GraphBuilder::AppendOptimizer(uint32_t gpu, uint32_t stage, Program& program)
             parameters += ShardOf(m_bodies->UnitOf(unit), m_layout);
         }
     }
+    AppendTied(rank, program);
     Op run;
     run.kind = OpKind::Run;
     run.action = Action::Optimizer;
@@ -361,6 +395,12 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
     const ParallelPlan& plan = job.plan;
+    if (plan.sharding == Sharding::Zero2 && plan.ReductionOf() == Reduction::Accumulated)
+    {
+        return Infeasible{"sharding",
+                          "zero2 keeps only a shard of its gradients, so they cannot add up whole: "
+                          "reduce them for every microbatch, or take zero1"};
+    }
     const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
     if (job.model.layers < positions)
     {

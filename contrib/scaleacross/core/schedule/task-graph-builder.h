@@ -29,10 +29,11 @@ bool BuildingsAreAlike(const Scenario& scenario);
 /**
  * Whether a job can be built at all.
  *
- * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "layers" (fewer
- * layers than virtual stages), "heads" (tp does not divide heads or KV heads), "sequence" (the
- * sequence is not divisible by tp, or with context parallel by 2 cp tp), "experts" (ep does not
- * divide the experts, or is not 1 for a model without any).
+ * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "sharding" (zero2
+ * with accumulated gradients), "layers" (fewer layers than virtual stages), "heads" (tp does not
+ * divide heads or KV heads), "sequence" (the sequence is not divisible by tp, or with context
+ * parallel by 2 cp tp), "experts" (ep does not divide the experts, or is not 1 for a model without
+ * any).
  */
 std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
 
@@ -44,9 +45,10 @@ std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& l
  * spans buildings that are not alike.
  *
  * Program of a rank: gathers of all its parameter units in order of first use (sharded, no
- * resharding) or of the first two (resharding); the actions of PipelineOrder(), each as Receive,
- * Run, Send; waits for all gradient reductions; Run of the optimizer. What is inside a Run stands
- * in body-builder.h, layer-program.h and parameter-collectives.h.
+ * resharding) or of the first prefetched ones (resharding); the actions of PipelineOrder(), each as
+ * Receive, Run, Send; waits for all gradient reductions; the exchange of a tied embedding's
+ * gradients; Run of the optimizer. What is inside a Run stands in body-builder.h, layer-program.h
+ * and parameter-collectives.h.
  */
 std::variant<TaskGraph, Infeasible> BuildTaskGraph(const Scenario& scenario,
                                                    const RankLayout& layout);

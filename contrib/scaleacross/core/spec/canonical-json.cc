@@ -201,6 +201,7 @@ Write(Writer& out, const GpuSpec& gpu)
     out.Number("gemm_efficiency", gpu.gemmEfficiency);
     out.Number("hbm_efficiency", gpu.hbmEfficiency);
     out.Number("nvlink_efficiency", gpu.nvlinkEfficiency);
+    out.Number("collective_share", gpu.collectiveShare);
     out.Close('}');
 }
 

@@ -71,6 +71,7 @@ GpuSpec::Validate() const
     CheckEfficiency("gpu.gemm_efficiency", gemmEfficiency);
     CheckEfficiency("gpu.hbm_efficiency", hbmEfficiency);
     CheckEfficiency("gpu.nvlink_efficiency", nvlinkEfficiency);
+    CheckRange("gpu.collective_share", collectiveShare, 0.0, 0.19);
 }
 
 } // namespace scaleacross

@@ -25,6 +25,9 @@ struct GpuSpec
     double gemmEfficiency{0}; //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
     double hbmEfficiency{0};  //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
     double nvlinkEfficiency{0}; //!< achieved fraction of nvlinkBandwidth by collectives, (0, 1]
+    /// Fraction of its SMs that each collective under way takes from computing, [0, 0.19]; at most
+    /// 0.19, so that one on each of five streams leaves some.
+    double collectiveShare{0};
 
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.
     Bytes UsableHbm() const;

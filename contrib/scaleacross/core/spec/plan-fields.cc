@@ -28,7 +28,15 @@ template <>
 const std::vector<std::string>&
 Words<Sharding>()
 {
-    static const std::vector<std::string> words = {"ddp", "fsdp", "hsdp"};
+    static const std::vector<std::string> words = {"ddp", "zero1", "zero2", "fsdp", "hsdp"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
+Words<Reduction>()
+{
+    static const std::vector<std::string> words = {"microbatch", "accumulated"};
     return words;
 }
 
@@ -152,12 +160,13 @@ ValueOf(const std::string& word)
     }
 }
 
-/// A row for a choice of words; `member` maps a Plan to the field.
-template <class Member>
+/// A row for a choice of words; `member` maps a Plan to the field, `read` to what holds, which may
+/// follow from other fields if `member` has no value.
+template <class Member, class Read>
 PlanField
-WordField(const std::string& key, const std::string& help, Member member)
+WordField(const std::string& key, const std::string& help, Member member, Read read)
 {
-    using E = std::decay_t<decltype(member(std::declval<Plan&>()))>;
+    using E = decltype(read(std::declval<const Plan&>()));
     const auto& words = Words<E>();
     PlanField field;
     field.key = key;
@@ -176,8 +185,17 @@ WordField(const std::string& key, const std::string& help, Member member)
         }
         member(plan) = ValueOf<E>(text);
     };
-    field.get = [member](const Plan& plan) { return WordOf(member(plan)); };
+    field.get = [read](const Plan& plan) { return WordOf(read(plan)); };
     return field;
+}
+
+template <class Member>
+PlanField
+WordField(const std::string& key, const std::string& help, Member member)
+{
+    return WordField(key, help, member, [member](const Plan& plan) {
+        return std::decay_t<decltype(member(plan))>(member(plan));
+    });
 }
 
 template <class Member>
@@ -338,12 +356,28 @@ ParallelFields()
                    SCALEACROSS_MEMBER(parallel.dp)),
         CrossingField(),
         WordField("plan.sharding",
-                  "ddp replicates, fsdp shards over all of dp, hsdp shards inside a building and "
-                  "replicates across",
+                  "ddp replicates, zero1 shards the optimizer over all of dp, zero2 gradients as "
+                  "well, fsdp everything, hsdp everything inside a building and replicates across",
                   SCALEACROSS_MEMBER(parallel.sharding)),
         BoolField("plan.reshard",
-                  "free gathered parameters after forward, gather again for backward",
+                  "fsdp, hsdp: free gathered parameters after forward, gather again for backward",
                   SCALEACROSS_MEMBER(parallel.reshard)),
+        WordField("plan.reduce",
+                  "gradients reduced for every microbatch, or accumulated and reduced once; left "
+                  "out: microbatch with reshard or zero2",
+                  SCALEACROSS_MEMBER(parallel.reduce),
+                  [](const Plan& plan) { return plan.parallel.ReductionOf(); }),
+        WholeField("plan.prefetch",
+                   0,
+                   64,
+                   "with reshard: units gathered before they are needed",
+                   SCALEACROSS_MEMBER(parallel.prefetch)),
+        BytesField("plan.bucket",
+                   Bytes(0),
+                   Bytes(1ULL << 44),
+                   "layers are joined until they have as many bytes of gradients, gathered and "
+                   "reduced as one; 0B: every layer by itself",
+                   SCALEACROSS_MEMBER(parallel.bucket)),
         WordField("plan.schedule",
                   "pipeline schedule; dorapp is reconstructed (flexible interleaved 1F1B)",
                   SCALEACROSS_MEMBER(parallel.schedule)),
@@ -369,6 +403,9 @@ ParallelFields()
         WordField("plan.recompute",
                   "computed again in backward: none, norms and activations, or whole layers",
                   SCALEACROSS_MEMBER(parallel.recompute)),
+        BoolField("plan.async_tp",
+                  "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
+                  SCALEACROSS_MEMBER(parallel.asyncTensor)),
     };
 }
 
@@ -584,6 +621,22 @@ TierFields(const std::vector<PlanField>& network)
 
 #undef SCALEACROSS_MEMBER
 
+/// "HSDP", "FSDP+reshard", "DDP+microbatch", with what differs from the defaults.
+std::string
+ShardingLabel(const ParallelPlan& plan)
+{
+    static const char* const names[] = {"DDP", "ZeRO-1", "ZeRO-2", "FSDP", "HSDP"};
+    ParallelPlan usual = plan;
+    usual.reduce.reset();
+    usual.prefetch = ParallelPlan().prefetch;
+    std::string text = names[static_cast<size_t>(plan.sharding)];
+    text += plan.reshard ? "+reshard" : "";
+    text += plan.ReductionOf() == usual.ReductionOf() ? "" : "+" + ToString(plan.ReductionOf());
+    text += plan.prefetch == usual.prefetch ? "" : " prefetch=" + std::to_string(plan.prefetch);
+    text += plan.bucket == Bytes(0) ? "" : " bucket=" + ExactText(plan.bucket);
+    return text;
+}
+
 /// The last part of a key: "tp" of "plan.tp".
 std::string
 ShortKey(const PlanField& field)
@@ -666,13 +719,13 @@ Label(const Plan& plan)
     text += p.chunks > 1 ? "x" + std::to_string(p.chunks) : "";
     text += " DP" + std::to_string(p.dp);
     text += " " + NameOf(p.crossing) + " ";
-    text += p.sharding == Sharding::Ddp ? "DDP" : p.sharding == Sharding::Fsdp ? "FSDP" : "HSDP";
-    text += p.reshard ? "+reshard" : "";
+    text += ShardingLabel(p);
     text += p.pp > 1 || p.schedule != Schedule() ? " " + ToString(p.schedule) : "";
     text += p.schedule->Facts().inRounds && p.round > 0 ? "/" + std::to_string(p.round) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
     text += p.apportion == Apportion::Even ? "" : " apportion=" + ToString(p.apportion);
+    text += p.asyncTensor ? " async-tp" : "";
     return text;
 }
 
@@ -687,18 +740,28 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.dp,
                         p.sharding,
                         p.reshard,
+                        p.reduce,
+                        p.prefetch,
+                        p.bucket,
                         p.schedule,
                         p.microbatch,
                         p.chunks,
                         p.round,
                         p.recompute,
-                        p.apportion);
+                        p.apportion,
+                        p.asyncTensor);
     };
     return a.crossing == b.crossing && fields(a) == fields(b);
 }
 
 std::string
 ToString(Sharding value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Reduction value)
 {
     return WordOf(value);
 }

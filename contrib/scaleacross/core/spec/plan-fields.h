@@ -58,7 +58,8 @@ std::string CanonicalText(const Plan& plan);
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);
 
-std::string ToString(Sharding value);          //!< "ddp", "fsdp", "hsdp"
+std::string ToString(Sharding value);          //!< "ddp", "zero1", "zero2", "fsdp", "hsdp"
+std::string ToString(Reduction value);         //!< "microbatch", "accumulated"
 std::string ToString(Recompute value);         //!< "none", "selective", "full"
 std::string ToString(Apportion value);         //!< "even", "time"
 std::string ToString(Transport value);         //!< "roce", "infiniband", "trimming"

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Where sharding inside buildings begins to pay: HSDP against FSDP over a cut that gets tighter.
+
+#include "core/engine/analytical-engine.h"
+#include "core/spec/presets.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <string>
+
+namespace scaleacross
+{
+namespace
+{
+
+/// Llama 3 8B, 8,192 tokens a microbatch, on two buildings of 64 H100, one layer a unit; weights
+/// are given up after use, so that FSDP gathers them twice per microbatch.
+Scenario
+TwoBuildings(Sharding sharding, uint32_t m, BitRate capacity)
+{
+    Scenario scenario;
+    for (const char* name : {"north", "south"})
+    {
+        BuildingSpec building;
+        building.name = name;
+        building.gpus = 64;
+        building.gpusPerNode = 8;
+        building.gpu = GpuPreset("h100");
+        building.fabric.nicDelay = Duration::Nanoseconds(500);
+        building.fabric.leafDelay = Duration::Microseconds(1);
+        scenario.cluster.buildings.push_back(building);
+    }
+    CrossLinkSpec span;
+    span.b = 1;
+    span.latency = Duration::Microseconds(50);
+    span.capacity = capacity;
+    scenario.cluster.crossLinks.push_back(span);
+    JobSpec job;
+    job.model = ModelPreset("llama3-8b");
+    job.workload.sequence = 8192;
+    job.workload.globalBatch = 128 * m;
+    job.plan.dp = 128;
+    job.plan.sharding = sharding;
+    job.plan.reshard = true;
+    job.plan.recompute = Recompute::Selective;
+    scenario.jobs.push_back(job);
+    scenario.network.collective = CollectiveAlgorithm::Hierarchical;
+    // The cut is what counts here, not how flows hash onto its links.
+    scenario.network.multipath = Multipath::SprayAdaptive;
+    scenario.network.recovery = Recovery::SelectiveRepeat;
+    return scenario;
+}
+
+RunReport
+Execute(Sharding sharding, uint32_t m, BitRate capacity)
+{
+    return std::get<RunReport>(
+        AnalyticalEngine().Run(TwoBuildings(sharding, m, capacity), RunOptions()));
+}
+
+double
+Seconds(Sharding sharding, uint32_t m, double gigabits)
+{
+    return Execute(sharding, m, GigabitsPerSecond(gigabits)).iterationTime.S();
+}
+
+/// Capacity of the span, in Gb/s per direction, at which both take as long: HSDP wins below.
+double
+TurningPoint(uint32_t m)
+{
+    double low = 30;
+    double high = 3000;
+    while (high / low > 1.002)
+    {
+        const double middle = std::sqrt(low * high);
+        const bool hsdp = Seconds(Sharding::Hsdp, m, middle) < Seconds(Sharding::Fsdp, m, middle);
+        (hsdp ? low : high) = middle;
+    }
+    return low;
+}
+
+} // namespace
+
+TEST(HsdpOverFsdp, TurnsWhereTheCutTakesAMicrobatchToFill)
+{
+    // Per direction a microbatch of FSDP sends 2 x 2 P of gathers and 4 P of reductions, half of
+    // them each way: 4 P bytes, X seconds at the span's rate. HSDP sends as much once per
+    // iteration, after its last backward has begun. Let T be what a microbatch computes, T_B its
+    // backward. Where the cut is the bottleneck FSDP takes m X, HSDP (m T - T_B) + X: what it does
+    // up to the last backward, then its all-reduces. Equal at
+    //
+    //     X = (m T - T_B) / (m - 1),
+    //
+    // from T_B/T = 2/3 about X = 1.33 T with m = 2 and 1.11 T with m = 4. Gathers that are still
+    // there (head, first layers) and what the first and last layers cannot hide move it by some
+    // percent: 10 %.
+    const double p = static_cast<double>(ModelPreset("llama3-8b").TotalParameters());
+    for (const uint32_t m : {2U, 4U, 8U})
+    {
+        const RunReport free = Execute(Sharding::Hsdp, m, GigabitsPerSecond(25600));
+        const double t = free.computeTime.S() / m;
+        const double backward = t * 2 / 3;
+        const double expected = 4 * p * 8 / ((m * t - backward) / (m - 1)) / 1e9;
+        const double measured = TurningPoint(m);
+        std::cout << "m " << m << ": T " << t << " s, turning point " << measured
+                  << " Gb/s, expected " << expected << "\n";
+        EXPECT_NEAR(measured, expected, 0.1 * expected) << m;
+        // On either side: with a quarter of it HSDP is far ahead, with four times it is not.
+        EXPECT_LT(Seconds(Sharding::Hsdp, m, expected / 4),
+                  0.7 * Seconds(Sharding::Fsdp, m, expected / 4));
+        EXPECT_GE(Seconds(Sharding::Hsdp, m, expected * 4),
+                  0.97 * Seconds(Sharding::Fsdp, m, expected * 4));
+    }
+}
+
+} // namespace scaleacross

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Bytes across the cut between buildings: what the packets of the packet engine carried over the
+// spans, against closed forms.
+
+#include "helper/cluster-helper.h"
+#include "volume-laws.h"
+#include "volume-plans.h"
+
+#include "ns3/config.h"
+#include "ns3/fabric-packet.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/node.h"
+#include "ns3/simulator.h"
+#include "ns3/switch-port.h"
+#include "ns3/training-application.h"
+
+#include <gtest/gtest.h>
+#include <set>
+
+namespace scaleacross::volumes
+{
+
+namespace
+{
+
+/// Payload that data packets carry over the spans in `iterations` of a job, on the packet engine.
+uint64_t
+CountOnSpans(const Scenario& scenario, uint32_t iterations)
+{
+    const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
+    ns3::ClusterHelper cluster(scenario);
+    cluster.AssignStreams(0);
+    uint64_t payload = 0;
+    const auto count =
+        ns3::Callback<void, const FabricPacket&>([&payload](const FabricPacket& packet) {
+            payload += packet.kind == PacketKind::Data ? packet.payload : 0;
+        });
+    const FabricGraph& graph = cluster.GetGraph();
+    std::set<ns3::Ptr<ns3::FabricWire>> spans;
+    for (uint32_t link = 0; link < graph.links.size(); link++)
+    {
+        if (graph.links[link].kind == LinkKind::Cross)
+        {
+            spans.insert(cluster.GetWire(link));
+        }
+    }
+    for (const auto& fabricSwitch : cluster.GetFabric().Switches())
+    {
+        for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); i++)
+        {
+            const auto port = fabricSwitch->GetPort(i);
+            if (spans.count(port->GetWire()) > 0)
+            {
+                port->TraceConnectWithoutContext("Transmit", count);
+            }
+        }
+    }
+    std::vector<ns3::Ptr<ns3::TrainingApplication>> ranks;
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        auto application = ns3::CreateObject<ns3::TrainingApplication>();
+        application->SetRank(&run.graph, rank, cluster.GetTransport());
+        application->SetIterations(iterations);
+        cluster.GetNode(rank)->AddApplication(application);
+        ranks.push_back(application);
+    }
+    ns3::Simulator::Run();
+    for (const auto& application : ranks)
+    {
+        EXPECT_EQ(application->DescribeWait(), "nothing");
+    }
+    ns3::Simulator::Destroy();
+    ns3::Config::Reset();
+    return payload;
+}
+
+} // namespace
+
+TEST(VolumeLaws, SpansCarryWhatTheClosedFormsSay)
+{
+    const auto plans = Plans(400, 16);
+    ASSERT_EQ(plans.size(), 400U);
+    size_t counted = 0;
+    for (size_t i = 0; i < plans.size(); i += 16)
+    {
+        const Scenario& scenario = plans[i];
+        const uint64_t expected = Law(scenario).CrossingBytes();
+        EXPECT_EQ(CountOnSpans(scenario, 2), 2 * expected) << TextOf(scenario);
+        counted++;
+    }
+    EXPECT_EQ(counted, 25U);
+}
+
+} // namespace scaleacross::volumes

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TESTS_VOLUME_PLANS_H
+#define SCALEACROSS_TESTS_VOLUME_PLANS_H
+
+#include "core/engine/engine.h"
+#include "core/pipeline/schedule-registry.h"
+#include "core/spec/plan-fields.h"
+#include "core/spec/presets.h"
+#include "core/spec/scenario.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+/// Random plans whose sizes divide by every degree, as volume-laws.h wants.
+namespace scaleacross::volumes
+{
+
+/// A cluster of equal buildings with servers of four.
+inline ClusterSpec
+Buildings(uint32_t count, uint32_t gpus)
+{
+    ClusterSpec cluster;
+    for (uint32_t b = 0; b < count; b++)
+    {
+        BuildingSpec building;
+        building.name = "b" + std::to_string(b);
+        building.gpus = gpus;
+        building.gpusPerNode = 4;
+        building.gpu = GpuPreset("h100");
+        building.fabric.nicDelay = Duration::Nanoseconds(500);
+        building.fabric.leafDelay = Duration::Microseconds(1);
+        for (uint32_t other = 0; other < b; other++)
+        {
+            CrossLinkSpec span;
+            span.a = other;
+            span.b = b;
+            span.latency = Duration::Microseconds(20);
+            span.capacity = GigabitsPerSecond(1600);
+            cluster.crossLinks.push_back(span);
+        }
+        cluster.buildings.push_back(building);
+    }
+    return cluster;
+}
+
+/// Dimensions that divide by every degree below, as the laws want.
+inline ModelSpec
+Model(bool moe)
+{
+    ModelSpec model;
+    model.name = "volumes";
+    model.layers = 16;
+    model.hidden = 384;
+    model.heads = 8;
+    model.kvHeads = 8;
+    model.headDim = 48;
+    model.denseFfn = 512;
+    model.vocabulary = 1024;
+    if (moe)
+    {
+        model.experts = 8;
+        model.topK = 2;
+        model.expertFfn = 256;
+        model.sharedFfn = 256;
+        model.moeEvery = 2;
+    }
+    return model;
+}
+
+inline Scenario
+ScenarioOf(const ClusterSpec& cluster, const ModelSpec& model, const ParallelPlan& plan, uint32_t m)
+{
+    Scenario scenario;
+    scenario.cluster = cluster;
+    JobSpec job;
+    job.model = model;
+    job.plan = plan;
+    job.workload.sequence = 256;
+    job.workload.globalBatch = plan.dp * plan.microbatch * m;
+    scenario.jobs.push_back(job);
+    return scenario;
+}
+
+/// A random plan for `gpus` GPUs; most fit none of the rules of layout or schedule.
+inline Scenario
+Draw(std::mt19937& random)
+{
+    const auto pick = [&random](std::initializer_list<uint32_t> values) {
+        return *(values.begin() + random() % values.size());
+    };
+    const uint32_t buildings = pick({2, 2, 3});
+    ParallelPlan plan;
+    plan.tp = pick({1, 2, 4});
+    plan.cp = pick({1, 1, 2});
+    plan.pp = buildings == 3 ? pick({1, 3}) : pick({1, 2, 4});
+    plan.dp = pick({2, 4, 8}) * (buildings == 3 && random() % 2 == 0 ? 3 : 1);
+    plan.ep = pick({1, 1, 2, 4});
+    plan.crossing = random() % 2 == 0 ? Crossing::Data : Crossing::Pipeline;
+    plan.sharding = static_cast<Sharding>(random() % 5);
+    plan.reshard = random() % 2 == 0;
+    plan.prefetch = pick({0, 1, 2, 2, 3});
+    const auto& names = ScheduleNames();
+    plan.schedule = Schedule(names[random() % names.size()]);
+    plan.chunks = pick({1, 2, 2, 4});
+    plan.microbatch = pick({1, 2});
+    plan.recompute = static_cast<Recompute>(random() % 3);
+    plan.asyncTensor = random() % 4 == 0;
+    if (random() % 3 == 0)
+    {
+        plan.reduce = random() % 2 == 0 ? Reduction::Microbatch : Reduction::Accumulated;
+    }
+    ModelSpec model = Model(plan.ep > 1 || random() % 4 == 0);
+    model.layers = buildings == 3 ? 24 : 16;
+    model.tiedEmbedding = random() % 3 == 0;
+    const auto gpus = static_cast<uint32_t>(plan.Ranks());
+    Scenario scenario = ScenarioOf(Buildings(buildings, std::max(gpus / buildings, 4U)),
+                                   model,
+                                   plan,
+                                   pick({2, 4, 8, 12}));
+    scenario.Job().workload.gradientBytes = pick({2, 4});
+    scenario.network.collective =
+        random() % 2 == 0 ? CollectiveAlgorithm::Ring : CollectiveAlgorithm::Hierarchical;
+    return scenario;
+}
+
+inline std::string
+TextOf(const Scenario& scenario)
+{
+    return CanonicalText(Plan{scenario.Job().plan, scenario.network});
+}
+
+/// Plans that can run, drawn until there are as many.
+inline std::vector<Scenario>
+Plans(size_t count, uint32_t mostGpus)
+{
+    std::mt19937 random(20260522);
+    std::vector<Scenario> plans;
+    for (uint32_t tries = 0; tries < 200000 && plans.size() < count; tries++)
+    {
+        Scenario scenario = Draw(random);
+        if (scenario.cluster.Gpus() <= mostGpus &&
+            std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
+        {
+            plans.push_back(std::move(scenario));
+        }
+    }
+    return plans;
+}
+
+} // namespace scaleacross::volumes
+
+#endif // SCALEACROSS_TESTS_VOLUME_PLANS_H
