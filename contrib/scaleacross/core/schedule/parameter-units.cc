@@ -112,7 +112,7 @@ TiedGradients(const JobSpec& job, const RankLayout& layout)
     {
         return {};
     }
-    const uint32_t shards = DataGroupsOf(layout.DenseDataGroup(), layout).shard.Size();
+    const uint32_t shards = DataGroupsOf(layout.dense, layout).shard.Size();
     const uint64_t held = DivideUp(job.model.EmbeddingParameters(), job.plan.tp);
     return Bytes(DivideUp(held, shards) * job.workload.gradientBytes);
 }
