@@ -103,6 +103,10 @@ TEST(Balance, MicrobatchesFollowTheSpeedOfBuildings)
     scenario.Job().workload.globalBatch = 97;
     EXPECT_EQ(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, LayoutOf(scenario))),
               (std::vector<uint32_t>{65, 32}));
+    // Nor can half a microbatch be given to anybody.
+    scenario.Job().plan.microbatch = 2;
+    EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "batch");
+    scenario.Job().plan.microbatch = 1;
     scenario.Job().plan.apportion = Apportion::Even;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "batch");
 }
@@ -114,6 +118,12 @@ TEST(Balance, RefusesWhatCannotDiffer)
     scenario.Job().plan.sharding = Sharding::Fsdp;
     scenario.Job().plan.reshard = true;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "balance");
+    scenario.Job().plan.sharding = Sharding::Zero2;
+    scenario.Job().plan.reshard = false;
+    EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "balance");
+    scenario.Job().plan.sharding = Sharding::Zero1;
+    EXPECT_TRUE(std::holds_alternative<std::vector<uint32_t>>(
+        MicrobatchesOf(scenario, LayoutOf(scenario))));
 }
 
 TEST(Balance, TheEnginesRunReplicasOfDifferentLengths)

@@ -181,17 +181,21 @@ MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
     const bool even = std::all_of(microbatches.begin(), microbatches.end(), [&](uint32_t m) {
         return m == microbatches.front();
     });
-    if (even && job.workload.globalBatch % samples != 0)
+    const uint64_t divisor = even ? samples : job.plan.microbatch;
+    if (job.workload.globalBatch % divisor != 0)
     {
         return Infeasible{"batch",
                           "global batch " + std::to_string(job.workload.globalBatch) +
-                              " is not divisible by dp x microbatch " + std::to_string(samples)};
+                              " is not divisible by " + (even ? "dp x " : "") + "microbatch " +
+                              std::to_string(divisor)};
     }
-    if (!even && job.plan.reshard && layout.Crosses(DataGroupsOf(layout.dense, layout).shard))
+    const bool everyMicrobatch =
+        job.plan.Reshards() || job.plan.ReductionOf() == Reduction::Microbatch;
+    if (!even && everyMicrobatch && layout.Crosses(DataGroupsOf(layout.dense, layout).shard))
     {
         return Infeasible{"balance",
                           "replicas of different lengths cannot gather and reduce for every "
-                          "microbatch together: reshard with shards across buildings"};
+                          "microbatch together, with shards across buildings"};
     }
     if (auto bad = CheckEach(shape, microbatches))
     {
