@@ -184,7 +184,16 @@ ExpectAgreement(const Scenario& scenario)
     EXPECT_NEAR(analytical.iterationTime.S(),
                 packet.iterationTime.S(),
                 0.02 * packet.iterationTime.S());
-    EXPECT_NEAR(analytical.computeTime.S(), packet.computeTime.S(), 1e-9);
+    // The work is the same; what collectives take from it is their share of the time in which they
+    // are under way and not waited for.
+    double beside = 0;
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        beside += std::abs((analytical.classes[k].busy - packet.classes[k].busy).S()) +
+                  std::abs((analytical.classes[k].exposed - packet.classes[k].exposed).S());
+    }
+    const double share = scenario.cluster.buildings.front().gpu.collectiveShare;
+    EXPECT_NEAR(analytical.computeTime.S(), packet.computeTime.S(), 1e-9 + share * beside);
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
         const double expected = packet.classes[k].busy.S();

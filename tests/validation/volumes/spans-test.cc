@@ -83,14 +83,14 @@ TEST(VolumeLaws, SpansCarryWhatTheClosedFormsSay)
     const auto plans = Plans(400, 16);
     ASSERT_EQ(plans.size(), 400U);
     size_t counted = 0;
-    for (size_t i = 0; i < plans.size(); i += 16)
+    for (size_t i = 0; i < plans.size(); i += 40)
     {
         const Scenario& scenario = plans[i];
         const uint64_t expected = Law(scenario).CrossingBytes();
         EXPECT_EQ(CountOnSpans(scenario, 2), 2 * expected) << TextOf(scenario);
         counted++;
     }
-    EXPECT_EQ(counted, 25U);
+    EXPECT_EQ(counted, 10U);
 }
 
 } // namespace scaleacross::volumes
