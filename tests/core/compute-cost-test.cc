@@ -35,6 +35,16 @@ OnlyMemory()
     return gpu;
 }
 
+/// An H100 whose GEMMs are as fast whatever their size is, so that times are in proportion to work.
+GpuSpec
+Flat()
+{
+    GpuSpec gpu = GpuPreset("h100");
+    gpu.gemm = GemmCurve();
+    gpu.kernelGap = Duration();
+    return gpu;
+}
+
 /// FLOPs or bytes of a duration on the accelerators above.
 double
 Work(Duration time)
@@ -89,11 +99,14 @@ TEST(ComputeCost, GptClosedForm)
     const double model72 = 72 * b * s * l * h * h * (1 + s / (6 * h) + v / (12 * l * h));
     EXPECT_NEAR(ModelFlops(model, workload).Value() / model72, 1, 1e-12);
 
+    // Time as the formula has it: scores kept, so that attention backward is twice forward.
+    auto kept = workload;
+    kept.stack.flashAttention = false;
     ParallelPlan plan;
     plan.microbatch = 3;
     plan.recompute = Recompute::Full;
-    const auto layer = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
-    const auto head = CostOfHead(model, workload, plan, OnlyMatrices());
+    const auto layer = CostOfLayer(model, kept, plan, OnlyMatrices(), 0);
+    const auto head = CostOfHead(model, kept, plan, OnlyMatrices());
     const Duration total = (Total(layer.attention) + Total(layer.mlp)) * 96 + Total(head);
     const double model96 = 96 * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h));
     EXPECT_NEAR(Work(total) / model96, 1, 1e-6); // times are whole picoseconds
@@ -133,7 +146,10 @@ TEST(ComputeCost, PassesOfALlamaLayerByHand)
     const auto cost = CostOfLayer(model, WorkloadOf(8192, 1, true), plan, OnlyMatrices(), 5);
     const double tokens = 8192.0 / 8;
     EXPECT_NEAR(Work(cost.attention.forward), tokens * 1.409286144e9, 1e3);
-    EXPECT_NEAR(Work(cost.attention.inputGradient), tokens * 1.677721600e9, 1e3);
+    // Flash attention makes the scores again: five GEMMs backward for two forward.
+    EXPECT_NEAR(Work(cost.attention.inputGradient),
+                tokens * (1.140850688e9 + 2.5 * 0.268435456e9),
+                1e3);
     EXPECT_NEAR(Work(cost.attention.weightGradient), tokens * 1.140850688e9, 1e3);
     EXPECT_NEAR(Work(cost.mlp.forward), tokens * 5.234491392e9, 1e3);
     EXPECT_EQ(cost.mlp.inputGradient, cost.mlp.forward);
@@ -170,7 +186,7 @@ TEST(ComputeCost, TensorAndContextParallelSplitEvenly)
 {
     const auto& model = ModelPreset("llama3-8b");
     const auto workload = WorkloadOf(8192, 1, true);
-    const GpuSpec& gpu = GpuPreset("h100");
+    const GpuSpec gpu = Flat();
     ParallelPlan whole;
     whole.microbatch = 4;
     ParallelPlan split = whole;
@@ -185,15 +201,10 @@ TEST(ComputeCost, TensorAndContextParallelSplitEvenly)
                 8e-12);
 }
 
-TEST(ComputeCost, ElementWiseBytesByHand)
+/// h = 8, a = 4, g = 2, d = 2, f = 16, V = 32; SwiGLU.
+ModelSpec
+Tiny()
 {
-    // h = 8, a = 4, g = 2, d = 2, f = 16, V = 32; SwiGLU; 1,000 tokens. Bytes per token, BF16:
-    // attention forward  norm 4h + residual 6h + rope 4 (a+g) d = 80 + 48       = 128
-    // attention I        norm 6h + sum 6h + rope 48 = 96 + 48                   = 144
-    // MLP forward        10h + 6f = 80 + 96                                     = 176
-    // MLP I              12h + 10f = 96 + 160                                   = 256
-    // head forward       4h + 2V = 96; I 6h + 4V = 176
-    // embedding forward  4h = 32; W 10h = 80
     ModelSpec model;
     model.layers = 1;
     model.hidden = 8;
@@ -202,44 +213,216 @@ TEST(ComputeCost, ElementWiseBytesByHand)
     model.headDim = 2;
     model.denseFfn = 16;
     model.vocabulary = 32;
+    return model;
+}
+
+/// Bytes of a GEMM of 1,000 tokens: operands and result, and no other GEMM of the three counts
+/// differently, as each reads two of the three matrices and writes the third.
+double
+GemmBytes(double n, double k)
+{
+    return 2 * (1000 * k + n * k + 1000 * n);
+}
+
+TEST(ComputeCost, BytesByHand)
+{
+    // On OnlyMemory() a GEMM costs its bytes as well. 1,000 tokens; bytes per token, BF16:
+    // attention forward  norm 4h + residual 6h + rope 4 (a+g) d = 80 + 48       = 128
+    // attention I        norm 6h + sum 6h + rope 48 = 96 + 48                   = 144
+    // MLP forward        10h + 6f = 80 + 96                                     = 176
+    // MLP I              12h + 10f = 96 + 160                                   = 256
+    // head forward       4h + 2V = 96; I 6h + 4V = 176
+    // embedding forward  4h = 32; W 10h = 80
+    // GEMMs: Q, K and V together 16 x 8, output 8 x 8; gate and up 32 x 8, down 8 x 16; head 32
+    // x 8.
+    ModelSpec model = Tiny();
     const auto workload = WorkloadOf(1000, 1, true);
     const auto gpu = OnlyMemory();
+    const double projections = GemmBytes(16, 8) + GemmBytes(8, 8);
+    const double mlp = GemmBytes(32, 8) + GemmBytes(8, 16);
     const auto cost = CostOfLayer(model, workload, ParallelPlan(), gpu, 0);
-    EXPECT_NEAR(Work(cost.attention.forward), 128e3, 1);
-    EXPECT_NEAR(Work(cost.attention.inputGradient), 144e3, 1);
-    EXPECT_NEAR(Work(cost.mlp.forward), 176e3, 1);
-    EXPECT_NEAR(Work(cost.mlp.inputGradient), 256e3, 1);
-    EXPECT_EQ(cost.attention.weightGradient, Duration());
+    EXPECT_NEAR(Work(cost.attention.forward), 128e3 + projections, 1);
+    EXPECT_NEAR(Work(cost.attention.inputGradient), 144e3 + projections, 1);
+    EXPECT_NEAR(Work(cost.attention.weightGradient), projections, 1);
+    EXPECT_NEAR(Work(cost.mlp.forward), 176e3 + mlp, 1);
+    EXPECT_NEAR(Work(cost.mlp.inputGradient), 256e3 + mlp, 1);
+    EXPECT_NEAR(Work(cost.mlp.weightGradient), mlp, 1);
     // Selective recomputation adds to I the norms' forward, 4h = 32 each, and 6f = 96.
     ParallelPlan selective;
     selective.recompute = Recompute::Selective;
     const auto again = CostOfLayer(model, workload, selective, gpu, 0);
-    EXPECT_NEAR(Work(again.attention.inputGradient), (144 + 32) * 1e3, 1);
-    EXPECT_NEAR(Work(again.mlp.inputGradient), (256 + 32 + 96) * 1e3, 1);
+    EXPECT_NEAR(Work(again.attention.inputGradient), (144 + 32) * 1e3 + projections, 1);
+    EXPECT_NEAR(Work(again.mlp.inputGradient), (256 + 32 + 96) * 1e3 + mlp, 1);
     EXPECT_EQ(again.mlp.forward, cost.mlp.forward);
     const auto head = CostOfHead(model, workload, ParallelPlan(), gpu);
-    EXPECT_NEAR(Work(head.forward), 96e3, 1);
-    EXPECT_NEAR(Work(head.inputGradient), 176e3, 1);
+    EXPECT_NEAR(Work(head.forward), 96e3 + GemmBytes(32, 8), 1);
+    EXPECT_NEAR(Work(head.inputGradient), 176e3 + GemmBytes(32, 8), 1);
     const auto embedding = CostOfEmbedding(model, workload, ParallelPlan(), gpu);
     EXPECT_NEAR(Work(embedding.forward), 32e3, 1);
     EXPECT_EQ(embedding.inputGradient, Duration());
     EXPECT_NEAR(Work(embedding.weightGradient), 80e3, 1);
     // Adam touches 30 bytes per parameter.
-    EXPECT_NEAR(Work(CostOfOptimizer(1000, gpu)), 30e3, 1);
+    EXPECT_NEAR(Work(CostOfOptimizer(1000, workload, gpu)), 30e3, 1);
 
     // As MoE with E = 4, k = 2, f_e = 8, f_s = 16: width 32, permutation 6kh + 2h = 112, routing
-    // 8E = 32: forward 80 + 192 + 112 + 32 = 416, I 96 + 320 + 112 + 32 = 560.
+    // 8E = 32: forward 80 + 192 + 112 + 32 = 416, I 96 + 320 + 112 + 32 = 560. GEMMs: router 4 x 8;
+    // shared as above; four experts with 500 copies each, 16 x 8 and 8 x 8.
     model.experts = 4;
     model.topK = 2;
     model.expertFfn = 8;
     model.sharedFfn = 16;
     model.moeEvery = 1;
+    const double experts = 4 * 2 * (500 * 8 + 16 * 8 + 500 * 16 + 500 * 8 + 8 * 8 + 500 * 8);
+    const double moeGemms = GemmBytes(4, 8) + mlp + experts;
     const auto moe = CostOfLayer(model, workload, ParallelPlan(), gpu, 0);
-    EXPECT_NEAR(Work(moe.mlp.forward), 416e3, 1);
-    EXPECT_NEAR(Work(moe.mlp.inputGradient), 560e3, 1);
+    EXPECT_NEAR(Work(moe.mlp.forward), 416e3 + moeGemms, 1);
+    EXPECT_NEAR(Work(moe.mlp.inputGradient), 560e3 + moeGemms, 1);
     // Selective: 32 and 6 x 32 again, but neither permutation nor routing.
     const auto moeAgain = CostOfLayer(model, workload, selective, gpu, 0);
-    EXPECT_NEAR(Work(moeAgain.mlp.inputGradient), (560 + 32 + 192) * 1e3, 1);
+    EXPECT_NEAR(Work(moeAgain.mlp.inputGradient), (560 + 32 + 192) * 1e3 + moeGemms, 1);
+
+    // An imbalance of 1.5 with ep = 2: two experts here with 750 copies each; of the bytes by the
+    // token, the permutation is 6 x 3 x 8 + 16 = 160 and the routed width 24 of 40.
+    auto unbalanced = workload;
+    unbalanced.expertImbalance = 1.5;
+    ParallelPlan expertParallel;
+    expertParallel.ep = 2;
+    const double two = 2 * 2 * (1500 * 8 + 16 * 8 + 1500 * 16 + 1500 * 8 + 8 * 8 + 1500 * 8);
+    const auto loaded = CostOfLayer(model, unbalanced, expertParallel, gpu, 0);
+    EXPECT_NEAR(Work(loaded.mlp.forward),
+                (80 + 6 * 40 + 160 + 32) * 1e3 + GemmBytes(4, 8) + mlp + two,
+                1);
+    // Without expert parallelism nobody waits for anybody.
+    EXPECT_EQ(CostOfLayer(model, unbalanced, ParallelPlan(), gpu, 0).mlp.forward, moe.mlp.forward);
+}
+
+TEST(ComputeCost, Fp8DoublesLinearLayersOnly)
+{
+    // On a GPU with twice the FLOP/s in FP8: of PassesOfALlamaLayerByHand() the projections and the
+    // MLP take half as long, core attention as long as before; the head does not change.
+    const auto& model = ModelPreset("llama3-405b");
+    ParallelPlan plan;
+    plan.tp = 8;
+    auto gpu = OnlyMatrices();
+    gpu.fp8Peak = FlopRate(4e12);
+    auto workload = WorkloadOf(8192, 1, true);
+    const auto head = CostOfHead(model, workload, plan, gpu);
+    workload.precision = Precision::Fp8;
+    const auto cost = CostOfLayer(model, workload, plan, gpu, 5);
+    EXPECT_NEAR(Work(cost.attention.forward), 1024 * (1.140850688e9 / 2 + 0.268435456e9), 1e3);
+    EXPECT_NEAR(Work(cost.mlp.forward), 1024 * 5.234491392e9 / 2, 1e3);
+    EXPECT_NEAR(Work(cost.mlp.weightGradient), 1024 * 5.234491392e9 / 2, 1e3);
+    EXPECT_EQ(CostOfHead(model, workload, plan, gpu).forward, head.forward);
+
+    // Bytes of Tiny()'s MLP: operands of 1 byte in GEMMs of 32 x 8 and 8 x 16, and 4 bytes for each
+    // element that is cast, tokens and weights forward (1000 x 8, 32 x 8, 1000 x 16, 8 x 16), the
+    // outputs' gradients backward (1000 x 32, 1000 x 8).
+    workload = WorkloadOf(1000, 1, true);
+    const auto plain = CostOfLayer(Tiny(), workload, ParallelPlan(), OnlyMemory(), 0);
+    workload.precision = Precision::Fp8;
+    gpu = OnlyMemory();
+    gpu.fp8Peak = FlopRate(1e30);
+    const auto fp8 = CostOfLayer(Tiny(), workload, ParallelPlan(), gpu, 0);
+    const double cast = 4 * (8000 + 256 + 16000 + 128);
+    const double saved = 8000 + 256 + 16000 + 128;
+    EXPECT_NEAR(Work(fp8.mlp.forward) - Work(plain.mlp.forward), cast - saved, 1);
+    // Input gradients read gradient and weights: 32,000 + 256 and 8,000 + 128 elements.
+    EXPECT_NEAR(Work(fp8.mlp.inputGradient) - Work(plain.mlp.inputGradient),
+                4 * 40000 - (32000 + 256 + 8000 + 128),
+                1);
+}
+
+TEST(ComputeCost, LatentAttentionByHand)
+{
+    // DeepSeek-V3, MFLOP per token: its attention's matrices have 187,107,328 - 2,048 (norms)
+    // elements, 2 FLOPs each; core attention over s / 2 = 2,048 pairs of 128 heads,
+    // 2 x (192 + 128) each.
+    const auto& model = ModelPreset("deepseek-v3");
+    const auto cost =
+        CostOfLayer(model, WorkloadOf(4096, 1, true), ParallelPlan(), OnlyMatrices(), 0);
+    const double matrices = 2 * 187105280.0;
+    const double core = 2048.0 * 128 * 640;
+    EXPECT_NEAR(Work(cost.attention.forward) / 4096, matrices + core, 10);
+    EXPECT_NEAR(Work(cost.attention.inputGradient) / 4096, matrices + 2.5 * core, 10);
+}
+
+TEST(ComputeCost, WindowsCutCoreAttention)
+{
+    // GPT-OSS, s = 8,192: layer 0 sees 128 tokens, layer 1 all. Pairs per token: 128 - 128^2 / 2 /
+    // 8192 = 127 and 4,096; 64 heads of 2 x 128 FLOPs.
+    const auto& model = ModelPreset("gpt-oss-20b");
+    const auto workload = WorkloadOf(8192, 1, true);
+    const auto seen = CostOfLayer(model, workload, ParallelPlan(), OnlyMatrices(), 0);
+    const auto all = CostOfLayer(model, workload, ParallelPlan(), OnlyMatrices(), 1);
+    EXPECT_NEAR(Work(all.attention.forward - seen.attention.forward) / 8192,
+                (4096 - 127) * 64 * 2 * 128.0,
+                10);
+}
+
+TEST(ComputeCost, StacksDiffer)
+{
+    ModelSpec model = Tiny();
+    auto workload = WorkloadOf(1000, 1, true);
+    const auto gpu = OnlyMemory();
+    ParallelPlan plan;
+    plan.tp = 2;
+    const auto fused = CostOfLayer(model, workload, plan, gpu, 0);
+    // Three times the element-wise bytes, 176 / 2 per token, and the same GEMMs.
+    workload.stack.elementwise = 3;
+    const auto eager = CostOfLayer(model, workload, plan, gpu, 0);
+    EXPECT_NEAR(Work(eager.mlp.forward - fused.mlp.forward), 2 * 88e3, 1);
+    // Without sequence parallelism both ranks do norm and residual, 10h = 80, for all tokens.
+    workload.stack = SoftwareStack();
+    workload.stack.sequenceParallel = false;
+    const auto repeated = CostOfLayer(model, workload, plan, gpu, 0);
+    EXPECT_NEAR(Work(repeated.mlp.forward - fused.mlp.forward), 40e3, 1);
+    EXPECT_NEAR(Work(repeated.mlp.inputGradient - fused.mlp.inputGradient), 48e3, 1);
+    // Scores in HBM: 2 heads here, 1000^2 of 2 bytes, read or written 4 times by element-wise
+    // kernels; GEMMs (s, s, d) and (s, d, s) read and write 2 (2 s d + s^2) each; backward twice.
+    workload.stack = SoftwareStack();
+    workload.stack.flashAttention = false;
+    workload.stack.scorePasses = 4;
+    const auto scores = CostOfLayer(model, workload, plan, gpu, 0);
+    const double gemms = 2 * 2 * 2 * (2 * 1000 * 2 + 1e6);
+    EXPECT_NEAR(Work(scores.attention.forward - fused.attention.forward), 2 * 4 * 2e6 + gemms, 1);
+    EXPECT_NEAR(Work(scores.attention.inputGradient - fused.attention.inputGradient),
+                2 * 4 * 2e6 + 2 * gemms,
+                1);
+    // Adding up weight gradients: 6 bytes for each of the 3 x 8 x 8 elements of the MLP here.
+    workload.stack = SoftwareStack();
+    workload.stack.accumulation = 6;
+    const auto added = CostOfLayer(model, workload, plan, gpu, 0);
+    EXPECT_NEAR(Work(added.mlp.weightGradient - fused.mlp.weightGradient), 6 * 192, 1);
+    // The host issues half a layer in 1 ms, which is longer than it takes.
+    workload.stack = SoftwareStack();
+    workload.stack.hostPerLayer = Duration::Microseconds(2000);
+    const auto late = CostOfLayer(model, workload, plan, gpu, 0);
+    EXPECT_EQ(late.mlp.forward, Duration::Microseconds(1000));
+    EXPECT_EQ(late.mlp.inputGradient, fused.mlp.inputGradient);
+}
+
+TEST(ComputeCost, GemmsComeInWaves)
+{
+    // The worked case of GemmCurve: 1,024 x 4,096 x 1,024 on 108 processors with tiles of 128 x 256
+    // and a depth of 64.
+    GemmCurve curve;
+    curve.processors = 108;
+    curve.depth = 64;
+    curve.tiles = {{128, 256, 1}};
+    const double flops = 2.0 * 1024 * 4096 * 1024;
+    EXPECT_EQ(curve.EffectiveFlops(1, 1024, 4096, 1024), 216.0 * 2 * 128 * 256 * 1088);
+    EXPECT_NEAR(flops / curve.EffectiveFlops(1, 1024, 4096, 1024), 0.558, 5e-4);
+    // Large products come near the asymptote: 1,728 tiles are 16 waves to the last one.
+    EXPECT_NEAR(2.0 * 128 * 48 * 256 * 36 * 65536 /
+                    curve.EffectiveFlops(1, 128 * 48, 256 * 36, 65536),
+                65536.0 / 65600,
+                1e-9);
+    // A smaller tile is taken where it is done first: 64 x 64 of 32 rows are 1 wave of either.
+    curve.tiles.push_back({64, 64, 0.5});
+    EXPECT_EQ(curve.EffectiveFlops(1, 64, 64, 1024), 108 * 2.0 * 64 * 64 * 1088 / 0.5);
+    // Grouped products share the waves: 108 tiles of 108 experts are one.
+    EXPECT_EQ(curve.EffectiveFlops(108, 64, 64, 1024), 108 * 2.0 * 64 * 64 * 1088 / 0.5);
+    EXPECT_EQ(GemmCurve().EffectiveFlops(3, 5, 7, 11), 2.0 * 3 * 5 * 7 * 11);
 }
 
 TEST(ComputeCost, ATokenVisitsTopKOfTheExperts)

@@ -344,6 +344,46 @@ TEST(ReadStudy, GpuAsMapWithoutPreset)
                              "cluster: {buildings: {count: 1, gpus: 8, gpu: " + gpu + "}}\n");
     EXPECT_EQ(study.scenario.cluster.buildings[0].gpu.bf16Peak, FlopRate(1e15));
     EXPECT_EQ(study.scenario.cluster.buildings[0].gpu.fp8Peak, FlopRate(0));
+    // Without a curve all GEMMs are as efficient as large ones, and so are FP8 and attention.
+    EXPECT_TRUE(study.scenario.cluster.buildings[0].gpu.gemm == GemmCurve());
+    EXPECT_EQ(study.scenario.cluster.buildings[0].gpu.AttentionEfficiency(), 0.7);
+}
+
+TEST(ReadStudy, CurvesAndStacks)
+{
+    const auto gpu = [](const std::string& text) {
+        return Read("model: llama3-8b\n" + g_workload +
+                    "cluster: {buildings: {count: 1, gpus: 8, gpu: " + text + "}}\n")
+            .scenario.cluster.buildings[0]
+            .gpu;
+    };
+    // A curve in place of the preset's, and a key in place of the curve's.
+    const GpuSpec changed = gpu("{preset: h100, curve: a100, hbm_efficiency: 0.5}");
+    EXPECT_TRUE(changed.gemm == GpuCurveOf("a100").gemm);
+    EXPECT_EQ(changed.gemmEfficiency, GpuCurveOf("a100").gemmEfficiency);
+    EXPECT_EQ(changed.hbmEfficiency, 0.5);
+    // With a curve a description of one's own needs no efficiencies.
+    const GpuSpec own = gpu("{bf16_peak: 1PFLOP/s, hbm_capacity: 96GiB, hbm_reserve: 4GiB, "
+                            "hbm_bandwidth: 4TB/s, nvlink_bandwidth: 450GB/s, "
+                            "nvlink_latency: 1us, nic_rate: 400Gbps, curve: h100}");
+    EXPECT_EQ(own.gemmEfficiency, GpuCurveOf("h100").gemmEfficiency);
+    // A file of one's own, by its path.
+    const std::string file = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/gpus/a100.yaml";
+    EXPECT_TRUE(gpu("{preset: h100, curve: " + file + "}").gemm == GpuCurveOf("a100").gemm);
+    EXPECT_THROW(gpu("{preset: h100, curve: h1oo}"), ConfigError);
+    EXPECT_THROW(gpu("{preset: h100, curve: ./nowhere.yaml}"), ConfigError);
+
+    const auto workload = [](const std::string& text) {
+        return Read("model: llama3-8b\nworkload: {sequence: 8192, global_batch: 64, " + text +
+                    "}\ncluster: {buildings: {count: 1, gpus: 8, gpu: h100}}\n")
+            .scenario.Job()
+            .workload;
+    };
+    EXPECT_EQ(workload("stack: torch-eager").stack.name, "torch-eager");
+    EXPECT_EQ(workload("precision: fp8").precision, Precision::Fp8);
+    EXPECT_EQ(workload("expert_imbalance: 1.25").expertImbalance, 1.25);
+    EXPECT_THROW(workload("stack: torch"), ConfigError);
+    EXPECT_THROW(workload("expert_imbalance: 0.5"), ConfigError);
 }
 
 TEST(ReadStudy, OneJobAsList)

@@ -491,7 +491,7 @@ TEST(TaskGraph, ComputeIsTheSumOfItsParts)
             parameters += ShardOf(unit, LayoutOf(scenario));
         }
         const auto tally = TallyOf(Build(scenario), 0);
-        EXPECT_EQ(tally.compute, expected * 6 + CostOfOptimizer(parameters, gpu));
+        EXPECT_EQ(tally.compute, expected * 6 + CostOfOptimizer(parameters, job.workload, gpu));
     }
 }
 

@@ -71,6 +71,33 @@ Gpus()
 }
 
 std::vector<Row>
+Curves()
+{
+    std::vector<Row> rows;
+    for (const auto& curve : GpuCurves())
+    {
+        rows.push_back({curve.name,
+                        fmt::format("{}", curve.gemmEfficiency),
+                        fmt::format("{}", curve.attentionEfficiency),
+                        fmt::format("{}", curve.hbmEfficiency),
+                        fmt::format("{}", curve.nvlinkEfficiency),
+                        curve.source});
+    }
+    return rows;
+}
+
+std::vector<Row>
+Stacks()
+{
+    std::vector<Row> rows;
+    for (const auto& stack : SoftwareStacks())
+    {
+        rows.push_back({stack.name, stack.help});
+    }
+    return rows;
+}
+
+std::vector<Row>
 Fabrics()
 {
     return {{"leaf-spine, rails: true",
@@ -140,6 +167,8 @@ Listings()
          {"model", "layers", "hidden", "experts", "parameters", "active", "source"},
          Models},
         {"gpus", {"gpu", "BF16 peak", "HBM", "NVLink", "NIC", "source"}, Gpus},
+        {"curves", {"curve", "GEMM", "attention", "HBM", "NVLink", "source"}, Curves},
+        {"stacks", {"stack", "meaning"}, Stacks},
         {"fabrics", {"fabric", "meaning"}, Fabrics},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "values", "meaning"}, Transports},

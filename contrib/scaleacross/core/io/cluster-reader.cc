@@ -3,9 +3,11 @@
 #include "core/io/cluster-reader.h"
 
 #include "core/io/map-reader.h"
+#include "core/io/text-file.h"
 #include "core/spec/presets.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -34,7 +36,11 @@ GpuKeys()
                                                   "nvlink_bandwidth",
                                                   "nvlink_latency",
                                                   "nic_rate",
+                                                  "curve",
                                                   "gemm_efficiency",
+                                                  "fp8_efficiency",
+                                                  "attention_efficiency",
+                                                  "kernel_gap",
                                                   "hbm_efficiency",
                                                   "nvlink_efficiency",
                                                   "collective_share"};
@@ -84,9 +90,32 @@ PresetAt(const YamlNode& node, const std::string& path)
     }
 }
 
-/// A preset's name, or a map of fields that may stand on a preset.
+/// A curve that is built in, or a data file by its path.
+GpuCurve
+CurveAt(const YamlNode& node, const std::string& path, const std::string& folder)
+{
+    const std::string name = ScalarText(node, path);
+    try
+    {
+        if (name.find('/') == std::string::npos && name.find(".yaml") == std::string::npos)
+        {
+            return GpuCurveOf(name);
+        }
+        const std::string file = (std::filesystem::path(folder) / name).string();
+        const std::string text = ReadTextFile(file);
+        CheckText(text, file);
+        return ParseGpuCurve(text, file);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(node.Place() + " " + path +
+                       (error.Where() == "gpu.curve" ? "" : ": " + error.Where()));
+    }
+}
+
+/// A preset's name, or a map of fields that may stand on a preset or a curve.
 GpuSpec
-ReadGpu(const YamlNode& node, const std::string& path)
+ReadGpu(const YamlNode& node, const std::string& path, const std::string& folder)
 {
     if (node.kind != YamlNode::Kind::Map)
     {
@@ -108,13 +137,23 @@ ReadGpu(const YamlNode& node, const std::string& path)
                                            {"hbm_bandwidth", "3350GB/s"},
                                            {"nvlink_bandwidth", "450GB/s"},
                                            {"nvlink_latency", "1.9us"},
-                                           {"nic_rate", "400Gbps"},
-                                           {"gemm_efficiency", "0.7"},
-                                           {"hbm_efficiency", "0.8"},
-                                           {"nvlink_efficiency", "0.6"}})
+                                           {"nic_rate", "400Gbps"}})
         {
             map.Require(key, std::string(key) + ": " + example + ", or start from a preset: h100");
         }
+        if (map.Find("curve") == nullptr)
+        {
+            for (const auto& [key, example] : {std::pair("gemm_efficiency", "0.7"),
+                                               {"hbm_efficiency", "0.8"},
+                                               {"nvlink_efficiency", "0.6"}})
+            {
+                map.Require(key, std::string(key) + ": " + example + ", or take a curve: h100");
+            }
+        }
+    }
+    if (const YamlNode* curve = map.Find("curve"); curve != nullptr)
+    {
+        gpu.Take(CurveAt(*curve, map.PathOf("curve"), folder));
     }
     const auto text = [](const std::string& value) { return value; };
     map.Get("name", gpu.name, text);
@@ -127,6 +166,9 @@ ReadGpu(const YamlNode& node, const std::string& path)
     map.Get("nvlink_latency", gpu.nvlinkLatency, ParseDuration);
     map.Get("nic_rate", gpu.nicRate, ParseBitRate);
     map.Get("gemm_efficiency", gpu.gemmEfficiency, Number(0.001, 1));
+    map.Get("fp8_efficiency", gpu.fp8Efficiency, Number(0, 1));
+    map.Get("attention_efficiency", gpu.attentionEfficiency, Number(0, 1));
+    map.Get("kernel_gap", gpu.kernelGap, ParseDuration);
     map.Get("hbm_efficiency", gpu.hbmEfficiency, Number(0.001, 1));
     map.Get("nvlink_efficiency", gpu.nvlinkEfficiency, Number(0.001, 1));
     map.Get("collective_share", gpu.collectiveShare, Number(0, 0.19));
@@ -154,13 +196,13 @@ ReadFabric(const YamlNode& node, const std::string& path)
 }
 
 BuildingSpec
-ReadBuilding(const MapReader& map)
+ReadBuilding(const MapReader& map, const std::string& folder)
 {
     BuildingSpec building;
     map.GetRequired("gpus", building.gpus, Whole(1, 1U << 22), "gpus: 8192");
     map.Get("gpus_per_node", building.gpusPerNode, Whole(1, 1024));
     const YamlNode& gpu = map.Require("gpu", "gpu: h100");
-    building.gpu = ReadGpu(gpu, map.PathOf("gpu"));
+    building.gpu = ReadGpu(gpu, map.PathOf("gpu"), folder);
     if (const YamlNode* rate = map.Find("nic_rate"); rate != nullptr)
     {
         if (gpu.Find("nic_rate") != nullptr)
@@ -182,7 +224,7 @@ ReadBuilding(const MapReader& map)
 
 /// A list of buildings, or one map with a count for equal ones.
 std::vector<BuildingSpec>
-ReadBuildings(const YamlNode& node, const std::string& path)
+ReadBuildings(const YamlNode& node, const std::string& path, const std::string& folder)
 {
     const auto text = [](const std::string& value) { return value; };
     std::vector<BuildingSpec> buildings;
@@ -195,7 +237,7 @@ ReadBuildings(const YamlNode& node, const std::string& path)
         map.GetRequired("count", count, Whole(1, kMostBuildings), "count: 2");
         std::string name = "building";
         map.Get("name", name, text);
-        buildings.assign(count, ReadBuilding(map));
+        buildings.assign(count, ReadBuilding(map, folder));
         for (uint32_t i = 0; i < count; i++)
         {
             buildings[i].name = name + std::to_string(i + 1);
@@ -216,7 +258,7 @@ ReadBuildings(const YamlNode& node, const std::string& path)
     for (size_t i = 0; i < node.children.size(); i++)
     {
         const MapReader map(node.children[i], path + "." + std::to_string(i), BuildingKeys());
-        buildings.push_back(ReadBuilding(map));
+        buildings.push_back(ReadBuilding(map, folder));
         buildings.back().name = "building" + std::to_string(i + 1);
         map.Get("name", buildings.back().name, text);
     }
@@ -510,13 +552,13 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
 } // namespace
 
 ClusterSpec
-ReadCluster(const YamlNode& node)
+ReadCluster(const YamlNode& node, const std::string& folder)
 {
     const MapReader map(node, "cluster", {"buildings", "hubs", "cross", "links"});
     ClusterSpec cluster;
     const YamlNode& buildings =
         map.Require("buildings", "buildings: {count: 2, gpus: 8192, gpu: h100}");
-    cluster.buildings = ReadBuildings(buildings, map.PathOf("buildings"));
+    cluster.buildings = ReadBuildings(buildings, map.PathOf("buildings"), folder);
     if (const YamlNode* hubs = map.Find("hubs"); hubs != nullptr)
     {
         cluster.hubs = ReadHubs(*hubs, map.PathOf("hubs"));

@@ -12,9 +12,9 @@
 namespace scaleacross
 {
 
-/// Reads the key `cluster` of a study. Throws ConfigError with the place; what only
-/// ClusterSpec::Validate() knows is left to it.
-ClusterSpec ReadCluster(const YamlNode& node);
+/// Reads the key `cluster` of a study, paths in it relative to `folder`. Throws ConfigError with
+/// the place; what only ClusterSpec::Validate() knows is left to it.
+ClusterSpec ReadCluster(const YamlNode& node, const std::string& folder);
 
 /// The keys that a study may have for a building, its accelerator, its fabric, and a span.
 const std::vector<std::string>& BuildingKeys();

@@ -36,7 +36,8 @@ ReadWorkload(const YamlNode& node, const std::string& path)
                          "gradients",
                          "causal_attention",
                          "precision",
-                         "expert_imbalance"});
+                         "expert_imbalance",
+                         "stack"});
     WorkloadSpec workload;
     map.GetRequired("sequence", workload.sequence, Whole(1, 1U << 24), "sequence: 8192");
     map.GetRequired("global_batch", workload.globalBatch, Whole(1, 1U << 24), "global_batch: 2048");
@@ -46,6 +47,7 @@ ReadWorkload(const YamlNode& node, const std::string& path)
     map.Get("causal_attention", workload.causalAttention, ParseBool);
     map.Get("precision", workload.precision, ParsePrecision);
     map.Get("expert_imbalance", workload.expertImbalance, Number(1, 16384));
+    map.Get("stack", workload.stack, SoftwareStackOf);
     return workload;
 }
 
@@ -305,7 +307,8 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         scenario.Job().collective.emplace();
     }
     scenario.cluster =
-        ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"));
+        ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"),
+                    file.parent_path().string());
     if (const YamlNode* node = map.Find("network"); node != nullptr)
     {
         Plan plan;

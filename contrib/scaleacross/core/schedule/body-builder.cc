@@ -111,6 +111,7 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
                          CollectiveTable& table,
                          std::vector<Program>& bodies)
     : m_model(scenario.Job().model),
+      m_workload(scenario.Job().workload),
       m_plan(scenario.Job().plan),
       m_split(std::move(split)),
       m_gpus(std::move(gpus)),
@@ -242,7 +243,7 @@ BodyBuilder::OptimizerBody(uint32_t gpu, uint64_t parameters)
     if (isNew)
     {
         m_bodies.emplace_back();
-        AppendCompute(CostOfOptimizer(parameters, m_gpus[gpu]), m_bodies.back());
+        AppendCompute(CostOfOptimizer(parameters, m_workload, m_gpus[gpu]), m_bodies.back());
     }
     return entry->second;
 }

@@ -169,6 +169,7 @@ class BodyBuilder
     }
 
     ModelSpec m_model;
+    WorkloadSpec m_workload;
     ParallelPlan m_plan;
     std::vector<StageLayers> m_split;
     std::vector<std::vector<ParameterUnit>> m_units; //!< by virtual stage

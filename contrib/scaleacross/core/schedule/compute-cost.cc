@@ -2,204 +2,368 @@
 
 #include "core/schedule/compute-cost.h"
 
+#include "core/schedule/kernel-cost.h"
+
+#include <algorithm>
+
 namespace scaleacross
 {
 
 namespace
 {
 
-/// FLOPs and HBM bytes of one pass of a part of a layer, per sequence before any split.
-struct Work
+/// Seconds of one part of a layer on one GPU for one microbatch.
+struct PassTime
 {
-    double flops{0};
-    double bytes{0};
-
-    Work operator+(const Work& o) const
-    {
-        return {flops + o.flops, bytes + o.bytes};
-    }
-
-    Work operator*(double k) const
-    {
-        return {flops * k, bytes * k};
-    }
+    double forward{0};
+    double inputGradient{0};
+    double weightGradient{0};
 };
-
-struct PassWork
-{
-    Work forward;
-    Work inputGradient;
-    Work weightGradient;
-};
-
-/// One microbatch on one GPU: b sequences split by tp and by cp (zig-zag, hence evenly).
-Duration
-TimeOf(const Work& work, const ParallelPlan& plan, const GpuSpec& gpu)
-{
-    const double share = static_cast<double>(plan.microbatch) / plan.tp / plan.cp;
-    const double matrix = work.flops * share / (gpu.bf16Peak.Value() * gpu.gemmEfficiency);
-    const double memory = work.bytes * share * 8.0 / (gpu.hbmBandwidth.Value() * gpu.hbmEfficiency);
-    return Duration::Seconds(matrix + memory);
-}
 
 ComputeCost
-CostOf(const PassWork& work, const ParallelPlan& plan, const GpuSpec& gpu)
+CostOf(const PassTime& time)
 {
-    return {TimeOf(work.forward, plan, gpu),
-            TimeOf(work.inputGradient, plan, gpu),
-            TimeOf(work.weightGradient, plan, gpu)};
+    return {Duration::Seconds(time.forward),
+            Duration::Seconds(time.inputGradient),
+            Duration::Seconds(time.weightGradient)};
 }
 
-/// Projections and core attention, forward, per sequence of s tokens.
-struct AttentionFlops
+/**
+ * The kernels of one part of the model, added up pass by pass.
+ *
+ * Element-wise kernels are given in bytes of HBM traffic; BF16 is 2 bytes an element.
+ */
+class PartCost
 {
-    double projections;
-    double core;
+  public:
+    PartCost(const WorkloadSpec& workload, const ParallelPlan& plan, const GpuSpec& gpu)
+        : m_kernels(gpu, workload.stack),
+          m_workload(workload),
+          m_stack(workload.stack),
+          m_tokens(static_cast<double>(workload.sequence) * plan.microbatch / plan.cp),
+          m_tp(plan.tp),
+          m_cp(plan.cp),
+          m_sequences(plan.microbatch)
+    {
+    }
+
+    /// Tokens of a microbatch that a tensor-parallel group works on: s b / cp.
+    double Tokens() const
+    {
+        return m_tokens;
+    }
+
+    /// Of these, what a rank works on outside of attention and MLP.
+    double OwnTokens() const
+    {
+        return m_stack.sequenceParallel ? m_tokens / m_tp : m_tokens;
+    }
+
+    double Tp() const
+    {
+        return m_tp;
+    }
+
+    /**
+     * `count` linear layers of k inputs and n outputs for m tokens each, in the workload's
+     * precision: one GEMM forward and one for each gradient.
+     *
+     * With FP8 what a GEMM reads is cast before: 2 bytes read, the element and its transpose (for
+     * the weight gradient) written, 4 bytes in all, for tokens and weights forward and for the
+     * gradient of the output backward.
+     */
+    void AddLinear(double m, double n, double k, double count = 1)
+    {
+        AddMatrices(m, n, k, count, m_workload.precision);
+        if (m_workload.precision == Precision::Fp8)
+        {
+            AddElementwise(count * 4 * (m * k + n * k), 2, count * 4 * m * n, 1);
+        }
+    }
+
+    /// The same in BF16 whatever the precision is: router and output head.
+    void AddLinearBf16(double m, double n, double k)
+    {
+        AddMatrices(m, n, k, 1, Precision::Bf16);
+    }
+
+    void AddElementwise(double forward,
+                        double forwardKernels,
+                        double backward,
+                        double backwardKernels)
+    {
+        m_time.forward += m_kernels.Elementwise(forward, forwardKernels);
+        m_time.inputGradient += m_kernels.Elementwise(backward, backwardKernels);
+    }
+
+    void AddToWeightGradient(double bytes)
+    {
+        m_time.weightGradient += m_kernels.Elementwise(bytes, 1);
+    }
+
+    /// RMSNorm reads x and writes y, 4 h per token; backward it reads x and dy and writes dx, 6 h.
+    void AddNorm(double width)
+    {
+        AddElementwise(OwnTokens() * 4 * width, 1, OwnTokens() * 6 * width, 1);
+    }
+
+    /// Forward the residual's sum, backward the sum of two gradients: two reads, one write, 6 h.
+    void AddResidual(double width)
+    {
+        AddElementwise(OwnTokens() * 6 * width, 1, OwnTokens() * 6 * width, 1);
+    }
+
+    /// What an element-wise kernel does forward is done again backward.
+    void Repeat(double bytes, double kernels)
+    {
+        m_time.inputGradient += m_kernels.Elementwise(bytes, kernels);
+    }
+
+    /**
+     * Core attention of `heads` heads on this rank.
+     *
+     * Flash: Q K^T and scores x V forward; backward scores again and two GEMMs for each of the two,
+     * 2.5 times as much. It has no weights, so all of it is input gradient. Otherwise batched GEMMs
+     * over the whole square, twice as much backward, with the scores between them in HBM.
+     */
+    void AddCore(const ModelSpec& model, uint32_t layer, double heads)
+    {
+        const double d = model.headDim;
+        const double v = model.ValueDim();
+        if (m_stack.flashAttention)
+        {
+            const double pairs = model.AttentionPairs(m_workload.sequence, layer) *
+                                 (m_workload.causalAttention ? 1 : 2);
+            const double flops = m_sequences * pairs / m_cp * heads * 2 * (d + v);
+            m_time.forward += m_kernels.FlashAttention(flops);
+            m_time.inputGradient += m_kernels.FlashAttention(2.5 * flops);
+            return;
+        }
+        const double s = m_workload.sequence;
+        const double count = m_sequences * heads;
+        const auto gemm = [&](double m, double n, double k) {
+            return m_kernels.Gemm(count, m, n, k, Precision::Bf16);
+        };
+        m_time.forward += gemm(s / m_cp, s, d) + gemm(s / m_cp, v, s);
+        m_time.inputGradient += gemm(s / m_cp, d, s) + gemm(s, d, s / m_cp) + gemm(s / m_cp, s, v) +
+                                gemm(s, v, s / m_cp);
+        const double passes = 2 * m_stack.scorePasses * count * s * s / m_cp;
+        AddElementwise(passes, 2, passes, 2);
+    }
+
+    /// Half of a layer: never faster than the host issues it; all again in a full recomputation.
+    PassTime HalfLayer(Recompute recompute) const
+    {
+        PassTime time = m_time;
+        time.forward = std::max(time.forward, m_stack.hostPerLayer.S() / 2);
+        if (recompute == Recompute::Full)
+        {
+            time.inputGradient += time.forward;
+        }
+        return time;
+    }
+
+    const PassTime& Time() const
+    {
+        return m_time;
+    }
+
+  private:
+    void AddMatrices(double m, double n, double k, double count, Precision precision)
+    {
+        m_time.forward += m_kernels.Gemm(count, m, n, k, precision);
+        m_time.inputGradient += m_kernels.Gemm(count, m, k, n, precision);
+        m_time.weightGradient += m_kernels.Gemm(count, n, k, m, precision);
+        m_time.weightGradient += m_kernels.Elementwise(m_stack.accumulation * count * n * k, 1);
+    }
+
+    KernelCost m_kernels;
+    const WorkloadSpec& m_workload;
+    const SoftwareStack& m_stack;
+    double m_tokens;
+    double m_tp;
+    double m_cp;
+    double m_sequences;
+    PassTime m_time;
 };
 
-AttentionFlops
-FlopsOfAttention(const ModelSpec& model, const WorkloadSpec& workload, uint32_t layer)
+void
+AddProjections(const ModelSpec& model, PartCost& part)
+{
+    const double h = model.hidden;
+    const double t = part.Tp();
+    const double m = part.Tokens();
+    const double ad = static_cast<double>(model.heads) * model.headDim / t;
+    const double av = static_cast<double>(model.heads) * model.ValueDim() / t;
+    if (model.IsLatent())
+    {
+        // The projections down to the latent vectors are not split by tp; each rank does its
+        // tokens.
+        const double q = model.queryRank;
+        const double c = model.kvRank;
+        const double nope = model.headDim - model.ropeDim;
+        if (q > 0)
+        {
+            part.AddLinear(m / t, q, h);
+            part.AddNorm(q);
+            part.AddLinear(m, ad, q);
+        }
+        else
+        {
+            part.AddLinear(m, ad, h);
+        }
+        part.AddLinear(m / t, c + model.ropeDim, h);
+        part.AddNorm(c);
+        part.AddLinear(m, model.heads * (nope + model.ValueDim()) / t, c);
+    }
+    else
+    {
+        part.AddLinear(m, ad + 2.0 * model.kvHeads * model.headDim / t, h);
+    }
+    part.AddLinear(m, h, av);
+}
+
+PassTime
+TimeOfAttention(const ModelSpec& model,
+                const WorkloadSpec& workload,
+                const ParallelPlan& plan,
+                const GpuSpec& gpu,
+                uint32_t layer)
+{
+    PartCost part(workload, plan, gpu);
+    part.AddNorm(model.hidden);
+    AddProjections(model, part);
+    // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token, or 4 (a
+    // + 1) r where the heads share the key's rotary part. Norms of heads: as other norms.
+    const double rotary = model.IsLatent()
+                              ? (model.heads + 1.0) * model.ropeDim
+                              : static_cast<double>(model.heads + model.kvHeads) * model.headDim;
+    const double own = part.Tokens() / part.Tp();
+    part.AddElementwise(own * 4 * rotary, 1, own * 4 * rotary, 1);
+    if (model.queryKeyNorm)
+    {
+        part.AddElementwise(own * 4 * rotary, 1, own * 6 * rotary, 1);
+    }
+    part.AddCore(model, layer, model.heads / part.Tp());
+    part.AddResidual(model.hidden);
+    if (plan.recompute == Recompute::Selective)
+    {
+        part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
+    }
+    return part.HalfLayer(plan.recompute);
+}
+
+/// Bytes of the activation function per token and element of width: SwiGLU reads gate and up and
+/// writes their product, 6; backward it reads these two and the gradient and writes two, 10. GELU:
+/// 4 and 6.
+double
+ActivationForward(const ModelSpec& model)
+{
+    return model.gatedMlp ? 6 : 4;
+}
+
+void
+AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCost& part)
+{
+    if (width == 0)
+    {
+        return;
+    }
+    const double h = model.hidden;
+    const double split = width / part.Tp();
+    part.AddLinear(tokens, (model.gatedMlp ? 2 : 1) * split, h, count);
+    part.AddLinear(tokens, h, split, count);
+    const double elements = count * tokens * split;
+    part.AddElementwise(elements * ActivationForward(model),
+                        1,
+                        elements * (model.gatedMlp ? 10 : 6),
+                        1);
+}
+
+/// Router, permutation and the experts of this rank.
+void
+AddExperts(const ModelSpec& model,
+           const WorkloadSpec& workload,
+           const ParallelPlan& plan,
+           PartCost& part)
+{
+    const double own = part.Tokens() / part.Tp();
+    const double load = plan.ep > 1 ? workload.expertImbalance : 1;
+    const double k = model.topK * load;
+    part.AddLinearBf16(own, model.experts, model.hidden);
+    // Routing probabilities over E experts in FP32, read and written: 8 E.
+    part.AddElementwise(own * 8 * model.experts, 1, own * 8 * model.experts, 1);
+    // The permutation into expert order reads and writes k copies of a token, 4 k h; the weighted
+    // sum of what comes back reads k and writes one, 2 k h + 2 h; backward moves the same.
+    const double permuted = own * model.hidden * (6 * k + 2);
+    part.AddElementwise(permuted, 2, permuted, 2);
+    // Each of the E / ep experts here works on an equal part of the copies that came.
+    const double experts = static_cast<double>(model.experts) / plan.ep;
+    AddMlp(model, part.Tokens() * k / experts, static_cast<double>(model.expertFfn), experts, part);
+}
+
+PassTime
+TimeOfMlp(const ModelSpec& model,
+          const WorkloadSpec& workload,
+          const ParallelPlan& plan,
+          const GpuSpec& gpu,
+          uint32_t layer)
+{
+    PartCost part(workload, plan, gpu);
+    part.AddNorm(model.hidden);
+    double width = static_cast<double>(model.denseFfn);
+    if (model.IsMoeLayer(layer))
+    {
+        const double load = plan.ep > 1 ? workload.expertImbalance : 1;
+        AddExperts(model, workload, plan, part);
+        AddMlp(model, part.Tokens(), static_cast<double>(model.sharedFfn), 1, part);
+        width = model.topK * load * static_cast<double>(model.expertFfn) +
+                static_cast<double>(model.sharedFfn);
+    }
+    else
+    {
+        AddMlp(model, part.Tokens(), width, 1, part);
+    }
+    part.AddResidual(model.hidden);
+    if (plan.recompute == Recompute::Selective)
+    {
+        // The norm's output and the activation function's again, neither permutation nor routing.
+        part.Repeat(part.OwnTokens() * 4 * model.hidden, 1);
+        part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
+    }
+    return part.HalfLayer(plan.recompute);
+}
+
+/// Forward FLOPs of a layer per sequence, for MFU. GEMMs by their matrices' elements.
+double
+FlopsOfLayer(const ModelSpec& model, const WorkloadSpec& workload, uint32_t layer)
 {
     const double s = workload.sequence;
     const double h = model.hidden;
     const double a = model.heads;
-    const double ad = a * model.headDim;
-    const double gd = static_cast<double>(model.kvHeads) * model.headDim;
-    AttentionFlops flops;
+    double matrices = 0;
     if (model.IsLatent())
     {
         const double q = model.queryRank;
         const double c = model.kvRank;
-        const double nope = model.headDim - model.ropeDim;
-        const double query = q > 0 ? h * q + q * ad : h * ad;
-        const double keyValue = h * (c + model.ropeDim) + c * a * (nope + model.ValueDim());
-        flops.projections = s * 2 * (query + keyValue + a * model.ValueDim() * h);
+        const double ad = a * model.headDim;
+        matrices += q > 0 ? h * q + q * ad : h * ad;
+        matrices += h * (c + model.ropeDim);
+        matrices += c * a * (model.headDim - model.ropeDim + model.ValueDim());
+        matrices += a * model.ValueDim() * h;
     }
     else
     {
-        // Per token: Q 2 h (ad), K and V 4 h (gd), output 2 (ad) h.
-        flops.projections = s * (2 * h * ad + 4 * h * gd + 2 * ad * h);
+        matrices += 2 * h * (a + model.kvHeads) * model.headDim;
     }
-    // Q K^T and scores x V: 2 d and 2 d_v for each pair of tokens and head, without causal kernels
-    // for the pairs above the diagonal as well.
-    flops.core = model.AttentionPairs(workload.sequence, layer) * 2 * a *
-                 (model.headDim + model.ValueDim()) * (workload.causalAttention ? 1 : 2);
-    return flops;
-}
-
-/// MLP or MoE, forward, per sequence. A token visits k of the routed experts and all shared ones.
-double
-FlopsOfMlp(const ModelSpec& model, const WorkloadSpec& workload, uint32_t layer)
-{
-    const double s = workload.sequence;
-    const double h = model.hidden;
-    const double matrices = model.gatedMlp ? 6 : 4; // 2 h f for each of three or two matrices
-    if (!model.IsMoeLayer(layer))
-    {
-        return s * matrices * h * static_cast<double>(model.denseFfn);
-    }
-    const double width = static_cast<double>(model.topK) * static_cast<double>(model.expertFfn) +
-                         static_cast<double>(model.sharedFfn);
-    return s * (matrices * h * width + 2 * h * model.experts); // the last term is the router
-}
-
-double
-FlopsOfHead(const ModelSpec& model, const WorkloadSpec& workload)
-{
-    return 2.0 * workload.sequence * model.hidden * static_cast<double>(model.vocabulary);
-}
-
-/*
- * Element-wise kernels, in bytes of HBM traffic per sequence; BF16 is 2 bytes an element. Flash
- * attention keeps its softmax on the chip. Biases and dropout are left out: current models have
- * neither. The weight gradient is a GEMM that accumulates in its epilogue and adds no pass.
- */
-
-/// RMSNorm, forward: reads x and writes y, 4 h per token.
-Work
-NormForward(const ModelSpec& model, const WorkloadSpec& workload)
-{
-    return {0, 4.0 * workload.sequence * model.hidden};
-}
-
-/// RMSNorm, backward, reads x and dy and writes dx: 6 h. Residual sum, forward, and sum of the two
-/// gradients, backward: two reads and a write, 6 h.
-PassWork
-NormAndResidual(const ModelSpec& model, const WorkloadSpec& workload)
-{
-    const double elements = static_cast<double>(workload.sequence) * model.hidden;
-    return {NormForward(model, workload) + Work{0, 6 * elements}, {0, (6 + 6) * elements}, {}};
-}
-
-/*
- * Recomputation is counted in the input gradient. Selective: the norms' outputs and the activation
- * function's again; that flash attention makes its scores again is part of its gradient anyway. (A
- * split backward needs both for its weight gradient only; the sum of the two passes is the same.)
- */
-
-PassWork
-WorkOfAttention(const ModelSpec& model,
-                const WorkloadSpec& workload,
-                Recompute recompute,
-                uint32_t layer)
-{
-    const AttentionFlops flops = FlopsOfAttention(model, workload, layer);
-    // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token.
-    const double rope = 4.0 * workload.sequence * (model.heads + model.kvHeads) * model.headDim;
-    const PassWork common = NormAndResidual(model, workload);
-    PassWork work;
-    work.forward = common.forward + Work{flops.projections + flops.core, rope};
-    // A GEMM's two gradients cost one forward each. Core attention has no weights, so both of its
-    // gradients (of two GEMMs, two each) are input gradients.
-    work.inputGradient = common.inputGradient + Work{flops.projections + 2 * flops.core, rope};
-    work.weightGradient = Work{flops.projections, 0};
-    if (recompute == Recompute::Selective)
-    {
-        work.inputGradient = work.inputGradient + NormForward(model, workload);
-    }
-    else if (recompute == Recompute::Full)
-    {
-        work.inputGradient = work.inputGradient + work.forward;
-    }
-    return work;
-}
-
-PassWork
-WorkOfMlp(const ModelSpec& model, const WorkloadSpec& workload, Recompute recompute, uint32_t layer)
-{
-    const double s = workload.sequence;
-    const double flops = FlopsOfMlp(model, workload, layer);
-    const bool moe = model.IsMoeLayer(layer);
-    const double k = moe ? model.topK : 0;
-    const double width =
-        moe ? k * static_cast<double>(model.expertFfn) + static_cast<double>(model.sharedFfn)
-            : static_cast<double>(model.denseFfn);
-    // SwiGLU forward reads gate and up and writes their product: 6 f per token; backward reads
-    // these two and the gradient and writes two: 10 f. GELU: 4 f and 6 f.
-    const double activation = s * width * (model.gatedMlp ? 6 : 4);
-    const double activationGradient = s * width * (model.gatedMlp ? 10 : 6);
-    // MoE: the permutation into expert order reads and writes k copies of a token, 4 k h; the
-    // weighted sum of what comes back reads k and writes one, 2 k h + 2 h; backward moves the same.
-    const double permutation = moe ? s * model.hidden * (6 * k + 2) : 0;
-    // Routing probabilities over E experts in FP32, read and written: 8 E.
-    const double routing = moe ? s * 8 * model.experts : 0;
-
-    const PassWork common = NormAndResidual(model, workload);
-    PassWork work;
-    work.forward = common.forward + Work{flops, activation + permutation + routing};
-    work.inputGradient =
-        common.inputGradient + Work{flops, activationGradient + permutation + routing};
-    work.weightGradient = Work{flops, 0};
-    if (recompute == Recompute::Selective)
-    {
-        work.inputGradient =
-            work.inputGradient + NormForward(model, workload) + Work{0, activation};
-    }
-    else if (recompute == Recompute::Full)
-    {
-        work.inputGradient = work.inputGradient + work.forward;
-    }
-    return work;
+    // A token visits k of the routed experts and all shared ones.
+    matrices += (model.gatedMlp ? 3 : 2) * h * static_cast<double>(model.MlpWidthOf(layer));
+    matrices += model.IsMoeLayer(layer) ? h * model.experts : 0;
+    // Q K^T and scores x V: 2 d and 2 d_v for each pair of tokens and head; uncounted causality
+    // doubles the pairs.
+    const double core = model.AttentionPairs(workload.sequence, layer) * 2 * a *
+                        (model.headDim + model.ValueDim()) * (workload.causalAttention ? 1 : 2);
+    return 2 * s * matrices + core;
 }
 
 } // namespace
@@ -211,8 +375,8 @@ CostOfLayer(const ModelSpec& model,
             const GpuSpec& gpu,
             uint32_t layer)
 {
-    return {CostOf(WorkOfAttention(model, workload, plan.recompute, layer), plan, gpu),
-            CostOf(WorkOfMlp(model, workload, plan.recompute, layer), plan, gpu)};
+    return {CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
+            CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
 }
 
 ComputeCost
@@ -221,13 +385,12 @@ CostOfEmbedding(const ModelSpec& model,
                 const ParallelPlan& plan,
                 const GpuSpec& gpu)
 {
-    const double elements = static_cast<double>(workload.sequence) * model.hidden;
-    PassWork work;
+    PartCost part(workload, plan, gpu);
     // Gather rows: read and write, 4 h per token.
-    work.forward = Work{0, 4 * elements};
+    part.AddElementwise(part.OwnTokens() * 4 * model.hidden, 1, 0, 0);
     // Scatter-add into the FP32 gradient: read dy, read and write the row, 2 h + 8 h per token.
-    work.weightGradient = Work{0, 10 * elements};
-    return CostOf(work, plan, gpu);
+    part.AddToWeightGradient(part.OwnTokens() * 10 * model.hidden);
+    return CostOf(part.Time());
 }
 
 ComputeCost
@@ -236,36 +399,29 @@ CostOfHead(const ModelSpec& model,
            const ParallelPlan& plan,
            const GpuSpec& gpu)
 {
-    const double s = workload.sequence;
-    const double flops = FlopsOfHead(model, workload);
-    const double h = s * model.hidden;
-    const double logits = s * static_cast<double>(model.vocabulary);
-    PassWork work;
-    // Final norm 4 h; the loss reads the logits, 2 V per token.
-    work.forward = Work{flops, 4 * h + 2 * logits};
-    // The loss's gradient reads and overwrites the logits, 4 V; the norm's moves 6 h.
-    work.inputGradient = Work{flops, 6 * h + 4 * logits};
-    work.weightGradient = Work{flops, 0};
-    return CostOf(work, plan, gpu);
+    PartCost part(workload, plan, gpu);
+    const double words = static_cast<double>(model.vocabulary) / part.Tp();
+    part.AddNorm(model.hidden);
+    part.AddLinearBf16(part.Tokens(), words, model.hidden);
+    // The loss reads the logits, 2 V per token; its gradient reads and overwrites them, 4 V.
+    part.AddElementwise(part.Tokens() * 2 * words, 1, part.Tokens() * 4 * words, 1);
+    return CostOf(part.Time());
 }
 
 Duration
-CostOfOptimizer(uint64_t parameters, const GpuSpec& gpu)
+CostOfOptimizer(uint64_t parameters, const WorkloadSpec& workload, const GpuSpec& gpu)
 {
-    // Adam, per parameter: read the FP32 gradient (4), read and write master weight and two moments
-    // (12 + 12), write the BF16 weight (2).
-    const double bytes = 30.0 * static_cast<double>(parameters);
-    return Duration::Seconds(bytes * 8.0 / (gpu.hbmBandwidth.Value() * gpu.hbmEfficiency));
+    const double bytes = workload.stack.optimizerBytes * static_cast<double>(parameters);
+    return Duration::Seconds(KernelCost(gpu, workload.stack).Stream(bytes));
 }
 
 Flops
 ModelFlops(const ModelSpec& model, const WorkloadSpec& workload)
 {
-    double forward = FlopsOfHead(model, workload);
+    double forward = 2.0 * workload.sequence * model.hidden * static_cast<double>(model.vocabulary);
     for (uint32_t layer = 0; layer < model.layers; layer++)
     {
-        const AttentionFlops attention = FlopsOfAttention(model, workload, layer);
-        forward += attention.projections + attention.core + FlopsOfMlp(model, workload, layer);
+        forward += FlopsOfLayer(model, workload, layer);
     }
     return Flops(3.0 * workload.globalBatch * forward);
 }

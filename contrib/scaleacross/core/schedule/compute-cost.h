@@ -29,9 +29,15 @@ struct LayerCost
 };
 
 /**
- * T = GEMM and attention FLOPs / (peak x gemmEfficiency) + element-wise bytes / (HBM x
- * hbmEfficiency), all split by tp and cp. Sources and the exact terms stand in the .cc beside each
- * line.
+ * The sum of a layer's kernels (core/schedule/kernel-cost.h), which follow each other on one GPU:
+ * GEMMs by their size after the split by tp and cp, core attention, element-wise kernels. What the
+ * software makes of them is the workload's stack. Recomputation is counted in the input gradient.
+ *
+ * Selective: the norms' outputs and the activation function's again; that flash attention makes its
+ * scores again is part of its gradient anyway. (A split backward needs both for its weight gradient
+ * only; the sum of the two passes is the same.)
+ *
+ * The exact terms stand in the .cc beside each line. Worked case: doc/compute.md.
  */
 LayerCost CostOfLayer(const ModelSpec& model,
                       const WorkloadSpec& workload,
@@ -51,7 +57,7 @@ ComputeCost CostOfHead(const ModelSpec& model,
                        const GpuSpec& gpu);
 
 /// Adam over `parameters` held (sharded) by this GPU: bytes touched over HBM bandwidth.
-Duration CostOfOptimizer(uint64_t parameters, const GpuSpec& gpu);
+Duration CostOfOptimizer(uint64_t parameters, const WorkloadSpec& workload, const GpuSpec& gpu);
 
 /**
  * Model FLOPs of one iteration, forward and backward (3 x forward), without recomputation, causal

@@ -143,22 +143,35 @@ MlpWidth(const JobSpec& job, uint32_t layer)
                : static_cast<double>(model.denseFfn);
 }
 
+/// Ranks of a tensor-parallel group that keep the same norm inputs and outputs, each for all
+/// tokens: what they keep counts as often per token of a rank.
+double
+Repeated(const JobSpec& job)
+{
+    return job.workload.stack.sequenceParallel ? 1 : job.plan.tp;
+}
+
 /**
  * Bytes that a layer's attention saves per token of a rank, BF16, flash attention: input of the
  * norm 2h, its output 2h, Q K V 2(a d + g d + g d_v), attention output 2 a d_v, log-sum-exp 4a
- * (FP32). MLA also saves the latent vectors before and after their norms, 2 x 2(q + c), and the
- * keys' rotary part, 2r.
+ * (FP32), or the scores where attention is not flash. Without sequence parallelism the norm's are
+ * kept tp times. MLA also saves the latent vectors before and after their norms, 2 x 2(q + c), and
+ * the keys' rotary part, 2r.
  */
 double
-SavedByAttention(const ModelSpec& model)
+SavedByAttention(const JobSpec& job)
 {
-    const double h = model.hidden;
+    const ModelSpec& model = job.model;
+    const SoftwareStack& stack = job.workload.stack;
+    const double h = model.hidden * Repeated(job);
     const double a = model.heads;
     const double g = model.kvHeads;
     const double d = model.headDim;
     const double v = model.ValueDim();
     const double latent = 4.0 * (model.queryRank + model.kvRank) + 2.0 * model.ropeDim;
-    return 4 * h + 2 * (a * d + g * d + g * v) + 2 * a * v + 4 * a + latent;
+    // Scores and softmax at 2 bytes and dropout's mask at 1, 5 a s in 2205.05198.
+    const double scores = stack.flashAttention ? 4 * a : 5 * a * job.workload.sequence;
+    return 4 * h + 2 * (a * d + g * d + g * v) + 2 * a * v + scores + latent;
 }
 
 /**
@@ -176,10 +189,10 @@ double
 SavedPerToken(const JobSpec& job, uint32_t layer)
 {
     const ModelSpec& model = job.model;
-    const double h = model.hidden;
+    const double h = model.hidden * Repeated(job);
     const double width = MlpWidth(job, layer);
-    const double copies = DispatchedCopies(job, layer) * h;
-    double saved = SavedByAttention(model) + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * copies;
+    const double copies = DispatchedCopies(job, layer) * model.hidden;
+    double saved = SavedByAttention(job) + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * copies;
     if (job.workload.precision == Precision::Fp8)
     {
         saved -= 2 * h + static_cast<double>(model.heads) * model.ValueDim() + width + copies;
@@ -199,7 +212,7 @@ CheapPerToken(const JobSpec& job, uint32_t layer)
 {
     const ModelSpec& model = job.model;
     const double bytes = job.workload.precision == Precision::Fp8 ? 1 : 2;
-    return bytes * (2.0 * model.hidden + MlpWidth(job, layer)) +
+    return bytes * (2.0 * model.hidden * Repeated(job) + MlpWidth(job, layer)) +
            2.0 * (model.queryRank + model.kvRank);
 }
 
@@ -220,15 +233,15 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
         case Recompute::Selective:
             kept += SavedPerToken(job, layer) - CheapPerToken(job, layer);
             break;
-        case Recompute::Full: // the layer's input, sequence-sharded
-            kept += 2.0 * model.hidden;
+        case Recompute::Full: // the layer's input
+            kept += 2.0 * model.hidden * Repeated(job);
             break;
         }
     }
     if (layers.head)
     {
         // Final norm's input and output, and the logits in BF16, which become their gradient.
-        kept += 4.0 * model.hidden + 2.0 * static_cast<double>(model.vocabulary);
+        kept += 4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary);
     }
     return kept;
 }

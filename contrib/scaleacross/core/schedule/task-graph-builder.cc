@@ -23,12 +23,16 @@ SameGpu(const GpuSpec& a, const GpuSpec& b)
     // Only what a program's durations depend on; links are the engines' concern.
     const auto values = [](const GpuSpec& g) {
         return std::make_tuple(g.bf16Peak.Value(),
+                               g.fp8Peak.Value(),
                                g.hbmBandwidth.Value(),
                                g.gemmEfficiency,
+                               g.Fp8Efficiency(),
+                               g.AttentionEfficiency(),
                                g.hbmEfficiency,
+                               g.kernelGap.Ps(),
                                g.collectiveShare);
     };
-    return values(a) == values(b);
+    return values(a) == values(b) && a.gemm == b.gemm;
 }
 
 bool

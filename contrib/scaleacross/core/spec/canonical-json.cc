@@ -170,6 +170,18 @@ Write(Writer& out, const WorkloadSpec& workload)
     out.Flag("causal_attention", workload.causalAttention);
     out.Text("precision", ToString(workload.precision));
     out.Number("expert_imbalance", workload.expertImbalance);
+    const SoftwareStack& stack = workload.stack;
+    out.Key("stack");
+    out.Open('{');
+    out.Number("elementwise", stack.elementwise);
+    out.Flag("flash_attention", stack.flashAttention);
+    out.Number("score_passes", stack.scorePasses);
+    out.Flag("sequence_parallel", stack.sequenceParallel);
+    out.Flag("overlaps_tensor_reduction", stack.overlapsTensorReduction);
+    out.Number("accumulation", stack.accumulation);
+    out.Number("optimizer_bytes", stack.optimizerBytes);
+    out.Time("host_per_layer", stack.hostPerLayer);
+    out.Close('}');
     out.Close('}');
 }
 
@@ -199,6 +211,25 @@ Write(Writer& out, const GpuSpec& gpu)
     out.Time("nvlink_latency", gpu.nvlinkLatency);
     out.Number("nic_rate", gpu.nicRate.Value());
     out.Number("gemm_efficiency", gpu.gemmEfficiency);
+    out.Number("fp8_efficiency", gpu.Fp8Efficiency());
+    out.Number("attention_efficiency", gpu.AttentionEfficiency());
+    out.Time("kernel_gap", gpu.kernelGap);
+    out.Key("gemm");
+    out.Open('{');
+    out.Count("processors", gpu.gemm.processors);
+    out.Number("depth", gpu.gemm.depth);
+    out.Key("tiles");
+    out.Open('[');
+    for (const auto& tile : gpu.gemm.tiles)
+    {
+        out.Open('{');
+        out.Count("rows", tile.rows);
+        out.Count("columns", tile.columns);
+        out.Number("efficiency", tile.efficiency);
+        out.Close('}');
+    }
+    out.Close(']');
+    out.Close('}');
     out.Number("hbm_efficiency", gpu.hbmEfficiency);
     out.Number("nvlink_efficiency", gpu.nvlinkEfficiency);
     out.Number("collective_share", gpu.collectiveShare);

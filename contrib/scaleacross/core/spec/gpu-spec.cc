@@ -35,6 +35,18 @@ GpuSpec::UsableHbm() const
 }
 
 void
+GpuSpec::Take(const GpuCurve& curve)
+{
+    gemmEfficiency = curve.gemmEfficiency;
+    fp8Efficiency = curve.fp8Efficiency;
+    attentionEfficiency = curve.attentionEfficiency;
+    hbmEfficiency = curve.hbmEfficiency;
+    nvlinkEfficiency = curve.nvlinkEfficiency;
+    kernelGap = curve.kernelGap;
+    gemm = curve.gemm;
+}
+
+void
 GpuSpec::Validate() const
 {
     const FlopRate mostFlops(1e18);
@@ -69,6 +81,15 @@ GpuSpec::Validate() const
     }
     CheckRate("gpu.nic_rate", nicRate);
     CheckEfficiency("gpu.gemm_efficiency", gemmEfficiency);
+    CheckRange("gpu.fp8_efficiency", fp8Efficiency, 0, 1);
+    CheckRange("gpu.attention_efficiency", attentionEfficiency, 0, 1);
+    if (kernelGap < Duration() || kernelGap > Duration::Microseconds(1000))
+    {
+        throw ConfigError("gpu.kernel_gap",
+                          ToString(kernelGap) + " is out of range",
+                          "0s to 1ms",
+                          "");
+    }
     CheckEfficiency("gpu.hbm_efficiency", hbmEfficiency);
     CheckEfficiency("gpu.nvlink_efficiency", nvlinkEfficiency);
     CheckRange("gpu.collective_share", collectiveShare, 0.0, 0.19);

@@ -4,6 +4,7 @@
 #define SCALEACROSS_GPU_SPEC_H
 
 #include "core/base/units.h"
+#include "core/spec/gpu-curve.h"
 
 #include <string>
 
@@ -23,11 +24,30 @@ struct GpuSpec
     Duration nvlinkLatency;   //!< one message inside the node, end to end
     BitRate nicRate;          //!< the one NIC of this GPU
     double gemmEfficiency{0}; //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
-    double hbmEfficiency{0};  //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
+    /// The same of the FP8 peak and of flash attention (of the BF16 peak); 0: gemmEfficiency.
+    double fp8Efficiency{0};
+    double attentionEfficiency{0};
+    double hbmEfficiency{0}; //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
     double nvlinkEfficiency{0}; //!< achieved fraction of nvlinkBandwidth by collectives, (0, 1]
     /// Fraction of its SMs that each collective under way takes from computing, [0, 0.19]; at most
     /// 0.19, so that one on each of five streams leaves some.
     double collectiveShare{0};
+
+    Duration kernelGap; //!< from the end of a kernel to the beginning of the next
+    GemmCurve gemm;     //!< GEMMs by size; empty: all as large ones
+
+    /// Takes efficiencies, kernel gap and GEMM curve from a data file.
+    void Take(const GpuCurve& curve);
+
+    double Fp8Efficiency() const
+    {
+        return fp8Efficiency > 0 ? fp8Efficiency : gemmEfficiency;
+    }
+
+    double AttentionEfficiency() const
+    {
+        return attentionEfficiency > 0 ? attentionEfficiency : gemmEfficiency;
+    }
 
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.
     Bytes UsableHbm() const;

@@ -147,7 +147,7 @@ constexpr double kCollectiveSms = 20;
 
 /// What all presets share, with why:
 GpuSpec
-CommonGpu(const std::string& name)
+CommonGpu(const std::string& name, const std::string& curve)
 {
     GpuSpec gpu;
     gpu.name = name;
@@ -156,22 +156,14 @@ CommonGpu(const std::string& name)
     gpu.hbmReserve = Bytes(6ULL << 30);
     // The latency of one NVLink step that NCCL's tuning table assumes (ring, LL128). P.
     gpu.nvlinkLatency = Duration::Nanoseconds(1900);
-    // 0.70 of peak is a published setting for large GEMMs on A100 (P); taken over for the others
-    // (I).
-    gpu.gemmEfficiency = 0.70;
-    // Streaming kernels reach 0.85 to 0.92 of the vendor's figure; norms and activations with their
-    // short rows less. I.
-    gpu.hbmEfficiency = 0.80;
-    // Published utilisation of NVLink by collectives is 0.45 to 0.67 (P, A100); a value within it
-    // (I).
-    gpu.nvlinkEfficiency = 0.60;
+    gpu.Take(GpuCurveOf(curve));
     return gpu;
 }
 
 Preset<GpuSpec>
 A100()
 {
-    GpuSpec gpu = CommonGpu("a100-80g");
+    GpuSpec gpu = CommonGpu("a100-80g", "a100");
     gpu.bf16Peak = FlopRate(312e12);
     gpu.fp8Peak = FlopRate(0);
     gpu.hbmCapacity = Bytes(Mebibytes(81920));
@@ -179,16 +171,15 @@ A100()
     gpu.nvlinkBandwidth = BitRate(GigabytesPerSecond(300));
     gpu.nicRate = GigabitsPerSecond(200);
     gpu.collectiveShare = kCollectiveSms / 108;
-    return {
-        gpu,
-        "NVIDIA A100 80GB SXM data sheet (P); memory as nvidia-smi reports it, 81,920 MiB (S); "
-        "GEMM 0.70 of peak published (P); HBM 0.80, NVLink 0.60 and 6 GiB reserve inferred (I)"};
+    return {gpu,
+            "NVIDIA A100 80GB SXM data sheet (P); memory as nvidia-smi reports it, 81,920 MiB (S); "
+            "kernels by the curve a100; 6 GiB reserve inferred (I)"};
 }
 
 Preset<GpuSpec>
 H100()
 {
-    GpuSpec gpu = CommonGpu("h100");
+    GpuSpec gpu = CommonGpu("h100", "h100");
     gpu.bf16Peak = FlopRate(989e12);
     gpu.fp8Peak = FlopRate(1979e12);
     // "80 GB" on the data sheet is neither 80e9 B nor 80 GiB: the driver shows 81,559 MiB.
@@ -200,7 +191,7 @@ H100()
     return {
         gpu,
         "NVIDIA H100 SXM data sheet, dense (P); memory as nvidia-smi reports it, 81,559 MiB (S); "
-        "GEMM 0.70 (published for A100), HBM 0.80, NVLink 0.60 and 6 GiB reserve inferred (I)"};
+        "kernels by the curve h100; 6 GiB reserve inferred (I)"};
 }
 
 Preset<GpuSpec>
@@ -212,13 +203,13 @@ H200()
     gpu.hbmBandwidth = BitRate(GigabytesPerSecond(4800));
     return {gpu,
             "NVIDIA H200 data sheet (P); memory as nvidia-smi reports it, 143,771 MiB (S); "
-            "efficiencies and reserve as h100 (I)"};
+            "kernels by the curve h100, reserve as h100 (I)"};
 }
 
 Preset<GpuSpec>
 B200()
 {
-    GpuSpec gpu = CommonGpu("b200");
+    GpuSpec gpu = CommonGpu("b200", "b200");
     gpu.bf16Peak = FlopRate(2250e12);
     gpu.fp8Peak = FlopRate(4500e12);
     gpu.hbmCapacity = Bytes(Mebibytes(183359));
@@ -229,13 +220,14 @@ B200()
     return {
         gpu,
         "NVIDIA DGX B200 data sheet, dense (P); memory as nvidia-smi reports it, 183,359 MiB (S); "
-        "NIC 400 Gb/s, of the 400 or 800 it is sold with (I); efficiencies as h100 (I)"};
+        "NIC 400 Gb/s, of the 400 or 800 it is sold with (I); kernels by the curve b200, reserve "
+        "as h100 (I)"};
 }
 
 Preset<GpuSpec>
 Gb200()
 {
-    GpuSpec gpu = CommonGpu("gb200");
+    GpuSpec gpu = CommonGpu("gb200", "b200");
     gpu.bf16Peak = FlopRate(2500e12);
     gpu.fp8Peak = FlopRate(5000e12);
     gpu.hbmCapacity = Bytes(Mebibytes(189471));
@@ -245,7 +237,8 @@ Gb200()
     gpu.collectiveShare = kCollectiveSms / 152;
     return {gpu,
             "NVIDIA GB200 NVL72 data sheet per GPU, dense (P); memory as nvidia-smi reports it, "
-            "189,471 MiB (S); NIC 400 Gb/s, of 400 or 800 (I); efficiencies as h100 (I)"};
+            "189,471 MiB (S); NIC 400 Gb/s, of 400 or 800 (I); kernels by the curve b200, reserve "
+            "as h100 (I)"};
 }
 
 template <class T>

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_WORKLOAD_SPEC_H
 #define SCALEACROSS_WORKLOAD_SPEC_H
 
+#include "core/spec/software-stack.h"
+
 #include <cstdint>
 #include <string>
 
@@ -46,6 +48,7 @@ struct WorkloadSpec
      * unbalanced between ranks, and it counts as 1.
      */
     double expertImbalance{1};
+    SoftwareStack stack; //!< what the software makes of a layer
 
     /// Throws ConfigError (where = "workload.<field>").
     void Validate() const;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_GPU_CURVE_H
+#define SCALEACROSS_GPU_CURVE_H
+
+#include "core/base/units.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// A part of a GEMM's result that one processor computes at a time.
+struct GemmTile
+{
+    uint32_t rows{0};
+    uint32_t columns{0};
+    double efficiency{0}; //!< of the asymptote, (0, 1]: small tiles load more for each FLOP
+};
+
+bool operator==(const GemmTile& a, const GemmTile& b);
+
+/**
+ * How the efficiency of GEMMs depends on their size.
+ *
+ * A result of m x n is cut into tiles, which the processors compute in waves; of the tiles given,
+ * the one that is done first is taken. With the inner dimension k,
+ *
+ *     T = waves x processors x 2 rows columns (k + depth) / (peak x asymptote x tile efficiency),
+ *     waves = ceil(ceil(m / rows) ceil(n / columns) / processors).
+ *
+ * `depth` is what a tile costs before its first and after its last multiplication, in steps of k.
+ * Without tiles every GEMM runs at the asymptote.
+ *
+ * Left out: split-k and stream-k kernels, L2 misses, clocks that depend on the load.
+ *
+ * Worked case: 108 processors, one tile of 128 x 256, depth 64, 1,024 x 4,096 x 1,024: 128 tiles
+ * are 2 waves of 108, 216 x 2 x 128 x 256 x 1,088 = 15.4 GFLOP in place of 8.59: 0.558 of the
+ * asymptote.
+ */
+struct GemmCurve
+{
+    uint32_t processors{0};
+    double depth{0};
+    std::vector<GemmTile> tiles;
+
+    /// FLOPs in the place of 2 m n k that run at the asymptote in the same time, for `count` equal
+    /// products that one kernel computes (a grouped or batched GEMM).
+    double EffectiveFlops(double count, double m, double n, double k) const;
+};
+
+bool operator==(const GemmCurve& a, const GemmCurve& b);
+
+/**
+ * What the kernels of one generation of GPUs achieve, read from a data file.
+ *
+ * A file has lines `key: value`, all keys once: name, source, gemm_efficiency (asymptote of GEMMs
+ * over the matrix peak), fp8_efficiency (the same over the FP8 peak; 0 without FP8),
+ * attention_efficiency (flash attention over the BF16 peak), hbm_efficiency, nvlink_efficiency,
+ * kernel_gap (from the end of a kernel to the beginning of the next), processors, gemm_depth and
+ * tiles (`256x128 1, 128x64 0.8`). `#` begins a comment.
+ */
+struct GpuCurve
+{
+    std::string name;
+    std::string source;
+    double gemmEfficiency{0};
+    double fp8Efficiency{0};
+    double attentionEfficiency{0};
+    double hbmEfficiency{0};
+    double nvlinkEfficiency{0};
+    Duration kernelGap;
+    GemmCurve gemm;
+};
+
+/// Reads a data file's text. Throws ConfigError (where = "file:line key").
+GpuCurve ParseGpuCurve(const std::string& text, const std::string& file);
+
+/// The files that are built in, by name.
+const std::vector<GpuCurve>& GpuCurves();
+
+/// Throws ConfigError that lists the known names and suggests the nearest.
+const GpuCurve& GpuCurveOf(const std::string& name);
+
+/// Name and text of a data file (generated from data/gpus at build time).
+struct DataFile
+{
+    const char* name;
+    const char* text;
+};
+
+const std::vector<DataFile>& GpuCurveFiles();
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_GPU_CURVE_H

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/software-stack.h"
+
+#include "core/base/text.h"
+
+#include <tuple>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Megatron-LM of 2021 (SC21, and what vTrain measured): FP16, dropout.
+SoftwareStack
+Megatron2021()
+{
+    SoftwareStack stack;
+    stack.name = "megatron-2021";
+    stack.help = "Megatron-LM of 2021: attention scores in HBM, dropout, no sequence parallelism";
+    // Bias, dropout and residual read two, write one and a mask of a byte: 7h in place of 6h; with
+    // the norm's 4h, 11 for 10.
+    stack.elementwise = 1.1;
+    stack.flashAttention = false;
+    stack.scorePasses = 8;
+    stack.sequenceParallel = false;
+    stack.overlapsTensorReduction = false;
+    // Read gradient and sum, write the sum, FP16.
+    stack.accumulation = 6;
+    // Gradient to FP32 (2 + 4), unscale (8), norm (4), clip (8), Adam (28), weights to FP16 (6).
+    stack.optimizerBytes = 60;
+    stack.hostPerLayer = Duration::Microseconds(3500);
+    return stack;
+}
+
+/// A year later, without sequence parallelism still (2205.05198's baseline).
+SoftwareStack
+Megatron2022()
+{
+    SoftwareStack stack = Megatron2021();
+    stack.name = "megatron-2022";
+    stack.help = "as megatron-2021, with weight gradients beside tensor-parallel reductions";
+    stack.overlapsTensorReduction = true;
+    return stack;
+}
+
+SoftwareStack
+MegatronCore()
+{
+    SoftwareStack stack;
+    stack.name = "megatron-core";
+    stack.help = "Megatron Core with Transformer Engine: fused kernels, flash attention";
+    return stack;
+}
+
+SoftwareStack
+TorchCompile()
+{
+    SoftwareStack stack;
+    stack.name = "torch-compile";
+    stack.help = "PyTorch modules, compiled layer by layer";
+    return stack;
+}
+
+SoftwareStack
+TorchEager()
+{
+    SoftwareStack stack;
+    stack.name = "torch-eager";
+    stack.help = "PyTorch modules, one kernel per operation";
+    stack.elementwise = 5;
+    return stack;
+}
+
+} // namespace
+
+bool
+operator==(const SoftwareStack& a, const SoftwareStack& b)
+{
+    const auto fields = [](const SoftwareStack& s) {
+        return std::tie(s.name,
+                        s.elementwise,
+                        s.flashAttention,
+                        s.scorePasses,
+                        s.sequenceParallel,
+                        s.overlapsTensorReduction,
+                        s.accumulation,
+                        s.optimizerBytes,
+                        s.hostPerLayer);
+    };
+    return fields(a) == fields(b);
+}
+
+const std::vector<SoftwareStack>&
+SoftwareStacks()
+{
+    static const std::vector<SoftwareStack> stacks = {SoftwareStack(),
+                                                      MegatronCore(),
+                                                      Megatron2021(),
+                                                      TorchCompile(),
+                                                      TorchEager()};
+    return stacks;
+}
+
+const SoftwareStack&
+SoftwareStackOf(const std::string& name)
+{
+    std::vector<std::string> names;
+    for (const auto& stack : SoftwareStacks())
+    {
+        if (stack.name == name)
+        {
+            return stack;
+        }
+        names.push_back(stack.name);
+    }
+    const std::string nearest = Nearest(name, names);
+    throw ValueError(Quoted(name) + " is not known",
+                     AnyOf(names),
+                     nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+} // namespace scaleacross

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_SOFTWARE_STACK_H
+#define SCALEACROSS_SOFTWARE_STACK_H
+
+#include "core/base/units.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * What the training software makes of a layer, where it differs from a perfectly fused one.
+ *
+ * The defaults are that perfect one: a chain of element-wise operations is one kernel that reads
+ * its inputs and writes its outputs once, attention is flash attention, weight gradients are added
+ * up by the GEMM that makes them, and the host is always ahead of the GPU.
+ */
+struct SoftwareStack
+{
+    std::string name{"fused"};
+    std::string help{"every chain of element-wise operations is one kernel; nothing is lost"};
+
+    /// HBM traffic of element-wise kernels over that of fused ones, from 1.
+    double elementwise{1};
+
+    /// Core attention in one kernel that keeps its scores on the chip and skips what causality
+    /// hides. Otherwise two batched GEMMs over all of s^2 with the 16-bit scores in HBM,
+    bool flashAttention{true};
+    /// which element-wise kernels read or write this often on their way, in either direction.
+    double scorePasses{0};
+
+    /// Norms, residuals and dropout on a share of the sequence. Otherwise every tensor-parallel
+    /// rank does all of them (and keeps all of their inputs); the messages are as long, an
+    /// all-reduce being a reduce-scatter and an all-gather.
+    bool sequenceParallel{true};
+
+    /// The backward pass goes on beside the reduction of an input gradient over the tensor-parallel
+    /// ranks, with the weight gradient of the same layer.
+    bool overlapsTensorReduction{true};
+
+    /// Bytes per parameter and microbatch of kernels that add a weight gradient to the sum.
+    double accumulation{0};
+    /// Bytes per parameter that an optimizer step touches. Adam, fused: read the FP32 gradient (4),
+    /// read and write master weight and two moments (12 + 12), write the BF16 weight (2).
+    double optimizerBytes{30};
+
+    /// What the host needs to issue a layer's forward: its time is never below that. (Backward is
+    /// issued by compiled code, which is faster.)
+    Duration hostPerLayer;
+};
+
+bool operator==(const SoftwareStack& a, const SoftwareStack& b);
+
+const std::vector<SoftwareStack>& SoftwareStacks();
+
+/// Throws ValueError that lists the known names and suggests the nearest.
+const SoftwareStack& SoftwareStackOf(const std::string& name);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_SOFTWARE_STACK_H
