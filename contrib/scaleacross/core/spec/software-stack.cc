@@ -23,14 +23,14 @@ Megatron2021()
     // the norm's 4h, 11 for 10.
     stack.elementwise = 1.1;
     stack.flashAttention = false;
-    stack.scorePasses = 8;
+    stack.scorePasses = 6.2;
     stack.sequenceParallel = false;
     stack.overlapsTensorReduction = false;
     // Read gradient and sum, write the sum, FP16.
     stack.accumulation = 6;
     // Gradient to FP32 (2 + 4), unscale (8), norm (4), clip (8), Adam (28), weights to FP16 (6).
     stack.optimizerBytes = 60;
-    stack.hostPerLayer = Duration::Microseconds(3500);
+    stack.hostPerLayer = Duration::Microseconds(2820);
     return stack;
 }
 
@@ -98,6 +98,7 @@ SoftwareStacks()
     static const std::vector<SoftwareStack> stacks = {SoftwareStack(),
                                                       MegatronCore(),
                                                       Megatron2021(),
+                                                      Megatron2022(),
                                                       TorchCompile(),
                                                       TorchEager()};
     return stacks;
