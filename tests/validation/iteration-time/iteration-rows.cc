@@ -72,6 +72,8 @@ GpuOf(const Fields& fields)
     gpu.name = "h100-500w";
     gpu.hbmCapacity = Bytes(96ULL << 30);
     gpu.hbmBandwidth = BytesPerSecond(2.4e12);
+    // Fitted on the compiled 8B row of 8 GPUs: what the power limit leaves of the SXM's peak.
+    gpu.gemmEfficiency = 0.38;
     return gpu;
 }
 
@@ -95,9 +97,17 @@ RowOf(const Fields& fields)
     job.plan.dp = Count(fields, "dp");
     job.plan.chunks = Count(fields, "chunks");
     job.plan.schedule = job.plan.chunks > 1 ? "interleaved" : "1f1b";
+    // Megatron numbers ranks with the pipeline outermost.
+    job.plan.crossing = Crossing::Pipeline;
     job.plan.microbatch = Count(fields, "microbatch");
     job.plan.sharding = fields.at("sharding") == "ddp" ? Sharding::Ddp : Sharding::Fsdp;
     job.plan.reshard = fields.at("sharding") == "fsdp-reshard";
+    if (fields.at("data_parallel") == "after")
+    {
+        // All gradients are one unit, which is reduced after the last backward.
+        job.plan.bucket = Bytes(1ULL << 44);
+    }
+    job.plan.asyncTensor = fields.at("async_tensor") == "yes";
     const std::string& recompute = fields.at("recompute");
     job.plan.recompute = recompute == "full"        ? Recompute::Full
                          : recompute == "selective" ? Recompute::Selective

@@ -68,7 +68,9 @@ LayerProgram::LayerProgram(const JobSpec& job,
                            CollectiveTable& table)
     : m_shared(job.model.sharedFfn > 0),
       m_inSteps(job.plan.asyncTensor && job.plan.tp > 1),
-      m_tensor(job.plan.tp)
+      m_tensor(job.plan.tp),
+      m_besideScatter(job.workload.stack.overlapsTensorReduction),
+      m_gathersInput(job.workload.stack.sequenceParallel)
 {
     const ModelSpec& model = job.model;
     const ParallelPlan& plan = job.plan;
@@ -125,6 +127,26 @@ LayerProgram::Block(uint32_t collective, Stream stream, Program& program) const
     Await(collective, stream, program);
 }
 
+/// The gather of a half's input for the weight gradient of its first GEMM; without sequence
+/// parallelism every rank has kept all of it.
+void
+LayerProgram::PostInput(Program& program) const
+{
+    if (m_gathersInput)
+    {
+        Post(m_gather, Stream::Tensor, program);
+    }
+}
+
+void
+LayerProgram::AwaitInput(Program& program) const
+{
+    if (m_gathersInput)
+    {
+        Await(m_gather, Stream::Tensor, program);
+    }
+}
+
 /// The gather of S before a GEMM.
 void
 LayerProgram::GatherThenCompute(Duration compute, bool inSteps, Program& program) const
@@ -175,6 +197,12 @@ void
 LayerProgram::ScatterBeside(Duration weights, Program& program) const
 {
     Post(m_scatter, Stream::Tensor, program);
+    if (!m_besideScatter)
+    {
+        Await(m_scatter, Stream::Tensor, program);
+        AppendCompute(weights, program);
+        return;
+    }
     AppendCompute(weights, program);
     Await(m_scatter, Stream::Tensor, program);
 }
@@ -196,11 +224,11 @@ LayerProgram::AttentionBackward(const HalfTime& time, bool gatherKeys, Program& 
     {
         Block(m_keyGather, Stream::Context, program);
     }
-    Post(m_gather, Stream::Tensor, program);
+    PostInput(program);
     AppendCompute(time.rest, program);
     Block(m_keyScatter, Stream::Context, program);
     AppendCompute(time.column, program);
-    Await(m_gather, Stream::Tensor, program);
+    AwaitInput(program);
     ScatterBeside(time.columnWeights, program);
 }
 
@@ -216,9 +244,9 @@ void
 LayerProgram::MlpBackward(const HalfTime& time, Program& program) const
 {
     GatherThenCompute(time.row, m_inSteps, program);
-    Post(m_gather, Stream::Tensor, program);
+    PostInput(program);
     AppendCompute(time.rest + time.column, program);
-    Await(m_gather, Stream::Tensor, program);
+    AwaitInput(program);
     ScatterBeside(time.columnWeights, program);
 }
 
@@ -259,9 +287,9 @@ LayerProgram::MoeBackward(const HalfTime& shared, Duration routed, Program& prog
     Post(m_combine, Stream::Expert, program);
     if (m_shared)
     {
-        Post(m_gather, Stream::Tensor, program);
+        PostInput(program);
         AppendCompute(shared.column, program);
-        Await(m_gather, Stream::Tensor, program);
+        AwaitInput(program);
         ScatterBeside(shared.columnWeights, program);
     }
     Await(m_combine, Stream::Expert, program);
@@ -291,9 +319,9 @@ LayerProgram::HeadForward(Duration compute, Program& program) const
 void
 LayerProgram::HeadBackward(Duration input, Duration weights, Program& program) const
 {
-    Post(m_gather, Stream::Tensor, program);
+    PostInput(program);
     AppendCompute(input, program);
-    Await(m_gather, Stream::Tensor, program);
+    AwaitInput(program);
     ScatterBeside(weights, program);
 }
 

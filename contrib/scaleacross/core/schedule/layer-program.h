@@ -111,6 +111,8 @@ class LayerProgram
   private:
     void Post(uint32_t collective, Stream stream, Program& program) const;
     void Await(uint32_t collective, Stream stream, Program& program) const;
+    void PostInput(Program& program) const;
+    void AwaitInput(Program& program) const;
     void Block(uint32_t collective, Stream stream, Program& program) const;
     void GatherThenCompute(Duration compute, bool inSteps, Program& program) const;
     void ComputeThenScatter(Duration compute, bool inSteps, Program& program) const;
@@ -118,8 +120,10 @@ class LayerProgram
 
     bool m_shared; //!< shared experts beside dispatched ones
     bool m_inSteps;
-    uint32_t m_tensor; //!< tp
-    uint32_t m_step;   //!< of a gather or scatter in steps
+    uint32_t m_tensor;    //!< tp
+    bool m_besideScatter; //!< SoftwareStack::overlapsTensorReduction
+    bool m_gathersInput;  //!< SoftwareStack::sequenceParallel
+    uint32_t m_step;      //!< of a gather or scatter in steps
     uint32_t m_gather;
     uint32_t m_scatter;
     uint32_t m_keyGather;
