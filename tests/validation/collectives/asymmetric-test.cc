@@ -125,7 +125,7 @@ TEST(AsymmetricLarge, RingAllGather)
     const double ring = 3583 * MessageSeconds(kLarge / 4 / 3584);
     const double latency = 2046 * LeafLatency(400e9) + 1023 * LeafLatency(200e9) +
                            511 * LeafLatency(100e9) + 2 * CrossLatency(400e9) + CrossLatency(200e9);
-    const double nvlink = 3 * (1.9e-6 + kLarge / 4 / (450e9 * 0.6));
+    const double nvlink = 3 * (1.9e-6 + kLarge / 4 / (450e9 * 0.82));
     const double expected = ring + latency + nvlink;
     EXPECT_NEAR(
         LargeSeconds(CollectiveOp::AllGather, CollectiveGroup::All, CollectiveAlgorithm::Ring),
@@ -136,7 +136,7 @@ TEST(AsymmetricLarge, RingAllGather)
 TEST(AsymmetricLarge, HierarchicalAllReduce)
 {
     // Four GPUs on S, 512 servers on S/4, seven blocks of 2,048 GPUs on S/2048, and back.
-    const double nvlink = 3 * (1.9e-6 + kLarge / 4 / (450e9 * 0.6));
+    const double nvlink = 3 * (1.9e-6 + kLarge / 4 / (450e9 * 0.82));
     const double inside = 511 * (MessageSeconds(kLarge / 4 / 512) + LeafLatency(100e9));
     // Three edges between blocks of the first building, one of the second, three across.
     const double across = 6 * MessageSeconds(kLarge / 2048 / 7) + 2 * LeafLatency(400e9) +

@@ -113,11 +113,11 @@ TEST_P(ClosedForms, FlatRingThroughBuildings)
 
 TEST_P(ClosedForms, InsideAServerOverNvlink)
 {
-    // Eight GPUs of one server, 450 GB/s x 0.6, 1.9 us: 14 (alpha + S/(8B)).
+    // Eight GPUs of one server, 450 GB/s x 0.82, 1.9 us: 14 (alpha + S/(8B)).
     const Scenario cluster =
         PlainCluster(1,
                      {{"cluster.buildings.gpus", "8"}, {"cluster.buildings.gpus_per_node", "8"}});
-    Expect(14 * (1.9e-6 + kSize / 8.0 / (450e9 * 0.6)),
+    Expect(14 * (1.9e-6 + kSize / 8.0 / (450e9 * 0.82)),
            With(cluster, CollectiveOp::AllReduce, CollectiveGroup::All, kSize));
 }
 
