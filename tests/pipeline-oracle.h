@@ -75,37 +75,52 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
             for (; next[r] < orders[r].size(); next[r]++)
             {
                 const auto& action = orders[r][next[r]];
-                const bool forward = action.action == Action::Forward;
-                const bool weights = action.action == Action::WeightGradient;
-                const uint32_t stage = VirtualStage(shape, r, action.chunk);
-                double ready = 0;
-                if (!weights && stage != (forward ? 0 : last))
+                // An action goes forward, backward or both at once.
+                const bool both = action.action == Action::ForwardBackward;
+                const bool down = both || action.action == Action::Forward;
+                const bool up = both || action.action == Action::Backward ||
+                                action.action == Action::InputGradient;
+                const bool weights = both || action.action == Action::Backward ||
+                                     action.action == Action::WeightGradient;
+                const Key forward{true, VirtualStage(shape, r, action.chunk), action.microbatch};
+                const Key backward{false,
+                                   VirtualStage(shape, r, both ? action.backChunk : action.chunk),
+                                   both ? action.backMicrobatch : action.microbatch};
+                double start = spans.end[r];
+                bool waits = false;
+                for (const auto& [does, key, first] :
+                     {std::make_tuple(down, forward, 0U), std::make_tuple(up, backward, last)})
                 {
-                    const auto found = arrival.find({forward, stage, action.microbatch});
-                    if (found == arrival.end())
+                    if (does && std::get<1>(key) != first)
                     {
-                        break;
+                        const auto found = arrival.find(key);
+                        waits = waits || found == arrival.end();
+                        start = waits ? start : std::max(start, found->second);
                     }
-                    ready = found->second;
                 }
-                const double start = std::max(ready, spans.end[r]);
+                if (waits)
+                {
+                    break;
+                }
                 if (next[r] == 0)
                 {
                     spans.begin[r] = start;
                 }
-                const double duration =
-                    forward   ? times.forward
-                    : weights ? times.weightGradient
-                              : times.inputGradient +
-                                    (action.action == Action::Backward ? times.weightGradient : 0);
-                spans.end[r] = start + duration;
-                if (!weights && stage != (forward ? last : 0))
-                {
-                    const uint32_t to = forward ? stage + 1 : stage - 1;
+                spans.end[r] = start + (down ? times.forward : 0) + (up ? times.inputGradient : 0) +
+                               (weights ? times.weightGradient : 0);
+                const auto send = [&](const Key& key, uint32_t to) {
                     const uint32_t peer = RankOf(shape, to);
-                    const bool slow = std::min(r, peer) == times.slowRank;
-                    arrival[{forward, to, action.microbatch}] =
+                    const bool slow = (r <= times.slowRank) != (peer <= times.slowRank);
+                    arrival[{std::get<0>(key), to, std::get<2>(key)}] =
                         spans.end[r] + (peer == r ? 0 : times.hop + (slow ? times.slow : 0));
+                };
+                if (down && std::get<1>(forward) != last)
+                {
+                    send(forward, std::get<1>(forward) + 1);
+                }
+                if (up && std::get<1>(backward) != 0)
+                {
+                    send(backward, std::get<1>(backward) - 1);
                 }
                 progress = true;
             }

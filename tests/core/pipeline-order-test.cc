@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../pipeline-oracle.h"
+#include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/schedule-registry.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
+#include <memory>
+#include <random>
 #include <string>
 
 namespace scaleacross
@@ -51,19 +54,70 @@ Describe(const PipelineShape& shape)
            std::to_string(shape.round);
 }
 
-/// "F0 F1 B0": letters F B I W, microbatch, and chunk after a dot unless it is 0.
+/// Larger ones with random dimensions, limits and times, of all schedules that have them.
+std::vector<PipelineShape>
+RandomShapes()
+{
+    std::mt19937 random(20240607);
+    const auto draw = [&random](uint32_t least, uint32_t most) {
+        return least + static_cast<uint32_t>(random() % (most - least + 1));
+    };
+    std::vector<PipelineShape> shapes;
+    for (const PipelineSchedule* schedule : PipelineSchedules())
+    {
+        for (uint32_t found = 0; found < 24;)
+        {
+            PipelineShape shape{*schedule, draw(1, 16), draw(1, 48), draw(1, 8)};
+            shape.inFlight = draw(0, 2) * draw(1, 16);
+            auto times = std::make_shared<PipelineTimes>();
+            for (uint32_t i = 0; i < Positions(shape); i++)
+            {
+                const auto time = [&] { return Duration::Microseconds(draw(1, 9)); };
+                times->passes.push_back({time(), time(), time()});
+                times->hops.push_back(time() * draw(0, 8));
+            }
+            shape.times = times;
+            if (!CheckPipeline(shape))
+            {
+                shapes.push_back(shape);
+                found++;
+            }
+        }
+    }
+    return shapes;
+}
+
+std::vector<PipelineShape>
+AllShapes()
+{
+    auto shapes = SmallShapes();
+    const auto random = RandomShapes();
+    shapes.insert(shapes.end(), random.begin(), random.end());
+    return shapes;
+}
+
+/// "F0 F1 B0 F2&B1.1": letters F B I W, microbatch, and chunk after a dot unless it is 0.
+std::string
+Text(const std::vector<PipelineAction>& order)
+{
+    const auto pass = [](char letter, uint32_t microbatch, uint32_t chunk) {
+        return letter + std::to_string(microbatch) + (chunk > 0 ? "." + std::to_string(chunk) : "");
+    };
+    std::string text;
+    for (const auto& action : order)
+    {
+        const bool both = action.action == Action::ForwardBackward;
+        text += (text.empty() ? "" : " ") +
+                pass("FBIW.F"[static_cast<size_t>(action.action)], action.microbatch, action.chunk);
+        text += both ? "&" + pass('B', action.backMicrobatch, action.backChunk) : "";
+    }
+    return text;
+}
+
 std::string
 Text(const PipelineShape& shape, uint32_t r)
 {
-    std::string text;
-    for (const auto& action : PipelineOrder(shape, r))
-    {
-        text += (text.empty() ? "" : " ") +
-                std::string(1, "FBIW"[static_cast<size_t>(action.action)]) +
-                std::to_string(action.microbatch) +
-                (action.chunk > 0 ? "." + std::to_string(action.chunk) : "");
-    }
-    return text;
+    return Text(PipelineOrder(shape, r));
 }
 
 /// Idle time of a rank within the makespan, in units of time.
@@ -78,15 +132,23 @@ Bubble(const PipelineShape& shape, double f, double i, double w)
 
 TEST(PipelineOrder, EveryPassOfEveryMicrobatchComesOnceAndInOrder)
 {
-    for (const auto& shape : SmallShapes())
+    for (const auto& shape : AllShapes())
     {
         SCOPED_TRACE(Describe(shape));
         const bool split = shape.schedule->Facts().splitsBackward;
-        for (uint32_t r = 0; r < shape.ranks; r++)
+        const auto orders = shape.schedule->Orders(shape);
+        ASSERT_EQ(orders.size(), shape.ranks);
+        for (const auto& order : orders)
         {
             std::map<std::pair<uint32_t, uint32_t>, std::string> passes;
-            for (const auto& action : PipelineOrder(shape, r))
+            for (const auto& action : order)
             {
+                if (action.action == Action::ForwardBackward)
+                {
+                    passes[{action.chunk, action.microbatch}] += 'F';
+                    passes[{action.backChunk, action.backMicrobatch}] += 'B';
+                    continue;
+                }
                 passes[{action.chunk, action.microbatch}] +=
                     "FBIW"[static_cast<size_t>(action.action)];
             }
@@ -95,15 +157,30 @@ TEST(PipelineOrder, EveryPassOfEveryMicrobatchComesOnceAndInOrder)
             {
                 EXPECT_LT(key.first, shape.chunks);
                 EXPECT_LT(key.second, shape.microbatches);
-                EXPECT_EQ(text, split ? "FIW" : "FB");
+                EXPECT_TRUE(text == "FB" || (split && text == "FIW")) << text;
             }
+        }
+    }
+}
+
+TEST(PipelineOrder, OrdersOfAllRanksAreThoseOfEach)
+{
+    for (const PipelineSchedule* schedule : PipelineSchedules())
+    {
+        const ChunkRule& chunks = schedule->Facts().chunks;
+        const PipelineShape shape{*schedule, 4, 8, chunks.most == 1 ? 1U : 2U};
+        ASSERT_FALSE(CheckPipeline(shape)) << Describe(shape);
+        const auto orders = schedule->Orders(shape);
+        for (uint32_t r = 0; r < shape.ranks; r++)
+        {
+            EXPECT_EQ(Text(orders[r]), Text(PipelineOrder(shape, r))) << Describe(shape);
         }
     }
 }
 
 TEST(PipelineOrder, RanksNeverWaitForEachOtherInACircle)
 {
-    for (const auto& shape : SmallShapes())
+    for (const auto& shape : AllShapes())
     {
         EXPECT_TRUE(EvaluateOrders(shape, {1, 1, 1, 0.5})) << Describe(shape);
     }
@@ -126,6 +203,34 @@ TEST(PipelineOrder, OrdersByHand)
     EXPECT_EQ(Text({"zb-h1", 3, 4, 1, 0}, 0), "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
     EXPECT_EQ(Text({"zb-h1", 3, 4, 1, 0}, 1), "F0 F1 I0 F2 I1 W0 F3 I2 W1 I3 W2 W3");
     EXPECT_EQ(Text({"zb-h1", 3, 4, 1, 0}, 2), "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
+}
+
+TEST(PipelineOrder, OrdersByHandOfZeroBubble)
+{
+    // ZB-H2, p = 2: rank 0 warms up with 2 (p-1-r) + 1 = 3 forwards and owes no W; rank 1 with 1,
+    // and owes 2 r = 2.
+    EXPECT_EQ(Text({"zb-h2", 2, 4}, 0), "F0 F1 F2 I0 W0 F3 I1 W1 I2 W2 I3 W3");
+    EXPECT_EQ(Text({"zb-h2", 2, 4}, 1), "F0 I0 F1 I1 F2 I2 W0 F3 I3 W1 W2 W3");
+    // ZB1P, p = 2, v = 2, N = 2: rank 1 warms up with (v-1) N + p-1-r = 2, lags its W by 1.
+    EXPECT_EQ(Text({"zb1p", 2, 2, 2}, 1), "F0 F1 F0.1 I0.1 F1.1 I1.1 W0.1 I0 W1.1 I1 W0 W1");
+    // ZBV, p = 2, n = max(2p-1, m) = 3. Rank 0: 2 (p-r) - 1 = 3 F0; p - r = 2 times F1 I1 W1; then
+    // [no F0 left] I0 W0 F1 I1 W1; 2 times I0 W0.
+    EXPECT_EQ(Text({"zbv", 2, 3, 2}, 0),
+              "F0 F1 F2 F0.1 I0.1 W0.1 F1.1 I1.1 W1.1 I0 W0 F2.1 I2.1 W2.1 I1 W1 I2 W2");
+    // Rank 1: 1 F0; once F1 F0; once F1 I1 W1; steady twice, the first with F0; I0 I1; I0 W0; then
+    // what W1 and W0 are left.
+    EXPECT_EQ(Text({"zbv", 2, 3, 2}, 1),
+              "F0 F0.1 F1 F1.1 I0.1 W0.1 F2 I0 W0 F2.1 I1.1 W1.1 I1 I2.1 I2 W1 W2.1 W2");
+    // Breadth first: backwards of chunks and microbatches in reverse.
+    EXPECT_EQ(Text({"breadth-first", 2, 2, 2}, 0), "F0 F1 F0.1 F1.1 B1.1 B0.1 B1 B0");
+    // DualPipeV, p = 2, m = 4. Rank 0: 2 F0; once F0 F1; once I1 W1 F1; m - 2p + r + 1 = 1 time the
+    // overlapped pair; once B1 and F1 with B0; once B1 and B0, the second split; once W0 I0; W0.
+    EXPECT_EQ(Text({"dualpipev", 2, 4, 2}, 0),
+              "F0 F1 F2 F0.1 I0.1 W0.1 F1.1 F3&B1.1 F2.1&B0 B2.1 F3.1&B1 B3.1 I2 W2 I3 W3");
+    // Rank 1: no F0 alone; twice F0 F1; 2 overlapped pairs, of which F0 B1 of the first run apart;
+    // twice B1 B0, the second time split; 2 W.
+    EXPECT_EQ(Text({"dualpipev", 2, 4, 2}, 1),
+              "F0 F0.1 F1 F1.1 F2 B0.1 F2.1&B0 F3&B1.1 F3.1&B1 B2.1 B2 I3.1 I3 W3.1 W3");
 }
 
 TEST(PipelineOrder, RoundsOfTheFlexibleSchedule)
@@ -152,6 +257,12 @@ TEST(PipelineOrder, NamesWhyAShapeHasNoSchedule)
         {"dorapp", 4, 8, 2, 5},       // 5 does not divide 8
         {"1f1b", 4, 0, 1, 0},
         {"1f1b", 4, 65536, 1, 0},
+        {"zb-h2", 4, 8, 2},           // chunks
+        {"zbv", 4, 8, 1},             // two chunks make a V
+        {"zbv", 4, 8, 4},             // one V
+        {"zbv-interleaved", 4, 8, 3}, // whole Vs
+        {"zb1p", 4, 10, 2, 4},        // 4 does not divide 10
+        {"dualpipev", 4, 7, 2},       // m < 2p
     };
     for (const auto& shape : bad)
     {
@@ -173,6 +284,7 @@ TEST(PipelineOrder, BubblesFollowTheClosedForms)
             EXPECT_DOUBLE_EQ(Bubble({"gpipe", p, m, 1, 0}, 5, 6, 4), (p - 1) * 15.0);
             EXPECT_DOUBLE_EQ(Bubble({"1f1b", p, m, 1, 0}, 5, 6, 4), (p - 1) * 15.0);
             EXPECT_DOUBLE_EQ(Bubble({"zb-h1", p, m, 1, 0}, 5, 6, 4), (p - 1) * 7.0);
+            EXPECT_DOUBLE_EQ(Bubble({"breadth-first", p, m, 3}, 5, 6, 4), (p - 1) * 15.0);
             for (uint32_t v = 2; v <= 3; v++)
             {
                 for (uint32_t n = p; n <= m; n++)
@@ -205,6 +317,117 @@ TEST(PipelineOrder, PeaksFollowTheClosedForms)
             EXPECT_EQ(PeakInFlight({"interleaved", p, m, v, 0}, 0), p * v + p - 1);
         }
     }
+}
+
+TEST(PipelineOrder, PeaksOfZeroBubble)
+{
+    // In units of chunks: ZB-H2 2p-1 on every rank; ZBV and repeated Vs p microbatches of v chunks,
+    // ZBV on every rank; DualPipeV p+1 microbatches of two chunks; ZB1P with rounds of p as many as
+    // ZB-H1, p microbatches, and what chunks add: (v-1) p + p-1-r forwards before the first
+    // backward, one in the pair and r that lag: p v chunks.
+    for (uint32_t p = 1; p <= 8; p++)
+    {
+        const uint32_t m = 4 * p;
+        for (uint32_t r = 0; r < p; r++)
+        {
+            EXPECT_EQ(PeakInFlight({"zb-h2", p, m}, r), 2 * p - 1);
+            EXPECT_EQ(PeakInFlight({"zbv", p, m, 2}, r), 2 * p);
+            EXPECT_LE(PeakInFlight({"zbv-interleaved", p, m, 4}, r), 4 * p);
+            EXPECT_LE(PeakInFlight({"dualpipev", p, m, 2}, r), 2 * (p + 1));
+            EXPECT_EQ(PeakInFlight({"breadth-first", p, m, 3}, r), 3 * m);
+            EXPECT_EQ(PeakInFlight({"zb1p", p, m, 3}, r), 3 * p);
+        }
+    }
+}
+
+TEST(PipelineOrder, LimitOfTheLatencyAwareScheduleHolds)
+{
+    for (const auto& shape : RandomShapes())
+    {
+        if (!shape.schedule->Facts().limitsHeld)
+        {
+            continue;
+        }
+        const uint32_t limit = shape.inFlight > 0 ? shape.inFlight : shape.ranks;
+        for (const auto& order : shape.schedule->Orders(shape))
+        {
+            EXPECT_LE(PeakHeld(order, std::vector<uint64_t>(shape.chunks, 1)),
+                      uint64_t{limit} * shape.chunks)
+                << Describe(shape);
+        }
+    }
+}
+
+TEST(PipelineOrder, NoBubbleOnAVOfEqualPasses)
+{
+    // F = I = W and m >= 2p-1: no rank of ZBV is ever idle between its first and its last action,
+    // nor with ZB-H2. ZB-H1 leaves (p-1)(F+I-W), each of the v chunks of ZB1P that over v.
+    for (uint32_t p = 1; p <= 8; p++)
+    {
+        for (uint32_t m = 2 * p; m <= 4 * p; m += p)
+        {
+            const auto idle = [&](const PipelineShape& shape) {
+                return EvaluateOrders(shape, {1, 1, 1, 0})->LongestSpan() - 3.0 * m * shape.chunks;
+            };
+            EXPECT_DOUBLE_EQ(idle({"zbv", p, m, 2}), 0);
+            EXPECT_DOUBLE_EQ(idle({"zb-h2", p, m}), 0);
+            EXPECT_DOUBLE_EQ(idle({"zb1p", p, m, 2}), p - 1);
+        }
+    }
+}
+
+TEST(PipelineOrder, BubbleOfAScheduleIsThatOfItsOrders)
+{
+    // The closed forms, and the walk over orders where there is none, against the oracle. F, I, W =
+    // 6, 6, 6 per chunk: the closed form of ZB1P needs W <= F, I.
+    for (const PipelineSchedule* schedule : PipelineSchedules())
+    {
+        for (const uint32_t p : {2U, 4U, 5U})
+        {
+            const ChunkRule& chunks = schedule->Facts().chunks;
+            const PipelineShape shape{*schedule, p, 6 * p, chunks.most == 1 ? 1U : 2U};
+            const int64_t v = shape.chunks;
+            const PassTimes times{Duration::Seconds(6.0 * v),
+                                  Duration::Seconds(6.0 * v),
+                                  Duration::Seconds(6.0 * v)};
+            const double idle = EvaluateOrders(shape, {6, 6, 6, 0})->LongestSpan() -
+                                18.0 * shape.microbatches * shape.chunks;
+            EXPECT_DOUBLE_EQ(schedule->Bubble(shape, times).S(), idle) << Describe(shape);
+        }
+    }
+}
+
+TEST(PipelineOrder, WalkedOrdersAreTheOracles)
+{
+    for (const auto& shape : RandomShapes())
+    {
+        const auto second = [](double s) { return Duration::Seconds(s); };
+        const PipelineTimes times{
+            std::vector<PassTimes>(Positions(shape), {second(3), second(4), second(2)}),
+            std::vector<Duration>(Positions(shape), second(5))};
+        const auto walked = WalkOrders(shape, shape.schedule->Orders(shape), times);
+        const auto oracle = EvaluateOrders(shape, {3, 4, 2, 5});
+        ASSERT_TRUE(walked && oracle) << Describe(shape);
+        for (uint32_t r = 0; r < shape.ranks; r++)
+        {
+            EXPECT_DOUBLE_EQ(walked->begin[r].S(), oracle->begin[r]) << Describe(shape);
+            EXPECT_DOUBLE_EQ(walked->end[r].S(), oracle->end[r]) << Describe(shape);
+        }
+    }
+}
+
+TEST(PipelineOrder, PlacementOfAVTurnsAtTheLastRank)
+{
+    // p = 3, v = 4: positions 0 1 2 | 2 1 0 | 0 1 2 | 2 1 0.
+    const PipelineShape shape{"zbv-interleaved", 3, 6, 4};
+    const uint32_t ranks[] = {0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0};
+    for (uint32_t position = 0; position < 12; position++)
+    {
+        EXPECT_EQ(RankOf(shape, position), ranks[position]);
+        EXPECT_EQ(VirtualStage(shape, ranks[position], position / 3), position);
+    }
+    EXPECT_EQ(VirtualStage({"interleaved", 3, 6, 4}, 1, 2), 7U);
+    EXPECT_EQ(RankOf({"interleaved", 3, 6, 4}, 7), 1U);
 }
 
 TEST(PipelineOrder, HeldBytesWeighTheChunks)

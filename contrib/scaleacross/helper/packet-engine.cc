@@ -265,7 +265,9 @@ class Simulation
                                                r.chunk,
                                                r.microbatch,
                                                r.begin - start,
-                                               r.end - start});
+                                               r.end - start,
+                                               r.backChunk,
+                                               r.backMicrobatch});
                 }
             }
         }

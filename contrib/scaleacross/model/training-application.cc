@@ -289,7 +289,9 @@ TrainingApplication::EndRun()
                           op.chunk,
                           op.microbatch,
                           Duration::Picoseconds(m_runBeginPs),
-                          Duration::Picoseconds(NowPs())});
+                          Duration::Picoseconds(NowPs()),
+                          op.backChunk,
+                          op.backMicrobatch});
     }
 }
 

@@ -38,6 +38,8 @@ struct RankRun
     uint16_t microbatch;
     scaleacross::Duration begin;
     scaleacross::Duration end;
+    uint16_t backChunk; //!< ForwardBackward: what goes backward
+    uint16_t backMicrobatch;
 };
 
 /**

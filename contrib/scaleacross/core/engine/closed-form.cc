@@ -18,8 +18,6 @@ namespace scaleacross
 namespace
 {
 
-constexpr size_t kActions = 5;
-
 /// A collective with the network to itself.
 struct Alone
 {
@@ -237,35 +235,33 @@ At(const std::array<double, kActions>& sums, Action action)
     return sums[static_cast<size_t>(action)];
 }
 
-/// Forwards of the first microbatch down, all of the last stage, the last input gradient back.
+/// The least time of a chunk's passes, 0 if all of them are overlapped with others.
+double
+LeastPass(const std::map<uint16_t, double>& byChunk, uint32_t chunk)
+{
+    const auto entry = byChunk.find(static_cast<uint16_t>(chunk));
+    return entry == byChunk.end() ? 0.0 : entry->second;
+}
+
+/// For every rank: the first microbatch forward through the first chunks of the ranks before, all
+/// its own forwards and input gradients, the last of which is of its first chunk, and the gradient
+/// back through the first chunks of the ranks before. Every placement begins with these.
 double
 LongestPath(const std::vector<ClassSums>& stages)
 {
-    const ClassSums& last = stages.back();
-    double path = At(last.leastByAction, Action::Forward) +
-                  At(last.leastByAction, Action::Backward) +
-                  At(last.leastByAction, Action::InputGradient);
-    if (stages.size() > 1)
+    double longest = 0;
+    double before = 0; // of the positions of the first chunk before a rank's
+    for (uint32_t r = 0; r < stages.size(); r++)
     {
-        double back = 0;
-        for (const auto& [chunk, ignored] : last.leastBackward)
-        {
-            double sum = 0;
-            for (size_t s = 0; s + 1 < stages.size(); s++)
-            {
-                const auto entry = stages[s].leastBackward.find(chunk);
-                sum += entry == stages[s].leastBackward.end() ? 0.0 : entry->second;
-            }
-            back = chunk == last.leastBackward.begin()->first ? sum : std::min(back, sum);
-        }
-        path += back;
-        for (size_t s = 0; s + 1 < stages.size(); s++)
-        {
-            const auto first = stages[s].firstForward.begin();
-            path += first == stages[s].firstForward.end() ? 0.0 : first->second;
-        }
+        const ClassSums& stage = stages[r];
+        const double work = At(stage.leastByAction, Action::Forward) +
+                            At(stage.leastByAction, Action::Backward) +
+                            At(stage.leastByAction, Action::InputGradient) +
+                            At(stage.leastByAction, Action::ForwardBackward);
+        longest = std::max(longest, before + work);
+        before += LeastPass(stage.firstForward, 0) + LeastPass(stage.leastBackward, 0);
     }
-    return path + At(stages.front().leastByAction, Action::Optimizer);
+    return longest + At(stages.front().leastByAction, Action::Optimizer);
 }
 
 /// Payload between buildings over the capacity of all spans in both directions.
@@ -285,14 +281,18 @@ CutTime(const Scenario& scenario, const PreparedRun& run)
 }
 
 /// Time of one microbatch, all chunks, on a rank.
-StageTimes
-StageTimesOf(const ClassSums& sums, double microbatches)
+PassTimes
+PassTimesOf(const ClassSums& sums, double microbatches)
 {
-    const auto each = [&](Action action) { return At(sums.byAction, action) / microbatches; };
-    StageTimes times;
-    times.forward = each(Action::Forward);
-    times.inputGradient = each(Action::Backward) + each(Action::InputGradient);
-    times.weightGradient = each(Action::WeightGradient);
+    const auto each = [&](Action action) {
+        return Duration::Seconds(At(sums.byAction, action) / microbatches);
+    };
+    // Of what is overlapped, each pass has about a third.
+    const Duration third = each(Action::ForwardBackward) / 3;
+    PassTimes times;
+    times.forward = each(Action::Forward) + third;
+    times.inputGradient = each(Action::Backward) + each(Action::InputGradient) + third;
+    times.weightGradient = each(Action::WeightGradient) + third;
     return times;
 }
 
@@ -337,9 +337,9 @@ ClosedFormOf(const Scenario& scenario,
     // Reductions begin with the last microbatch's backward of the first chunk that is done, gathers
     // are needed from the first forward on; what does not fit beside those passes is exposed, and
     // of each at least the one unit that nothing can hide.
-    const StageTimes times = StageTimesOf(slowest, m);
-    const double backward = times.Backward();
-    const double forward = times.forward;
+    const PassTimes times = PassTimesOf(slowest, m);
+    const double backward = times.Backward().S();
+    const double forward = times.forward.S();
     const double windows = plan.Reshards() ? m : 1.0;
     const double reduce =
         std::max(std::min(slowest.largest, slowest.reduce), slowest.reduce - windows * backward);
@@ -347,7 +347,7 @@ ClosedFormOf(const Scenario& scenario,
         std::max(std::min(slowest.largest, slowest.gather), slowest.gather - windows * forward);
     ClosedForm result;
     const double estimate = slowest.busy +
-                            plan.schedule->Bubble(PipelineShapeOf(scenario.Job()), times) +
+                            plan.schedule->Bubble(PipelineShapeOf(scenario.Job()), times).S() +
                             latency + reduce + gather;
     result.bound = Duration::Seconds(bound);
     result.estimate = std::max(result.bound, Duration::Seconds(estimate));

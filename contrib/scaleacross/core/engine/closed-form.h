@@ -18,9 +18,8 @@ namespace scaleacross
  * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest
  * of
  *  - the busiest class: its compute and the port time of its blocking collectives;
- *  - the pipeline's longest path: forwards of the first microbatch down to the last stage, all
- *    forwards and input gradients there, input gradients of the last one back to stage 0,
- * optimizer;
+ *  - the pipeline's longest path: forwards of the first microbatch down to a stage, all forwards
+ * and input gradients there, input gradients of the last one back to stage 0, optimizer;
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the cuts between buildings: payload across all of them over their capacity.
  *

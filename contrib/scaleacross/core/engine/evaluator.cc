@@ -312,8 +312,14 @@ Evaluator::EndRun(uint32_t c)
     state.running = nullptr;
     if (m_options.timeline && m_sibling[c] == 0 && state.iteration == m_options.warmup)
     {
-        m_timeline.push_back(
-            {m_graph.classes[c].stage, op.action, op.chunk, op.microbatch, state.runBegin, m_now});
+        m_timeline.push_back({m_graph.classes[c].stage,
+                              op.action,
+                              op.chunk,
+                              op.microbatch,
+                              state.runBegin,
+                              m_now,
+                              op.backChunk,
+                              op.backMicrobatch});
     }
 }
 

@@ -37,6 +37,8 @@ struct TimelineEntry
     uint16_t microbatch{0};
     Duration begin; //!< from the start of the measured iteration
     Duration end;
+    uint16_t backChunk{0}; //!< ForwardBackward: what goes backward
+    uint16_t backMicrobatch{0};
 };
 
 /// What the network went through (packet engine; zero elsewhere).

@@ -42,13 +42,18 @@ Normalised(const Plan& plan)
     {
         p.schedule = "1f1b";
     }
-    if (!p.schedule->Interleaves())
+    const ScheduleFacts& facts = p.schedule->Facts();
+    if (facts.chunks.least == facts.chunks.most)
     {
-        p.chunks = ParallelPlan().chunks;
+        p.chunks = facts.chunks.least;
     }
-    if (!p.schedule->Facts().inRounds)
+    if (!facts.inRounds)
     {
         p.round = ParallelPlan().round;
+    }
+    if (!facts.limitsHeld)
+    {
+        p.inFlight = ParallelPlan().inFlight;
     }
     // Only the two that shard weights may give them up, and only then they are prefetched.
     p.reshard = p.Reshards();

@@ -16,9 +16,9 @@ namespace scaleacross
 {
 
 /**
- * The same plan with every field that has no effect on it at its default: chunks of a schedule with
- * one chunk, round of any but dorapp, reshard of what keeps its weights; interleaving of a single
- * stage.
+ * The same plan with every field that has no effect on it at its default: round of a schedule
+ * without rounds, in_flight of one without a limit, reshard of what keeps its weights; interleaving
+ * of a single stage. Chunks are as many as a schedule takes that leaves no choice.
  */
 Plan Normalised(const Plan& plan);
 

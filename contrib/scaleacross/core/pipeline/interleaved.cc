@@ -47,10 +47,10 @@ Flexible(const PipelineShape& shape, uint32_t r)
     return OneForwardOneBackward(std::min(warmup, steps), steps, round, shape.chunks);
 }
 
-double
-FlexibleBubble(const PipelineShape& shape, const StageTimes& times)
+Duration
+FlexibleBubble(const PipelineShape& shape, const PassTimes& times)
 {
-    return (shape.ranks - 1) * (times.forward + times.Backward()) / shape.chunks;
+    return times.Total() * (shape.ranks - 1) / shape.chunks;
 }
 
 /// Depth first: rounds of N = p.
@@ -82,7 +82,7 @@ class Interleaved : public PipelineSchedule
         return Flexible(depthFirst, r);
     }
 
-    double DoBubble(const PipelineShape& shape, const StageTimes& times) const override
+    Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const override
     {
         return FlexibleBubble(shape, times);
     }
@@ -109,7 +109,7 @@ class DoraPp : public PipelineSchedule
         return Flexible(shape, r);
     }
 
-    double DoBubble(const PipelineShape& shape, const StageTimes& times) const override
+    Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const override
     {
         return FlexibleBubble(shape, times);
     }

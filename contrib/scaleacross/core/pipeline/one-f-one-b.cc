@@ -39,9 +39,9 @@ class OneFOneB : public PipelineSchedule
         return OneForwardOneBackward(std::min(shape.ranks - 1 - r, m), m, m, 1);
     }
 
-    double DoBubble(const PipelineShape& shape, const StageTimes& times) const override
+    Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const override
     {
-        return (shape.ranks - 1) * (times.forward + times.Backward());
+        return times.Total() * (shape.ranks - 1);
     }
 };
 

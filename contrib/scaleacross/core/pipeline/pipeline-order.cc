@@ -26,19 +26,14 @@ PeakHeld(const std::vector<PipelineAction>& order, const std::vector<uint64_t>& 
     uint64_t peak = 0;
     for (const auto& action : order)
     {
-        switch (action.action)
+        if (const auto pass = ForwardOf(action))
         {
-        case Action::Forward:
-            held += heldByChunk[action.chunk];
+            held += heldByChunk[pass->chunk];
             peak = std::max(peak, held);
-            break;
-        case Action::Backward:
-        case Action::WeightGradient:
-            held -= heldByChunk[action.chunk];
-            break;
-        case Action::InputGradient:
-        case Action::Optimizer:
-            break;
+        }
+        if (const auto pass = WeightGradientOf(action))
+        {
+            held -= heldByChunk[pass->chunk];
         }
     }
     return peak;

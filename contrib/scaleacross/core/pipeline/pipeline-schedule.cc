@@ -2,6 +2,8 @@
 
 #include "core/pipeline/pipeline-schedule.h"
 
+#include "core/pipeline/order-walk.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -77,10 +79,10 @@ PipelineSchedule::Orders(const PipelineShape& shape) const
     return DoOrders(shape);
 }
 
-double
-PipelineSchedule::Bubble(const PipelineShape& shape, const StageTimes& times) const
+Duration
+PipelineSchedule::Bubble(const PipelineShape& shape, const PassTimes& times) const
 {
-    return std::max(0.0, DoBubble(shape, times));
+    return std::max(Duration(), DoBubble(shape, times));
 }
 
 PipelineShape
@@ -105,6 +107,26 @@ PipelineSchedule::DoOrders(const PipelineShape& shape) const
         orders.push_back(DoOrder(shape, r));
     }
     return orders;
+}
+
+Duration
+PipelineSchedule::DoBubble(const PipelineShape& shape, const PassTimes& times) const
+{
+    // Beyond fill and drain every microbatch adds its own passes, hence no bubble.
+    PipelineShape few = shape;
+    few.microbatches = std::min(shape.microbatches, 4 * shape.ranks);
+    if (Check(few))
+    {
+        few.microbatches = shape.microbatches;
+    }
+    const PassTimes each = {times.forward / shape.chunks,
+                            times.inputGradient / shape.chunks,
+                            times.weightGradient / shape.chunks};
+    const PipelineTimes alike = {std::vector<PassTimes>(Positions(shape), each),
+                                 std::vector<Duration>(Positions(shape))};
+    const auto spans = WalkOrders(few, Orders(few), alike);
+    SCALEACROSS_INVARIANT(spans, m_facts.name + " waits in a circle");
+    return spans->Longest() - each.Total() * (int64_t{few.microbatches} * shape.chunks);
 }
 
 PipelineShape

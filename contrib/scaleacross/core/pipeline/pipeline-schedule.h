@@ -40,24 +40,13 @@ struct ScheduleFacts
     std::string source; //!< paper or program that defines the order
     ChunkRule chunks;
     Placement placement{Placement::Loop};
-    bool splitsBackward{false}; //!< input and weight gradients are actions of their own
+    bool splitsBackward{false}; //!< some input and weight gradients are actions of their own
     bool inRounds{false};       //!< PipelineShape::round counts
+    bool limitsHeld{false};     //!< PipelineShape::inFlight counts
+    bool usesTimes{false};      //!< PipelineShape::times counts
     /// In the steady state a forward waits for the gradient of an earlier microbatch, about one
     /// round trip over all boundaries ago: a slow boundary costs again and again.
     bool waitsForGradients{false};
-};
-
-/// Times of one microbatch on a rank, all its chunks together, in any unit.
-struct StageTimes
-{
-    double forward{0};
-    double inputGradient{0};
-    double weightGradient{0};
-
-    double Backward() const
-    {
-        return inputGradient + weightGradient;
-    }
 };
 
 /// Actions of every rank, in order.
@@ -67,10 +56,11 @@ using PipelineOrders = std::vector<std::vector<PipelineAction>>;
  * A pipeline schedule: the order in which the ranks of a pipeline run their passes.
  *
  * To add one, write a class with its facts and DoOrder(), in a file of its own, and add one line to
- * schedule-registry.cc: study files, `list`, the search, memory, all engines and the tests on
- * random shapes then know it. What has to hold of an order: every chunk of the rank runs each
- * microbatch forward once and backward once, in this order, backward being one Backward or an
- * InputGradient with a later WeightGradient as the facts say; and ranks that run their orders,
+ * schedule-registry.cc and its declaration to schedules.h: study files, `list`, the search, memory,
+ * all engines and the tests on random shapes then know it. What has to
+ * hold of an order: every chunk of the rank runs each microbatch forward once and then backward
+ * once, backward being one Backward, an InputGradient with a later WeightGradient (where the facts
+ * say that it may be split), or part of a ForwardBackward; and ranks that run their orders,
  * awaiting activations and gradients from the neighbouring positions, never wait in a circle.
  *
  * Bubbles and waits are no part of a schedule: they come out of running it.
@@ -106,9 +96,10 @@ class PipelineSchedule
     /// Those of all ranks.
     PipelineOrders Orders(const PipelineShape& shape) const;
 
-    /// Idle time of a rank in one iteration with free transfers, by closed form: what the closed
-    /// forms of the analytical engine expect. At least 0, in the unit of `times`.
-    double Bubble(const PipelineShape& shape, const StageTimes& times) const;
+    /// Idle time of a rank in one iteration between its own first and last action, where all ranks
+    /// are alike and transfers free; `times` are of one microbatch on a rank, all chunks together.
+    /// At least 0. By closed form where there is one, else by walking the orders.
+    Duration Bubble(const PipelineShape& shape, const PassTimes& times) const;
 
     /// The simplest shape with the same orders: itself, unless another schedule is meant.
     PipelineShape Simplest(const PipelineShape& shape) const;
@@ -119,7 +110,7 @@ class PipelineSchedule
     virtual std::vector<PipelineAction> DoOrder(const PipelineShape& shape, uint32_t r) const = 0;
     /// For schedules that are made for all ranks at once.
     virtual PipelineOrders DoOrders(const PipelineShape& shape) const;
-    virtual double DoBubble(const PipelineShape& shape, const StageTimes& times) const = 0;
+    virtual Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const;
     virtual PipelineShape DoSimplest(const PipelineShape& shape) const;
 
     ScheduleFacts m_facts;

@@ -18,7 +18,14 @@ PipelineSchedules()
         &OneFOneBSchedule(),
         &InterleavedSchedule(),
         &DoraPpSchedule(),
+        &BreadthFirstSchedule(),
         &ZbH1Schedule(),
+        &ZbH2Schedule(),
+        &Zb1pSchedule(),
+        &ZbvSchedule(),
+        &ZbvInterleavedSchedule(),
+        &DualPipeVSchedule(),
+        &LatencyAwareSchedule(),
     };
     return schedules;
 }

@@ -13,7 +13,14 @@ const PipelineSchedule& GPipeSchedule();
 const PipelineSchedule& OneFOneBSchedule();
 const PipelineSchedule& InterleavedSchedule();
 const PipelineSchedule& DoraPpSchedule();
+const PipelineSchedule& BreadthFirstSchedule();
 const PipelineSchedule& ZbH1Schedule();
+const PipelineSchedule& ZbH2Schedule();
+const PipelineSchedule& Zb1pSchedule();
+const PipelineSchedule& ZbvSchedule();
+const PipelineSchedule& ZbvInterleavedSchedule();
+const PipelineSchedule& DualPipeVSchedule();
+const PipelineSchedule& LatencyAwareSchedule();
 
 } // namespace scaleacross
 

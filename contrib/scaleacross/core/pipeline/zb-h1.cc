@@ -64,9 +64,9 @@ class ZbH1 : public PipelineSchedule
         return order;
     }
 
-    double DoBubble(const PipelineShape& shape, const StageTimes& times) const override
+    Duration DoBubble(const PipelineShape& shape, const PassTimes& times) const override
     {
-        return (shape.ranks - 1) * (times.forward + times.inputGradient - times.weightGradient);
+        return (times.forward + times.inputGradient - times.weightGradient) * (shape.ranks - 1);
     }
 };
 

@@ -52,8 +52,11 @@ enum class Action : uint8_t
     Backward,       //!< input and weight gradients together
     InputGradient,  //!< I of the zero-bubble schedules
     WeightGradient, //!< W of the zero-bubble schedules
-    Optimizer
+    Optimizer,
+    ForwardBackward //!< one microbatch forward and another backward, overlapped with each other
 };
+
+constexpr uint32_t kActions = 6;
 
 /**
  * One operation. Which fields count depends on kind; all others are zero.
@@ -67,11 +70,13 @@ struct Op
     Action action{Action::Forward}; //!< Run: for timelines
     uint16_t chunk{0};              //!< Run: model chunk on this rank
     uint16_t microbatch{0};         //!< Run
-    uint32_t index{0};              //!< Run: body; Collective: collective; Send, Receive: message
-    uint32_t handle{0};             //!< Collective, Wait
-    int32_t peer{0};                //!< Send, Receive: rank of the peer minus own rank
-    Duration duration;              //!< Compute
-    Bytes bytes;                    //!< Send, Receive
+    uint16_t backChunk{0};          //!< Run of ForwardBackward: what goes backward
+    uint16_t backMicrobatch{0};
+    uint32_t index{0};  //!< Run: body; Collective: collective; Send, Receive: message
+    uint32_t handle{0}; //!< Collective, Wait
+    int32_t peer{0};    //!< Send, Receive: rank of the peer minus own rank
+    Duration duration;  //!< Compute
+    Bytes bytes;        //!< Send, Receive
 };
 
 /// A straight sequence of operations; the same one is run by every rank of a class.

@@ -96,6 +96,22 @@ SameWork(const ModelSpec& model, const StageLayers& a, const StageLayers& b)
     return true;
 }
 
+/// Copies operations from `next` on: up to and with the next posting of a layer's collective, or
+/// all of them. So the wait for one comes after something of the other body.
+void
+CopyToPost(const std::vector<Op>& ops, size_t& next, bool all, Program& program)
+{
+    while (next < ops.size())
+    {
+        const Op& op = ops[next++];
+        program.ops.push_back(op);
+        if (!all && op.kind == OpKind::Collective && IsOfLayer(op.stream))
+        {
+            return;
+        }
+    }
+}
+
 } // namespace
 
 bool
@@ -231,6 +247,36 @@ BodyBuilder::Body(uint32_t gpu,
             Backward(pass);
         }
         m_bodies.push_back(std::move(pass.program));
+    }
+    return entry->second;
+}
+
+uint32_t
+BodyBuilder::Overlapped(uint32_t forward, uint32_t backward)
+{
+    const auto [entry, isNew] =
+        m_overlapped.emplace(std::make_pair(forward, backward), m_bodies.size());
+    if (isNew)
+    {
+        const std::vector<Op>& down = m_bodies[forward].ops;
+        std::vector<Op> up = m_bodies[backward].ops;
+        for (Op& op : up)
+        {
+            if (op.handle < LayerProgram::kHandles &&
+                (op.kind == OpKind::Wait || op.kind == OpKind::Collective))
+            {
+                op.handle += Handles() - LayerProgram::kHandles;
+            }
+        }
+        Program merged;
+        size_t f = 0;
+        size_t b = 0;
+        while (f < down.size() || b < up.size())
+        {
+            CopyToPost(down, f, GathersPerUse(), merged);
+            CopyToPost(up, b, GathersPerUse(), merged);
+        }
+        m_bodies.push_back(std::move(merged));
     }
     return entry->second;
 }

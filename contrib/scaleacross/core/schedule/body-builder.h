@@ -78,6 +78,14 @@ class BodyBuilder
                   const PipelineAction& action,
                   const BodyVariant& variant);
 
+    /**
+     * A forward body and a backward body overlapped: each computes while a collective of the other
+     * is under way. One computes up to its next inline collective and posts that, then the other
+     * goes on, and so in turn; what is left of the longer one comes last. With resharding one runs
+     * after the other, since the gathers of both are posted for that order.
+     */
+    uint32_t Overlapped(uint32_t forward, uint32_t backward);
+
     /// The optimizer step over `parameters` at rest on a rank.
     uint32_t OptimizerBody(uint32_t gpu, uint64_t parameters);
 
@@ -110,7 +118,9 @@ class BodyBuilder
     /// Handles in use on any rank.
     uint32_t Handles() const
     {
-        return ParameterCollectives::Handles(m_slotsPerChunk * m_plan.chunks);
+        // The last are those of the backward's collectives inside layers in overlapped bodies.
+        return ParameterCollectives::Handles(m_slotsPerChunk * m_plan.chunks) +
+               LayerProgram::kHandles;
     }
 
   private:
@@ -183,6 +193,7 @@ class BodyBuilder
     ParameterCollectives m_parameters;
     std::vector<Program>& m_bodies;
     std::map<std::vector<uint32_t>, uint32_t> m_index;
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_overlapped; //!< by forward and backward
     std::map<std::pair<uint32_t, uint64_t>, uint32_t> m_optimizers;
 };
 

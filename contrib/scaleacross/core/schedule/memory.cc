@@ -310,6 +310,7 @@ MemoryOfStage(const JobSpec& job,
               const RankLayout& layout,
               const std::vector<StageLayers>& split,
               const PipelineShape& shape,
+              const std::vector<PipelineAction>& order,
               uint32_t stage)
 {
     std::vector<StageLayers> chunks;
@@ -325,8 +326,8 @@ MemoryOfStage(const JobSpec& job,
     }
     MemoryUse use;
     AddStates(units, job, layout, use);
-    use.activations = Bytes(PeakHeld(PipelineOrder(shape, stage), kept)) +
-                      Whole(tokens * RecomputedPerToken(job, chunks));
+    use.activations =
+        Bytes(PeakHeld(order, kept)) + Whole(tokens * RecomputedPerToken(job, chunks));
     use.buffers = Whole(BufferBytes(job, chunks));
     return use;
 }
@@ -369,13 +370,14 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
     const auto split = LayersOf(scenario, layout);
-    PipelineShape shape = PipelineShapeOf(job);
+    PipelineShape shape = PipelineShapeOf(scenario, layout);
     const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
     shape.microbatches = *std::max_element(microbatches.begin(), microbatches.end());
+    const PipelineOrders orders = shape.schedule->Orders(shape);
     std::vector<MemoryUse> stages;
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
-        stages.push_back(MemoryOfStage(job, layout, split, shape, stage));
+        stages.push_back(MemoryOfStage(job, layout, split, shape, orders[stage], stage));
     }
     return stages;
 }

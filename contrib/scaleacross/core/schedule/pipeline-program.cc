@@ -14,24 +14,52 @@ BoundariesOf(const PipelineShape& shape)
     return shape.ranks == 1 ? 0 : Positions(shape) - 1;
 }
 
-/// Send or Receive of the message over `boundary`, which lies between virtual stages `boundary` and
-/// `boundary` + 1, to or from the rank of virtual stage `peer`.
-Op
-Transfer(OpKind kind,
-         const PipelinePlace& place,
-         bool forward,
-         uint32_t boundary,
-         uint32_t peer,
-         uint32_t microbatch)
+/// Appends Send or Receive of what `pass` shares with the virtual stage before it or behind it, if
+/// there is one on another rank. An activation goes from a stage to the one behind, a gradient to
+/// the one before.
+void
+AppendTransfer(OpKind kind,
+               const PipelinePlace& place,
+               const ChunkPass& pass,
+               bool forward,
+               Program& program)
 {
+    const uint32_t boundaries = BoundariesOf(place.shape);
+    const uint32_t position = VirtualStage(place.shape, place.stage, pass.chunk);
+    const bool before = (kind == OpKind::Receive) == forward;
+    if (boundaries == 0 || position == (before ? 0 : boundaries))
+    {
+        return;
+    }
+    const uint32_t boundary = before ? position - 1 : position;
+    const uint32_t peer = RankOf(place.shape, before ? position - 1 : position + 1);
+    if (peer == place.stage)
+    {
+        return;
+    }
     Op op;
     op.kind = kind;
-    op.index = ((forward ? 0 : BoundariesOf(place.shape)) + boundary) * place.shape.microbatches +
-               microbatch;
-    op.peer = static_cast<int32_t>(
-        int64_t{place.pipeline.Member(place.rank, RankOf(place.shape, peer))} - place.rank);
+    op.index = ((forward ? 0 : boundaries) + boundary) * place.shape.microbatches + pass.microbatch;
+    op.peer = static_cast<int32_t>(int64_t{place.pipeline.Member(place.rank, peer)} - place.rank);
     op.bytes = place.bytes;
-    return op;
+    program.ops.push_back(op);
+}
+
+/// The transfers of one kind of an action.
+void
+AppendTransfers(OpKind kind,
+                const PipelinePlace& place,
+                const PipelineAction& action,
+                Program& program)
+{
+    if (const auto pass = ForwardOf(action))
+    {
+        AppendTransfer(kind, place, *pass, true, program);
+    }
+    if (const auto pass = InputGradientOf(action))
+    {
+        AppendTransfer(kind, place, *pass, false, program);
+    }
 }
 
 } // namespace
@@ -48,35 +76,17 @@ AppendAction(const PipelinePlace& place,
              uint32_t body,
              Program& program)
 {
-    const uint32_t position = VirtualStage(place.shape, place.stage, action.chunk);
-    const uint32_t boundaries = BoundariesOf(place.shape);
-    const bool forward = action.action == Action::Forward;
-    const bool moves = action.action != Action::WeightGradient;
-    const bool before = moves && boundaries > 0 && position > 0;          // somebody is upstream
-    const bool behind = moves && boundaries > 0 && position < boundaries; // or downstream
-    const auto append = [&](OpKind kind, bool upstream) {
-        program.ops.push_back(Transfer(kind,
-                                       place,
-                                       forward,
-                                       upstream ? position - 1 : position,
-                                       upstream ? position - 1 : position + 1,
-                                       action.microbatch));
-    };
-    if (forward ? before : behind)
-    {
-        append(OpKind::Receive, forward);
-    }
+    AppendTransfers(OpKind::Receive, place, action, program);
     Op run;
     run.kind = OpKind::Run;
     run.action = action.action;
     run.chunk = action.chunk;
     run.microbatch = action.microbatch;
+    run.backChunk = action.backChunk;
+    run.backMicrobatch = action.backMicrobatch;
     run.index = body;
     program.ops.push_back(run);
-    if (forward ? behind : before)
-    {
-        append(OpKind::Send, !forward);
-    }
+    AppendTransfers(OpKind::Send, place, action, program);
 }
 
 } // namespace scaleacross

@@ -23,14 +23,16 @@ struct PipelinePlace
 
 /**
  * Messages of one iteration: one per direction, boundary between two virtual stages and microbatch,
- * numbered ((direction x boundaries) + boundary) x m + microbatch with forward = direction 0.
- * None where all virtual stages are on one rank.
+ * numbered ((direction x boundaries) + boundary) x m + microbatch with forward = direction 0. Those
+ * over a boundary inside a rank have numbers and are not sent; none where all virtual stages are on
+ * one rank.
  */
 uint32_t PipelineMessages(const PipelineShape& shape);
 
 /**
- * Appends one action to a program: receive what it needs from the neighbouring virtual stage, run
- * `body`, send what it made. A weight gradient neither receives nor sends.
+ * Appends one action to a program: receive what it needs from the neighbouring virtual stages, run
+ * `body`, send what it made. A weight gradient neither receives nor sends; what passes between two
+ * chunks of the rank is no transfer.
  */
 void AppendAction(const PipelinePlace& place,
                   const PipelineAction& action,

@@ -7,6 +7,7 @@
 #include "core/schedule/pipeline-program.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -107,6 +108,7 @@ class GraphBuilder
 
   private:
     bool NeedsBuildings() const;
+    const PipelineOrders& OrdersOf(const PipelineShape& shape);
     Program WriteProgram(Rank rank, uint32_t gpu);
     void AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program);
     void AppendTied(Rank rank, Program& program) const;
@@ -115,6 +117,7 @@ class GraphBuilder
     const Scenario& m_scenario;
     const RankLayout& m_layout;
     PipelineShape m_shape;
+    std::map<uint32_t, PipelineOrders> m_orders; //!< by microbatches
     TaskGraph m_graph;
     CollectiveTable m_table;
     std::vector<uint32_t> m_microbatches; //!< of a replica, by building
@@ -126,7 +129,7 @@ class GraphBuilder
 GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
     : m_scenario(scenario),
       m_layout(layout),
-      m_shape(PipelineShapeOf(scenario.Job())),
+      m_shape(PipelineShapeOf(scenario, layout)),
       m_microbatches(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)))
 {
     std::vector<GpuSpec> gpus;
@@ -227,6 +230,17 @@ GraphBuilder::NeedsBuildings() const
     return !onePerStage && (someSpanSome || !sameLength || !BuildingsAreAlike(m_scenario));
 }
 
+const PipelineOrders&
+GraphBuilder::OrdersOf(const PipelineShape& shape)
+{
+    PipelineOrders& orders = m_orders[shape.microbatches];
+    if (orders.empty())
+    {
+        orders = shape.schedule->Orders(shape);
+    }
+    return orders;
+}
+
 Program
 GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
 {
@@ -259,7 +273,19 @@ GraphBuilder::WriteProgram(Rank rank, uint32_t gpu)
 void
 GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program)
 {
-    const auto order = PipelineOrder(place.shape, place.stage);
+    const std::vector<PipelineAction>& actions = OrdersOf(place.shape)[place.stage];
+    // What is overlapped is two passes in turn here, as its parameters are used.
+    std::vector<PipelineAction> order;
+    for (const PipelineAction& action : actions)
+    {
+        const bool overlapped = action.action == Action::ForwardBackward;
+        order.push_back(action);
+        if (overlapped)
+        {
+            order.back().action = Action::Forward;
+            order.push_back({Action::Backward, action.backChunk, action.backMicrobatch, 0, 0});
+        }
+    }
     const auto positionOf = [&](size_t i) {
         return VirtualStage(m_shape, place.stage, order[i].chunk);
     };
@@ -294,8 +320,7 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
             m_bodies->PostGather(uses[i], program);
         }
     }
-    for (size_t i = 0; i < order.size(); i++)
-    {
+    const auto bodyOf = [&](size_t i) {
         BodyVariant variant;
         variant.first = firstOf[order[i].chunk] == i;
         variant.last = lastOf[order[i].chunk] == i;
@@ -305,10 +330,17 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
         const size_t end = std::min(uses.size(), usesEnd[i] + prefetch);
         variant.next.assign(uses.begin() + static_cast<std::ptrdiff_t>(usesEnd[i]),
                             uses.begin() + static_cast<std::ptrdiff_t>(end));
-        AppendAction(place,
-                     order[i],
-                     m_bodies->Body(gpu, positionOf(i), order[i], variant),
-                     program);
+        return m_bodies->Body(gpu, positionOf(i), order[i], variant);
+    };
+    size_t i = 0;
+    for (const PipelineAction& action : actions)
+    {
+        uint32_t body = bodyOf(i++);
+        if (action.action == Action::ForwardBackward)
+        {
+            body = m_bodies->Overlapped(body, bodyOf(i++));
+        }
+        AppendAction(place, action, body, program);
     }
 }
 
@@ -362,27 +394,6 @@ GraphBuilder::AppendOptimizer(uint32_t gpu, Rank rank, Program& program)
 }
 
 } // namespace
-
-PipelineShape
-PipelineShapeOf(const JobSpec& job)
-{
-    PipelineShape shape;
-    shape.schedule = job.plan.schedule;
-    shape.ranks = job.plan.pp;
-    shape.microbatches = static_cast<uint32_t>(job.workload.globalBatch /
-                                               (uint64_t{job.plan.dp} * job.plan.microbatch));
-    shape.chunks = job.plan.chunks;
-    shape.round = job.plan.round;
-    return shape;
-}
-
-Bytes
-PipelineMessageBytes(const JobSpec& job)
-{
-    const uint64_t elements =
-        uint64_t{job.workload.sequence} * job.plan.microbatch * job.model.hidden;
-    return Bytes(2 * elements / (uint64_t{job.plan.cp} * job.plan.tp));
-}
 
 bool
 BuildingsAreAlike(const Scenario& scenario)
@@ -439,22 +450,27 @@ BuildUniformPipeline(const UniformPipeline& pipeline)
     graph.ranks = graph.blockRanks = shape.ranks;
     graph.pipeline = RankGroup({{1, shape.ranks}});
     graph.messages = PipelineMessages(shape);
+    const Duration backward = pipeline.inputGradient + pipeline.weightGradient;
     // One body per action, in the order of the enumeration.
-    for (const Duration time : {pipeline.forward,
-                                pipeline.inputGradient + pipeline.weightGradient,
-                                pipeline.inputGradient,
-                                pipeline.weightGradient})
+    for (const Duration time :
+         {pipeline.forward,
+          backward,
+          pipeline.inputGradient,
+          pipeline.weightGradient,
+          Duration(),
+          pipeline.forwardBackward ? *pipeline.forwardBackward : pipeline.forward + backward})
     {
         graph.bodies.emplace_back();
         AppendCompute(time, graph.bodies.back());
     }
+    const PipelineOrders orders = shape.schedule->Orders(shape);
     for (uint32_t stage = 0; stage < shape.ranks; stage++)
     {
         RankClass added;
         added.stage = added.representative = stage;
         added.ranks = 1;
         const PipelinePlace place{shape, stage, stage, graph.pipeline, pipeline.bytes};
-        for (const auto& action : PipelineOrder(shape, stage))
+        for (const auto& action : orders[stage])
         {
             AppendAction(place, action, static_cast<uint32_t>(action.action), added.program);
         }

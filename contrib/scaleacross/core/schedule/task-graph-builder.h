@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
+#include "core/schedule/schedule-times.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
@@ -14,13 +15,6 @@
 
 namespace scaleacross
 {
-
-/// The pipeline of a job: m = globalBatch / (dp x microbatch), rounded down and at least 1; of
-/// replicas that differ, MicrobatchesOf() knows more.
-PipelineShape PipelineShapeOf(const JobSpec& job);
-
-/// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
-Bytes PipelineMessageBytes(const JobSpec& job);
 
 /// Whether all buildings are alike in all that the time of a program or of a transfer depends on:
 /// accelerator, servers and fabric, and no event, which may hit the fabric of one of them.
@@ -61,6 +55,8 @@ struct UniformPipeline
     Duration inputGradient;
     Duration weightGradient;
     Bytes bytes; //!< of one activation or gradient message
+    /// Of a forward and a backward overlapped with each other; none: as long as both take.
+    std::optional<Duration> forwardBackward{};
 };
 
 /// One rank per stage, rank = stage; F, I, W are compute, no other communication. B = I + W in

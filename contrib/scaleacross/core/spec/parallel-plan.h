@@ -77,6 +77,9 @@ struct ParallelPlan
     /// N of schedules in rounds: contiguous microbatches per chunk and round, pp <= N <= m,
     /// dividing m; 0 means pp, or m / floor(m / pp) where pp does not divide m.
     uint32_t round{0};
+    /// Of schedules with a memory limit: most microbatches, all chunks of a rank together, whose
+    /// activations a rank holds; 0 means pp.
+    uint32_t inFlight{0};
     Recompute recompute{Recompute::None};
     Apportion apportion{Apportion::Even};
     /// Asynchronous tensor parallelism: gathers before and scatters after a GEMM are done in tp

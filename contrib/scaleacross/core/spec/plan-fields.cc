@@ -396,6 +396,11 @@ ParallelFields()
                    1U << 24,
                    "schedules in rounds: contiguous microbatches per chunk and round; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.round)),
+        WholeField("plan.in_flight",
+                   0,
+                   1U << 16,
+                   "latency-aware: most microbatches whose activations a rank holds; 0 means pp",
+                   SCALEACROSS_MEMBER(parallel.inFlight)),
         WordField("plan.apportion",
                   "layers of stages and microbatches of replicas in equal numbers (even), or so "
                   "that the slowest computes for the least time (time)",
@@ -722,6 +727,8 @@ Label(const Plan& plan)
     text += ShardingLabel(p);
     text += p.pp > 1 || p.schedule != Schedule() ? " " + ToString(p.schedule) : "";
     text += p.schedule->Facts().inRounds && p.round > 0 ? "/" + std::to_string(p.round) : "";
+    text +=
+        p.schedule->Facts().limitsHeld && p.inFlight > 0 ? "/" + std::to_string(p.inFlight) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
     text += p.apportion == Apportion::Even ? "" : " apportion=" + ToString(p.apportion);
@@ -747,6 +754,7 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.microbatch,
                         p.chunks,
                         p.round,
+                        p.inFlight,
                         p.recompute,
                         p.apportion,
                         p.asyncTensor);

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PIPELINE_TIMES_H
+#define SCALEACROSS_PIPELINE_TIMES_H
+
+#include "core/base/units.h"
+
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Times of the passes of one microbatch.
+struct PassTimes
+{
+    Duration forward;
+    Duration inputGradient;
+    Duration weightGradient;
+
+    Duration Backward() const
+    {
+        return inputGradient + weightGradient;
+    }
+
+    Duration Total() const
+    {
+        return forward + Backward();
+    }
+};
+
+/// What a schedule may be made for: the times of a pipeline's passes and transfers.
+struct PipelineTimes
+{
+    std::vector<PassTimes> passes; //!< by position along the model
+    /// By boundary b, between positions b and b + 1: from the end of a pass to the arrival of what
+    /// it sent, either way. Not counted where both positions are on one rank.
+    std::vector<Duration> hops;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PIPELINE_TIMES_H
