@@ -39,6 +39,7 @@ void AddList(CLI::App& app, CommandAction& chosen);
 void AddBench(CLI::App& app, CommandAction& chosen);
 void AddFairness(CLI::App& app, CommandAction& chosen);
 void AddCollective(CLI::App& app, CommandAction& chosen);
+void AddSchedule(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.
 struct CommonOptions

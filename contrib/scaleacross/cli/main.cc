@@ -36,6 +36,7 @@ main(int argc, char** argv)
     AddShow(app, chosen);
     AddList(app, chosen);
     AddCollective(app, chosen);
+    AddSchedule(app, chosen);
     AddBench(app, chosen);
     AddFairness(app, chosen);
     try

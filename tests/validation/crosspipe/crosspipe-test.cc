@@ -21,7 +21,17 @@ PerMicrobatch(Schedule schedule, double slow)
     OracleTimes times{0.038, 0.0465, 0.0205};
     times.slow = slow;
     times.slowRank = 3;
-    return EvaluateOrders({schedule, 8, 16, 1, 0}, times)->Makespan() / 16;
+    return EvaluateOrders({schedule, 8, 16}, times)->Makespan() / 16;
+}
+
+/// The same on a V: two chunks per rank, each half as long.
+double
+PerMicrobatchOnV(double slow)
+{
+    OracleTimes times{0.038 / 2, 0.0465 / 2, 0.0205 / 2};
+    times.slow = slow;
+    times.slowRank = 3;
+    return EvaluateOrders({"zbv", 8, 16, 2}, times)->Makespan() / 16;
 }
 
 constexpr double kDelay = (0.25 + 0.25) * 0.038;
@@ -44,6 +54,22 @@ TEST(CrossPipe, ZbH1OverASlowBoundary)
 {
     // Published .150; the hand-made order gives .1445, 3.7 % less. Theirs may place W differently.
     EXPECT_NEAR(PerMicrobatch("zb-h1", kDelay) / 0.150, 1, 0.04);
+}
+
+TEST(CrossPipe, ZbvWithoutDelay)
+{
+    // Published .118; this order gives .1164, 1.4 % less.
+    EXPECT_NEAR(PerMicrobatchOnV(0) / 0.118, 1, 0.02);
+}
+
+TEST(CrossPipe, ZbvOverASlowBoundaryIsMissed)
+{
+    // A miss, kept here so that nobody takes it for a hit. Published .148, this order gives .126,
+    // 15 % less. The published cell asks for .0302 x 16 / .019 = 25 delays more than without, while
+    // the order has slack for many of its 2 x 2 crossings per microbatch; at twice the delay per
+    // crossing it gives .1454. What theirs waits for is not in what is published.
+    EXPECT_NEAR(PerMicrobatchOnV(kDelay) / 0.148, 0.851, 0.002);
+    EXPECT_NEAR(PerMicrobatchOnV(2 * kDelay), 0.1454, 0.0001);
 }
 
 } // namespace scaleacross

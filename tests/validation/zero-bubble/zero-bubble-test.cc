@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 // Bubble rates of "Zero Bubble Pipeline Parallelism" (Qi et al., 2401.10241): the orders of 1F1B,
-// interleaved 1F1B and ZB-H1 under the paper's measured F, I (there B), W and transfer times.
+// interleaved 1F1B, ZB-H1 and ZB-H2 under the paper's measured F, I (there B), W and transfer
+// times.
 //
 // Rate = 1 - m (F + I + W) / T. T is the longest span of any stage from its own first to its own
 // last action; for interleaved 1F1B, whose chunks v are not in the paper's table, v = 3, 4, 3, 2 by
 // model and T = makespan - p x transfer time reproduce every cell.
 
+#include "../../cli/program.h"
 #include "../../pipeline-oracle.h"
 
 #include <fstream>
@@ -27,7 +29,7 @@ struct Row
     uint32_t m;
     double forward, input, weight, comm;
     uint32_t chunks;
-    double oneFOneB, interleaved, zbH1;
+    double oneFOneB, interleaved, zbH1, zbH2;
 };
 
 std::vector<Row>
@@ -44,7 +46,7 @@ Rows()
         std::istringstream text(line);
         Row row;
         text >> row.model >> row.p >> row.m >> row.forward >> row.input >> row.weight >> row.comm >>
-            row.chunks >> row.oneFOneB >> row.interleaved >> row.zbH1;
+            row.chunks >> row.oneFOneB >> row.interleaved >> row.zbH1 >> row.zbH2;
         EXPECT_TRUE(text) << line;
         rows.push_back(row);
     }
@@ -92,6 +94,52 @@ TEST(ZeroBubble, ZbH1)
         const double work = row.m * (row.forward + row.input + row.weight);
         EXPECT_NEAR(1 - work / spans->LongestSpan(), row.zbH1, kFourDecimals)
             << row.model << " m " << row.m;
+    }
+}
+
+TEST(ZeroBubble, ZbH2)
+{
+    for (const auto& row : Rows())
+    {
+        const auto spans =
+            EvaluateOrders({"zb-h2", row.p, row.m}, {row.forward, row.input, row.weight, row.comm});
+        const double work = row.m * (row.forward + row.input + row.weight);
+        EXPECT_NEAR(1 - work / spans->LongestSpan(), row.zbH2, kFourDecimals)
+            << row.model << " m " << row.m;
+    }
+}
+
+/// Every cell again, by the command, whose times come from the exact evaluator of the analytical
+/// engine running the schedule's programs.
+class ZeroBubbleCommand : public ProgramTest
+{
+  protected:
+    nlohmann::json Schedule(const std::string& name, const Row& row, uint32_t chunks) const
+    {
+        std::ostringstream text;
+        text << "schedule --name " << name << " --stages " << row.p << " --microbatches " << row.m
+             << " --chunks " << chunks << " --forward " << row.forward << "ms --input-grad "
+             << row.input << "ms --weight-grad " << row.weight << "ms --comm " << row.comm << "ms";
+        return RunJson(text.str());
+    }
+
+    double Fraction(const std::string& name, const Row& row) const
+    {
+        return Schedule(name, row, 1).at("bubble_fraction");
+    }
+};
+
+TEST_F(ZeroBubbleCommand, PrintsEveryCell)
+{
+    for (const auto& row : Rows())
+    {
+        SCOPED_TRACE(row.model + " m " + std::to_string(row.m));
+        EXPECT_NEAR(Fraction("1f1b", row), row.oneFOneB, kFourDecimals);
+        EXPECT_NEAR(Fraction("zb-h1", row), row.zbH1, kFourDecimals);
+        EXPECT_NEAR(Fraction("zb-h2", row), row.zbH2, kFourDecimals);
+        const double makespan = Schedule("interleaved", row, row.chunks).at("makespan_s");
+        const double work = row.m * (row.forward + row.input + row.weight);
+        EXPECT_NEAR(1 - work / (makespan * 1e3 - row.p * row.comm), row.interleaved, kFourDecimals);
     }
 }
 

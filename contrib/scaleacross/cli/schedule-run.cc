@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/schedule-run.h"
+
+#include "core/engine/program-evaluator.h"
+#include "core/pipeline/pipeline-order.h"
+#include "core/schedule/task-graph-builder.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+PassTimes
+OfChunk(const ScheduleSetting& setting)
+{
+    const int64_t v = setting.shape.chunks;
+    return {setting.times.forward / v,
+            setting.times.inputGradient / v,
+            setting.times.weightGradient / v};
+}
+
+Duration
+HopOf(const ScheduleSetting& setting, uint32_t from, uint32_t to)
+{
+    const bool crosses = setting.BuildingOf(from) != setting.BuildingOf(to);
+    return setting.comm + (crosses ? setting.cross : Duration());
+}
+
+/// The span of the rank that takes longest, and what of it is idle.
+void
+FillSpan(ScheduleRun& run, uint32_t ranks)
+{
+    std::vector<Duration> begin(ranks, Duration::Max());
+    std::vector<Duration> end(ranks);
+    std::vector<Duration> busy(ranks);
+    for (const TimelineEntry& entry : run.timeline)
+    {
+        begin[entry.stage] = std::min(begin[entry.stage], entry.begin);
+        end[entry.stage] = std::max(end[entry.stage], entry.end);
+        busy[entry.stage] += entry.end - entry.begin;
+    }
+    for (uint32_t r = 0; r < ranks; r++)
+    {
+        run.makespan = std::max(run.makespan, end[r]);
+        if (end[r] - begin[r] > run.span)
+        {
+            run.span = end[r] - begin[r];
+            run.bubbleFraction = 1 - busy[r].S() / run.span.S();
+        }
+    }
+}
+
+void
+CountTransfers(const ScheduleSetting& setting, ScheduleRun& run)
+{
+    std::map<std::pair<uint32_t, uint32_t>, uint32_t> counts;
+    for (uint32_t position = 0; position + 1 < Positions(setting.shape); position++)
+    {
+        const uint32_t from = RankOf(setting.shape, position);
+        const uint32_t to = RankOf(setting.shape, position + 1);
+        run.transfers += from != to ? 1 : 0;
+        const uint32_t a = setting.BuildingOf(from);
+        const uint32_t b = setting.BuildingOf(to);
+        if (a != b)
+        {
+            counts[{std::min(a, b), std::max(a, b)}]++;
+        }
+    }
+    for (const auto& [pair, count] : counts)
+    {
+        run.crossings.push_back({pair.first, pair.second, count});
+    }
+}
+
+} // namespace
+
+PipelineTimes
+TimesOf(const ScheduleSetting& setting)
+{
+    PipelineTimes times;
+    times.passes.assign(Positions(setting.shape), OfChunk(setting));
+    for (uint32_t position = 0; position + 1 < Positions(setting.shape); position++)
+    {
+        times.hops.push_back(
+            HopOf(setting, RankOf(setting.shape, position), RankOf(setting.shape, position + 1)));
+    }
+    return times;
+}
+
+ScheduleRun
+RunSchedule(const ScheduleSetting& setting)
+{
+    UniformPipeline pipeline;
+    pipeline.shape = setting.shape;
+    const PassTimes each = OfChunk(setting);
+    pipeline.forward = each.forward;
+    pipeline.inputGradient = each.inputGradient;
+    pipeline.weightGradient = each.weightGradient;
+    pipeline.forwardBackward = setting.forwardBackward;
+    TransferTimes transfers;
+    transfers.message = [&setting](Bytes /*bytes*/, Rank from, Rank to) {
+        TransferCost cost;
+        cost.latency = HopOf(setting, from, to);
+        return cost;
+    };
+    RunOptions options;
+    options.warmup = 0;
+    options.iterations = 1;
+    options.timeline = true;
+    RunReport report;
+    EvaluateProgram(BuildUniformPipeline(pipeline), transfers, options, report);
+    ScheduleRun run;
+    run.timeline = std::move(report.timeline);
+    FillSpan(run, setting.shape.ranks);
+    const std::vector<uint64_t> one(setting.shape.chunks, 1);
+    for (const auto& order : setting.shape.schedule->Orders(setting.shape))
+    {
+        run.peak.push_back(static_cast<double>(PeakHeld(order, one)) / setting.shape.chunks);
+    }
+    CountTransfers(setting, run);
+    return run;
+}
+
+} // namespace scaleacross
