@@ -165,7 +165,7 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
         {"--groups 2", "groups"},
         {"--set cluster.buildings.count=1 --group across", "one building"},
         {"--set cluster.buildings.gpus_per_node=1 --group node", "one member"},
-        {"--set network.collective=tree", "network.collective"},
+        {"--set network.collective=star", "network.collective"},
         {"--set network.qqps=4", "network.qqps"},
         {"--time-limit 3", "--time-limit"},
         {"--iterations 0", "iterations"},

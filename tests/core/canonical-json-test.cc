@@ -202,7 +202,8 @@ TEST(CanonicalJson, AnyChangedFieldOfAPlanChangesIt)
                                  "pp",    "ddp",        "microbatch", "gpipe",
                                  "full",  "ecmp",       "split",      "ring",
                                  "512B",  "spray",      "17us",       "selective-repeat",
-                                 "swift", "infiniband", "256KiB",     "time"})
+                                 "swift", "infiniband", "256KiB",     "time",
+                                 "rail",  "staged"})
         {
             Scenario scenario = Read();
             Plan plan{scenario.Job().plan, scenario.network};

@@ -2,6 +2,7 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/schedule/collective-graph.h"
+#include "core/spec/plan-fields.h"
 #include "graph-interpreter.h"
 #include "schedule-scenario.h"
 
@@ -105,6 +106,52 @@ TEST(CollectiveGraph, EveryRankSendsWhatThePhasesSay)
         {
             EXPECT_EQ(tally.sent[static_cast<size_t>(CommClass::Data)], Bytes(3 * bytes))
                 << ToString(op);
+        }
+    }
+}
+
+TEST(CollectiveGraph, WhatCrossesIsTheAlgorithmsLaw)
+{
+    // Two buildings of 16 ranks, 8 per node, so that 8 groups of 4 servers do what is between
+    // servers, each with S/8; S divides evenly.
+    // Rings, one way or both: 2 boundaries x S (4-1)/4, all-reduce twice. Where the building is a
+    // level: S, all-reduce twice. Tree over 4 servers: 0 - 2 - {1, 3} and 3 - 1 - {2, 0}, of
+    // which 0-2, 2-1, 3-1 and 1-2 cross, each with S/2 up and down. All-to-all: half of S from each
+    // of 32 ranks.
+    constexpr uint64_t s = 1 << 20;
+    using A = CollectiveAlgorithm;
+    using W = AllToAllAlgorithm;
+
+    struct Case
+    {
+        CollectiveOp op;
+        A algorithm;
+        W way;
+        double cross; //!< in S
+    };
+
+    for (const Case& c : {Case{CollectiveOp::AllReduce, A::Ring, W::Follow, 3},
+                          Case{CollectiveOp::AllGather, A::Ring, W::Follow, 1.5},
+                          Case{CollectiveOp::AllReduce, A::BidirectionalRing, W::Follow, 3},
+                          Case{CollectiveOp::ReduceScatter, A::BidirectionalRing, W::Follow, 1.5},
+                          Case{CollectiveOp::AllReduce, A::Hierarchical, W::Follow, 2},
+                          Case{CollectiveOp::AllReduce, A::HalvingDoubling, W::Follow, 2},
+                          Case{CollectiveOp::AllGather, A::HalvingDoubling, W::Follow, 1},
+                          Case{CollectiveOp::AllReduce, A::Tree, W::Follow, 4},
+                          Case{CollectiveOp::AllGather, A::Tree, W::Follow, 1.5},
+                          Case{CollectiveOp::AllToAll, A::Ring, W::Direct, 16},
+                          Case{CollectiveOp::AllToAll, A::Ring, W::Rail, 16},
+                          Case{CollectiveOp::AllToAll, A::Ring, W::Building, 16}})
+    {
+        for (const uint64_t chunk : {uint64_t{0}, s / 3}) // which does not divide S
+        {
+            Scenario scenario = CollectiveOn({16, 16}, SpecOf(c.op, CollectiveGroup::All, s));
+            scenario.network.collective = c.algorithm;
+            scenario.network.allToAll = c.way;
+            scenario.network.collectiveChunk = Bytes(chunk);
+            EXPECT_EQ(CrossBuildingBytes(Prepared(scenario)),
+                      Bytes(static_cast<uint64_t>(c.cross * s)))
+                << ToString(c.op) << " " << ToString(c.algorithm) << " " << ToString(c.way);
         }
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// Every lowered collective is carried out on sets of buffer parts, following only StepOf(), and
+// Every lowered collective is carried out on sets of buffer parts, following only MessageOf(), and
 // must leave every member with what the operation promises. Phase sizes are checked on the way.
 
 #include "core/schedule/lowering.h"
@@ -11,6 +11,9 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -30,6 +33,15 @@ Layout()
     return std::get<RankLayout>(LayOut(plan, BuildingsOf({32, 32}, 4)));
 }
 
+/// 60 ranks in nodes of 3 and two buildings, dp = 60: levels of 3, 10 and 2.
+RankLayout
+OddLayout()
+{
+    ParallelPlan plan;
+    plan.dp = 60;
+    return std::get<RankLayout>(LayOut(plan, BuildingsOf({30, 30}, 3)));
+}
+
 std::vector<RankGroup>
 Groups(const RankLayout& layout)
 {
@@ -42,7 +54,9 @@ Groups(const RankLayout& layout)
 }
 
 constexpr CollectiveAlgorithm kAlgorithms[] = {CollectiveAlgorithm::Ring,
-                                               CollectiveAlgorithm::Hierarchical};
+                                               CollectiveAlgorithm::Hierarchical,
+                                               CollectiveAlgorithm::HalvingDoubling};
+// Two-way rings and trees carry halves of parts: collective-test.cc carries them out.
 constexpr uint64_t kUnit = 12; // bytes per elementary part, of which a buffer has one per member
 
 /// A member's buffer during reductions: a range of elementary parts, and who is summed in each.
@@ -53,7 +67,36 @@ struct Reduced
     std::vector<Set> summed; //!< of all parts; only those in range count
 };
 
-/// Runs ring reduce-scatter within each group; every member goes on with its part of the range.
+/// True of the last phase in which a level is reduced, or the first in which it is gathered.
+bool
+IsNextToPart(const Phase& phase)
+{
+    return phase.shift == 1;
+}
+
+/// The parts that member i sends in step k: (first, count), of n.
+std::pair<uint32_t, uint32_t>
+PartsSent(const Phase& phase, uint32_t i, uint32_t k)
+{
+    const uint32_t n = phase.group.Size();
+    switch (phase.pattern)
+    {
+    case Pattern::RingReduceScatter:
+        return {(i + 2 * n - k - 1) % n, 1};
+    case Pattern::RingAllGather:
+        return {(i + n - k) % n, 1};
+    case Pattern::JumpReduceScatter:
+        return {(i + phase.shift) % n, phase.parts};
+    case Pattern::JumpAllGather:
+        return {i, phase.parts};
+    default:
+        ADD_FAILURE() << "not a pattern of reductions and gathers";
+        return {0, 0};
+    }
+}
+
+/// Runs a phase of reduce-scatter within each group; with the last one of a level every member goes
+/// on with its part of the range.
 void
 ReduceScatter(const Phase& phase, std::vector<Reduced>& ranks)
 {
@@ -69,14 +112,26 @@ ReduceScatter(const Phase& phase, std::vector<Reduced>& ranks)
         {
             EXPECT_EQ(phase.bytes.Count(), (ranks[r].end - ranks[r].begin) * kUnit);
             const uint32_t i = phase.group.IndexOf(r);
-            const Rank to = phase.group.Member(r, StepOf(phase, i, k).sendTo);
-            const auto [begin, end] = partOf(before[r], (i + 2 * n - k - 1) % n);
-            for (uint32_t part = begin; part < end; part++)
+            const PhaseMessage message = MessageOf(phase, i, 0, k);
+            const Rank to = phase.group.Member(r, message.to);
+            const auto [first, count] = PartsSent(phase, i, k);
+            Bytes sent;
+            for (uint32_t p = first; p < first + count; p++)
             {
-                ranks[to].summed[part].insert(before[r].summed[part].begin(),
-                                              before[r].summed[part].end());
+                const auto [begin, end] = partOf(before[r], p % n);
+                sent += Bytes((end - begin) * kUnit);
+                for (uint32_t part = begin; part < end; part++)
+                {
+                    ranks[to].summed[part].insert(before[r].summed[part].begin(),
+                                                  before[r].summed[part].end());
+                }
             }
+            EXPECT_EQ(message.bytes, sent);
         }
+    }
+    if (!IsNextToPart(phase))
+    {
+        return;
     }
     for (Rank r = 0; r < ranks.size(); r++)
     {
@@ -84,24 +139,39 @@ ReduceScatter(const Phase& phase, std::vector<Reduced>& ranks)
     }
 }
 
-/// Runs ring all-gather within each group on whatever each member starts from.
+/// What the members of a level start its all-gather from.
+template <class Value>
+using Starts = std::vector<std::set<Value>>;
+
+/// Runs a phase of all-gather within each group on whatever each member starts from.
 template <class Value>
 void
-AllGather(const Phase& phase, std::vector<std::set<Value>>& ranks)
+AllGather(const Phase& phase, Starts<Value>& start, Starts<Value>& ranks)
 {
     const uint32_t n = phase.group.Size();
-    const auto start = ranks;
+    if (IsNextToPart(phase))
+    {
+        start = ranks;
+    }
     for (uint32_t k = 0; k < StepCount(phase); k++)
     {
+        const auto before = ranks;
         for (Rank r = 0; r < ranks.size(); r++)
         {
             const uint32_t i = phase.group.IndexOf(r);
-            const Rank to = phase.group.Member(r, StepOf(phase, i, k).sendTo);
-            const auto& sent = start[phase.group.Member(r, (i + n - k) % n)];
-            EXPECT_EQ(phase.bytes.Count(), sent.size() * n * kUnit);
-            EXPECT_TRUE(std::includes(ranks[r].begin(), ranks[r].end(), sent.begin(), sent.end()))
-                << "sends what it has not got yet";
-            ranks[to].insert(sent.begin(), sent.end());
+            const PhaseMessage message = MessageOf(phase, i, 0, k);
+            const Rank to = phase.group.Member(r, message.to);
+            const auto [first, count] = PartsSent(phase, i, k);
+            for (uint32_t p = first; p < first + count; p++)
+            {
+                const auto& sent = start[phase.group.Member(r, p % n)];
+                EXPECT_EQ(phase.bytes.Count(), sent.size() * n * kUnit);
+                EXPECT_EQ(message.bytes.Count(), sent.size() * count * kUnit);
+                EXPECT_TRUE(
+                    std::includes(before[r].begin(), before[r].end(), sent.begin(), sent.end()))
+                    << "sends what it has not got yet";
+                ranks[to].insert(sent.begin(), sent.end());
+            }
         }
     }
 }
@@ -132,33 +202,34 @@ Unreduced(const RankLayout& layout, const RankGroup& group)
 
 TEST(Lowering, ReduceScatterLeavesEachPartReducedOnce)
 {
-    const auto layout = Layout();
-    for (const auto algorithm : kAlgorithms)
+    for (const auto& layout : {Layout(), OddLayout()})
     {
-        for (const auto& group : Groups(layout))
+        for (const auto algorithm : kAlgorithms)
         {
-            const auto lowered = Lower(CollectiveOp::ReduceScatter,
-                                       CommClass::Data,
-                                       Bytes(group.Size() * kUnit),
-                                       group,
-                                       layout,
-                                       algorithm);
-            auto ranks = Unreduced(layout, group);
-            for (const auto& phase : lowered.phases)
+            for (const auto& group : Groups(layout))
             {
-                ASSERT_EQ(phase.pattern, Pattern::RingReduceScatter);
-                ReduceScatter(phase, ranks);
-            }
-            for (Rank r = 0; r < layout.ranks; r++)
-            {
-                EXPECT_EQ(ranks[r].end, ranks[r].begin + 1);
-                EXPECT_EQ(ranks[r].summed[ranks[r].begin], MembersOf(group, r));
-                Set parts;
-                for (const Rank member : MembersOf(group, r))
+                const auto lowered = Lower(CollectiveOp::ReduceScatter,
+                                           CommClass::Data,
+                                           Bytes(group.Size() * kUnit),
+                                           group,
+                                           layout,
+                                           algorithm);
+                auto ranks = Unreduced(layout, group);
+                for (const auto& phase : lowered.phases)
                 {
-                    parts.insert(ranks[member].begin);
+                    ReduceScatter(phase, ranks);
                 }
-                EXPECT_EQ(parts.size(), group.Size());
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    EXPECT_EQ(ranks[r].end, ranks[r].begin + 1);
+                    EXPECT_EQ(ranks[r].summed[ranks[r].begin], MembersOf(group, r));
+                    Set parts;
+                    for (const Rank member : MembersOf(group, r))
+                    {
+                        parts.insert(ranks[member].begin);
+                    }
+                    EXPECT_EQ(parts.size(), group.Size());
+                }
             }
         }
     }
@@ -166,38 +237,43 @@ TEST(Lowering, ReduceScatterLeavesEachPartReducedOnce)
 
 TEST(Lowering, AllReduceLeavesEverythingReducedEverywhere)
 {
-    const auto layout = Layout();
-    for (const auto algorithm : kAlgorithms)
+    for (const auto& layout : {Layout(), OddLayout()})
     {
-        for (const auto& group : Groups(layout))
+        for (const auto algorithm : kAlgorithms)
         {
-            const auto lowered = Lower(CollectiveOp::AllReduce,
-                                       CommClass::Data,
-                                       Bytes(group.Size() * kUnit),
-                                       group,
-                                       layout,
-                                       algorithm);
-            auto ranks = Unreduced(layout, group);
-            size_t next = 0;
-            for (; lowered.phases[next].pattern == Pattern::RingReduceScatter; next++)
+            for (const auto& group : Groups(layout))
             {
-                ReduceScatter(lowered.phases[next], ranks);
-            }
-            std::vector<Set> parts;
-            for (Rank r = 0; r < layout.ranks; r++)
-            {
-                EXPECT_EQ(ranks[r].end, ranks[r].begin + 1);
-                EXPECT_EQ(ranks[r].summed[ranks[r].begin], MembersOf(group, r));
-                parts.push_back({ranks[r].begin});
-            }
-            for (; next < lowered.phases.size(); next++)
-            {
-                ASSERT_EQ(lowered.phases[next].pattern, Pattern::RingAllGather);
-                AllGather(lowered.phases[next], parts);
-            }
-            for (Rank r = 0; r < layout.ranks; r++)
-            {
-                EXPECT_EQ(parts[r].size(), group.Size());
+                const auto lowered = Lower(CollectiveOp::AllReduce,
+                                           CommClass::Data,
+                                           Bytes(group.Size() * kUnit),
+                                           group,
+                                           layout,
+                                           algorithm);
+                auto ranks = Unreduced(layout, group);
+                size_t next = 0;
+                for (; next < lowered.phases.size() &&
+                       (lowered.phases[next].pattern == Pattern::RingReduceScatter ||
+                        lowered.phases[next].pattern == Pattern::JumpReduceScatter);
+                     next++)
+                {
+                    ReduceScatter(lowered.phases[next], ranks);
+                }
+                std::vector<Set> parts;
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    EXPECT_EQ(ranks[r].end, ranks[r].begin + 1);
+                    EXPECT_EQ(ranks[r].summed[ranks[r].begin], MembersOf(group, r));
+                    parts.push_back({ranks[r].begin});
+                }
+                std::vector<Set> start;
+                for (; next < lowered.phases.size(); next++)
+                {
+                    AllGather(lowered.phases[next], start, parts);
+                }
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    EXPECT_EQ(parts[r].size(), group.Size());
+                }
             }
         }
     }
@@ -205,30 +281,32 @@ TEST(Lowering, AllReduceLeavesEverythingReducedEverywhere)
 
 TEST(Lowering, AllGatherBringsEveryPartToEverybody)
 {
-    const auto layout = Layout();
-    for (const auto algorithm : kAlgorithms)
+    for (const auto& layout : {Layout(), OddLayout()})
     {
-        for (const auto& group : Groups(layout))
+        for (const auto algorithm : kAlgorithms)
         {
-            const auto lowered = Lower(CollectiveOp::AllGather,
-                                       CommClass::Data,
-                                       Bytes(group.Size() * kUnit),
-                                       group,
-                                       layout,
-                                       algorithm);
-            std::vector<Set> ranks;
-            for (Rank r = 0; r < layout.ranks; r++)
+            for (const auto& group : Groups(layout))
             {
-                ranks.push_back({r});
-            }
-            for (const auto& phase : lowered.phases)
-            {
-                ASSERT_EQ(phase.pattern, Pattern::RingAllGather);
-                AllGather(phase, ranks);
-            }
-            for (Rank r = 0; r < layout.ranks; r++)
-            {
-                EXPECT_EQ(ranks[r], MembersOf(group, r));
+                const auto lowered = Lower(CollectiveOp::AllGather,
+                                           CommClass::Data,
+                                           Bytes(group.Size() * kUnit),
+                                           group,
+                                           layout,
+                                           algorithm);
+                std::vector<Set> ranks;
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    ranks.push_back({r});
+                }
+                std::vector<Set> start;
+                for (const auto& phase : lowered.phases)
+                {
+                    AllGather(phase, start, ranks);
+                }
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    EXPECT_EQ(ranks[r], MembersOf(group, r));
+                }
             }
         }
     }
@@ -236,58 +314,65 @@ TEST(Lowering, AllGatherBringsEveryPartToEverybody)
 
 TEST(Lowering, AllToAllDeliversEachPairItsPart)
 {
-    const auto layout = Layout();
     using Item = std::pair<Rank, Rank>; // from, to
-    for (const auto algorithm : kAlgorithms)
+    for (const auto& layout : {Layout(), OddLayout()})
     {
-        for (const auto& group : Groups(layout))
+        for (const auto way : {AllToAllAlgorithm::Follow,
+                               AllToAllAlgorithm::Direct,
+                               AllToAllAlgorithm::Rail,
+                               AllToAllAlgorithm::Building})
         {
-            const auto lowered = Lower(CollectiveOp::AllToAll,
-                                       CommClass::Expert,
-                                       Bytes(group.Size() * kUnit),
-                                       group,
-                                       layout,
-                                       algorithm);
-            std::vector<std::set<Item>> ranks(layout.ranks);
-            for (Rank r = 0; r < layout.ranks; r++)
+            LoweringRules rules(CollectiveAlgorithm::Hierarchical);
+            rules.allToAll = way;
+            for (const auto& group : Groups(layout))
             {
-                for (const Rank to : MembersOf(group, r))
-                {
-                    ranks[r].insert({r, to});
-                }
-            }
-            for (const auto& phase : lowered.phases)
-            {
-                ASSERT_EQ(phase.pattern, Pattern::DirectAllToAll);
-                const uint32_t n = phase.group.Size();
-                std::vector<std::set<Item>> after(layout.ranks);
+                const auto lowered = Lower(CollectiveOp::AllToAll,
+                                           CommClass::Expert,
+                                           Bytes(group.Size() * kUnit),
+                                           group,
+                                           layout,
+                                           rules);
+                std::vector<std::set<Item>> ranks(layout.ranks);
                 for (Rank r = 0; r < layout.ranks; r++)
                 {
-                    EXPECT_EQ(phase.bytes.Count(), ranks[r].size() * kUnit);
-                    std::map<uint32_t, uint32_t> sent; // items by member
-                    for (const auto& item : ranks[r])
+                    for (const Rank to : MembersOf(group, r))
                     {
-                        const uint32_t to = phase.group.IndexOf(item.second);
-                        sent[to]++;
-                        after[phase.group.Member(r, to)].insert(item);
+                        ranks[r].insert({r, to});
                     }
-                    for (uint32_t k = 0; k < StepCount(phase); k++)
-                    {
-                        const auto step = StepOf(phase, phase.group.IndexOf(r), k);
-                        EXPECT_EQ(step.send.Count(), sent[step.sendTo] * kUnit);
-                    }
-                    EXPECT_EQ(sent.size(), n);
                 }
-                ranks = after;
-            }
-            for (Rank r = 0; r < layout.ranks; r++)
-            {
-                std::set<Item> expected;
-                for (const Rank from : MembersOf(group, r))
+                for (const auto& phase : lowered.phases)
                 {
-                    expected.insert({from, r});
+                    ASSERT_EQ(phase.pattern, Pattern::DirectAllToAll);
+                    const uint32_t n = phase.group.Size();
+                    std::vector<std::set<Item>> after(layout.ranks);
+                    for (Rank r = 0; r < layout.ranks; r++)
+                    {
+                        EXPECT_EQ(phase.bytes.Count(), ranks[r].size() * kUnit);
+                        std::map<uint32_t, uint32_t> sent; // items by member
+                        for (const auto& item : ranks[r])
+                        {
+                            const uint32_t to = phase.group.IndexOf(item.second);
+                            sent[to]++;
+                            after[phase.group.Member(r, to)].insert(item);
+                        }
+                        for (uint32_t k = 0; k < StepCount(phase); k++)
+                        {
+                            const auto message = MessageOf(phase, phase.group.IndexOf(r), 0, k);
+                            EXPECT_EQ(message.bytes.Count(), sent[message.to] * kUnit);
+                        }
+                        EXPECT_EQ(sent.size(), n);
+                    }
+                    ranks = after;
                 }
-                EXPECT_EQ(ranks[r], expected);
+                for (Rank r = 0; r < layout.ranks; r++)
+                {
+                    std::set<Item> expected;
+                    for (const Rank from : MembersOf(group, r))
+                    {
+                        expected.insert({from, r});
+                    }
+                    EXPECT_EQ(ranks[r], expected);
+                }
             }
         }
     }
@@ -323,6 +408,170 @@ TEST(Lowering, NodesComeFirstAndBuildingsLast)
     ASSERT_EQ(ring.phases.size(), 4U);
     EXPECT_EQ(ring.phases[1].group.Size(), 8U);
     EXPECT_EQ(ring.name, "all_reduce");
+}
+
+TEST(Lowering, HalvesNearOnesFirst)
+{
+    // 60 ranks: 3 on a node by dissemination in two rounds, 10 nodes of a building as 2 x 5, two
+    // buildings. S = 6000: 3 members, S; 2, S/3; 5 in three rounds, S/6; 2, S/30.
+    const auto layout = OddLayout();
+    const auto lowered = Lower(CollectiveOp::ReduceScatter,
+                               CommClass::Data,
+                               Bytes(6000),
+                               RankGroup({{1, 60}}),
+                               layout,
+                               CollectiveAlgorithm::HalvingDoubling);
+    const uint32_t strides[] = {1, 1, 3, 6, 6, 6, 30};
+    const uint32_t sizes[] = {3, 3, 2, 5, 5, 5, 2};
+    const uint32_t shifts[] = {2, 1, 1, 4, 2, 1, 1};
+    const uint32_t parts[] = {1, 1, 1, 1, 2, 1, 1};
+    const uint64_t bytes[] = {6000, 6000, 2000, 1000, 1000, 1000, 200};
+    ASSERT_EQ(lowered.phases.size(), 7U);
+    uint64_t sent = 0;
+    for (size_t i = 0; i < 7; i++)
+    {
+        const Phase& phase = lowered.phases[i];
+        EXPECT_EQ(phase.group, RankGroup({{strides[i], sizes[i]}}));
+        EXPECT_EQ(phase.shift, shifts[i]);
+        EXPECT_EQ(phase.parts, parts[i]);
+        EXPECT_EQ(phase.bytes, Bytes(bytes[i]));
+        sent += SentBy(phase, 0).Count();
+    }
+    EXPECT_EQ(sent, 6000U * 59 / 60); // as much as a ring
+}
+
+TEST(Lowering, RailsHaveTheServersPositions)
+{
+    const auto layout = Layout();
+    LoweringRules rules(CollectiveAlgorithm::Hierarchical);
+    rules.allToAll = AllToAllAlgorithm::Rail;
+    const auto lowered = Lower(CollectiveOp::AllToAll,
+                               CommClass::Expert,
+                               Bytes(6400),
+                               RankGroup({{1, 64}}),
+                               layout,
+                               rules);
+    ASSERT_EQ(lowered.phases.size(), 2U);
+    EXPECT_EQ(lowered.phases[0].group, RankGroup({{1, 4}}));
+    EXPECT_EQ(lowered.phases[1].group, RankGroup({{4, 16}}));
+    // What leaves a server is the same as directly: 60 of 64 parts.
+    EXPECT_EQ(SentBy(lowered.phases[1], 0), Bytes(6000));
+}
+
+TEST(Lowering, TreesJoinServers)
+{
+    const auto layout = Layout();
+    const auto lower = [&](CollectiveOp op, const RankGroup& group) {
+        return Lower(op, CommClass::Data, Bytes(6400), group, layout, CollectiveAlgorithm::Tree);
+    };
+    const auto all = lower(CollectiveOp::AllReduce, RankGroup({{1, 64}}));
+    ASSERT_EQ(all.phases.size(), 3U);
+    EXPECT_EQ(all.phases[0].pattern, Pattern::RingReduceScatter);
+    EXPECT_EQ(all.phases[1].pattern, Pattern::DoubleTree);
+    EXPECT_EQ(all.phases[1].group, RankGroup({{4, 16}}));
+    EXPECT_EQ(all.phases[1].bytes, Bytes(1600));
+    EXPECT_EQ(all.phases[1].chunk, Bytes(512 << 10));
+    EXPECT_EQ(all.phases[2].pattern, Pattern::RingAllGather);
+    // Inside a server there is no tree, and a gather has none anywhere.
+    for (const auto& collective : {lower(CollectiveOp::AllReduce, RankGroup({{1, 4}})),
+                                   lower(CollectiveOp::AllGather, RankGroup({{1, 64}}))})
+    {
+        ASSERT_EQ(collective.phases.size(), 2U);
+        EXPECT_EQ(collective.phases[1].pattern, Pattern::RingAllGather);
+    }
+}
+
+TEST(Lowering, TwoMembersExchangeHalves)
+{
+    const auto layout = Layout();
+    const auto pair = Lower(CollectiveOp::AllReduce,
+                            CommClass::Data,
+                            Bytes(6400),
+                            RankGroup({{32, 2}}),
+                            layout,
+                            CollectiveAlgorithm::BidirectionalRing);
+    ASSERT_EQ(pair.phases.size(), 2U);
+    EXPECT_EQ(pair.phases[0].pattern, Pattern::RingReduceScatter);
+    const auto four = Lower(CollectiveOp::AllReduce,
+                            CommClass::Data,
+                            Bytes(6400),
+                            RankGroup({{16, 4}}),
+                            layout,
+                            CollectiveAlgorithm::BidirectionalRing);
+    ASSERT_EQ(four.phases.size(), 2U);
+    EXPECT_EQ(four.phases[0].pattern, Pattern::TwoWayReduceScatter);
+    EXPECT_EQ(four.phases[1].pattern, Pattern::TwoWayAllGather);
+}
+
+TEST(Lowering, ChunksBySizeOrByTheRuleForChannels)
+{
+    const auto layout = Layout();
+    const auto lower = [&](uint64_t bytes, uint64_t chunk, uint32_t channels) {
+        LoweringRules rules(CollectiveAlgorithm::Ring);
+        rules.chunk = Bytes(chunk);
+        rules.channels = channels;
+        return Lower(CollectiveOp::AllReduce,
+                     CommClass::Data,
+                     Bytes(bytes),
+                     RankGroup({{1, 64}}),
+                     layout,
+                     rules);
+    };
+    const uint64_t mib = 1 << 20;
+
+    struct Case
+    {
+        uint64_t bytes;
+        uint64_t chunk;
+        uint32_t channels;
+        uint32_t chunks;
+        uint32_t together;
+    };
+
+    for (const Case& c : {
+             Case{10 * mib + 1, 0, 1, 1, 1},
+             Case{10 * mib + 1, mib, 1, 11, 1},
+             Case{10 * mib, mib, 3, 10, 3},
+             Case{10 * mib, 1, 1, 4096, 1}, // never more
+             // Parts of 8 MiB in four of 2 MiB; 16 of them would be in flight at most.
+             Case{64 * 8 * mib, 0, 4, 4, 4},
+             // Parts of 128 MiB: a quarter is more than 16 MiB, of which 32 MiB hold two.
+             Case{64 * 128 * mib, 0, 4, 8, 2},
+             // Parts of 2 bytes: no chunk is less than one.
+             Case{64 * 2, 0, 4, 2, 4},
+         })
+    {
+        const auto lowered = lower(c.bytes, c.chunk, c.channels);
+        EXPECT_EQ(lowered.chunks, c.chunks) << c.bytes;
+        EXPECT_EQ(lowered.channels, c.together) << c.bytes;
+        Bytes sum;
+        for (uint32_t i = 0; i < lowered.chunks; i++)
+        {
+            sum += ChunkOf(lowered.phases[1], i, lowered.chunks).bytes;
+        }
+        EXPECT_EQ(sum, lowered.phases[1].bytes);
+    }
+}
+
+TEST(Lowering, AutoTakesTheFastest)
+{
+    // By the number of phases: of 64 ranks in servers of 4 and buildings of 32 the tree has 3,
+    // rings 4, hierarchical 6 and halving-doubling 12. By its reverse it is the last.
+    const auto layout = Layout();
+    const auto lower = [&](CollectiveOp op, CollectiveTimer seconds) {
+        LoweringRules rules(CollectiveAlgorithm::Auto);
+        rules.seconds = std::move(seconds);
+        return Lower(op, CommClass::Data, Bytes(6400), RankGroup({{1, 64}}), layout, rules);
+    };
+    const auto few = [](const Collective& c) { return static_cast<double>(c.phases.size()); };
+    const auto many = [](const Collective& c) { return -static_cast<double>(c.phases.size()); };
+    const auto same = [](const Collective& /* c */) { return 1.0; };
+    EXPECT_EQ(lower(CollectiveOp::AllReduce, few).algorithm, "tree");
+    EXPECT_EQ(lower(CollectiveOp::AllReduce, many).algorithm, "halving-doubling");
+    EXPECT_EQ(lower(CollectiveOp::AllReduce, same).algorithm, "ring");
+    EXPECT_EQ(lower(CollectiveOp::AllToAll, few).algorithm, "direct");
+    EXPECT_EQ(lower(CollectiveOp::AllToAll, many).algorithm, "rail");
+    EXPECT_EQ(lower(CollectiveOp::SendReceive, many).phases.size(), 1U);
 }
 
 TEST(Lowering, RingsGoThroughOneBuildingAfterTheOther)

@@ -20,25 +20,11 @@ namespace
 std::string
 OtherText(const PlanField& field, const Plan& plan)
 {
-    for (const auto* text : {"2",
-                             "3",
-                             "true",
-                             "false",
-                             "pp",
-                             "ddp",
-                             "microbatch",
-                             "dorapp",
-                             "full",
-                             "ring",
-                             "ecmp",
-                             "selective-repeat",
-                             "swift",
-                             "infiniband",
-                             "dqplb",
-                             "512B",
-                             "1MiB",
-                             "1us",
-                             "time"})
+    for (const auto* text :
+         {"2",          "3",          "true",  "false", "pp",     "ddp",
+          "microbatch", "dorapp",     "full",  "ring",  "ecmp",   "selective-repeat",
+          "swift",      "infiniband", "dqplb", "rail",  "staged", "512B",
+          "1MiB",       "1us",        "time"})
     {
         Plan changed = plan;
         try

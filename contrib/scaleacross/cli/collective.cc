@@ -40,6 +40,7 @@ struct Row
 {
     Bytes bytes;
     uint64_t count{0}; //!< elements, by nccl-tests' convention
+    std::string algorithm;
     RunReport report;
 
     double Us() const
@@ -185,8 +186,10 @@ Measurement::At(Bytes bytes) const
         Refuse(*no);
     }
     const uint64_t elements = bytes.Count() / g_elementBytes;
+    const PreparedRun prepared = std::get<PreparedRun>(PrepareRun(scenario));
     return {bytes,
             Divides(m_spec.op) ? elements / m_members : elements,
+            prepared.graph.collectives.front().algorithm,
             std::get<RunReport>(result)};
 }
 
@@ -249,6 +252,7 @@ Measurement::ToJson(const Row& row) const
             {"type", "float"},
             {"redop", Reduces(m_spec.op) ? "sum" : "none"},
             {"root", -1},
+            {"algorithm", row.algorithm},
             {"op", ToString(m_spec.op)},
             {"group", ToString(m_spec.group)},
             {"groups", m_groups},

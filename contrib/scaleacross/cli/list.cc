@@ -129,7 +129,8 @@ std::vector<Row>
 Transports()
 {
     std::vector<Row> rows = WordsOf("network.transport");
-    for (const char* key : {"network.multipath", "network.collective"})
+    for (const char* key :
+         {"network.multipath", "network.collective", "network.all_to_all", "network.copy"})
     {
         rows.push_back(WordsOf(key).front());
     }

@@ -10,12 +10,14 @@
 #include "study-attributes.h"
 
 #include "ns3/boolean.h"
+#include "ns3/data-rate.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/node.h"
 #include "ns3/nvlink-domain.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/staged-link.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -108,6 +110,26 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
             }
             return m_fabric.CreateConnection(nics);
         });
+    if (network.copy == Copy::Staged)
+    {
+        std::vector<BitRate> memory; // by rank
+        for (const BuildingSpec& building : scenario.cluster.buildings)
+        {
+            memory.insert(memory.end(), building.gpus, building.gpu.hbmBandwidth);
+        }
+        m_transport->SetStagingFactory([memory, channels = network.channels](Rank from, Rank to) {
+            const auto rate = [](BitRate value) {
+                return DataRateValue(DataRate(static_cast<uint64_t>(value.Value())));
+            };
+            const auto link = CreateObject<StagedLink>();
+            link->SetAttribute("Slots", UintegerValue(StagedCopy::kSlots * channels));
+            link->SetAttribute("SlotSize", UintegerValue(StagedCopy::kSlot.Count()));
+            link->SetAttribute("Handover", TimeValue(PicoSeconds(StagedCopy::kHandover.Ps())));
+            link->SetAttribute("SenderMemoryRate", rate(memory[from]));
+            link->SetAttribute("ReceiverMemoryRate", rate(memory[to]));
+            return link;
+        });
+    }
 }
 
 ClusterHelper::~ClusterHelper()

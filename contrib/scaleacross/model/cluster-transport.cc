@@ -4,6 +4,7 @@
 
 #include "nvlink-domain.h"
 #include "rdma-connection.h"
+#include "staged-link.h"
 
 #include "ns3/simulator.h"
 
@@ -11,6 +12,15 @@ namespace ns3
 {
 
 NS_OBJECT_ENSURE_REGISTERED(ClusterTransport);
+
+namespace
+{
+
+// With staging a connection carries pieces, by number, and credits of the other direction.
+constexpr uint64_t kCreditBit = 1ULL << 63;
+constexpr scaleacross::Bytes kCreditBytes{32};
+
+} // namespace
 
 TypeId
 ClusterTransport::GetTypeId()
@@ -52,6 +62,12 @@ ClusterTransport::SetDelivery(scaleacross::Rank to, DeliveryCallback callback)
 }
 
 void
+ClusterTransport::SetStagingFactory(StagingFactory factory)
+{
+    m_staging = std::move(factory);
+}
+
+void
 ClusterTransport::Send(scaleacross::Rank from,
                        scaleacross::Rank to,
                        scaleacross::Bytes bytes,
@@ -70,7 +86,14 @@ ClusterTransport::Send(scaleacross::Rank from,
     }
     Link& link = LinkBetween(from, to);
     link.postedPs[tag] = now;
-    link.connection->Send(bytes, tag);
+    if (link.staging)
+    {
+        link.staging->Send(bytes, tag);
+    }
+    else
+    {
+        link.connection->Send(bytes, tag);
+    }
 }
 
 ClusterTransport::Link&
@@ -85,15 +108,50 @@ ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
         link->connection = m_factory(from, to);
         Link* raw = link.get();
         link->connection->SetDeliveryCallback(
-            [this, raw](scaleacross::Bytes bytes, uint64_t tag) { Delivered(raw, bytes, tag); });
+            [this, raw](scaleacross::Bytes /* bytes */, uint64_t tag) { Arrived(raw, tag); });
         link->connection->SetFailureCallback(
             [this, raw](const std::string& reason) { Failed(raw, reason); });
+        if (m_staging)
+        {
+            Stage(raw);
+        }
     }
     return *link;
 }
 
 void
-ClusterTransport::Delivered(Link* link, scaleacross::Bytes /* bytes */, uint64_t tag)
+ClusterTransport::Stage(Link* link)
+{
+    link->staging = m_staging(link->from, link->to);
+    link->staging->Connect(
+        [link](scaleacross::Bytes bytes, uint64_t number) {
+            link->connection->Send(bytes, number);
+        },
+        [this, link] {
+            LinkBetween(link->to, link->from).connection->Send(kCreditBytes, kCreditBit);
+        },
+        [this, link](uint64_t tag) { Delivered(link, tag); });
+}
+
+void
+ClusterTransport::Arrived(Link* link, uint64_t tag)
+{
+    if (!link->staging)
+    {
+        Delivered(link, tag);
+    }
+    else if ((tag & kCreditBit) != 0)
+    {
+        LinkBetween(link->to, link->from).staging->CreditArrived();
+    }
+    else
+    {
+        link->staging->PieceArrived(tag);
+    }
+}
+
+void
+ClusterTransport::Delivered(Link* link, uint64_t tag)
 {
     const auto posted = link->postedPs.find(tag);
     const RankMessage message{link->from, link->to, tag, posted->second};
@@ -119,11 +177,19 @@ ClusterTransport::Deliver(const RankMessage& message)
 void
 ClusterTransport::DoDispose()
 {
+    for (const auto& [ranks, link] : m_links)
+    {
+        if (link->staging)
+        {
+            link->staging->Dispose();
+        }
+    }
     m_links.clear();
     m_delivery.clear();
     m_servers.clear();
     m_factory = nullptr;
     m_failure = nullptr;
+    m_staging = nullptr;
     RankTransport::DoDispose();
 }
 

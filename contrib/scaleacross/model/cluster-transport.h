@@ -17,10 +17,13 @@ namespace ns3
 
 class NvlinkDomain;
 class RdmaConnection;
+class StagedLink;
 
 /**
  * Ranks on servers: messages inside a server go over its NvlinkDomain, all others over an
- * RdmaConnection from the sender's NIC to the receiver's, made when first needed.
+ * RdmaConnection from the sender's NIC to the receiver's, made when first needed. With staging they
+ * are copied through the slots of a StagedLink before and after, and the credits for these go over
+ * the connection of the other direction.
  *
  * Rank r is GPU r mod gpusPerNode of server r / gpusPerNode.
  */
@@ -42,6 +45,10 @@ class ClusterTransport : public RankTransport
     void SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gpusPerNode);
     void SetConnectionFactory(ConnectionFactory factory);
     void SetFailureCallback(FailureCallback callback);
+    /// Makes the slots of a direction; without it NICs read and write messages where they are.
+    using StagingFactory =
+        std::function<Ptr<StagedLink>(scaleacross::Rank from, scaleacross::Rank to)>;
+    void SetStagingFactory(StagingFactory factory);
 
     void Send(scaleacross::Rank from,
               scaleacross::Rank to,
@@ -59,11 +66,14 @@ class ClusterTransport : public RankTransport
         scaleacross::Rank from;
         scaleacross::Rank to;
         Ptr<RdmaConnection> connection;
+        Ptr<StagedLink> staging;                        //!< none: not staged
         std::unordered_map<uint64_t, int64_t> postedPs; //!< by tag, until delivered
     };
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
-    void Delivered(Link* link, scaleacross::Bytes bytes, uint64_t tag);
+    void Stage(Link* link);
+    void Arrived(Link* link, uint64_t tag);
+    void Delivered(Link* link, uint64_t tag);
     void Failed(Link* link, const std::string& reason);
     void Deliver(const RankMessage& message);
 
@@ -71,6 +81,7 @@ class ClusterTransport : public RankTransport
     uint32_t m_gpusPerNode{1};
     ConnectionFactory m_factory;
     FailureCallback m_failure;
+    StagingFactory m_staging;
     std::vector<DeliveryCallback> m_delivery;          //!< by receiver
     std::map<uint64_t, std::unique_ptr<Link>> m_links; //!< by sender and receiver
 };

@@ -6,6 +6,7 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ns3
 {
@@ -20,13 +21,18 @@ namespace
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, instance, phase and
-// step, which together name the sender to the receiver.
+// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, instance, chunk,
+// phase, input of the receiver and number in it, which together name the sender to the receiver.
+// Instances are counted modulo 2^16: ranks are never so many collectives apart.
 constexpr uint64_t kPipelineBit = 1ULL << 63;
-constexpr uint32_t kStreamShift = 60;
-constexpr uint32_t kInstanceShift = 28;
-constexpr uint32_t kPhaseShift = 20;
-constexpr uint64_t kStepMask = (1ULL << kPhaseShift) - 1;
+constexpr uint32_t kStreamShift = 59;
+constexpr uint32_t kInstanceShift = 43;
+constexpr uint64_t kInstanceMask = 0xffff;
+constexpr uint32_t kChunkShift = 30;
+constexpr uint64_t kChunkMask = 0x1fff;
+constexpr uint32_t kPhaseShift = 23;
+constexpr uint32_t kInputShift = 20;
+constexpr uint64_t kFlowMask = (1ULL << kPhaseShift) - 1;
 
 int64_t
 NowPs()
@@ -113,9 +119,21 @@ TrainingApplication::DescribeWait() const
             {
                 const Collective& collective =
                     m_graph->collectives[stream.queue.front().collective];
-                return ToString(collective.comm) + " " + collective.name + ", phase " +
-                       std::to_string(stream.phase) + ", " + std::to_string(stream.received) +
-                       " steps received";
+                std::string text = ToString(collective.comm) + " " + collective.name;
+                for (uint32_t c = 0; c < stream.chunks.size(); c++)
+                {
+                    const ChunkState& chunk = stream.chunks[c];
+                    if (!chunk.active)
+                    {
+                        continue;
+                    }
+                    text += stream.chunks.size() > 1 ? ", chunk " + std::to_string(c) : "";
+                    text += ", phase " + std::to_string(chunk.phase) + ", " +
+                            std::to_string(
+                                std::accumulate(chunk.received.begin(), chunk.received.end(), 0U)) +
+                            " messages received";
+                }
+                return text;
             }
         }
         return "a collective that has not begun";
@@ -319,95 +337,131 @@ TrainingApplication::StartNext(uint32_t s)
     }
     stream.active = true;
     Activate(1);
-    stream.phase = 0;
-    const Collective& collective = m_graph->collectives[stream.queue.front().collective];
+    const Collective& collective = CollectiveOn(s);
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (clock.active++ == 0)
     {
         clock.sincePs = NowPs();
     }
-    StartPhase(s);
+    stream.chunksLeft = collective.chunks;
+    stream.chunks.assign(collective.chunks, ChunkState());
+    // The others follow when these leave the first phase.
+    for (uint32_t chunk = 0; chunk < std::min(collective.channels, collective.chunks); chunk++)
+    {
+        StartPhase(s, chunk);
+    }
+}
+
+const Collective&
+TrainingApplication::CollectiveOn(uint32_t s) const
+{
+    return m_graph->collectives[m_streams[s].queue.front().collective];
 }
 
 uint64_t
-TrainingApplication::CollectiveTag(uint32_t s, uint32_t step) const
+TrainingApplication::CollectiveTag(uint32_t s,
+                                   uint32_t chunk,
+                                   uint32_t input,
+                                   uint32_t number) const
 {
     const StreamState& stream = m_streams[s];
-    return uint64_t{s} << kStreamShift | uint64_t{stream.queue.front().instance} << kInstanceShift |
-           uint64_t{stream.phase} << kPhaseShift | step;
+    return uint64_t{s} << kStreamShift |
+           (stream.queue.front().instance & kInstanceMask) << kInstanceShift |
+           uint64_t{chunk} << kChunkShift | uint64_t{stream.chunks[chunk].phase} << kPhaseShift |
+           uint64_t{input} << kInputShift | number;
 }
 
 void
-TrainingApplication::StartPhase(uint32_t s)
+TrainingApplication::StartPhase(uint32_t s, uint32_t c)
+{
+    ChunkState& chunk = m_streams[s].chunks[c];
+    const Phase& phase = CollectiveOn(s).phases[chunk.phase];
+    chunk.active = true;
+    chunk.index = phase.group.IndexOf(m_rank);
+    chunk.flows = FlowsOf(ChunkOf(phase, c, CollectiveOn(s).chunks), chunk.index);
+    chunk.received.fill(0);
+    chunk.sent.fill(0);
+    SendMessages(s, c);
+    TakeArrivals(s, c);
+}
+
+/// Sends what the messages received so far allow.
+void
+TrainingApplication::SendMessages(uint32_t s, uint32_t c)
+{
+    ChunkState& chunk = m_streams[s].chunks[c];
+    const Phase phase = ChunkOf(CollectiveOn(s).phases[chunk.phase], c, CollectiveOn(s).chunks);
+    for (uint32_t o = 0; o < kMostFlows; o++)
+    {
+        const uint32_t most = chunk.flows.outputs[o].Allowed(chunk.received);
+        for (; chunk.sent[o] < most; chunk.sent[o]++)
+        {
+            const PhaseMessage message = MessageOf(phase, chunk.index, o, chunk.sent[o]);
+            m_transport->Send(m_rank,
+                              phase.group.Member(m_rank, message.to),
+                              message.bytes,
+                              CollectiveTag(s, c, message.input, chunk.sent[o]));
+        }
+    }
+}
+
+void
+TrainingApplication::TakeArrivals(uint32_t s, uint32_t c)
+{
+    ChunkState& chunk = m_streams[s].chunks[c];
+    bool arrived = false;
+    for (uint32_t i = 0; i < kMostFlows; i++)
+    {
+        while (chunk.received[i] < chunk.flows.inputs[i] &&
+               m_arrived.erase(CollectiveTag(s, c, i, chunk.received[i])) > 0)
+        {
+            chunk.received[i]++;
+            arrived = true;
+        }
+    }
+    if (arrived)
+    {
+        SendMessages(s, c);
+    }
+    if (chunk.received == chunk.flows.inputs)
+    {
+        PhaseDone(s, c);
+    }
+}
+
+/// Whether the chunk before it on the same channel has left the phase that it waits for.
+bool
+TrainingApplication::MayEnter(uint32_t s, uint32_t c) const
+{
+    const std::vector<ChunkState>& chunks = m_streams[s].chunks;
+    const uint32_t channels = CollectiveOn(s).channels;
+    return c < channels || chunks[c - channels].phase > chunks[c].phase;
+}
+
+void
+TrainingApplication::PhaseDone(uint32_t s, uint32_t c)
 {
     StreamState& stream = m_streams[s];
-    const Collective& collective = m_graph->collectives[stream.queue.front().collective];
-    while (stream.phase < collective.phases.size() &&
-           collective.phases[stream.phase].group.Size() == 1)
-    {
-        stream.phase++;
-    }
-    if (stream.phase == collective.phases.size())
+    const Collective& collective = CollectiveOn(s);
+    stream.chunks[c].active = false;
+    const uint32_t left = stream.chunks[c].phase++;
+    const bool through = stream.chunks[c].phase == collective.phases.size();
+    if (through && --stream.chunksLeft == 0)
     {
         Complete(s);
         return;
     }
-    const Phase& phase = collective.phases[stream.phase];
-    stream.received = 0;
-    stream.index = phase.group.IndexOf(m_rank);
-    if (StepsDepend(phase.pattern))
+    // The next one of this channel may be waiting for the phase that this one has left.
+    const uint32_t next = c + collective.channels;
+    const bool waits = next < collective.chunks && !stream.chunks[next].active &&
+                       stream.chunks[next].phase == left;
+    if (!through && MayEnter(s, c))
     {
-        SendStep(s, 0);
+        StartPhase(s, c);
     }
-    else
+    if (waits)
     {
-        for (uint32_t step = 0; step < StepCount(phase); step++)
-        {
-            SendStep(s, step);
-        }
-    }
-    TakeArrivals(s);
-}
-
-void
-TrainingApplication::SendStep(uint32_t s, uint32_t step)
-{
-    const StreamState& stream = m_streams[s];
-    const Phase& phase = m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
-    const PhaseStep what = StepOf(phase, stream.index, step);
-    m_transport->Send(m_rank,
-                      phase.group.Member(m_rank, what.sendTo),
-                      what.send,
-                      CollectiveTag(s, step));
-}
-
-void
-TrainingApplication::TakeArrivals(uint32_t s)
-{
-    StreamState& stream = m_streams[s];
-    const Phase& phase = m_graph->collectives[stream.queue.front().collective].phases[stream.phase];
-    const uint32_t steps = StepCount(phase);
-    if (StepsDepend(phase.pattern))
-    {
-        while (stream.received < steps && m_arrived.erase(CollectiveTag(s, stream.received)) > 0)
-        {
-            if (++stream.received < steps)
-            {
-                SendStep(s, stream.received);
-            }
-        }
-    }
-    else
-    {
-        for (uint32_t step = 0; step < steps; step++)
-        {
-            stream.received += static_cast<uint32_t>(m_arrived.erase(CollectiveTag(s, step)));
-        }
-    }
-    if (stream.received == steps)
-    {
-        stream.phase++;
-        StartPhase(s);
+        StartPhase(s, next);
     }
 }
 
@@ -444,9 +498,12 @@ TrainingApplication::Delivered(const RankMessage& message)
         return;
     }
     const auto s = static_cast<uint32_t>(message.tag >> kStreamShift);
-    if (m_streams[s].active && (message.tag & ~kStepMask) == CollectiveTag(s, 0))
+    const auto c = static_cast<uint32_t>(message.tag >> kChunkShift & kChunkMask);
+    const StreamState& stream = m_streams[s];
+    if (stream.active && c < stream.chunks.size() && stream.chunks[c].active &&
+        (message.tag & ~kFlowMask) == CollectiveTag(s, c, 0, 0))
     {
-        TakeArrivals(s);
+        TakeArrivals(s, c);
     }
 }
 

@@ -48,9 +48,10 @@ struct RankRun
  * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. A
  * collective is under way on a rank from when it is the first of its stream to its last receive,
  * and takes RankClass::collectiveShare of the GPU from computing (ComputeClock). The phases of a
- * collective are executed step by step through the transport: in a ring pattern the send of step
- * k+1 follows the receive of step k; all-to-all posts all sends at once. A phase is complete on a
- * rank when all its receives are.
+ * collective are executed message by message through the transport, each of which leaves when the
+ * inputs that it waits for allow it (scaleacross::FlowsOf). A phase is complete on a rank when all
+ * inputs are. Chunks of a collective go through its phases side by side, as
+ * scaleacross::Collective says.
  */
 class TrainingApplication : public Application
 {
@@ -103,15 +104,25 @@ class TrainingApplication : public Application
         uint32_t instance;
     };
 
+    /// A chunk of the collective that is under way on a stream.
+    struct ChunkState
+    {
+        uint32_t phase{0}; //!< that it is in, or waits for
+        bool active{false};
+        uint32_t index{0}; //!< own index in the phase's group
+        scaleacross::MemberFlows flows;
+        std::array<uint32_t, scaleacross::kMostFlows> received{}; //!< messages, by input
+        std::array<uint32_t, scaleacross::kMostFlows> sent{};     //!< messages, by output
+    };
+
     /// A stream and the collective that is under way on it.
     struct StreamState
     {
         std::deque<PostedCollective> queue;
         bool active{false};
         uint32_t posted{0}; //!< collectives so far: the same number on every member of a group
-        uint32_t phase{0};
-        uint32_t received{0}; //!< steps received of the phase
-        uint32_t index{0};    //!< own index in the phase's group
+        uint32_t chunksLeft{0};
+        std::vector<ChunkState> chunks;
     };
 
     struct BusyClock
@@ -131,13 +142,16 @@ class TrainingApplication : public Application
     void PostSend(const scaleacross::Op& op);
     void PostCollective(const scaleacross::Op& op);
     void StartNext(uint32_t stream);
-    void StartPhase(uint32_t stream);
-    void SendStep(uint32_t stream, uint32_t step);
-    void TakeArrivals(uint32_t stream);
+    const scaleacross::Collective& CollectiveOn(uint32_t stream) const;
+    void StartPhase(uint32_t stream, uint32_t chunk);
+    void SendMessages(uint32_t stream, uint32_t chunk);
+    void TakeArrivals(uint32_t stream, uint32_t chunk);
+    void PhaseDone(uint32_t stream, uint32_t chunk);
+    bool MayEnter(uint32_t stream, uint32_t chunk) const;
     void Complete(uint32_t stream);
     void Delivered(const RankMessage& message);
     void PipelineArrived(const RankMessage& message);
-    uint64_t CollectiveTag(uint32_t stream, uint32_t step) const;
+    uint64_t CollectiveTag(uint32_t stream, uint32_t chunk, uint32_t input, uint32_t number) const;
     void BeginRun(const scaleacross::Op& op);
     void EndRun();
 

@@ -106,16 +106,17 @@ SmallJob(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm)
  * What the applications put on the network in one iteration is, to the byte, what the report counts
  * from the task graph. The payload that NICs deliver and what NVLink carries are two parts of it:
  * the first is counted by the queue pairs, so the test compares it with the task graph's payload
- * between servers, added up here rank by rank and step by step.
+ * between servers, added up here rank by rank and message by message.
  */
 class BytesTest : public TestCase
 {
   public:
-    BytesTest(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm)
+    BytesTest(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm, Bytes chunk)
         : TestCase("bytes of one iteration"),
           m_sharding(sharding),
           m_crossing(crossing),
-          m_algorithm(algorithm)
+          m_algorithm(algorithm),
+          m_chunk(chunk)
     {
     }
 
@@ -131,11 +132,19 @@ class BytesTest : public TestCase
                 continue;
             }
             const uint32_t index = phase.group.IndexOf(rank);
-            for (uint32_t step = 0; step < StepCount(phase); step++)
+            for (uint32_t c = 0; c < collective.chunks; c++)
             {
-                const PhaseStep what = StepOf(phase, index, step);
-                const Rank to = phase.group.Member(rank, what.sendTo);
-                bytes += to / 4 != rank / 4 ? what.send.Count() : 0;
+                const Phase chunk = ChunkOf(phase, c, collective.chunks);
+                const MemberFlows flows = FlowsOf(chunk, index);
+                for (uint32_t o = 0; o < kMostFlows; o++)
+                {
+                    for (uint32_t number = 0; number < flows.outputs[o].messages; number++)
+                    {
+                        const PhaseMessage message = MessageOf(chunk, index, o, number);
+                        const Rank to = phase.group.Member(rank, message.to);
+                        bytes += to / 4 != rank / 4 ? message.bytes.Count() : 0;
+                    }
+                }
             }
         }
         return bytes;
@@ -164,7 +173,9 @@ class BytesTest : public TestCase
 
     void DoRun() override
     {
-        const Scenario scenario = SmallJob(m_sharding, m_crossing, m_algorithm);
+        Scenario scenario = SmallJob(m_sharding, m_crossing, m_algorithm);
+        scenario.network.collectiveChunk = m_chunk;
+        scenario.network.channels = m_chunk > Bytes() ? 2 : 1;
         const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
         const TaskGraph& graph = run.graph;
         ClusterHelper cluster(scenario);
@@ -200,6 +211,7 @@ class BytesTest : public TestCase
     const Sharding m_sharding;
     const Crossing m_crossing;
     const CollectiveAlgorithm m_algorithm;
+    const Bytes m_chunk;
 };
 
 class TrainingSuite : public TestSuite
@@ -217,11 +229,19 @@ class TrainingSuite : public TestSuite
                                              Crossing::Parse("tp-pp-ep-cp-dp"),
                                              Crossing::Parse("dp-ep-cp-pp-tp")})
             {
-                for (const auto algorithm :
-                     {CollectiveAlgorithm::Ring, CollectiveAlgorithm::Hierarchical})
+                for (const auto algorithm : {CollectiveAlgorithm::Ring,
+                                             CollectiveAlgorithm::Hierarchical,
+                                             CollectiveAlgorithm::HalvingDoubling,
+                                             CollectiveAlgorithm::BidirectionalRing,
+                                             CollectiveAlgorithm::Tree,
+                                             CollectiveAlgorithm::Auto})
                 {
-                    AddTestCase(new BytesTest(sharding, crossing, algorithm));
+                    AddTestCase(new BytesTest(sharding, crossing, algorithm, Bytes(0)));
                 }
+                AddTestCase(new BytesTest(sharding,
+                                          crossing,
+                                          CollectiveAlgorithm::Hierarchical,
+                                          Bytes(100000)));
             }
         }
     }

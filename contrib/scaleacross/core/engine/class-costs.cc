@@ -2,6 +2,8 @@
 
 #include "core/engine/class-costs.h"
 
+#include "core/engine/collective-time.h"
+
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -117,9 +119,11 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
     if (costs.empty())
     {
         const RankClass& rankClass = m_graph.classes[classId];
-        for (const Phase& p : m_graph.collectives[collective].phases)
+        const Collective& whole = m_graph.collectives[collective];
+        for (const Phase& p : whole.phases)
         {
-            costs.push_back(m_times.phase(p, rankClass.representative));
+            costs.push_back(
+                m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative));
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cut = TransferCost::kNoCut;
@@ -214,7 +218,8 @@ ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
             sum.pure = false;
             return lone;
         }
-        sum.pure = sum.pure && Participants(classId, op.index).size() == 1;
+        sum.pure =
+            sum.pure && Participants(classId, op.index).size() == 1 && collective.chunks == 1;
         for (uint32_t p = 0; p < collective.phases.size(); p++)
         {
             const TransferCost& cost = OfPhase(classId, op.index, p);

@@ -53,6 +53,7 @@ class ClassCosts
   public:
     ClassCosts(const TaskGraph& graph, const TransferTimes& times);
 
+    /// Of one chunk of the collective.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     const BodySum& OfBody(uint32_t classId, uint32_t body);

@@ -3,6 +3,7 @@
 #include "core/engine/closed-form.h"
 
 #include "core/engine/class-costs.h"
+#include "core/engine/collective-time.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/schedule/task-graph-builder.h"
 
@@ -149,14 +150,19 @@ class Summation
         }
         Alone alone;
         const std::vector<Phase>& phases = m_run.graph.collectives[collective].phases;
+        const uint32_t chunks = m_run.graph.collectives[collective].chunks;
+        alone.seconds = CollectiveSeconds(m_run.graph.collectives[collective],
+                                          [this, collective](uint32_t p) -> const TransferCost& {
+                                              return m_costs.OfPhase(m_classId, collective, p);
+                                          });
+        double nvlink = 0;
         for (uint32_t p = 0; p < phases.size(); p++)
         {
             const Phase& phase = phases[p];
             const TransferCost& cost = m_costs.OfPhase(m_classId, collective, p);
-            alone.seconds += cost.Alone().S();
             if (cost.port == Port::Nvlink)
             {
-                alone.least += cost.portSeconds;
+                nvlink += cost.portSeconds * chunks;
                 continue;
             }
             if (phase.pattern == Pattern::DirectAllToAll)
@@ -164,12 +170,13 @@ class Summation
                 // Members on the same server are reached by NVLink, whatever their number.
                 continue;
             }
-            const double n = phase.group.Size();
-            const double sent = phase.pattern == Pattern::SendToNext ? 1 : (n - 1) / n;
+            // No member sends less than all of them on average, or another sends more.
+            const double sent = static_cast<double>(TimesSent(phase)) / phase.group.Size();
             const double payload = static_cast<double>(phase.bytes.Count()) * sent;
             alone.nic += payload * 8.0 / NicRate();
-            alone.least += payload * 8.0 / NicRate();
         }
+        // Chunks are on NVLink and NIC at the same time.
+        alone.least = chunks > 1 ? std::max(nvlink, alone.nic) : nvlink + alone.nic;
         return m_alone[collective] = alone;
     }
 

@@ -124,60 +124,101 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     Instance& instance = m_instances[id];
     instance.collective = collective;
     instance.stream = stream;
-    instance.phase = 0;
+    instance.chunksLeft = m_graph.collectives[collective].chunks;
+    instance.chunks.assign(instance.chunksLeft, ChunkState());
     instance.classes = classes;
     for (const uint32_t other : classes)
     {
         Begin(other, stream, comm);
         m_classes[other].streams[s].active = true;
     }
-    StartPhase(id);
+    // The others follow when these leave the first phase.
+    const uint32_t channels =
+        std::min(m_graph.collectives[collective].channels, m_graph.collectives[collective].chunks);
+    for (uint32_t chunk = 0; chunk < channels; chunk++)
+    {
+        StartPhase(id, chunk);
+    }
 }
 
 void
-Evaluator::StartPhase(uint32_t id)
+Evaluator::StartPhase(uint32_t id, uint32_t index)
 {
-    const uint32_t collective = m_instances[id].collective;
-    const auto phases = static_cast<uint32_t>(m_graph.collectives[collective].phases.size());
-    while (m_instances[id].phase < phases)
+    Instance& instance = m_instances[id];
+    ChunkState& chunk = instance.chunks[index];
+    chunk.active = true;
+    chunk.latency = Duration();
+    chunk.volumesLeft = 0;
+    for (const uint32_t c : instance.classes)
     {
-        Instance& instance = m_instances[id];
-        instance.latency = Duration();
-        instance.volumesLeft = 0;
-        for (const uint32_t c : instance.classes)
+        const TransferCost& cost = m_costs.OfPhase(c, instance.collective, chunk.phase);
+        chunk.latency = std::max(chunk.latency, cost.latency);
+        if (cost.portSeconds > 0)
         {
-            const TransferCost& cost = m_costs.OfPhase(c, collective, instance.phase);
-            instance.latency = std::max(instance.latency, cost.latency);
-            if (cost.portSeconds > 0)
-            {
-                instance.volumesLeft++;
-                TransferOwner owner;
-                owner.index = id;
-                Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
-            }
+            chunk.volumesLeft++;
+            TransferOwner owner;
+            owner.index = id;
+            owner.chunk = index;
+            Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
         }
-        if (instance.volumesLeft > 0)
-        {
-            return;
-        }
-        if (instance.latency > Duration())
-        {
-            Push(m_now + instance.latency, EventKind::PhaseDone, id, 0);
-            return;
-        }
-        instance.phase++; // a group of one
     }
-    CompleteInstance(id);
+    if (chunk.volumesLeft > 0)
+    {
+        return;
+    }
+    if (chunk.latency > Duration() || instance.chunks.size() > 1)
+    {
+        Push(m_now + chunk.latency, EventKind::PhaseDone, id, index);
+        return;
+    }
+    PhaseDone(id, index); // nothing to move and nothing to wait for
+}
+
+/// Whether the chunk before it on the same channel has left the phase that it waits for.
+bool
+Evaluator::MayEnter(uint32_t id, uint32_t index) const
+{
+    const Instance& instance = m_instances[id];
+    const uint32_t channels = m_graph.collectives[instance.collective].channels;
+    return index < channels ||
+           instance.chunks[index - channels].phase > instance.chunks[index].phase;
+}
+
+void
+Evaluator::PhaseDone(uint32_t id, uint32_t index)
+{
+    Instance& instance = m_instances[id];
+    const Collective& collective = m_graph.collectives[instance.collective];
+    ChunkState& chunk = instance.chunks[index];
+    chunk.active = false;
+    const uint32_t left = chunk.phase++;
+    if (chunk.phase == collective.phases.size() && --instance.chunksLeft == 0)
+    {
+        CompleteInstance(id);
+        return;
+    }
+    if (chunk.phase < collective.phases.size() && MayEnter(id, index))
+    {
+        StartPhase(id, index);
+    }
+    // The next one of this channel may be waiting for the phase that this one has left.
+    const uint32_t next = index + collective.channels;
+    if (next < collective.chunks && !m_instances[id].chunks[next].active &&
+        m_instances[id].chunks[next].phase == left)
+    {
+        StartPhase(id, next);
+    }
 }
 
 void
 Evaluator::CompleteInstance(uint32_t id)
 {
-    const Instance instance = m_instances[id];
+    const std::vector<uint32_t> classes = m_instances[id].classes;
+    const Stream stream = m_instances[id].stream;
+    const CommClass comm = m_graph.collectives[m_instances[id].collective].comm;
     m_freeInstances.push_back(id);
-    const auto s = static_cast<size_t>(instance.stream);
-    const CommClass comm = m_graph.collectives[instance.collective].comm;
-    for (const uint32_t c : instance.classes)
+    const auto s = static_cast<size_t>(stream);
+    for (const uint32_t c : classes)
     {
         ClassState& state = m_classes[c];
         state.busy[static_cast<size_t>(comm)].End(m_now);
@@ -187,11 +228,11 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].begun = false;
         Activate(c, -1);
     }
-    for (const uint32_t c : instance.classes)
+    for (const uint32_t c : classes)
     {
-        TryStart(c, instance.stream);
+        TryStart(c, stream);
     }
-    for (const uint32_t c : instance.classes)
+    for (const uint32_t c : classes)
     {
         ClassState& state = m_classes[c];
         if (state.blocked == Blocked::Handle &&

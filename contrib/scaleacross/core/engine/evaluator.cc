@@ -144,10 +144,10 @@ Evaluator::VolumeMoved(FluidNetwork::Id id)
         }
         return;
     }
-    Instance& instance = m_instances[owner.index];
-    if (--instance.volumesLeft == 0)
+    ChunkState& chunk = m_instances[owner.index].chunks[owner.chunk];
+    if (--chunk.volumesLeft == 0)
     {
-        Push(m_now + instance.latency, EventKind::PhaseDone, owner.index, 0);
+        Push(m_now + chunk.latency, EventKind::PhaseDone, owner.index, owner.chunk);
     }
 }
 
@@ -171,8 +171,7 @@ Evaluator::Handle(const Event& event)
         Arrive(event.subject, event.detail);
         break;
     case EventKind::PhaseDone:
-        m_instances[event.subject].phase++;
-        StartPhase(event.subject);
+        PhaseDone(event.subject, event.detail);
         break;
     }
 }

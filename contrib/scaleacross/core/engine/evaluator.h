@@ -34,7 +34,7 @@ struct Event
     EventTime time;
     EventKind kind;
     uint32_t subject; //!< class or instance
-    uint32_t detail;  //!< arrival: message; resume: which one of the class
+    uint32_t detail;  //!< arrival: message; phase: chunk; resume: which one of the class
 
     bool operator>(const Event& o) const
     {
@@ -147,14 +147,22 @@ struct ClassState
     bool finished{false};
 };
 
+/// A chunk of a collective under way.
+struct ChunkState
+{
+    uint32_t phase{0}; //!< that it is in, or waits for
+    bool active{false};
+    uint32_t volumesLeft{0};
+    Duration latency;
+};
+
 /// A collective under way on one or several classes.
 struct Instance
 {
     uint32_t collective{0};
     Stream stream{Stream::Tensor};
-    uint32_t phase{0};
-    uint32_t volumesLeft{0};
-    Duration latency;
+    uint32_t chunksLeft{0};
+    std::vector<ChunkState> chunks;
     std::vector<uint32_t> classes;
 };
 
@@ -163,6 +171,7 @@ struct TransferOwner
     bool isMessage{false};
     uint32_t classId{0}; //!< message: sender
     uint32_t index{0};   //!< message: channel; else instance
+    uint32_t chunk{0};   //!< of the instance
 };
 
 class Evaluator
@@ -195,7 +204,9 @@ class Evaluator
     void PostCollective(uint32_t c, const Op& op);
     void Begin(uint32_t c, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
-    void StartPhase(uint32_t instance);
+    void StartPhase(uint32_t instance, uint32_t chunk);
+    bool MayEnter(uint32_t instance, uint32_t chunk) const;
+    void PhaseDone(uint32_t instance, uint32_t chunk);
     void CompleteInstance(uint32_t instance);
 
     void Fill(RunReport& report) const;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/version.h"
+#include "core/engine/collective-time.h"
 #include "core/engine/engine.h"
 #include "core/schedule/collective-graph.h"
 #include "core/schedule/compute-cost.h"
@@ -32,8 +33,7 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     {
         return volume;
     }
-    // Each of the n parts is moved n-1 times; whoever sends to the next moves n whole buffers.
-    volume.all = phase.bytes * (phase.pattern == Pattern::SendToNext ? n : n - 1);
+    volume.all = phase.bytes * TimesSent(phase);
     if (layout.buildingBegin.size() <= 2)
     {
         return volume;
@@ -47,9 +47,9 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     {
         for (uint32_t i = 0; i < n; i++)
         {
-            if (building[i] != building[(i + 1) % n])
+            for (const Outflow& output : FlowsOf(phase, i).outputs)
             {
-                volume.cross += SentBy(phase, i);
+                volume.cross += building[i] != building[output.to] ? output.bytes : Bytes(0);
             }
         }
         return volume;
@@ -61,8 +61,7 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     for (uint32_t i = 0; i < n; i++)
     {
         members[building[i]]++;
-        // The part that member i receives in step 0 is its own part of another's buffer.
-        parts[building[i]] += StepOf(phase, i, 0).receive;
+        parts[building[i]] += PartOf(phase.bytes, i, n);
     }
     for (const auto& [where, count] : members)
     {
@@ -167,14 +166,27 @@ class VolumeCounter
             return known->second;
         }
         Volume sum;
-        for (const Phase& phase : m_run.graph.collectives[collective].phases)
+        const Collective& whole = m_run.graph.collectives[collective];
+        for (const Phase& phase : whole.phases)
         {
             const uint64_t groups = GroupsCountedHere(phase.group);
-            if (groups > 0)
+            if (groups == 0)
             {
-                const Volume one = VolumeOf(phase, m_class.representative, m_run.layout);
-                sum.all += one.all * groups;
-                sum.cross += one.cross * groups;
+                continue;
+            }
+            // Chunks differ by a byte at most.
+            const uint64_t larger = phase.bytes.Count() % whole.chunks;
+            Phase chunk = phase;
+            chunk.bytes = Bytes(phase.bytes.Count() / whole.chunks);
+            for (const uint64_t count : {whole.chunks - larger, larger})
+            {
+                if (count > 0)
+                {
+                    const Volume one = VolumeOf(chunk, m_class.representative, m_run.layout);
+                    sum.all += one.all * (groups * count);
+                    sum.cross += one.cross * (groups * count);
+                }
+                chunk.bytes += Bytes(1);
             }
         }
         return m_volumes[collective] = sum;
@@ -236,13 +248,16 @@ PrepareRun(const Scenario& scenario)
     run.layout = std::get<RankLayout>(std::move(layout));
     if (job.collective)
     {
-        auto graph = BuildCollectiveGraph(scenario, run.layout);
+        // Who takes part, on which the time of an algorithm depends, does not depend on it.
+        auto graph = BuildCollectiveGraph(scenario, run.layout, CollectiveAlgorithm::Ring);
         if (auto* no = std::get_if<Infeasible>(&graph))
         {
             return *no;
         }
         run.graph = std::get<TaskGraph>(std::move(graph));
         CountActive(scenario.cluster, run);
+        const LoweringRules rules(scenario.network, TimerOf(scenario, run.layout));
+        run.graph = std::get<TaskGraph>(BuildCollectiveGraph(scenario, run.layout, rules));
         return run;
     }
     // What cannot run is refused before anything is built.
@@ -254,7 +269,7 @@ PrepareRun(const Scenario& scenario)
     {
         return *no;
     }
-    auto graph = BuildTaskGraph(scenario, run.layout);
+    auto graph = BuildTaskGraph(scenario, run.layout, TimerOf(scenario, run.layout));
     if (auto* no = std::get_if<Infeasible>(&graph))
     {
         return *no;

@@ -42,6 +42,99 @@ struct EdgeSet
     Rank to{0};
 };
 
+/// What the members of a phase send.
+struct PhaseRounds
+{
+    double message{0};   //!< bytes
+    double perEdge{1};   //!< messages over an edge
+    double perMember{1}; //!< messages of the member that sends most; all-to-all apart
+    double joined{1};    //!< messages of an edge that follow each other without a wait
+    uint32_t steps{1};   //!< that follow each other
+    bool chained{false}; //!< what a member sends depends on what it receives
+    double chains{1};    //!< of messages of a group, side by side
+};
+
+/// Calls `visit` with each member that member `index` sends to.
+template <class Visit>
+void
+ForEachPeer(const Phase& phase, uint32_t index, Visit visit)
+{
+    const uint32_t n = phase.group.Size();
+    switch (phase.pattern)
+    {
+    case Pattern::TwoWayReduceScatter:
+    case Pattern::TwoWayAllGather:
+        visit((index + 1) % n);
+        visit((index + n - 1) % n);
+        return;
+    case Pattern::DoubleTree:
+        for (uint32_t tree = 0; tree < 2; tree++)
+        {
+            const TreePlace place = PlaceInTree(tree, index, n);
+            for (const uint32_t peer : {place.parent, place.left, place.right})
+            {
+                if (peer != TreePlace::kNone)
+                {
+                    visit(peer);
+                }
+            }
+        }
+        return;
+    default:
+        visit(MessageOf(phase, index, 0, 0).to);
+    }
+}
+
+PhaseRounds
+RoundsOf(const Phase& phase)
+{
+    const uint32_t n = phase.group.Size();
+    const auto buffer = static_cast<double>(phase.bytes.Count());
+    PhaseRounds rounds;
+    rounds.steps = StepCount(phase);
+    rounds.message = buffer / n;
+    rounds.chains = n;
+    switch (phase.pattern)
+    {
+    case Pattern::RingReduceScatter:
+    case Pattern::RingAllGather:
+        rounds.perEdge = rounds.perMember = n - 1;
+        rounds.chained = true;
+        break;
+    case Pattern::TwoWayReduceScatter:
+    case Pattern::TwoWayAllGather:
+        rounds.perEdge = (n - 1) / 2.0;
+        rounds.perMember = n - 1;
+        rounds.chained = true;
+        rounds.chains = 2.0 * n;
+        break;
+    case Pattern::SendToNext:
+        rounds.message = buffer;
+        break;
+    case Pattern::JumpReduceScatter:
+    case Pattern::JumpAllGather:
+        rounds.message = buffer * phase.parts / n;
+        break;
+    case Pattern::DirectAllToAll:
+        break;
+    case Pattern::DoubleTree: {
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < n; i++)
+        {
+            uint32_t peers = 0;
+            ForEachPeer(phase, i, [&peers](uint32_t /* peer */) { peers++; });
+            most = std::max(most, peers);
+        }
+        rounds.perEdge = rounds.joined = TreeMessages(phase);
+        rounds.perMember = rounds.perEdge * most;
+        rounds.message = buffer / 2 / rounds.perEdge;
+        rounds.chained = true;
+        break;
+    }
+    }
+    return rounds;
+}
+
 } // namespace
 
 Duration
@@ -157,7 +250,8 @@ double
 NetworkModel::WindowedSeconds(double bytes,
                               double window,
                               double unit,
-                              const FabricPath& path) const
+                              const FabricPath& path,
+                              double staging) const
 {
     if (bytes <= window)
     {
@@ -166,7 +260,8 @@ NetworkModel::WindowedSeconds(double bytes,
     // The first bytes of the last window leave when all windows before have come back.
     const double before = std::ceil(bytes / window) - 1.0;
     const double rate = SlowestRate(path).Value();
-    const double roundTrip = 2.0 * path.propagation.S() + WireBytes(1.0, unit) * 8.0 / rate;
+    const double roundTrip =
+        2.0 * path.propagation.S() + WireBytes(1.0, unit) * 8.0 / rate + staging;
     return before * roundTrip + WireBytes(1.0, bytes - before * window) * 8.0 / rate;
 }
 
@@ -192,6 +287,14 @@ NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
         seconds = std::max(
             seconds,
             WindowedSeconds(messageBytes, pairs * packets * mtu, pairs * asked * mtu, path));
+    }
+    if (network.copy == Copy::Staged)
+    {
+        const auto slot = static_cast<double>(StagedCopy::kSlot.Count());
+        const double slots = StagedCopy::kSlots * network.channels;
+        const double staging = StagingTime(StagedCopy::kSlot).S();
+        seconds =
+            std::max(seconds, WindowedSeconds(messageBytes, slots * slot, slot, path, staging));
     }
     return seconds;
 }
@@ -220,6 +323,24 @@ NetworkModel::WireBytes(double messages, double bytes) const
 }
 
 Duration
+NetworkModel::StagingTime(Bytes bytes) const
+{
+    if (m_scenario.network.copy == Copy::Zero)
+    {
+        return Duration();
+    }
+    // The slower of all GPUs: both ends copy the first, or only, slot.
+    Duration copy;
+    for (const BuildingSpec& building : m_scenario.cluster.buildings)
+    {
+        copy = std::max(
+            copy,
+            StagedCopy::CopyTime(std::min(bytes, StagedCopy::kSlot), building.gpu.hbmBandwidth));
+    }
+    return copy * 2 + StagedCopy::kHandover;
+}
+
+Duration
 NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
 {
     Duration latency = path.propagation;
@@ -243,6 +364,7 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
     {
         latency += path.propagation * 2; // the request, and the grant
     }
+    latency += StagingTime(Bytes(static_cast<uint64_t>(bytes)));
     return latency - SerialisationTime(packet, SlowestRate(path));
 }
 
@@ -434,6 +556,55 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
     return cost;
 }
 
+Duration
+NetworkModel::LongestWay(const Phase& phase, Rank representative, double message) const
+{
+    const uint32_t n = phase.group.Size();
+    const auto latency = [&](uint32_t from, uint32_t to) {
+        return EdgeLatency(m_paths.Between(phase.group.Member(representative, from),
+                                           phase.group.Member(representative, to)),
+                           message);
+    };
+    Duration longest;
+    if (phase.pattern != Pattern::DoubleTree)
+    {
+        // Of a ring, as many edges in a row as there are steps, either way round.
+        const uint32_t steps = StepCount(phase);
+        for (const bool forward : {true, false})
+        {
+            const auto edge = [&](uint32_t i) {
+                const uint32_t a = i % n;
+                const uint32_t b = (i + 1) % n;
+                return forward ? latency(a, b) : latency(b, a);
+            };
+            Duration way;
+            for (uint32_t i = 0; i < n + steps; i++)
+            {
+                way += edge(i);
+                way -= i >= steps ? edge(i - steps) : Duration();
+                longest = std::max(longest, way);
+            }
+        }
+        return longest;
+    }
+    for (uint32_t tree = 0; tree < 2; tree++)
+    {
+        for (uint32_t i = 0; i < n; i++)
+        {
+            Duration way; // up from a member, and down to it
+            uint32_t from = i;
+            for (TreePlace place = PlaceInTree(tree, i, n); place.parent != TreePlace::kNone;
+                 place = PlaceInTree(tree, from, n))
+            {
+                way += latency(from, place.parent) + latency(place.parent, from);
+                from = place.parent;
+            }
+            longest = std::max(longest, way);
+        }
+    }
+    return longest;
+}
+
 TransferCost
 NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
 {
@@ -447,13 +618,14 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     const uint32_t stage = m_layout.StageOf(representative);
     const ClusterSpec& cluster = m_scenario.cluster;
     const bool direct = phase.pattern == Pattern::DirectAllToAll;
-    // Members that send to the next once do not wait for each other, as those of a ring do.
-    const bool once = phase.pattern == Pattern::SendToNext;
-    const double part = static_cast<double>(phase.bytes.Count()) / (once ? 1 : n);
+    const PhaseRounds rounds = RoundsOf(phase);
+    const bool once = rounds.steps == 1 && !rounds.chained;
+    const double part = rounds.message;
 
-    // What kinds of edge a group has. A ring: from each member to the next. All-to-all: from each
-    // building's first member to everyone, which stands for the members of that building.
+    // What kinds of edge a group has. All-to-all: from each building's first member to everyone,
+    // which stands for the members of that building. Else: from each member to those it sends to.
     std::map<EdgeKind, EdgeSet> edges;
+    uint32_t edgeCount = 0;
     const auto count = [&](Rank from, Rank to) {
         const EdgeKind kind{m_paths.TierBetween(from, to),
                             m_layout.BuildingOf(from),
@@ -462,6 +634,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         set.count++;
         set.from = from;
         set.to = to;
+        edgeCount++;
     };
     std::map<uint32_t, uint32_t> membersIn;
     for (uint32_t i = 0; i < n; i++)
@@ -470,7 +643,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         const bool firstThere = membersIn[m_layout.BuildingOf(member)]++ == 0;
         if (!direct)
         {
-            count(member, phase.group.Member(representative, (i + 1) % n));
+            ForEachPeer(phase, i, [&](uint32_t peer) {
+                count(member, phase.group.Member(representative, peer));
+            });
         }
         else if (firstThere)
         {
@@ -502,8 +677,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         total += latency * set.count;
         least = std::min(least, latency);
         most = std::max(most, latency);
-        // Messages that one member sends over an edge of this kind during the phase.
-        const double messages = direct ? set.count : StepCount(phase);
+        // Messages that one member sends over edges of this kind during the phase.
+        const double messages = direct ? set.count : rounds.perMember;
         if (kind.tier == Tier::Node)
         {
             nvlinkSeconds = std::max(nvlinkSeconds, messages * part * 8.0 / nvlink);
@@ -514,9 +689,14 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         };
         // Every connection has its own window: those to several peers are open at once.
         const double peers = direct ? set.count : 1.0;
-        windows = std::max(windows, messages / peers * WindowSeconds(part, path));
+        const double perEdge = direct ? 1.0 : rounds.perEdge;
+        windows =
+            std::max(windows, perEdge / rounds.joined * WindowSeconds(part * rounds.joined, path));
         // A receiver admits all that send to it.
-        windows = std::max(windows, messages / peers * AdmissionSeconds(peers * part, path));
+        const double together = direct ? peers : rounds.perMember / perEdge;
+        windows = std::max(windows,
+                           perEdge / rounds.joined *
+                               AdmissionSeconds(together * part * rounds.joined, path));
         const double out = messages * alone(kind.from);
         if (direct)
         {
@@ -539,7 +719,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
                  set.to,
                  groups * senders * peers,
                  QueuePairsUsed(part, kind.tier),
-                 WireBytes(messages / peers, part));
+                 WireBytes(perEdge, part));
     }
     ChooseCut(cost, loads);
     double slowestNic = 0;
@@ -553,18 +733,34 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     cost.port = nicOut.empty() ? Port::Nvlink : Port::Nic;
     cost.portSeconds = std::max({nvlinkSeconds, slowestNic, windows});
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
-    cost.latency = direct || once ? most : total - least;
-    if (!direct && !once && cost.cutSeconds > cost.portSeconds)
+    const bool ring =
+        phase.pattern == Pattern::RingReduceScatter || phase.pattern == Pattern::RingAllGather;
+    cost.latency = direct || once ? most
+                   : ring         ? total - least
+                                  : LongestWay(phase, representative, part);
+    if (phase.pattern == Pattern::DoubleTree)
+    {
+        // A member passes on what it has whole: each level but the lowest waits for one more
+        // message of each kind that the busiest member sends.
+        const uint32_t levels = rounds.steps / 2;
+        const double messages = TreeMessages(phase);
+        const double window = TreeWindow(phase);
+        cost.latency += Duration::Seconds((levels - 1) * cost.portSeconds / messages);
+        // What is sent up waits for what comes down, a way later.
+        const double rounds = std::max(0.0, messages / window - 1);
+        cost.portSeconds = std::max(cost.portSeconds, rounds * cost.latency.S());
+    }
+    else if (!direct && !once && cost.cutSeconds > cost.portSeconds)
     {
         // The members of all groups that share the cut wait for it in turn, and stay apart by that:
         // while one's part travels on, the others' use the cut.
-        const double turn = cost.cutSeconds / (n - 1);
-        const double own = std::max(cost.portSeconds / (n - 1), turn / cost.flows);
-        const Duration hidden = Duration::Seconds((n - 2) * (turn - own));
-        cost.latency = std::max(cost.latency - hidden, cost.latency / (n - 1));
+        const double turn = cost.cutSeconds / rounds.steps;
+        const double own = std::max(cost.portSeconds / rounds.steps, turn / cost.flows);
+        const Duration hidden = Duration::Seconds((rounds.steps - 1) * (turn - own));
+        cost.latency = std::max(cost.latency - hidden, cost.latency / rounds.steps);
     }
     // What may be lost, by chain: rings have as many as members, each of which passes n-1 edges.
-    const uint32_t steps = direct || once ? 1 : StepCount(phase);
+    const uint32_t steps = rounds.steps;
     const double seconds = std::max(cost.portSeconds, cost.cutSeconds) / steps;
     const double nextAfter = cost.Alone().S() / steps;
     std::vector<LossyRounds>& lossy = cost.losses.rounds;
@@ -576,7 +772,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         {
             continue;
         }
-        LossyMessages messages = LossyOf(path, part, seconds, nextAfter);
+        LossyMessages messages = LossyOf(path, part * rounds.joined, seconds, nextAfter);
         if (direct)
         {
             messages.count = static_cast<double>(membersIn[kind.from]) * set.count / n;
@@ -585,18 +781,18 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
             continue;
         }
         edgesAtRisk += set.count;
-        const double rounds = static_cast<double>(set.count) * steps / n;
+        const double passed = static_cast<double>(set.count) * steps / edgeCount;
         const auto alike = std::find_if(lossy.begin(), lossy.end(), [&](const LossyRounds& other) {
             return other.messages.front().loss == messages.loss &&
                    other.messages.front().roundTrip == messages.roundTrip;
         });
         if (alike != lossy.end())
         {
-            alike->rounds += rounds;
+            alike->rounds += passed;
         }
         else
         {
-            lossy.push_back({rounds, {messages}});
+            lossy.push_back({passed, {messages}});
         }
     }
     for (LossyRounds& round : lossy)
@@ -604,15 +800,16 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         // In a ring those behind a safe edge always go on.
         for (LossyMessages& messages : round.messages)
         {
-            messages.circle = direct             ? 2
-                              : edgesAtRisk == n ? n
-                                                 : std::numeric_limits<double>::infinity();
+            messages.circle = direct ? 2
+                              : edgesAtRisk == edgeCount && phase.pattern != Pattern::DoubleTree
+                                  ? n
+                                  : std::numeric_limits<double>::infinity();
         }
     }
     if (!cost.losses.rounds.empty())
     {
         const uint32_t here = m_layout.BuildingOf(representative);
-        ApplyLoss(cost, StageRanksIn(here, stage) / membersIn[here] * n, steps);
+        ApplyLoss(cost, StageRanksIn(here, stage) / membersIn[here] * rounds.chains, steps);
     }
     return cost;
 }

@@ -82,6 +82,12 @@ struct TransferCost
  * (R - 1) (c - s) of them at most, and all but one (a closed loop of customers at one server: a
  * round takes max(c, Z + s)).
  *
+ * A ring both ways has n/2 steps of two messages, and of latency the n/2 edges in a row that take
+ * longest. A double tree: the volume of the member that sends most (2 S where n > 3), the latency
+ * of the longest way up and down, and on each of d levels but one what the busiest member sends per
+ * message of a tree: 2 d alpha + V (1 + (d-1) / q) with q messages per edge, of which TreeWindow()
+ * go in one such way. Jumps are one step.
+ *
  * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
  * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
  * the time of a segment in it. The limit is a connection's: in an all-to-all those to all peers
@@ -151,7 +157,14 @@ class NetworkModel
     /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
     /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
     /// at the beginning; behind a message whose last bytes are still under way it is not.
-    double WindowedSeconds(double bytes, double window, double unit, const FabricPath& path) const;
+    /// `staging` passes in every round trip besides.
+    double WindowedSeconds(double bytes,
+                           double window,
+                           double unit,
+                           const FabricPath& path,
+                           double staging = 0) const;
+    /// What copying through slots adds to the time of a message; 0 without that.
+    Duration StagingTime(Bytes bytes) const;
     /// Time of a message by what its connection may have outstanding and its queue pairs'
     /// windows; 0 without such a limit.
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
@@ -162,6 +175,8 @@ class NetworkModel
     /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
+    /// Of a ring both ways or a double tree: the latencies of the way that takes longest.
+    Duration LongestWay(const Phase& phase, Rank representative, double message) const;
     /// Adds the load of `flows` connections with `pairs` queue pairs and `wireBytes` each that are
     /// like `from` to `to`.
     void LoadCuts(CutLoads& loads,

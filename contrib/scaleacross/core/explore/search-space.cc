@@ -170,7 +170,7 @@ SearchSpace::Meaning(const Plan& plan) const
         p.reduce = p.ReductionOf();
         p.sharding = Sharding::Fsdp;
     }
-    if (groupsInside)
+    if (groupsInside && same.network.collective == CollectiveAlgorithm::Ring)
     {
         same.network.collective = CollectiveAlgorithm::Hierarchical;
     }

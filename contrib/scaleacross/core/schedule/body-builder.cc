@@ -122,6 +122,7 @@ SameUnit(const UnitUse& a, const UnitUse& b)
 
 BodyBuilder::BodyBuilder(const Scenario& scenario,
                          const RankLayout& layout,
+                         const LoweringRules& rules,
                          std::vector<GpuSpec> gpus,
                          std::vector<StageLayers> split,
                          CollectiveTable& table,
@@ -131,8 +132,8 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
       m_plan(scenario.Job().plan),
       m_split(std::move(split)),
       m_gpus(std::move(gpus)),
-      m_layer(scenario.Job(), layout, scenario.network.collective, table),
-      m_parameters(scenario.Job(), layout, scenario.network.collective, table),
+      m_layer(scenario.Job(), layout, rules, table),
+      m_parameters(scenario.Job(), layout, rules, table),
       m_bodies(bodies)
 {
     const JobSpec& job = scenario.Job();

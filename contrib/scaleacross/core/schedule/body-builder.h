@@ -63,10 +63,11 @@ struct BodyVariant
 class BodyBuilder
 {
   public:
-    /// Bodies are added to `bodies`, collectives to `table`. `gpus` are the different accelerators,
-    /// named by their index below.
+    /// Bodies are added to `bodies`, collectives to `table`, written by `rules`. `gpus` are the
+    /// different accelerators, named by their index below.
     BodyBuilder(const Scenario& scenario,
                 const RankLayout& layout,
+                const LoweringRules& rules,
                 std::vector<GpuSpec> gpus,
                 std::vector<StageLayers> split,
                 CollectiveTable& table,

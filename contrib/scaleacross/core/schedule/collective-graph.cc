@@ -3,7 +3,6 @@
 #include "core/schedule/collective-graph.h"
 
 #include "core/schedule/collective-table.h"
-#include "core/schedule/lowering.h"
 #include "core/schedule/task-graph-builder.h"
 
 #include <map>
@@ -81,7 +80,7 @@ GroupOf(CollectiveGroup group, const RankLayout& layout)
 }
 
 std::variant<TaskGraph, Infeasible>
-BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout)
+BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout, const LoweringRules& rules)
 {
     const CollectiveSpec& spec = *scenario.Job().collective;
     const auto found = GroupOf(spec.group, layout);
@@ -101,8 +100,8 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout)
     const uint32_t active = spec.groups == 0 ? groups : spec.groups;
 
     CollectiveTable table;
-    const uint32_t collective = table.Add(
-        Lower(spec.op, CommClass::Data, spec.bytes, group, layout, scenario.network.collective));
+    const uint32_t collective =
+        table.Add(Lower(spec.op, CommClass::Data, spec.bytes, group, layout, rules));
     const bool perBuilding = !BuildingsAreAlike(scenario);
     TaskGraph graph;
     graph.ranks = layout.ranks;

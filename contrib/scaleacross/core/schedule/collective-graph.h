@@ -5,6 +5,7 @@
 
 #include "core/base/errors.h"
 #include "core/program/program.h"
+#include "core/schedule/lowering.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
@@ -37,7 +38,8 @@ std::variant<RankGroup, Infeasible> GroupOf(CollectiveGroup group, const RankLay
  * Infeasible: as GroupOf(), and "groups" where the family has fewer groups than asked for.
  */
 std::variant<TaskGraph, Infeasible> BuildCollectiveGraph(const Scenario& scenario,
-                                                         const RankLayout& layout);
+                                                         const RankLayout& layout,
+                                                         const LoweringRules& rules);
 
 } // namespace scaleacross
 

@@ -14,14 +14,8 @@ namespace
 bool
 Same(const Collective& a, const Collective& b)
 {
-    return a.comm == b.comm && a.name == b.name &&
-           std::equal(a.phases.begin(),
-                      a.phases.end(),
-                      b.phases.begin(),
-                      b.phases.end(),
-                      [](const Phase& x, const Phase& y) {
-                          return x.pattern == y.pattern && x.bytes == y.bytes && x.group == y.group;
-                      });
+    return a.comm == b.comm && a.name == b.name && a.chunks == b.chunks &&
+           a.channels == b.channels && a.phases == b.phases;
 }
 
 } // namespace

@@ -64,7 +64,7 @@ BackwardTime(const ComputeCost& cost, Duration input, double columnShare, bool w
 
 LayerProgram::LayerProgram(const JobSpec& job,
                            const RankLayout& layout,
-                           CollectiveAlgorithm algorithm,
+                           const LoweringRules& rules,
                            CollectiveTable& table)
     : m_shared(job.model.sharedFfn > 0),
       m_inSteps(job.plan.asyncTensor && job.plan.tp > 1),
@@ -82,7 +82,7 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const bool fp8 = job.workload.precision == Precision::Fp8;
     const Bytes dispatched = fp8 ? Bytes(combined.Count() / 2) : combined;
     const auto add = [&](CollectiveOp op, CommClass comm, Bytes bytes, const RankGroup& group) {
-        return table.Add(Lower(op, comm, bytes, group, layout, algorithm));
+        return table.Add(Lower(op, comm, bytes, group, layout, rules));
     };
     const RankGroup tensor = layout.tensor;
     const RankGroup context = layout.context;

@@ -81,7 +81,7 @@ class LayerProgram
 
     LayerProgram(const JobSpec& job,
                  const RankLayout& layout,
-                 CollectiveAlgorithm algorithm,
+                 const LoweringRules& rules,
                  CollectiveTable& table);
 
     void AttentionForward(const HalfTime& time, Program& program) const;

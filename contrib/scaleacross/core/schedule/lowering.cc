@@ -2,7 +2,15 @@
 
 #include "core/schedule/lowering.h"
 
+#include "core/base/errors.h"
+#include "core/spec/plan-fields.h"
+
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -53,49 +61,269 @@ LevelsOf(Bytes bytes, const RankGroup& group, const RankLayout& layout, bool cut
     return levels;
 }
 
-void
-AppendReduceScatter(const std::vector<Level>& levels, std::vector<Phase>& phases)
+/// The levels, each cut into its factors of two, near ones first, and an odd rest.
+std::vector<Level>
+HalvesOf(const std::vector<Level>& levels)
 {
+    std::vector<Level> halves;
+    for (const Level& level : levels)
+    {
+        Bytes bytes = level.bytes;
+        const auto add = [&halves, &bytes](uint32_t stride, uint32_t count) {
+            if (count > 1)
+            {
+                halves.push_back({RankGroup({{stride, count}}), bytes});
+                bytes = Bytes((bytes.Count() + count - 1) / count);
+            }
+        };
+        for (RankGroup::Axis axis : level.group.Axes())
+        {
+            for (; axis.count % 2 == 0; axis.count /= 2, axis.stride *= 2)
+            {
+                add(axis.stride, 2);
+            }
+            add(axis.stride, axis.count);
+        }
+    }
+    return halves;
+}
+
+/// The phases that reduce-scatter a level; two members exchange halves whatever the algorithm.
+std::vector<Phase>
+ReduceScatterOf(const Level& level, CollectiveAlgorithm algorithm)
+{
+    const Phase phase{Pattern::RingReduceScatter, level.group, level.bytes};
+    std::vector<Phase> phases{phase};
+    if (level.group.Size() == 2)
+    {
+        return phases;
+    }
+    if (algorithm == CollectiveAlgorithm::BidirectionalRing)
+    {
+        phases.front().pattern = Pattern::TwoWayReduceScatter;
+    }
+    if (algorithm == CollectiveAlgorithm::HalvingDoubling)
+    {
+        const auto rounds = DisseminationRounds(level.group.Size());
+        phases.assign(rounds.size(), phase);
+        for (size_t i = 0; i < rounds.size(); i++)
+        {
+            Phase& round = phases[rounds.size() - 1 - i];
+            round.pattern = Pattern::JumpReduceScatter;
+            round.shift = rounds[i].shift;
+            round.parts = rounds[i].parts;
+        }
+    }
+    return phases;
+}
+
+/// The mirror image of a phase of a reduce-scatter.
+Phase
+GatherOf(Phase phase)
+{
+    switch (phase.pattern)
+    {
+    case Pattern::TwoWayReduceScatter:
+        phase.pattern = Pattern::TwoWayAllGather;
+        break;
+    case Pattern::JumpReduceScatter:
+        phase.pattern = Pattern::JumpAllGather;
+        break;
+    default:
+        phase.pattern = Pattern::RingAllGather;
+    }
+    return phase;
+}
+
+std::vector<Phase>
+ReduceScatterOf(const std::vector<Level>& levels, CollectiveAlgorithm algorithm)
+{
+    std::vector<Phase> phases;
     for (const auto& level : levels)
     {
-        phases.push_back({Pattern::RingReduceScatter, level.group, level.bytes});
+        const auto more = ReduceScatterOf(level, algorithm);
+        phases.insert(phases.end(), more.begin(), more.end());
     }
+    return phases;
 }
 
 void
-AppendAllGather(const std::vector<Level>& levels, std::vector<Phase>& phases)
+AppendGathersOf(const std::vector<Phase>& scatters, std::vector<Phase>& phases)
 {
-    for (auto level = levels.rbegin(); level != levels.rend(); ++level)
-    {
-        phases.push_back({Pattern::RingAllGather, level->group, level->bytes});
-    }
+    std::transform(scatters.rbegin(), scatters.rend(), std::back_inserter(phases), GatherOf);
 }
 
-/// Direct, or by two hops: what goes to the same position in any building is first collected on the
-/// building's member in that position, so that R-1 large messages leave instead of many small ones.
-void
-AppendAllToAll(Bytes bytes,
-               const RankGroup& group,
-               const RankLayout& layout,
-               bool cutAtBuilding,
-               std::vector<Phase>& phases)
+/// Slots of NCCL's buffers: 4 MiB in 8 steps.
+constexpr Bytes g_treeChunk{512 << 10};
+
+/// Inside servers by rings, between them by trees.
+std::vector<Phase>
+AllReduceOf(std::vector<Level> levels, const RankLayout& layout, CollectiveAlgorithm algorithm)
 {
-    if (cutAtBuilding && group.CanSplitAt(layout.buildingSpan))
+    std::optional<Phase> between;
+    if (algorithm == CollectiveAlgorithm::Tree && !levels.empty())
     {
-        const auto halves = group.SplitAt(layout.buildingSpan);
-        for (const auto& part : {halves.inner, halves.outer})
+        const Level& last = levels.back();
+        const RankGroup::Axis& axis = last.group.Axes().back();
+        if (uint64_t{axis.stride} * axis.count > layout.gpusPerNode)
         {
-            if (part.Size() > 1)
-            {
-                phases.push_back({Pattern::DirectAllToAll, part, bytes});
-            }
+            between = Phase{Pattern::DoubleTree, last.group, last.bytes};
+            between->chunk = g_treeChunk;
+            levels.pop_back();
         }
-        return;
     }
-    if (group.Size() > 1)
+    const auto scatters = ReduceScatterOf(levels, algorithm);
+    std::vector<Phase> phases = scatters;
+    if (between)
     {
-        phases.push_back({Pattern::DirectAllToAll, group, bytes});
+        phases.push_back(*between);
     }
+    AppendGathersOf(scatters, phases);
+    return phases;
+}
+
+/// How an all-to-all goes, said outright.
+AllToAllAlgorithm
+WayOf(const LoweringRules& rules)
+{
+    if (rules.allToAll != AllToAllAlgorithm::Follow)
+    {
+        return rules.allToAll;
+    }
+    return rules.algorithm == CollectiveAlgorithm::Hierarchical ? AllToAllAlgorithm::Building
+                                                                : AllToAllAlgorithm::Direct;
+}
+
+/// The ranks inside which an all-to-all makes its first hop; 0: it is direct.
+uint32_t
+FirstHop(AllToAllAlgorithm way, const RankLayout& layout)
+{
+    switch (way)
+    {
+    case AllToAllAlgorithm::Rail:
+        return layout.gpusPerNode;
+    case AllToAllAlgorithm::Building:
+        return layout.buildingSpan;
+    case AllToAllAlgorithm::Follow:
+    case AllToAllAlgorithm::Direct:
+        break;
+    }
+    return 0;
+}
+
+/// Direct, or by two hops: what goes to the same position in any block of `span` ranks is first
+/// collected on the block's member in that position, so that few large messages leave instead of
+/// many small ones.
+void
+AppendAllToAll(Bytes bytes, const RankGroup& group, uint32_t span, std::vector<Phase>& phases)
+{
+    std::vector<RankGroup> hops{group};
+    if (span > 0 && group.CanSplitAt(span))
+    {
+        const auto halves = group.SplitAt(span);
+        hops = {halves.inner, halves.outer};
+    }
+    for (const auto& hop : hops)
+    {
+        if (hop.Size() > 1)
+        {
+            phases.push_back({Pattern::DirectAllToAll, hop, bytes});
+        }
+    }
+}
+
+} // namespace
+
+LoweringRules::LoweringRules(CollectiveAlgorithm algorithm)
+    : algorithm(algorithm)
+{
+}
+
+LoweringRules::LoweringRules(const NetworkPlan& network, CollectiveTimer seconds)
+    : algorithm(network.collective),
+      allToAll(network.allToAll),
+      chunk(network.collectiveChunk),
+      channels(network.channels),
+      seconds(std::move(seconds))
+{
+}
+
+namespace
+{
+
+constexpr uint64_t g_mostChunks = 4096;
+constexpr uint64_t g_largestChunk = 16ULL << 20; //!< NCCLX
+constexpr uint64_t g_mostInFlight = 32ULL << 20; //!< NCCLX, on H100
+
+void
+Cut(Bytes bytes, uint32_t members, const LoweringRules& rules, Collective& collective)
+{
+    const auto chunksOf = [](uint64_t whole, uint64_t chunk) {
+        const uint64_t chunks = whole / chunk + (whole % chunk > 0 ? 1 : 0);
+        return static_cast<uint32_t>(std::clamp<uint64_t>(chunks, 1, g_mostChunks));
+    };
+    if (rules.chunk > Bytes())
+    {
+        collective.chunks = chunksOf(bytes.Count(), rules.chunk.Count());
+        collective.channels = rules.channels;
+    }
+    else if (rules.channels > 1)
+    {
+        const uint64_t part = (bytes.Count() + members - 1) / members;
+        const uint64_t chunk = std::clamp<uint64_t>(part / rules.channels, 1, g_largestChunk);
+        collective.chunks = chunksOf(part, chunk);
+        collective.channels =
+            static_cast<uint32_t>(std::clamp<uint64_t>(g_mostInFlight / chunk, 1, rules.channels));
+    }
+}
+
+/// The fastest of what there is.
+Collective
+Choose(CollectiveOp op,
+       CommClass comm,
+       Bytes bytes,
+       const RankGroup& group,
+       const RankLayout& layout,
+       const LoweringRules& rules)
+{
+    SCALEACROSS_INVARIANT(rules.seconds, "nothing to choose an algorithm by");
+    std::vector<LoweringRules> candidates;
+    LoweringRules candidate = rules;
+    if (op == CollectiveOp::AllToAll)
+    {
+        candidate.algorithm = CollectiveAlgorithm::Ring;
+        for (const auto way :
+             {AllToAllAlgorithm::Direct, AllToAllAlgorithm::Rail, AllToAllAlgorithm::Building})
+        {
+            candidate.allToAll = way;
+            candidates.push_back(candidate);
+        }
+    }
+    else
+    {
+        for (const auto algorithm : {CollectiveAlgorithm::Ring,
+                                     CollectiveAlgorithm::Hierarchical,
+                                     CollectiveAlgorithm::HalvingDoubling,
+                                     CollectiveAlgorithm::BidirectionalRing,
+                                     CollectiveAlgorithm::Tree})
+        {
+            candidate.algorithm = algorithm;
+            candidates.push_back(candidate);
+        }
+    }
+    Collective best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const auto& with : candidates)
+    {
+        Collective lowered = Lower(op, comm, bytes, group, layout, with);
+        const double seconds = rules.seconds(lowered);
+        if (seconds < least)
+        {
+            least = seconds;
+            best = std::move(lowered);
+        }
+    }
+    return best;
 }
 
 } // namespace
@@ -106,30 +334,45 @@ Lower(CollectiveOp op,
       Bytes bytes,
       const RankGroup& group,
       const RankLayout& layout,
-      CollectiveAlgorithm algorithm)
+      const LoweringRules& rules)
 {
-    const bool hierarchical = algorithm == CollectiveAlgorithm::Hierarchical;
-    const auto levels = LevelsOf(bytes, group, layout, hierarchical);
+    const CollectiveAlgorithm algorithm = rules.algorithm;
+    const bool chosen = algorithm == CollectiveAlgorithm::Auto && group.Size() > 1;
+    const bool way = op == CollectiveOp::AllToAll && rules.allToAll != AllToAllAlgorithm::Follow;
+    if (chosen && !way && op != CollectiveOp::SendReceive)
+    {
+        return Choose(op, comm, bytes, group, layout, rules);
+    }
+    auto levels = LevelsOf(bytes,
+                           group,
+                           layout,
+                           algorithm == CollectiveAlgorithm::Hierarchical ||
+                               algorithm == CollectiveAlgorithm::HalvingDoubling);
+    if (algorithm == CollectiveAlgorithm::HalvingDoubling)
+    {
+        levels = HalvesOf(levels);
+    }
     Collective collective;
     collective.comm = comm;
+    collective.algorithm = ToString(algorithm);
     switch (op)
     {
     case CollectiveOp::AllReduce:
         collective.name = "all_reduce";
-        AppendReduceScatter(levels, collective.phases);
-        AppendAllGather(levels, collective.phases);
+        collective.phases = AllReduceOf(levels, layout, algorithm);
         break;
     case CollectiveOp::AllGather:
         collective.name = "all_gather";
-        AppendAllGather(levels, collective.phases);
+        AppendGathersOf(ReduceScatterOf(levels, algorithm), collective.phases);
         break;
     case CollectiveOp::ReduceScatter:
         collective.name = "reduce_scatter";
-        AppendReduceScatter(levels, collective.phases);
+        collective.phases = ReduceScatterOf(levels, algorithm);
         break;
     case CollectiveOp::AllToAll:
         collective.name = "all_to_all";
-        AppendAllToAll(bytes, group, layout, hierarchical, collective.phases);
+        collective.algorithm = ToString(WayOf(rules));
+        AppendAllToAll(bytes, group, FirstHop(WayOf(rules), layout), collective.phases);
         break;
     case CollectiveOp::SendReceive:
         collective.name = "sendrecv";
@@ -137,9 +380,23 @@ Lower(CollectiveOp op,
         {
             collective.phases.push_back({Pattern::SendToNext, group, bytes});
         }
-        break;
+        return collective;
+    }
+    if (!collective.phases.empty())
+    {
+        Cut(bytes, group.Size(), rules, collective);
     }
     return collective;
+}
+
+Collective
+Joined(Collective first, const Collective& second)
+{
+    first.name += "+" + second.name;
+    first.phases.insert(first.phases.end(), second.phases.begin(), second.phases.end());
+    first.chunks = std::max(first.chunks, second.chunks);
+    first.channels = std::max(first.channels, second.channels);
+    return first;
 }
 
 } // namespace scaleacross

@@ -8,8 +8,28 @@
 #include "core/spec/network-plan.h"
 #include "core/topology/rank-layout.h"
 
+#include <functional>
+
 namespace scaleacross
 {
+
+/// Time of a collective that has the network to itself, in seconds.
+using CollectiveTimer = std::function<double(const Collective&)>;
+
+/// How collectives are written as phases.
+struct LoweringRules
+{
+    /// That algorithm, and nothing else said. Implicit, so that it may stand for the rules.
+    LoweringRules(CollectiveAlgorithm algorithm);
+    explicit LoweringRules(const NetworkPlan& network, CollectiveTimer seconds = {});
+
+    CollectiveAlgorithm algorithm;
+    AllToAllAlgorithm allToAll{AllToAllAlgorithm::Follow};
+    Bytes chunk;          //!< 0: whole, or with channels by NCCLX's rule
+    uint32_t channels{1}; //!< see Collective
+    /// What CollectiveAlgorithm::Auto goes by; domain: given if the algorithm is that.
+    CollectiveTimer seconds;
+};
 
 /**
  * Writes a collective as phases.
@@ -18,15 +38,27 @@ namespace scaleacross
  * over NVLink, so that across servers every rank talks through its own NIC: what NCCL reaches
  * with one ring per NIC. `Hierarchical` cuts once more at the building boundary: reduce-scatter
  * inside, all-reduce across, all-gather inside. `Ring` runs one ring through all servers.
- * All-to-all is direct, or under Hierarchical by two hops (inside, then across). "Inside a
- * building" means inside a block of RankLayout::buildingSpan ranks. Send-receive is one step.
+ * `HalvingDoubling` has the levels of Hierarchical and cuts each into its factors of two, the near
+ * ones first, of which each is an exchange of halves; what is left of a level, an odd number of
+ * members, goes by dissemination. `BidirectionalRing` has the levels of Ring, each both ways round.
+ * `Tree` all-reduces between servers by two binary trees. `Auto` is what the timer finds fastest;
+ * of equal ones the first of ring, hierarchical, halving-doubling, bidirectional-ring, tree, and of
+ * direct, rail, building. "Inside a building" means inside a block of RankLayout::buildingSpan
+ * ranks. Send-receive is one step.
+ *
+ * All-to-all is direct or by two hops, first inside a server or building, then between them.
+ *
+ * Chunks: S over the chunk size, rounded up; by NCCLX's rule S / n over the chunk size
+ * clamp(S / (channels n), 1 B, 16 MiB), of which as many are in a phase at a time as channels, and
+ * as 32 MiB hold. Never more than 4,096.
  *
  * A level that works on the 1/n part of the level before rounds it up to whole bytes. A group that
  * a boundary would cut unevenly is not cut there; with one member there are no phases.
  *
  * Worked case: all-reduce of S over 16 ranks, 4 per node, 8 per building. Hierarchical:
  * reduce-scatter of S over 4, of S/4 over 2, of S/8 over the 2 buildings, all-gather of S/8, S/4,
- * S. Ring: reduce-scatter of S over 4, of S/4 over 4, and the two all-gathers.
+ * S. Ring: reduce-scatter of S over 4, of S/4 over 4, and the two all-gathers. Halving-doubling:
+ * reduce-scatters of S, S/2, S/4 and S/8, and all-gathers back, all over 2.
  *
  * @param bytes S, the group's whole buffer (all-to-all, send-receive: what each member
  * holds).
@@ -36,7 +68,10 @@ Collective Lower(CollectiveOp op,
                  Bytes bytes,
                  const RankGroup& group,
                  const RankLayout& layout,
-                 CollectiveAlgorithm algorithm);
+                 const LoweringRules& rules);
+
+/// One collective of the phases of both, one after the other.
+Collective Joined(Collective first, const Collective& second);
 
 } // namespace scaleacross
 

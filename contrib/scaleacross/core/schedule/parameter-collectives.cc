@@ -14,10 +14,10 @@ constexpr UnitPart kParts[] = {UnitPart::Dense, UnitPart::Expert};
 
 ParameterCollectives::ParameterCollectives(const JobSpec& job,
                                            const RankLayout& layout,
-                                           CollectiveAlgorithm algorithm,
+                                           const LoweringRules& rules,
                                            CollectiveTable& table)
     : m_layout(layout),
-      m_algorithm(algorithm),
+      m_rules(rules),
       m_gradientBytes(job.workload.gradientBytes),
       m_dense(DataGroupsOf(layout.dense, layout)),
       m_expert(DataGroupsOf(layout.experts, layout)),
@@ -64,7 +64,7 @@ ParameterCollectives::PostGather(const ParameterUnit& unit, uint32_t slot, Progr
                                                           bytes,
                                                           Groups(part).shard,
                                                           m_layout,
-                                                          m_algorithm));
+                                                          m_rules));
             AppendCollective(collective, Stream::Gather, Handle(slot, part, false), program);
         }
     }
@@ -89,20 +89,15 @@ ParameterCollectives::Reduction(uint64_t count, const DataGroups& groups, bool r
     const uint32_t shards = groups.shard.Size();
     const Bytes shard((bytes.Count() + shards - 1) / shards);
     const auto lower = [this](CollectiveOp op, Bytes size, const RankGroup& group) {
-        return Lower(op, CommClass::Data, size, group, m_layout, m_algorithm);
+        return Lower(op, CommClass::Data, size, group, m_layout, m_rules);
     };
-    Collective scatter = lower(CollectiveOp::ReduceScatter, bytes, groups.shard);
+    const Collective scatter = lower(CollectiveOp::ReduceScatter, bytes, groups.shard);
     if (!replicas || groups.replicas.Size() == 1)
     {
         return scatter;
     }
-    Collective reduce = lower(CollectiveOp::AllReduce, shard, groups.replicas);
-    if (shards > 1)
-    {
-        reduce.name = scatter.name + "+" + reduce.name;
-        reduce.phases.insert(reduce.phases.begin(), scatter.phases.begin(), scatter.phases.end());
-    }
-    return reduce;
+    const Collective reduce = lower(CollectiveOp::AllReduce, shard, groups.replicas);
+    return shards > 1 ? Joined(scatter, reduce) : reduce;
 }
 
 void

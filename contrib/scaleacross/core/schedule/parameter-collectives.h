@@ -37,7 +37,7 @@ class ParameterCollectives
   public:
     ParameterCollectives(const JobSpec& job,
                          const RankLayout& layout,
-                         CollectiveAlgorithm algorithm,
+                         const LoweringRules& rules,
                          CollectiveTable& table);
 
     /// Whether any parameters are sharded, so that they must be gathered for use.
@@ -79,7 +79,7 @@ class ParameterCollectives
     Collective Reduction(uint64_t count, const DataGroups& groups, bool replicas) const;
 
     RankLayout m_layout;
-    CollectiveAlgorithm m_algorithm;
+    LoweringRules m_rules;
     uint32_t m_gradientBytes;
     DataGroups m_dense;
     DataGroups m_expert;

@@ -102,7 +102,7 @@ CheckModel(const JobSpec& job)
 class GraphBuilder
 {
   public:
-    GraphBuilder(const Scenario& scenario, const RankLayout& layout);
+    GraphBuilder(const Scenario& scenario, const RankLayout& layout, const LoweringRules& rules);
 
     TaskGraph Build();
 
@@ -126,7 +126,9 @@ class GraphBuilder
     std::optional<BodyBuilder> m_bodies;
 };
 
-GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
+GraphBuilder::GraphBuilder(const Scenario& scenario,
+                           const RankLayout& layout,
+                           const LoweringRules& rules)
     : m_scenario(scenario),
       m_layout(layout),
       m_shape(PipelineShapeOf(scenario, layout)),
@@ -147,6 +149,7 @@ GraphBuilder::GraphBuilder(const Scenario& scenario, const RankLayout& layout)
     }
     m_bodies.emplace(scenario,
                      layout,
+                     rules,
                      std::move(gpus),
                      LayersOf(scenario, layout),
                      m_table,
@@ -433,13 +436,14 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
 }
 
 std::variant<TaskGraph, Infeasible>
-BuildTaskGraph(const Scenario& scenario, const RankLayout& layout)
+BuildTaskGraph(const Scenario& scenario, const RankLayout& layout, CollectiveTimer seconds)
 {
     if (auto bad = CheckJob(scenario, layout))
     {
         return *bad;
     }
-    return GraphBuilder(scenario, layout).Build();
+    return GraphBuilder(scenario, layout, LoweringRules(scenario.network, std::move(seconds)))
+        .Build();
 }
 
 TaskGraph

@@ -6,6 +6,7 @@
 #include "core/base/errors.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
+#include "core/schedule/lowering.h"
 #include "core/schedule/schedule-times.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
@@ -45,7 +46,8 @@ std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& l
  * and parameter-collectives.h.
  */
 std::variant<TaskGraph, Infeasible> BuildTaskGraph(const Scenario& scenario,
-                                                   const RankLayout& layout);
+                                                   const RankLayout& layout,
+                                                   CollectiveTimer seconds = {});
 
 /// Times and transfers of a pipeline that stands alone, for validation against published tables.
 struct UniformPipeline

@@ -24,6 +24,12 @@ MayReorder(Multipath multipath)
     return IsSprayed(multipath) || multipath == Multipath::Flowlet;
 }
 
+Duration
+StagedCopy::CopyTime(Bytes bytes, BitRate memory)
+{
+    return SerialisationTime(bytes * 2, memory); // read and written
+}
+
 Bytes
 NetworkPlan::DataHeaders() const
 {

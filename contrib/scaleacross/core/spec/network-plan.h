@@ -97,8 +97,48 @@ struct QueuePairOverride
 
 enum class CollectiveAlgorithm : uint8_t
 {
-    Ring,        //!< one ring over all servers of the group, building after building
-    Hierarchical //!< inside each building, across buildings, inside again
+    Ring,              //!< one ring over all servers of the group, building after building
+    Hierarchical,      //!< inside each building, across buildings, inside again
+    HalvingDoubling,   //!< the same levels, each by halves of halves
+    BidirectionalRing, //!< the one ring, both ways round
+    Tree,              //!< all-reduce over all servers in two binary trees; all else as Ring
+    Auto               //!< by size: what takes least time alone
+};
+
+/// How an all-to-all goes.
+enum class AllToAllAlgorithm : uint8_t
+{
+    Follow,  //!< Direct, with CollectiveAlgorithm::Hierarchical by Building, with Auto the fastest
+    Direct,  //!< a message to every other member
+    Rail,    //!< first to the GPU of the server in the destination's position, then between servers
+    Building //!< first to the building's member in the destination's position, then across
+};
+
+/// Where the bytes of a message are on their way from one GPU's memory to the other's.
+enum class Copy : uint8_t
+{
+    Zero,  //!< NICs read and write the buffers themselves
+    Staged //!< through a few slots at either end, see StagedCopy
+};
+
+/**
+ * What copying through slots costs, by default as in NCCL: 8 slots of 512 KiB for each channel and
+ * pair of NICs (its buffer of 4 MiB in 8 steps).
+ *
+ * A slot is copied once at either end, which reads and writes the GPU's memory, and handed over
+ * between GPU and NIC at either end. That takes 6.9 us together, what NCCL's table of latencies has
+ * for a step over the network in which data wait for a flag (9.6 us, Simple) over one in which
+ * flags travel with the data (2.7 us, LL). A slot is free for other bytes when the receiver has
+ * told that it is empty, so that no more than the slots hold is under way on a round trip.
+ */
+struct StagedCopy
+{
+    static constexpr Bytes kSlot{512 << 10};
+    static constexpr uint32_t kSlots = 8;                              //!< of a channel
+    static constexpr Duration kHandover = Duration::Nanoseconds(6900); //!< of a slot, both ends
+
+    /// Time of a copy within a GPU's memory.
+    static Duration CopyTime(Bytes bytes, BitRate memory);
 };
 
 /// How the network is used. Every field has a default that a study can leave out.
@@ -131,6 +171,15 @@ struct NetworkPlan
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
     CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
+    AllToAllAlgorithm allToAll{AllToAllAlgorithm::Follow};
+    /// Collectives are cut into chunks of this size, which are in different phases at the same time
+    /// (inside a building, across); every chunk has the latency of its steps. 0: see channels.
+    Bytes collectiveChunk;
+    /// Chunks of a collective that may be in the same phase at the same time. With more than one
+    /// and no chunk given, chunks are as NCCLX has them: as many of each member's part as channels,
+    /// of 16 MiB at most, and of 32 MiB at most at a time.
+    uint32_t channels{1};
+    Copy copy{Copy::Zero};        //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see DataHeaders()
     std::optional<Bytes> ackSize; //!< see AckOnWire()

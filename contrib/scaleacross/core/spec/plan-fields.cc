@@ -124,7 +124,24 @@ template <>
 const std::vector<std::string>&
 Words<CollectiveAlgorithm>()
 {
-    static const std::vector<std::string> words = {"ring", "hierarchical"};
+    static const std::vector<std::string> words =
+        {"ring", "hierarchical", "halving-doubling", "bidirectional-ring", "tree", "auto"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
+Words<AllToAllAlgorithm>()
+{
+    static const std::vector<std::string> words = {"follow", "direct", "rail", "building"};
+    return words;
+}
+
+template <>
+const std::vector<std::string>&
+Words<Copy>()
+{
+    static const std::vector<std::string> words = {"zero-copy", "staged"};
     return words;
 }
 
@@ -477,8 +494,30 @@ NetworkFields()
                    "in turn; 0B: they do not ask",
                    SCALEACROSS_MEMBER(network.admission)),
         WordField("network.collective",
-                  "ring over all servers, or hierarchical: inside buildings, across, inside",
+                  "ring over all servers, one way or both; hierarchical: inside buildings, across, "
+                  "inside; these levels by recursive halving and doubling; double binary tree; or "
+                  "of all these what takes least time for the size",
                   SCALEACROSS_MEMBER(network.collective)),
+        WordField("network.all_to_all",
+                  "a message to every member (direct), or two levels: by the GPU of the server "
+                  "(rail) or the member of the building in the destination's position; follow: "
+                  "building with hierarchical, the fastest with auto, else direct",
+                  SCALEACROSS_MEMBER(network.allToAll)),
+        BytesField("network.collective_chunk",
+                   Bytes(0),
+                   Bytes(1ULL << 40),
+                   "collectives go in chunks of this size, which are in different phases at the "
+                   "same time; 0B: whole, or with channels as NCCLX cuts them",
+                   SCALEACROSS_MEMBER(network.collectiveChunk)),
+        WholeField("network.channels",
+                   1,
+                   1024,
+                   "chunks of a collective that may be in the same phase at the same time",
+                   SCALEACROSS_MEMBER(network.channels)),
+        WordField("network.copy",
+                  "between servers NICs read and write buffers where they are, or messages are "
+                  "copied through slots at either end as by NCCL (staged)",
+                  SCALEACROSS_MEMBER(network.copy)),
         BytesField("network.mtu",
                    Bytes(256),
                    Bytes(9000),
@@ -818,6 +857,18 @@ ToString(Recovery value)
 
 std::string
 ToString(CollectiveAlgorithm value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(AllToAllAlgorithm value)
+{
+    return WordOf(value);
+}
+
+std::string
+ToString(Copy value)
 {
     return WordOf(value);
 }

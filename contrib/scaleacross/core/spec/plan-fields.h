@@ -67,7 +67,9 @@ std::string ToString(Multipath value);         //!< "ecmp", "e-ecmp", ... "reps"
 std::string ToString(Balance value);           //!< "split", "round-robin", "dqplb", "spray"
 std::string ToString(CongestionControl value); //!< "none", "dcqcn", "dctcp", ... "receiver-credit"
 std::string ToString(Recovery value);          //!< "go-back-n", "selective-repeat"
-std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical"
+std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical", ...
+std::string ToString(AllToAllAlgorithm value);   //!< "follow", "direct", "rail", "building"
+std::string ToString(Copy value);                //!< "zero-copy", "staged"
 
 } // namespace scaleacross
 

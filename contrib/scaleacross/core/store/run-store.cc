@@ -128,6 +128,8 @@ PlanColumns()
         {"recovery", "network.recovery"},
         {"control", "network.control"},
         {"balance", "network.balance"},
+        {"all_to_all", "network.all_to_all"},
+        {"copy", "network.copy"},
     };
     return columns;
 }

@@ -186,12 +186,26 @@ UPDATE plan SET balance =
 WHERE instr(text, ' balance=') > 0;
 )sql";
 
+/// The same for what came later.
+const char* const g_version3 = R"sql(
+ALTER TABLE plan ADD COLUMN all_to_all TEXT NOT NULL DEFAULT 'follow';
+ALTER TABLE plan ADD COLUMN copy TEXT NOT NULL DEFAULT 'zero-copy';
+UPDATE plan SET all_to_all =
+    substr(text, instr(text, ' all_to_all=') + length(' all_to_all='),
+           instr(substr(text || ' ', instr(text, ' all_to_all=') + length(' all_to_all=')), ' ') - 1)
+WHERE instr(text, ' all_to_all=') > 0;
+UPDATE plan SET copy =
+    substr(text, instr(text, ' copy=') + length(' copy='),
+           instr(substr(text || ' ', instr(text, ' copy=') + length(' copy=')), ' ') - 1)
+WHERE instr(text, ' copy=') > 0;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
-    static const std::vector<std::string> migrations = {g_version1, g_version2};
+    static const std::vector<std::string> migrations = {g_version1, g_version2, g_version3};
     return migrations;
 }
 

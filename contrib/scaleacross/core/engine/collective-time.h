@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_COLLECTIVE_TIME_H
+#define SCALEACROSS_COLLECTIVE_TIME_H
+
+#include "core/engine/transfer-cost.h"
+#include "core/program/collective.h"
+#include "core/schedule/lowering.h"
+
+#include <cstdint>
+#include <functional>
+
+namespace scaleacross
+{
+
+/**
+ * Time of a collective that has ports and cuts to itself, in seconds.
+ *
+ * Whole: the sum of its phases. In q chunks: the first goes through all phases, and the others
+ * follow at the pace of what is slowest, sum t_i + (q-1) max(NIC, NVLink, cut, t_i / channels),
+ * with t_i the time of a chunk in phase i, and NIC, NVLink and cut the times for which a chunk
+ * occupies each in all of its phases. Where every phase has a resource of its own and no latency
+ * this is T_max + sum of the other T_i / q, with T_i = q t_i.
+ *
+ * Worked case: three phases of 3, 5 and 3 ms on NVLink, NIC and NVLink, four channels and chunks:
+ * 11 / 4 + 3 max(5 / 4, 6 / 4) = 7.25 ms instead of 11.
+ *
+ * @param costOf the cost of a phase of one chunk, given its number among the phases.
+ */
+double CollectiveSeconds(const Collective& collective,
+                         const std::function<const TransferCost&(uint32_t phase)>& costOf);
+
+/**
+ * What CollectiveAlgorithm::Auto goes by: CollectiveSeconds() by the scenario's NetworkModel, for
+ * the groups of the first stage. Empty with another algorithm.
+ *
+ * Scenario and layout must outlive it. Throws ConfigError as NetworkFacts does.
+ */
+CollectiveTimer TimerOf(const Scenario& scenario, const RankLayout& layout);
+
+/// The largest of the chunks' phases.
+Phase LargestChunkOf(const Phase& phase, uint32_t chunks);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_COLLECTIVE_TIME_H
