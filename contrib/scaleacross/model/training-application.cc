@@ -343,6 +343,11 @@ TrainingApplication::StartNext(uint32_t s)
     {
         clock.sincePs = NowPs();
     }
+    if (collective.phases.empty())
+    {
+        Complete(s);
+        return;
+    }
     stream.chunksLeft = collective.chunks;
     stream.chunks.assign(collective.chunks, ChunkState());
     // The others follow when these leave the first phase.

@@ -132,6 +132,11 @@ Evaluator::TryStart(uint32_t c, Stream stream)
         Begin(other, stream, comm);
         m_classes[other].streams[s].active = true;
     }
+    if (m_graph.collectives[collective].phases.empty())
+    {
+        CompleteInstance(id);
+        return;
+    }
     // The others follow when these leave the first phase.
     const uint32_t channels =
         std::min(m_graph.collectives[collective].channels, m_graph.collectives[collective].chunks);
