@@ -13,7 +13,7 @@ import sqlite3
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
@@ -21,7 +21,7 @@ RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s,
     run.cross_building_bytes"""
 PLAN_COLUMNS = """plan.tp, plan.cp, plan.ep, plan.pp, plan.dp, plan.crossing, plan.sharding,
     plan.schedule, plan.microbatch, plan.chunks, plan.recompute, plan.collective, plan.multipath,
-    plan.qps, plan.transport, plan.recovery, plan.control, plan.balance"""
+    plan.qps, plan.transport, plan.recovery, plan.control, plan.balance, plan.all_to_all, plan.copy"""
 
 
 class InputError(Exception):

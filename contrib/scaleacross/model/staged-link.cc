@@ -57,7 +57,7 @@ StagedLink::GetTypeId()
             .AddTraceSource("FreeSlots",
                             "Slots that the sender may fill.",
                             MakeTraceSourceAccessor(&StagedLink::m_free),
-                            "ns3::TracedValueCallback::Uint32");
+                            "ns3::TracedValueCallback::Uint64");
     return tid;
 }
 

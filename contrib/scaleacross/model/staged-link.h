@@ -99,7 +99,7 @@ class StagedLink : public Object
     PieceSender m_send;
     CreditSender m_credit;
     Delivery m_deliver;
-    TracedValue<uint32_t> m_free{0}; //!< slots that the sender may fill
+    TracedValue<uint64_t> m_free{0}; //!< slots that the sender may fill
     uint64_t m_next{0};              //!< number of the next piece
     Copier m_in;
     Copier m_out;

@@ -160,11 +160,11 @@ TEST_P(Algorithms, DoubleTree)
 
 TEST_P(Algorithms, RailsInTwoLevels)
 {
-    // Two servers of 8: over NVLink (450 GB/s x 0.6, 1.9 us) 7/8 of S, over the NIC half of it.
+    // Two servers of 8: over NVLink (450 GB/s x 0.82, 1.9 us) 7/8 of S, over the NIC half of it.
     const uint64_t size = 8 * kSize;
     Scenario scenario = With(Servers(2), CollectiveOp::AllToAll, CollectiveGroup::All, size);
     scenario.network.allToAll = AllToAllAlgorithm::Rail;
-    Expect(1.9e-6 + size * 7 / 8.0 / (450e9 * 0.6) + AlphaOnALeaf() +
+    Expect(1.9e-6 + size * 7 / 8.0 / (450e9 * 0.82) + AlphaOnALeaf() +
                size / 2.0 * SecondsPerByte(kNic),
            scenario);
 }
@@ -176,7 +176,7 @@ TEST_P(Algorithms, ChunksOverlapServersAndNetwork)
     // in q chunks the slower of the two and the rest once, for one chunk.
     const uint64_t size = 16 * kSize;
     const double q = 16;
-    const double nvlink = 7 / 8.0 * size / (450e9 * 0.6);
+    const double nvlink = 7 / 8.0 * size / (450e9 * 0.82);
     const double nic = size / 16.0 * SecondsPerByte(kNic);
     // 7 steps of 1.9 us twice, two of the fabric; in chunks those of the first.
     const double latency = 14 * 1.9e-6 + 2 * AlphaOnALeaf();

@@ -36,6 +36,17 @@ struct StudyPlans
     std::vector<std::pair<std::string, std::string>> set;
 };
 
+/// For the names of the tests.
+void
+PrintTo(const StudyPlans& plans, std::ostream* os)
+{
+    *os << plans.name;
+    for (const auto& [key, value] : plans.set)
+    {
+        *os << " " << key << "=" << value;
+    }
+}
+
 /// Those of them that can run, `times` times as far apart.
 std::vector<Scenario>
 SomePlans(const StudyPlans& plans, size_t times = 1)

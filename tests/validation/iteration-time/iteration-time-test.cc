@@ -94,6 +94,13 @@ struct PlanSet
     bool met; //!< whether both goals are; doc/compute.md explains the set where they are not
 };
 
+/// For the names of the tests.
+void
+PrintTo(const PlanSet& set, std::ostream* os)
+{
+    *os << set.file;
+}
+
 class PublishedPlans : public testing::TestWithParam<PlanSet>
 {
 };
@@ -136,6 +143,12 @@ struct Source
     /// Rows that are more than 10 % off, which doc/compute.md explains: not one more, not one less.
     std::vector<const char*> misses;
 };
+
+void
+PrintTo(const Source& source, std::ostream* os)
+{
+    *os << source.file;
+}
 
 class PublishedTimes : public testing::TestWithParam<Source>
 {

@@ -179,7 +179,17 @@ class Law
             std::vector<size_t> used;
             for (const PipelineAction& action : PipelineOrder(shape, r))
             {
-                Use(pieces, VirtualStage(shape, r, action.chunk), action.action, used, gathers);
+                // Of an overlapped pair the forward uses its parameters first.
+                if (const auto pass = ForwardOf(action))
+                {
+                    const uint32_t position = VirtualStage(shape, r, pass->chunk);
+                    Use(pieces, position, Action::Forward, used, gathers);
+                }
+                if (const auto pass = InputGradientOf(action))
+                {
+                    const uint32_t position = VirtualStage(shape, r, pass->chunk);
+                    Use(pieces, position, Action::Backward, used, gathers);
+                }
             }
         }
         return gathers;
