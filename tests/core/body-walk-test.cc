@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/body-walk.h"
+#include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
 
@@ -8,41 +9,6 @@ namespace scaleacross
 {
 namespace
 {
-
-Duration
-Ms(double count)
-{
-    return Duration::Seconds(count * 1e-3);
-}
-
-Op
-Post(Stream stream, uint32_t collective)
-{
-    Op op;
-    op.kind = OpKind::Collective;
-    op.stream = stream;
-    op.index = collective;
-    op.handle = static_cast<uint32_t>(stream);
-    return op;
-}
-
-Op
-Await(Stream stream)
-{
-    Op op;
-    op.kind = OpKind::Wait;
-    op.handle = static_cast<uint32_t>(stream);
-    return op;
-}
-
-Op
-Compute(double ms)
-{
-    Op op;
-    op.kind = OpKind::Compute;
-    op.duration = Ms(ms);
-    return op;
-}
 
 /// Collectives of 3 ms: tensor parallel on port 0, expert parallel on port 1, or on 0 if `index` is
 /// not 0.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/program-evaluator.h"
+#include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
 
@@ -8,41 +9,6 @@ namespace scaleacross
 {
 namespace
 {
-
-Duration
-Ms(double count)
-{
-    return Duration::Seconds(count * 1e-3);
-}
-
-Op
-Post(Stream stream, uint32_t collective)
-{
-    Op op;
-    op.kind = OpKind::Collective;
-    op.stream = stream;
-    op.index = collective;
-    op.handle = static_cast<uint32_t>(stream);
-    return op;
-}
-
-Op
-Await(Stream stream)
-{
-    Op op;
-    op.kind = OpKind::Wait;
-    op.handle = static_cast<uint32_t>(stream);
-    return op;
-}
-
-Op
-Compute(double ms)
-{
-    Op op;
-    op.kind = OpKind::Compute;
-    op.duration = Ms(ms);
-    return op;
-}
 
 /// Two ranks of one class that run one body per iteration. Collective 0 is tensor parallel over
 /// NVLink, 1 expert parallel and 2 data parallel over the NIC; each takes 3 ms alone.

@@ -7,6 +7,7 @@
 
 #include "../../pipeline-oracle.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 namespace scaleacross
@@ -64,12 +65,10 @@ TEST(CrossPipe, ZbvWithoutDelay)
 
 TEST(CrossPipe, ZbvOverASlowBoundaryIsMissed)
 {
-    // A miss, kept here so that nobody takes it for a hit. Published .148, this order gives .126,
-    // 15 % less. The published cell asks for .0302 x 16 / .019 = 25 delays more than without, while
-    // the order has slack for many of its 2 x 2 crossings per microbatch; at twice the delay per
-    // crossing it gives .1454. What theirs waits for is not in what is published.
-    EXPECT_NEAR(PerMicrobatchOnV(kDelay) / 0.148, 0.851, 0.002);
-    EXPECT_NEAR(PerMicrobatchOnV(2 * kDelay), 0.1454, 0.0001);
+    // A miss, kept here so that nobody takes it for a hit: published .148, this order gives .126,
+    // 15 % less, for a goal of 5 %. What theirs waits for is not in what is published. An order
+    // that comes within the goal belongs above.
+    EXPECT_GT(std::abs(PerMicrobatchOnV(kDelay) / 0.148 - 1), 0.05);
 }
 
 } // namespace scaleacross
