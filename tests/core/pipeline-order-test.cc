@@ -299,47 +299,6 @@ TEST(PipelineOrder, BubblesFollowTheClosedForms)
     }
 }
 
-TEST(PipelineOrder, PeaksFollowTheClosedForms)
-{
-    for (uint32_t p = 1; p <= 8; p++)
-    {
-        const uint32_t m = 3 * p;
-        for (uint32_t r = 0; r < p; r++)
-        {
-            EXPECT_EQ(PeakInFlight({"gpipe", p, m, 1, 0}, r), m);
-            EXPECT_EQ(PeakInFlight({"1f1b", p, m, 1, 0}, r), p - r);
-            // Each rank delays its W so far that it holds as much as the first rank of 1F1B.
-            EXPECT_EQ(PeakInFlight({"zb-h1", p, m, 1, 0}, r), p);
-        }
-        // 2205.05198: p (1 + (p-1)/(p v)) microbatches of v chunks each: p v + p - 1 chunks.
-        for (uint32_t v = 2; v <= 4; v++)
-        {
-            EXPECT_EQ(PeakInFlight({"interleaved", p, m, v, 0}, 0), p * v + p - 1);
-        }
-    }
-}
-
-TEST(PipelineOrder, PeaksOfZeroBubble)
-{
-    // In units of chunks: ZB-H2 2p-1 on every rank; ZBV and repeated Vs p microbatches of v chunks,
-    // ZBV on every rank; DualPipeV p+1 microbatches of two chunks; ZB1P with rounds of p as many as
-    // ZB-H1, p microbatches, and what chunks add: (v-1) p + p-1-r forwards before the first
-    // backward, one in the pair and r that lag: p v chunks.
-    for (uint32_t p = 1; p <= 8; p++)
-    {
-        const uint32_t m = 4 * p;
-        for (uint32_t r = 0; r < p; r++)
-        {
-            EXPECT_EQ(PeakInFlight({"zb-h2", p, m}, r), 2 * p - 1);
-            EXPECT_EQ(PeakInFlight({"zbv", p, m, 2}, r), 2 * p);
-            EXPECT_LE(PeakInFlight({"zbv-interleaved", p, m, 4}, r), 4 * p);
-            EXPECT_LE(PeakInFlight({"dualpipev", p, m, 2}, r), 2 * (p + 1));
-            EXPECT_EQ(PeakInFlight({"breadth-first", p, m, 3}, r), 3 * m);
-            EXPECT_EQ(PeakInFlight({"zb1p", p, m, 3}, r), 3 * p);
-        }
-    }
-}
-
 TEST(PipelineOrder, LimitOfTheLatencyAwareScheduleHolds)
 {
     for (const auto& shape : RandomShapes())
@@ -428,13 +387,6 @@ TEST(PipelineOrder, PlacementOfAVTurnsAtTheLastRank)
     }
     EXPECT_EQ(VirtualStage({"interleaved", 3, 6, 4}, 1, 2), 7U);
     EXPECT_EQ(RankOf({"interleaved", 3, 6, 4}, 7), 1U);
-}
-
-TEST(PipelineOrder, HeldBytesWeighTheChunks)
-{
-    // p = 2, v = 2, m = 2, rank 1: F0 F1 F0.1 B0.1 ...: chunk 0 twice and chunk 1 once.
-    EXPECT_EQ(PeakHeld(PipelineOrder({"interleaved", 2, 2, 2, 0}, 1), {10, 7}), 27U);
-    EXPECT_EQ(PeakInFlight({"interleaved", 2, 2, 2, 0}, 1), 3U);
 }
 
 TEST(PipelineOrder, LatencyCostsARoundTripPerTwoMicrobatchesOrSo)

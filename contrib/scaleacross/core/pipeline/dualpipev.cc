@@ -76,7 +76,7 @@ class DualWriter
 
 /// Chunk 0 goes down the ranks and chunk 1 back up. In the steady state each rank runs a forward of
 /// one together with a backward of the other, so that what one sends the other hides. Every rank
-/// holds p + 1 microbatches at most.
+/// holds p + 1/2 microbatches at its peak: 2p + 1 of one chunk each.
 class DualPipeV : public PipelineSchedule
 {
   public:

@@ -27,8 +27,8 @@ KnownFacts()
     return facts;
 }
 
-/// No bubble where F = I = W and m >= 2p-1; each rank holds the activations of p microbatches. The
-/// order is that for at least 2p-1 microbatches.
+/// No bubble where F = I = W and m >= 2p-1; each rank then holds the activations of p microbatches,
+/// less with fewer. The order is that for at least 2p-1 microbatches.
 class Zbv : public PipelineSchedule
 {
   public:
