@@ -151,12 +151,37 @@ Repeated(const JobSpec& job)
     return job.workload.stack.sequenceParallel ? 1 : job.plan.tp;
 }
 
+/// Bytes of an element that only GEMMs read which run in FP8 if the workload does.
+double
+OperandBytes(const JobSpec& job)
+{
+    return job.workload.precision == Precision::Fp8 ? 1 : 2;
+}
+
+/// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
+/// BF16.
+double
+MlpInputBytes(const JobSpec& job, uint32_t layer)
+{
+    return job.model.IsMoeLayer(layer) ? 2 : OperandBytes(job);
+}
+
+/// Elements of the latent vectors of MLA, q + c, which all heads and so all tp ranks need.
+double
+LatentWidth(const JobSpec& job)
+{
+    return (job.model.queryRank + job.model.kvRank) * Repeated(job);
+}
+
 /**
  * Bytes that a layer's attention saves per token of a rank, BF16, flash attention: input of the
  * norm 2h, its output 2h, Q K V 2(a d + g d + g d_v), attention output 2 a d_v, log-sum-exp 4a
- * (FP32), or the scores where attention is not flash. Without sequence parallelism the norm's are
- * kept tp times. MLA also saves the latent vectors before and after their norms, 2 x 2(q + c), and
- * the keys' rotary part, 2r.
+ * (FP32), or the scores where attention is not flash. MLA also saves the latent vectors before and
+ * after their norms, 2 x 2(q + c), and the keys' rotary part, 2r. Without sequence parallelism that
+ * and what belongs to norms is kept tp times.
+ *
+ * With FP8 the norms' outputs, which only GEMMs read, take 1 byte an element: h and q + c less. The
+ * attention output stays: its own backward reads it, too, in BF16.
  */
 double
 SavedByAttention(const JobSpec& job)
@@ -168,19 +193,19 @@ SavedByAttention(const JobSpec& job)
     const double g = model.kvHeads;
     const double d = model.headDim;
     const double v = model.ValueDim();
-    const double latent = 4.0 * (model.queryRank + model.kvRank) + 2.0 * model.ropeDim;
+    const double norms = (2 + OperandBytes(job)) * (h + LatentWidth(job));
     // Scores and softmax at 2 bytes and dropout's mask at 1, 5 a s in 2205.05198.
     const double scores = stack.flashAttention ? 4 * a : 5 * a * job.workload.sequence;
-    return 4 * h + 2 * (a * d + g * d + g * v) + 2 * a * v + scores + latent;
+    return norms + 2 * (a * d + g * d + g * v) + 2 * a * v + scores +
+           2 * model.ropeDim * Repeated(job);
 }
 
 /**
  * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
  * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
  * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh; the fullest rank
- * has expert_imbalance times the routed part. With FP8 what only GEMMs read is kept in FP8: the
- * norms' outputs, the attention output, the MLP's product (GELU: output) and the dispatched copies
- * at 1 byte an element.
+ * has expert_imbalance times the routed part. With FP8 the product (GELU: output), the dispatched
+ * copies and, without a router, the norm's output take 1 byte an element.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
@@ -190,30 +215,24 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
 {
     const ModelSpec& model = job.model;
     const double h = model.hidden * Repeated(job);
-    const double width = MlpWidth(job, layer);
-    const double copies = DispatchedCopies(job, layer) * model.hidden;
-    double saved = SavedByAttention(job) + 4 * h + (model.gatedMlp ? 6 : 4) * width + 2 * copies;
-    if (job.workload.precision == Precision::Fp8)
-    {
-        saved -= 2 * h + static_cast<double>(model.heads) * model.ValueDim() + width + copies;
-    }
-    return saved;
+    const double operand = OperandBytes(job);
+    return SavedByAttention(job) + (2 + MlpInputBytes(job, layer)) * h +
+           ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
+           operand * DispatchedCopies(job, layer) * model.hidden;
 }
 
 /**
- * Bytes of these that cheap kernels make again from the rest: the outputs of the two norms, 2h
- * each, from their inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its
- * output, 2f of the 4f, from its input); half of that with FP8. MLA: the outputs of the latent
- * norms as well. Core attention has nothing to add: flash keeps no scores, and the log-sum-exp is
- * what it makes them again from.
+ * Bytes of these that cheap kernels make again from the rest: the outputs of the norms, from their
+ * inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its output, 2f of the
+ * 4f, from its input); with FP8 as much less as they take. Core attention has nothing to add: flash
+ * keeps no scores, and the log-sum-exp is what it makes them again from.
  */
 double
 CheapPerToken(const JobSpec& job, uint32_t layer)
 {
-    const ModelSpec& model = job.model;
-    const double bytes = job.workload.precision == Precision::Fp8 ? 1 : 2;
-    return bytes * (2.0 * model.hidden * Repeated(job) + MlpWidth(job, layer)) +
-           2.0 * (model.queryRank + model.kvRank);
+    const double h = job.model.hidden * Repeated(job);
+    return OperandBytes(job) * (h + LatentWidth(job) + MlpWidth(job, layer)) +
+           MlpInputBytes(job, layer) * h;
 }
 
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
@@ -291,9 +310,10 @@ BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
     }
     if (model.IsMoe() && plan.ep > 1)
     {
-        // Receive buffers of dispatch and combine, and the experts' gathered input.
+        // Receive buffers of dispatch, which is in FP8 where GEMMs are, and of combine, and the
+        // experts' gathered input.
         const double copies = model.topK * ExpertLoad(job);
-        bytes += shard * copies * (2 + (plan.tp > 1 ? plan.tp : 0));
+        bytes += shard * copies * (OperandBytes(job) / 2 + 1 + (plan.tp > 1 ? plan.tp : 0));
     }
     for (const auto& chunk : chunks)
     {

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Memory of what the newer models are made of, by hand and to the byte: latent attention, leading
+// dense layers, routed and shared experts, unbalanced experts, FP8.
+
+#include "core/schedule/memory.h"
+#include "schedule-scenario.h"
+
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// DeepSeek-V3's latent attention, small, with dense layers. h = 64, a = 4, d = 16 + r = 24,
+/// d_v = 16, q = 32, c = 16, r = 8, f = 128, V = 256.
+ModelSpec
+Latent()
+{
+    ModelSpec model;
+    model.name = "latent";
+    model.layers = 2;
+    model.hidden = 64;
+    model.heads = 4;
+    model.kvHeads = 4;
+    model.headDim = 24;
+    model.valueDim = 16;
+    model.queryRank = 32;
+    model.kvRank = 16;
+    model.ropeDim = 8;
+    model.denseFfn = 128;
+    model.vocabulary = 256;
+    return model;
+}
+
+/// One leading dense layer and three with eight experts, two a token, and shared ones:
+/// f_e = 32, f_s = 48.
+ModelSpec
+LatentMoe()
+{
+    ModelSpec model = Latent();
+    model.layers = 4;
+    model.experts = 8;
+    model.topK = 2;
+    model.expertFfn = 32;
+    model.sharedFfn = 48;
+    model.moeEvery = 1;
+    model.leadingDense = 1;
+    return model;
+}
+
+// Parameters. Queries h q + q + q a d; keys and values h (c + r) + c + c a (16 + 16); output.
+constexpr uint64_t kAttention =
+    (64 * 32 + 32 + 32 * 96) + (64 * 24 + 16 + 16 * 4 * 32) + 4 * 16 * 64; // 12,848
+constexpr uint64_t kDenseLayer = kAttention + 2 * 64 + 3 * 64 * 128;
+/// Norms, shared experts and router.
+constexpr uint64_t kMoeLayer = kAttention + 2 * 64 + 3 * 64 * 48 + 64 * 8;
+constexpr uint64_t kExperts = 8 * 3 * 64 * 32;
+constexpr uint64_t kEmbedding = 256 * 64;
+constexpr uint64_t kHead = 256 * 64 + 64;
+
+/// Tokens of a rank in all of these: 1,024 over tp = 2.
+constexpr uint64_t kTokens = 512;
+
+// Kept per token. Norm's input and output 4h; Q, K 2 a d each, V and output 2 a d_v each;
+// log-sum-exp 4a; the latents before and after their norms 4 (q + c) and the rotary key 2r.
+constexpr uint64_t kAttentionKept = 256 + 2 * 192 + 2 * 128 + 16 + 192 + 16; // 1,120
+/// Norm's input and output, gate, up and product.
+constexpr uint64_t kDenseKept = kAttentionKept + 256 + 6 * 128; // 2,144
+/// Final norm's input and output and logits.
+constexpr uint64_t kHeadKept = 256 + 2 * 256;
+
+Scenario
+JobOf(const ModelSpec& model, const ParallelPlan& plan)
+{
+    return ScenarioOf(BuildingsOf({8, 8}), model, plan, 4);
+}
+
+std::vector<MemoryUse>
+Uses(const Scenario& scenario)
+{
+    return MemoryOf(scenario, LayoutOf(scenario));
+}
+
+void
+ExpectUse(const MemoryUse& use,
+          uint64_t parameters,
+          uint64_t gradients,
+          uint64_t optimizer,
+          uint64_t activations,
+          uint64_t buffers)
+{
+    EXPECT_EQ(use.parameters.Count(), parameters);
+    EXPECT_EQ(use.gradients.Count(), gradients);
+    EXPECT_EQ(use.optimizer.Count(), optimizer);
+    EXPECT_EQ(use.activations.Count(), activations);
+    EXPECT_EQ(use.gathered.Count(), 0U);
+    EXPECT_EQ(use.buffers.Count(), buffers);
+}
+
+ParallelPlan
+DensePlan()
+{
+    ParallelPlan plan;
+    plan.tp = 2;
+    plan.dp = 8;
+    plan.sharding = Sharding::Ddp;
+    return plan;
+}
+
+/// Stage 0 has the embedding, the dense layer and a MoE layer, stage 1 two MoE layers and the head.
+ParallelPlan
+MoePlan()
+{
+    ParallelPlan plan;
+    plan.tp = 2;
+    plan.pp = 2;
+    plan.dp = 4;
+    plan.ep = 2;
+    plan.sharding = Sharding::Zero1;
+    return plan;
+}
+
+} // namespace
+
+TEST(MemoryOfModels, LatentAttention)
+{
+    // Half of all parameters, 18 bytes each. A = 2 h tokens = 64 KiB: gathered input and partial
+    // output 2 tp A; FP32 logits 4V per token.
+    const uint64_t held = (2 * kDenseLayer + kEmbedding + kHead) / 2;
+    const uint64_t buffers = 4 * 128 * kTokens + 4 * 256 * kTokens;
+    ExpectUse(Uses(JobOf(Latent(), DensePlan()))[0],
+              2 * held,
+              4 * held,
+              12 * held,
+              kTokens * (2 * kDenseKept + kHeadKept),
+              buffers);
+}
+
+TEST(MemoryOfModels, RecomputedLatentAttention)
+{
+    // Outputs of the norms 2h each and of the latents' 2 (q + c), product 2f: 128 + 128 + 96 + 256.
+    auto plan = DensePlan();
+    plan.recompute = Recompute::Selective;
+    EXPECT_EQ(Uses(JobOf(Latent(), plan))[0].activations.Count(),
+              kTokens * (2 * (kDenseKept - 608) + kHeadKept + 608));
+}
+
+TEST(MemoryOfModels, LatentAttentionWithoutSequenceParallelism)
+{
+    // All tp = 2 ranks keep what is of norms and latents for all tokens, twice as much per token of
+    // a rank: 4h twice a layer and with the head, 4 (q + c) and 2r.
+    auto scenario = JobOf(Latent(), DensePlan());
+    scenario.Job().workload.stack.sequenceParallel = false;
+    EXPECT_EQ(Uses(scenario)[0].activations.Count(),
+              kTokens * (2 * (kDenseKept + 2 * 256 + 192 + 16) + kHeadKept + 256));
+}
+
+TEST(MemoryOfModels, QueriesWithoutALatentVector)
+{
+    // h a d for h q + q + q a d, and no latent vector of queries before and after a norm, 4q.
+    ModelSpec model = Latent();
+    model.queryRank = 0;
+    const auto use = Uses(JobOf(model, DensePlan()))[0];
+    const uint64_t layer = kDenseLayer - (64 * 32 + 32 + 32 * 96) + 64 * 96;
+    EXPECT_EQ(use.parameters.Count(), 2 * layer + kEmbedding + kHead);
+    EXPECT_EQ(use.activations.Count(), kTokens * (2 * (kDenseKept - 4 * 32) + kHeadKept));
+}
+
+TEST(MemoryOfModels, Fp8KeepsOperandsOfGemmsInOneByte)
+{
+    // Outputs of both norms h each, of the latents' norms q + c, and the product f less: 64 + 64 +
+    // 48 + 128 = 304. Inputs of norms, Q, K, V and attention's output, which its backward reads,
+    // gate and up stay, and so do the head, weights, gradients and buffers.
+    auto scenario = JobOf(Latent(), DensePlan());
+    const auto bf16 = Uses(scenario)[0];
+    scenario.Job().workload.precision = Precision::Fp8;
+    ExpectUse(Uses(scenario)[0],
+              bf16.parameters.Count(),
+              bf16.gradients.Count(),
+              bf16.optimizer.Count(),
+              kTokens * (2 * (kDenseKept - 304) + kHeadKept),
+              bf16.buffers.Count());
+    // These are what selective recomputation drops, so the same stays as in BF16, and half as much
+    // comes back.
+    scenario.Job().plan.recompute = Recompute::Selective;
+    EXPECT_EQ(Uses(scenario)[0].activations.Count(),
+              kTokens * (2 * (kDenseKept - 608) + kHeadKept + 304));
+}
+
+TEST(MemoryOfModels, Fp8OfAGpt)
+{
+    // GELU: of its input and output, 4f, the output's 2f become f; h for h in both norms.
+    ModelSpec model = SmallModel();
+    model.gatedMlp = false;
+    auto scenario = JobOf(model, DensePlan());
+    const auto bf16 = Uses(scenario)[0].activations.Count();
+    scenario.Job().workload.precision = Precision::Fp8;
+    EXPECT_EQ(bf16 - Uses(scenario)[0].activations.Count(), kTokens * 8 * (2 * 512 + 2048));
+}
+
+TEST(MemoryOfModels, DenseLayersExpertsAndSharedOnes)
+{
+    // A MoE layer's MLP: k f_e + f_s = 112 wide, and k dispatched copies 2 k h.
+    constexpr uint64_t kept = kAttentionKept + 256 + 6 * 112 + 2 * 2 * 64; // 2,304
+    // Half of what is dense, of experts a half of the half. ZeRO-1: the optimizer's over dp = 4 and
+    // dp / ep = 2 ranks.
+    constexpr uint64_t dense0 = (kEmbedding + kDenseLayer + kMoeLayer) / 2;
+    constexpr uint64_t dense1 = (2 * kMoeLayer + kHead) / 2;
+    constexpr uint64_t experts = kExperts / 4;
+    // A = 64 KiB: pipeline's messages 4A, gathered input and partial output 2 tp A, dispatch,
+    // combine and the experts' gathered input k A (2 + tp).
+    constexpr uint64_t a = 128 * kTokens;
+    constexpr uint64_t buffers = (4 + 4 + 2 * 4) * a;
+    const auto stages = Uses(JobOf(LatentMoe(), MoePlan()));
+    ASSERT_EQ(stages.size(), 2U);
+    // 1F1B: two microbatches on stage 0, one on stage 1.
+    ExpectUse(stages[0],
+              2 * (dense0 + experts),
+              4 * (dense0 + experts),
+              12 * (dense0 / 4 + experts / 2),
+              2 * kTokens * (kDenseKept + kept),
+              buffers);
+    ExpectUse(stages[1],
+              2 * (dense1 + 2 * experts),
+              4 * (dense1 + 2 * experts),
+              12 * (dense1 / 4 + 2 * experts / 2),
+              kTokens * (2 * kept + kHeadKept),
+              buffers + 4 * 256 * kTokens);
+}
+
+TEST(MemoryOfModels, UnbalancedExperts)
+{
+    // 1.5 times the k = 2 routed copies, 3: the routed width 3 f_e, the copies 3 h, and the three
+    // buffers that hold them. Shared experts, dense layers and everything else see every token
+    // once.
+    auto scenario = JobOf(LatentMoe(), MoePlan());
+    const auto balanced = Uses(scenario);
+    scenario.Job().workload.expertImbalance = 1.5;
+    const auto stages = Uses(scenario);
+    constexpr uint64_t kept = kAttentionKept + 256 + 6 * (3 * 32 + 48) + 2 * 3 * 64; // 2,624
+    constexpr uint64_t buffers = (4 + 4 + 3 * 4) * 128 * kTokens;
+    for (uint32_t stage = 0; stage < 2; stage++)
+    {
+        ExpectUse(stages[stage],
+                  balanced[stage].parameters.Count(),
+                  balanced[stage].gradients.Count(),
+                  balanced[stage].optimizer.Count(),
+                  stage == 0 ? 2 * kTokens * (kDenseKept + kept) : kTokens * (2 * kept + kHeadKept),
+                  buffers + (stage == 0 ? 0 : 4 * 256 * kTokens));
+    }
+    // Without expert parallelism every rank has all experts and all tokens, and nothing is sent.
+    scenario.Job().plan.ep = 1;
+    const auto whole = Uses(scenario);
+    constexpr uint64_t even = kAttentionKept + 256 + 6 * 112 + 2 * 2 * 64;
+    EXPECT_EQ(whole[0].activations.Count(), 2 * kTokens * (kDenseKept + even));
+    EXPECT_EQ(whole[0].buffers.Count(), (4 + 4) * 128 * kTokens);
+    EXPECT_EQ(whole[0].parameters.Count(), kEmbedding + kDenseLayer + kMoeLayer + kExperts);
+}
+
+TEST(MemoryOfModels, Fp8Experts)
+{
+    // Of 2,624 bytes with k = 3 (UnbalancedExperts): the first norm's output h, the latents' q + c,
+    // the product 144 and the copies 3h less, 64 + 48 + 144 + 192 = 448. The second norm's output
+    // stays, the router reads it in BF16. Tokens are dispatched in one byte and combined in two:
+    // k A (0.5 + 1 + tp).
+    auto scenario = JobOf(LatentMoe(), MoePlan());
+    scenario.Job().workload.expertImbalance = 1.5;
+    scenario.Job().workload.precision = Precision::Fp8;
+    const auto stages = Uses(scenario);
+    constexpr uint64_t a = 128 * kTokens;
+    EXPECT_EQ(stages[0].activations.Count(), 2 * kTokens * (kDenseKept - 304 + 2624 - 448));
+    EXPECT_EQ(stages[0].buffers.Count(), (4 + 4) * a + 3 * 7 * a / 2);
+    EXPECT_EQ(stages[1].activations.Count(), kTokens * (2 * (2624 - 448) + kHeadKept));
+    // Selective recomputation drops the norms' outputs 64 and 128, the latents' 48 and the product
+    // 144, 384, and brings them back for one layer.
+    scenario.Job().plan.recompute = Recompute::Selective;
+    EXPECT_EQ(Uses(scenario)[1].activations.Count(),
+              kTokens * (2 * (2624 - 448 - 384) + kHeadKept + 384));
+}
+
+} // namespace scaleacross
