@@ -6,6 +6,7 @@
 #include "core/pipeline/pipeline-order.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -21,9 +22,20 @@ struct OracleTimes
     double inputGradient{0};
     double weightGradient{0};
     double hop{0};
-    double slow{
-        0}; //!< further delay between ranks slowRank and slowRank + 1 of a V or of one chunk
+    /// Further delay of a message between one of the ranks 0 .. slowRank and one of the others.
+    double slow{0};
+    /// Time such a message holds the way in its direction, one after the other in the order of the
+    /// sender. Domain: one sender per direction, as in one chunk or a V.
+    double slowTransfer{0};
     uint32_t slowRank{0};
+    /// F, I and W of each position along the model, where they differ; else as above.
+    std::vector<std::array<double, 3>> byPosition{};
+
+    double Pass(size_t which, uint32_t position) const
+    {
+        const std::array<double, 3> same{forward, inputGradient, weightGradient};
+        return byPosition.empty() ? same[which] : byPosition[position][which];
+    }
 };
 
 /// When each rank begins its first and ends its last action.
@@ -51,8 +63,9 @@ struct OracleSpans
 
 /**
  * Earliest times of a pipeline's actions under its orders: the longest path through the order of
- * each rank and the arrows between virtual stages. Transfers take `hop` and occupy nobody. Knows
- * nothing of programs and messages. Empty if the orders wait for each other in a circle.
+ * each rank and the arrows between virtual stages. Transfers take `hop` and occupy nobody, but for
+ * the slow boundary, if it is given a transfer time. Knows nothing of programs and messages. Empty
+ * if the orders wait for each other in a circle.
  */
 inline std::optional<OracleSpans>
 EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
@@ -66,6 +79,7 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
         orders.push_back(PipelineOrder(shape, r));
     }
     std::vector<size_t> next(shape.ranks, 0);
+    std::vector<double> free(shape.ranks, 0); // when what a rank sent has left the slow boundary
     OracleSpans spans{std::vector<double>(shape.ranks, 0), std::vector<double>(shape.ranks, 0)};
     for (bool progress = true; progress;)
     {
@@ -106,13 +120,22 @@ EvaluateOrders(const PipelineShape& shape, const OracleTimes& times)
                 {
                     spans.begin[r] = start;
                 }
-                spans.end[r] = start + (down ? times.forward : 0) + (up ? times.inputGradient : 0) +
-                               (weights ? times.weightGradient : 0);
+                const uint32_t above = std::get<1>(forward);
+                const uint32_t below = std::get<1>(backward);
+                spans.end[r] = start + (down ? times.Pass(0, above) : 0) +
+                               (up ? times.Pass(1, below) : 0) +
+                               (weights ? times.Pass(2, below) : 0);
                 const auto send = [&](const Key& key, uint32_t to) {
                     const uint32_t peer = RankOf(shape, to);
                     const bool slow = (r <= times.slowRank) != (peer <= times.slowRank);
+                    double sent = spans.end[r];
+                    if (slow)
+                    {
+                        sent = std::max(sent, free[r]) + times.slowTransfer;
+                        free[r] = sent;
+                    }
                     arrival[{std::get<0>(key), to, std::get<2>(key)}] =
-                        spans.end[r] + (peer == r ? 0 : times.hop + (slow ? times.slow : 0));
+                        sent + (peer == r ? 0 : times.hop + (slow ? times.slow : 0));
                 };
                 if (down && std::get<1>(forward) != last)
                 {

@@ -10,6 +10,7 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/spec/presets.h"
+#include "report-of.h"
 
 #include <gtest/gtest.h>
 
@@ -66,15 +67,10 @@ ExpertsOver(double gigabits, uint32_t experts)
 }
 
 RunReport
-ReportOf(Scenario scenario, const Crossing& crossing)
+Crossed(Scenario scenario, const Crossing& crossing)
 {
     scenario.Job().plan.crossing = crossing;
-    const auto result = AnalyticalEngine().Run(scenario, RunOptions());
-    if (const auto* bad = std::get_if<Infeasible>(&result))
-    {
-        throw std::runtime_error(bad->reason + ": " + bad->detail);
-    }
-    return std::get<RunReport>(result);
+    return ReportOf(AnalyticalEngine(), scenario);
 }
 
 /// DP-out less PP-out, in seconds.
@@ -82,8 +78,8 @@ double
 Difference(double gigabits, uint32_t experts)
 {
     const Scenario scenario = ExpertsOver(gigabits, experts);
-    return ReportOf(scenario, Crossing::Data).iterationTime.S() -
-           ReportOf(scenario, Crossing::Pipeline).iterationTime.S();
+    return Crossed(scenario, Crossing::Data).iterationTime.S() -
+           Crossed(scenario, Crossing::Pipeline).iterationTime.S();
 }
 
 /// Experts from which on PP-out is faster, by interpolation between multiples of ep.
@@ -119,11 +115,11 @@ TEST(StudyPlacement, BytesAreThoseOfTheTwoLaws)
     const Scenario scenario = ExpertsOver(100, 64);
     const JobSpec& job = scenario.Job();
     // Both directions: each of 2 T h bytes, and of 4 P.
-    EXPECT_EQ(ReportOf(scenario, Crossing::Pipeline).crossBuildingBytes.Count(),
+    EXPECT_EQ(Crossed(scenario, Crossing::Pipeline).crossBuildingBytes.Count(),
               2 * 2ULL * kBatch * kSequence * job.model.hidden);
     // Parts of a rank are rounded up to whole parameters and bytes: a few bytes per unit and rank.
     const double gradients = 2 * 4.0 * static_cast<double>(job.model.TotalParameters());
-    EXPECT_NEAR(static_cast<double>(ReportOf(scenario, Crossing::Data).crossBuildingBytes.Count()),
+    EXPECT_NEAR(static_cast<double>(Crossed(scenario, Crossing::Data).crossBuildingBytes.Count()),
                 gradients,
                 1e-5 * gradients);
 }
