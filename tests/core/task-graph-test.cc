@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "built-graph.h"
 #include "core/schedule/compute-cost.h"
 #include "core/schedule/layer-program.h"
 #include "core/schedule/parameter-units.h"
 #include "core/schedule/task-graph-builder.h"
-#include "graph-interpreter.h"
 #include "schedule-scenario.h"
 
 #include <algorithm>
@@ -16,50 +16,6 @@ namespace scaleacross
 
 namespace
 {
-
-TaskGraph
-Build(const Scenario& scenario)
-{
-    auto graph = BuildTaskGraph(scenario, LayoutOf(scenario));
-    if (const auto* bad = std::get_if<Infeasible>(&graph))
-    {
-        SCALEACROSS_INVARIANT(false, bad->reason + ": " + bad->detail);
-    }
-    return std::get<TaskGraph>(std::move(graph));
-}
-
-ParallelPlan
-PlanOf(uint32_t tp, uint32_t cp, uint32_t ep, uint32_t pp, uint32_t dp)
-{
-    ParallelPlan plan;
-    plan.tp = tp;
-    plan.cp = cp;
-    plan.ep = ep;
-    plan.pp = pp;
-    plan.dp = dp;
-    return plan;
-}
-
-/// 32 GPUs in two buildings, in nodes of four.
-Scenario
-TwoBuildings(const ModelSpec& model, const ParallelPlan& plan, uint32_t m)
-{
-    return ScenarioOf(BuildingsOf({16, 16}, 4), model, plan, m);
-}
-
-RankTally
-TallyOf(const TaskGraph& graph, Rank rank)
-{
-    GraphInterpreter interpreter(graph);
-    EXPECT_EQ(interpreter.Run(1), "");
-    return interpreter.Tallies()[rank];
-}
-
-uint64_t
-Sent(const RankTally& tally, CommClass comm)
-{
-    return tally.sent[static_cast<size_t>(comm)].Count();
-}
 
 std::string
 ReasonOf(const Scenario& scenario)
@@ -361,32 +317,6 @@ TEST(TaskGraph, AsyncTensorParallelSendsTheSame)
     // the gathers of backward: 8 x (4 + 2) of 8 x 10 + 5 collectives.
     const auto tensor = static_cast<size_t>(Stream::Tensor);
     EXPECT_EQ(async.posted[tensor], blocking.posted[tensor] + 3 * 8 * 6 * 2);
-}
-
-TEST(TaskGraph, TiedEmbeddingsAreSummedOverTheirTwoHolders)
-{
-    // V h / tp gradients of 4 bytes between first and last stage, either way, once per iteration;
-    // of a shard where gradients are reduce-scattered: dense group of 8, HSDP 4 of it.
-    ModelSpec model = SmallModel();
-    model.tiedEmbedding = true;
-    auto plan = PlanOf(2, 1, 1, 2, 8);
-    const uint64_t messages = 4 * (2ULL * 1024 * 512 / 2); // m = 4, one direction
-    const uint64_t whole = 4096ULL * 512 / 2 * 4;
-    const auto sent = [&model, &plan](Sharding sharding, Rank rank) {
-        plan.sharding = sharding;
-        return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), rank), CommClass::Pipeline);
-    };
-    for (const Rank rank : {0U, 2U}) // stages 0 and 1
-    {
-        EXPECT_EQ(sent(Sharding::Ddp, rank), messages + whole);
-        EXPECT_EQ(sent(Sharding::Zero1, rank), messages + whole / 8);
-        EXPECT_EQ(sent(Sharding::Fsdp, rank), messages + whole / 8);
-        EXPECT_EQ(sent(Sharding::Hsdp, rank), messages + whole / 4);
-    }
-    plan = PlanOf(2, 1, 1, 4, 4);
-    EXPECT_EQ(sent(Sharding::Ddp, 2), 2 * messages); // a stage between
-    plan = PlanOf(2, 1, 1, 1, 16);
-    EXPECT_EQ(sent(Sharding::Ddp, 0), 0U); // one rank, one embedding
 }
 
 TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)

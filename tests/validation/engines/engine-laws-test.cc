@@ -6,6 +6,7 @@
 #include "core/engine/closed-form.h"
 #include "core/explore/search-space.h"
 #include "core/io/read-study.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "helper/packet-engine.h"
 
 #include <cmath>
@@ -152,10 +153,13 @@ struct AgreementCase
     uint32_t pp;
     Schedule schedule;
     Sharding sharding;
+    bool tiedEmbedding{false};
 };
 
 /// The small study at full capacity between the buildings, so that no two ranks share a link. With
-/// DP-out pipeline and data-parallel traffic would share the NICs, hence pp = 1 there.
+/// DP-out pipeline and data-parallel traffic would share the NICs, hence pp = 1 there. So would a
+/// tied embedding that two ranks hold and the reductions of the stage that is done last, unless a
+/// shard of it is exchanged.
 Scenario
 WithoutContention(const AgreementCase& what)
 {
@@ -171,7 +175,8 @@ WithoutContention(const AgreementCase& what)
     plan.crossing = what.crossing;
     plan.schedule = what.schedule;
     plan.sharding = what.sharding;
-    plan.chunks = what.schedule == Schedule("interleaved") ? 2 : 1;
+    plan.chunks = what.schedule->Facts().chunks.least;
+    study.scenario.Job().model.tiedEmbedding = what.tiedEmbedding;
     return study.scenario;
 }
 
@@ -260,7 +265,11 @@ INSTANTIATE_TEST_SUITE_P(
                     AgreementCase{Crossing::Data, 1, "1f1b", Sharding::Fsdp},
                     AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding::Fsdp},
                     AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding::Hsdp},
-                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding::Ddp}));
+                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding::Ddp},
+                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding::Hsdp, true},
+                    AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding::Ddp, true},
+                    AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding::Fsdp, true},
+                    AgreementCase{Crossing::Pipeline, 2, "latency-aware", Sharding::Fsdp, true}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {
