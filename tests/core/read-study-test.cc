@@ -383,6 +383,26 @@ TEST(ReadStudy, CurvesAndStacks)
     EXPECT_EQ(workload("precision: fp8").precision, Precision::Fp8);
     EXPECT_EQ(workload("expert_imbalance: 1.25").expertImbalance, 1.25);
     EXPECT_THROW(workload("stack: torch"), ConfigError);
+    // A map on a stack that is built in, or on the perfect one.
+    const SoftwareStack slow = workload("stack: {preset: torch-eager, host_per_layer: 1ms}").stack;
+    EXPECT_EQ(slow.elementwise, SoftwareStackOf("torch-eager").elementwise);
+    EXPECT_EQ(slow.hostPerLayer, Duration::Microseconds(1000));
+    const SoftwareStack mine =
+        workload("stack: {name: mine, elementwise: 2, flash_attention: false, score_passes: 5, "
+                 "sequence_parallel: false, overlaps_tensor_reduction: false, accumulation: 6, "
+                 "optimizer_bytes: 60}")
+            .stack;
+    EXPECT_EQ(mine.name, "mine");
+    EXPECT_EQ(mine.elementwise, 2);
+    EXPECT_FALSE(mine.flashAttention);
+    EXPECT_EQ(mine.scorePasses, 5);
+    EXPECT_FALSE(mine.sequenceParallel);
+    EXPECT_FALSE(mine.overlapsTensorReduction);
+    EXPECT_EQ(mine.accumulation, 6);
+    EXPECT_EQ(mine.optimizerBytes, 60);
+    EXPECT_THROW(workload("stack: {elementwise: 0.5}"), ConfigError);
+    EXPECT_THROW(workload("stack: {host_per_layer: 2s}"), ConfigError);
+    EXPECT_THROW(workload("stack: {slowness: 2}"), ConfigError);
     EXPECT_THROW(workload("expert_imbalance: 0.5"), ConfigError);
 }
 

@@ -152,6 +152,9 @@ TEST(YamlNode, SetBelowAPreset)
     SetYaml(root, "gpu.nic_rate", "800Gbps");
     EXPECT_EQ(root.Find("gpu")->Find("preset")->text, "h100");
     EXPECT_EQ(root.Find("gpu")->Find("nic_rate")->text, "800Gbps");
+    YamlNode workload = ParseYaml("stack: torch-eager\n", "f");
+    SetYaml(workload, "stack.elementwise", "2");
+    EXPECT_EQ(workload.Find("stack")->Find("preset")->text, "torch-eager");
 }
 
 TEST(YamlNode, SetRefusesBadPaths)

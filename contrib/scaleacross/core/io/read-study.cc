@@ -6,6 +6,7 @@
 #include "core/io/map-reader.h"
 #include "core/io/model-reader.h"
 #include "core/io/plan-reader.h"
+#include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
 #include "core/spec/plan-fields.h"
 #include "core/topology/event-target.h"
@@ -47,7 +48,10 @@ ReadWorkload(const YamlNode& node, const std::string& path)
     map.Get("causal_attention", workload.causalAttention, ParseBool);
     map.Get("precision", workload.precision, ParsePrecision);
     map.Get("expert_imbalance", workload.expertImbalance, Number(1, 16384));
-    map.Get("stack", workload.stack, SoftwareStackOf);
+    if (const YamlNode* stack = map.Find("stack"); stack != nullptr)
+    {
+        workload.stack = ReadStack(*stack, map.PathOf("stack"));
+    }
     return workload;
 }
 
