@@ -11,11 +11,8 @@ namespace scaleacross
 {
 
 void
-AddStudyOptions(CLI::App& command, CommonOptions& options)
+AddSetAndJson(CLI::App& command, CommonOptions& options)
 {
-    command.add_option("STUDY", options.study, "study file (YAML or JSON)")->required();
-    command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
-        ->check(CLI::Range(1U, 4294967295U));
     command.add_flag("--json", options.json, "print JSON instead of tables");
     command
         .add_option("--set",
@@ -23,6 +20,15 @@ AddStudyOptions(CLI::App& command, CommonOptions& options)
                     "set a value of the study, such as cluster.cross.distance=30km; repeatable")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
+}
+
+void
+AddStudyOptions(CLI::App& command, CommonOptions& options)
+{
+    command.add_option("STUDY", options.study, "study file (YAML or JSON)")->required();
+    command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
+        ->check(CLI::Range(1U, 4294967295U));
+    AddSetAndJson(command, options);
 }
 
 void

@@ -40,6 +40,7 @@ void AddBench(CLI::App& app, CommandAction& chosen);
 void AddFairness(CLI::App& app, CommandAction& chosen);
 void AddCollective(CLI::App& app, CommandAction& chosen);
 void AddSchedule(CLI::App& app, CommandAction& chosen);
+void AddIterations(CLI::App& app, CommandAction& chosen);
 
 /// Options that mean the same everywhere.
 struct CommonOptions
@@ -51,6 +52,9 @@ struct CommonOptions
     bool json{false};
     std::vector<std::string> set;
 };
+
+/// Adds --json and --set.
+void AddSetAndJson(CLI::App& command, CommonOptions& options);
 
 /// Adds STUDY, --seed, --json and --set.
 void AddStudyOptions(CLI::App& command, CommonOptions& options);

@@ -92,7 +92,11 @@ Stacks()
     std::vector<Row> rows;
     for (const auto& stack : SoftwareStacks())
     {
-        rows.push_back({stack.name, stack.help});
+        rows.push_back({stack.name,
+                        fmt::format("{}", stack.elementwise),
+                        stack.flashAttention ? "-" : fmt::format("{}", stack.scorePasses),
+                        stack.hostPerLayer > Duration() ? ToString(stack.hostPerLayer) : "-",
+                        stack.help});
     }
     return rows;
 }
@@ -169,7 +173,7 @@ Listings()
          Models},
         {"gpus", {"gpu", "BF16 peak", "HBM", "NVLink", "NIC", "source"}, Gpus},
         {"curves", {"curve", "GEMM", "attention", "HBM", "NVLink", "source"}, Curves},
-        {"stacks", {"stack", "meaning"}, Stacks},
+        {"stacks", {"stack", "element-wise", "score passes", "host", "meaning"}, Stacks},
         {"fabrics", {"fabric", "meaning"}, Fabrics},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "values", "meaning"}, Transports},

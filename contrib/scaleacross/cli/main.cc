@@ -39,6 +39,7 @@ main(int argc, char** argv)
     AddSchedule(app, chosen);
     AddBench(app, chosen);
     AddFairness(app, chosen);
+    AddIterations(app, chosen);
     try
     {
         app.parse(argc, argv);

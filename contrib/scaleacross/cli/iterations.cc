@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command.h"
+#include "cli/report-json.h"
+#include "cli/table.h"
+#include "core/engine/analytical-engine.h"
+#include "core/explore/search.h"
+#include "core/io/iteration-rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <iostream>
+#include <memory>
+#include <optional>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct IterationsCommand
+{
+    std::vector<std::string> files;
+    CommonOptions common; //!< only --set and --json
+    bool fittedOnly{false};
+};
+
+/// A row and what the engine makes of it.
+struct Modelled
+{
+    IterationRow row;
+    Evaluation evaluation;
+
+    /// Over the measured time, less 1; nothing if the plan does not run.
+    std::optional<double> Error() const
+    {
+        const auto* report = std::get_if<RunReport>(&evaluation);
+        return report == nullptr ? std::nullopt
+                                 : std::optional(report->iterationTime.S() / row.measured.S() - 1);
+    }
+};
+
+/// Mean and worst of the absolute errors of fitted rows, or of the others.
+std::string
+Summary(const std::vector<Modelled>& all, bool fitted)
+{
+    double sum = 0;
+    double worst = 0;
+    size_t rows = 0;
+    for (const auto& modelled : all)
+    {
+        if (const auto error = modelled.Error(); error && modelled.row.fitted == fitted)
+        {
+            sum += std::abs(*error);
+            worst = std::max(worst, std::abs(*error));
+            rows++;
+        }
+    }
+    return rows == 0 ? ""
+                     : fmt::format("{} {}: mean {}, worst {}\n",
+                                   rows,
+                                   fitted ? "fitted" : "not fitted",
+                                   PercentText(sum / static_cast<double>(rows)),
+                                   PercentText(worst));
+}
+
+std::string
+Text(const std::vector<Modelled>& all)
+{
+    using Align = Table::Align;
+    Table table({{"set", Align::Left},
+                 {"row", Align::Left},
+                 {"", Align::Left},
+                 {"measured"},
+                 {"model"},
+                 {"error"}});
+    std::string reasons;
+    for (const auto& modelled : all)
+    {
+        const IterationRow& row = modelled.row;
+        const auto error = modelled.Error();
+        std::vector<std::string> cells = {row.set,
+                                          row.name,
+                                          row.fitted ? "fitted" : "",
+                                          fmt::format("{:.4g} s", row.measured.S()),
+                                          "-",
+                                          "-"};
+        if (error)
+        {
+            cells[4] = fmt::format("{:.4g} s", row.measured.S() * (1 + *error));
+            cells[5] = fmt::format("{:+.1f} %", 100 * *error);
+        }
+        else
+        {
+            const auto* infeasible = std::get_if<Infeasible>(&modelled.evaluation);
+            const auto* failure = std::get_if<Failure>(&modelled.evaluation);
+            reasons += fmt::format("{} {}: {}\n",
+                                   row.set,
+                                   row.name,
+                                   infeasible != nullptr ? infeasible->detail : failure->detail);
+        }
+        table.Add(cells);
+    }
+    return table.Text() + "\n" + Summary(all, true) + Summary(all, false) + reasons;
+}
+
+Json
+RowsJson(const std::vector<Modelled>& all)
+{
+    Json rows = Json::array();
+    for (const auto& modelled : all)
+    {
+        Json row = {{"set", modelled.row.set},
+                    {"name", modelled.row.name},
+                    {"fitted", modelled.row.fitted},
+                    {"measured_s", modelled.row.measured.S()}};
+        row.update(ToJson(modelled.evaluation));
+        if (const auto error = modelled.Error())
+        {
+            row["error"] = *error;
+        }
+        rows.push_back(row);
+    }
+    return rows;
+}
+
+Exit
+Run(const IterationsCommand& options)
+{
+    std::vector<Modelled> all;
+    for (const auto& file : options.files)
+    {
+        for (auto& row : ReadIterationRows(file, OverridesOf(options.common)))
+        {
+            if (options.fittedOnly && !row.fitted)
+            {
+                continue;
+            }
+            const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
+            all.push_back({std::move(row), evaluation});
+        }
+    }
+    std::cout << (options.common.json ? RowsJson(all).dump(2) + "\n" : Text(all));
+    const bool ran = std::all_of(all.begin(), all.end(), [](const auto& modelled) {
+        return modelled.Error().has_value();
+    });
+    return ran ? Exit::Done : Exit::Failed;
+}
+
+} // namespace
+
+void
+AddIterations(CLI::App& app, CommandAction& chosen)
+{
+    auto options = std::make_shared<IterationsCommand>();
+    CLI::App* command =
+        app.add_subcommand("iterations", "measured iteration times beside the analytical engine's");
+    command->add_option("ROWS", options->files, "CSV files of measured rows, see doc/compute.md")
+        ->required();
+    command->add_flag("--fitted", options->fittedOnly, "only rows marked as fitted");
+    AddSetAndJson(*command, options->common);
+    command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
+}
+
+} // namespace scaleacross
