@@ -23,14 +23,14 @@ Megatron2021()
     // the norm's 4h, 11 for 10.
     stack.elementwise = 1.1;
     stack.flashAttention = false;
-    stack.scorePasses = 6.2;
+    stack.scorePasses = 6.2; // fitted, see doc/compute.md
     stack.sequenceParallel = false;
     stack.overlapsTensorReduction = false;
     // Read gradient and sum, write the sum, FP16.
     stack.accumulation = 6;
     // Gradient to FP32 (2 + 4), unscale (8), norm (4), clip (8), Adam (28), weights to FP16 (6).
     stack.optimizerBytes = 60;
-    stack.hostPerLayer = Duration::Microseconds(2820);
+    stack.hostPerLayer = Duration::Microseconds(2820); // fitted
     return stack;
 }
 
@@ -65,7 +65,7 @@ TorchCompile()
     SoftwareStack stack;
     stack.name = "torch-compile";
     stack.help = "PyTorch modules, compiled layer by layer";
-    stack.elementwise = 1.2; // fitted, see doc/compute.md
+    stack.elementwise = 1.2; // I: nearly fused
     return stack;
 }
 
