@@ -121,9 +121,20 @@ TEST(Balance, RefusesWhatCannotDiffer)
     scenario.Job().plan.sharding = Sharding::Zero2;
     scenario.Job().plan.reshard = false;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "balance");
+    const auto feasible = [&scenario] {
+        return std::holds_alternative<std::vector<uint32_t>>(
+            MicrobatchesOf(scenario, LayoutOf(scenario)));
+    };
     scenario.Job().plan.sharding = Sharding::Zero1;
-    EXPECT_TRUE(std::holds_alternative<std::vector<uint32_t>>(
-        MicrobatchesOf(scenario, LayoutOf(scenario))));
+    EXPECT_TRUE(feasible());
+    // DDP all-reduces over all replicas: for every microbatch it cannot, at the end it can. HSDP
+    // reduces inside a building for every microbatch, and across at the end.
+    scenario.Job().plan.sharding = Sharding::Ddp;
+    EXPECT_TRUE(feasible());
+    scenario.Job().plan.reduce = Reduction::Microbatch;
+    EXPECT_FALSE(feasible());
+    scenario.Job().plan.sharding = Sharding::Hsdp;
+    EXPECT_TRUE(feasible());
 }
 
 TEST(Balance, TheEnginesRunReplicasOfDifferentLengths)

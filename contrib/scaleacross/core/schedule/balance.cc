@@ -106,6 +106,17 @@ CheckEach(PipelineShape shape, const std::vector<uint32_t>& microbatches)
     return std::nullopt;
 }
 
+/// Whether replicas in different buildings gather or reduce together for every microbatch. HSDP
+/// does so inside buildings only: it sums over its replicas once.
+bool
+JoinsEveryMicrobatch(const ParallelPlan& plan, const RankLayout& layout)
+{
+    const DataGroups groups = DataGroupsOf(layout.dense, layout);
+    const bool reduces = plan.ReductionOf() == Reduction::Microbatch;
+    return ((plan.Reshards() || reduces) && layout.Crosses(groups.shard)) ||
+           (reduces && plan.sharding == Sharding::Ddp && layout.Crosses(groups.replicas));
+}
+
 } // namespace
 
 std::vector<StageLayers>
@@ -189,13 +200,11 @@ MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
                               " is not divisible by " + (even ? "dp x " : "") + "microbatch " +
                               std::to_string(divisor)};
     }
-    const bool everyMicrobatch =
-        job.plan.Reshards() || job.plan.ReductionOf() == Reduction::Microbatch;
-    if (!even && everyMicrobatch && layout.Crosses(DataGroupsOf(layout.dense, layout).shard))
+    if (!even && JoinsEveryMicrobatch(job.plan, layout))
     {
         return Infeasible{"balance",
-                          "replicas of different lengths cannot gather and reduce for every "
-                          "microbatch together, with shards across buildings"};
+                          "replicas of different lengths cannot gather or reduce for every "
+                          "microbatch together across buildings"};
     }
     if (auto bad = CheckEach(shape, microbatches))
     {
