@@ -4,6 +4,8 @@
 // spans, against closed forms.
 
 #include "helper/cluster-helper.h"
+#include "plan-features.h"
+#include "volume-census.h"
 #include "volume-laws.h"
 #include "volume-plans.h"
 
@@ -17,7 +19,9 @@
 #include "ns3/training-application.h"
 
 #include <gtest/gtest.h>
+#include <numeric>
 #include <set>
+#include <string>
 
 namespace scaleacross::volumes
 {
@@ -91,6 +95,28 @@ TEST(VolumeLaws, SpansCarryWhatTheClosedFormsSay)
         counted++;
     }
     EXPECT_EQ(counted, 10U);
+}
+
+TEST(VolumeLaws, SpansCarryTheCensusWhateverCrosses)
+{
+    // The first plans with each feature.
+    const auto features = AllFeatures();
+    std::set<std::string> missing(features.begin(), features.end());
+    for (const Scenario& scenario : Plans(2000, 16, DrawAny))
+    {
+        size_t news = 0;
+        for (const std::string& feature : FeaturesOf(scenario))
+        {
+            news += missing.erase(feature);
+        }
+        if (news > 0)
+        {
+            const auto crossing = Census(scenario).CrossingBytes();
+            const auto expected = std::accumulate(crossing.begin(), crossing.end(), uint64_t{0});
+            EXPECT_EQ(CountOnSpans(scenario, 1), expected) << TextOf(scenario);
+        }
+    }
+    EXPECT_TRUE(missing.empty()) << *missing.begin();
 }
 
 } // namespace scaleacross::volumes

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
 #include <random>
 #include <string>
 #include <utility>
@@ -97,7 +98,7 @@ Draw(std::mt19937& random)
     const uint32_t buildings = pick({2, 2, 3});
     ParallelPlan plan;
     plan.tp = pick({1, 2, 4});
-    plan.cp = pick({1, 1, 2});
+    plan.cp = pick({1, 2});
     plan.pp = buildings == 3 ? pick({1, 3}) : pick({1, 2, 4});
     plan.dp = pick({2, 4, 8}) * (buildings == 3 && random() % 2 == 0 ? 3 : 1);
     plan.ep = pick({1, 1, 2, 4});
@@ -135,15 +136,96 @@ TextOf(const Scenario& scenario)
     return CanonicalText(Plan{scenario.Job().plan, scenario.network});
 }
 
+/// A random order of dimensions, of which up to two are split.
+inline Crossing
+DrawOrder(std::mt19937& random)
+{
+    std::vector<std::string> words = {"tp", "cp", "ep", "pp", "dp"};
+    const char* const inner[] = {"pp2", "dp2", "ep2", "dp3", "pp3", "tp2"};
+    for (uint32_t splits = random() % 3; splits > 0; splits--)
+    {
+        words.emplace_back(inner[random() % std::size(inner)]);
+    }
+    // std::shuffle is not the same in every library.
+    for (size_t i = words.size() - 1; i > 0; i--)
+    {
+        std::swap(words[i], words[random() % (i + 1)]);
+    }
+    std::string order;
+    for (const std::string& word : words)
+    {
+        order += (order.empty() ? "" : "-") + word;
+    }
+    try
+    {
+        return Crossing::Parse(order);
+    }
+    catch (const ValueError&) // a dimension follows itself
+    {
+        return DrawOrder(random);
+    }
+}
+
+/// A random plan whose buildings are crossed by anything: EP-out or an order of dimensions, in two
+/// to four buildings, with unequal stages and replicas, buckets, and what else changes volumes.
+inline Scenario
+DrawAny(std::mt19937& random)
+{
+    const auto pick = [&random](std::initializer_list<uint32_t> values) {
+        return *(values.begin() + random() % values.size());
+    };
+    Scenario scenario = Draw(random);
+    const uint32_t buildings = pick({2, 2, 3, 4});
+    ParallelPlan plan = scenario.Job().plan;
+    plan.cp = pick({1, 2});
+    plan.pp = buildings == 3 ? pick({1, 1, 3}) : pick({1, 2, 2, 4});
+    plan.ep = buildings == 3 ? pick({1, 3, 3, 6}) : pick({1, 2, 4, 8});
+    plan.dp = plan.ep * pick({1, 2, 4});
+    const Crossing crossings[] = {plan.crossing, Crossing::Expert, DrawOrder(random)};
+    plan.crossing = crossings[std::min<size_t>(random() % 6, 2)];
+    plan.bucket = Bytes(pick({0, 0, 1'000'000, 4'000'000, 16'000'000}));
+    plan.apportion = random() % 2 == 0 ? Apportion::Time : Apportion::Even;
+    ModelSpec model = Model(plan.ep > 1);
+    model.layers = buildings == 3 ? 24 : 16;
+    model.experts *= plan.ep > 1 && buildings == 3 ? 3 : 1;
+    model.sharedFfn = random() % 2 == 0 ? 0 : model.sharedFfn;
+    model.tiedEmbedding = scenario.Job().model.tiedEmbedding;
+    model.vocabulary *= pick({1, 12}); // as much to compute as some layers
+    const WorkloadSpec workload = scenario.Job().workload;
+    const CollectiveAlgorithm collective = scenario.network.collective;
+    const auto gpus = static_cast<uint32_t>(plan.Ranks());
+    scenario = ScenarioOf(Buildings(buildings, std::max(gpus / buildings, 4U)),
+                          model,
+                          plan,
+                          pick({2, 4, 8, 12}));
+    WorkloadSpec& drawn = scenario.Job().workload;
+    drawn.gradientBytes = workload.gradientBytes;
+    drawn.precision = random() % 4 == 0 ? Precision::Fp8 : Precision::Bf16;
+    drawn.expertImbalance = random() % 4 == 0 ? 1.5 : 1;
+    scenario.network.collective = collective;
+    scenario.network.allToAll = static_cast<AllToAllAlgorithm>(random() % 4);
+    // Without gaps small layers and heads differ in time, and buildings may.
+    const double slower = pick({1, 4});
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.gpu.kernelGap = Duration();
+    }
+    GpuSpec& slow = scenario.cluster.buildings.back().gpu;
+    slow.bf16Peak = slow.bf16Peak / slower;
+    slow.fp8Peak = slow.fp8Peak / slower;
+    slow.hbmBandwidth = slow.hbmBandwidth / slower;
+    return scenario;
+}
+
 /// Plans that can run, drawn until there are as many.
 inline std::vector<Scenario>
-Plans(size_t count, uint32_t mostGpus)
+Plans(size_t count, uint32_t mostGpus, Scenario (*draw)(std::mt19937&) = Draw)
 {
     std::mt19937 random(20260522);
     std::vector<Scenario> plans;
     for (uint32_t tries = 0; tries < 200000 && plans.size() < count; tries++)
     {
-        Scenario scenario = Draw(random);
+        Scenario scenario = draw(random);
         if (scenario.cluster.Gpus() <= mostGpus &&
             std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
         {

@@ -4,10 +4,15 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
+#include "plan-features.h"
+#include "volume-census.h"
 #include "volume-laws.h"
 #include "volume-plans.h"
 
+#include <array>
 #include <gtest/gtest.h>
+#include <map>
+#include <string>
 
 namespace scaleacross::volumes
 {
@@ -29,6 +34,39 @@ TEST(VolumeLaws, ReportEqualsClosedForms)
         EXPECT_LE(ClosedFormOf(scenario, run).bound, report.iterationTime) << TextOf(scenario);
     }
     EXPECT_GT(crossed, 1400U);
+}
+
+TEST(VolumeLaws, ReportEqualsACensusWhateverCrosses)
+{
+    const auto plans = Plans(1500, 128, DrawAny);
+    ASSERT_EQ(plans.size(), 1500U);
+    std::map<std::string, size_t> had;
+    for (const Scenario& scenario : plans)
+    {
+        const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+        const auto& report = std::get<RunReport>(result);
+        const auto expected = Census(scenario).CrossingBytes();
+        uint64_t sum = 0;
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            EXPECT_EQ(report.classes[k].crossBytes.Count(), expected[k])
+                << ToString(static_cast<CommClass>(k)) << " " << TextOf(scenario);
+            sum += expected[k];
+        }
+        EXPECT_EQ(report.crossBuildingBytes.Count(), sum) << TextOf(scenario);
+        if (scenario.Job().plan.crossing.IsNamed())
+        {
+            EXPECT_EQ(Law(scenario).CrossingBytes(), sum) << TextOf(scenario);
+        }
+        for (const std::string& feature : FeaturesOf(scenario))
+        {
+            had[feature]++;
+        }
+    }
+    for (const std::string& feature : AllFeatures())
+    {
+        EXPECT_GT(had[feature], 10U) << feature;
+    }
 }
 
 TEST(VolumeLaws, WorkedCases)
@@ -55,6 +93,39 @@ TEST(VolumeLaws, WorkedCases)
     plan.dp = 4;
     plan.crossing = Crossing::Pipeline;
     EXPECT_EQ(crossing(), 2ULL * 4 * 1 * (2 * 256 * 384) * 4);
+}
+
+TEST(VolumeLaws, WorkedCasesOfOtherCrossings)
+{
+    // 16 ranks in two buildings, tp = 2, dp = 8, m = 4: 32 sequences of 256 tokens. EP-out, ep = 4:
+    // half of the k = 2 copies of 8,192 tokens go over, 2 x 384 bytes each, and come back, forward
+    // and backward, in eight MoE layers; dense gradients once either way.
+    ParallelPlan plan;
+    plan.tp = 2;
+    plan.dp = 8;
+    plan.ep = 4;
+    plan.crossing = Crossing::Expert;
+    const ModelSpec moe = Model(true);
+    uint64_t dense = moe.EmbeddingParameters() + moe.HeadParameters();
+    for (uint32_t layer = 0; layer < moe.layers; layer++)
+    {
+        dense += moe.DenseParametersOfLayer(layer);
+    }
+    const Scenario experts = ScenarioOf(Buildings(2, 8), moe, plan, 4);
+    const uint64_t copies = 8192 * 2 / 2;
+    EXPECT_EQ(Law(experts).CrossingBytes(), copies * 768 * 2 * 2 * 8 + 2 * 4 * dense);
+    EXPECT_EQ(Census(experts).CrossingBytes()[static_cast<size_t>(CommClass::Expert)],
+              copies * 768 * 2 * 2 * 8);
+
+    // Tensor parallelism over the buildings, all else within: two halves of 16 layers send S =
+    // 2 x 256 x 384 bytes twice forward and three times backward, embedding and head five times,
+    // for 4 microbatches of 8 replicas.
+    plan.ep = 1;
+    plan.crossing = Crossing::Parse("dp-cp-ep-pp-tp");
+    const Scenario tensor = ScenarioOf(Buildings(2, 8), Model(false), plan, 4);
+    const std::array<uint64_t, kCommClasses> expected{(16ULL * 2 * (2 + 3) + 5) *
+                                                      (2ULL * 256 * 384) * 4 * 8};
+    EXPECT_EQ(Census(tensor).CrossingBytes(), expected);
 }
 
 } // namespace scaleacross::volumes

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_TESTS_VOLUME_CENSUS_H
+#define SCALEACROSS_TESTS_VOLUME_CENSUS_H
+
+#include "core/program/collective.h"
+#include "core/spec/scenario.h"
+#include "parameter-units.h"
+#include "rank-places.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <vector>
+
+/**
+ * What a training job sends between buildings per iteration, whatever crosses them, by a census:
+ * groups are listed member by member, and what each class of communication sends is added up from
+ * its definition. Slow and plain; knows no program or phase.
+ *
+ * Sizes divide, so that nothing is rounded. Between the members of a group, k on each of M servers:
+ * an all-gather or reduce-scatter of S as a ring sends (M-1)/M S over every boundary that the ring
+ * of servers passes (k rings of S/k); a hierarchical one, over R of the buildings, (R-1) S. An
+ * all-to-all sends from every member its part for every other, on whatever way once between
+ * buildings.
+ *
+ * S = 2 s b h / cp. Per layer and microbatch, forward and backward:
+ *
+ * - Tensor: each half of a layer gathers S before and scatters S after, both ways, and gathers its
+ *   input once more for its weight gradient. Routed experts that tokens are sent to gather and
+ *   scatter k S instead, both ways; shared ones are a dense MLP. Embedding: a scatter, backward a
+ *   gather; head: a gather, backward its input's and a scatter. Asynchronous: forward both and
+ *   backward the first gather go as t - 1 steps of S/t to the next rank.
+ * - Context: keys and values 2 s b g (d + d_v) / tp, gathered forward and backward, their gradients
+ *   scattered.
+ * - Expert: k S / tp dispatched (half of it with FP8) and combined, both ways.
+ * - With full recomputation all of a forward once more, in place of the backward gather of keys.
+ *
+ * Per microbatch, pipeline: S / tp over every boundary between virtual stages both ways. Per
+ * iteration, a tied embedding and data parallelism: see volume-laws.h.
+ */
+namespace scaleacross::volumes
+{
+
+class Census
+{
+  public:
+    explicit Census(const Scenario& scenario)
+        : m_scenario(scenario),
+          m_job(scenario.Job()),
+          m_plan(m_job.plan),
+          m_places(scenario)
+    {
+    }
+
+    /// By class.
+    std::array<uint64_t, kCommClasses> CrossingBytes() const
+    {
+        return {Tensor(), Context(), Expert(), Pipeline(), Data()};
+    }
+
+  private:
+    /// An exact quotient.
+    static uint64_t Share(uint64_t bytes, uint64_t by)
+    {
+        SCALEACROSS_INVARIANT(bytes % by == 0, "sizes of the laws divide");
+        return bytes / by;
+    }
+
+    /// An all-gather or reduce-scatter of S in one group.
+    uint64_t Half(const Ranks& group, uint64_t bytes) const
+    {
+        if (m_scenario.network.collective == CollectiveAlgorithm::Hierarchical)
+        {
+            return (m_places.BuildingsOf(group) - 1) * bytes;
+        }
+        const Ranks servers = m_places.ServersOf(group);
+        return m_places.BoundariesOf(servers) * Share(bytes, servers.size()) * (servers.size() - 1);
+    }
+
+    /// The same as steps to the next of the group's ranks.
+    uint64_t Steps(const Ranks& group, uint64_t bytes) const
+    {
+        return m_places.BoundariesOf(group) * Share(bytes, group.size()) * (group.size() - 1);
+    }
+
+    /// Every member has S, a part of it for each member.
+    uint64_t AllToAll(const Ranks& group, uint64_t bytes) const
+    {
+        uint64_t pairs = 0;
+        for (const uint32_t from : group)
+        {
+            for (const uint32_t to : group)
+            {
+                pairs += m_places.BuildingOf(from) != m_places.BuildingOf(to) ? 1 : 0;
+            }
+        }
+        return pairs * Share(bytes, group.size());
+    }
+
+    uint64_t Tokens() const
+    {
+        return uint64_t{m_job.workload.sequence} * m_plan.microbatch;
+    }
+
+    /// S: an activation on the ranks of a tensor-parallel group together.
+    uint64_t Activation() const
+    {
+        return Share(2 * Tokens() * m_job.model.hidden, m_plan.cp);
+    }
+
+    /// k S, as much more as the fullest rank has.
+    uint64_t Routed() const
+    {
+        const double load = m_job.workload.expertImbalance;
+        return static_cast<uint64_t>(load * 2) * Share(Activation() * m_job.model.topK, 2);
+    }
+
+    /// Of every replica alike: those that differ share nothing but gradients between buildings,
+    /// which do not count microbatches.
+    uint64_t Microbatches() const
+    {
+        return m_job.workload.globalBatch / m_plan.microbatch / m_plan.dp;
+    }
+
+    uint64_t ForwardPasses() const
+    {
+        return m_plan.recompute == Recompute::Full ? 2 : 1;
+    }
+
+    /// Sums `each` over the virtual stages and the groups of the ranks that have them.
+    template <class Each>
+    uint64_t Sum(const std::set<Dimension>& dimensions, const Each& each) const
+    {
+        uint64_t sum = 0;
+        const auto stages = LayersOfStages(m_scenario);
+        for (uint32_t position = 0; position < stages.size(); position++)
+        {
+            for (const Ranks& group : m_places.Groups(dimensions, StageAt(m_plan, position)))
+            {
+                sum += each(stages[position], group);
+            }
+        }
+        return sum;
+    }
+
+    bool Dispatches(uint32_t layer) const
+    {
+        return m_job.model.IsMoeLayer(layer) && m_plan.ep > 1;
+    }
+
+    uint64_t Tensor() const
+    {
+        const auto each = [this](const StageLayers& stage, const Ranks& group) {
+            const uint64_t whole = Half(group, Activation());
+            const uint64_t stepped = m_plan.asyncTensor ? Steps(group, Activation()) : whole;
+            uint64_t bytes = 0;
+            for (uint32_t i = stage.first; i < stage.first + stage.count; i++)
+            {
+                const bool dispatches = Dispatches(i);
+                const uint64_t halves = dispatches && m_job.model.sharedFfn == 0 ? 1 : 2;
+                const uint64_t routed = dispatches ? 2 * Half(group, Routed()) : 0;
+                bytes += ForwardPasses() * (halves * 2 * stepped + routed);
+                bytes += halves * (stepped + 2 * whole) + routed;
+            }
+            bytes += (stage.embedding ? 2 : 0) * whole + (stage.head ? 3 : 0) * whole;
+            return Microbatches() * bytes;
+        };
+        return Sum({Dimension::Tensor}, each);
+    }
+
+    uint64_t Context() const
+    {
+        const ModelSpec& model = m_job.model;
+        const uint64_t keys =
+            Share(2 * Tokens() * model.kvHeads * (model.headDim + model.ValueDim()), m_plan.tp);
+        const auto each = [&](const StageLayers& stage, const Ranks& group) {
+            // Forward; backward, of its recomputed forward or its own; the gradients.
+            return Microbatches() * stage.count * 3 * Half(group, keys);
+        };
+        return Sum({Dimension::Context}, each);
+    }
+
+    uint64_t Expert() const
+    {
+        const bool fp8 = m_job.workload.precision == Precision::Fp8;
+        const auto each = [&](const StageLayers& stage, const Ranks& group) {
+            uint64_t bytes = 0;
+            for (uint32_t i = stage.first; i < stage.first + stage.count && m_plan.ep > 1; i++)
+            {
+                const uint64_t combined = Share(Routed(), m_plan.tp);
+                const uint64_t dispatched = fp8 ? Share(combined, 2) : combined;
+                bytes += Dispatches(i) ? (ForwardPasses() + 1) * (AllToAll(group, dispatched) +
+                                                                  AllToAll(group, combined))
+                                       : 0;
+            }
+            return Microbatches() * bytes;
+        };
+        return Sum({Dimension::Expert}, each);
+    }
+
+    uint64_t Pipeline() const
+    {
+        const uint64_t message = Share(Activation(), m_plan.tp);
+        const uint32_t positions = m_plan.pp * m_plan.chunks;
+        uint64_t bytes = 0;
+        for (uint32_t first = 0; first < m_plan.Ranks(); first++)
+        {
+            if (m_places.StageOf(first) != 0)
+            {
+                continue;
+            }
+            for (uint32_t position = 0; position + 1 < positions; position++)
+            {
+                const uint32_t from = m_places.AtStage(first, StageAt(m_plan, position));
+                const uint32_t to = m_places.AtStage(first, StageAt(m_plan, position + 1));
+                bytes += m_places.BuildingOf(from) != m_places.BuildingOf(to)
+                             ? 2 * Microbatches() * message
+                             : 0;
+            }
+            const uint32_t last = m_places.AtStage(first, StageAt(m_plan, positions - 1));
+            if (HeldTwice(m_job) && m_places.BuildingOf(first) != m_places.BuildingOf(last))
+            {
+                const uint64_t whole =
+                    m_job.workload.gradientBytes * m_job.model.vocabulary * m_job.model.hidden;
+                bytes += 2 * Share(whole, uint64_t{m_plan.tp} * ShardsAround(first));
+            }
+        }
+        return bytes;
+    }
+
+    static std::set<Dimension> Holders(bool dense)
+    {
+        return dense ? std::set<Dimension>{Dimension::Context, Dimension::Expert, Dimension::Data}
+                     : std::set<Dimension>{Dimension::Context, Dimension::Data};
+    }
+
+    /// Ranks that share what a rank of stage 0 has of the dense parameters.
+    uint64_t ShardsAround(uint32_t rank) const
+    {
+        for (const Ranks& group : m_places.Groups(Holders(true), 0))
+        {
+            if (std::find(group.begin(), group.end(), rank) != group.end())
+            {
+                switch (m_plan.sharding)
+                {
+                case Sharding::Ddp:
+                    return 1;
+                case Sharding::Hsdp:
+                    return group.size() / m_places.BuildingsOf(group);
+                default:
+                    return group.size();
+                }
+            }
+        }
+        return 0;
+    }
+
+    uint64_t Data() const
+    {
+        const auto units = UnitsOfModel(m_scenario);
+        const auto gathers = GathersOf(m_scenario, units);
+        uint64_t bytes = 0;
+        for (size_t i = 0; i < units.size(); i++)
+        {
+            for (const bool dense : {true, false})
+            {
+                const uint64_t split = uint64_t{m_plan.tp} * (dense ? 1 : m_plan.ep);
+                const uint64_t held = Share(dense ? units[i].dense : units[i].expert, split);
+                for (const Ranks& group :
+                     m_places.Groups(Holders(dense), StageAt(m_plan, units[i].position)))
+                {
+                    bytes += held == 0 ? 0 : OfParameters(group, held, gathers[i]);
+                }
+            }
+        }
+        return bytes;
+    }
+
+    /// What a group sends for the parameters that each of its ranks needs.
+    uint64_t OfParameters(const Ranks& group, uint64_t held, uint64_t gathers) const
+    {
+        const uint64_t gradients = m_job.workload.gradientBytes * held;
+        const uint64_t reductions =
+            m_plan.ReductionOf() == Reduction::Microbatch ? Microbatches() : 1;
+        switch (m_plan.sharding)
+        {
+        case Sharding::Ddp:
+            return reductions * 2 * Half(group, gradients);
+        case Sharding::Hsdp:
+            // Shards inside a building; all-reduced across once, when they are complete.
+            return 2 * (m_places.BuildingsOf(group) - 1) * gradients;
+        default:
+            return gathers * Half(group, 2 * held) + reductions * Half(group, gradients);
+        }
+    }
+
+    const Scenario& m_scenario;
+    const JobSpec& m_job;
+    const ParallelPlan& m_plan;
+    RankPlaces m_places;
+};
+
+} // namespace scaleacross::volumes
+
+#endif // SCALEACROSS_TESTS_VOLUME_CENSUS_H
