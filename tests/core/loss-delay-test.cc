@@ -111,6 +111,30 @@ TEST(LossDelay, WhatNothingTellsOfWaitsForTheNextMessage)
     EXPECT_NEAR(LossDelay(chains), p * 13e-3 + (u * u + lost) * 64e-3, 1e-6);
 }
 
+TEST(LossDelay, ChunksAreMoreRoundsOfTheSameChains)
+{
+    // Eight chunks, one after the other: eight rounds of each chain. Two at a time: twice the
+    // chains, four rounds each, half as many packets in a round trip.
+    LossyMessages messages = Messages(1e-3, 1, 32, 24000);
+    LossyChains one = Chains(messages, 8, 1, Recovery::SelectiveRepeat);
+    one.Repeat(8, 1);
+    EXPECT_DOUBLE_EQ(LossDelay(one), LossDelay(Chains(messages, 8, 8, Recovery::SelectiveRepeat)));
+    LossyChains two = Chains(messages, 8, 1, Recovery::SelectiveRepeat);
+    two.Repeat(8, 2);
+    messages.inFlight = 12000;
+    EXPECT_DOUBLE_EQ(LossDelay(two), LossDelay(Chains(messages, 16, 4, Recovery::SelectiveRepeat)));
+}
+
+TEST(LossDelay, OneChainOfAMillionRoundsIsDelayedByTheMean)
+{
+    // 1e6 rounds, p of each: one chain is delayed by p t a round on average. With timeouts of
+    // nothing a lost repetition counts as a loss. m / N = 5e-7.
+    const LossyMessages messages = Messages(1e-5, 1, 512, 1e9);
+    const double delay = LossDelay(Chains(messages, 1, 1e6, Recovery::SelectiveRepeat));
+    const double p = -std::expm1(512 * (std::log1p(-1e-5) + std::log1p(-1e-10)));
+    EXPECT_NEAR(delay, 1e6 * p * 10e-3, 1e-6 * delay);
+}
+
 /// Draws rounds of selective repeat packet by packet: mean of the slowest chain, and its standard
 /// error.
 std::pair<double, double>

@@ -23,11 +23,14 @@ LoadsCut(const TaskGraph& graph, const Phase& phase, uint32_t classId)
     return graph.ClassesOf(phase.group, graph.classes[classId].representative).front() == classId;
 }
 
-/// Adds what losses cost a collective to the latencies of its phases. A group's chains go on from
-/// one of its phases to the next: the unluckiest of all is waited for once.
-void
-AddLossDelays(const std::vector<Phase>& phases, std::vector<TransferCost>& costs)
+/// What losses cost a collective. A group's chains go on from one of its phases to the next, and
+/// from one chunk to the next: the unluckiest of all is waited for once. Without chunks that is
+/// added to the latencies of the phases, with chunks it is returned.
+Duration
+AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
 {
+    const std::vector<Phase>& phases = whole.phases;
+    Duration ofChunks;
     for (size_t i = 0; i < phases.size(); i++)
     {
         if (costs[i].losses.rounds.empty())
@@ -49,12 +52,19 @@ AddLossDelays(const std::vector<Phase>& phases, std::vector<TransferCost>& costs
                 costs[j].losses.rounds.clear();
             }
         }
+        if (whole.chunks > 1)
+        {
+            chains.Repeat(whole.chunks, whole.channels);
+            ofChunks += Duration::Seconds(LossDelay(chains));
+            continue;
+        }
         const double delay = LossDelay(chains);
         for (const auto& [phase, count] : steps)
         {
             costs[phase].latency += Duration::Seconds(delay * count / chains.steps);
         }
     }
+    return ofChunks;
 }
 
 /// Makes one set of the sets of two classes.
@@ -98,6 +108,7 @@ ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
       m_times(times),
       m_stageClasses(graph.pipeline.Size()),
       m_phases(graph.classes.size() * graph.collectives.size()),
+      m_chunkLosses(graph.classes.size() * graph.collectives.size()),
       m_participants(graph.classes.size() * graph.collectives.size()),
       m_bodies(graph.classes.size() * graph.bodies.size()),
       m_messages(graph.classes.size())
@@ -131,9 +142,17 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 costs.back().flows = 0;
             }
         }
-        AddLossDelays(m_graph.collectives[collective].phases, costs);
+        m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =
+            AddLossDelays(whole, costs);
     }
     return costs[phase];
+}
+
+Duration
+ClassCosts::LossesOfChunks(uint32_t classId, uint32_t collective)
+{
+    OfPhase(classId, collective, 0);
+    return m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
 }
 
 const TransferCost&

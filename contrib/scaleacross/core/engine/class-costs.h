@@ -45,8 +45,8 @@ struct BodySum
  * Costs of what the classes of a task graph do, each computed once. Addresses stay valid.
  *
  * Their latencies hold what losses are expected to cost (LossDelay), once for all phases of a
- * collective that have the same group. Collectives and messages that follow each other add up, as
- * if all ranks met after each of them.
+ * collective that have the same group, and for all of its chunks. Collectives and messages that
+ * follow each other add up, as if all ranks met after each of them.
  */
 class ClassCosts
 {
@@ -55,6 +55,9 @@ class ClassCosts
 
     /// Of one chunk of the collective.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
+    /// What losses are expected to delay the last of its chunks by, if there are several; what they
+    /// delay a collective of one by is in the latencies of its phases.
+    Duration LossesOfChunks(uint32_t classId, uint32_t collective);
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     const BodySum& OfBody(uint32_t classId, uint32_t body);
 
@@ -76,6 +79,7 @@ class ClassCosts
     const TransferTimes& m_times;
     std::vector<std::vector<uint32_t>> m_stageClasses;
     std::vector<std::vector<TransferCost>> m_phases;   //!< by class x collective
+    std::vector<Duration> m_chunkLosses;               //!< by class x collective
     std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
     std::vector<BodySum> m_bodies;                     //!< by class x body
     std::vector<std::deque<MessageCost>> m_messages;   //!< by class; deque: addresses stay

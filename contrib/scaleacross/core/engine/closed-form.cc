@@ -155,6 +155,7 @@ class Summation
                                           [this, collective](uint32_t p) -> const TransferCost& {
                                               return m_costs.OfPhase(m_classId, collective, p);
                                           });
+        alone.seconds += phases.empty() ? 0 : m_costs.LossesOfChunks(m_classId, collective).S();
         double nvlink = 0;
         for (uint32_t p = 0; p < phases.size(); p++)
         {

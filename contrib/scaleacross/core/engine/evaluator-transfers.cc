@@ -154,10 +154,13 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
     chunk.active = true;
     chunk.latency = Duration();
     chunk.volumesLeft = 0;
+    const bool isEnd = index + 1 == instance.chunks.size() &&
+                       chunk.phase + 1 == m_graph.collectives[instance.collective].phases.size();
     for (const uint32_t c : instance.classes)
     {
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, chunk.phase);
-        chunk.latency = std::max(chunk.latency, cost.latency);
+        const Duration losses = isEnd ? m_costs.LossesOfChunks(c, instance.collective) : Duration();
+        chunk.latency = std::max(chunk.latency, cost.latency + losses);
         if (cost.portSeconds > 0)
         {
             chunk.volumesLeft++;

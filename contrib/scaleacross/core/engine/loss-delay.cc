@@ -89,11 +89,68 @@ Hazard(const LossyChains& chains, const LossyMessages& of, double y)
     return of.count * hazard;
 }
 
+/// P(X = k) of a whole number, for k from `first` on; elsewhere it is negligible.
+struct Mass
+{
+    double first{0};
+    std::vector<double> of{1.0};
+};
+
+/// Binomial, of `draws` with probability 1 - exp(-hazard): from its mode, where it is at most 1, to
+/// both sides as far as it counts.
+Mass
+Binomial(double draws, double hazard)
+{
+    constexpr double least = 1e-20;
+    const double odds = std::expm1(hazard); // of delayed to kept
+    if (draws == 0 || odds <= 0)
+    {
+        return {};
+    }
+    const double mode = std::min(draws, std::floor((draws + 1) * -std::expm1(-hazard)));
+    const double top =
+        std::exp(std::lgamma(draws + 1) - std::lgamma(mode + 1) - std::lgamma(draws - mode + 1) +
+                 mode * std::log(odds) - draws * hazard);
+    std::vector<double> below;
+    for (double k = mode, mass = top; k > 0 && mass > least; k--)
+    {
+        mass *= k / ((draws - k + 1) * odds);
+        below.push_back(mass);
+    }
+    Mass all;
+    all.first = mode - static_cast<double>(below.size());
+    all.of.assign(below.rbegin(), below.rend());
+    all.of.push_back(top);
+    for (double k = mode, mass = top; k < draws && mass > least; k++)
+    {
+        mass *= (draws - k) / (k + 1) * odds;
+        all.of.push_back(mass);
+    }
+    return all;
+}
+
+/// Of the sum of two independent numbers.
+Mass
+SumOf(const Mass& a, const Mass& b)
+{
+    Mass sum;
+    sum.first = a.first + b.first;
+    sum.of.assign(a.of.size() + b.of.size() - 1, 0.0);
+    for (size_t i = 0; i < a.of.size(); i++)
+    {
+        for (size_t j = 0; j < b.of.size(); j++)
+        {
+            sum.of[i + j] += a.of[i] * b.of[j];
+        }
+    }
+    return sum;
+}
+
 /// E[most of the rounds of a chain that are delayed by more than y].
 double
 MostDelayed(const LossyChains& chains, double y)
 {
-    std::vector<double> mass{1.0}; // by rounds delayed
+    Mass mass; // by rounds delayed
     double rounds = 0;
     for (const LossyRounds& lossy : chains.rounds)
     {
@@ -104,28 +161,19 @@ MostDelayed(const LossyChains& chains, double y)
         {
             hazard += Hazard(chains, of, y) * lossy.rounds / whole;
         }
-        const double kept = std::exp(-hazard);
-        const double delayed = -std::expm1(-hazard);
-        for (double round = 0; round < whole; round++)
-        {
-            mass.push_back(0.0);
-            for (size_t k = mass.size() - 1; k > 0; k--)
-            {
-                mass[k] = mass[k] * kept + mass[k - 1] * delayed;
-            }
-            mass[0] *= kept;
-        }
+        mass = SumOf(mass, Binomial(whole, hazard));
     }
-    double most = 0;
+    // No chain has fewer than the first; P(some chain has k or more) for each of the others.
+    double most = std::min(mass.first, std::ceil(rounds));
     double beyond = 0;
-    for (size_t k = mass.size() - 1; k > 0; k--)
+    for (size_t i = mass.of.size(); i-- > 0;)
     {
-        beyond = std::min(1.0, beyond + mass[k]);
+        const double k = mass.first + static_cast<double>(i);
+        beyond = std::min(1.0, beyond + mass.of[i]);
         // Unlike edges of a ring may be passed by some of the chains only: no chain has more rounds
         // than that in all.
-        most -= static_cast<double>(k) < rounds + 1.0
-                    ? std::expm1(chains.chains * std::log1p(-beyond))
-                    : 0.0;
+        most -= k > mass.first && k < rounds + 1.0 ? std::expm1(chains.chains * std::log1p(-beyond))
+                                                   : 0.0;
     }
     return most;
 }
@@ -188,6 +236,22 @@ LossyChains::Append(const LossyChains& next)
 {
     steps += next.steps;
     rounds.insert(rounds.end(), next.rounds.begin(), next.rounds.end());
+}
+
+void
+LossyChains::Repeat(uint32_t chunks, uint32_t channels)
+{
+    const double together = std::min(chunks, channels);
+    chains *= together;
+    steps *= chunks / together;
+    for (LossyRounds& lossy : rounds)
+    {
+        lossy.rounds *= chunks / together;
+        for (LossyMessages& of : lossy.messages)
+        {
+            of.inFlight /= together;
+        }
+    }
 }
 
 double

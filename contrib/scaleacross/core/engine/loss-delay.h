@@ -5,6 +5,7 @@
 
 #include "core/spec/network-plan.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace scaleacross
@@ -46,6 +47,13 @@ struct LossyChains
 
     /// The same chains go on: through the steps of `next`, which has as many chains.
     void Append(const LossyChains& next);
+
+    /**
+     * The same of all `chunks` of which these are one. A member begins a round of a chunk when it
+     * is through with the same of the one before on its channel, so that a chain goes through the
+     * rounds of all of those; the channels have chains of their own, and share the NIC.
+     */
+    void Repeat(uint32_t chunks, uint32_t channels);
 };
 
 /**
