@@ -80,8 +80,9 @@ class ChunkLosses : public testing::TestWithParam<ChunkCase>
 
 /**
  * Four pairs, eight members: each sends half of every chunk to the other and begins the next chunk
- * when it has the other's half. So eight chains go to and fro through eight rounds of 32 packets;
- * with w channels 8 w chains through 8 / w rounds. An all-reduce has two rounds for every chunk.
+ * when it has the other's half. So eight chains go there and back through eight rounds of 32
+ * packets; with w channels 8 w chains through 8 / w rounds. An all-reduce has two rounds for every
+ * chunk.
  *
  * A round that loses a packet costs a round trip, less what the packets after it take (32 of the
  * 24,000 of a round trip). A message's last packet is told of by the next message, a way later; a
