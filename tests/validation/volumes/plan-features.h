@@ -4,6 +4,7 @@
 #define SCALEACROSS_TESTS_VOLUME_PLAN_FEATURES_H
 
 #include "core/schedule/balance.h"
+#include "core/spec/plan-fields.h"
 #include "parameter-units.h"
 #include "volume-census.h"
 
@@ -37,7 +38,12 @@ AllFeatures()
             "unequal stages, PP-out",
             "unequal stages, EP-out",
             "unequal stages, order",
-            "joined units"};
+            "joined units",
+            "ring",
+            "hierarchical",
+            "halving-doubling",
+            "bidirectional-ring",
+            "tree of ddp"};
 }
 
 /// Those that a plan has.
@@ -48,6 +54,8 @@ FeaturesOf(const Scenario& scenario)
     const auto layout = std::get<RankLayout>(LayOut(plan, scenario.cluster));
     const std::string crossing = plan.crossing.IsNamed() ? NameOf(plan.crossing) : "order";
     std::vector<std::string> features{crossing};
+    const std::string algorithm = ToString(scenario.network.collective);
+    features.push_back(algorithm + (algorithm == "tree" ? " of " + ToString(plan.sharding) : ""));
     features.push_back(std::to_string(scenario.cluster.buildings.size()) + " buildings");
     const auto crossed = Census(scenario).CrossingBytes();
     for (uint32_t k = 0; k < kCommClasses; k++)

@@ -20,10 +20,11 @@
  * its definition. Slow and plain; knows no program or phase.
  *
  * Sizes divide, so that nothing is rounded. Between the members of a group, k on each of M servers:
- * an all-gather or reduce-scatter of S as a ring sends (M-1)/M S over every boundary that the ring
- * of servers passes (k rings of S/k); a hierarchical one, over R of the buildings, (R-1) S. An
- * all-to-all sends from every member its part for every other, on whatever way once between
- * buildings.
+ * an all-gather or reduce-scatter of S as a ring, one way or both, sends (M-1)/M S over every
+ * boundary that the ring of servers passes (k rings of S/k); a hierarchical one, or one by halving
+ * and doubling, over R of the buildings, (R-1) S. An all-reduce sends twice that, or S over every
+ * such edge of both trees. An all-to-all sends from every member its part for every other, on
+ * whatever way once between buildings.
  *
  * S = 2 s b h / cp. Per layer and microbatch, forward and backward:
  *
@@ -71,7 +72,9 @@ class Census
     /// An all-gather or reduce-scatter of S in one group.
     uint64_t Half(const Ranks& group, uint64_t bytes) const
     {
-        if (m_scenario.network.collective == CollectiveAlgorithm::Hierarchical)
+        const CollectiveAlgorithm algorithm = m_scenario.network.collective;
+        if (algorithm == CollectiveAlgorithm::Hierarchical ||
+            algorithm == CollectiveAlgorithm::HalvingDoubling)
         {
             return (m_places.BuildingsOf(group) - 1) * bytes;
         }
@@ -79,7 +82,48 @@ class Census
         return m_places.BoundariesOf(servers) * Share(bytes, servers.size()) * (servers.size() - 1);
     }
 
-    /// The same as steps to the next of the group's ranks.
+    /// An all-reduce of S in one group.
+    uint64_t AllReduce(const Ranks& group, uint64_t bytes) const
+    {
+        if (m_scenario.network.collective != CollectiveAlgorithm::Tree)
+        {
+            return 2 * Half(group, bytes);
+        }
+        Ranks servers = m_places.ServersOf(group);
+        uint64_t sum = 0;
+        // Half of it up and down each of two trees: the other is the mirror image, or begins one
+        // member earlier.
+        sum += 2 * BoundariesOfTree(servers) * Share(bytes, 2);
+        if (servers.size() % 2 == 0)
+        {
+            std::reverse(servers.begin(), servers.end());
+        }
+        else
+        {
+            std::rotate(servers.rbegin(), servers.rbegin() + 1, servers.rend());
+        }
+        sum += 2 * BoundariesOfTree(servers) * Share(bytes, 2);
+        return sum;
+    }
+
+    /// Edges between buildings of the binary tree over these ranks by their numbers: the parent of
+    /// i, whose lowest bit is b, is i - b with the next bit, or without it where that is none of
+    /// them.
+    uint64_t BoundariesOfTree(const Ranks& members) const
+    {
+        uint64_t boundaries = 0;
+        for (size_t i = 1; i < members.size(); i++)
+        {
+            const size_t b = i & (~i + 1);
+            const size_t above = (i - b) | (2 * b);
+            const size_t parent = above < members.size() ? above : i - b;
+            boundaries +=
+                m_places.BuildingOf(members[i]) != m_places.BuildingOf(members[parent]) ? 1 : 0;
+        }
+        return boundaries;
+    }
+
+    /// The same as Half() in steps to the next of the group's ranks.
     uint64_t Steps(const Ranks& group, uint64_t bytes) const
     {
         return m_places.BoundariesOf(group) * Share(bytes, group.size()) * (group.size() - 1);
@@ -287,7 +331,7 @@ class Census
         switch (m_plan.sharding)
         {
         case Sharding::Ddp:
-            return reductions * 2 * Half(group, gradients);
+            return reductions * AllReduce(group, gradients);
         case Sharding::Hsdp:
             // Shards inside a building; all-reduced across once, when they are complete.
             return 2 * (m_places.BuildingsOf(group) - 1) * gradients;

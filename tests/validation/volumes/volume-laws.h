@@ -17,8 +17,9 @@
  * whole model (dense or routed experts), 2 bytes each gathered, g each as gradients.
  *
  * - Between the members of a group, whose k on a server share M servers, S bytes of all-gather or
- *   reduce-scatter send (R-1) S over building boundaries if hierarchical and R S (M-1)/M as a ring;
- *   an all-reduce twice that. Groups of a family hold the parts of P, so S adds up to 2 P or g P.
+ *   reduce-scatter send (R-1) S over building boundaries if hierarchical or by halving and
+ * doubling, and R S (M-1)/M as a ring; an all-reduce twice that. Groups of a family hold the parts
+ * of P, so S adds up to 2 P or g P.
  * - DDP all-reduces, ZeRO and FSDP gather and reduce-scatter, over all of data parallelism; HSDP
  *   all-reduces shards across, which adds up to 2 (R-1) g P whatever the algorithm.
  * - PP-out: 2 m x crossings x 2 s b h x dp, crossings being v R - 1 where chunks begin at the first
@@ -43,7 +44,7 @@ class Law
     {
     }
 
-    /// Domain: a crossing with a name.
+    /// Domain: a crossing with a name, no trees.
     uint64_t CrossingBytes() const
     {
         if (m_plan.crossing == Crossing::Pipeline)
@@ -116,7 +117,9 @@ class Law
     /// An all-gather or reduce-scatter of S over all of data parallelism.
     uint64_t HalfOf(uint64_t bytes, bool dense) const
     {
-        if (m_scenario.network.collective == CollectiveAlgorithm::Hierarchical)
+        const CollectiveAlgorithm algorithm = m_scenario.network.collective;
+        if (algorithm == CollectiveAlgorithm::Hierarchical ||
+            algorithm == CollectiveAlgorithm::HalvingDoubling)
         {
             return (m_buildings - 1) * bytes;
         }

@@ -192,7 +192,6 @@ DrawAny(std::mt19937& random)
     model.tiedEmbedding = scenario.Job().model.tiedEmbedding;
     model.vocabulary *= pick({1, 12}); // as much to compute as some layers
     const WorkloadSpec workload = scenario.Job().workload;
-    const CollectiveAlgorithm collective = scenario.network.collective;
     const auto gpus = static_cast<uint32_t>(plan.Ranks());
     scenario = ScenarioOf(Buildings(buildings, std::max(gpus / buildings, 4U)),
                           model,
@@ -202,7 +201,12 @@ DrawAny(std::mt19937& random)
     drawn.gradientBytes = workload.gradientBytes;
     drawn.precision = random() % 4 == 0 ? Precision::Fp8 : Precision::Bf16;
     drawn.expertImbalance = random() % 4 == 0 ? 1.5 : 1;
-    scenario.network.collective = collective;
+    const CollectiveAlgorithm algorithms[] = {CollectiveAlgorithm::Ring,
+                                              CollectiveAlgorithm::Hierarchical,
+                                              CollectiveAlgorithm::HalvingDoubling,
+                                              CollectiveAlgorithm::BidirectionalRing,
+                                              CollectiveAlgorithm::Tree};
+    scenario.network.collective = algorithms[random() % std::size(algorithms)];
     scenario.network.allToAll = static_cast<AllToAllAlgorithm>(random() % 4);
     // Without gaps small layers and heads differ in time, and buildings may.
     const double slower = pick({1, 4});
