@@ -135,6 +135,18 @@ TEST(LossDelay, OneChainOfAMillionRoundsIsDelayedByTheMean)
     EXPECT_NEAR(delay, 1e6 * p * 10e-3, 1e-6 * delay);
 }
 
+TEST(LossDelay, WhatIsCertainDelaysEveryRound)
+{
+    // A million packets at q = 0.1: one of the last is lost in every round of every chain, and each
+    // costs a round trip but for its place before the end, 1 / (q N) = 1e-5 on average. A timeout
+    // of 67 ms besides, for a repetition that is lost as well: q^2 N = 1e4 of them.
+    const double t = 10e-3;
+    LossyChains chains = Chains(Messages(0.1, 1, 1e6, 1e6), 16, 5, Recovery::SelectiveRepeat);
+    EXPECT_NEAR(LossDelay(chains), 5 * t, 1e-4 * 5 * t);
+    chains.timeout = 67e-3;
+    EXPECT_NEAR(LossDelay(chains), 5 * (t + 67e-3), 1e-4 * 5 * t);
+}
+
 /// Draws rounds of selective repeat packet by packet: mean of the slowest chain, and its standard
 /// error.
 std::pair<double, double>

@@ -102,11 +102,16 @@ Mass
 Binomial(double draws, double hazard)
 {
     constexpr double least = 1e-20;
-    const double odds = std::expm1(hazard); // of delayed to kept
-    if (draws == 0 || odds <= 0)
+    constexpr double certain = 50; // exp(-50): none of millions is kept
+    if (draws == 0 || hazard <= 0)
     {
         return {};
     }
+    if (hazard > certain)
+    {
+        return {draws, {1.0}};
+    }
+    const double odds = std::expm1(hazard); // of delayed to kept
     const double mode = std::min(draws, std::floor((draws + 1) * -std::expm1(-hazard)));
     const double top =
         std::exp(std::lgamma(draws + 1) - std::lgamma(mode + 1) - std::lgamma(draws - mode + 1) +
