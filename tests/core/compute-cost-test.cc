@@ -180,6 +180,24 @@ TEST(ComputeCost, RecomputationIsPartOfTheInputGradient)
     const auto after = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
     EXPECT_EQ(after.attention.inputGradient, before.attention.inputGradient);
     EXPECT_EQ(after.mlp.inputGradient, before.mlp.inputGradient);
+    // Alternate: K, output and up, 2 h g d + 2 h a d + 2 h f FLOPs per token; not core attention.
+    plan.recompute = Recompute::Alternate;
+    const auto alternate = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
+    EXPECT_NEAR(Work(alternate.attention.inputGradient - before.attention.inputGradient),
+                4096 * 2.0 * 4096 * (1024 + 4096),
+                1e3);
+    EXPECT_NEAR(Work(alternate.mlp.inputGradient - before.mlp.inputGradient),
+                4096 * 2.0 * 4096 * 14336,
+                1e3);
+    EXPECT_EQ(alternate.attention.forward, before.attention.forward);
+    EXPECT_EQ(alternate.mlp.weightGradient, before.mlp.weightGradient);
+    // tp divides all of it.
+    plan.tp = 8;
+    const auto split = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
+    EXPECT_NEAR(Work(alternate.attention.inputGradient),
+                8 * Work(split.attention.inputGradient),
+                1e3);
+    EXPECT_NEAR(Work(alternate.mlp.inputGradient), 8 * Work(split.mlp.inputGradient), 1e3);
 }
 
 TEST(ComputeCost, TensorAndContextParallelSplitEvenly)
@@ -254,6 +272,17 @@ TEST(ComputeCost, BytesByHand)
     EXPECT_NEAR(Work(again.attention.inputGradient), (144 + 32) * 1e3 + projections, 1);
     EXPECT_NEAR(Work(again.mlp.inputGradient), (256 + 32 + 96) * 1e3 + mlp, 1);
     EXPECT_EQ(again.mlp.forward, cost.mlp.forward);
+    // Alternate adds rope 48 and the residual between the halves 48 to that, and the GEMMs K 4 x 8,
+    // output 8 x 8 and up 16 x 8.
+    ParallelPlan alternate;
+    alternate.recompute = Recompute::Alternate;
+    const auto more = CostOfLayer(model, workload, alternate, gpu, 0);
+    EXPECT_NEAR(Work(more.attention.inputGradient),
+                (144 + 32 + 48 + 48) * 1e3 + projections + GemmBytes(4, 8) + GemmBytes(8, 8),
+                1);
+    EXPECT_NEAR(Work(more.mlp.inputGradient),
+                (256 + 32 + 96) * 1e3 + mlp + GemmBytes(16, 8),
+                1);
     const auto head = CostOfHead(model, workload, ParallelPlan(), gpu);
     EXPECT_NEAR(Work(head.forward), 96e3 + GemmBytes(32, 8), 1);
     EXPECT_NEAR(Work(head.inputGradient), 176e3 + GemmBytes(32, 8), 1);

@@ -182,6 +182,22 @@ TEST(Memory, SelectiveRecomputationKeepsNoNormsAndActivations)
                      1024 * (4 * 8192.0 + 4 * 6144 - 8192));
 }
 
+TEST(Memory, AlternateRecomputationKeepsEverySecondLinearLayer)
+{
+    // Beside what selective drops: GELU, K and the sum of attention's output with the residual, 2h
+    // each: 16 s b h + 4 a s stay, and one layer's 16 s b h come back for its backward.
+    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
+    plan.recompute = Recompute::Alternate;
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
+                     8 * (16.0 * 1024 * 512 + 4.0 * 8 * 1024) + 16.0 * 1024 * 512);
+    // SwiGLU, Llama 3 8B: K 2 g d = 2,048, the sum 2h = 8,192 and up 2f = 28,672 beside 45,056.
+    plan = PlanOf(1, 1, 16, Sharding::Fsdp);
+    plan.recompute = Recompute::Alternate;
+    const double head = 4 * 4096 + 2.0 * 128256;
+    EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(ModelPreset("llama3-8b"), plan)[0]),
+                     1024 * (32 * (139392.0 - 83968) + head + 83968));
+}
+
 TEST(Memory, ActivationsOfALlamaLayer)
 {
     // Llama 3 8B, s = 1,024, one stage of 32 layers, p = 1: per token and layer 4h + 2(a + 2g)d +

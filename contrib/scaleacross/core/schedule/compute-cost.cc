@@ -3,6 +3,7 @@
 #include "core/schedule/compute-cost.h"
 
 #include "core/schedule/kernel-cost.h"
+#include "core/schedule/linear-layers.h"
 
 #include <algorithm>
 
@@ -117,6 +118,20 @@ class PartCost
     void Repeat(double bytes, double kernels)
     {
         m_time.inputGradient += m_kernels.Elementwise(bytes, kernels);
+    }
+
+    /// A linear layer's forward done again backward.
+    void Repeat(const LinearLayer& linear)
+    {
+        using Split = LinearLayer::Split;
+        const double m = linear.split == Split::Tokens ? m_tokens / m_tp : m_tokens;
+        const double n = linear.split == Split::Columns ? linear.out / m_tp : linear.out;
+        const double k = linear.split == Split::Rows ? linear.in / m_tp : linear.in;
+        m_time.inputGradient += m_kernels.Gemm(1, m, n, k, m_workload.precision);
+        if (m_workload.precision == Precision::Fp8)
+        {
+            Repeat(4 * (m * k + n * k), 2); // the casts, see AddLinear()
+        }
     }
 
     /**
@@ -246,9 +261,19 @@ TimeOfAttention(const ModelSpec& model,
     }
     part.AddCore(model, layer, model.heads / part.Tp());
     part.AddResidual(model.hidden);
-    if (plan.recompute == Recompute::Selective)
+    if (plan.recompute == Recompute::Selective || plan.recompute == Recompute::Alternate)
     {
         part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
+    }
+    if (plan.recompute == Recompute::Alternate)
+    {
+        part.Repeat(own * 4 * rotary, 1);
+        part.Repeat(model.queryKeyNorm ? own * 4 * rotary : 0, 1);
+        part.Repeat(part.OwnTokens() * 6 * model.hidden, 1); // the residual's sum
+        for (const auto& linear : AlternateLinears(model, layer).attention)
+        {
+            part.Repeat(linear);
+        }
     }
     return part.HalfLayer(plan.recompute);
 }
@@ -325,11 +350,18 @@ TimeOfMlp(const ModelSpec& model,
         AddMlp(model, part.Tokens(), width, 1, part);
     }
     part.AddResidual(model.hidden);
-    if (plan.recompute == Recompute::Selective)
+    if (plan.recompute == Recompute::Selective || plan.recompute == Recompute::Alternate)
     {
         // The norm's output and the activation function's again, neither permutation nor routing.
         part.Repeat(part.OwnTokens() * 4 * model.hidden, 1);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
+    }
+    if (plan.recompute == Recompute::Alternate)
+    {
+        for (const auto& linear : AlternateLinears(model, layer).mlp)
+        {
+            part.Repeat(linear);
+        }
     }
     return part.HalfLayer(plan.recompute);
 }

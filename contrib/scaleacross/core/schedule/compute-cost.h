@@ -35,7 +35,8 @@ struct LayerCost
  *
  * Selective: the norms' outputs and the activation function's again; that flash attention makes its
  * scores again is part of its gradient anyway. (A split backward needs both for its weight gradient
- * only; the sum of the two passes is the same.)
+ * only; the sum of the two passes is the same.) Alternate: these, rotary embedding, the residual
+ * between the halves and AlternateLinears(). The residual after the MLP is not needed again.
  *
  * The exact terms stand in the .cc beside each line. Worked case: doc/compute.md.
  */

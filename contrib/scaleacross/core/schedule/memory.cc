@@ -5,6 +5,7 @@
 #include "core/pipeline/pipeline-order.h"
 #include "core/schedule/balance.h"
 #include "core/schedule/layer-split.h"
+#include "core/schedule/linear-layers.h"
 #include "core/schedule/parameter-units.h"
 #include "core/schedule/task-graph-builder.h"
 
@@ -235,6 +236,25 @@ CheapPerToken(const JobSpec& job, uint32_t layer)
            MlpInputBytes(job, layer) * h;
 }
 
+/// Bytes of these that Recompute::Alternate drops: with the cheap ones, the outputs of the linear
+/// layers it does again, 2 bytes an element. That of attention's output is kept as the sum with the
+/// residual, 2h, which the second norm reads.
+double
+AlternatePerToken(const JobSpec& job, uint32_t layer)
+{
+    const RepeatedLinears again = AlternateLinears(job.model, layer);
+    double bytes = CheapPerToken(job, layer);
+    for (const auto* half : {&again.attention, &again.mlp})
+    {
+        for (const auto& linear : *half)
+        {
+            const bool split = linear.split == LinearLayer::Split::Columns;
+            bytes += 2 * linear.out * (split ? 1 : Repeated(job));
+        }
+    }
+    return bytes;
+}
+
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
 double
 KeptPerToken(const JobSpec& job, const StageLayers& layers)
@@ -251,6 +271,9 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
             break;
         case Recompute::Selective:
             kept += SavedPerToken(job, layer) - CheapPerToken(job, layer);
+            break;
+        case Recompute::Alternate:
+            kept += SavedPerToken(job, layer) - AlternatePerToken(job, layer);
             break;
         case Recompute::Full: // the layer's input
             kept += 2.0 * model.hidden * Repeated(job);
@@ -270,17 +293,25 @@ double
 RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
 {
     double most = 0;
-    if (job.plan.recompute == Recompute::None)
-    {
-        return most;
-    }
-    const bool full = job.plan.recompute == Recompute::Full;
+    const auto broughtBack = [&job](uint32_t layer) {
+        switch (job.plan.recompute)
+        {
+        case Recompute::None:
+            break;
+        case Recompute::Selective:
+            return CheapPerToken(job, layer);
+        case Recompute::Alternate:
+            return AlternatePerToken(job, layer);
+        case Recompute::Full:
+            return SavedPerToken(job, layer);
+        }
+        return 0.0;
+    };
     for (const auto& chunk : chunks)
     {
         for (uint32_t i = 0; i < chunk.count; i++)
         {
-            const uint32_t layer = chunk.first + i;
-            most = std::max(most, full ? SavedPerToken(job, layer) : CheapPerToken(job, layer));
+            most = std::max(most, broughtBack(chunk.first + i));
         }
     }
     return most;

@@ -38,7 +38,10 @@ enum class Recompute : uint8_t
     /// Megatron's modules core_attn, layernorm and moe_act, the last in dense layers too; the first
     /// changes nothing here, where attention is flash attention and never keeps its scores.
     Selective,
-    Full //!< keep only each layer's input
+    Full, //!< keep only each layer's input
+    /// Every second linear layer and all that is element-wise: TorchTitan's selective recomputation
+    /// by operation. Core attention, and what communication has brought, are kept.
+    Alternate
 };
 
 /// How layers are dealt out to stages, and microbatches to replicas.

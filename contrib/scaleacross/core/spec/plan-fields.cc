@@ -51,7 +51,7 @@ template <>
 const std::vector<std::string>&
 Words<Recompute>()
 {
-    static const std::vector<std::string> words = {"none", "selective", "full"};
+    static const std::vector<std::string> words = {"none", "selective", "full", "alternate"};
     return words;
 }
 
@@ -422,9 +422,11 @@ ParallelFields()
                   "layers of stages and microbatches of replicas in equal numbers (even), or so "
                   "that the slowest computes for the least time (time)",
                   SCALEACROSS_MEMBER(parallel.apportion)),
-        WordField("plan.recompute",
-                  "computed again in backward: none, norms and activations, or whole layers",
-                  SCALEACROSS_MEMBER(parallel.recompute)),
+        WordField(
+            "plan.recompute",
+            "computed again in backward: none, norms and activations (selective), whole layers "
+            "(full), or every second linear layer and all that is element-wise (alternate)",
+            SCALEACROSS_MEMBER(parallel.recompute)),
         BoolField("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
                   SCALEACROSS_MEMBER(parallel.asyncTensor)),

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/schedule/linear-layers.h"
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using Split = LinearLayer::Split;
+
+std::vector<LinearLayer>
+OfAttention(const ModelSpec& model)
+{
+    const double h = model.hidden;
+    const double queries = static_cast<double>(model.heads) * model.headDim;
+    const double values = static_cast<double>(model.heads) * model.ValueDim();
+    const LinearLayer output{values, h, Split::Rows};
+    if (!model.IsLatent())
+    {
+        return {{h, queries, Split::Columns},
+                {h, static_cast<double>(model.kvHeads) * model.headDim, Split::Columns},
+                {h, static_cast<double>(model.kvHeads) * model.ValueDim(), Split::Columns},
+                output};
+    }
+    const double q = model.queryRank;
+    const double c = model.kvRank;
+    const double keysAndValues =
+        model.heads * (static_cast<double>(model.headDim) - model.ropeDim + model.ValueDim());
+    std::vector<LinearLayer> layers;
+    if (q > 0)
+    {
+        layers = {{h, q, Split::Tokens}, {q, queries, Split::Columns}};
+    }
+    else
+    {
+        layers = {{h, queries, Split::Columns}};
+    }
+    layers.push_back({h, c + model.ropeDim, Split::Tokens});
+    layers.push_back({c, keysAndValues, Split::Columns});
+    layers.push_back(output);
+    return layers;
+}
+
+/// Of the dense MLP or of the shared experts; there may be none.
+std::vector<LinearLayer>
+OfMlp(const ModelSpec& model, uint32_t layer)
+{
+    const double h = model.hidden;
+    const auto width =
+        static_cast<double>(model.IsMoeLayer(layer) ? model.sharedFfn : model.denseFfn);
+    if (width == 0)
+    {
+        return {};
+    }
+    const LinearLayer up{h, width, Split::Columns};
+    const LinearLayer down{width, h, Split::Rows};
+    return model.gatedMlp ? std::vector<LinearLayer>{up, up, down}
+                          : std::vector<LinearLayer>{up, down};
+}
+
+} // namespace
+
+RepeatedLinears
+AlternateLinears(const ModelSpec& model, uint32_t layer)
+{
+    const auto attention = OfAttention(model);
+    const auto mlp = OfMlp(model, layer);
+    RepeatedLinears repeated;
+    const size_t last = attention.size() + mlp.size() - 1;
+    for (size_t i = 1; i < last; i += 2)
+    {
+        if (i < attention.size())
+        {
+            repeated.attention.push_back(attention[i]);
+        }
+        else
+        {
+            repeated.mlp.push_back(mlp[i - attention.size()]);
+        }
+    }
+    return repeated;
+}
+
+} // namespace scaleacross
