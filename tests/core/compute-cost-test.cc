@@ -280,9 +280,7 @@ TEST(ComputeCost, BytesByHand)
     EXPECT_NEAR(Work(more.attention.inputGradient),
                 (144 + 32 + 48 + 48) * 1e3 + projections + GemmBytes(4, 8) + GemmBytes(8, 8),
                 1);
-    EXPECT_NEAR(Work(more.mlp.inputGradient),
-                (256 + 32 + 96) * 1e3 + mlp + GemmBytes(16, 8),
-                1);
+    EXPECT_NEAR(Work(more.mlp.inputGradient), (256 + 32 + 96) * 1e3 + mlp + GemmBytes(16, 8), 1);
     const auto head = CostOfHead(model, workload, ParallelPlan(), gpu);
     EXPECT_NEAR(Work(head.forward), 96e3 + GemmBytes(32, 8), 1);
     EXPECT_NEAR(Work(head.inputGradient), 176e3 + GemmBytes(32, 8), 1);
@@ -422,6 +420,18 @@ TEST(ComputeCost, StacksDiffer)
     workload.stack.accumulation = 6;
     const auto added = CostOfLayer(model, workload, plan, gpu, 0);
     EXPECT_NEAR(Work(added.mlp.weightGradient - fused.mlp.weightGradient), 6 * 192, 1);
+    // Q, K, V and gate, up each by itself: the input is read once more each, forward and for the
+    // weights, and their input gradients, 2 h each, are read and their sum is written: 8 h and 6 h.
+    workload.stack = SoftwareStack();
+    workload.stack.joinedProjections = false;
+    const auto apart = CostOfLayer(model, workload, plan, gpu, 0);
+    EXPECT_NEAR(Work(apart.attention.forward - fused.attention.forward), 2 * 16e3, 1);
+    EXPECT_NEAR(Work(apart.attention.inputGradient - fused.attention.inputGradient),
+                2 * 16e3 + 64e3,
+                1);
+    EXPECT_NEAR(Work(apart.attention.weightGradient - fused.attention.weightGradient), 2 * 16e3, 1);
+    EXPECT_NEAR(Work(apart.mlp.forward - fused.mlp.forward), 16e3, 1);
+    EXPECT_NEAR(Work(apart.mlp.inputGradient - fused.mlp.inputGradient), 16e3 + 48e3, 1);
     // The host issues half a layer in 1 ms, which is longer than it takes.
     workload.stack = SoftwareStack();
     workload.stack.hostPerLayer = Duration::Microseconds(2000);

@@ -158,6 +158,15 @@ TEST(MemoryOfModels, LatentAttentionWithoutSequenceParallelism)
               kTokens * (2 * (kDenseKept + 2 * 256 + 192 + 16) + kHeadKept + 256));
 }
 
+TEST(MemoryOfModels, SoftwareThatGathersOnceKeepsWholeInputs)
+{
+    // The outputs of both norms, 2h each, for the tokens of both tp ranks.
+    auto scenario = JobOf(Latent(), DensePlan());
+    scenario.Job().workload.stack.gathersForWeights = false;
+    EXPECT_EQ(Uses(scenario)[0].activations.Count(),
+              kTokens * (2 * (kDenseKept + 2 * 128) + kHeadKept));
+}
+
 TEST(MemoryOfModels, QueriesWithoutALatentVector)
 {
     // h a d for h q + q + q a d, and no latent vector of queries before and after a norm, 4q.

@@ -389,7 +389,8 @@ TEST(ReadStudy, CurvesAndStacks)
     EXPECT_EQ(slow.hostPerLayer, Duration::Microseconds(1000));
     const SoftwareStack mine =
         workload("stack: {name: mine, elementwise: 2, flash_attention: false, score_passes: 5, "
-                 "sequence_parallel: false, overlaps_tensor_reduction: false, accumulation: 6, "
+                 "sequence_parallel: false, overlaps_tensor_reduction: false, joined_projections: "
+                 "false, gathers_for_weights: false, accumulation: 6, "
                  "optimizer_bytes: 60}")
             .stack;
     EXPECT_EQ(mine.name, "mine");
@@ -398,6 +399,8 @@ TEST(ReadStudy, CurvesAndStacks)
     EXPECT_EQ(mine.scorePasses, 5);
     EXPECT_FALSE(mine.sequenceParallel);
     EXPECT_FALSE(mine.overlapsTensorReduction);
+    EXPECT_FALSE(mine.joinedProjections);
+    EXPECT_FALSE(mine.gathersForWeights);
     EXPECT_EQ(mine.accumulation, 6);
     EXPECT_EQ(mine.optimizerBytes, 60);
     EXPECT_THROW(workload("stack: {elementwise: 0.5}"), ConfigError);

@@ -319,6 +319,39 @@ TEST(TaskGraph, AsyncTensorParallelSendsTheSame)
     EXPECT_EQ(async.posted[tensor], blocking.posted[tensor] + 3 * 8 * 6 * 2);
 }
 
+TEST(TaskGraph, SoftwareThatKeepsItsInputsGathersThemOnce)
+{
+    // Of 8 x 10 + 5 tensor-parallel collectives a microbatch, 8 x 2 + 1 gather the input of a half
+    // or of the head for the weight gradient.
+    auto scenario = TwoBuildings(SmallModel(), PlanOf(4, 1, 1, 1, 8), 3);
+    const auto posted = [&scenario](Recompute recompute, bool again) {
+        scenario.Job().plan.recompute = recompute;
+        scenario.Job().workload.stack.gathersForWeights = again;
+        return TallyOf(Build(scenario), 0).posted[static_cast<size_t>(Stream::Tensor)];
+    };
+    EXPECT_EQ(posted(Recompute::None, true), 3U * 85);
+    EXPECT_EQ(posted(Recompute::None, false), 3U * (85 - 17));
+    // A whole layer's forward again has its own gathers, and scatters, 4 a layer.
+    EXPECT_EQ(posted(Recompute::Full, true), 3U * (85 + 32));
+    EXPECT_EQ(posted(Recompute::Full, false), 3U * (85 + 32 - 17));
+    // Norms made again have to be gathered again.
+    EXPECT_EQ(posted(Recompute::Alternate, true), 3U * 85);
+    EXPECT_EQ(posted(Recompute::Alternate, false), 3U * 85);
+    // Such a gather blocks: each collective is awaited before anything else is done.
+    scenario.Job().workload.stack.overlapsTensorReduction = false;
+    const auto graph = Build(scenario);
+    for (const Program& body : graph.bodies)
+    {
+        for (size_t i = 0; i + 1 < body.ops.size(); i++)
+        {
+            if (body.ops[i].kind == OpKind::Collective && body.ops[i].stream == Stream::Tensor)
+            {
+                EXPECT_EQ(body.ops[i + 1].kind, OpKind::Wait);
+            }
+        }
+    }
+}
+
 TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
 {
     // The first thing a MoE layer does is to dispatch; the shared experts' gather and computing

@@ -177,7 +177,7 @@ INSTANTIATE_TEST_SUITE_P(Sources,
                                          Source{"vtrain-18.4b.csv", {"4-32-2-4"}},
                                          Source{"vtrain-3.6b.csv", {"4-16-1-2"}},
                                          Source{"megatron-core.csv", {}},
-                                         Source{"torchtitan.csv", {"70B-256"}}));
+                                         Source{"torchtitan.csv", {"8B-64-tp8-async"}}));
 
 /// Of the rows that nothing was fitted on, over all sources: mean of the absolute errors.
 TEST(PublishedTimesTogether, HeldOutRowsAreWithinFivePercentInTheMean)

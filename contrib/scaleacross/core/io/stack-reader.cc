@@ -40,6 +40,8 @@ ReadStack(const YamlNode& node, const std::string& path)
                          "flash_attention",
                          "score_passes",
                          "sequence_parallel",
+                         "joined_projections",
+                         "gathers_for_weights",
                          "overlaps_tensor_reduction",
                          "accumulation",
                          "optimizer_bytes",
@@ -51,6 +53,8 @@ ReadStack(const YamlNode& node, const std::string& path)
     map.Get("flash_attention", stack.flashAttention, ParseBool);
     map.Get("score_passes", stack.scorePasses, Number(0, 1000));
     map.Get("sequence_parallel", stack.sequenceParallel, ParseBool);
+    map.Get("joined_projections", stack.joinedProjections, ParseBool);
+    map.Get("gathers_for_weights", stack.gathersForWeights, ParseBool);
     map.Get("overlaps_tensor_reduction", stack.overlapsTensorReduction, ParseBool);
     map.Get("accumulation", stack.accumulation, Number(0, 1000));
     map.Get("optimizer_bytes", stack.optimizerBytes, Number(0, 10000));

@@ -6,6 +6,8 @@
 #include "core/schedule/linear-layers.h"
 
 #include <algorithm>
+#include <numeric>
+#include <vector>
 
 namespace scaleacross
 {
@@ -80,6 +82,26 @@ class PartCost
         {
             AddElementwise(count * 4 * (m * k + n * k), 2, count * 4 * m * n, 1);
         }
+    }
+
+    /**
+     * Linear layers of the same input of k elements with so many outputs each: one GEMM if the
+     * software joins them. Otherwise one each, and backward a kernel that adds up the gradients of
+     * the input: one read of each, 2 k bytes a token, and one write.
+     */
+    void AddProjections(double m, const std::vector<double>& outputs, double k, double count = 1)
+    {
+        if (m_stack.joinedProjections)
+        {
+            AddLinear(m, std::accumulate(outputs.begin(), outputs.end(), 0.0), k, count);
+            return;
+        }
+        for (const double n : outputs)
+        {
+            AddLinear(m, n, k, count);
+        }
+        const auto terms = static_cast<double>(outputs.size());
+        AddElementwise(0, 0, terms > 1 ? count * m * 2 * k * (terms + 1) : 0, 1);
     }
 
     /// The same in BF16 whatever the precision is: router and output head.
@@ -233,7 +255,8 @@ AddProjections(const ModelSpec& model, PartCost& part)
     }
     else
     {
-        part.AddLinear(m, ad + 2.0 * model.kvHeads * model.headDim / t, h);
+        const double keys = static_cast<double>(model.kvHeads) * model.headDim / t;
+        part.AddProjections(m, {ad, keys, keys}, h);
     }
     part.AddLinear(m, h, av);
 }
@@ -296,7 +319,7 @@ AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCo
     }
     const double h = model.hidden;
     const double split = width / part.Tp();
-    part.AddLinear(tokens, (model.gatedMlp ? 2 : 1) * split, h, count);
+    part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, split), h, count);
     part.AddLinear(tokens, h, split, count);
     const double elements = count * tokens * split;
     part.AddElementwise(elements * ActivationForward(model),

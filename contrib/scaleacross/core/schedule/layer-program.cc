@@ -70,7 +70,11 @@ LayerProgram::LayerProgram(const JobSpec& job,
       m_inSteps(job.plan.asyncTensor && job.plan.tp > 1),
       m_tensor(job.plan.tp),
       m_besideScatter(job.workload.stack.overlapsTensorReduction),
-      m_gathersInput(job.workload.stack.sequenceParallel)
+      m_gathersInput(job.workload.stack.sequenceParallel &&
+                     (job.workload.stack.gathersForWeights ||
+                      job.plan.recompute == Recompute::Selective ||
+                      job.plan.recompute == Recompute::Alternate)),
+      m_gathersBeside(m_inSteps || job.workload.stack.gathersForWeights)
 {
     const ModelSpec& model = job.model;
     const ParallelPlan& plan = job.plan;
@@ -127,21 +131,25 @@ LayerProgram::Block(uint32_t collective, Stream stream, Program& program) const
     Await(collective, stream, program);
 }
 
-/// The gather of a half's input for the weight gradient of its first GEMM; without sequence
-/// parallelism every rank has kept all of it.
+/// The gather of a half's input for the weight gradient of its first GEMM, unless every rank has
+/// all of it: without sequence parallelism, or where the software keeps it.
 void
 LayerProgram::PostInput(Program& program) const
 {
     if (m_gathersInput)
     {
         Post(m_gather, Stream::Tensor, program);
+        if (!m_gathersBeside)
+        {
+            Await(m_gather, Stream::Tensor, program);
+        }
     }
 }
 
 void
 LayerProgram::AwaitInput(Program& program) const
 {
-    if (m_gathersInput)
+    if (m_gathersInput && m_gathersBeside)
     {
         Await(m_gather, Stream::Tensor, program);
     }

@@ -48,6 +48,7 @@ HalfTime BackwardTime(const ComputeCost& cost, Duration input, double columnShar
  * all-gathers the half's input once more, for the weight gradient of its first GEMM. As in
  * Megatron, that gather stands beside the input gradients, and the reduce-scatter of backward
  * beside that weight gradient (which then has to be in the same pass). Everything else blocks.
+ * Other software may gather once and keep all, or block there as well (SoftwareStack).
  *
  * **Asynchronous tensor parallel** (ParallelPlan::asyncTensor) cuts the gather before a GEMM and
  * the reduce-scatter after it into tp - 1 steps to the next rank of S/tp each. The GEMM is done in
@@ -122,7 +123,8 @@ class LayerProgram
     bool m_inSteps;
     uint32_t m_tensor;    //!< tp
     bool m_besideScatter; //!< SoftwareStack::overlapsTensorReduction
-    bool m_gathersInput;  //!< SoftwareStack::sequenceParallel
+    bool m_gathersInput;  //!< for the weight gradient of a half's first GEMM
+    bool m_gathersBeside; //!< SoftwareStack::gathersForWeights, or in steps
     uint32_t m_step;      //!< of a gather or scatter in steps
     uint32_t m_gather;
     uint32_t m_scatter;

@@ -152,6 +152,15 @@ Repeated(const JobSpec& job)
     return job.workload.stack.sequenceParallel ? 1 : job.plan.tp;
 }
 
+/// Parts of a norm's output that a rank keeps for the linear layers that read it: its own, or all
+/// of the group where the software does not gather it once more.
+double
+KeptParts(const JobSpec& job)
+{
+    const SoftwareStack& stack = job.workload.stack;
+    return stack.sequenceParallel && !stack.gathersForWeights ? job.plan.tp : 1;
+}
+
 /// Bytes of an element that only GEMMs read which run in FP8 if the workload does.
 double
 OperandBytes(const JobSpec& job)
@@ -194,7 +203,8 @@ SavedByAttention(const JobSpec& job)
     const double g = model.kvHeads;
     const double d = model.headDim;
     const double v = model.ValueDim();
-    const double norms = (2 + OperandBytes(job)) * (h + LatentWidth(job));
+    const double norms =
+        2 * (h + LatentWidth(job)) + OperandBytes(job) * (h * KeptParts(job) + LatentWidth(job));
     // Scores and softmax at 2 bytes and dropout's mask at 1, 5 a s in 2205.05198.
     const double scores = stack.flashAttention ? 4 * a : 5 * a * job.workload.sequence;
     return norms + 2 * (a * d + g * d + g * v) + 2 * a * v + scores +
@@ -217,7 +227,7 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     const ModelSpec& model = job.model;
     const double h = model.hidden * Repeated(job);
     const double operand = OperandBytes(job);
-    return SavedByAttention(job) + (2 + MlpInputBytes(job, layer)) * h +
+    return SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
            ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
            operand * DispatchedCopies(job, layer) * model.hidden;
 }
@@ -231,7 +241,7 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
 double
 CheapPerToken(const JobSpec& job, uint32_t layer)
 {
-    const double h = job.model.hidden * Repeated(job);
+    const double h = job.model.hidden * Repeated(job) * KeptParts(job);
     return OperandBytes(job) * (h + LatentWidth(job) + MlpWidth(job, layer)) +
            MlpInputBytes(job, layer) * h;
 }

@@ -177,6 +177,14 @@ Write(Writer& out, const WorkloadSpec& workload)
     out.Flag("flash_attention", stack.flashAttention);
     out.Number("score_passes", stack.scorePasses);
     out.Flag("sequence_parallel", stack.sequenceParallel);
+    if (!stack.joinedProjections)
+    {
+        out.Flag("joined_projections", false);
+    }
+    if (!stack.gathersForWeights)
+    {
+        out.Flag("gathers_for_weights", false);
+    }
     out.Flag("overlaps_tensor_reduction", stack.overlapsTensorReduction);
     out.Number("accumulation", stack.accumulation);
     out.Number("optimizer_bytes", stack.optimizerBytes);

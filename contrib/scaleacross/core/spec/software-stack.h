@@ -37,6 +37,16 @@ struct SoftwareStack
     /// all-reduce being a reduce-scatter and an all-gather.
     bool sequenceParallel{true};
 
+    /// Q, K and V are one GEMM, and so are gate and up. Otherwise each is its own, and the
+    /// gradients of their common input, of all tokens of a tensor-parallel group, are added up by a
+    /// kernel.
+    bool joinedProjections{true};
+
+    /// Of a linear layer's gathered input a rank keeps its own part, and gathers it once more for
+    /// the weight gradient, beside computing. Otherwise it keeps all of it, or, where backward
+    /// makes it again, gathers it when it does that and waits.
+    bool gathersForWeights{true};
+
     /// The backward pass goes on beside the reduction of an input gradient over the tensor-parallel
     /// ranks, with the weight gradient of the same layer.
     bool overlapsTensorReduction{true};
