@@ -13,13 +13,19 @@ namespace scaleacross
 namespace
 {
 
-const std::string g_folder = "iteration-rows";
+/// A folder for each test, since they may run at the same time.
+std::string
+Folder()
+{
+    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+    return std::string("iteration-rows-") + test->name();
+}
 
 std::string
 Written(const std::string& name, const std::string& text)
 {
-    std::filesystem::create_directory(g_folder);
-    const std::string path = g_folder + "/" + name;
+    std::filesystem::create_directory(Folder());
+    const std::string path = Folder() + "/" + name;
     std::ofstream(path) << text;
     return path;
 }
@@ -44,7 +50,7 @@ Refused(const std::string& text)
     }
     catch (const ConfigError& error)
     {
-        return error.Where().substr(g_folder.size() + 1);
+        return error.Where().substr(Folder().size() + 1);
     }
     return "";
 }
