@@ -53,6 +53,12 @@ class ClassCosts
   public:
     ClassCosts(const TaskGraph& graph, const TransferTimes& times);
 
+    /// Number of cuts that costs may name.
+    uint32_t Cuts() const
+    {
+        return m_times.cuts;
+    }
+
     /// Of one chunk of the collective.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
     /// What losses are expected to delay the last of its chunks by, if there are several; what they

@@ -3,6 +3,8 @@
 #include "core/engine/evaluator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace scaleacross::evaluation
 {
@@ -10,27 +12,119 @@ namespace scaleacross::evaluation
 // Messages and collectives.
 
 void
-Evaluator::PostSend(uint32_t c, const Op& op)
+Evaluator::Own(FluidNetwork::Id id, const TransferOwner& owner)
+{
+    if (m_owners.size() <= id)
+    {
+        m_owners.resize(id + 1);
+    }
+    m_owners[id] = owner;
+    m_classes[owner.classId].transfers.push_back(id);
+}
+
+/// The volume of the transfer at `position` of a class's has moved.
+void
+Evaluator::VolumeMoved(uint32_t c, size_t position)
 {
     ClassState& state = m_classes[c];
-    const Rank to = m_graph.classes[c].representative + op.peer;
+    const FluidNetwork::Id id = state.transfers[position];
+    state.transfers.erase(state.transfers.begin() + static_cast<std::ptrdiff_t>(position));
+    const TransferOwner owner = m_owners[id];
+    m_network.Finish(id, m_now);
+    if (owner.isMessage)
+    {
+        Channel& channel = state.channels[owner.index];
+        const QueuedMessage sent = channel.queue.front();
+        channel.queue.pop_front();
+        state.coupled -= m_coupling.OfCut(sent.cost->cut) ? 1 : 0;
+        Deliver(channel, sent.message, {sent.posted, m_now + sent.cost->latency});
+        if (!channel.queue.empty())
+        {
+            StartMessage(c, owner.index);
+        }
+        return;
+    }
+    ChunkState& chunk = m_instances[owner.index].chunks[owner.chunk];
+    if (--chunk.volumesLeft == 0)
+    {
+        state.phaseEnds.push_back({m_now + chunk.latency, owner.index, owner.chunk});
+    }
+}
+
+uint32_t
+Evaluator::ChannelTo(uint32_t c, int32_t peer)
+{
+    ClassState& state = m_classes[c];
     uint32_t index = 0;
-    while (index < state.channels.size() && state.channels[index].peer != op.peer)
+    while (index < state.channels.size() && state.channels[index].peer != peer)
     {
         index++;
     }
     if (index == state.channels.size())
     {
-        state.channels.push_back({op.peer, m_graph.ClassOf(to), {}});
+        Channel channel;
+        channel.peer = peer;
+        channel.toClass = m_graph.ClassOf(m_graph.classes[c].representative + peer);
+        std::vector<std::vector<Letter>>& inlets = m_classes[channel.toClass].inlets;
+        channel.inlet = inlets.size();
+        inlets.emplace_back();
+        state.channels.push_back(std::move(channel));
     }
+    return index;
+}
+
+/// False if the class has to wait for its turn.
+bool
+Evaluator::Send(uint32_t c, const Op& op)
+{
+    const TransferCost& cost = m_costs.OfMessage(c, op.peer, op.bytes);
+    const bool couples = m_coupling.OfCut(cost.cut);
+    if (couples && !m_turn)
+    {
+        AwaitTurn(c);
+        return false;
+    }
+    ClassState& state = m_classes[c];
+    const uint32_t index = ChannelTo(c, op.peer);
     Channel& channel = state.channels[index];
-    const size_t slot = Slot(channel.toClass, op.index);
-    m_postTime[slot] = m_now;
-    channel.queue.push_back({op.index, &m_costs.OfMessage(c, op.peer, op.bytes)});
+    if (!couples && IsAlone(c, cost))
+    {
+        const Duration end = m_network.Pass(cost, c, state.iteration, m_now);
+        Deliver(channel, op.index, {m_now, end + cost.latency});
+        return true;
+    }
+    state.coupled += couples ? 1 : 0;
+    channel.queue.push_back({op.index, &cost, m_now});
     if (channel.queue.size() == 1)
     {
         StartMessage(c, index);
     }
+    return true;
+}
+
+/**
+ * Whether a message that the class sends now has its port and its cut to itself to its end: nothing
+ * else is under way, and the next thing that the class can begin comes after a body that takes
+ * longer.
+ */
+bool
+Evaluator::IsAlone(uint32_t c, const TransferCost& cost)
+{
+    const ClassState& state = m_classes[c];
+    if (m_pace != Pace::Ahead || state.active > 0 || !state.transfers.empty() ||
+        state.body != kNone)
+    {
+        return false;
+    }
+    const std::vector<Op>& ops = m_graph.classes[c].program.ops;
+    size_t next = state.pc + 1;
+    while (next < ops.size() && ops[next].kind == OpKind::Receive)
+    {
+        next++;
+    }
+    return next < ops.size() && ops[next].kind == OpKind::Run && MayJump(c, ops[next].index) &&
+           m_costs.OfBody(c, ops[next].index).times.total >=
+               Duration::Seconds(std::max(cost.portSeconds, cost.cutSeconds));
 }
 
 void
@@ -47,32 +141,34 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 }
 
 void
-Evaluator::Arrive(uint32_t toClass, uint32_t message)
+Evaluator::Deliver(const Channel& channel, uint32_t message, const Letter& letter)
 {
-    const size_t slot = Slot(toClass, message);
-    m_arrived[slot]++;
-    ClassState& state = m_classes[toClass];
-    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
-    state.totals.busy[pipeline] += m_now - std::max(m_postTime[slot], state.pipelineBusyUntil);
-    state.pipelineBusyUntil = m_now;
-    if (state.blocked == Blocked::Message && state.waitFor == message)
+    m_mail.Put(Slot(channel.toClass, message), letter);
+    ClassState& receiver = m_classes[channel.toClass];
+    receiver.inlets[channel.inlet].push_back(letter);
+    if (receiver.blocked == Blocked::Message && receiver.waitFor == message)
     {
-        const Duration posted = std::max(state.blockedSince, m_postTime[slot]);
-        state.totals.bubble += posted - state.blockedSince;
-        state.totals.exposed[pipeline] += m_now - posted;
-        state.blocked = Blocked::No;
-        Advance(toClass);
+        Touch(channel.toClass);
     }
 }
 
-void
-Evaluator::PostCollective(uint32_t c, const Op& op)
+/// False if the class has to wait for its turn.
+bool
+Evaluator::Post(uint32_t c, const Op& op)
 {
+    const bool couples = m_coupling.OfCollective(c, op.index);
+    if (couples && !m_turn)
+    {
+        AwaitTurn(c);
+        return false;
+    }
     ClassState& state = m_classes[c];
+    state.coupled += couples ? 1 : 0;
     state.posted[op.handle]++;
     state.handleComm[op.handle] = m_graph.collectives[op.index].comm;
     state.streams[static_cast<size_t>(op.stream)].queue.push_back({op.index, op.handle});
     TryStart(c, op.stream);
+    return true;
 }
 
 /// From now on the front of a stream counts as under way on a class.
@@ -165,9 +261,11 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
         {
             chunk.volumesLeft++;
             TransferOwner owner;
+            owner.classId = c;
             owner.index = id;
             owner.chunk = index;
             Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
+            Touch(c);
         }
     }
     if (chunk.volumesLeft > 0)
@@ -176,7 +274,9 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
     }
     if (chunk.latency > Duration() || instance.chunks.size() > 1)
     {
-        Push(m_now + chunk.latency, EventKind::PhaseDone, id, index);
+        const uint32_t first = instance.classes.front();
+        m_classes[first].phaseEnds.push_back({m_now + chunk.latency, id, index});
+        Touch(first);
         return;
     }
     PhaseDone(id, index); // nothing to move and nothing to wait for
@@ -223,7 +323,8 @@ Evaluator::CompleteInstance(uint32_t id)
 {
     const std::vector<uint32_t> classes = m_instances[id].classes;
     const Stream stream = m_instances[id].stream;
-    const CommClass comm = m_graph.collectives[m_instances[id].collective].comm;
+    const uint32_t collective = m_instances[id].collective;
+    const CommClass comm = m_graph.collectives[collective].comm;
     m_freeInstances.push_back(id);
     const auto s = static_cast<size_t>(stream);
     for (const uint32_t c : classes)
@@ -234,6 +335,7 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
+        state.coupled -= m_coupling.OfCollective(c, collective) ? 1 : 0;
         Activate(c, -1);
     }
     for (const uint32_t c : classes)
@@ -248,8 +350,7 @@ Evaluator::CompleteInstance(uint32_t id)
         {
             const auto waited = static_cast<size_t>(state.handleComm[state.waitFor]);
             state.totals.exposed[waited] += m_now - state.blockedSince;
-            state.blocked = Blocked::No;
-            Advance(c);
+            GoOn(c);
         }
     }
 }

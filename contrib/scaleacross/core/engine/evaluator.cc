@@ -5,20 +5,26 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstddef>
 
 namespace scaleacross::evaluation
 {
 
-// Events, and the programs of the classes.
+// Time, and the programs of the classes.
 
-Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const RunOptions& options)
+Evaluator::Evaluator(const TaskGraph& graph,
+                     const TransferTimes& times,
+                     const RunOptions& options,
+                     Pace pace)
     : m_graph(graph),
       m_costs(graph, times),
+      m_coupling(graph, m_costs),
       m_options(options),
+      m_pace(pace),
       m_network(static_cast<uint32_t>(graph.classes.size()), times.cuts),
       m_classes(graph.classes.size()),
       m_unfinished(static_cast<uint32_t>(graph.classes.size())),
+      m_mail(0),
       m_sibling(graph.classes.size())
 {
     uint32_t siblings = 1;
@@ -27,18 +33,21 @@ Evaluator::Evaluator(const TaskGraph& graph, const TransferTimes& times, const R
     {
         m_sibling[c] = ofStage[graph.classes[c].stage]++;
         siblings = std::max(siblings, m_sibling[c] + 1);
-        m_classes[c].posted.assign(graph.handles, 0);
-        m_classes[c].done.assign(graph.handles, 0);
-        m_classes[c].handleComm.assign(graph.handles, CommClass::Data);
-        m_classes[c].clock = ComputeClock(graph.classes[c].collectiveShare);
+        ClassState& state = m_classes[c];
+        state.posted.assign(graph.handles, 0);
+        state.done.assign(graph.handles, 0);
+        state.handleComm.assign(graph.handles, CommClass::Data);
+        state.clock = ComputeClock(graph.classes[c].collectiveShare);
+        state.blocked = Blocked::Ready;
         if (graph.classes[c].program.ops.empty())
         {
-            m_classes[c].finished = true;
+            state.finished = true;
             m_unfinished--;
+            continue;
         }
+        Schedule(c);
     }
-    m_arrived.assign(size_t{siblings} * graph.messages, 0);
-    m_postTime.assign(size_t{siblings} * graph.messages, Duration());
+    m_mail = Mailbox(size_t{siblings} * graph.messages);
 }
 
 size_t
@@ -48,134 +57,225 @@ Evaluator::Slot(uint32_t c, uint32_t message) const
 }
 
 void
-Evaluator::Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail)
-{
-    m_events.push({{at, m_order++}, kind, subject, detail});
-}
-
-void
-Evaluator::Own(FluidNetwork::Id id, const TransferOwner& owner)
-{
-    if (m_owners.size() <= id)
-    {
-        m_owners.resize(id + 1);
-    }
-    m_owners[id] = owner;
-}
-
-void
-Evaluator::FlushChanged()
-{
-    for (const FluidNetwork::Id id : m_network.Changed())
-    {
-        m_transfers.Set(id, {m_network.FinishTime(id), m_order++});
-    }
-    m_network.Changed().clear();
-}
-
-void
 Evaluator::Run(RunReport& report)
 {
-    for (uint32_t c = 0; c < m_classes.size(); c++)
+    m_start = std::chrono::steady_clock::now();
+    // To the end of the last one: a class that has finished may still have to send what arrives in
+    // the window of one that has run ahead of it.
+    while (m_unfinished > 0 || (!m_agenda.Empty() && m_agenda.Earliest().at < m_end))
     {
-        if (!m_classes[c].finished)
-        {
-            Advance(c);
-        }
-    }
-    FlushChanged();
-    const auto start = std::chrono::steady_clock::now();
-    uint64_t handled = 0;
-    while (m_unfinished > 0)
-    {
-        if (!HandleNext())
+        if (m_agenda.Empty())
         {
             FailStuck();
         }
-        FlushChanged();
-        if (++handled % 65536 == 0)
+        m_now = m_agenda.Earliest().at;
+        m_current = m_agenda.Pop();
+        m_turn = true;
+        HandleNext(m_current);
+        while (IsFree(m_current))
         {
-            const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-            if (spent.count() > m_options.timeLimit.S())
+            const Duration next = Next(m_current);
+            if (next == Duration::Max())
             {
-                throw RunError("time limit: the analytical engine gave up after " +
-                               ToString(m_options.timeLimit) + " of wall clock time");
+                break;
             }
+            m_turn = m_turn && next == m_now;
+            m_now = next;
+            HandleNext(m_current);
         }
+        Schedule(m_current);
+        TouchChanged();
+        for (const uint32_t c : m_touched)
+        {
+            Schedule(c);
+        }
+        m_touched.clear();
+        CheckTimeLimit();
     }
     Fill(report);
 }
 
-/// Handles the earliest of all that is to come; false if there is nothing.
-bool
-Evaluator::HandleNext()
+void
+Evaluator::CheckTimeLimit()
 {
-    if (!m_transfers.Empty() && (m_events.empty() || m_transfers.Earliest() < m_events.top().time))
+    if (++m_handled % 4096 != 0)
     {
-        m_now = m_transfers.Earliest().at;
-        VolumeMoved(m_transfers.Pop());
-        return true;
+        return;
     }
-    if (m_events.empty())
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
+    if (spent.count() > m_options.timeLimit.S())
+    {
+        throw RunError("time limit: the analytical engine gave up after " +
+                       ToString(m_options.timeLimit) + " of wall clock time");
+    }
+}
+
+/// When the next thing happens on a class, as far as is known; Max: nothing.
+Duration
+Evaluator::Next(uint32_t c) const
+{
+    const ClassState& state = m_classes[c];
+    Duration next = Duration::Max();
+    for (const FluidNetwork::Id id : state.transfers)
+    {
+        next = std::min(next, m_network.FinishTime(id));
+    }
+    for (const PhaseEnd& end : state.phaseEnds)
+    {
+        next = std::min(next, end.at);
+    }
+    switch (state.blocked)
+    {
+    case Blocked::Computing:
+    case Blocked::Ready:
+    case Blocked::Turn:
+        return std::min(next, state.resume);
+    case Blocked::Message:
+        if (const Letter* letter = m_mail.Front(Slot(c, state.waitFor)))
+        {
+            return std::min(next, std::max(letter->arrival, state.blockedSince));
+        }
+        return next;
+    case Blocked::No:
+    case Blocked::Handle:
+        return next;
+    }
+    return next;
+}
+
+/// Handles what happens on a class at m_now, which is Next() of it: at equal times what the network
+/// does before what the program does.
+void
+Evaluator::HandleNext(uint32_t c)
+{
+    ClassState& state = m_classes[c];
+    for (size_t i = 0; i < state.transfers.size(); i++)
+    {
+        if (m_network.FinishTime(state.transfers[i]) == m_now)
+        {
+            VolumeMoved(c, i);
+            return;
+        }
+    }
+    for (size_t i = 0; i < state.phaseEnds.size(); i++)
+    {
+        if (state.phaseEnds[i].at == m_now)
+        {
+            const PhaseEnd end = state.phaseEnds[i];
+            state.phaseEnds.erase(state.phaseEnds.begin() + static_cast<std::ptrdiff_t>(i));
+            PhaseDone(end.instance, end.chunk);
+            return;
+        }
+    }
+    switch (state.blocked)
+    {
+    case Blocked::Computing:
+        state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
+        state.jumping = false;
+        break;
+    case Blocked::Message: {
+        const size_t slot = Slot(c, state.waitFor);
+        TakeLetter(c, *m_mail.Front(slot), state.blockedSince);
+        m_mail.Take(slot);
+        state.pc++;
+        break;
+    }
+    default:
+        break;
+    }
+    state.blocked = Blocked::No;
+    Advance(c);
+}
+
+/// Whether a class may go on without looking at the time of others.
+bool
+Evaluator::IsFree(uint32_t c) const
+{
+    const ClassState& state = m_classes[c];
+    return m_pace == Pace::Ahead && state.coupled == 0 && !state.finished &&
+           state.blocked != Blocked::Turn &&
+           (state.blocked != Blocked::Message || m_mail.Front(Slot(c, state.waitFor)) != nullptr);
+}
+
+/// Lets time pass on a class that does nothing else until then; false if something happens before,
+/// or might for what others do.
+bool
+Evaluator::Pass(uint32_t c, Duration until)
+{
+    const ClassState& state = m_classes[c];
+    if (m_pace != Pace::Ahead || state.coupled > 0 || state.finished || c != m_current)
     {
         return false;
     }
-    const Event event = m_events.top();
-    m_events.pop();
-    m_now = event.time.at;
-    Handle(event);
+    for (const FluidNetwork::Id id : state.transfers)
+    {
+        if (m_network.FinishTime(id) <= until)
+        {
+            return false;
+        }
+    }
+    for (const PhaseEnd& end : state.phaseEnds)
+    {
+        if (end.at <= until)
+        {
+            return false;
+        }
+    }
+    m_turn = m_turn && until == m_now;
+    m_now = until;
     return true;
 }
 
+/// A class that waited may go on from now.
 void
-Evaluator::VolumeMoved(FluidNetwork::Id id)
+Evaluator::GoOn(uint32_t c)
 {
-    const TransferOwner owner = m_owners[id];
-    m_network.Finish(id, m_now);
-    if (owner.isMessage)
+    m_classes[c].blocked = Blocked::Ready;
+    m_classes[c].resume = m_now;
+    Touch(c);
+}
+
+/// The next operation of a class couples it to others that may be behind.
+void
+Evaluator::AwaitTurn(uint32_t c)
+{
+    m_classes[c].blocked = Blocked::Turn;
+    m_classes[c].resume = m_now;
+}
+
+void
+Evaluator::Touch(uint32_t c)
+{
+    if (c != m_current)
     {
-        Channel& channel = m_classes[owner.classId].channels[owner.index];
-        const QueuedMessage sent = channel.queue.front();
-        channel.queue.pop_front();
-        Push(m_now + sent.cost->latency, EventKind::Arrival, channel.toClass, sent.message);
-        if (!channel.queue.empty())
-        {
-            StartMessage(owner.classId, owner.index);
-        }
+        m_touched.push_back(c);
+    }
+}
+
+void
+Evaluator::Schedule(uint32_t c)
+{
+    const Duration next = Next(c);
+    if (next == Duration::Max())
+    {
+        m_agenda.Remove(c);
         return;
     }
-    ChunkState& chunk = m_instances[owner.index].chunks[owner.chunk];
-    if (--chunk.volumesLeft == 0)
-    {
-        Push(m_now + chunk.latency, EventKind::PhaseDone, owner.index, owner.chunk);
-    }
+    m_agenda.Set(c, {next, c});
 }
 
+/// Transfers whose ends have moved, by what they share with others.
 void
-Evaluator::Handle(const Event& event)
+Evaluator::TouchChanged()
 {
-    switch (event.kind)
+    for (const FluidNetwork::Id id : m_network.Changed())
     {
-    case EventKind::Resume: {
-        ClassState& state = m_classes[event.subject];
-        if (event.detail == state.resume)
-        {
-            state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
-            state.blocked = Blocked::No;
-            state.jumping = false;
-            Advance(event.subject);
-        }
-        break;
+        Touch(m_owners[id].classId);
     }
-    case EventKind::Arrival:
-        Arrive(event.subject, event.detail);
-        break;
-    case EventKind::PhaseDone:
-        PhaseDone(event.subject, event.detail);
-        break;
-    }
+    m_network.Changed().clear();
 }
 
+/// Executes a class's program from m_now up to where it has to wait.
 void
 Evaluator::Advance(uint32_t c)
 {
@@ -207,8 +307,11 @@ Evaluator::Advance(uint32_t c)
         {
         case OpKind::Compute:
             pc++;
-            Compute(c, op.duration);
-            return;
+            if (!Compute(c, op.duration))
+            {
+                return;
+            }
+            break;
         case OpKind::Run:
             pc++;
             if (!BeginRun(c, op))
@@ -217,25 +320,25 @@ Evaluator::Advance(uint32_t c)
             }
             break;
         case OpKind::Send:
-            pc++;
-            PostSend(c, op);
-            break;
-        case OpKind::Receive: {
-            const size_t slot = Slot(c, op.index);
-            if (m_arrived[slot] == 0)
+            if (!Send(c, op))
             {
-                state.blocked = Blocked::Message;
-                state.waitFor = op.index;
-                state.blockedSince = m_now;
                 return;
             }
-            m_arrived[slot]--;
             pc++;
             break;
-        }
-        case OpKind::Collective:
+        case OpKind::Receive:
+            if (!Receive(c, op))
+            {
+                return;
+            }
             pc++;
-            PostCollective(c, op);
+            break;
+        case OpKind::Collective:
+            if (!Post(c, op))
+            {
+                return;
+            }
+            pc++;
             break;
         case OpKind::Wait:
             if (state.done[op.handle] < state.posted[op.handle])
@@ -251,13 +354,56 @@ Evaluator::Advance(uint32_t c)
     }
 }
 
+/// False if the class now waits for the message.
+bool
+Evaluator::Receive(uint32_t c, const Op& op)
+{
+    const size_t slot = Slot(c, op.index);
+    const Letter* letter = m_mail.Front(slot);
+    const Duration since = m_now;
+    if (letter == nullptr || (letter->arrival > m_now && !Pass(c, letter->arrival)))
+    {
+        ClassState& state = m_classes[c];
+        state.blocked = Blocked::Message;
+        state.waitFor = op.index;
+        state.blockedSince = m_now;
+        return false;
+    }
+    TakeLetter(c, *letter, since);
+    m_mail.Take(slot);
+    return true;
+}
+
+/// Accounts for the wait for a message from `since` to m_now.
 void
+Evaluator::TakeLetter(uint32_t c, const Letter& letter, Duration since)
+{
+    if (m_now == since)
+    {
+        return;
+    }
+    ClassState& state = m_classes[c];
+    const Duration posted = std::max(since, letter.posted);
+    state.totals.bubble += posted - since;
+    state.totals.exposed[static_cast<size_t>(CommClass::Pipeline)] += m_now - posted;
+}
+
+/// False if the class is now busy.
+bool
 Evaluator::Compute(uint32_t c, Duration work)
 {
     ClassState& state = m_classes[c];
+    const Duration since = m_now;
+    const Duration end = state.clock.Begin(work, state.active, m_now);
+    if (Pass(c, end))
+    {
+        state.totals.compute += end - since;
+        return true;
+    }
     state.blocked = Blocked::Computing;
-    state.blockedSince = m_now;
-    Push(state.clock.Begin(work, state.active, m_now), EventKind::Resume, c, ++state.resume);
+    state.blockedSince = since;
+    state.resume = end;
+    return false;
 }
 
 /// So many collectives more are under way on a class, beside which it computes more slowly.
@@ -268,11 +414,12 @@ Evaluator::Activate(uint32_t c, int32_t collectives)
     state.active += collectives;
     if (state.blocked == Blocked::Computing && !state.jumping && state.clock.IsShared())
     {
-        Push(state.clock.Change(state.active, m_now), EventKind::Resume, c, ++state.resume);
+        state.resume = state.clock.Change(state.active, m_now);
+        Touch(c);
     }
 }
 
-/// Enters a body or takes it in one step; false if the class is now busy until a Resume.
+/// Enters a body or takes it in one step; false if the class is now busy.
 bool
 Evaluator::BeginRun(uint32_t c, const Op& op)
 {
@@ -297,9 +444,14 @@ Evaluator::BeginRun(uint32_t c, const Op& op)
         state.totals.exposed[k] += times.exposed[k];
         state.totals.busy[k] += times.busy[k];
     }
+    const Duration end = m_now + times.total;
+    if (Pass(c, end))
+    {
+        return true;
+    }
     state.blocked = Blocked::Computing;
     state.jumping = true;
-    Push(m_now + times.total, EventKind::Resume, c, ++state.resume);
+    state.resume = end;
     return false;
 }
 
@@ -342,6 +494,7 @@ Evaluator::Mark(uint32_t c)
     if (state.iteration == m_options.warmup + m_options.iterations && !state.finished)
     {
         state.end = m_now;
+        m_end = std::max(m_end, m_now);
         state.atEnd = snapshot();
         state.finished = true;
         m_unfinished--;

@@ -3,15 +3,18 @@
 #ifndef SCALEACROSS_EVALUATOR_H
 #define SCALEACROSS_EVALUATOR_H
 
+#include "core/engine/agenda.h"
 #include "core/engine/class-costs.h"
+#include "core/engine/coupling.h"
 #include "core/engine/engine.h"
 #include "core/engine/fluid-network.h"
-#include "core/engine/transfer-agenda.h"
+#include "core/engine/mailbox.h"
+#include "core/engine/program-evaluator.h"
 #include "core/program/compute-clock.h"
 
 #include <array>
+#include <chrono>
 #include <deque>
-#include <queue>
 #include <vector>
 
 /// The inside of EvaluateProgram(): nothing else includes this.
@@ -19,28 +22,6 @@ namespace scaleacross::evaluation
 {
 
 constexpr uint32_t kNone = UINT32_MAX;
-
-enum class EventKind : uint8_t
-{
-    Resume,   //!< a class's compute is done, unless it has been slowed down since
-    Arrival,  //!< a message has arrived
-    PhaseDone //!< a collective's phase is done
-};
-
-/// What happens at a time fixed once and for all. The ends of fluid transfers, whose times change,
-/// are in a TransferAgenda.
-struct Event
-{
-    EventTime time;
-    EventKind kind;
-    uint32_t subject; //!< class or instance
-    uint32_t detail;  //!< arrival: message; phase: chunk; resume: which one of the class
-
-    bool operator>(const Event& o) const
-    {
-        return o.time < time;
-    }
-};
 
 /// Time during which something of a communication class is under way on a rank.
 struct BusyClock
@@ -96,6 +77,7 @@ struct QueuedMessage
 {
     uint32_t message{0};
     const TransferCost* cost{nullptr};
+    Duration posted;
 };
 
 /// Messages of a class to one peer: they leave in order.
@@ -103,15 +85,27 @@ struct Channel
 {
     int32_t peer{0};
     uint32_t toClass{0};
+    size_t inlet{0};                 //!< of the receiver's
     std::deque<QueuedMessage> queue; //!< front is under way if not empty
 };
 
+/// What a class waits for.
 enum class Blocked : uint8_t
 {
     No,
-    Computing,
+    Computing, //!< the end of computing or of a body taken in one step
+    Ready,     //!< nothing: it goes on as soon as it comes up
+    Turn,      //!< that no other class is behind its time
     Message,
     Handle
+};
+
+/// The end of a collective's phase, whose volumes have moved.
+struct PhaseEnd
+{
+    Duration at;
+    uint32_t instance{0};
+    uint32_t chunk{0};
 };
 
 struct ClassState
@@ -124,21 +118,24 @@ struct ClassState
     Blocked blocked{Blocked::No};
     uint32_t waitFor{0}; //!< message or handle
     Duration blockedSince;
+    Duration resume; //!< Computing, Ready, Turn: when it goes on
     ComputeClock clock;
-    uint32_t resume{0};         //!< number of the Resume event that counts
     uint32_t active{0};         //!< collectives under way
+    uint32_t coupled{0};        //!< collectives and messages under way that tie it to others
     bool jumping{false};        //!< over a body, whose computing is part of its sum
     const Op* running{nullptr}; //!< the Run whose end a timeline waits for
     Duration runBegin;
 
     std::array<StreamState, kStreams> streams;
     std::deque<Channel> channels;
-    std::vector<uint32_t> posted; //!< by handle
+    std::vector<FluidNetwork::Id> transfers; //!< under way
+    std::vector<PhaseEnd> phaseEnds;
+    std::vector<std::vector<Letter>> inlets; //!< what came in, by sender, in the order sent
+    std::vector<uint32_t> posted;            //!< by handle
     std::vector<uint32_t> done;
     std::vector<CommClass> handleComm;
 
     std::array<BusyClock, kCommClasses> busy; //!< collectives
-    Duration pipelineBusyUntil;
     Totals totals;
     Totals atBegin; //!< of the measured window
     Totals atEnd;
@@ -169,39 +166,67 @@ struct Instance
 struct TransferOwner
 {
     bool isMessage{false};
-    uint32_t classId{0}; //!< message: sender
+    uint32_t classId{0}; //!< whose transfer it is
     uint32_t index{0};   //!< message: channel; else instance
     uint32_t chunk{0};   //!< of the instance
 };
 
+/**
+ * Classes have times of their own. The one that is the furthest behind has its turn: it goes on,
+ * and as long as nothing couples it to others (Coupling) it runs ahead of them, up to a message
+ * that nobody has sent yet. Where its next step would couple it, it waits for its turn again. So
+ * whatever two classes have in common happens in the order of time, and whatever they do not is
+ * done without looking at anybody else's time: the result is that of one clock for all.
+ *
+ * Messages may come from classes ahead or behind. One that is waited for and not sent yet will be
+ * sent no earlier than the time of the class whose turn it is, so a class that waits may handle
+ * what happens up to there, and nothing later.
+ */
 class Evaluator
 {
   public:
-    Evaluator(const TaskGraph& graph, const TransferTimes& times, const RunOptions& options);
+    Evaluator(const TaskGraph& graph,
+              const TransferTimes& times,
+              const RunOptions& options,
+              Pace pace);
     void Run(RunReport& report);
 
   private:
-    void Push(Duration at, EventKind kind, uint32_t subject, uint32_t detail);
-    bool HandleNext();
-    void Handle(const Event& event);
-    void VolumeMoved(FluidNetwork::Id id);
-    void FlushChanged();
-    void Own(FluidNetwork::Id id, const TransferOwner& owner);
+    // Time
+    Duration Next(uint32_t c) const;
+    void HandleNext(uint32_t c);
+    bool IsFree(uint32_t c) const;
+    bool Pass(uint32_t c, Duration until);
+    void GoOn(uint32_t c);
+    void AwaitTurn(uint32_t c);
+    void Touch(uint32_t c);
+    void Schedule(uint32_t c);
+    void TouchChanged();
+    void CheckTimeLimit();
 
+    // Programs
     void Advance(uint32_t c);
-    void Compute(uint32_t c, Duration work);
+    bool Receive(uint32_t c, const Op& op);
+    void TakeLetter(uint32_t c, const Letter& letter, Duration since);
+    bool Compute(uint32_t c, Duration work);
     void Activate(uint32_t c, int32_t collectives);
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
     bool MayJump(uint32_t c, uint32_t body);
 
-    void PostSend(uint32_t c, const Op& op);
+    // Messages
+    bool Send(uint32_t c, const Op& op);
+    uint32_t ChannelTo(uint32_t c, int32_t peer);
+    bool IsAlone(uint32_t c, const TransferCost& cost);
     void StartMessage(uint32_t c, uint32_t channel);
-    void Arrive(uint32_t toClass, uint32_t message);
+    void Deliver(const Channel& channel, uint32_t message, const Letter& letter);
     size_t Slot(uint32_t c, uint32_t message) const;
 
-    void PostCollective(uint32_t c, const Op& op);
+    // Transfers and collectives
+    void Own(FluidNetwork::Id id, const TransferOwner& owner);
+    void VolumeMoved(uint32_t c, size_t position);
+    bool Post(uint32_t c, const Op& op);
     void Begin(uint32_t c, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
     void StartPhase(uint32_t instance, uint32_t chunk);
@@ -214,20 +239,25 @@ class Evaluator
 
     const TaskGraph& m_graph;
     ClassCosts m_costs;
+    Coupling m_coupling;
     const RunOptions& m_options;
+    const Pace m_pace;
     FluidNetwork m_network;
-    std::priority_queue<Event, std::vector<Event>, std::greater<>> m_events;
-    TransferAgenda m_transfers; //!< ends of the transfers under way
-    uint64_t m_order{0};
-    Duration m_now;
+    Agenda m_agenda;                 //!< classes, by what happens next on them
+    Duration m_now;                  //!< of the class that is being handled
+    bool m_turn{true};               //!< no class is behind m_now
+    uint32_t m_current{kNone};       //!< the class that is being handled
+    std::vector<uint32_t> m_touched; //!< others whose next time may have changed
+    uint64_t m_handled{0};
+    std::chrono::steady_clock::time_point m_start;
     std::vector<ClassState> m_classes;
     uint32_t m_unfinished;
+    Duration m_end; //!< of the measured window of the class that finished last
     std::vector<Instance> m_instances;
     std::vector<uint32_t> m_freeInstances;
     std::vector<TransferOwner> m_owners;
-    std::vector<uint8_t> m_arrived;   //!< by Slot: arrived and not yet received
-    std::vector<Duration> m_postTime; //!< by Slot
-    std::vector<uint32_t> m_sibling;  //!< number of a class among those of its stage
+    Mailbox m_mail;
+    std::vector<uint32_t> m_sibling; //!< number of a class among those of its stage
     std::vector<TimelineEntry> m_timeline;
 };
 

@@ -82,17 +82,39 @@ FluidNetwork::Finish(Id id, Duration now)
         Cut& cut = m_cuts[cost.cut];
         Remove(cut.active, id);
         cut.weight = cut.active.empty() ? 0.0 : cut.weight - cost.flows;
-        const uint32_t classId = port / kPorts;
-        const double spread = std::max(0.0, cost.cutSeconds - cost.portSeconds);
-        // What sets ranks apart once keeps them apart until they meet.
-        const bool same = cut.classId == classId && cut.round == m_transfers[id].round;
-        cut.spread = same ? std::max(cut.spread, spread) : spread;
-        cut.classId = classId;
-        cut.round = m_transfers[id].round;
-        cut.end = now;
+        Leave(cost, port / kPorts, m_transfers[id].round, now);
     }
     m_free.push_back(id);
     Share(port, cost.cut, now);
+}
+
+Duration
+FluidNetwork::Pass(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now)
+{
+    double rate = 1.0 / cost.portSeconds;
+    if (cost.cut != TransferCost::kNoCut)
+    {
+        rate = std::min(rate, 1.0 / (cost.cutSeconds - Credit(cost, classId, round, now)));
+    }
+    const Duration end = now + Duration::Seconds(1.0 / rate);
+    if (cost.cut != TransferCost::kNoCut)
+    {
+        Leave(cost, classId, round, end);
+    }
+    return end;
+}
+
+void
+FluidNetwork::Leave(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now)
+{
+    Cut& cut = m_cuts[cost.cut];
+    const double spread = std::max(0.0, cost.cutSeconds - cost.portSeconds);
+    // What sets ranks apart once keeps them apart until they meet.
+    const bool same = cut.classId == classId && cut.round == round;
+    cut.spread = same ? std::max(cut.spread, spread) : spread;
+    cut.classId = classId;
+    cut.round = round;
+    cut.end = now;
 }
 
 void

@@ -45,6 +45,11 @@ class FluidNetwork
     /// Ends it; call at its finish time only.
     void Finish(Id id, Duration now);
 
+    /// Starts and ends a transfer that has its port and its cut to itself all the time; returns
+    /// when it ends. Domain: nothing of the class is on the port and nothing on the cut, from `now`
+    /// to the end.
+    Duration Pass(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now);
+
     /// When its volume will have moved if nothing else changes.
     Duration FinishTime(Id id) const
     {
@@ -82,6 +87,9 @@ class FluidNetwork
     };
 
     double Credit(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now) const;
+
+    /// What a transfer that ends leaves behind for the next one.
+    void Leave(const TransferCost& cost, uint32_t classId, uint32_t round, Duration now);
 
     /// Recomputes what a change on this port and this cut touches.
     void Share(uint32_t port, uint32_t cut, Duration now);

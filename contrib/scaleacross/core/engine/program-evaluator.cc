@@ -6,12 +6,50 @@
 #include "core/engine/evaluator.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <tuple>
 
 namespace scaleacross
 {
 
 namespace evaluation
 {
+
+namespace
+{
+
+/// Time of the measured window during which messages were on the way to a class: of each that
+/// arrives in it, from when it was posted or the one before arrived.
+Duration
+BusyBetween(const ClassState& state)
+{
+    const auto earlier = [](const Letter& a, const Letter& b) { return a.arrival < b.arrival; };
+    std::vector<Letter> letters;
+    for (const std::vector<Letter>& inlet : state.inlets)
+    {
+        // Of one sender they come in order, unless longer ones have a longer latency.
+        const auto middle = static_cast<std::ptrdiff_t>(letters.size());
+        letters.insert(letters.end(), inlet.begin(), inlet.end());
+        if (!std::is_sorted(inlet.begin(), inlet.end(), earlier))
+        {
+            std::sort(letters.begin() + middle, letters.end(), earlier);
+        }
+        std::inplace_merge(letters.begin(), letters.begin() + middle, letters.end(), earlier);
+    }
+    Duration until;
+    Duration busy;
+    for (const Letter& letter : letters)
+    {
+        if (letter.arrival > state.begin && letter.arrival <= state.end)
+        {
+            busy += letter.arrival - std::max(letter.posted, until);
+        }
+        until = letter.arrival;
+    }
+    return busy;
+}
+
+} // namespace
 
 void
 Evaluator::Fill(RunReport& report) const
@@ -52,6 +90,7 @@ Evaluator::Fill(RunReport& report) const
             exposed[k] += weight * (state.atEnd.exposed[k] - state.atBegin.exposed[k]).S();
             busy[k] += weight * (state.atEnd.busy[k] - state.atBegin.busy[k]).S();
         }
+        busy[static_cast<size_t>(CommClass::Pipeline)] += weight * BusyBetween(state).S();
     }
     report.iterationTime = slowest / static_cast<int64_t>(m_options.iterations);
     report.computeTime = Duration::Seconds(compute / ranks);
@@ -74,6 +113,11 @@ Evaluator::Fill(RunReport& report) const
             entry.begin -= origin;
             entry.end -= origin;
         }
+        std::sort(report.timeline.begin(),
+                  report.timeline.end(),
+                  [](const TimelineEntry& a, const TimelineEntry& b) {
+                      return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
+                  });
     }
 }
 
@@ -99,9 +143,10 @@ void
 EvaluateProgram(const TaskGraph& graph,
                 const TransferTimes& times,
                 const RunOptions& options,
-                RunReport& report)
+                RunReport& report,
+                Pace pace)
 {
-    evaluation::Evaluator(graph, times, options).Run(report);
+    evaluation::Evaluator(graph, times, options, pace).Run(report);
 }
 
 } // namespace scaleacross

@@ -7,8 +7,17 @@
 #include "core/engine/engine.h"
 #include "core/program/program.h"
 
+#include <cstdint>
+
 namespace scaleacross
 {
+
+/// In which order classes are executed; the results are the same.
+enum class Pace : uint8_t
+{
+    Ahead,  //!< each as far as nothing that others do can change its times
+    InTime, //!< all in the order of time
+};
 
 /**
  * Executes the class programs of a task graph in exact event order, one representative per class
@@ -25,7 +34,8 @@ namespace scaleacross
 void EvaluateProgram(const TaskGraph& graph,
                      const TransferTimes& times,
                      const RunOptions& options,
-                     RunReport& report);
+                     RunReport& report,
+                     Pace pace = Pace::Ahead);
 
 } // namespace scaleacross
 

@@ -22,26 +22,6 @@ SlowestRate(const FabricPath& path)
     return *std::min_element(path.rates.begin(), path.rates.end());
 }
 
-/// Edges of a phase's group that look alike: same tier, same buildings.
-struct EdgeKind
-{
-    Tier tier;
-    uint32_t from; //!< building
-    uint32_t to;
-
-    bool operator<(const EdgeKind& o) const
-    {
-        return std::tie(tier, from, to) < std::tie(o.tier, o.from, o.to);
-    }
-};
-
-struct EdgeSet
-{
-    uint32_t count{0};
-    Rank from{0}; //!< an example
-    Rank to{0};
-};
-
 /// What the members of a phase send.
 struct PhaseRounds
 {
@@ -53,37 +33,6 @@ struct PhaseRounds
     bool chained{false}; //!< what a member sends depends on what it receives
     double chains{1};    //!< of messages of a group, side by side
 };
-
-/// Calls `visit` with each member that member `index` sends to.
-template <class Visit>
-void
-ForEachPeer(const Phase& phase, uint32_t index, Visit visit)
-{
-    const uint32_t n = phase.group.Size();
-    switch (phase.pattern)
-    {
-    case Pattern::TwoWayReduceScatter:
-    case Pattern::TwoWayAllGather:
-        visit((index + 1) % n);
-        visit((index + n - 1) % n);
-        return;
-    case Pattern::DoubleTree:
-        for (uint32_t tree = 0; tree < 2; tree++)
-        {
-            const TreePlace place = PlaceInTree(tree, index, n);
-            for (const uint32_t peer : {place.parent, place.left, place.right})
-            {
-                if (peer != TreePlace::kNone)
-                {
-                    visit(peer);
-                }
-            }
-        }
-        return;
-    default:
-        visit(MessageOf(phase, index, 0, 0).to);
-    }
-}
 
 PhaseRounds
 RoundsOf(const Phase& phase)
@@ -117,20 +66,12 @@ RoundsOf(const Phase& phase)
         break;
     case Pattern::DirectAllToAll:
         break;
-    case Pattern::DoubleTree: {
-        uint32_t most = 0;
-        for (uint32_t i = 0; i < n; i++)
-        {
-            uint32_t peers = 0;
-            ForEachPeer(phase, i, [&peers](uint32_t /* peer */) { peers++; });
-            most = std::max(most, peers);
-        }
+    case Pattern::DoubleTree:
         rounds.perEdge = rounds.joined = TreeMessages(phase);
-        rounds.perMember = rounds.perEdge * most;
+        rounds.perMember = rounds.perEdge * MostPeers(phase);
         rounds.message = buffer / 2 / rounds.perEdge;
         rounds.chained = true;
         break;
-    }
     }
     return rounds;
 }
@@ -150,6 +91,7 @@ NetworkModel::NetworkModel(const Scenario& scenario,
       m_layout(layout),
       m_facts(std::move(facts)),
       m_paths(m_facts->paths),
+      m_edges(m_paths, layout),
       m_shares(m_facts->cuts.Shares(scenario.network.multipath))
 {
     const auto buildings = static_cast<uint32_t>(scenario.cluster.buildings.size());
@@ -622,43 +564,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     const bool once = rounds.steps == 1 && !rounds.chained;
     const double part = rounds.message;
 
-    // What kinds of edge a group has. All-to-all: from each building's first member to everyone,
-    // which stands for the members of that building. Else: from each member to those it sends to.
-    std::map<EdgeKind, EdgeSet> edges;
-    uint32_t edgeCount = 0;
-    const auto count = [&](Rank from, Rank to) {
-        const EdgeKind kind{m_paths.TierBetween(from, to),
-                            m_layout.BuildingOf(from),
-                            m_layout.BuildingOf(to)};
-        EdgeSet& set = edges[kind];
-        set.count++;
-        set.from = from;
-        set.to = to;
-        edgeCount++;
-    };
-    std::map<uint32_t, uint32_t> membersIn;
-    for (uint32_t i = 0; i < n; i++)
-    {
-        const Rank member = phase.group.Member(representative, i);
-        const bool firstThere = membersIn[m_layout.BuildingOf(member)]++ == 0;
-        if (!direct)
-        {
-            ForEachPeer(phase, i, [&](uint32_t peer) {
-                count(member, phase.group.Member(representative, peer));
-            });
-        }
-        else if (firstThere)
-        {
-            for (uint32_t j = 0; j < n; j++)
-            {
-                if (j != i)
-                {
-                    count(member, phase.group.Member(representative, j));
-                }
-            }
-        }
-    }
-
+    const PhaseEdges& edges = m_edges.Of(phase, representative);
+    const std::map<uint32_t, MembersThere>& membersIn = edges.membersIn;
     const GpuSpec& gpu = cluster.buildings[m_layout.BuildingOf(representative)].gpu;
     const double nvlink = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency;
     double nvlinkSeconds = 0;
@@ -670,7 +577,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     Duration total;
     Duration least = Duration::Max();
     Duration most;
-    for (const auto& [kind, set] : edges)
+    for (const auto& [kind, set] : edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
         const Duration latency = EdgeLatency(path, part);
@@ -701,7 +608,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         if (direct)
         {
             // A member over there hears from all members here.
-            const double heard = kind.from == kind.to ? messages : membersIn[kind.from];
+            const double heard = kind.from == kind.to ? messages : membersIn.at(kind.from).count;
             nicOut[kind.from] += out;
             nicIn[kind.to] += heard * alone(kind.to);
         }
@@ -711,8 +618,8 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
             nicIn[kind.to] = std::max(nicIn[kind.to], messages * alone(kind.to));
         }
         // Groups look alike: those that reach into a building have equally many members there.
-        const double senders = direct ? membersIn[kind.from] : set.count;
-        const double groups = StageRanksIn(kind.from, stage) / membersIn[kind.from];
+        const double senders = direct ? membersIn.at(kind.from).count : set.count;
+        const double groups = StageRanksIn(kind.from, stage) / membersIn.at(kind.from).count;
         LoadCuts(loads,
                  path,
                  set.from,
@@ -765,7 +672,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     const double nextAfter = cost.Alone().S() / steps;
     std::vector<LossyRounds>& lossy = cost.losses.rounds;
     double edgesAtRisk = 0;
-    for (const auto& [kind, set] : edges)
+    for (const auto& [kind, set] : edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
         if (path.loss <= 0)
@@ -775,13 +682,13 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         LossyMessages messages = LossyOf(path, part * rounds.joined, seconds, nextAfter);
         if (direct)
         {
-            messages.count = static_cast<double>(membersIn[kind.from]) * set.count / n;
+            messages.count = static_cast<double>(membersIn.at(kind.from).count) * set.count / n;
             lossy.resize(1);
             lossy.front().messages.push_back(messages);
             continue;
         }
         edgesAtRisk += set.count;
-        const double passed = static_cast<double>(set.count) * steps / edgeCount;
+        const double passed = static_cast<double>(set.count) * steps / edges.count;
         const auto alike = std::find_if(lossy.begin(), lossy.end(), [&](const LossyRounds& other) {
             return other.messages.front().loss == messages.loss &&
                    other.messages.front().roundTrip == messages.roundTrip;
@@ -801,7 +708,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
         for (LossyMessages& messages : round.messages)
         {
             messages.circle = direct ? 2
-                              : edgesAtRisk == edgeCount && phase.pattern != Pattern::DoubleTree
+                              : edgesAtRisk == edges.count && phase.pattern != Pattern::DoubleTree
                                   ? n
                                   : std::numeric_limits<double>::infinity();
         }
@@ -809,7 +716,9 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
     if (!cost.losses.rounds.empty())
     {
         const uint32_t here = m_layout.BuildingOf(representative);
-        ApplyLoss(cost, StageRanksIn(here, stage) / membersIn[here] * rounds.chains, steps);
+        ApplyLoss(cost,
+                  StageRanksIn(here, stage) / membersIn.at(here).count * rounds.chains,
+                  steps);
     }
     return cost;
 }

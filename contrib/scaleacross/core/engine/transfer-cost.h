@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/engine/loss-delay.h"
 #include "core/engine/network-facts.h"
+#include "core/engine/phase-edges.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
@@ -201,6 +202,7 @@ class NetworkModel
     const RankLayout& m_layout;
     std::shared_ptr<const NetworkFacts> m_facts;
     const ClusterPaths& m_paths;
+    mutable PhaseEdgeTable m_edges; //!< remembers, hence not for several threads at once
     const CutShares& m_shares;
     /// Cuts of one kind and direction inside buildings: leaves up, leaves down, zones up, zones
     /// down, one after the other.

@@ -46,6 +46,30 @@ ClusterPaths::TierBetween(uint32_t gpuA, uint32_t gpuB) const
     return TierWithin(m_cluster.buildings[a], m_shapes[a], gpuA - first, gpuB - first);
 }
 
+uint32_t
+ClusterPaths::TierOffset(uint32_t gpu) const
+{
+    const uint32_t building = m_cluster.BuildingOf(gpu);
+    return (gpu - m_cluster.FirstGpu(building)) % TierPeriodOf(building);
+}
+
+bool
+ClusterPaths::KeepsTiers(uint32_t building, uint32_t lowest, uint32_t highest, int64_t by) const
+{
+    // Whole nodes further on, or pods where there are zones; nobody comes over an edge of those.
+    const BuildingSpec& spec = m_cluster.buildings[building];
+    const int64_t period = TierPeriodOf(building);
+    const int64_t unit = m_shapes[building].aggregations > 0
+                             ? period / m_shapes[building].podsPerZone
+                             : int64_t{spec.gpusPerNode};
+    if (by % unit != 0)
+    {
+        return false;
+    }
+    const int64_t within = (by % period + period) % period;
+    return highest + within < period || lowest + within >= period;
+}
+
 const FabricPath&
 ClusterPaths::Between(uint32_t gpuA, uint32_t gpuB) const
 {

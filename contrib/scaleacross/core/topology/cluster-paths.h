@@ -36,6 +36,19 @@ class ClusterPaths
         return m_shapes[building];
     }
 
+    /// Of a building: see TierPeriod().
+    uint32_t TierPeriodOf(uint32_t building) const
+    {
+        return TierPeriod(m_cluster.buildings[building], m_shapes[building]);
+    }
+
+    /// Number of a GPU in its pod, or in its zone where there are several (TierPeriod).
+    uint32_t TierOffset(uint32_t gpu) const;
+
+    /// Whether GPUs of a building, whose TierOffset() is between `lowest` and `highest`, are as far
+    /// from each other as before when all of them go on by `by` without leaving the building.
+    bool KeepsTiers(uint32_t building, uint32_t lowest, uint32_t highest, int64_t by) const;
+
   private:
     size_t PairOf(uint32_t from, uint32_t to) const
     {

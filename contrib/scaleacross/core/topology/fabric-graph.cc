@@ -256,6 +256,13 @@ VertexName(const ClusterSpec& cluster, const Vertex& vertex)
     return ports == 1 ? nic : nic + "." + std::to_string(vertex.index % ports);
 }
 
+uint32_t
+TierPeriod(const BuildingSpec& building, const FabricShape& shape)
+{
+    const uint32_t pod = building.gpusPerNode * NodesPerPod(building);
+    return shape.aggregations > 0 ? pod * shape.podsPerZone : pod;
+}
+
 Tier
 TierWithin(const BuildingSpec& building, const FabricShape& shape, uint32_t gpuA, uint32_t gpuB)
 {

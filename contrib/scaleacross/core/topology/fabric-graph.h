@@ -123,6 +123,10 @@ struct FabricPath
 
 Tier TierBetween(const ClusterSpec& cluster, uint32_t gpuA, uint32_t gpuB);
 
+/// GPUs of a pod, or of a zone where there are several: two GPUs of a building that both go on by a
+/// multiple of it are as far from each other as before.
+uint32_t TierPeriod(const BuildingSpec& building, const FabricShape& shape);
+
 /// Of two GPUs of one building, numbered there.
 Tier TierWithin(const BuildingSpec& building,
                 const FabricShape& shape,

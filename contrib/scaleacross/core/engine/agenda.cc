@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/engine/transfer-agenda.h"
+#include "core/engine/agenda.h"
 
 namespace scaleacross
 {
 
 void
-TransferAgenda::Set(Id id, EventTime time)
+Agenda::Set(Id id, EventTime time)
 {
     if (m_positions.size() <= id)
     {
@@ -19,19 +19,28 @@ TransferAgenda::Set(Id id, EventTime time)
         Rise(m_heap.size() - 1, entry);
         return;
     }
-    const size_t position = m_positions[id];
-    if (time < m_heap[position].time)
+    Move(m_positions[id], entry);
+}
+
+void
+Agenda::Remove(Id id)
+{
+    if (id >= m_positions.size() || m_positions[id] == kNowhere)
     {
-        Rise(position, entry);
+        return;
     }
-    else
+    const size_t position = m_positions[id];
+    m_positions[id] = kNowhere;
+    const Entry last = m_heap.back();
+    m_heap.pop_back();
+    if (position < m_heap.size())
     {
-        Sink(position, entry);
+        Move(position, last);
     }
 }
 
-TransferAgenda::Id
-TransferAgenda::Pop()
+Agenda::Id
+Agenda::Pop()
 {
     const Id id = m_heap.front().id;
     m_positions[id] = kNowhere;
@@ -44,15 +53,29 @@ TransferAgenda::Pop()
     return id;
 }
 
+/// Puts an entry where another was.
 void
-TransferAgenda::Place(size_t position, const Entry& entry)
+Agenda::Move(size_t position, const Entry& entry)
+{
+    if (entry.time < m_heap[position].time)
+    {
+        Rise(position, entry);
+    }
+    else
+    {
+        Sink(position, entry);
+    }
+}
+
+void
+Agenda::Place(size_t position, const Entry& entry)
 {
     m_heap[position] = entry;
     m_positions[entry.id] = static_cast<uint32_t>(position);
 }
 
 void
-TransferAgenda::Rise(size_t position, const Entry& entry)
+Agenda::Rise(size_t position, const Entry& entry)
 {
     while (position > 0)
     {
@@ -68,7 +91,7 @@ TransferAgenda::Rise(size_t position, const Entry& entry)
 }
 
 void
-TransferAgenda::Sink(size_t position, const Entry& entry)
+Agenda::Sink(size_t position, const Entry& entry)
 {
     while (true)
     {

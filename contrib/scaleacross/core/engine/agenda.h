@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef SCALEACROSS_TRANSFER_AGENDA_H
-#define SCALEACROSS_TRANSFER_AGENDA_H
+#ifndef SCALEACROSS_AGENDA_H
+#define SCALEACROSS_AGENDA_H
 
 #include "core/base/units.h"
 
@@ -11,7 +11,7 @@
 namespace scaleacross
 {
 
-/// When something happens; at equal times what was made first comes first.
+/// When something happens; at equal times what has the lower number comes first.
 struct EventTime
 {
     Duration at;
@@ -24,13 +24,12 @@ struct EventTime
 };
 
 /**
- * The ends of transfers, earliest first: a binary heap in which an entry's time can be changed, so
- * that a transfer is in it once, however often its rate changes.
+ * What comes next, earliest first: a binary heap in which an entry's time can be changed, so that
+ * everything is in it once, however often its time changes.
  *
- * Transfers are small numbers, used again once popped. Cost of a change: O(log n) for n transfers
- * under way.
+ * Entries are small numbers, used again once popped. Cost of a change: O(log n) for n entries.
  */
-class TransferAgenda
+class Agenda
 {
   public:
     using Id = uint32_t;
@@ -40,8 +39,11 @@ class TransferAgenda
         return m_heap.empty();
     }
 
-    /// Of a transfer that is not in the agenda, or instead of its time so far.
+    /// Of something that is not in the agenda, or instead of its time so far.
     void Set(Id id, EventTime time);
+
+    /// Takes it out, if it is in.
+    void Remove(Id id);
 
     /// Domain: not empty.
     const EventTime& Earliest() const
@@ -64,11 +66,12 @@ class TransferAgenda
     void Place(size_t position, const Entry& entry);
     void Rise(size_t position, const Entry& entry);
     void Sink(size_t position, const Entry& entry);
+    void Move(size_t position, const Entry& entry);
 
     std::vector<Entry> m_heap;
-    std::vector<uint32_t> m_positions; //!< by transfer
+    std::vector<uint32_t> m_positions; //!< by entry
 };
 
 } // namespace scaleacross
 
-#endif // SCALEACROSS_TRANSFER_AGENDA_H
+#endif // SCALEACROSS_AGENDA_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/engine/transfer-agenda.h"
+#include "core/engine/agenda.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -20,9 +20,9 @@ At(int64_t ns, uint64_t order)
 
 } // namespace
 
-TEST(TransferAgenda, EqualTimesInTheOrderTheyWereMade)
+TEST(Agenda, EqualTimesInTheOrderTheyWereMade)
 {
-    TransferAgenda agenda;
+    Agenda agenda;
     agenda.Set(2, At(5, 0));
     agenda.Set(0, At(5, 1));
     agenda.Set(1, At(4, 2));
@@ -32,10 +32,10 @@ TEST(TransferAgenda, EqualTimesInTheOrderTheyWereMade)
     EXPECT_TRUE(agenda.Empty());
 }
 
-TEST(TransferAgenda, ATimeSetAgainReplacesTheOneBefore)
+TEST(Agenda, ATimeSetAgainReplacesTheOneBefore)
 {
     // 0 at 5, 1 at 6, 2 at 7; then 0 goes to 8 and 2 to 1: 2, 1, 0.
-    TransferAgenda agenda;
+    Agenda agenda;
     agenda.Set(0, At(5, 0));
     agenda.Set(1, At(6, 1));
     agenda.Set(2, At(7, 2));
@@ -50,11 +50,11 @@ TEST(TransferAgenda, ATimeSetAgainReplacesTheOneBefore)
     EXPECT_TRUE(agenda.Empty());
 }
 
-TEST(TransferAgenda, AgreesWithASortedMap)
+TEST(Agenda, AgreesWithASortedMap)
 {
-    // 10,000 random changes and removals of 50 transfers; the reference keeps them in a std::map.
+    // 10,000 random changes and removals of 50 entries; the reference keeps them in a std::map.
     std::mt19937 random(1);
-    TransferAgenda agenda;
+    Agenda agenda;
     std::map<EventTime, uint32_t> byTime;
     std::map<uint32_t, EventTime> byId;
     for (uint64_t order = 0; order < 10000; order++)
@@ -74,6 +74,12 @@ TEST(TransferAgenda, AgreesWithASortedMap)
         if (before != byId.end())
         {
             byTime.erase(before->second);
+        }
+        if (random() % 4 == 0)
+        {
+            agenda.Remove(id);
+            byId.erase(id);
+            continue;
         }
         byId[id] = time;
         byTime[time] = id;
