@@ -302,7 +302,7 @@ PacketEngine::UsesSeed() const
 uint32_t
 PacketEngine::ResultVersion() const
 {
-    return 2;
+    return 3;
 }
 
 RunResult

@@ -22,7 +22,7 @@ AnalyticalEngine::UsesSeed() const
 uint32_t
 AnalyticalEngine::ResultVersion() const
 {
-    return 8;
+    return 9;
 }
 
 RunResult
