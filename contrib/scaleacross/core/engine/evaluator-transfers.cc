@@ -122,9 +122,13 @@ Evaluator::IsAlone(uint32_t c, const TransferCost& cost)
     {
         next++;
     }
-    return next < ops.size() && ops[next].kind == OpKind::Run && MayJump(c, ops[next].index) &&
-           m_costs.OfBody(c, ops[next].index).times.total >=
-               Duration::Seconds(std::max(cost.portSeconds, cost.cutSeconds));
+    if (next == ops.size() || ops[next].kind != OpKind::Run)
+    {
+        return false;
+    }
+    const BodySum& sum = m_costs.OfBody(c, ops[next].index);
+    return MayJump(c, sum) &&
+           sum.times.total >= Duration::Seconds(std::max(cost.portSeconds, cost.cutSeconds));
 }
 
 void

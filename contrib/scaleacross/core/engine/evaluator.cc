@@ -431,13 +431,14 @@ Evaluator::BeginRun(uint32_t c, const Op& op)
     }
     state.running = &op;
     state.runBegin = m_now;
-    if (!MayJump(c, op.index))
+    const BodySum& sum = m_costs.OfBody(c, op.index);
+    if (!MayJump(c, sum))
     {
         state.body = op.index;
         state.bodyPc = 0;
         return true;
     }
-    const BodyTimes& times = m_costs.OfBody(c, op.index).times;
+    const BodyTimes& times = sum.times;
     state.totals.compute += times.compute;
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
@@ -502,9 +503,8 @@ Evaluator::Mark(uint32_t c)
 }
 
 bool
-Evaluator::MayJump(uint32_t c, uint32_t body)
+Evaluator::MayJump(uint32_t c, const BodySum& sum) const
 {
-    const BodySum& sum = m_costs.OfBody(c, body);
     if (!sum.pure)
     {
         return false;

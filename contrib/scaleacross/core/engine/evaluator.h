@@ -213,7 +213,7 @@ class Evaluator
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
-    bool MayJump(uint32_t c, uint32_t body);
+    bool MayJump(uint32_t c, const BodySum& sum) const;
 
     // Messages
     bool Send(uint32_t c, const Op& op);

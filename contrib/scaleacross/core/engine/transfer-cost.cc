@@ -392,6 +392,17 @@ NetworkModel::LoadCuts(CutLoads& loads,
     }
 }
 
+double
+NetworkModel::Slowdown(double flows, double pairs, uint32_t links) const
+{
+    const auto [entry, isNew] = m_slowdowns.try_emplace({flows, pairs, links});
+    if (isNew)
+    {
+        entry->second = PathSlowdown(m_scenario.network.multipath, flows, pairs, links);
+    }
+    return entry->second;
+}
+
 void
 NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
 {
@@ -403,8 +414,7 @@ NetworkModel::ChooseCut(TransferCost& cost, const CutLoads& loads) const
         const double bytes = load.bytes * flows / load.flows;
         const double pairs = load.pairs / ports; // at each port
         const auto links = std::max(1U, static_cast<uint32_t>(load.links / ports));
-        const double seconds = bytes * 8.0 / load.capacity.Value() *
-                               PathSlowdown(m_scenario.network.multipath, flows, pairs, links);
+        const double seconds = bytes * 8.0 / load.capacity.Value() * Slowdown(flows, pairs, links);
         if (seconds > cost.cutSeconds)
         {
             cost.cut = cut;

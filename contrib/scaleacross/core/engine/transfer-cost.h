@@ -15,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -187,6 +188,8 @@ class NetworkModel
                   double flows,
                   double pairs,
                   double wireBytes) const;
+    /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
+    double Slowdown(double flows, double pairs, uint32_t links) const;
     /// The cut that takes longest.
     void ChooseCut(TransferCost& cost, const CutLoads& loads) const;
     /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
@@ -202,7 +205,9 @@ class NetworkModel
     const RankLayout& m_layout;
     std::shared_ptr<const NetworkFacts> m_facts;
     const ClusterPaths& m_paths;
-    mutable PhaseEdgeTable m_edges; //!< remembers, hence not for several threads at once
+    // What it remembers, hence not for several threads at once.
+    mutable PhaseEdgeTable m_edges;
+    mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
     const CutShares& m_shares;
     /// Cuts of one kind and direction inside buildings: leaves up, leaves down, zones up, zones
     /// down, one after the other.
