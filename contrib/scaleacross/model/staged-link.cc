@@ -101,7 +101,7 @@ StagedLink::Send(Bytes bytes, uint64_t tag)
 void
 StagedLink::CopyIn()
 {
-    if (m_in.pieces.empty() || m_free == 0 || !m_in.event.IsExpired())
+    if (m_in.pieces.empty() || m_free.Get() == 0 || !m_in.event.IsExpired())
     {
         return;
     }
