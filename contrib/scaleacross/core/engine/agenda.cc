@@ -39,20 +39,6 @@ Agenda::Remove(Id id)
     }
 }
 
-Agenda::Id
-Agenda::Pop()
-{
-    const Id id = m_heap.front().id;
-    m_positions[id] = kNowhere;
-    const Entry last = m_heap.back();
-    m_heap.pop_back();
-    if (!m_heap.empty())
-    {
-        Sink(0, last);
-    }
-    return id;
-}
-
 /// Puts an entry where another was.
 void
 Agenda::Move(size_t position, const Entry& entry)

@@ -27,7 +27,7 @@ struct EventTime
  * What comes next, earliest first: a binary heap in which an entry's time can be changed, so that
  * everything is in it once, however often its time changes.
  *
- * Entries are small numbers, used again once popped. Cost of a change: O(log n) for n entries.
+ * Entries are small numbers, used again once removed. Cost of a change: O(log n) for n entries.
  */
 class Agenda
 {
@@ -51,8 +51,11 @@ class Agenda
         return m_heap.front().time;
     }
 
-    /// Takes the earliest out. Domain: not empty.
-    Id Pop();
+    /// What is earliest. Domain: not empty.
+    Id First() const
+    {
+        return m_heap.front().id;
+    }
 
   private:
     static constexpr uint32_t kNowhere = UINT32_MAX;

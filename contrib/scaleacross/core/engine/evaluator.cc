@@ -22,6 +22,7 @@ Evaluator::Evaluator(const TaskGraph& graph,
       m_options(options),
       m_pace(pace),
       m_network(static_cast<uint32_t>(graph.classes.size()), times.cuts),
+      m_isTouched(graph.classes.size(), false),
       m_classes(graph.classes.size()),
       m_unfinished(static_cast<uint32_t>(graph.classes.size())),
       m_mail(0),
@@ -69,7 +70,7 @@ Evaluator::Run(RunReport& report)
             FailStuck();
         }
         m_now = m_agenda.Earliest().at;
-        m_current = m_agenda.Pop();
+        m_current = m_agenda.First();
         m_turn = true;
         HandleNext(m_current);
         while (IsFree(m_current))
@@ -87,6 +88,7 @@ Evaluator::Run(RunReport& report)
         TouchChanged();
         for (const uint32_t c : m_touched)
         {
+            m_isTouched[c] = false;
             Schedule(c);
         }
         m_touched.clear();
@@ -246,8 +248,9 @@ Evaluator::AwaitTurn(uint32_t c)
 void
 Evaluator::Touch(uint32_t c)
 {
-    if (c != m_current)
+    if (c != m_current && !m_isTouched[c])
     {
+        m_isTouched[c] = true;
         m_touched.push_back(c);
     }
 }
@@ -256,6 +259,11 @@ void
 Evaluator::Schedule(uint32_t c)
 {
     const Duration next = Next(c);
+    if (next == m_classes[c].scheduled)
+    {
+        return;
+    }
+    m_classes[c].scheduled = next;
     if (next == Duration::Max())
     {
         m_agenda.Remove(c);

@@ -118,7 +118,8 @@ struct ClassState
     Blocked blocked{Blocked::No};
     uint32_t waitFor{0}; //!< message or handle
     Duration blockedSince;
-    Duration resume; //!< Computing, Ready, Turn: when it goes on
+    Duration resume;                     //!< Computing, Ready, Turn: when it goes on
+    Duration scheduled{Duration::Max()}; //!< its time in the agenda; Max: it is not there
     ComputeClock clock;
     uint32_t active{0};         //!< collectives under way
     uint32_t coupled{0};        //!< collectives and messages under way that tie it to others
@@ -248,6 +249,7 @@ class Evaluator
     bool m_turn{true};               //!< no class is behind m_now
     uint32_t m_current{kNone};       //!< the class that is being handled
     std::vector<uint32_t> m_touched; //!< others whose next time may have changed
+    std::vector<bool> m_isTouched;
     uint64_t m_handled{0};
     std::chrono::steady_clock::time_point m_start;
     std::vector<ClassState> m_classes;

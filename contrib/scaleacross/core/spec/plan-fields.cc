@@ -672,9 +672,9 @@ std::string
 ShardingLabel(const ParallelPlan& plan)
 {
     static const char* const names[] = {"DDP", "ZeRO-1", "ZeRO-2", "FSDP", "HSDP"};
-    ParallelPlan usual = plan;
-    usual.reduce.reset();
-    usual.prefetch = ParallelPlan().prefetch;
+    ParallelPlan usual;
+    usual.sharding = plan.sharding;
+    usual.reshard = plan.reshard;
     std::string text = names[static_cast<size_t>(plan.sharding)];
     text += plan.reshard ? "+reshard" : "";
     text += plan.ReductionOf() == usual.ReductionOf() ? "" : "+" + ToString(plan.ReductionOf());
