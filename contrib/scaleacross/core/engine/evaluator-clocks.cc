@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/base/errors.h"
+#include "core/engine/evaluator.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace scaleacross::evaluation
+{
+
+// Whose turn it is, and how far a class may run ahead.
+
+void
+Evaluator::Run(RunReport& report)
+{
+    m_start = std::chrono::steady_clock::now();
+    // To the end of the last one: a class that has finished may still have to send what arrives in
+    // the window of one that has run ahead of it.
+    while (m_unfinished > 0 || (!m_agenda.Empty() && m_agenda.Earliest().at < m_end))
+    {
+        if (m_agenda.Empty())
+        {
+            FailStuck();
+        }
+        m_now = m_agenda.Earliest().at;
+        m_current = m_agenda.First();
+        m_turn = true;
+        HandleNext(m_current);
+        while (IsFree(m_current))
+        {
+            const Duration next = Next(m_current);
+            if (next == Duration::Max())
+            {
+                break;
+            }
+            m_turn = m_turn && next == m_now;
+            m_now = next;
+            HandleNext(m_current);
+        }
+        Schedule(m_current);
+        TouchChanged();
+        for (const uint32_t c : m_touched)
+        {
+            m_isTouched[c] = false;
+            Schedule(c);
+        }
+        m_touched.clear();
+        CheckTimeLimit();
+    }
+    Fill(report);
+}
+
+void
+Evaluator::CheckTimeLimit()
+{
+    if (++m_handled % 4096 != 0)
+    {
+        return;
+    }
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
+    if (spent.count() > m_options.timeLimit.S())
+    {
+        throw RunError("time limit: the analytical engine gave up after " +
+                       ToString(m_options.timeLimit) + " of wall clock time");
+    }
+}
+
+/// When the next thing happens on a class, as far as is known; Max: nothing.
+Duration
+Evaluator::Next(uint32_t c) const
+{
+    const ClassState& state = m_classes[c];
+    Duration next = Duration::Max();
+    for (const FluidNetwork::Id id : state.transfers)
+    {
+        next = std::min(next, m_network.FinishTime(id));
+    }
+    for (const PhaseEnd& end : state.phaseEnds)
+    {
+        next = std::min(next, end.at);
+    }
+    switch (state.blocked)
+    {
+    case Blocked::Computing:
+    case Blocked::Ready:
+    case Blocked::Turn:
+        return std::min(next, state.resume);
+    case Blocked::Message:
+        if (const Letter* letter = m_mail.Front(Slot(c, state.waitFor)))
+        {
+            return std::min(next, std::max(letter->arrival, state.blockedSince));
+        }
+        return next;
+    case Blocked::No:
+    case Blocked::Handle:
+        return next;
+    }
+    return next;
+}
+
+/// Handles what happens on a class at m_now, which is Next() of it: at equal times what the network
+/// does before what the program does.
+void
+Evaluator::HandleNext(uint32_t c)
+{
+    ClassState& state = m_classes[c];
+    for (size_t i = 0; i < state.transfers.size(); i++)
+    {
+        if (m_network.FinishTime(state.transfers[i]) == m_now)
+        {
+            VolumeMoved(c, i);
+            return;
+        }
+    }
+    for (size_t i = 0; i < state.phaseEnds.size(); i++)
+    {
+        if (state.phaseEnds[i].at == m_now)
+        {
+            const PhaseEnd end = state.phaseEnds[i];
+            state.phaseEnds.erase(state.phaseEnds.begin() + static_cast<std::ptrdiff_t>(i));
+            PhaseDone(end.instance, end.chunk);
+            return;
+        }
+    }
+    switch (state.blocked)
+    {
+    case Blocked::Computing:
+        state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
+        state.jumping = false;
+        break;
+    case Blocked::Message: {
+        const size_t slot = Slot(c, state.waitFor);
+        TakeLetter(c, *m_mail.Front(slot), state.blockedSince);
+        m_mail.Take(slot);
+        state.pc++;
+        break;
+    }
+    default:
+        break;
+    }
+    state.blocked = Blocked::No;
+    Advance(c);
+}
+
+/// Whether a class may go on without looking at the time of others.
+bool
+Evaluator::IsFree(uint32_t c) const
+{
+    const ClassState& state = m_classes[c];
+    return m_pace == Pace::Ahead && state.coupled == 0 && !state.finished &&
+           state.blocked != Blocked::Turn &&
+           (state.blocked != Blocked::Message || m_mail.Front(Slot(c, state.waitFor)) != nullptr);
+}
+
+/// Lets time pass on a class that does nothing else until then; false if something happens before,
+/// or might for what others do.
+bool
+Evaluator::Pass(uint32_t c, Duration until)
+{
+    const ClassState& state = m_classes[c];
+    if (m_pace != Pace::Ahead || state.coupled > 0 || state.finished || c != m_current)
+    {
+        return false;
+    }
+    for (const FluidNetwork::Id id : state.transfers)
+    {
+        if (m_network.FinishTime(id) <= until)
+        {
+            return false;
+        }
+    }
+    for (const PhaseEnd& end : state.phaseEnds)
+    {
+        if (end.at <= until)
+        {
+            return false;
+        }
+    }
+    m_turn = m_turn && until == m_now;
+    m_now = until;
+    return true;
+}
+
+/// A class that waited may go on from now.
+void
+Evaluator::GoOn(uint32_t c)
+{
+    m_classes[c].blocked = Blocked::Ready;
+    m_classes[c].resume = m_now;
+    Touch(c);
+}
+
+/// The next operation of a class couples it to others that may be behind.
+void
+Evaluator::AwaitTurn(uint32_t c)
+{
+    m_classes[c].blocked = Blocked::Turn;
+    m_classes[c].resume = m_now;
+}
+
+void
+Evaluator::Touch(uint32_t c)
+{
+    if (c != m_current && !m_isTouched[c])
+    {
+        m_isTouched[c] = true;
+        m_touched.push_back(c);
+    }
+}
+
+void
+Evaluator::Schedule(uint32_t c)
+{
+    const Duration next = Next(c);
+    if (next == m_classes[c].scheduled)
+    {
+        return;
+    }
+    m_classes[c].scheduled = next;
+    if (next == Duration::Max())
+    {
+        m_agenda.Remove(c);
+        return;
+    }
+    m_agenda.Set(c, {next, c});
+}
+
+/// Transfers whose ends have moved, by what they share with others.
+void
+Evaluator::TouchChanged()
+{
+    for (const FluidNetwork::Id id : m_network.Changed())
+    {
+        Touch(m_owners[id].classId);
+    }
+    m_network.Changed().clear();
+}
+
+} // namespace scaleacross::evaluation
