@@ -212,15 +212,16 @@ TEST(MemoryOfModels, Fp8OfAGpt)
 
 TEST(MemoryOfModels, DenseLayersExpertsAndSharedOnes)
 {
-    // A MoE layer's MLP: k f_e + f_s = 112 wide, and k dispatched copies 2 k h.
-    constexpr uint64_t kept = kAttentionKept + 256 + 6 * 112 + 2 * 2 * 64; // 2,304
+    // A MoE layer's MLP: k f_e + f_s = 112 wide, and the k copies that the two tp ranks have been
+    // dispatched, 2 k h tp: an expert's weight gradient reads them all.
+    constexpr uint64_t kept = kAttentionKept + 256 + 6 * 112 + 2 * 2 * 64 * 2; // 2,560
     // Half of what is dense, of experts a half of the half. ZeRO-1: the optimizer's over dp = 4 and
     // dp / ep = 2 ranks.
     constexpr uint64_t dense0 = (kEmbedding + kDenseLayer + kMoeLayer) / 2;
     constexpr uint64_t dense1 = (2 * kMoeLayer + kHead) / 2;
     constexpr uint64_t experts = kExperts / 4;
     // A = 64 KiB: pipeline's messages 4A, gathered input and partial output 2 tp A, dispatch,
-    // combine and the experts' gathered input k A (2 + tp).
+    // combine and the experts' partial output k A (2 + tp).
     constexpr uint64_t a = 128 * kTokens;
     constexpr uint64_t buffers = (4 + 4 + 2 * 4) * a;
     const auto stages = Uses(JobOf(LatentMoe(), MoePlan()));
@@ -242,14 +243,14 @@ TEST(MemoryOfModels, DenseLayersExpertsAndSharedOnes)
 
 TEST(MemoryOfModels, UnbalancedExperts)
 {
-    // 1.5 times the k = 2 routed copies, 3: the routed width 3 f_e, the copies 3 h, and the three
-    // buffers that hold them. Shared experts, dense layers and everything else see every token
-    // once.
+    // 1.5 times the k = 2 routed copies, 3: the routed width 3 f_e, the copies 3 h tp, and the
+    // three buffers that hold them. Shared experts, dense layers and everything else see every
+    // token once.
     auto scenario = JobOf(LatentMoe(), MoePlan());
     const auto balanced = Uses(scenario);
     scenario.Job().workload.expertImbalance = 1.5;
     const auto stages = Uses(scenario);
-    constexpr uint64_t kept = kAttentionKept + 256 + 6 * (3 * 32 + 48) + 2 * 3 * 64; // 2,624
+    constexpr uint64_t kept = kAttentionKept + 256 + 6 * (3 * 32 + 48) + 2 * 3 * 64 * 2; // 3,008
     constexpr uint64_t buffers = (4 + 4 + 3 * 4) * 128 * kTokens;
     for (uint32_t stage = 0; stage < 2; stage++)
     {
@@ -271,23 +272,23 @@ TEST(MemoryOfModels, UnbalancedExperts)
 
 TEST(MemoryOfModels, Fp8Experts)
 {
-    // Of 2,624 bytes with k = 3 (UnbalancedExperts): the first norm's output h, the latents' q + c,
-    // the product 144 and the copies 3h less, 64 + 48 + 144 + 192 = 448. The second norm's output
-    // stays, the router reads it in BF16. Tokens are dispatched in one byte and combined in two:
-    // k A (0.5 + 1 + tp).
+    // Of 3,008 bytes with k = 3 (UnbalancedExperts): the first norm's output h, the latents' q + c,
+    // the product 144 and the copies 3h tp less, 64 + 48 + 144 + 384 = 640. The second norm's
+    // output stays, the router reads it in BF16. Tokens are dispatched in one byte and combined in
+    // two: k A (0.5 + 1 + tp).
     auto scenario = JobOf(LatentMoe(), MoePlan());
     scenario.Job().workload.expertImbalance = 1.5;
     scenario.Job().workload.precision = Precision::Fp8;
     const auto stages = Uses(scenario);
     constexpr uint64_t a = 128 * kTokens;
-    EXPECT_EQ(stages[0].activations.Count(), 2 * kTokens * (kDenseKept - 304 + 2624 - 448));
+    EXPECT_EQ(stages[0].activations.Count(), 2 * kTokens * (kDenseKept - 304 + 3008 - 640));
     EXPECT_EQ(stages[0].buffers.Count(), (4 + 4) * a + 3 * 7 * a / 2);
-    EXPECT_EQ(stages[1].activations.Count(), kTokens * (2 * (2624 - 448) + kHeadKept));
+    EXPECT_EQ(stages[1].activations.Count(), kTokens * (2 * (3008 - 640) + kHeadKept));
     // Selective recomputation drops the norms' outputs 64 and 128, the latents' 48 and the product
     // 144, 384, and brings them back for one layer.
     scenario.Job().plan.recompute = Recompute::Selective;
     EXPECT_EQ(Uses(scenario)[1].activations.Count(),
-              kTokens * (2 * (2624 - 448 - 384) + kHeadKept + 384));
+              kTokens * (2 * (3008 - 640 - 384) + kHeadKept + 384));
 }
 
 } // namespace scaleacross

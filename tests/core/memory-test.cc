@@ -264,8 +264,8 @@ TEST(Memory, LimitIsThatOfTheStagesBuilding)
 TEST(Memory, BuffersByHand)
 {
     // tp = 2, cp = 1, ep = 4, pp = 2, shard of an activation A = 2 s h / tp: four pipeline
-    // messages, gathered input and partial output 2 tp A, dispatch and combine 2kA and the gathered
-    // k tp A.
+    // messages, gathered input and partial output 2 tp A, dispatch and combine 2kA and the experts'
+    // partial output k tp A.
     auto plan = PlanOf(2, 2, 8, Sharding::Hsdp);
     plan.ep = 4;
     const auto stages = MemoryOfPlan(SmallMoe(), plan);

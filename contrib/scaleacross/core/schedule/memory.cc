@@ -161,6 +161,14 @@ KeptParts(const JobSpec& job)
     return stack.sequenceParallel && !stack.gathersForWeights ? job.plan.tp : 1;
 }
 
+/// Parts of the dispatched copies that a rank keeps for the weight gradients of its experts, which
+/// read those of all tp ranks: gathered behind the dispatch and not once more.
+double
+KeptCopies(const JobSpec& job)
+{
+    return job.plan.ep > 1 ? job.plan.tp : 1;
+}
+
 /// Bytes of an element that only GEMMs read which run in FP8 if the workload does.
 double
 OperandBytes(const JobSpec& job)
@@ -214,9 +222,10 @@ SavedByAttention(const JobSpec& job)
 /**
  * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
  * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
- * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh; the fullest rank
- * has expert_imbalance times the routed part. With FP8 the product (GELU: output), the dispatched
- * copies and, without a router, the norm's output take 1 byte an element.
+ * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
+ * parallelism those of all tp ranks; the fullest rank has expert_imbalance times the routed part.
+ * With FP8 the product (GELU: output), the dispatched copies and, without a router, the norm's
+ * output take 1 byte an element.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
@@ -229,7 +238,7 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     const double operand = OperandBytes(job);
     return SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
            ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
-           operand * DispatchedCopies(job, layer) * model.hidden;
+           operand * DispatchedCopies(job, layer) * KeptCopies(job) * model.hidden;
 }
 
 /**
@@ -352,7 +361,7 @@ BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
     if (model.IsMoe() && plan.ep > 1)
     {
         // Receive buffers of dispatch, which is in FP8 where GEMMs are, and of combine, and the
-        // experts' gathered input.
+        // experts' partial output.
         const double copies = model.topK * ExpertLoad(job);
         bytes += shard * copies * (OperandBytes(job) / 2 + 1 + (plan.tp > 1 ? plan.tp : 0));
     }
