@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/base/errors.h"
 #include "core/engine/program-evaluator.h"
 #include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
+#include <string>
 
 namespace scaleacross
 {
@@ -136,6 +138,29 @@ TEST(ProgramEvaluator, OneStepIsAsLongAsMany)
             EXPECT_EQ(once.iterationTime, Ms(9));
             EXPECT_EQ(once.Of(CommClass::Tensor).exposed, Ms(3 + 2.5));
             EXPECT_EQ(once.Of(CommClass::Expert).exposed, Duration());
+        }
+    }
+}
+
+TEST(ProgramEvaluator, GivesUpAtItsTimeLimit)
+{
+    // Four thousand million iterations, alone and ahead of everything, or by events.
+    const TaskGraph graph = GraphOf({Compute(1)}, 0);
+    TransferTimes times;
+    RunOptions options;
+    options.iterations = UINT32_MAX - options.warmup;
+    options.timeLimit = Ms(10);
+    for (const Pace pace : {Pace::Ahead, Pace::InTime})
+    {
+        RunReport report;
+        try
+        {
+            EvaluateProgram(graph, times, options, report, pace);
+            ADD_FAILURE() << "it ended";
+        }
+        catch (const RunError& error)
+        {
+            EXPECT_EQ(std::string(error.what()).rfind("time limit: ", 0), 0U) << error.what();
         }
     }
 }

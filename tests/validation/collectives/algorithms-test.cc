@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace scaleacross
 {
@@ -39,6 +40,9 @@ class Algorithms : public testing::TestWithParam<const char*>
     {
         EXPECT_NEAR(Seconds(scenario), seconds, tolerance * seconds);
     }
+
+    /// Reduce-scatter and all-gather of n servers on a leaf take `half` each, an all-reduce both.
+    void ExpectHalves(uint32_t n, CollectiveAlgorithm algorithm, double half) const;
 };
 
 double
@@ -52,6 +56,18 @@ Scenario
 OnALeaf(uint32_t n)
 {
     return PlainCluster(1, {{"cluster.buildings.gpus", std::to_string(n)}});
+}
+
+void
+Algorithms::ExpectHalves(uint32_t n, CollectiveAlgorithm algorithm, double half) const
+{
+    for (const auto& [op, seconds] : {std::make_pair(CollectiveOp::ReduceScatter, half),
+                                      std::make_pair(CollectiveOp::AllGather, half),
+                                      std::make_pair(CollectiveOp::AllReduce, 2 * half)})
+    {
+        SCOPED_TRACE(std::to_string(n) + " " + ToString(op));
+        Expect(seconds, With(OnALeaf(n), op, CollectiveGroup::All, kSize, algorithm));
+    }
 }
 
 /// n servers of 8 GPUs on rails.
@@ -81,18 +97,7 @@ TEST_P(Algorithms, HalvingAndDoubling)
     {
         const double half =
             LogUp(n) * AlphaOnALeaf() + (n - 1.0) / n * kSize * SecondsPerByte(kNic);
-        const auto run = [&](CollectiveOp op, double seconds) {
-            SCOPED_TRACE(std::to_string(n) + " " + ToString(op));
-            Expect(seconds,
-                   With(OnALeaf(n),
-                        op,
-                        CollectiveGroup::All,
-                        kSize,
-                        CollectiveAlgorithm::HalvingDoubling));
-        };
-        run(CollectiveOp::ReduceScatter, half);
-        run(CollectiveOp::AllGather, half);
-        run(CollectiveOp::AllReduce, 2 * half);
+        ExpectHalves(n, CollectiveAlgorithm::HalvingDoubling, half);
     }
 }
 
@@ -102,18 +107,7 @@ TEST_P(Algorithms, RingBothWays)
     for (const uint32_t n : {3, 4, 5, 8})
     {
         const double half = n / 2 * AlphaOnALeaf() + (n - 1.0) / n * kSize * SecondsPerByte(kNic);
-        const auto run = [&](CollectiveOp op, double seconds) {
-            SCOPED_TRACE(std::to_string(n) + " " + ToString(op));
-            Expect(seconds,
-                   With(OnALeaf(n),
-                        op,
-                        CollectiveGroup::All,
-                        kSize,
-                        CollectiveAlgorithm::BidirectionalRing));
-        };
-        run(CollectiveOp::ReduceScatter, half);
-        run(CollectiveOp::AllGather, half);
-        run(CollectiveOp::AllReduce, 2 * half);
+        ExpectHalves(n, CollectiveAlgorithm::BidirectionalRing, half);
     }
 }
 

@@ -46,18 +46,13 @@ Evaluator::Run(RunReport& report)
             Schedule(c);
         }
         m_touched.clear();
-        CheckTimeLimit();
     }
     Fill(report);
 }
 
 void
-Evaluator::CheckTimeLimit()
+Evaluator::CheckTimeLimit() const
 {
-    if (++m_handled % 4096 != 0)
-    {
-        return;
-    }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
     if (spent.count() > m_options.timeLimit.S())
     {
@@ -104,6 +99,10 @@ Evaluator::Next(uint32_t c) const
 void
 Evaluator::HandleNext(uint32_t c)
 {
+    if (++m_handled % 4096 == 0)
+    {
+        CheckTimeLimit();
+    }
     ClassState& state = m_classes[c];
     for (size_t i = 0; i < state.transfers.size(); i++)
     {

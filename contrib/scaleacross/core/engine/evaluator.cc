@@ -77,6 +77,7 @@ Evaluator::Advance(uint32_t c)
                 state.body = kNone;
                 continue;
             }
+            CheckTimeLimit(); // a class that runs ahead may do many iterations without any event
             pc = 0;
             state.iteration++;
             state.marked = false;

@@ -203,7 +203,7 @@ class Evaluator
     void Touch(uint32_t c);
     void Schedule(uint32_t c);
     void TouchChanged();
-    void CheckTimeLimit();
+    void CheckTimeLimit() const;
 
     // Programs
     void Advance(uint32_t c);
