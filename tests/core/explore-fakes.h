@@ -99,7 +99,7 @@ DistinctTime(const ParallelPlan& plan)
 inline std::variant<ClosedForm, Infeasible>
 FitsAlways(const Scenario& /* scenario */)
 {
-    return ClosedForm{Duration::Microseconds(1000), Duration::Microseconds(1000)};
+    return ClosedForm{Duration::Microseconds(1000)};
 }
 
 } // namespace scaleacross

@@ -22,15 +22,10 @@ namespace scaleacross
  * and input gradients there, input gradients of the last one back to stage 0, optimizer;
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the cuts between buildings: payload across all of them over their capacity.
- *
- * `estimate` adds what the bound leaves out, by the formulas named in the .cc: the schedule's
- * bubble, message latency on the pipeline's critical path, data-parallel time that no compute
- * hides.
  */
 struct ClosedForm
 {
     Duration bound;
-    Duration estimate; //!< >= bound
 };
 
 /// Of a plan that PrepareRun has accepted; `facts` are those of the scenario.

@@ -22,7 +22,6 @@ KnownFacts()
     facts.chunks = {2, 2, 1};
     facts.placement = Placement::Vee;
     facts.splitsBackward = true;
-    facts.waitsForGradients = true;
     return facts;
 }
 

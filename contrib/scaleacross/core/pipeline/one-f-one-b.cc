@@ -18,7 +18,6 @@ KnownFacts()
     facts.name = "1f1b";
     facts.help = "one forward, one backward";
     facts.source = "Narayanan et al., arXiv:2104.04473";
-    facts.waitsForGradients = true;
     return facts;
 }
 

@@ -44,9 +44,6 @@ struct ScheduleFacts
     bool inRounds{false};       //!< PipelineShape::round counts
     bool limitsHeld{false};     //!< PipelineShape::inFlight counts
     bool usesTimes{false};      //!< PipelineShape::times counts
-    /// In the steady state a forward waits for the gradient of an earlier microbatch, about one
-    /// round trip over all boundaries ago: a slow boundary costs again and again.
-    bool waitsForGradients{false};
 };
 
 /// Actions of every rank, in order.

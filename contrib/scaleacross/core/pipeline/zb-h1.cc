@@ -18,7 +18,6 @@ KnownFacts()
     facts.help = "zero-bubble H1: weight gradients fill the drain";
     facts.source = "Qi et al., arXiv:2401.10241";
     facts.splitsBackward = true;
-    facts.waitsForGradients = true;
     return facts;
 }
 

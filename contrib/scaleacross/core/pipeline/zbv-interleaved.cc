@@ -19,7 +19,6 @@ KnownFacts()
     facts.chunks = {2, kAnyChunks, 2};
     facts.placement = Placement::Vee;
     facts.splitsBackward = true;
-    facts.waitsForGradients = true;
     return facts;
 }
 
