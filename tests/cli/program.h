@@ -67,6 +67,18 @@ class ProgramTest : public testing::Test
         return json;
     }
 
+    /// What the shell of SQLite prints for a statement on a database in the test's folder.
+    std::string Sql(const std::string& database, const std::string& statement) const
+    {
+        const std::string command = "cd '" + folder.string() + "' && sqlite3 '" + database +
+                                    "' \"" + statement + "\" >.out 2>&1 </dev/null";
+        EXPECT_EQ(std::system(command.c_str()), 0) << statement;
+        std::string text = Read(".out");
+        std::filesystem::remove(folder / ".out");
+        text.erase(text.find_last_not_of('\n') + 1);
+        return text;
+    }
+
     std::string Read(const std::string& name) const
     {
         std::ifstream file(folder / name);

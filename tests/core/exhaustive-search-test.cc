@@ -198,7 +198,7 @@ TEST(ExhaustiveSearch, FailuresAreResultsAndErrorsAreRejections)
         case 1:
             throw RunError("nobody moves");
         case 2:
-            throw Failed({"timeout", "too slow"});
+            throw RunError("timeout", "too slow");
         case 4:
             throw ConfigError("plan.tp", "4 is odd", "", "");
         default:

@@ -187,7 +187,7 @@ TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)
     const FakeEngine engine([](const ParallelPlan& plan) {
         if (plan.tp == 4)
         {
-            throw Failed({"crash", "killed by signal 11"});
+            throw RunError("crash", "killed by signal 11");
         }
         return DistinctTime(plan);
     });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/base/units.h"
 
 #include <cstdint>
 #include <gtest/gtest.h>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -127,10 +129,134 @@ TEST(Units, FibreDelayIsFiveMicrosecondsPerKilometre)
     EXPECT_EQ(FibreDelay(ParseDistance("0.5km")), Duration::Nanoseconds(2500));
 }
 
-TEST(Units, SecondsSaturate)
+/// What an OutOfRange says; "" if none is thrown.
+template <class Work>
+std::string
+BeyondRange(const Work& work)
 {
-    EXPECT_EQ(Duration::Seconds(1e9), Duration::Max());
-    EXPECT_EQ(Duration::Seconds(-1e9).Ps(), INT64_MIN);
+    try
+    {
+        work();
+    }
+    catch (const OutOfRange& error)
+    {
+        EXPECT_EQ(error.Reason(), "range");
+        return error.what();
+    }
+    return "";
+}
+
+TEST(Units, SecondsAreAtMost106Days)
+{
+    EXPECT_EQ(Duration::Seconds(9.1e6).Ps(), 9'100'000'000'000'000'000);
+    EXPECT_EQ(BeyondRange([] { Duration::Seconds(1e9); }),
+              "a time of 1000000000 s is beyond 9223372 s (106 days), the longest time there is");
+    EXPECT_NE(BeyondRange([] { Duration::Seconds(-1e9); }), "");
+    EXPECT_NE(BeyondRange([] { SerialisationTime(Bytes(1), BitRate(0)); }), "");
+    EXPECT_NE(BeyondRange([] { ComputeTime(Flops(1e30), FlopRate(1e12)); }), "");
+    EXPECT_NE(BeyondRange([] { Duration::Microseconds(INT64_MAX / 1000); }), "");
+    EXPECT_NE(BeyondRange([] { Duration::Nanoseconds(INT64_MIN / 999); }), "");
+}
+
+TEST(Units, ArithmeticOfTimesNamesWhatIsOutOfRange)
+{
+    EXPECT_EQ(BeyondRange([] { Duration::Seconds(8e6) + Duration::Seconds(2e6); }),
+              "8000000 s + 2000000 s is beyond 9223372 s (106 days), the longest time there is");
+    EXPECT_EQ(BeyondRange([] { Duration::Seconds(2) * 5'000'000; }),
+              "2 s x 5000000 is beyond 9223372 s (106 days), the longest time there is");
+    const Duration least = Duration::Picoseconds(INT64_MIN);
+    EXPECT_NE(BeyondRange([&] { least - Duration::Picoseconds(1); }), "");
+    EXPECT_NE(BeyondRange([&] { least / -1; }), "");
+    EXPECT_NE(BeyondRange([&] { least * -1; }), "");
+    Duration sum = Duration::Max();
+    EXPECT_NE(BeyondRange([&] { sum += Duration::Picoseconds(1); }), "");
+    EXPECT_EQ(sum, Duration::Max()); // as it was
+}
+
+/// Sums, differences and products of all pairs of values around the ends of the range and of
+/// random ones of every size, against the conditions in whole numbers.
+TEST(Units, ArithmeticOfTimesIsExactUpToTheEndsOfTheRange)
+{
+    std::vector<int64_t> values;
+    for (const int64_t base : {int64_t{0},
+                               INT64_MAX,
+                               INT64_MIN,
+                               INT64_MAX / 2,
+                               INT64_MIN / 2,
+                               INT64_MAX / 3,
+                               int64_t{3'037'000'499},
+                               int64_t{-3'037'000'500}}) // floor and ceil of sqrt(2^63)
+    {
+        for (int64_t step = -3; step <= 3; step++)
+        {
+            if ((step < 0 && base < INT64_MIN - step) || (step > 0 && base > INT64_MAX - step))
+            {
+                continue;
+            }
+            values.push_back(base + step);
+        }
+    }
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 300; i++)
+    {
+        const auto value = static_cast<int64_t>(random());
+        values.push_back(value >> (random() % 64));
+    }
+    uint64_t inRange = 0;
+    uint64_t beyond = 0;
+    const auto check = [&](bool holds, auto&& work, const char* what, int64_t a, int64_t b) {
+        (holds ? inRange : beyond)++;
+        EXPECT_EQ(BeyondRange(work).empty(), holds) << a << what << b;
+    };
+    for (const int64_t a : values)
+    {
+        for (const int64_t b : values)
+        {
+            const Duration x = Duration::Picoseconds(a);
+            const Duration y = Duration::Picoseconds(b);
+            const bool sum = b >= 0 ? a <= INT64_MAX - b : a >= INT64_MIN - b;
+            check(
+                sum,
+                [&] { EXPECT_EQ((x + y).Ps(), a + b); },
+                " + ",
+                a,
+                b);
+            const bool difference = b >= 0 ? a >= INT64_MIN + b : a <= INT64_MAX + b;
+            check(
+                difference,
+                [&] { EXPECT_EQ((x - y).Ps(), a - b); },
+                " - ",
+                a,
+                b);
+            // |a b| <= 2^63 - (1 if a b > 0), by division of magnitudes, which rounds down.
+            const auto magnitude = [](int64_t v) {
+                return v < 0 ? -static_cast<uint64_t>(v) : static_cast<uint64_t>(v);
+            };
+            const uint64_t most = (uint64_t{1} << 63) - ((a < 0) == (b < 0) ? 1 : 0);
+            const bool product = b == 0 || magnitude(a) <= most / magnitude(b);
+            check(
+                product,
+                [&] { EXPECT_EQ((x * b).Ps(), a * b); },
+                " x ",
+                a,
+                b);
+        }
+    }
+    EXPECT_GT(inRange, 10'000U);
+    EXPECT_GT(beyond, 10'000U);
+}
+
+TEST(Units, BytesAreNeitherNegativeNorBeyondTheirRange)
+{
+    const Bytes most(UINT64_MAX);
+    EXPECT_EQ(BeyondRange([&] { most + Bytes(1); }),
+              "16777216 TiB + 1 B is beyond 16777216 TiB, the most bytes there are");
+    EXPECT_EQ(BeyondRange([] { Bytes(1) - Bytes(2); }), "1 B - 2 B is less than no bytes");
+    EXPECT_EQ((most - Bytes(1) + Bytes(1)), most);
+    EXPECT_EQ(Bytes(UINT64_MAX / 3) * 3, most); // 2^64 - 1 is divisible by 3
+    EXPECT_NE(BeyondRange([] { Bytes(UINT64_MAX / 3 + 1) * 3; }), "");
+    EXPECT_NE(BeyondRange([] { Bytes(uint64_t{1} << 32) * (uint64_t{1} << 32); }), "");
+    EXPECT_EQ(most * 0, Bytes(0));
 }
 
 TEST(Units, TextForPeople)

@@ -88,9 +88,12 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     text += fmt::format("; {:.1f} s\n", answer.seconds);
     if (!answer.HasWinner())
     {
-        for (const auto& [reason, count] : counts.rejected)
+        for (const auto* reasons : {&counts.rejected, &counts.failed})
         {
-            text += fmt::format("{}: e.g. {}\n", reason, count.example);
+            for (const auto& [reason, count] : *reasons)
+            {
+                text += fmt::format("{}: e.g. {}\n", reason, count.example);
+            }
         }
         return text;
     }

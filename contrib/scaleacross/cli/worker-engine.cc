@@ -39,7 +39,7 @@ ResultOf(const WorkerEnd& end)
     if (!json.is_discarded() && json.contains("failed"))
     {
         const Json& reason = json.at("failed");
-        throw Failed({reason.at("reason"), reason.at("detail")});
+        throw RunError(reason.at("reason"), reason.at("detail"));
     }
     if (json.is_discarded() && end.code == static_cast<int>(Exit::BadInput))
     {
@@ -47,9 +47,9 @@ ResultOf(const WorkerEnd& end)
     }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {
-        throw Failed(
-            {end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory",
-             "the worker ended with code " + std::to_string(end.code) + ": " + LastLine(end.err)});
+        throw RunError(end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory",
+                       "the worker ended with code " + std::to_string(end.code) + ": " +
+                           LastLine(end.err));
     }
     return ReportFromJson(json);
 }
@@ -146,12 +146,12 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
     case WorkerEnd::How::Stopped:
         throw Interrupted();
     case WorkerEnd::How::TimedOut:
-        throw Failed(
-            {"timeout", "not done after " + ToString(m_limits.wallTime) + " of wall clock"});
+        throw RunError("timeout",
+                       "not done after " + ToString(m_limits.wallTime) + " of wall clock");
     case WorkerEnd::How::Signalled:
-        throw Failed({"crash",
-                      "killed by signal " + std::to_string(end.code) +
-                          (end.err.empty() ? "" : ": " + LastLine(end.err))});
+        throw RunError("crash",
+                       "killed by signal " + std::to_string(end.code) +
+                           (end.err.empty() ? "" : ": " + LastLine(end.err)));
     case WorkerEnd::How::Exited:
         break;
     }

@@ -48,6 +48,22 @@ ConfigError::At(const std::string& where) const
     return ConfigError(where, m_problem, m_allowed, m_remedy);
 }
 
+RunError::RunError(const std::string& detail)
+    : RunError("error", detail)
+{
+}
+
+RunError::RunError(std::string reason, const std::string& detail)
+    : std::runtime_error(detail),
+      m_reason(std::move(reason))
+{
+}
+
+OutOfRange::OutOfRange(const std::string& detail)
+    : RunError("range", detail)
+{
+}
+
 void
 InvariantBroken(const char* condition, const char* file, int line, const std::string& message)
 {

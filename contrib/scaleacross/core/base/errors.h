@@ -55,7 +55,27 @@ class ConfigError : public std::runtime_error
 class RunError : public std::runtime_error
 {
   public:
-    using std::runtime_error::runtime_error;
+    /// Without a name of its own the reason is called "error".
+    explicit RunError(const std::string& detail);
+
+    /// @param reason stable short name, e.g. "timeout", "crash"; countable
+    RunError(std::string reason, const std::string& detail);
+
+    const std::string& Reason() const
+    {
+        return m_reason;
+    }
+
+  private:
+    std::string m_reason;
+};
+
+/// A quantity that no type of core/base/units.h holds, such as a time beyond 106 days: the reason
+/// "range". what() has the values.
+class OutOfRange : public RunError
+{
+  public:
+    explicit OutOfRange(const std::string& detail);
 };
 
 /// Why something that is otherwise well-formed cannot run: a named reason and its figures.

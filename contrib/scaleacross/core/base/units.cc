@@ -206,20 +206,68 @@ FormatScaled(double value, const std::vector<Unit>& ascending)
     return Format(value / best->Scale(), best->name);
 }
 
+/// What follows a value that is out of range.
+const char* const g_longestTime = " is beyond 9223372 s (106 days), the longest time there is";
+const char* const g_mostBytes = " is beyond 16777216 TiB, the most bytes there are";
+
+std::string
+TimeText(int64_t ps)
+{
+    return ToString(Duration::Picoseconds(ps));
+}
+
 } // namespace
+
+namespace quantity
+{
+
+void
+SumOutOfRange(int64_t a, int64_t b)
+{
+    throw OutOfRange(TimeText(a) + " + " + TimeText(b) + g_longestTime);
+}
+
+void
+DifferenceOutOfRange(int64_t a, int64_t b)
+{
+    throw OutOfRange(TimeText(a) + " - " + TimeText(b) + g_longestTime);
+}
+
+void
+ProductOutOfRange(int64_t a, int64_t k)
+{
+    throw OutOfRange(TimeText(a) + " x " + std::to_string(k) + g_longestTime);
+}
+
+void
+SumOutOfRange(uint64_t a, uint64_t b)
+{
+    throw OutOfRange(ToString(Bytes(a)) + " + " + ToString(Bytes(b)) + g_mostBytes);
+}
+
+void
+DifferenceOutOfRange(uint64_t a, uint64_t b)
+{
+    throw OutOfRange(ToString(Bytes(a)) + " - " + ToString(Bytes(b)) + " is less than no bytes");
+}
+
+void
+ProductOutOfRange(uint64_t a, uint64_t k)
+{
+    throw OutOfRange(ToString(Bytes(a)) + " x " + std::to_string(k) + g_mostBytes);
+}
+
+} // namespace quantity
 
 Duration
 Duration::Seconds(double s)
 {
     const double ps = s * 1e12;
     SCALEACROSS_INVARIANT(!std::isnan(ps), "a duration is not a number");
-    if (ps >= 9.2e18)
+    if (!(std::fabs(ps) < 9.2e18))
     {
-        return Duration(INT64_MAX);
-    }
-    if (ps <= -9.2e18)
-    {
-        return Duration(INT64_MIN);
+        throw OutOfRange((std::isinf(s) ? "an endless time" : "a time of " + NumberText(s) + " s") +
+                         g_longestTime);
     }
     return Duration(std::llround(ps));
 }

@@ -11,13 +11,32 @@
  * Physical quantities as types, so that a bare number never crosses a function's boundary.
  *
  * Time is counted in whole picoseconds (one bit at 1 Tb/s lasts 1 ps; int64 reaches 106 days),
- * bytes in whole bytes, so that sums are exact and two engines can be compared to the byte. Rates,
- * work and lengths are physical measures and are kept as doubles.
+ * bytes in whole bytes, so that sums are exact and two engines can be compared to the byte. What
+ * their types cannot hold is an OutOfRange (core/base/errors.h) with the values, never another
+ * value. Rates, work and lengths are physical measures and are kept as doubles.
  */
 namespace scaleacross
 {
 
-/// A span of time in whole picoseconds. May be negative as a difference.
+namespace quantity
+{
+// What the operators below end in where a result cannot be held: they throw OutOfRange.
+[[noreturn]] void SumOutOfRange(int64_t a, int64_t b);
+[[noreturn]] void DifferenceOutOfRange(int64_t a, int64_t b);
+[[noreturn]] void ProductOutOfRange(int64_t a, int64_t k);
+[[noreturn]] void SumOutOfRange(uint64_t a, uint64_t b);
+[[noreturn]] void DifferenceOutOfRange(uint64_t a, uint64_t b);
+[[noreturn]] void ProductOutOfRange(uint64_t a, uint64_t k);
+} // namespace quantity
+
+/**
+ * A span of time in whole picoseconds. May be negative as a difference.
+ *
+ * Arithmetic throws OutOfRange beyond 2^63 ps, 106 days. This stands in the innermost loops, hence
+ * the form of the checks: a sum has overflowed if its sign is that of neither operand (three
+ * operations and a branch that is not taken), and a product if it is beyond 2^63 as a double,
+ * which is exact enough for all but the last thousandth of the range, where division decides.
+ */
 class Duration
 {
   public:
@@ -30,15 +49,15 @@ class Duration
 
     static constexpr Duration Nanoseconds(int64_t ns)
     {
-        return Duration(ns * 1000);
+        return Duration(ns) * 1000;
     }
 
     static constexpr Duration Microseconds(int64_t us)
     {
-        return Duration(us * 1'000'000);
+        return Duration(us) * 1'000'000;
     }
 
-    /// Rounded to the nearest picosecond. Domain: |s| < 9.2e6; beyond it the value saturates.
+    /// Rounded to the nearest picosecond. Throws OutOfRange unless |s| < 9.2e6.
     static Duration Seconds(double s);
 
     /// The largest value, used as "never".
@@ -64,34 +83,54 @@ class Duration
 
     constexpr Duration operator+(Duration o) const
     {
-        return Duration(m_ps + o.m_ps);
+        const auto sum =
+            static_cast<int64_t>(static_cast<uint64_t>(m_ps) + static_cast<uint64_t>(o.m_ps));
+        if (((m_ps ^ sum) & (o.m_ps ^ sum)) < 0)
+        {
+            quantity::SumOutOfRange(m_ps, o.m_ps);
+        }
+        return Duration(sum);
     }
 
     constexpr Duration operator-(Duration o) const
     {
-        return Duration(m_ps - o.m_ps);
+        const auto difference =
+            static_cast<int64_t>(static_cast<uint64_t>(m_ps) - static_cast<uint64_t>(o.m_ps));
+        if (((m_ps ^ o.m_ps) & (m_ps ^ difference)) < 0)
+        {
+            quantity::DifferenceOutOfRange(m_ps, o.m_ps);
+        }
+        return Duration(difference);
     }
 
     constexpr Duration operator*(int64_t k) const
     {
+        const double product = static_cast<double>(m_ps) * static_cast<double>(k);
+        if (!(product > -9.22e18 && product < 9.22e18) && !Holds(k))
+        {
+            quantity::ProductOutOfRange(m_ps, k);
+        }
         return Duration(m_ps * k);
     }
 
+    /// Domain: k != 0.
     constexpr Duration operator/(int64_t k) const
     {
+        if (k == -1)
+        {
+            return Duration() - *this;
+        }
         return Duration(m_ps / k);
     }
 
     constexpr Duration& operator+=(Duration o)
     {
-        m_ps += o.m_ps;
-        return *this;
+        return *this = *this + o;
     }
 
     constexpr Duration& operator-=(Duration o)
     {
-        m_ps -= o.m_ps;
-        return *this;
+        return *this = *this - o;
     }
 
     constexpr bool operator==(Duration o) const
@@ -130,10 +169,22 @@ class Duration
     {
     }
 
+    static constexpr uint64_t Magnitude(int64_t value)
+    {
+        return value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+    }
+
+    /// Whether m_ps * k is in range. Domain: k != 0.
+    constexpr bool Holds(int64_t k) const
+    {
+        const uint64_t most = Magnitude((m_ps < 0) == (k < 0) ? INT64_MAX : INT64_MIN);
+        return Magnitude(m_ps) <= most / Magnitude(k);
+    }
+
     int64_t m_ps{0};
 };
 
-/// A number of bytes. Never negative.
+/// A number of bytes. Never negative; arithmetic throws OutOfRange below 0 and from 2^64 on.
 class Bytes
 {
   public:
@@ -151,24 +202,37 @@ class Bytes
 
     constexpr Bytes operator+(Bytes o) const
     {
-        return Bytes(m_count + o.m_count);
+        const uint64_t sum = m_count + o.m_count;
+        if (sum < m_count)
+        {
+            quantity::SumOutOfRange(m_count, o.m_count);
+        }
+        return Bytes(sum);
     }
 
     /// Domain: o <= *this.
     constexpr Bytes operator-(Bytes o) const
     {
+        if (o.m_count > m_count)
+        {
+            quantity::DifferenceOutOfRange(m_count, o.m_count);
+        }
         return Bytes(m_count - o.m_count);
     }
 
     constexpr Bytes operator*(uint64_t k) const
     {
+        const double product = static_cast<double>(m_count) * static_cast<double>(k);
+        if (product >= 1.844e19 && m_count > UINT64_MAX / k)
+        {
+            quantity::ProductOutOfRange(m_count, k);
+        }
         return Bytes(m_count * k);
     }
 
     constexpr Bytes& operator+=(Bytes o)
     {
-        m_count += o.m_count;
-        return *this;
+        return *this = *this + o;
     }
 
     constexpr bool operator==(Bytes o) const

@@ -284,6 +284,10 @@ CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& repo
 {
     const JobSpec& job = scenario.Job();
     report.version = Version();
+    if (!job.collective && report.iterationTime <= Duration())
+    {
+        throw OutOfRange("an iteration takes less than 1 ps, the shortest time there is");
+    }
     double peak = 0;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {

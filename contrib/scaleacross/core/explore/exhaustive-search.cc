@@ -168,6 +168,12 @@ class Workers
             finding.evaluation = Infeasible{"unsupported", error.what()};
             finding.ran = false;
         }
+        catch (const RunError& error) // of the filter: as if the engine had thrown it
+        {
+            finding.evaluation = Failure{error.Reason(), error.what()};
+            finding.known = m_sink.Knows(finding.plan);
+            finding.ran = !finding.known;
+        }
         return finding;
     }
 
@@ -331,13 +337,9 @@ Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& optio
         }
         return std::get<RunReport>(result);
     }
-    catch (const Failed& error)
-    {
-        return error.What();
-    }
     catch (const RunError& error)
     {
-        return Failure{"error", error.what()};
+        return Failure{error.Reason(), error.what()};
     }
 }
 

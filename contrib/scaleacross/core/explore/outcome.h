@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <variant>
 
 namespace scaleacross
@@ -19,27 +18,8 @@ namespace scaleacross
 /// A run that started and could not finish.
 struct Failure
 {
-    std::string reason; //!< stable short name: "error", "crash", "timeout"
+    std::string reason; //!< RunError::Reason(): "error", "crash", "timeout", "range"...
     std::string detail;
-};
-
-/// A RunError whose reason has a name of its own.
-class Failed : public RunError
-{
-  public:
-    explicit Failed(Failure failure)
-        : RunError(failure.reason + ": " + failure.detail),
-          m_failure(std::move(failure))
-    {
-    }
-
-    const Failure& What() const
-    {
-        return m_failure;
-    }
-
-  private:
-    Failure m_failure;
 };
 
 /// Thrown by an engine that was told to stop before it had a result: nothing is stored.

@@ -384,7 +384,9 @@ AddSpans(ClusterSpec& cluster, const std::vector<PlacedSpan>& spans)
         link.a = a;
         link.b = b;
         link.distance = *span.distance;
-        link.latency = span.latency ? *span.latency : FibreDelay(*span.distance);
+        // Validate() refuses what is far too long; until then it still needs some delay.
+        const Distance distance = std::min(*span.distance, Distance(1e9));
+        link.latency = span.latency ? *span.latency : FibreDelay(distance);
         if (span.oversubscription && a >= cluster.buildings.size())
         {
             FailAt(map->Node(),

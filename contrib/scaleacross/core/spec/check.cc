@@ -35,17 +35,4 @@ CheckRange(const std::string& key, double value, double least, double most)
     }
 }
 
-void
-CheckPositive(const std::string& key,
-              double value,
-              double most,
-              const std::string& shown,
-              const std::string& shownMost)
-{
-    if (!std::isfinite(value) || value <= 0 || value > most)
-    {
-        throw ConfigError(key, shown + " is out of range", "above 0, at most " + shownMost, "");
-    }
-}
-
 } // namespace scaleacross

@@ -14,9 +14,9 @@ namespace
 void
 CheckRate(const std::string& key, BitRate rate)
 {
-    // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs.
-    const BitRate most(1e15);
-    CheckPositive(key, rate.Value(), most.Value(), ToString(rate), ToString(most));
+    // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs. Below
+    // 1 Mb/s a gradient takes months, and 64-bit picoseconds end after 106 days.
+    CheckQuantity(key, rate, BitRate(1e6), BitRate(1e15));
 }
 
 void
@@ -49,19 +49,15 @@ GpuSpec::Take(const GpuCurve& curve)
 void
 GpuSpec::Validate() const
 {
+    // A GFLOP/s is less than a processor core does.
+    const FlopRate leastFlops(1e9);
     const FlopRate mostFlops(1e18);
-    CheckPositive("gpu.bf16_peak",
-                  bf16Peak.Value(),
-                  mostFlops.Value(),
-                  ToString(bf16Peak),
-                  ToString(mostFlops));
-    CheckRange("gpu.fp8_peak", fp8Peak.Value(), 0.0, mostFlops.Value());
-    const Bytes mostHbm(1ULL << 50);
-    CheckPositive("gpu.hbm_capacity",
-                  static_cast<double>(hbmCapacity.Count()),
-                  static_cast<double>(mostHbm.Count()),
-                  ToString(hbmCapacity),
-                  ToString(mostHbm));
+    CheckQuantity("gpu.bf16_peak", bf16Peak, leastFlops, mostFlops);
+    if (fp8Peak != FlopRate(0))
+    {
+        CheckQuantity("gpu.fp8_peak", fp8Peak, leastFlops, mostFlops);
+    }
+    CheckQuantity("gpu.hbm_capacity", hbmCapacity, Bytes(1), Bytes(1ULL << 50));
     if (hbmReserve >= hbmCapacity)
     {
         throw ConfigError("gpu.hbm_reserve",
