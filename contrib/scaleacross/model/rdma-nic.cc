@@ -196,9 +196,13 @@ RdmaNic::IsVisible(const FabricPacket& packet) const
     {
         return true;
     }
-    if (packet.queuePair >= m_queuePairs.size() || packet.kind >= PacketKind::Pause)
+    if (packet.kind >= PacketKind::Pause)
     {
         return false;
+    }
+    if (packet.queuePair >= m_queuePairs.size())
+    {
+        return true; // there may be one until it arrives
     }
     RdmaQueuePair& queuePair = *m_queuePairs[packet.queuePair];
     return packet.kind == PacketKind::Data ? queuePair.MayDeliver(packet)
@@ -523,9 +527,11 @@ RdmaNic::UpdatePullable(uint8_t priority)
 void
 RdmaNic::Posted(RdmaQueuePair* queuePair)
 {
+    const int64_t now = SimulatorPicoseconds();
+    m_agenda.Settle(now); // an alarm of before must not find it
     if (m_posted.empty())
     {
-        m_agenda.SetAlarm(SimulatorPicoseconds());
+        m_agenda.SetAlarm(now);
     }
     if (m_posted.empty() || m_posted.back() != queuePair)
     {

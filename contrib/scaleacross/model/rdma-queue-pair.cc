@@ -267,6 +267,7 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
                           "one connection, to another NIC",
                           "create queue pairs with RdmaNic::CreateQueuePair");
     }
+    m_nic->BringUpToDate(); // what came before is not for it
     m_remoteAddress = address;
     m_remoteNumber = remote;
     m_mtu = m_nic->GetPathMtu();

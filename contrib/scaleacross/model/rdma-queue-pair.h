@@ -244,6 +244,10 @@ class RdmaQueuePair : public Object
         {
             return false;
         }
+        if (m_state == State::Reset)
+        {
+            return true; // it may be connected until then
+        }
         if (packet.kind != scaleacross::PacketKind::Ack &&
             packet.kind != scaleacross::PacketKind::TrimNak)
         {
@@ -262,7 +266,8 @@ class RdmaQueuePair : public Object
      * once about every packet in the order in which they are put on the wire to here. The last
      * packet of a message may; with selective repeat also one that fills a gap, but only if the
      * last packet of a message that has not been delivered is here or comes before it. One that
-     * has been trimmed delivers nothing.
+     * has been trimmed delivers nothing. One for a queue pair that is not connected may deliver
+     * anything: it may be connected until then.
      */
     bool MayDeliver(const scaleacross::FabricPacket& packet)
     {
@@ -270,7 +275,8 @@ class RdmaQueuePair : public Object
         {
             return false;
         }
-        const uint64_t expected = m_receiver.Expected();
+        const bool connected = m_state != State::Reset;
+        const uint64_t expected = connected ? m_receiver.Expected() : m_startingPsn;
         if (packet.lastOfMessage)
         {
             m_lastOnWay = std::max(m_lastOnWay, scaleacross::PsnNear(packet.psn, expected) + 1);
