@@ -74,6 +74,12 @@ class PullPacer
         }
     }
 
+    /// The line has another rate from `now` on.
+    void RateChanged(uint64_t rate, int64_t now)
+    {
+        m_pacer.RateChanged(rate, now);
+    }
+
     /// Forgets what is owed.
     void Clear()
     {

@@ -11,21 +11,27 @@ namespace scaleacross
 /**
  * The earliest time of a queue pair's next packet.
  *
- * Model: a packet of s bytes on the wire that starts with rate r makes the next one wait s * 8 / r,
- * counted from the time at which the packet was due. It is due when its own wait is over or, after
- * a rest (nothing to send, window closed), when it starts. If others on the port or a pause held it
- * up by more than its wait, what is beyond that is forfeited: the next one is due at once, but
- * never two. So a queue pair keeps its rate as long as it is held up by less than one wait, and
- * never sends more than one packet ahead of it.
+ * Model: a packet of s bytes on the wire makes the next one wait until 8 s bits have been worked
+ * off at the rate of the time, r(t), from the time d at which the packet was due:
  *
- * Picoseconds, with what is left of one carried to the next packet of the same rate. The rate is
- * that at the start of the packet before: a change in between counts from the next packet on.
+ *   integral of r(t) dt from d to the next d = 8 s,
  *
- * Domain: rate > 0, bytes < 65,536.
+ * s * 8 / r while the rate stays. A packet is due when its own wait is over or, after a rest
+ * (nothing to send, window closed), when it starts. If others on the port or a pause held it up by
+ * more than its wait, what is beyond that is forfeited: the next one is due at once, but never two.
+ * So a queue pair keeps its rate as long as it is held up by less than one wait, and never sends
+ * more than one packet ahead of it, however the rate changes: a raise shortens a wait that has
+ * begun, and a cut lengthens it.
+ *
+ * Picoseconds, with what is left of one carried on.
+ *
+ * Domain: rate > 0, bytes < 65,536; what is to be waited for is at most 2,000,000 bytes.
  *
  * Worked case: 1,048 bytes at 30 Gb/s are 279,466 2/3 ps; packets start at 0, 279,466, 558,933,
  * 838,400. If the second starts at 300,000, the third still starts at 558,933; if at 600,000, the
- * third is due at 600,000 and the fourth at 879,466.
+ * third is due at 600,000 and the fourth at 879,466. If a packet starts at 0 at 1 Mb/s, the next
+ * one is due at 8,384,000,000; if the rate becomes 100 Gb/s at 1,000,000, when 1 of 8,384 bits has
+ * been worked off, at 1,000,000 + 8,383 * 10 = 1,083,830.
  */
 class RatePacer
 {
@@ -59,6 +65,19 @@ class RatePacer
             m_eligible = start;
             m_remainder = 0;
         }
+    }
+
+    /// The rate is another one from `now` on.
+    void RateChanged(uint64_t rate, int64_t now)
+    {
+        if (rate == m_rate || m_eligible <= now)
+        {
+            return; // nobody waits, or not for that
+        }
+        const uint64_t work = static_cast<uint64_t>(m_eligible - now) * m_rate + m_remainder;
+        m_rate = rate;
+        m_remainder = work % rate;
+        m_eligible = now + static_cast<int64_t>(work / rate);
     }
 
     /// A packet has started that need not be counted: there is no limit at present.

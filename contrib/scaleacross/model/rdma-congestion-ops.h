@@ -69,10 +69,10 @@ struct RdmaAck
  * ask Simulator::Now(), schedule events, or draw random numbers from a stream that it does not own:
  * queue pairs are brought up to date in batches, earlier or later than the Simulator's time.
  *
- * A control with timers says by SetDeadline when the next one runs out. Nothing wakes it up: before
- * each On... function, and before the rate is read, Advance(now) is called if the deadline has
- * come, and does in order of time all that the timers would have done up to now. So Advance has to
- * come to the same state in one call or in many. A timer that has run out may change the rate;
+ * A control with timers says by SetDeadline when the next one runs out. Before each On... function,
+ * and before the rate is read or a wait that it has set ends, Advance is called for every deadline
+ * that has come, one after the other, each with its own time. It leaves the next deadline later
+ * than that. A timer that has run out may change the rate, which counts at once (RatePacer);
  * windows count from the next ACK on.
  *
  * Order at equal times: timers, then a packet that leaves, then what arrives.
@@ -125,7 +125,7 @@ class RdmaCongestionOps : public Object
     /// The retransmission timer has run out.
     virtual void OnTimeout(RdmaCongestionState& state, int64_t now);
 
-    /// Carries out what timers have to do up to now, and sets the next deadline.
+    /// Carries out what timers have to do up to now, and sets the next deadline, after now.
     virtual void Advance(RdmaCongestionState& state, int64_t now);
 
     /// When Advance has something to do, kNever if no timer runs.

@@ -32,6 +32,14 @@ RdmaNic::NoteLineUsed(const FabricPacket& packet, int64_t now)
     }
 }
 
+void
+RdmaNic::RateChanged(int64_t now)
+{
+    m_pulls.RateChanged(GetDataRate().GetBitRate(), now);
+    NoteEligible();
+    Kick(now);
+}
+
 FabricPacket*
 RdmaNic::StartPull(int64_t start)
 {

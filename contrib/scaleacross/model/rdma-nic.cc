@@ -437,7 +437,7 @@ void
 RdmaNic::WaitUntilEligible(RdmaQueuePair* queuePair)
 {
     queuePair->m_waiting = true;
-    m_waiting.Insert(queuePair->Eligible(), queuePair->GetNumber());
+    m_waiting.Set(queuePair->GetNumber(), queuePair->EligibleUnlessTimed());
     NoteEligible();
 }
 
@@ -453,7 +453,15 @@ RdmaNic::AdmitEligible(int64_t now)
 {
     while (!m_waiting.Empty() && m_waiting.Front().time <= now)
     {
-        RdmaQueuePair* queuePair = PeekPointer(m_queuePairs[m_waiting.PopFront().number]);
+        const scaleacross::PacingQueue::Entry first = m_waiting.Front();
+        RdmaQueuePair* queuePair = PeekPointer(m_queuePairs[first.number]);
+        queuePair->AdvanceWait(first.time);
+        if (queuePair->Eligible() > first.time)
+        {
+            m_waiting.Set(first.number, queuePair->EligibleUnlessTimed());
+            continue;
+        }
+        m_waiting.Remove(first.number);
         queuePair->m_waiting = false;
         Append(m_rings[queuePair->GetPriority()], queuePair);
         SetPullable(queuePair->GetPriority(), true);
@@ -490,6 +498,10 @@ RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
     const bool active = queuePair->CanSend();
     if (active == queuePair->m_active)
     {
+        if (queuePair->m_waiting)
+        {
+            WaitUntilEligible(queuePair); // its rate may be another one
+        }
         return;
     }
     queuePair->m_active = active;

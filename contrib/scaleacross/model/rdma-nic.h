@@ -181,6 +181,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void Receive(scaleacross::FabricPacket* packet, int64_t now) override;
     scaleacross::FabricPacket* Pull(uint8_t priority, int64_t start) override;
     void AdmitEligible(int64_t now) override;
+    void RateChanged(int64_t now) override;
     void Departed() override;
     void DoLinkChanged(bool up, int64_t now) override;
     scaleacross::FabricPacket* PullForeign(int64_t start);

@@ -50,7 +50,7 @@ RdmaQueuePair::SetUpCongestionControl()
         m_sendTimes.Reset(m_next);
         m_congestion.wireSize += m_telemetry ? scaleacross::kTelemetryHeader : 0;
         m_control->Init(m_congestion);
-        ApplyWindow();
+        ApplyControl(0);
     }
 }
 
@@ -79,15 +79,37 @@ RdmaQueuePair::Backlog() const
 void
 RdmaQueuePair::AdvanceControl(int64_t now)
 {
-    if (m_control->NextDeadline() <= now)
+    // One after the other, as the rate in between counts for a wait.
+    for (int64_t due = m_control->NextDeadline(); due <= now; due = m_control->NextDeadline())
     {
-        m_control->Advance(m_congestion, now);
+        m_control->Advance(m_congestion, due);
+        ApplyRate(due);
+        SCALEACROSS_INVARIANT(
+            m_control->NextDeadline() > due,
+            m_control->GetName() + "'s timer of " + std::to_string(due) + " ps still is due at " +
+                std::to_string(m_control->NextDeadline()) + " ps after Advance until then");
     }
 }
 
 void
-RdmaQueuePair::ApplyWindow()
+RdmaQueuePair::AdvanceWait(int64_t now)
 {
+    if (m_control)
+    {
+        AdvanceControl(now);
+    }
+}
+
+void
+RdmaQueuePair::ApplyRate(int64_t now)
+{
+    m_pacer.RateChanged(std::min(m_congestion.rate, m_portRate), now);
+}
+
+void
+RdmaQueuePair::ApplyControl(int64_t now)
+{
+    ApplyRate(now);
     const uint64_t least = m_congestion.mayStop ? 0 : 1;
     m_allowed = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, least, m_windowLimit);
 }
@@ -153,7 +175,7 @@ RdmaQueuePair::HandlePull(const FabricPacket& packet, int64_t now)
     AdvanceControl(now);
     m_congestion.unacked = UnderWay(m_una);
     m_control->OnPull(m_congestion, packet.psn, now);
-    ApplyWindow();
+    ApplyControl(now);
     m_retries = 0; // the path works
     if (!m_heldBack)
     {
@@ -172,7 +194,7 @@ RdmaQueuePair::HandleCnp(int64_t now)
         AdvanceControl(now);
         m_congestion.unacked = UnderWay(m_una);
         m_control->OnCnp(m_congestion, now);
-        ApplyWindow();
+        ApplyControl(now);
         UpdateSending();
     }
 }

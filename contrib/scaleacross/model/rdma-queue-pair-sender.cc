@@ -160,7 +160,7 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
         {
             m_control->OnLoss(m_congestion, now);
         }
-        ApplyWindow();
+        ApplyControl(now);
     }
     std::vector<Message> completed;
     Advance(psn, completed);
@@ -376,7 +376,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         AdvanceControl(now);
         m_congestion.unacked = 0;
         m_control->OnTimeout(m_congestion, now);
-        ApplyWindow();
+        ApplyControl(now);
     }
     UpdateSending();
     RunTimerIfHeldUp(now);

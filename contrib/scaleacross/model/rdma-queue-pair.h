@@ -227,6 +227,16 @@ class RdmaQueuePair : public Object
         return m_pacer.Eligible();
     }
 
+    /// ps; until then nothing makes Eligible() earlier but what arrives: it is that, or a timer of
+    /// the control comes before, which may change the rate.
+    int64_t EligibleUnlessTimed() const
+    {
+        return m_control ? std::min(Eligible(), m_control->NextDeadline()) : Eligible();
+    }
+
+    /// EligibleUnlessTimed() has come: what the timers do.
+    void AdvanceWait(int64_t now);
+
     /// When the next timer runs out (retransmission, or receiver not ready), kNever if none runs.
     int64_t Deadline() const
     {
@@ -282,7 +292,7 @@ class RdmaQueuePair : public Object
             m_lastOnWay = std::max(m_lastOnWay, scaleacross::PsnNear(packet.psn, expected) + 1);
             return true;
         }
-        return m_lastOnWay > expected && m_mode == SelectiveRepeat;
+        return !connected || (m_lastOnWay > expected && m_mode == SelectiveRepeat);
     }
 
     bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
@@ -330,7 +340,8 @@ class RdmaQueuePair : public Object
     void SetUpCongestionControl();
     void CheckPulls() const;
     void AdvanceControl(int64_t now);
-    void ApplyWindow();
+    void ApplyControl(int64_t now);
+    void ApplyRate(int64_t now);
     void Pace(scaleacross::FabricPacket& packet, int64_t start);
     uint64_t Backlog() const;
     void NoteMark(int64_t now);

@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "dcqcn-fixed-point.h"
 #include "fabric-test.h"
+#include "rate-oracle.h"
 
 #include "ns3/boolean.h"
 #include "ns3/config.h"
@@ -300,9 +301,9 @@ class LazyTest : public TestCase
 
 /**
  * Packets of a queue pair that gets one CNP at 10 us, at 40 Gb/s: a packet of 8,384 bit every 209.6
- * ns until then, and 8,384 bit / R after it, where R is 20 Gb/s for 55 us, then 30, 35, 37.5, and
- * so on to 39.6875; all in whole picoseconds, what is left over carried on while the rate is the
- * same.
+ * ns until then, and after it whenever 8,384 bit have been worked off at R, which is 20 Gb/s for 55
+ * us, then 30, 35, 37.5, and so on to 39.6875; all in whole picoseconds, what is left over carried
+ * on.
  */
 class SpacingTest : public TestCase
 {
@@ -343,9 +344,12 @@ class SpacingTest : public TestCase
                                           38'750'000'000,
                                           39'375'000'000,
                                           39'687'500'000};
+        const auto rateAt = [&rates](int64_t time) {
+            const auto step = static_cast<size_t>((time - 10 * kUs) / (55 * kUs));
+            return RatePiece{rates.at(step), static_cast<int64_t>(10 + 55 * (step + 1)) * kUs};
+        };
         int64_t start = 0;
         uint64_t rest = 0;
-        uint64_t last = 0;
         size_t compared = 0;
         for (; compared < 2000; ++compared)
         {
@@ -353,18 +357,11 @@ class SpacingTest : public TestCase
                                       start + 209'600 + kUs,
                                       Rounding(1),
                                       "packet " << compared);
-            const int64_t steps = (start - 10 * kUs) / (55 * kUs);
-            if (start >= 10 * kUs && steps >= static_cast<int64_t>(rates.size()))
+            if (start >= 394 * kUs) // the last of the rates holds from 340 us to 395 us
             {
                 break;
             }
-            const uint64_t rate =
-                start < 10 * kUs ? 40'000'000'000 : rates[static_cast<size_t>(steps)];
-            rest = rate == last ? rest : 0;
-            last = rate;
-            const uint64_t work = 1048 * 8'000'000'000'000 + rest;
-            start += static_cast<int64_t>(work / rate);
-            rest = work % rate;
+            start = start < 10 * kUs ? start + 209'600 : WorkedOff(1048, start, rest, rateAt);
         }
         NS_TEST_ASSERT_MSG_GT(compared, 1500, "over all seven rates");
         Simulator::Destroy();

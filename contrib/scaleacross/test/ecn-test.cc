@@ -2,6 +2,7 @@
 
 #include "core/base/errors.h"
 #include "fabric-test.h"
+#include "rate-oracle.h"
 
 #include "ns3/boolean.h"
 #include "ns3/double.h"
@@ -501,9 +502,9 @@ class ToldTest : public TestCase
 
 /**
  * Timers of a control without events: from 50 us on the rate halves every 10 us. Packets are 83.84
- * ns apart until 50 us, then 8,384 bit / 50 Gb/s = 167.68 ns, from 60 us on 335.36 ns, the rate
- * being the one at the start of the packet before. At 100 us the rate is 100 / 2^6 Gb/s, although
- * the last packet was sent before: whoever asks sees the present rate.
+ * ns apart until 50 us, then 8,384 bit / 50 Gb/s = 167.68 ns, from 60 us on 335.36 ns, and in
+ * between as long as it takes to work off 8,384 bits at both rates. At 100 us the rate is 100 / 2^6
+ * Gb/s, although the last packet was sent before: whoever asks sees the present rate.
  */
 class DeadlineTest : public TestCase
 {
@@ -524,12 +525,17 @@ class DeadlineTest : public TestCase
         Simulator::Schedule(MicroSeconds(100),
                             [&]() { rate = run.sender->GetRate().GetBitRate(); });
         Simulator::Run();
+        const auto rateAt = [](int64_t time) {
+            const int64_t halvings = (time - 50'000'000) / 10'000'000 + 1;
+            return RatePiece{uint64_t{100'000'000'000} >> halvings,
+                             50'000'000 + 10'000'000 * halvings};
+        };
         int64_t start = 0;
+        uint64_t rest = 0;
         for (size_t i = 0; i < run.recorder->sent.size(); ++i)
         {
             NS_TEST_ASSERT_MSG_EQ(run.recorder->sent[i], start, "packet " << i);
-            int64_t halvings = start < 50'000'000 ? 0 : (start - 50'000'000) / 10'000'000 + 1;
-            start += 83'840 << halvings;
+            start = start < 50'000'000 ? start + 83'840 : WorkedOff(1048, start, rest, rateAt);
         }
         NS_TEST_ASSERT_MSG_EQ(run.recorder->sent.size(), 680, "packets");
         NS_TEST_ASSERT_MSG_GT(run.recorder->sent.back(), 60'000'000, "the second halving is seen");
