@@ -58,15 +58,9 @@ NoteCredits(FabricPort& port, Outcome& outcome)
 } // namespace
 
 Outcome
-RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
+OutcomeOf(const FabricHelper& fabric, const Log& log)
 {
-    EngineGuard guard(engine);
     Outcome outcome;
-    FabricHelper fabric;
-    Log log;
-    UseHpccSizes(fabric);
-    scenario(fabric, log, Delays(jitter));
-    Simulator::Run();
     outcome.events = Simulator::GetEventCount();
     CheckConservation(fabric);
     for (const auto& fabricSwitch : fabric.Switches())
@@ -117,6 +111,18 @@ RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
     std::sort(outcome.completed.begin(), outcome.completed.end());
     std::sort(outcome.failures.begin(), outcome.failures.end());
     return outcome;
+}
+
+Outcome
+RunScenario(const Scenario& scenario, const Engine& engine, bool jitter)
+{
+    EngineGuard guard(engine);
+    FabricHelper fabric;
+    Log log;
+    UseHpccSizes(fabric);
+    scenario(fabric, log, Delays(jitter));
+    Simulator::Run();
+    return OutcomeOf(fabric, log);
 }
 
 } // namespace lookahead

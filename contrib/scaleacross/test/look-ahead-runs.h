@@ -83,6 +83,9 @@ struct Outcome
 
 bool Same(const Outcome& a, const Outcome& b);
 
+/// What there is to be seen at the end of a run, or at a time that was announced.
+Outcome OutcomeOf(const FabricHelper& fabric, const Log& log);
+
 /// Builds a fabric and posts messages; what is seen of them goes to the log.
 using Scenario = std::function<void(FabricHelper&, Log&, Delays)>;
 
