@@ -302,7 +302,7 @@ PacketEngine::UsesSeed() const
 uint32_t
 PacketEngine::ResultVersion() const
 {
-    return 3;
+    return 4;
 }
 
 RunResult
