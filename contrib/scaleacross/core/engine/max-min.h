@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_MAX_MIN_H
+#define SCALEACROSS_MAX_MIN_H
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * Max-min fair rates of flows that share resources.
+ *
+ * Knows nothing of networks: a resource has a capacity of 1, and a flow takes of it what its rate
+ * says. Of a link of B bytes/s, a flow that moves x volumes of S bytes per second takes a x with
+ * the demand a = S / B seconds.
+ *
+ * Set, by Add() and Remove(): the flows f, each with a weight w > 0, a limit L > 0 of its rate, and
+ * its demand a(f, r) > 0 of every resource r that it uses. Computed, by Solve(): the rates x with
+ *
+ *     sum over f of a(f, r) x(f) <= 1   for every resource r,
+ *     x(f) <= L(f)                      for every flow f,
+ *
+ * such that no flow's level x / w could rise but at the cost of one that has no higher level. There
+ * is exactly one solution: that in which every flow is at its limit, or has a bottleneck, a
+ * resource that is full and on which no other flow has a higher level.
+ *
+ * Progressive filling finds it. All levels rise together from 0, until a flow is at its limit or a
+ * resource is full. What is held by that keeps its rate, the others rise on.
+ *
+ * Kept up incrementally: a resource that would not be full if all of its flows ran at their limits
+ * (or at 1 / a of what they use, which limits them as well) holds nobody. Flows are connected where
+ * they share one that might; only what is so connected with a flow that came or went is filled
+ * anew. The rates are a function of the flows that are there, whatever came and went before, up to
+ * rounding.
+ *
+ * Worked system: resources P and Q; flow 1 on P and Q, 2 on P, 3 on Q with a demand of 2; weights
+ * 1, no limits. Levels rise to 1/3, where Q is full: 1/3 + 2/3. Flows 1 and 3 stay there; 2 rises
+ * on to 2/3, where P is full. When flow 3 goes, 1 and 2 share P: 1/2 each. With a limit of 0.1 for
+ * flow 1, flow 2 would have 0.9 and flow 3 0.45.
+ *
+ * Cost of a change: O(k (k + n)) for k connected flows with n uses in all, less where many are held
+ * at once.
+ */
+class MaxMin
+{
+  public:
+    using Flow = uint32_t;
+
+    struct Use
+    {
+        uint32_t resource{0};
+        double demand{0}; //!< > 0
+    };
+
+    explicit MaxMin(uint32_t resources);
+
+    /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
+    /// Each resource stands in `uses` at most once. Without uses and limit its rate is infinite.
+    Flow Add(double weight, double limit, const std::vector<Use>& uses);
+
+    /// A flow ends.
+    void Remove(Flow flow);
+
+    /// Brings the rates up to date with what came and went.
+    void Solve();
+
+    /// As of the last Solve().
+    double Rate(Flow flow) const
+    {
+        return m_flows[flow].rate;
+    }
+
+    /// Flows whose rate Solve() has changed since the list was last cleared; one may stand there
+    /// twice, or have gone.
+    std::vector<Flow>& Changed()
+    {
+        return m_changed;
+    }
+
+    /// Whether anybody uses a resource.
+    bool IsUsed(uint32_t resource) const
+    {
+        return !m_resources[resource].flows.empty();
+    }
+
+    /// Share of a resource that is in use, as of the last Solve(), in [0, 1].
+    double Load(uint32_t resource) const;
+
+  private:
+    struct FlowUse
+    {
+        uint32_t resource{0};
+        uint32_t position{0}; //!< in the resource's list
+        double demand{0};
+    };
+
+    struct FlowState
+    {
+        double weight{1};
+        double most{0}; //!< the rate that it could have if it were alone
+        double rate{0};
+        uint64_t mark{0}; //!< the filling that it takes part in
+        bool held{false};
+        bool there{false};
+        std::vector<FlowUse> uses;
+    };
+
+    struct User
+    {
+        Flow flow{0};
+        uint32_t use{0}; //!< which of its uses this is
+    };
+
+    struct ResourceState
+    {
+        std::vector<User> flows;
+        double most{0}; //!< sum of what its flows would take if they were alone
+        uint64_t mark{0};
+        double left{0};   //!< filling: what those that are held leave
+        double weight{0}; //!< filling: demand x weight of those that rise
+    };
+
+    bool MayBeFull(const ResourceState& resource) const
+    {
+        return resource.most > 1.0;
+    }
+
+    void Include(Flow flow);
+    void Gather();
+    void Fill();
+    double NextLevel() const;
+    void Hold(Flow flow, double rate);
+
+    std::vector<FlowState> m_flows;
+    std::vector<Flow> m_free;
+    std::vector<ResourceState> m_resources;
+    std::vector<Flow> m_changed;
+    std::vector<Flow> m_seeds;          //!< flows to be filled anew
+    std::vector<Flow> m_rising;         //!< scratch: the flows that are filled
+    std::vector<uint32_t> m_connecting; //!< scratch: the resources that connect them
+    uint64_t m_mark{0};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_MAX_MIN_H
