@@ -10,10 +10,10 @@ namespace
 {
 
 TransferCost
-OnPort(double portSeconds)
+OnPort(double seconds)
 {
     TransferCost cost;
-    cost.portSeconds = portSeconds;
+    cost.On(Port::NicOut) = seconds;
     return cost;
 }
 
@@ -21,17 +21,25 @@ TransferCost
 OnCut(double portSeconds, uint32_t cut, double cutSeconds, double flows)
 {
     TransferCost cost = OnPort(portSeconds);
-    cost.cut = cut;
-    cost.cutSeconds = cutSeconds;
-    cost.flows = flows;
+    CutUse use;
+    use.cut = cut;
+    use.seconds = use.demand = cutSeconds;
+    use.flows = flows;
+    cost.cuts = {use};
     return cost;
+}
+
+TransferPlace
+Of(uint32_t classId, uint32_t round = 0)
+{
+    return {classId, classId, round, true};
 }
 
 TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
 {
     const TransferCost cost = OnPort(2.0);
     FluidNetwork network(1, 0);
-    const auto id = network.Start(cost, 0, 0, Duration::Seconds(1));
+    const auto id = network.Start(cost, Of(0), Duration::Seconds(1));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(3));
 }
 
@@ -41,8 +49,8 @@ TEST(FluidNetwork, TransfersOnOnePortShareItEvenly)
     // time left, which takes 1 s, to 1.5 s. B has 0.5 s left then, alone: to 2.0 s.
     const TransferCost cost = OnPort(1.0);
     FluidNetwork network(1, 0);
-    const auto a = network.Start(cost, 0, 0, Duration());
-    const auto b = network.Start(cost, 0, 0, Duration::Seconds(0.5));
+    const auto a = network.Start(cost, Of(0), Duration());
+    const auto b = network.Start(cost, Of(0), Duration::Seconds(0.5));
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(1.5));
     network.Finish(a, Duration::Seconds(1.5));
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2.0));
@@ -55,21 +63,62 @@ TEST(FluidNetwork, WhatACutHoldsBackIsLeftToTheOthers)
     const TransferCost held = OnCut(1.0, 0, 10.0, 4);
     const TransferCost free = OnPort(1.0);
     FluidNetwork network(1, 1);
-    const auto a = network.Start(held, 0, 0, Duration());
-    const auto b = network.Start(free, 0, 0, Duration());
+    const auto a = network.Start(held, Of(0), Duration());
+    const auto b = network.Start(free, Of(0), Duration());
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(10));
     EXPECT_NEAR(network.FinishTime(b).S(), 1.0 / 0.9, 1e-9);
 }
 
-TEST(FluidNetwork, ClassesShareACutByTheirFlows)
+TEST(FluidNetwork, WhatALimitHoldsBackIsLeftToTheOthers)
 {
-    // Capacity to itself each needs 3 s. Weights 1 and 2: rates 1/9 and 2/9 per second. B is done
-    // at 4.5 s, when A has half left, alone from then on: 1.5 s more.
-    const TransferCost one = OnCut(0.1, 0, 3.0, 1);
+    // A window lets A take 4 s for its 1 s of port time, of which it leaves three quarters.
+    TransferCost held = OnPort(1.0);
+    held.least = 4.0;
+    const TransferCost free = OnPort(1.0);
+    FluidNetwork network(1, 0);
+    const auto a = network.Start(held, Of(0), Duration());
+    const auto b = network.Start(free, Of(0), Duration());
+    EXPECT_EQ(network.FinishTime(a), Duration::Seconds(4));
+    EXPECT_NEAR(network.FinishTime(b).S(), 4.0 / 3.0, 1e-9);
+}
+
+TEST(FluidNetwork, EveryCutOnTheWayIsLoaded)
+{
+    // A's own cut lets it take 2 s, the one that it shares with B needs 1.5 s for each. Both want
+    // half of the shared one: 3 s each, more than A's own cut asks for.
+    TransferCost a = OnCut(1.0, 0, 2.0, 4);
+    a.cuts.push_back(OnCut(1.0, 1, 1.5, 4).cuts.front());
+    const TransferCost b = OnCut(1.0, 1, 1.5, 4);
+    FluidNetwork network(2, 2);
+    const auto first = network.Start(a, Of(0), Duration());
+    EXPECT_EQ(network.FinishTime(first), Duration::Seconds(2));
+    const auto second = network.Start(b, Of(1), Duration());
+    EXPECT_EQ(network.FinishTime(first), Duration::Seconds(3));
+    EXPECT_EQ(network.FinishTime(second), Duration::Seconds(3));
+}
+
+TEST(FluidNetwork, AReceiverIsSharedByThoseThatSendToIt)
+{
+    // Two classes send to a third, whose NIC takes 1 s for each: 2 s.
+    TransferCost cost = OnPort(1.0);
+    cost.On(Port::NicIn) = 1.0;
+    FluidNetwork network(3, 0);
+    const auto a = network.Start(cost, {0, 2, 0, true}, Duration());
+    const auto b = network.Start(cost, {1, 2, 0, true}, Duration());
+    EXPECT_EQ(network.FinishTime(a), Duration::Seconds(2));
+    EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2));
+}
+
+TEST(FluidNetwork, ClassesShareACutByWhatTheirNicsOffer)
+{
+    // On the cut alone each needs 3 s. B's volume is half as long on its port, so that at equal
+    // shares of the ports its rate is twice A's: 1/9 and 2/9 per second. B is done at 4.5 s, when A
+    // has half left, alone from then on: 1.5 s more.
+    const TransferCost one = OnCut(0.2, 0, 3.0, 1);
     const TransferCost two = OnCut(0.1, 0, 3.0, 2);
     FluidNetwork network(2, 1);
-    const auto a = network.Start(one, 0, 0, Duration());
-    const auto b = network.Start(two, 1, 0, Duration());
+    const auto a = network.Start(one, Of(0), Duration());
+    const auto b = network.Start(two, Of(1), Duration());
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(4.5));
     network.Finish(b, Duration::Seconds(4.5));
     EXPECT_NEAR(network.FinishTime(a).S(), 6.0, 1e-9);
@@ -83,16 +132,16 @@ TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
     // only its own turn is, 4 - 3 = 1 s. In the next round all meet again: 4 s.
     const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
     FluidNetwork network(1, 1);
-    auto id = network.Start(cost, 0, 1, Duration());
+    auto id = network.Start(cost, Of(0, 1), Duration());
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(4));
     network.Finish(id, Duration::Seconds(4));
-    id = network.Start(cost, 0, 1, Duration::Seconds(6));
+    id = network.Start(cost, Of(0, 1), Duration::Seconds(6));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(8));
     network.Finish(id, Duration::Seconds(8));
-    id = network.Start(cost, 0, 1, Duration::Seconds(18));
+    id = network.Start(cost, Of(0, 1), Duration::Seconds(18));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(19));
     network.Finish(id, Duration::Seconds(19));
-    id = network.Start(cost, 0, 2, Duration::Seconds(30));
+    id = network.Start(cost, Of(0, 2), Duration::Seconds(30));
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
 }
 
@@ -100,12 +149,12 @@ TEST(FluidNetwork, TellsWhoseFinishTimeChanged)
 {
     const TransferCost cost = OnPort(1.0);
     FluidNetwork network(2, 0);
-    const auto a = network.Start(cost, 0, 0, Duration());
+    const auto a = network.Start(cost, Of(0), Duration());
     network.Changed().clear();
-    network.Start(cost, 1, 0, Duration()); // another class: another port
+    network.Start(cost, Of(1), Duration()); // another class: another port
     EXPECT_EQ(network.Changed().size(), 1U);
     network.Changed().clear();
-    const auto c = network.Start(cost, 0, 0, Duration());
+    const auto c = network.Start(cost, Of(0), Duration());
     EXPECT_EQ(network.Changed(), (std::vector<FluidNetwork::Id>{a, c}));
 }
 

@@ -90,6 +90,15 @@ ToJson(const Plan& plan)
 }
 
 Json
+ToJson(const ResourceReport& resource)
+{
+    return {{"name", resource.name},
+            {"bytes", resource.bytes.Count()},
+            {"capacity_bps", resource.capacity.Value()},
+            {"busy", resource.busy}};
+}
+
+Json
 ToJson(const RunReport& report)
 {
     Json classes = Json::object();
@@ -101,6 +110,11 @@ ToJson(const RunReport& report)
     for (const auto& use : report.memory)
     {
         memory.push_back(ToJson(use));
+    }
+    Json resources = Json::array();
+    for (const ResourceReport& resource : report.resources)
+    {
+        resources.push_back(ToJson(resource));
     }
     return {{"iteration_time_s", report.iterationTime.S()},
             {"mfu", report.mfu},
@@ -117,7 +131,8 @@ ToJson(const RunReport& report)
             {"iterations", report.iterations},
             {"classes", classes},
             {"memory", memory},
-            {"network", ToJson(report.network)}};
+            {"network", ToJson(report.network)},
+            {"resources", resources}};
 }
 
 RunReport
@@ -162,6 +177,15 @@ ReportFromJson(const Json& json)
     report.network.retransmissions = network.at("retransmissions");
     report.network.pauses = network.at("pauses");
     report.network.collisionFactor = network.at("collision_factor");
+    for (const Json& entry : json.at("resources"))
+    {
+        ResourceReport resource;
+        resource.name = entry.at("name");
+        resource.bytes = BytesAt(entry, "bytes");
+        resource.capacity = BitRate(entry.at("capacity_bps").get<double>());
+        resource.busy = entry.at("busy");
+        report.resources.push_back(std::move(resource));
+    }
     return report;
 }
 

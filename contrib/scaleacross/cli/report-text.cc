@@ -2,13 +2,40 @@
 
 #include "cli/report-text.h"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <vector>
 
 namespace scaleacross
 {
 
 namespace
 {
+
+/// The busiest of what ranks share and of what each has for itself.
+std::string
+ResourcesText(std::vector<ResourceReport> resources)
+{
+    constexpr size_t kShown = 5;
+    std::stable_sort(
+        resources.begin(),
+        resources.end(),
+        [](const ResourceReport& a, const ResourceReport& b) { return a.busy > b.busy; });
+    if (resources.empty())
+    {
+        return "";
+    }
+    Table table({{"busiest links", Table::Align::Left}, {"busy"}, {"bytes"}, {"capacity"}});
+    for (size_t i = 0; i < std::min(kShown, resources.size()); i++)
+    {
+        const ResourceReport& resource = resources[i];
+        table.Add({resource.name,
+                   PercentText(resource.busy),
+                   ToString(resource.bytes),
+                   ToString(resource.capacity)});
+    }
+    return "\n" + table.Text();
+}
 
 std::string
 ReportText(const RunReport& report)
@@ -42,6 +69,7 @@ ReportText(const RunReport& report)
         }
     }
     text += table.Text();
+    text += ResourcesText(report.resources);
     const NetworkReport& network = report.network;
     if (network.packetsSent > 0)
     {

@@ -190,6 +190,10 @@ Packet(const Entrant& entrant, const Between& between)
 // 0.1 ms/km: 0.4 km of 46, 1 %.
 constexpr double kLeftOut = 0.01;
 
+// On the V's way from one building to the other and back messages of two chunks meet at up to eight
+// ports each way, 16 x 43 us, where times diverge by 0.15 ms/km: 4.6 km of 46, 10 %.
+constexpr double kShared = 0.10;
+
 } // namespace
 
 TEST(StudySchedules, ZbvIsBestNearbyAndDoraPpFarAway)
@@ -199,7 +203,15 @@ TEST(StudySchedules, ZbvIsBestNearbyAndDoraPpFarAway)
     const double turn = TurnOverDistance(Analytical, kZbv, kDoraPp, 1, 150);
     const double oracle = TurnOverDistance(Oracle, kZbv, kDoraPp, 1, 150);
     RecordProperty("kilometres", std::to_string(turn));
-    EXPECT_NEAR(turn, oracle, kLeftOut * oracle);
+    // The loop has slack here: its time does not depend on the distance. The V has none, so that
+    // every message of it that shares a port, where it leaves or where it arrives, makes it later
+    // and the turn nearer than the oracle's. By how much, packets tell: there a message may also
+    // wait for all of another.
+    const double packets = TurnOverDistance(Packet, kZbv, kDoraPp, 35, 55);
+    RecordProperty("kilometres of packets", std::to_string(packets));
+    EXPECT_LE(turn, oracle);
+    EXPECT_GE(turn, packets);
+    EXPECT_GT(packets, (1 - kShared) * oracle);
     for (const Entrant& other : {kOneFOneB, kZbH1, kInterleaved, kDoraPp})
     {
         EXPECT_LT(Analytical(kZbv, {1}), Analytical(other, {1})) << other.schedule;

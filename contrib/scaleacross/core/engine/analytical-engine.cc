@@ -3,6 +3,7 @@
 #include "core/engine/analytical-engine.h"
 
 #include "core/engine/program-evaluator.h"
+#include "core/engine/resource-report.h"
 
 namespace scaleacross
 {
@@ -22,7 +23,7 @@ AnalyticalEngine::UsesSeed() const
 uint32_t
 AnalyticalEngine::ResultVersion() const
 {
-    return 9;
+    return 10;
 }
 
 RunResult
@@ -37,7 +38,12 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
     const NetworkModel network(scenario, run.layout, m_facts.Of(scenario));
     RunReport report;
     report.engine = Name();
-    EvaluateProgram(run.graph, TimesOf(network), options, report);
+    const TransferTimes times = TimesOf(network);
+    ClassCosts costs(run.graph, times);
+    const ResourceUse use(run.graph, costs);
+    EvaluateProgram(run.graph, costs, use, options, report);
+    report.resources = ResourcesOf(use, network, run.graph);
+    CheckResources(report);
     CompleteReport(scenario, run, report);
     return report;
 }

@@ -100,6 +100,9 @@ TimesOf(const NetworkModel& network)
     times.message = [&network](Bytes bytes, Rank from, Rank to) {
         return network.MessageCost(bytes, from, to);
     };
+    times.shared = [&network](const CutUse& use, double flows) {
+        return network.SharedSeconds(use, flows);
+    };
     return times;
 }
 
@@ -137,9 +140,10 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative));
             if (!LoadsCut(m_graph, p, classId))
             {
-                costs.back().cut = TransferCost::kNoCut;
-                costs.back().cutSeconds = 0;
-                costs.back().flows = 0;
+                // Nor may it be faster than the cuts let the first be.
+                TransferCost& cost = costs.back();
+                cost.least = std::max(cost.least, cost.CutSeconds());
+                cost.cuts.clear();
             }
         }
         m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =
@@ -171,6 +175,34 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
     TransferCost& cost = costs.back().cost;
     cost.latency += Duration::Seconds(LossDelay(cost.losses));
     return costs.back().cost;
+}
+
+void
+ClassCosts::ShareCuts(TransferCost& cost, const std::vector<double>& flows) const
+{
+    for (CutUse& use : cost.cuts)
+    {
+        use.demand = m_times.shared(use, flows[use.cut]);
+    }
+}
+
+void
+ClassCosts::ShareCuts(const std::vector<double>& flows)
+{
+    for (std::vector<TransferCost>& costs : m_phases)
+    {
+        for (TransferCost& cost : costs)
+        {
+            ShareCuts(cost, flows);
+        }
+    }
+    for (std::deque<MessageCost>& costs : m_messages)
+    {
+        for (MessageCost& entry : costs)
+        {
+            ShareCuts(entry.cost, flows);
+        }
+    }
 }
 
 const std::vector<uint32_t>&
@@ -243,8 +275,10 @@ ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
         {
             const TransferCost& cost = OfPhase(classId, op.index, p);
             lone.time += cost.Alone();
-            lone.ports |= 1U << static_cast<uint32_t>(cost.port);
-            sum.onNic = sum.onNic || cost.port == Port::Nic;
+            for (uint32_t port = 0; port < kPorts; port++)
+            {
+                lone.ports |= cost.ports[port] > 0 ? 1U << port : 0U;
+            }
         }
         return lone;
     });

@@ -4,6 +4,7 @@
 #define SCALEACROSS_CLASS_COSTS_H
 
 #include "core/engine/body-walk.h"
+#include "core/engine/network-model.h"
 #include "core/engine/transfer-cost.h"
 #include "core/program/program.h"
 
@@ -25,6 +26,8 @@ struct TransferTimes
     std::function<TransferCost(const Phase&, Rank representative)> phase;
     /// A message like that from `from` to `to` by every rank of the stage.
     std::function<TransferCost(Bytes, Rank from, Rank to)> message;
+    /// What a transfer takes of a cut while so many flows are there; not asked without cuts.
+    std::function<double(const CutUse&, double flows)> shared;
 };
 
 /// Those of a network, which must outlive them.
@@ -37,7 +40,6 @@ struct BodySum
     /// Whether it is what it takes alone: it posts and awaits only collectives of its layers, which
     /// do not get into each other's way.
     bool pure{false};
-    bool onNic{false}; //!< a collective of a layer leaves the node
     BodyTimes times;
 };
 
@@ -67,6 +69,15 @@ class ClassCosts
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     const BodySum& OfBody(uint32_t classId, uint32_t body);
 
+    /// The class of the rank that is `peer` further on than the class's representative.
+    uint32_t ClassAt(uint32_t classId, int32_t peer) const
+    {
+        return m_graph.ClassOf(m_graph.classes[classId].representative + peer);
+    }
+
+    /// Sets the demands of all costs known so far, given the flows that may be on each cut.
+    void ShareCuts(const std::vector<double>& flows);
+
     /// Classes that take part in a class's collective: itself, and those of its stage that groups
     /// join it with.
     const std::vector<uint32_t>& Participants(uint32_t classId, uint32_t collective);
@@ -79,6 +90,7 @@ class ClassCosts
         TransferCost cost;
     };
 
+    void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 
     const TaskGraph& m_graph;

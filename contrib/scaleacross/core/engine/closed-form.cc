@@ -3,6 +3,7 @@
 #include "core/engine/closed-form.h"
 
 #include "core/engine/class-costs.h"
+#include "core/engine/resource-report.h"
 
 #include <algorithm>
 #include <array>
@@ -83,6 +84,12 @@ class Summation
         return m_sums;
     }
 
+    /// The fullest cut's bytes over its capacity.
+    double CutBound()
+    {
+        return scaleacross::CutBound(ResourceUse(m_run.graph, m_costs), m_network, m_run.graph);
+    }
+
   private:
     void AddRun(const Op& op)
     {
@@ -103,7 +110,7 @@ class Summation
 
     void AddSend(const Op& op)
     {
-        if (m_costs.OfMessage(m_classId, op.peer, op.bytes).port == Port::Nic)
+        if (m_costs.OfMessage(m_classId, op.peer, op.bytes).On(Port::NicOut) > 0)
         {
             m_sums.nic += static_cast<double>(op.bytes.Count()) * 8.0 / NicRate();
         }
@@ -124,9 +131,9 @@ class Summation
         {
             const Phase& phase = phases[p];
             const TransferCost& cost = m_costs.OfPhase(m_classId, collective, p);
-            if (cost.port == Port::Nvlink)
+            if (cost.On(Port::NicOut) == 0)
             {
-                nvlink += cost.portSeconds * chunks;
+                nvlink += cost.On(Port::NvlinkOut) * chunks;
                 continue;
             }
             if (phase.pattern == Pattern::DirectAllToAll)
@@ -229,22 +236,6 @@ LongestPath(const std::vector<ClassSums>& stages)
     return longest + At(stages.front().byAction, Action::Optimizer);
 }
 
-/// Payload between buildings over the capacity of all spans in both directions.
-double
-CutTime(const Scenario& scenario, const PreparedRun& run)
-{
-    double capacity = 0;
-    for (const CrossLinkSpec& link : scenario.cluster.crossLinks)
-    {
-        capacity += 2.0 * link.capacity.Value();
-    }
-    if (capacity == 0)
-    {
-        return 0;
-    }
-    return static_cast<double>(CrossBuildingBytes(run).Count()) * 8.0 / capacity;
-}
-
 } // namespace
 
 ClosedForm
@@ -254,7 +245,7 @@ ClosedFormOf(const Scenario& scenario,
 {
     Summation summation(scenario, run, std::move(facts));
     std::vector<ClassSums> stages;
-    double bound = CutTime(scenario, run);
+    double bound = summation.CutBound();
     for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
         const ClassSums sums = summation.Of(c);

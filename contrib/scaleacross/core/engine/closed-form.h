@@ -21,7 +21,8 @@ namespace scaleacross
  *  - the pipeline's longest path: forwards of the first microbatch down to a stage, all forwards
  * and input gradients there, input gradients of the last one back to stage 0, optimizer;
  *  - the fullest NIC: payload of a rank over the NIC rate;
- *  - the cuts between buildings: payload across all of them over their capacity.
+ *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
+ *    headers over its capacity.
  */
 struct ClosedForm
 {

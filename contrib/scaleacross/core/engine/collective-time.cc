@@ -25,13 +25,15 @@ CollectiveSeconds(const Collective& collective,
         const double alone = cost.Alone().S();
         first += alone;
         pace = std::max(pace, alone / collective.channels);
-        double& port = ports[static_cast<size_t>(cost.port)];
-        port += cost.portSeconds;
-        pace = std::max(pace, port);
-        if (cost.cut != TransferCost::kNoCut)
+        for (uint32_t port = 0; port < kPorts; port++)
         {
-            double& cut = cuts[cost.cut];
-            cut += cost.cutSeconds;
+            ports[port] += cost.ports[port];
+            pace = std::max(pace, ports[port]);
+        }
+        for (const CutUse& use : cost.cuts)
+        {
+            double& cut = cuts[use.cut];
+            cut += use.seconds;
             pace = std::max(pace, cut);
         }
     }

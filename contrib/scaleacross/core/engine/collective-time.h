@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_COLLECTIVE_TIME_H
 #define SCALEACROSS_COLLECTIVE_TIME_H
 
-#include "core/engine/transfer-cost.h"
+#include "core/engine/network-model.h"
 #include "core/program/collective.h"
 #include "core/schedule/lowering.h"
 
@@ -17,9 +17,9 @@ namespace scaleacross
  * Time of a collective that has ports and cuts to itself, in seconds.
  *
  * Whole: the sum of its phases. In q chunks: the first goes through all phases, and the others
- * follow at the pace of what is slowest, sum t_i + (q-1) max(NIC, NVLink, cut, t_i / channels),
- * with t_i the time of a chunk in phase i, and NIC, NVLink and cut the times for which a chunk
- * occupies each in all of its phases. Where every phase has a resource of its own and no latency
+ * follow at the pace of what is slowest, sum t_i + (q-1) max(port, cut, t_i / channels), with
+ * t_i the time of a chunk in phase i, and port and cut the times for which a chunk occupies the
+ * fullest of each in all of its phases. Where every phase has a resource of its own and no latency
  * this is T_max + sum of the other T_i / q, with T_i = q t_i.
  *
  * Worked case: three phases of 3, 5 and 3 ms on NVLink, NIC and NVLink, four channels and chunks:

@@ -9,15 +9,13 @@
 namespace scaleacross::evaluation
 {
 
-// Whose turn it is, and how far a class may run ahead.
+// What happens when.
 
 void
 Evaluator::Run(RunReport& report)
 {
     m_start = std::chrono::steady_clock::now();
-    // To the end of the last one: a class that has finished may still have to send what arrives in
-    // the window of one that has run ahead of it.
-    while (m_unfinished > 0 || (!m_agenda.Empty() && m_agenda.Earliest().at < m_end))
+    while (m_unfinished > 0)
     {
         if (m_agenda.Empty())
         {
@@ -25,19 +23,7 @@ Evaluator::Run(RunReport& report)
         }
         m_now = m_agenda.Earliest().at;
         m_current = m_agenda.First();
-        m_turn = true;
         HandleNext(m_current);
-        while (IsFree(m_current))
-        {
-            const Duration next = Next(m_current);
-            if (next == Duration::Max())
-            {
-                break;
-            }
-            m_turn = m_turn && next == m_now;
-            m_now = next;
-            HandleNext(m_current);
-        }
         Schedule(m_current);
         TouchChanged();
         for (const uint32_t c : m_touched)
@@ -79,7 +65,6 @@ Evaluator::Next(uint32_t c) const
     {
     case Blocked::Computing:
     case Blocked::Ready:
-    case Blocked::Turn:
         return std::min(next, state.resume);
     case Blocked::Message:
         if (const Letter* letter = m_mail.Front(Slot(c, state.waitFor)))
@@ -142,45 +127,6 @@ Evaluator::HandleNext(uint32_t c)
     Advance(c);
 }
 
-/// Whether a class may go on without looking at the time of others.
-bool
-Evaluator::IsFree(uint32_t c) const
-{
-    const ClassState& state = m_classes[c];
-    return m_pace == Pace::Ahead && state.coupled == 0 && !state.finished &&
-           state.blocked != Blocked::Turn &&
-           (state.blocked != Blocked::Message || m_mail.Front(Slot(c, state.waitFor)) != nullptr);
-}
-
-/// Lets time pass on a class that does nothing else until then; false if something happens before,
-/// or might for what others do.
-bool
-Evaluator::Pass(uint32_t c, Duration until)
-{
-    const ClassState& state = m_classes[c];
-    if (m_pace != Pace::Ahead || state.coupled > 0 || state.finished || c != m_current)
-    {
-        return false;
-    }
-    for (const FluidNetwork::Id id : state.transfers)
-    {
-        if (m_network.FinishTime(id) <= until)
-        {
-            return false;
-        }
-    }
-    for (const PhaseEnd& end : state.phaseEnds)
-    {
-        if (end.at <= until)
-        {
-            return false;
-        }
-    }
-    m_turn = m_turn && until == m_now;
-    m_now = until;
-    return true;
-}
-
 /// A class that waited may go on from now.
 void
 Evaluator::GoOn(uint32_t c)
@@ -188,14 +134,6 @@ Evaluator::GoOn(uint32_t c)
     m_classes[c].blocked = Blocked::Ready;
     m_classes[c].resume = m_now;
     Touch(c);
-}
-
-/// The next operation of a class couples it to others that may be behind.
-void
-Evaluator::AwaitTurn(uint32_t c)
-{
-    m_classes[c].blocked = Blocked::Turn;
-    m_classes[c].resume = m_now;
 }
 
 void

@@ -36,7 +36,6 @@ Evaluator::VolumeMoved(uint32_t c, size_t position)
         Channel& channel = state.channels[owner.index];
         const QueuedMessage sent = channel.queue.front();
         channel.queue.pop_front();
-        state.coupled -= m_coupling.OfCut(sent.cost->cut) ? 1 : 0;
         Deliver(channel, sent.message, {sent.posted, m_now + sent.cost->latency});
         if (!channel.queue.empty())
         {
@@ -64,7 +63,7 @@ Evaluator::ChannelTo(uint32_t c, int32_t peer)
     {
         Channel channel;
         channel.peer = peer;
-        channel.toClass = m_graph.ClassOf(m_graph.classes[c].representative + peer);
+        channel.toClass = m_costs.ClassAt(c, peer);
         std::vector<std::vector<Letter>>& inlets = m_classes[channel.toClass].inlets;
         channel.inlet = inlets.size();
         inlets.emplace_back();
@@ -73,62 +72,16 @@ Evaluator::ChannelTo(uint32_t c, int32_t peer)
     return index;
 }
 
-/// False if the class has to wait for its turn.
-bool
+void
 Evaluator::Send(uint32_t c, const Op& op)
 {
-    const TransferCost& cost = m_costs.OfMessage(c, op.peer, op.bytes);
-    const bool couples = m_coupling.OfCut(cost.cut);
-    if (couples && !m_turn)
-    {
-        AwaitTurn(c);
-        return false;
-    }
-    ClassState& state = m_classes[c];
     const uint32_t index = ChannelTo(c, op.peer);
-    Channel& channel = state.channels[index];
-    if (!couples && IsAlone(c, cost))
-    {
-        const Duration end = m_network.Pass(cost, c, state.iteration, m_now);
-        Deliver(channel, op.index, {m_now, end + cost.latency});
-        return true;
-    }
-    state.coupled += couples ? 1 : 0;
-    channel.queue.push_back({op.index, &cost, m_now});
+    Channel& channel = m_classes[c].channels[index];
+    channel.queue.push_back({op.index, &m_costs.OfMessage(c, op.peer, op.bytes), m_now});
     if (channel.queue.size() == 1)
     {
         StartMessage(c, index);
     }
-    return true;
-}
-
-/**
- * Whether a message that the class sends now has its port and its cut to itself to its end: nothing
- * else is under way, and the next thing that the class can begin comes after a body that takes
- * longer.
- */
-bool
-Evaluator::IsAlone(uint32_t c, const TransferCost& cost)
-{
-    const ClassState& state = m_classes[c];
-    if (m_pace != Pace::Ahead || state.active > 0 || !state.transfers.empty() ||
-        state.body != kNone)
-    {
-        return false;
-    }
-    const std::vector<Op>& ops = m_graph.classes[c].program.ops;
-    size_t next = state.pc + 1;
-    while (next < ops.size() && ops[next].kind == OpKind::Receive)
-    {
-        next++;
-    }
-    if (next == ops.size() || ops[next].kind != OpKind::Run)
-    {
-        return false;
-    }
-    const BodySum& sum = m_costs.OfBody(c, ops[next].index);
-    return MayJump(c, sum) &&
-           sum.times.total >= Duration::Seconds(std::max(cost.portSeconds, cost.cutSeconds));
 }
 
 void
@@ -136,7 +89,8 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
-    const FluidNetwork::Id id = m_network.Start(cost, c, m_classes[c].iteration, m_now);
+    const TransferPlace place{c, channel.toClass, m_classes[c].iteration, true};
+    const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
     TransferOwner owner;
     owner.isMessage = true;
     owner.classId = c;
@@ -156,23 +110,14 @@ Evaluator::Deliver(const Channel& channel, uint32_t message, const Letter& lette
     }
 }
 
-/// False if the class has to wait for its turn.
-bool
+void
 Evaluator::Post(uint32_t c, const Op& op)
 {
-    const bool couples = m_coupling.OfCollective(c, op.index);
-    if (couples && !m_turn)
-    {
-        AwaitTurn(c);
-        return false;
-    }
     ClassState& state = m_classes[c];
-    state.coupled += couples ? 1 : 0;
     state.posted[op.handle]++;
     state.handleComm[op.handle] = m_graph.collectives[op.index].comm;
     state.streams[static_cast<size_t>(op.stream)].queue.push_back({op.index, op.handle});
     TryStart(c, op.stream);
-    return true;
 }
 
 /// From now on the front of a stream counts as under way on a class.
@@ -261,14 +206,17 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, chunk.phase);
         const Duration losses = isEnd ? m_costs.LossesOfChunks(c, instance.collective) : Duration();
         chunk.latency = std::max(chunk.latency, cost.latency + losses);
-        if (cost.portSeconds > 0)
+        if (cost.Seconds() > 0)
         {
             chunk.volumesLeft++;
             TransferOwner owner;
             owner.classId = c;
             owner.index = id;
             owner.chunk = index;
-            Own(m_network.Start(cost, c, m_classes[c].iteration, m_now), owner);
+            // A body in one step leaves no traces, so one in many may not either.
+            const bool staggered = !IsOfLayer(instance.stream);
+            const TransferPlace place{c, c, m_classes[c].iteration, staggered};
+            Own(m_network.Start(cost, place, m_now), owner);
             Touch(c);
         }
     }
@@ -339,7 +287,6 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
-        state.coupled -= m_coupling.OfCollective(c, collective) ? 1 : 0;
         Activate(c, -1);
     }
     for (const uint32_t c : classes)

@@ -11,15 +11,14 @@ namespace scaleacross::evaluation
 // The programs of the classes.
 
 Evaluator::Evaluator(const TaskGraph& graph,
-                     const TransferTimes& times,
-                     const RunOptions& options,
-                     Pace pace)
+                     ClassCosts& costs,
+                     const ResourceUse& use,
+                     const RunOptions& options)
     : m_graph(graph),
-      m_costs(graph, times),
-      m_coupling(graph, m_costs),
+      m_costs(costs),
+      m_steps(graph.classes.size() * graph.bodies.size(), ResourceUse::Step::Never),
       m_options(options),
-      m_pace(pace),
-      m_network(static_cast<uint32_t>(graph.classes.size()), times.cuts),
+      m_network(static_cast<uint32_t>(graph.classes.size()), costs.Cuts()),
       m_isTouched(graph.classes.size(), false),
       m_classes(graph.classes.size()),
       m_unfinished(static_cast<uint32_t>(graph.classes.size())),
@@ -44,9 +43,24 @@ Evaluator::Evaluator(const TaskGraph& graph,
             m_unfinished--;
             continue;
         }
+        FindSteps(c, use);
         Schedule(c);
     }
     m_mail = Mailbox(size_t{siblings} * graph.messages);
+}
+
+void
+Evaluator::FindSteps(uint32_t c, const ResourceUse& use)
+{
+    std::vector<bool> seen(m_graph.bodies.size(), false);
+    for (const Op& op : m_graph.classes[c].program.ops)
+    {
+        if (op.kind == OpKind::Run && !seen[op.index])
+        {
+            seen[op.index] = true;
+            m_steps[c * m_graph.bodies.size() + op.index] = use.StepOf(c, op.index);
+        }
+    }
 }
 
 size_t
@@ -77,7 +91,6 @@ Evaluator::Advance(uint32_t c)
                 state.body = kNone;
                 continue;
             }
-            CheckTimeLimit(); // a class that runs ahead may do many iterations without any event
             pc = 0;
             state.iteration++;
             state.marked = false;
@@ -101,10 +114,7 @@ Evaluator::Advance(uint32_t c)
             }
             break;
         case OpKind::Send:
-            if (!Send(c, op))
-            {
-                return;
-            }
+            Send(c, op);
             pc++;
             break;
         case OpKind::Receive:
@@ -115,10 +125,7 @@ Evaluator::Advance(uint32_t c)
             pc++;
             break;
         case OpKind::Collective:
-            if (!Post(c, op))
-            {
-                return;
-            }
+            Post(c, op);
             pc++;
             break;
         case OpKind::Wait:
@@ -141,8 +148,7 @@ Evaluator::Receive(uint32_t c, const Op& op)
 {
     const size_t slot = Slot(c, op.index);
     const Letter* letter = m_mail.Front(slot);
-    const Duration since = m_now;
-    if (letter == nullptr || (letter->arrival > m_now && !Pass(c, letter->arrival)))
+    if (letter == nullptr || letter->arrival > m_now)
     {
         ClassState& state = m_classes[c];
         state.blocked = Blocked::Message;
@@ -150,7 +156,6 @@ Evaluator::Receive(uint32_t c, const Op& op)
         state.blockedSince = m_now;
         return false;
     }
-    TakeLetter(c, *letter, since);
     m_mail.Take(slot);
     return true;
 }
@@ -174,15 +179,13 @@ bool
 Evaluator::Compute(uint32_t c, Duration work)
 {
     ClassState& state = m_classes[c];
-    const Duration since = m_now;
     const Duration end = state.clock.Begin(work, state.active, m_now);
-    if (Pass(c, end))
+    if (end == m_now)
     {
-        state.totals.compute += end - since;
         return true;
     }
     state.blocked = Blocked::Computing;
-    state.blockedSince = since;
+    state.blockedSince = m_now;
     state.resume = end;
     return false;
 }
@@ -212,28 +215,22 @@ Evaluator::BeginRun(uint32_t c, const Op& op)
     }
     state.running = &op;
     state.runBegin = m_now;
-    const BodySum& sum = m_costs.OfBody(c, op.index);
-    if (!MayJump(c, sum))
+    if (!MayJump(c, op.index))
     {
         state.body = op.index;
         state.bodyPc = 0;
         return true;
     }
-    const BodyTimes& times = sum.times;
+    const BodyTimes& times = m_costs.OfBody(c, op.index).times;
     state.totals.compute += times.compute;
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
         state.totals.exposed[k] += times.exposed[k];
         state.totals.busy[k] += times.busy[k];
     }
-    const Duration end = m_now + times.total;
-    if (Pass(c, end))
-    {
-        return true;
-    }
     state.blocked = Blocked::Computing;
     state.jumping = true;
-    state.resume = end;
+    state.resume = m_now + times.total;
     return false;
 }
 
@@ -276,27 +273,29 @@ Evaluator::Mark(uint32_t c)
     if (state.iteration == m_options.warmup + m_options.iterations && !state.finished)
     {
         state.end = m_now;
-        m_end = std::max(m_end, m_now);
         state.atEnd = snapshot();
         state.finished = true;
         m_unfinished--;
     }
 }
 
+/// Whether a body takes what it takes alone.
 bool
-Evaluator::MayJump(uint32_t c, const BodySum& sum) const
+Evaluator::MayJump(uint32_t c, uint32_t body) const
 {
-    if (!sum.pure)
-    {
-        return false;
-    }
-    // What is queued may be under way at any time of the body: it would share the port with the
-    // body's own collectives, and slow its computing down.
     const auto idle = [&](Stream stream) {
         return m_classes[c].streams[static_cast<size_t>(stream)].queue.empty();
     };
-    return (!sum.onNic && !m_classes[c].clock.IsShared()) ||
-           (idle(Stream::Gather) && idle(Stream::Reduce));
+    switch (m_steps[c * m_graph.bodies.size() + body])
+    {
+    case ResourceUse::Step::Never:
+        return false;
+    case ResourceUse::Step::WhileIdle:
+        return idle(Stream::Gather) && idle(Stream::Reduce);
+    case ResourceUse::Step::Always:
+        return true;
+    }
+    return false;
 }
 
 } // namespace scaleacross::evaluation

@@ -5,11 +5,11 @@
 
 #include "core/engine/agenda.h"
 #include "core/engine/class-costs.h"
-#include "core/engine/coupling.h"
 #include "core/engine/engine.h"
 #include "core/engine/fluid-network.h"
 #include "core/engine/mailbox.h"
 #include "core/engine/program-evaluator.h"
+#include "core/engine/resource-use.h"
 #include "core/program/compute-clock.h"
 
 #include <array>
@@ -95,7 +95,6 @@ enum class Blocked : uint8_t
     No,
     Computing, //!< the end of computing or of a body taken in one step
     Ready,     //!< nothing: it goes on as soon as it comes up
-    Turn,      //!< that no other class is behind its time
     Message,
     Handle
 };
@@ -118,11 +117,10 @@ struct ClassState
     Blocked blocked{Blocked::No};
     uint32_t waitFor{0}; //!< message or handle
     Duration blockedSince;
-    Duration resume;                     //!< Computing, Ready, Turn: when it goes on
+    Duration resume;                     //!< Computing, Ready: when it goes on
     Duration scheduled{Duration::Max()}; //!< its time in the agenda; Max: it is not there
     ComputeClock clock;
     uint32_t active{0};         //!< collectives under way
-    uint32_t coupled{0};        //!< collectives and messages under way that tie it to others
     bool jumping{false};        //!< over a body, whose computing is part of its sum
     const Op* running{nullptr}; //!< the Run whose end a timeline waits for
     Duration runBegin;
@@ -173,39 +171,31 @@ struct TransferOwner
 };
 
 /**
- * Classes have times of their own. The one that is the furthest behind has its turn: it goes on,
- * and as long as nothing couples it to others (Coupling) it runs ahead of them, up to a message
- * that nobody has sent yet. Where its next step would couple it, it waits for its turn again. So
- * whatever two classes have in common happens in the order of time, and whatever they do not is
- * done without looking at anybody else's time: the result is that of one clock for all.
- *
- * Messages may come from classes ahead or behind. One that is waited for and not sent yet will be
- * sent no earlier than the time of the class whose turn it is, so a class that waits may handle
- * what happens up to there, and nothing later.
+ * An event loop over the classes: each has one entry in the agenda, for what happens next on it.
+ * At equal times the class with the lower number goes first, and on a class what the network does
+ * before what the program does.
  */
 class Evaluator
 {
   public:
     Evaluator(const TaskGraph& graph,
-              const TransferTimes& times,
-              const RunOptions& options,
-              Pace pace);
+              ClassCosts& costs,
+              const ResourceUse& use,
+              const RunOptions& options);
     void Run(RunReport& report);
 
   private:
     // Time
     Duration Next(uint32_t c) const;
     void HandleNext(uint32_t c);
-    bool IsFree(uint32_t c) const;
-    bool Pass(uint32_t c, Duration until);
     void GoOn(uint32_t c);
-    void AwaitTurn(uint32_t c);
     void Touch(uint32_t c);
     void Schedule(uint32_t c);
     void TouchChanged();
     void CheckTimeLimit() const;
 
     // Programs
+    void FindSteps(uint32_t c, const ResourceUse& use);
     void Advance(uint32_t c);
     bool Receive(uint32_t c, const Op& op);
     void TakeLetter(uint32_t c, const Letter& letter, Duration since);
@@ -214,12 +204,11 @@ class Evaluator
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
-    bool MayJump(uint32_t c, const BodySum& sum) const;
+    bool MayJump(uint32_t c, uint32_t body) const;
 
     // Messages
-    bool Send(uint32_t c, const Op& op);
+    void Send(uint32_t c, const Op& op);
     uint32_t ChannelTo(uint32_t c, int32_t peer);
-    bool IsAlone(uint32_t c, const TransferCost& cost);
     void StartMessage(uint32_t c, uint32_t channel);
     void Deliver(const Channel& channel, uint32_t message, const Letter& letter);
     size_t Slot(uint32_t c, uint32_t message) const;
@@ -227,7 +216,7 @@ class Evaluator
     // Transfers and collectives
     void Own(FluidNetwork::Id id, const TransferOwner& owner);
     void VolumeMoved(uint32_t c, size_t position);
-    bool Post(uint32_t c, const Op& op);
+    void Post(uint32_t c, const Op& op);
     void Begin(uint32_t c, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
     void StartPhase(uint32_t instance, uint32_t chunk);
@@ -239,14 +228,12 @@ class Evaluator
     [[noreturn]] void FailStuck() const;
 
     const TaskGraph& m_graph;
-    ClassCosts m_costs;
-    Coupling m_coupling;
+    ClassCosts& m_costs;
+    std::vector<ResourceUse::Step> m_steps; //!< by class x body
     const RunOptions& m_options;
-    const Pace m_pace;
     FluidNetwork m_network;
-    Agenda m_agenda;                 //!< classes, by what happens next on them
-    Duration m_now;                  //!< of the class that is being handled
-    bool m_turn{true};               //!< no class is behind m_now
+    Agenda m_agenda; //!< classes, by what happens next on them
+    Duration m_now;
     uint32_t m_current{kNone};       //!< the class that is being handled
     std::vector<uint32_t> m_touched; //!< others whose next time may have changed
     std::vector<bool> m_isTouched;
@@ -254,7 +241,6 @@ class Evaluator
     std::chrono::steady_clock::time_point m_start;
     std::vector<ClassState> m_classes;
     uint32_t m_unfinished;
-    Duration m_end; //!< of the measured window of the class that finished last
     std::vector<Instance> m_instances;
     std::vector<uint32_t> m_freeInstances;
     std::vector<TransferOwner> m_owners;

@@ -3,6 +3,7 @@
 #include "core/engine/network-facts.h"
 
 #include "core/spec/canonical-json.h"
+#include "core/topology/fabric-graph.h"
 
 namespace scaleacross
 {
@@ -29,6 +30,35 @@ NetworkFacts::NetworkFacts(const Scenario& scenario)
     : paths(scenario.cluster),
       cuts(scenario.cluster, scenario.events)
 {
+}
+
+std::shared_ptr<const StageFabric>
+NetworkFacts::StagesOf(const ClusterSpec& cluster, const RankLayout& layout) const
+{
+    const auto find = [&] {
+        const auto leafOf = [](const BuildingSpec& building, const FabricShape&, uint32_t gpu) {
+            return LeafOf(building, gpu);
+        };
+        return std::make_shared<const StageFabric>(
+            StageFabric{{cluster, layout.pipeline, layout.takingPart, leafOf},
+                        {cluster, layout.pipeline, layout.takingPart, ZoneOf}});
+    };
+    if (!layout.takingPart.empty())
+    {
+        return find();
+    }
+    std::vector<uint32_t> key;
+    for (const RankGroup::Axis& axis : layout.pipeline.Axes())
+    {
+        key.insert(key.end(), {axis.stride, axis.count});
+    }
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    std::shared_ptr<const StageFabric>& stages = m_stages[key];
+    if (!stages)
+    {
+        stages = find();
+    }
+    return stages;
 }
 
 std::shared_ptr<const NetworkFacts>

@@ -3,16 +3,28 @@
 #ifndef SCALEACROSS_NETWORK_FACTS_H
 #define SCALEACROSS_NETWORK_FACTS_H
 
+#include "core/engine/stage-switches.h"
 #include "core/spec/scenario.h"
 #include "core/topology/cluster-paths.h"
 #include "core/topology/cut-share.h"
+#include "core/topology/rank-layout.h"
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
+
+/// On which leaves and zones the stages of a layout are.
+struct StageFabric
+{
+    StageSwitches leaves;
+    StageSwitches zones;
+};
 
 /// What cluster and events of a scenario alone decide, so that all plans of a search share it.
 struct NetworkFacts
@@ -22,6 +34,15 @@ struct NetworkFacts
 
     ClusterPaths paths;
     CutsLeft cuts;
+
+    /// Where the stages of a layout of the scenario's cluster are. Threads may ask at once.
+    std::shared_ptr<const StageFabric> StagesOf(const ClusterSpec& cluster,
+                                                const RankLayout& layout) const;
+
+  private:
+    // Many plans of a search have the same pipeline.
+    mutable std::mutex m_mutex;
+    mutable std::map<std::vector<uint32_t>, std::shared_ptr<const StageFabric>> m_stages;
 };
 
 /// Keeps the facts of the last scenario that it was asked for. Threads may share it.

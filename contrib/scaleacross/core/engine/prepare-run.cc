@@ -198,32 +198,15 @@ class VolumeCounter
     std::map<uint32_t, ClassReports> m_bodies;
 };
 
-/// Tells the layout where the ranks are that take part.
+/// Tells the layout which ranks take part.
 void
-CountActive(const ClusterSpec& cluster, PreparedRun& run)
+FindTakingPart(PreparedRun& run)
 {
-    RankLayout& layout = run.layout;
-    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
+    run.layout.takingPart.assign(run.layout.ranks, true);
+    for (Rank rank = 0; rank < run.layout.ranks; rank++)
     {
-        const BuildingSpec& building = cluster.buildings[b];
-        const FabricShape shape = ShapeOf(building);
-        RankLayout::Active active;
-        std::vector<uint32_t> onLeaf(shape.Leaves(), 0);
-        std::vector<uint32_t> inZone(shape.zones, 0);
-        for (Rank rank = layout.buildingBegin[b]; rank < layout.buildingBegin[b + 1]; rank++)
-        {
-            if (run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty())
-            {
-                continue;
-            }
-            const uint32_t leaf = LeafOf(building, rank - layout.buildingBegin[b]);
-            active.ranks++;
-            onLeaf[leaf]++;
-            inZone[leaf / (shape.leavesPerPod * shape.podsPerZone)]++;
-        }
-        active.onLeaf = *std::max_element(onLeaf.begin(), onLeaf.end());
-        active.inZone = *std::max_element(inZone.begin(), inZone.end());
-        layout.active.push_back(active);
+        run.layout.takingPart[rank] =
+            !run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty();
     }
 }
 
@@ -255,7 +238,7 @@ PrepareRun(const Scenario& scenario)
             return *no;
         }
         run.graph = std::get<TaskGraph>(std::move(graph));
-        CountActive(scenario.cluster, run);
+        FindTakingPart(run);
         const LoweringRules rules(scenario.network, TimerOf(scenario, run.layout));
         run.graph = std::get<TaskGraph>(BuildCollectiveGraph(scenario, run.layout, rules));
         return run;

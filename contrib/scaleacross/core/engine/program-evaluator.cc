@@ -141,12 +141,23 @@ Evaluator::FailStuck() const
 
 void
 EvaluateProgram(const TaskGraph& graph,
+                ClassCosts& costs,
+                const ResourceUse& use,
+                const RunOptions& options,
+                RunReport& report)
+{
+    evaluation::Evaluator(graph, costs, use, options).Run(report);
+}
+
+void
+EvaluateProgram(const TaskGraph& graph,
                 const TransferTimes& times,
                 const RunOptions& options,
-                RunReport& report,
-                Pace pace)
+                RunReport& report)
 {
-    evaluation::Evaluator(graph, times, options, pace).Run(report);
+    ClassCosts costs(graph, times);
+    const ResourceUse use(graph, costs);
+    EvaluateProgram(graph, costs, use, options, report);
 }
 
 } // namespace scaleacross

@@ -5,19 +5,11 @@
 
 #include "core/engine/class-costs.h"
 #include "core/engine/engine.h"
+#include "core/engine/resource-use.h"
 #include "core/program/program.h"
-
-#include <cstdint>
 
 namespace scaleacross
 {
-
-/// In which order classes are executed; the results are the same.
-enum class Pace : uint8_t
-{
-    Ahead,  //!< each as far as nothing that others do can change its times
-    InTime, //!< all in the order of time
-};
 
 /**
  * Executes the class programs of a task graph in exact event order, one representative per class
@@ -25,17 +17,21 @@ enum class Pace : uint8_t
  * measured ones; fills the times of a report.
  *
  * Transfers are fluid volumes (FluidNetwork) followed by their latency; messages to one peer leave
- * in order; a collective that spans classes starts when the last of them has posted it. A body with
- * only compute and inline collectives takes its uncontended sum in one event while nothing else of
- * its class is on the network, and is walked operation by operation otherwise.
+ * in order; a collective that spans classes starts when the last of them has posted it. A body
+ * whose collectives share nothing with anybody takes its uncontended sum in one event, and is
+ * walked operation by operation otherwise.
  *
  * Throws RunError if no class can go on (who waits for what).
  */
 void EvaluateProgram(const TaskGraph& graph,
+                     ClassCosts& costs,
+                     const ResourceUse& use,
+                     const RunOptions& options,
+                     RunReport& report);
+void EvaluateProgram(const TaskGraph& graph,
                      const TransferTimes& times,
                      const RunOptions& options,
-                     RunReport& report,
-                     Pace pace = Pace::Ahead);
+                     RunReport& report);
 
 } // namespace scaleacross
 

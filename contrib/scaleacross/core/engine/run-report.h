@@ -55,6 +55,17 @@ struct NetworkReport
     double collisionFactor{1.0};
 };
 
+/// What went over a link that ranks share, or a rank's own, in one direction and one iteration.
+struct ResourceReport
+{
+    std::string name; //!< such as "east leaf up", "east to west", "stage 3 NIC out"
+    /// Payload and headers, ACKs apart: of a port, those of the stage's busiest rank; of uplinks,
+    /// those of the fullest leaf or zone.
+    Bytes bytes;
+    BitRate capacity;
+    double busy{0}; //!< bytes over capacity, over the iteration time: at most 1
+};
+
 /**
  * The result of one run, from which everything printed, stored or drawn is taken.
  *
@@ -81,7 +92,8 @@ struct RunReport
     Bytes memoryMax;               //!< of the fullest stage
     Bytes crossBuildingBytes;      //!< payload over building boundaries, all ranks, one iteration
     NetworkReport network;
-    std::vector<TimelineEntry> timeline; //!< if asked for: one representative rank per stage
+    std::vector<ResourceReport> resources; //!< those that carried something
+    std::vector<TimelineEntry> timeline;   //!< if asked for: one representative rank per stage
 
     const ClassReport& Of(CommClass comm) const
     {

@@ -5,215 +5,101 @@
 
 #include "core/base/units.h"
 #include "core/engine/loss-delay.h"
-#include "core/engine/network-facts.h"
-#include "core/engine/phase-edges.h"
-#include "core/program/program.h"
-#include "core/spec/scenario.h"
-#include "core/topology/rank-layout.h"
 
+#include <array>
 #include <cstdint>
-#include <limits>
-#include <map>
-#include <memory>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace scaleacross
 {
 
-/// The egress of a rank that a transfer occupies.
+/// What a rank has for itself on the way of a transfer; links are full duplex.
 enum class Port : uint8_t
 {
-    Nvlink,
-    Nic
+    NvlinkOut,
+    NvlinkIn,
+    NicOut,
+    NicIn
 };
 
-constexpr uint32_t kPorts = 2;
+constexpr uint32_t kPorts = 4;
+
+constexpr bool
+IsIncoming(Port port)
+{
+    return port == Port::NvlinkIn || port == Port::NicIn;
+}
+
+constexpr bool
+IsNic(Port port)
+{
+    return port == Port::NicOut || port == Port::NicIn;
+}
+
+/**
+ * What a transfer asks of a cut: parallel links that ranks share, in one direction.
+ *
+ * Hashed flows collide on the links, the more so the fewer there are: one flow takes the rate of
+ * one link at most, though that is a small part of the cut. So `seconds` is what holds the transfer
+ * back if nobody else is there, by the collisions of its own flows, and `demand` what it takes from
+ * the others, by the collisions of all that may be there at once.
+ */
+struct CutUse
+{
+    uint32_t cut{0};
+    double seconds{0}; //!< > 0, if all flows of the stage have the cut to themselves
+    double demand{0};  //!< > 0, its part of the cut's time where others are there
+    double flows{0};   //!< connections of the stage across it; less than one: on some switches only
+    double pairs{1};   //!< queue pairs of each on a port of the NICs
+    uint32_t links{1}; //!< that are parallel for one port
+    double wire{0};    //!< seconds of what is on the wire, without collisions
+    double bytes{0};   //!< payload and headers, of all flows
+};
 
 /**
  * What a transfer asks of the network when all ranks of a stage do it at the same time.
  *
- * It is a volume followed by a latency. The volume moves no faster than the port lets it
- * (`portSeconds` alone on the port) and no faster than the shared links do (`cutSeconds` alone on
- * the cut, for all flows of the stage together).
+ * It is a volume followed by a latency. The volume moves no faster than each port on its way lets
+ * it, each cut, and whatever else holds it back without being shared.
  */
 struct TransferCost
 {
-    static constexpr uint32_t kNoCut = UINT32_MAX;
-
-    Port port{Port::Nic};
-    double portSeconds{0};
-    uint32_t cut{kNoCut}; //!< index of the tightest shared cut
-    double cutSeconds{0};
-    double flows{0}; //!< connections of the stage across the cut: its weight in sharing it
+    std::array<double, kPorts> ports{};     //!< seconds of each port, by Port
+    std::array<double, kPorts> portBytes{}; //!< payload and headers of the busiest rank
+    double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
+    std::vector<CutUse> cuts; //!< by cut, ascending
     Duration latency;
     /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
     /// phases that the same chains go through.
     LossyChains losses;
 
-    /// Duration with port and cut to itself.
-    Duration Alone() const;
-};
-
-/**
- * The alpha-beta model of a scenario's network.
- *
- * beta: payload over (payload + headers + the share of an ACK that goes back on the same link,
- * since every host that sends also receives), at the rate of the slower of the two NICs. alpha:
- * propagation plus one packet's serialisation on every link but the slowest (store and forward).
- *
- * Shared cuts are the links between leaves and spines of each building, those above the spines of
- * its zones where there are three stages, and the spans between two sites, each in each direction.
- * What all edges of a phase put on a cut is added up; collisions of hashed flows on its parallel
- * links divide its capacity by PathSlowdown, for each port of the NICs on its own. Events that hold
- * for the whole run leave a share of them (CutShares).
- *
- * With InfiniBand no link carries more than its lane's credits allow (CreditShare), by the delay of
- * the link; so long spans, and short links that are fast, may be slower than their rate.
- *
- * Losses multiply the volume by LossVolume(), of the edges of a phase by the largest, and delay the
- * slowest chain of messages by LossDelay(): each member of a ring passes its own along, so that all
- * ranks of the stage have one of n-1 rounds; an all-to-all has one round in which all of a rank's
- * messages are under way. A queue pair's packets per round trip, N = m R t / (time of the volume)
- * with m packets per queue pair and round.
- *
- * Rings: the bandwidth term of the slowest edge, the latency of every edge but one. Where the flows
- * of many rings wait for a cut in turn, c = the time all of them need there in one of the R = n - 1
- * rounds and s what one of them needs, latencies of one ring hide behind the turns of the others:
- * (R - 1) (c - s) of them at most, and all but one (a closed loop of customers at one server: a
- * round takes max(c, Z + s)).
- *
- * A ring both ways has n/2 steps of two messages, and of latency the n/2 edges in a row that take
- * longest. A double tree: the volume of the member that sends most (2 S where n > 3), the latency
- * of the longest way up and down, and on each of d levels but one what the busiest member sends per
- * message of a tree: 2 d alpha + V (1 + (d-1) / q) with q messages per edge, of which TreeWindow()
- * go in one such way. Jumps are one step.
- *
- * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
- * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
- * the time of a segment in it. The limit is a connection's: in an all-to-all those to all peers
- * are open at once, and only the NIC sends one after the other. NCCLX's spray mode adds the way of
- * the last ACK and that of the write after it.
- *
- * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
- * of them has only part of the NIC's rate.
- *
- * Worked case: 1 MiB between two NICs at 100 Gb/s through one switch over 1 us links, 4,096 + 82 B
- * packets, one 86 B ACK per 4: volume 256 x (4178 + 21.5) x 8 / 100e9 = 86.0 us, latency
- * 2 us + 4178 x 8 / 100e9 = 2.33 us.
- */
-class NetworkModel
-{
-  public:
-    /// `facts` are those of the scenario.
-    NetworkModel(const Scenario& scenario,
-                 const RankLayout& layout,
-                 std::shared_ptr<const NetworkFacts> facts);
-    NetworkModel(const Scenario& scenario, const RankLayout& layout);
-
-    /// One phase of a collective, done at once by all groups of the stage of `representative`.
-    TransferCost PhaseCost(const Phase& phase, Rank representative) const;
-
-    /// A message from `from` to `to`, while all ranks of the stage send one like it.
-    TransferCost MessageCost(Bytes bytes, Rank from, Rank to) const;
-
-    uint32_t Cuts() const
+    double& On(Port port)
     {
-        return m_cuts;
+        return ports[static_cast<size_t>(port)];
     }
 
-  private:
-    /// Part of a building's leaves or zones: those that the ranks of a stage are in.
-    struct Part
+    double On(Port port) const
     {
-        double count{0}; //!< ranks over those in the fullest one, hence not always whole
-        uint32_t cut{0}; //!< of its links, counted from the first of their kind and direction
-    };
+        return ports[static_cast<size_t>(port)];
+    }
 
-    /// What is put on a cut.
-    struct CutLoad
-    {
-        double bytes{0}; //!< on the wire
-        double flows{0}; //!< connections
-        /// Queue pairs of a connection; where tiers differ, of those that have fewest and collide
-        /// most.
-        double pairs{std::numeric_limits<double>::infinity()};
-        double parts{1};   //!< equal parts that the flows are spread over evenly (leaves, zones)
-        BitRate capacity;  //!< of a part
-        uint32_t links{1}; //!< parallel links of a part
-    };
+    /// Seconds of the sender's port that a transfer is of: the NIC if it leaves the server.
+    double OutSeconds() const;
 
-    using CutLoads = std::map<uint32_t, CutLoad>; //!< by cut
+    /// Seconds of the volume for a rank that shares nothing.
+    double PortSeconds() const;
 
-    /// Of the `parts` leaf sets or zones of a building, those that a stage is in.
-    Part PartOf(uint32_t building, uint32_t stage, uint32_t nicsPerPart, uint32_t parts) const;
-    Part LeavesOf(uint32_t building, uint32_t stage) const;
-    Part ZonesOf(uint32_t building, uint32_t stage) const;
-    /// Ranks of a stage in a building that has some.
-    double StageRanksIn(uint32_t building, uint32_t stage) const;
-    /// Queue pairs that a message is cut over.
-    double QueuePairsUsed(double messageBytes, Tier tier) const;
-    /// Time of a message at its NIC, by the rate of the ports that it uses.
-    double PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const;
-    /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
-    /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
-    /// at the beginning; behind a message whose last bytes are still under way it is not.
-    /// `staging` passes in every round trip besides.
-    double WindowedSeconds(double bytes,
-                           double window,
-                           double unit,
-                           const FabricPath& path,
-                           double staging = 0) const;
-    /// What copying through slots adds to the time of a message; 0 without that.
-    Duration StagingTime(Bytes bytes) const;
-    /// Time of a message by what its connection may have outstanding and its queue pairs'
-    /// windows; 0 without such a limit.
-    double WindowSeconds(double messageBytes, const FabricPath& path) const;
-    /// Time of bytes to one NIC by what that grants; 0 without such a limit.
-    double AdmissionSeconds(double bytes, const FabricPath& path) const;
-    /// Share of a link's rate that credits allow; 1 without them.
-    double CreditShareOf(BitRate link, Duration delay) const;
-    /// Bytes on the wire of `messages` messages of `bytes` payload each, ACK share included.
-    double WireBytes(double messages, double bytes) const;
-    Duration EdgeLatency(const FabricPath& path, double bytes) const;
-    /// Of a ring both ways or a double tree: the latencies of the way that takes longest.
-    Duration LongestWay(const Phase& phase, Rank representative, double message) const;
-    /// Adds the load of `flows` connections with `pairs` queue pairs and `wireBytes` each that are
-    /// like `from` to `to`.
-    void LoadCuts(CutLoads& loads,
-                  const FabricPath& path,
-                  Rank from,
-                  Rank to,
-                  double flows,
-                  double pairs,
-                  double wireBytes) const;
-    /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
-    double Slowdown(double flows, double pairs, uint32_t links) const;
-    /// The cut that takes longest.
-    void ChooseCut(TransferCost& cost, const CutLoads& loads) const;
-    /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
-    /// next round begins `nextAfter` seconds after it.
-    LossyMessages LossyOf(const FabricPath& path,
-                          double bytes,
-                          double seconds,
-                          double nextAfter) const;
-    /// Completes the losses of a cost, and adds what is repeated to its volume.
-    void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
+    /// The cut that holds it back most; null: none is on the way.
+    const CutUse* Tightest() const;
 
-    const Scenario& m_scenario;
-    const RankLayout& m_layout;
-    std::shared_ptr<const NetworkFacts> m_facts;
-    const ClusterPaths& m_paths;
-    // What it remembers, hence not for several threads at once.
-    mutable PhaseEdgeTable m_edges;
-    mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
-    const CutShares& m_shares;
-    /// Cuts of one kind and direction inside buildings: leaves up, leaves down, zones up, zones
-    /// down, one after the other.
-    uint32_t m_buildingCuts{0};
-    uint32_t m_spanCuts{0}; //!< first cut of the spans: two for each, forward first
-    uint32_t m_cuts{0};
+    /// Seconds of the tightest cut; 0: none is on the way.
+    double CutSeconds() const;
+
+    /// Seconds of the volume with ports and cuts to itself.
+    double Seconds() const;
+
+    /// Duration with ports and cuts to itself.
+    Duration Alone() const;
 };
 
 } // namespace scaleacross

@@ -21,12 +21,6 @@ NodesPerPod(const BuildingSpec& building)
     return building.fabric.nodesPerPod == 0 ? nodes : std::min(building.fabric.nodesPerPod, nodes);
 }
 
-uint32_t
-ZoneOf(const BuildingSpec& building, const FabricShape& shape, uint32_t gpu)
-{
-    return gpu / building.gpusPerNode / NodesPerPod(building) / shape.podsPerZone;
-}
-
 /// Adds the vertices and links of a cluster site by site.
 class GraphBuilder
 {
@@ -213,6 +207,12 @@ LeafOf(const BuildingSpec& building, uint32_t gpu)
 {
     const uint32_t pod = gpu / building.gpusPerNode / NodesPerPod(building);
     return building.fabric.rails ? pod * building.gpusPerNode + gpu % building.gpusPerNode : pod;
+}
+
+uint32_t
+ZoneOf(const BuildingSpec& building, const FabricShape& shape, uint32_t gpu)
+{
+    return gpu / building.gpusPerNode / NodesPerPod(building) / shape.podsPerZone;
 }
 
 BitRate

@@ -95,6 +95,9 @@ FabricShape ShapeOf(const BuildingSpec& building);
 /// there) is on. Port k is on the leaf k x Leaves() further on.
 uint32_t LeafOf(const BuildingSpec& building, uint32_t gpu);
 
+/// Zone (index within its building) of a GPU, of which there is one where there are two stages.
+uint32_t ZoneOf(const BuildingSpec& building, const FabricShape& shape, uint32_t gpu);
+
 /// Rate of one lane of one plane of a span.
 BitRate LaneRate(const ClusterSpec& cluster, const CrossLinkSpec& link);
 

@@ -239,6 +239,14 @@ RankLayout::BuildingOf(Rank rank) const
     return static_cast<uint32_t>(after - buildingBegin.begin()) - 1;
 }
 
+uint32_t
+RankLayout::TakingPartIn(uint32_t building) const
+{
+    return static_cast<uint32_t>(std::count(takingPart.begin() + buildingBegin[building],
+                                            takingPart.begin() + buildingBegin[building + 1],
+                                            true));
+}
+
 bool
 RankLayout::Crosses(const RankGroup& group) const
 {

@@ -42,15 +42,10 @@ struct RankLayout
     uint32_t buildingSpan{0};
     std::vector<uint32_t> stageRanks; //!< ranks of a stage by building x stage
 
-    /// Ranks of a building that take part.
-    struct Active
-    {
-        uint32_t ranks{0};
-        uint32_t onLeaf{0}; //!< those on the leaf that has most
-        uint32_t inZone{0}; //!< those in the zone that has most
-    };
+    std::vector<bool> takingPart; //!< by rank; empty: all take part
 
-    std::vector<Active> active; //!< by building; empty: all ranks take part
+    /// Ranks of a building that take part. Domain: takingPart is not empty.
+    uint32_t TakingPartIn(uint32_t building) const;
 
     uint32_t StageOf(Rank rank) const
     {

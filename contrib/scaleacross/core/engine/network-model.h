@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_NETWORK_MODEL_H
+#define SCALEACROSS_NETWORK_MODEL_H
+
+#include "core/engine/network-facts.h"
+#include "core/engine/phase-edges.h"
+#include "core/engine/transfer-cost.h"
+#include "core/program/program.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// A resource by its name.
+struct NamedLink
+{
+    std::string name;
+    BitRate capacity;
+};
+
+/**
+ * The alpha-beta model of a scenario's network.
+ *
+ * beta: payload over (payload + headers + the share of an ACK that goes back on the same link,
+ * since every host that sends also receives), at the rate of the slower of the two NICs. alpha:
+ * propagation plus one packet's serialisation on every link but the slowest (store and forward).
+ *
+ * Shared cuts are the links between leaves and spines of each building, those above the spines of
+ * its zones where there are three stages, and the spans between two sites, each in each direction.
+ * Stages that have ranks on the same leaves share their uplinks (StageSwitches). What all edges of
+ * a phase put on a cut is added up, and a transfer takes its part of each of them; collisions of
+ * hashed flows on its parallel links divide its capacity by PathSlowdown, for each port of the NICs
+ * on its own. Events that hold for the whole run leave a share of them (CutShares).
+ *
+ * With InfiniBand no link carries more than its lane's credits allow (CreditShare), by the delay of
+ * the link; so long spans, and short links that are fast, may be slower than their rate.
+ *
+ * Losses multiply the volume by LossVolume(), of the edges of a phase by the largest, and delay the
+ * slowest chain of messages by LossDelay(): each member of a ring passes its own along, so that all
+ * ranks of the stage have one of n-1 rounds; an all-to-all has one round in which all of a rank's
+ * messages are under way. A queue pair's packets per round trip, N = m R t / (time of the volume)
+ * with m packets per queue pair and round.
+ *
+ * Rings: the bandwidth term of the slowest edge, the latency of every edge but one. Where the flows
+ * of many rings wait for a cut in turn, c = the time all of them need there in one of the R = n - 1
+ * rounds and s what one of them needs, latencies of one ring hide behind the turns of the others:
+ * (R - 1) (c - s) of them at most, and all but one (a closed loop of customers at one server: a
+ * round takes max(c, Z + s)).
+ *
+ * A ring both ways has n/2 steps of two messages, and of latency the n/2 edges in a row that take
+ * longest. A double tree: the volume of the member that sends most (2 S where n > 3), the latency
+ * of the longest way up and down, and on each of d levels but one what the busiest member sends per
+ * message of a tree: 2 d alpha + V (1 + (d-1) / q) with q messages per edge, of which TreeWindow()
+ * go in one such way. Jumps are one step.
+ *
+ * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
+ * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
+ * the time of a segment in it. The limit is a connection's: in an all-to-all those to all peers
+ * are open at once, and only the NIC sends one after the other. NCCLX's spray mode adds the way of
+ * the last ACK and that of the write after it.
+ *
+ * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
+ * of them has only part of the NIC's rate.
+ *
+ * Worked case: 1 MiB between two NICs at 100 Gb/s through one switch over 1 us links, 4,096 + 82 B
+ * packets, one 86 B ACK per 4: volume 256 x (4178 + 21.5) x 8 / 100e9 = 86.0 us, latency
+ * 2 us + 4178 x 8 / 100e9 = 2.33 us.
+ */
+class NetworkModel
+{
+  public:
+    /// `facts` are those of the scenario.
+    NetworkModel(const Scenario& scenario,
+                 const RankLayout& layout,
+                 std::shared_ptr<const NetworkFacts> facts);
+    NetworkModel(const Scenario& scenario, const RankLayout& layout);
+
+    /// One phase of a collective, done at once by all groups of the stage of `representative`.
+    TransferCost PhaseCost(const Phase& phase, Rank representative) const;
+
+    /// A message from `from` to `to`, while all ranks of the stage send one like it.
+    TransferCost MessageCost(Bytes bytes, Rank from, Rank to) const;
+
+    /// Time that a cut needs for what a transfer puts on it while so many flows are there.
+    double SharedSeconds(const CutUse& use, double flows) const;
+
+    uint32_t Cuts() const
+    {
+        return m_cuts;
+    }
+
+    /// What a cut is called, such as "east leaf up" or "east to west", and its capacity, of which
+    /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
+    NamedLink CutNamed(uint32_t cut) const;
+
+    /// "stage 3", and where it is if its ranks are not in all buildings alike.
+    std::string ClassName(const RankClass& rankClass) const;
+
+    /// The same of a rank's port in its building; of NVLink the share that is reached.
+    BitRate PortRate(Rank rank, Port port) const;
+
+  private:
+    /// What is put on a cut.
+    struct CutLoad
+    {
+        uint32_t cut{0};
+        double bytes{0};   //!< payload and headers
+        double loading{0}; //!< bytes on the wire, ACKs with them, times what events make of them
+        double flows{0};   //!< connections
+        /// Queue pairs of a connection; where tiers differ, of those that have fewest and collide
+        /// most.
+        double pairs{std::numeric_limits<double>::infinity()};
+        BitRate capacity;
+        uint32_t links{1}; //!< that are parallel
+    };
+
+    using CutLoads = std::vector<CutLoad>; //!< by cut
+
+    /// Flows that are alike.
+    struct Flows
+    {
+        Rank from{0}; //!< an example
+        Rank to{0};
+        double count{0}; //!< connections
+        double pairs{1}; //!< queue pairs of each
+        double messages{1};
+        double message{0}; //!< bytes of payload
+    };
+
+    /// A phase, and what follows from it at once.
+    struct PhaseView;
+
+    /// Ranks of a stage in a building that has some.
+    double StageRanksIn(uint32_t building, uint32_t stage) const;
+    /// Queue pairs that a message is cut over.
+    double QueuePairsUsed(double messageBytes, Tier tier) const;
+    /// Time of a message at its NIC, by the rate of the ports that it uses.
+    double PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const;
+    /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
+    /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
+    /// at the beginning; behind a message whose last bytes are still under way it is not.
+    /// `staging` passes in every round trip besides.
+    double WindowedSeconds(double bytes,
+                           double window,
+                           double unit,
+                           const FabricPath& path,
+                           double staging = 0) const;
+    /// What copying through slots adds to the time of a message; 0 without that.
+    Duration StagingTime(Bytes bytes) const;
+    /// Time of a message by what its connection may have outstanding and its queue pairs'
+    /// windows; 0 without such a limit.
+    double WindowSeconds(double messageBytes, const FabricPath& path) const;
+    /// Time of bytes to one NIC by what that grants; 0 without such a limit.
+    double AdmissionSeconds(double bytes, const FabricPath& path) const;
+    /// Share of a link's rate that credits allow; 1 without them.
+    double CreditShareOf(BitRate link, Duration delay) const;
+    /// Payload and headers of `messages` messages of `bytes` payload each.
+    double DataBytes(double messages, double bytes) const;
+    /// The same with the share of an ACK.
+    double WireBytes(double messages, double bytes) const;
+    Duration EdgeLatency(const FabricPath& path, double bytes) const;
+    /// Of a ring both ways or a double tree: the latencies of the way that takes longest.
+    Duration LongestWay(const Phase& phase, Rank representative, double message) const;
+    /// Adds what flows put on the cuts between the examples' buildings.
+    void LoadCuts(CutLoads& loads, const FabricPath& path, const Flows& flows) const;
+    void LoadBuilding(CutLoads& loads, const FabricPath& path, const Flows& flows, bool up) const;
+    void LoadSpans(CutLoads& loads, const Flows& flows) const;
+    /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
+    void AddLoad(CutLoads& loads,
+                 const CutLoad& whole,
+                 const Flows& flows,
+                 const CutShare& left,
+                 const CutShare& usable,
+                 double share) const;
+    /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
+    double Slowdown(double flows, double pairs, uint32_t links) const;
+    /// What a transfer takes of each cut.
+    void UseCuts(TransferCost& cost, CutLoads& loads) const;
+    /// The volume of a phase: on ports and cuts, and what holds it back besides.
+    void AddVolume(const PhaseView& view, TransferCost& cost) const;
+    void AddLatency(const PhaseView& view, TransferCost& cost) const;
+    void AddLosses(const PhaseView& view, TransferCost& cost) const;
+    /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
+    /// next round begins `nextAfter` seconds after it.
+    LossyMessages LossyOf(const FabricPath& path,
+                          double bytes,
+                          double seconds,
+                          double nextAfter) const;
+    /// Completes the losses of a cost, and adds what is repeated to its volume.
+    void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
+
+    const Scenario& m_scenario;
+    const RankLayout& m_layout;
+    std::shared_ptr<const NetworkFacts> m_facts;
+    const ClusterPaths& m_paths;
+    // What it remembers, hence not for several threads at once.
+    mutable PhaseEdgeTable m_edges;
+    mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
+    const CutShares& m_shares;
+    std::shared_ptr<const StageFabric> m_stages;
+    // Cuts are kinds of leaves, then of zones, each up, then down; then spans, forward and back.
+    uint32_t m_zoneCuts{0}; //!< the first of the zones'
+    uint32_t m_spanCuts{0}; //!< the first of the spans'
+    uint32_t m_cuts{0};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_NETWORK_MODEL_H

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/resource-report.h"
+
+#include "core/base/errors.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Times are whole picoseconds: what rounding each of many transfers may add up to.
+constexpr double kRounding = 1e-6;
+
+constexpr std::array<const char*, kPorts> kPortNames = {"NVLink out",
+                                                        "NVLink in",
+                                                        "NIC out",
+                                                        "NIC in"};
+
+double
+SecondsOf(double bytes, BitRate capacity)
+{
+    return bytes * 8.0 / capacity.Value();
+}
+
+} // namespace
+
+double
+CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph)
+{
+    double bound = 0;
+    for (uint32_t cut = 0; cut < network.Cuts(); cut++)
+    {
+        const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
+        if (bytes > 0)
+        {
+            bound = std::max(bound, SecondsOf(bytes, network.CutNamed(cut).capacity));
+        }
+    }
+    return bound;
+}
+
+std::vector<ResourceReport>
+ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph)
+{
+    std::vector<ResourceReport> resources;
+    const auto add = [&](std::string name, double bytes, BitRate capacity) {
+        ResourceReport added;
+        added.name = std::move(name);
+        added.bytes = Bytes(static_cast<uint64_t>(std::llround(bytes)));
+        added.capacity = capacity;
+        resources.push_back(std::move(added));
+    };
+    for (uint32_t cut = 0; cut < network.Cuts(); cut++)
+    {
+        const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
+        if (bytes == 0)
+        {
+            continue;
+        }
+        NamedLink link = network.CutNamed(cut);
+        const auto alike =
+            std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
+                return other.name == link.name && other.capacity == link.capacity;
+            });
+        if (alike == resources.end())
+        {
+            add(std::move(link.name), bytes, link.capacity);
+        }
+        else
+        {
+            const Bytes rounded(static_cast<uint64_t>(std::llround(bytes)));
+            alike->bytes = std::max(alike->bytes, rounded);
+        }
+    }
+    for (uint32_t c = 0; c < graph.classes.size(); c++)
+    {
+        for (uint32_t p = 0; p < kPorts; p++)
+        {
+            const auto port = static_cast<Port>(p);
+            const double bytes = use.Bytes(ResourceUse::OfPort(c, port));
+            if (bytes > 0)
+            {
+                const RankClass& rankClass = graph.classes[c];
+                add(network.ClassName(rankClass) + " " + kPortNames[p],
+                    bytes,
+                    network.PortRate(rankClass.representative, port));
+            }
+        }
+    }
+    return resources;
+}
+
+void
+CheckResources(RunReport& report)
+{
+    for (ResourceReport& resource : report.resources)
+    {
+        const double needed =
+            SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
+        resource.busy = needed / report.iterationTime.S();
+        SCALEACROSS_INVARIANT(resource.busy <= 1.0 + kRounding,
+                              resource.name + " carried " + ToString(resource.bytes) + " at " +
+                                  ToString(resource.capacity) + " in " +
+                                  ToString(report.iterationTime) + ", which takes " +
+                                  ToString(Duration::Seconds(needed)));
+    }
+}
+
+} // namespace scaleacross

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_RESOURCE_USE_H
+#define SCALEACROSS_RESOURCE_USE_H
+
+#include "core/engine/class-costs.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * What the programs of a task graph put on ports and cuts in one iteration, and who does.
+ *
+ * Resources are numbered as the evaluator's: kPorts for every class, then the cuts.
+ */
+class ResourceUse
+{
+  public:
+    /// Whether a body may be taken in one step.
+    enum class Step : uint8_t
+    {
+        Never,
+        WhileIdle, //!< while no gather and no reduction of its class is queued
+        Always
+    };
+
+    /// Sets the demands of the costs, too (ClassCosts::ShareCuts).
+    ResourceUse(const TaskGraph& graph, ClassCosts& costs);
+
+    /// Resources of a graph with so many classes, before the cuts.
+    static uint32_t Ports(const TaskGraph& graph)
+    {
+        return static_cast<uint32_t>(graph.classes.size()) * kPorts;
+    }
+
+    static uint32_t OfPort(uint32_t classId, Port port)
+    {
+        return classId * kPorts + static_cast<uint32_t>(port);
+    }
+
+    /// Payload and headers in one iteration: of a port, those of the class's busiest rank; of a
+    /// cut, all.
+    double Bytes(uint32_t resource) const
+    {
+        return m_resources[resource].bytes;
+    }
+
+    /**
+     * A body's collectives are what they take alone if nothing else is on what they use. On what
+     * messages use, or other classes, something may come at any time. What the class's own gathers
+     * and reductions use is free while none of them is queued: a body posts none. On cuts those
+     * would find traces of each other (FluidNetwork::Start), which a step leaves out.
+     */
+    Step StepOf(uint32_t classId, uint32_t body) const;
+
+  private:
+    struct Resource
+    {
+        double bytes{0};
+        bool shared{false}; //!< messages use it, or several classes
+        bool data{false};   //!< gathers and reductions do
+        uint32_t user{UINT32_MAX};
+    };
+
+    /// Calls `visit` with every resource that a transfer uses, and its bytes there.
+    template <class Visit>
+    void ForEachOf(const TransferCost& cost, uint32_t sender, uint32_t receiver, Visit visit) const;
+    void CountFlows(const TransferCost& cost);
+    void AddMessage(uint32_t classId, const Op& op);
+    void AddCollective(uint32_t classId, const Op& op, double times);
+    void AddClass(uint32_t classId);
+
+    const TaskGraph& m_graph;
+    ClassCosts& m_costs;
+    std::vector<Resource> m_resources;
+    // Flows that may be on a cut at once: of each class, those of the transfer that has most.
+    std::vector<double> m_flows;        //!< by cut, of the classes counted so far
+    std::vector<double> m_flowsOfClass; //!< by cut, of the class being counted
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_RESOURCE_USE_H

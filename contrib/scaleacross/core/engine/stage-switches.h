@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_STAGE_SWITCHES_H
+#define SCALEACROSS_STAGE_SWITCHES_H
+
+#include "core/program/rank-group.h"
+#include "core/spec/cluster-spec.h"
+#include "core/topology/fabric-graph.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a stage has on one switch of a kind.
+struct SwitchShare
+{
+    uint32_t kind{0}; //!< number among the kinds of the whole cluster
+    double share{0};  //!< ranks on one such switch over all that the stage has in the building
+};
+
+/**
+ * On which leaves (or zones) of the buildings the ranks of each stage are.
+ *
+ * Switches of a building on which the same stages have equally many ranks are of one kind: what
+ * stages do alike loads them alike, so that one stands for all. Stages that have ranks on switches
+ * of one kind share their uplinks, those that have not share nothing.
+ *
+ * Worked case: leaves of 32 NICs, stages in turns of 8 GPUs, 8 of them: the first leaf of each 64
+ * GPUs holds stages 0 to 3, the second 4 to 7. Two kinds; on one leaf of its kind a stage has 8 of
+ * the ranks of a building, the others on as many leaves as there are turns.
+ */
+class StageSwitches
+{
+  public:
+    /// What a rank of a building is on: its leaf, or its zone; `gpu` is its number there.
+    using SwitchOf = uint32_t (*)(const BuildingSpec& building,
+                                  const FabricShape& shape,
+                                  uint32_t gpu);
+
+    /// For the GPUs of a cluster, whose stages are their indices in `pipeline`. `isActive` tells
+    /// which take part; empty: all do. Cost: linear in the GPUs.
+    StageSwitches(const ClusterSpec& cluster,
+                  const RankGroup& pipeline,
+                  const std::vector<bool>& isActive,
+                  SwitchOf switchOf);
+
+    /// Kinds of switches of the whole cluster.
+    uint32_t Kinds() const
+    {
+        return m_kinds;
+    }
+
+    /// Of a stage in a building; empty if it has no rank there.
+    const std::vector<SwitchShare>& Of(uint32_t building, uint32_t stage) const
+    {
+        return m_shares[building * m_stages + stage];
+    }
+
+    /// Building of a kind.
+    uint32_t BuildingOf(uint32_t kind) const
+    {
+        return m_buildings[kind];
+    }
+
+  private:
+    /// `stagesOf`: of the ranks on each switch.
+    void AddBuilding(const std::vector<std::vector<uint32_t>>& stagesOf, uint32_t building);
+
+    uint32_t m_stages;
+    uint32_t m_kinds{0};
+    std::vector<std::vector<SwitchShare>> m_shares; //!< by building x stage
+    std::vector<uint32_t> m_buildings;              //!< by kind
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_STAGE_SWITCHES_H
