@@ -91,6 +91,17 @@ LoadParts(Database& database, int64_t run, RunReport& report)
                                  Amount(memory, "buffers")});
     }
     memory.reset();
+    auto& resources =
+        database.Prepare("SELECT * FROM run_resource WHERE run_id = ? ORDER BY position");
+    resources.bind(1, run);
+    while (resources.executeStep())
+    {
+        report.resources.push_back({resources.getColumn("name").getString(),
+                                    Amount(resources, "bytes"),
+                                    BitRate(resources.getColumn("capacity_bps").getDouble()),
+                                    resources.getColumn("busy").getDouble()});
+    }
+    resources.reset();
 }
 
 } // namespace

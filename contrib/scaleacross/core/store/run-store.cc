@@ -266,7 +266,7 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
     put.executeStep();
     const int64_t run = put.getColumn(0).getInt64();
     put.reset();
-    for (const char* table : {"run_class", "run_memory"})
+    for (const char* table : {"run_class", "run_memory", "run_resource"})
     {
         auto& clear = m_database.Prepare(std::string("DELETE FROM ") + table + " WHERE run_id = ?");
         clear.bind(1, run);
@@ -306,6 +306,18 @@ RunStore::PutParts(int64_t run, const RunReport& report)
         insert.bind(6, Count(use.activations));
         insert.bind(7, Count(use.gathered));
         insert.bind(8, Count(use.buffers));
+        Database::Run(insert);
+    }
+    for (size_t i = 0; i < report.resources.size(); i++)
+    {
+        const ResourceReport& resource = report.resources[i];
+        auto& insert = m_database.Prepare("INSERT INTO run_resource VALUES (?, ?, ?, ?, ?, ?)");
+        insert.bind(1, run);
+        insert.bind(2, Signed(i));
+        insert.bind(3, resource.name);
+        insert.bind(4, Count(resource.bytes));
+        insert.bind(5, resource.capacity.Value());
+        insert.bind(6, resource.busy);
         Database::Run(insert);
     }
 }

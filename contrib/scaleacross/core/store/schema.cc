@@ -200,12 +200,28 @@ UPDATE plan SET copy =
 WHERE instr(text, ' copy=') > 0;
 )sql";
 
+/// What went over links; runs of before have none.
+const char* const g_version4 = R"sql(
+CREATE TABLE run_resource (
+    run_id       INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    position     INTEGER NOT NULL,
+    name         TEXT NOT NULL,
+    bytes        INTEGER NOT NULL,
+    capacity_bps REAL NOT NULL,
+    busy         REAL NOT NULL,
+    PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
-    static const std::vector<std::string> migrations = {g_version1, g_version2, g_version3};
+    static const std::vector<std::string> migrations = {g_version1,
+                                                        g_version2,
+                                                        g_version3,
+                                                        g_version4};
     return migrations;
 }
 
