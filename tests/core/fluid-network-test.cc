@@ -145,6 +145,41 @@ TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
 }
 
+TEST(FluidNetwork, WhatOthersUsedOfTheGapIsNotIdle)
+{
+    // As above with a gap of 2 s, of which another class uses the cut for 1.5 s: the first flows
+    // have had it for 0.5 s, and 3.5 s are left. What is taken is taken once: the other class, set
+    // apart by 1 s, finds nothing idle right behind.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    const TransferCost other = OnCut(0.5, 0, 1.5, 4);
+    FluidNetwork network(2, 1);
+    auto id = network.Start(cost, Of(0), Duration());
+    network.Finish(id, Duration::Seconds(4));
+    id = network.Start(other, Of(1), Duration::Seconds(4));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(5.5));
+    network.Finish(id, Duration::Seconds(5.5));
+    id = network.Start(cost, Of(0), Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(9.5));
+    network.Finish(id, Duration::Seconds(9.5));
+    id = network.Start(other, Of(1), Duration::Seconds(9.5));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(11));
+}
+
+TEST(FluidNetwork, CollectivesOfLayersLeaveRanksTogether)
+{
+    // The second transfer of a round would have a head start of 2 s; one of a layer before it, of a
+    // port's time only, makes the ranks meet.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    FluidNetwork network(1, 1);
+    auto id = network.Start(cost, Of(0), Duration());
+    network.Finish(id, Duration::Seconds(4));
+    const TransferCost layer = OnCut(0.5, 0, 0.5, 4);
+    id = network.Start(layer, {0, 0, 0, false}, Duration::Seconds(5));
+    network.Finish(id, Duration::Seconds(5.5));
+    id = network.Start(cost, Of(0), Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(10));
+}
+
 TEST(FluidNetwork, TellsWhoseFinishTimeChanged)
 {
     const TransferCost cost = OnPort(1.0);

@@ -25,6 +25,13 @@ Evaluator::Evaluator(const TaskGraph& graph,
       m_mail(0),
       m_sibling(graph.classes.size())
 {
+    for (uint32_t r = 0; r < ResourceUse::Ports(graph) + costs.Cuts(); r++)
+    {
+        if (!use.IsNeeded(r))
+        {
+            m_network.LeaveOut(r);
+        }
+    }
     uint32_t siblings = 1;
     std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);
     for (uint32_t c = 0; c < graph.classes.size(); c++)

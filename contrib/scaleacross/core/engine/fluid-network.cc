@@ -3,6 +3,7 @@
 #include "core/engine/fluid-network.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace scaleacross
@@ -11,24 +12,38 @@ namespace scaleacross
 FluidNetwork::FluidNetwork(uint32_t classes, uint32_t cuts)
     : m_rates(classes * kPorts + cuts),
       m_firstCut(classes * kPorts),
-      m_cuts(cuts)
+      m_leftOut(classes * kPorts + cuts, false),
+      m_cuts(cuts),
+      m_traces(size_t{classes} * cuts)
 {
 }
 
 double
-FluidNetwork::Credit(const CutUse& use,
-                     double seconds,
-                     const TransferPlace& place,
-                     Duration now) const
+FluidNetwork::UsedOf(uint32_t cut, Duration now) const
 {
-    const Cut& cut = m_cuts[use.cut];
-    if (!place.staggered || cut.active > 0 || cut.sender != place.sender ||
-        cut.round != place.round)
+    double used = m_cuts[cut].done;
+    for (const Id id : m_cuts[cut].active)
+    {
+        const Transfer& transfer = m_transfers[id];
+        const double left = transfer.left - transfer.rate * (now - transfer.since).S();
+        for (const MaxMin::Use& use : transfer.onCuts)
+        {
+            used += use.resource == m_firstCut + cut ? use.demand * (1.0 - left) : 0.0;
+        }
+    }
+    return used;
+}
+
+double
+FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration now)
+{
+    const Trace& trace = TraceOf(place.sender, use.cut);
+    if (!place.staggered || trace.round != place.round || trace.spread <= 0)
     {
         return 0.0;
     }
-    const double turns = seconds * (1.0 - 1.0 / std::max(1.0, use.flows));
-    return std::min({(now - cut.end).S(), turns, cut.spread});
+    const double idle = (now - trace.end).S() - (UsedOf(use.cut, now) - trace.used);
+    return std::clamp(idle, 0.0, trace.spread);
 }
 
 FluidNetwork::Id
@@ -37,18 +52,26 @@ FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Durati
     m_uses.clear();
     for (uint32_t p = 0; p < kPorts; p++)
     {
-        if (cost.ports[p] > 0)
+        const uint32_t owner = IsIncoming(static_cast<Port>(p)) ? place.receiver : place.sender;
+        if (cost.ports[p] > 0 && !m_leftOut[owner * kPorts + p])
         {
-            const uint32_t owner = IsIncoming(static_cast<Port>(p)) ? place.receiver : place.sender;
             m_uses.push_back({owner * kPorts + p, cost.ports[p]});
         }
     }
-    double least = cost.least;
+    const size_t ports = m_uses.size();
+    double least = cost.PortSeconds();
     for (const CutUse& use : cost.cuts)
     {
-        m_uses.push_back({m_firstCut + use.cut, use.demand - Credit(use, use.demand, place, now)});
-        least = std::max(least, use.seconds - Credit(use, use.seconds, place, now));
-        m_cuts[use.cut].active++;
+        if (m_leftOut[m_firstCut + use.cut])
+        {
+            continue;
+        }
+        const double turns = 1.0 - 1.0 / std::max(1.0, use.flows);
+        const double ahead = HeadStart(use, place, now);
+        const double taken = std::min(ahead, use.demand * turns);
+        m_cuts[use.cut].done += taken;
+        m_uses.push_back({m_firstCut + use.cut, use.demand - taken});
+        least = std::max(least, use.seconds - std::min(ahead, use.seconds * turns));
     }
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
@@ -58,12 +81,17 @@ FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Durati
         m_transfers.emplace_back();
     }
     Transfer& transfer = m_transfers[id];
-    transfer = Transfer();
     transfer.cost = &cost;
     transfer.place = place;
     transfer.left = 1.0;
+    transfer.rate = 0;
     transfer.since = now;
     transfer.finish = Duration::Max();
+    transfer.onCuts.assign(m_uses.begin() + static_cast<std::ptrdiff_t>(ports), m_uses.end());
+    for (const MaxMin::Use& use : transfer.onCuts)
+    {
+        m_cuts[use.resource - m_firstCut].active.push_back(id);
+    }
     Share(now);
     return id;
 }
@@ -72,10 +100,18 @@ void
 FluidNetwork::Finish(Id id, Duration now)
 {
     const Transfer& transfer = m_transfers[id];
+    for (const MaxMin::Use& use : transfer.onCuts)
+    {
+        Cut& cut = m_cuts[use.resource - m_firstCut];
+        cut.done += use.demand;
+        cut.active.erase(std::find(cut.active.begin(), cut.active.end(), id));
+    }
     for (const CutUse& use : transfer.cost->cuts)
     {
-        m_cuts[use.cut].active--;
-        Leave(transfer, use, now);
+        if (!m_leftOut[m_firstCut + use.cut])
+        {
+            Leave(transfer, use, now);
+        }
     }
     m_rates.Remove(id);
     Share(now);
@@ -84,20 +120,19 @@ FluidNetwork::Finish(Id id, Duration now)
 void
 FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
 {
-    Cut& cut = m_cuts[use.cut];
     const TransferPlace& place = transfer.place;
-    cut.end = now;
+    Trace& trace = TraceOf(place.sender, use.cut);
     if (!place.staggered)
     {
-        cut.sender = UINT32_MAX;
+        trace.round = UINT32_MAX; // the ranks have met
         return;
     }
     const double spread = std::max(0.0, use.seconds - transfer.cost->PortSeconds());
     // What sets ranks apart once keeps them apart until they meet.
-    const bool same = cut.sender == place.sender && cut.round == place.round;
-    cut.spread = same ? std::max(cut.spread, spread) : spread;
-    cut.sender = place.sender;
-    cut.round = place.round;
+    trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
+    trace.round = place.round;
+    trace.end = now;
+    trace.used = trace.spread > 0 ? UsedOf(use.cut, now) : 0.0;
 }
 
 void

@@ -43,14 +43,21 @@ class FluidNetwork
 
     FluidNetwork(uint32_t classes, uint32_t cuts);
 
+    /// Leaves out a resource that can hold nothing back (numbered as in ResourceUse).
+    void LeaveOut(uint32_t resource)
+    {
+        m_leftOut[resource] = true;
+    }
+
     /**
      * Starts a transfer at `now`. `cost` must outlive it.
      *
      * Within a round, ranks that queued at a cut stay apart by the time they waited, so that at the
      * next transfer the first of them use the cut before the last, whose time this is: of its
-     * N = flows turns on the cut up to N - 1 fall into the time the cut was idle, as far as the one
-     * before spread them. A closed loop of N customers with think time Z and one server of time s
-     * has the period max(N s, Z + s), not N s + Z.
+     * N = flows turns on the cut up to N - 1 fall into the time for which nobody else used the cut
+     * since, as far as the one before spread them. A closed loop of N customers with think time Z
+     * and one server of time s has the period max(N s, Z + s), not N s + Z. What is taken of idle
+     * time is taken once: all work on a cut fits in the time that there was.
      */
     Id Start(const TransferCost& cost, const TransferPlace& place, Duration now);
 
@@ -78,23 +85,34 @@ class FluidNetwork
         double rate{0};
         Duration since;
         Duration finish;
+        std::vector<MaxMin::Use> onCuts; //!< what it has to move there
     };
 
     struct Cut
     {
-        uint32_t active{0};
-        // Of the transfer that ended last:
-        uint32_t sender{UINT32_MAX};
-        uint32_t round{0};
+        double done{0};         //!< seconds of its time that have been used, but for those active
+        std::vector<Id> active; //!< transfers
+    };
+
+    /// Of a class's last transfer on a cut.
+    struct Trace
+    {
+        uint32_t round{UINT32_MAX};
         Duration end;
+        double used{0};   //!< UsedOf() the cut then
         double spread{0}; //!< s by which it set the ranks apart
     };
 
-    /// Of `seconds` on a cut, what the ranks that came first have had already.
-    double Credit(const CutUse& use,
-                  double seconds,
-                  const TransferPlace& place,
-                  Duration now) const;
+    Trace& TraceOf(uint32_t sender, uint32_t cut)
+    {
+        return m_traces[size_t{sender} * m_cuts.size() + cut];
+    }
+
+    /// Seconds of a cut's time that have been used.
+    double UsedOf(uint32_t cut, Duration now) const;
+
+    /// Seconds that a class may have used of a cut before a transfer that starts now, at most.
+    double HeadStart(const CutUse& use, const TransferPlace& place, Duration now);
 
     /// What a transfer that ends leaves behind for the next one.
     void Leave(const Transfer& transfer, const CutUse& use, Duration now);
@@ -104,8 +122,10 @@ class FluidNetwork
 
     MaxMin m_rates; //!< flows have the ids of their transfers
     uint32_t m_firstCut;
+    std::vector<bool> m_leftOut; //!< by resource
     std::vector<Transfer> m_transfers;
     std::vector<Cut> m_cuts;
+    std::vector<Trace> m_traces; //!< by class x cut
     std::vector<Id> m_changed;
     std::vector<MaxMin::Use> m_uses; //!< scratch of Start
 };

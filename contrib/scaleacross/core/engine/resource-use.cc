@@ -3,6 +3,7 @@
 #include "core/engine/resource-use.h"
 
 #include <algorithm>
+#include <map>
 
 namespace scaleacross
 {
@@ -23,6 +24,18 @@ ResourceUse::ResourceUse(const TaskGraph& graph, ClassCosts& costs)
         }
     }
     costs.ShareCuts(m_flows);
+    for (const auto& [cost, place] : m_known)
+    {
+        AddShares(*cost, place.first, place.second);
+    }
+    for (uint32_t r = 0; r < m_resources.size(); r++)
+    {
+        m_resources[r].needed = MayBeFull(m_resources[r]);
+    }
+    for (uint32_t r = 0; r < m_resources.size(); r++)
+    {
+        m_resources[r].needed = m_resources[r].needed && !IsCovered(r);
+    }
 }
 
 template <class Visit>
@@ -56,10 +69,101 @@ ResourceUse::CountFlows(const TransferCost& cost)
 }
 
 void
+ResourceUse::Know(const TransferCost& cost, uint32_t sender, uint32_t receiver)
+{
+    if (m_seen.insert(&cost).second)
+    {
+        m_known.push_back({&cost, {sender, receiver}});
+    }
+}
+
+void
+ResourceUse::AddShares(const TransferCost& cost, uint32_t sender, uint32_t receiver)
+{
+    for (uint32_t p = 0; p < kPorts; p++)
+    {
+        if (cost.ports[p] > 0)
+        {
+            const auto port = static_cast<Port>(p);
+            m_resources[OfPort(IsIncoming(port) ? receiver : sender, port)].shares.push_back(
+                {&cost, sender, receiver, cost.ports[p], cost.ports[p]});
+        }
+    }
+    for (const CutUse& use : cost.cuts)
+    {
+        m_resources[Ports(m_graph) + use.cut].shares.push_back(
+            {&cost, sender, receiver, use.demand, use.seconds});
+    }
+}
+
+bool
+ResourceUse::MayBeFull(const Resource& resource) const
+{
+    // By sender and by which of its ports the transfer is of.
+    std::map<std::pair<uint32_t, bool>, double> most;
+    for (const Share& share : resource.shares)
+    {
+        const TransferCost& cost = *share.cost;
+        const double own = cost.OutSeconds();
+        // Who is held back alone is held back, whoever else is there.
+        if (own <= 0 || share.seconds > cost.PortSeconds())
+        {
+            return true;
+        }
+        double& greatest = most[{share.sender, cost.On(Port::NicOut) > 0}];
+        greatest = std::max(greatest, share.demand / own);
+    }
+    double sum = 0;
+    for (const auto& [source, greatest] : most)
+    {
+        sum += greatest;
+    }
+    // A port of one class is full by that class alone, but two transfers share it nevertheless.
+    return sum > 1 || (resource.shares.size() > 1 && sum == 1);
+}
+
+bool
+ResourceUse::Covers(uint32_t other, const Resource& resource) const
+{
+    for (const Share& share : resource.shares)
+    {
+        const auto& candidates = m_resources[other].shares;
+        const auto same =
+            std::find_if(candidates.begin(), candidates.end(), [&share](const Share& candidate) {
+                return candidate.cost == share.cost;
+            });
+        if (same == candidates.end() || same->demand < share.demand ||
+            same->seconds < share.seconds)
+        {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool
+ResourceUse::IsCovered(uint32_t resource) const
+{
+    const std::vector<Share>& shares = m_resources[resource].shares;
+    if (shares.empty())
+    {
+        return true;
+    }
+    bool covered = false;
+    const Share& first = shares.front();
+    ForEachOf(*first.cost, first.sender, first.receiver, [&](uint32_t other, double) {
+        covered = covered || (other != resource && m_resources[other].needed &&
+                              Covers(other, m_resources[resource]));
+    });
+    return covered;
+}
+
+void
 ResourceUse::AddMessage(uint32_t classId, const Op& op)
 {
     const TransferCost& cost = m_costs.OfMessage(classId, op.peer, op.bytes);
     const uint32_t receiver = m_costs.ClassAt(classId, op.peer);
+    Know(cost, classId, receiver);
     CountFlows(cost);
     ForEachOf(cost, classId, receiver, [this](uint32_t resource, double bytes) {
         m_resources[resource].bytes += bytes;
@@ -75,6 +179,7 @@ ResourceUse::AddCollective(uint32_t classId, const Op& op, double times)
     {
         const TransferCost& cost = m_costs.OfPhase(classId, op.index, p);
         CountFlows(cost);
+        Know(cost, classId, classId);
         ForEachOf(cost, classId, classId, [&](uint32_t resource, double bytes) {
             Resource& entry = m_resources[resource];
             entry.bytes += times * collective.chunks * bytes;

@@ -6,6 +6,8 @@
 #include "core/engine/class-costs.h"
 
 #include <cstdint>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -49,6 +51,19 @@ class ResourceUse
     }
 
     /**
+     * Whether a resource can hold anything back; if not, it need not be looked at.
+     *
+     * Not one that would not be full if every class that uses it did nothing else: a class has one
+     * NIC and one NVLink, so that of what it has under way no more than the greatest demand per
+     * second of its port comes together. And not one with another beside it of which every transfer
+     * takes as much or more.
+     */
+    bool IsNeeded(uint32_t resource) const
+    {
+        return m_resources[resource].needed;
+    }
+
+    /**
      * A body's collectives are what they take alone if nothing else is on what they use. On what
      * messages use, or other classes, something may come at any time. What the class's own gathers
      * and reductions use is free while none of them is queued: a body posts none. On cuts those
@@ -57,18 +72,35 @@ class ResourceUse
     Step StepOf(uint32_t classId, uint32_t body) const;
 
   private:
+    /// What one kind of transfer takes of a resource.
+    struct Share
+    {
+        const TransferCost* cost{nullptr};
+        uint32_t sender{0};
+        uint32_t receiver{0};
+        double demand{0};
+        double seconds{0}; //!< alone
+    };
+
     struct Resource
     {
         double bytes{0};
         bool shared{false}; //!< messages use it, or several classes
         bool data{false};   //!< gathers and reductions do
         uint32_t user{UINT32_MAX};
+        bool needed{false};
+        std::vector<Share> shares;
     };
 
     /// Calls `visit` with every resource that a transfer uses, and its bytes there.
     template <class Visit>
     void ForEachOf(const TransferCost& cost, uint32_t sender, uint32_t receiver, Visit visit) const;
     void CountFlows(const TransferCost& cost);
+    void Know(const TransferCost& cost, uint32_t sender, uint32_t receiver);
+    void AddShares(const TransferCost& cost, uint32_t sender, uint32_t receiver);
+    bool MayBeFull(const Resource& resource) const;
+    bool IsCovered(uint32_t resource) const;
+    bool Covers(uint32_t other, const Resource& resource) const;
     void AddMessage(uint32_t classId, const Op& op);
     void AddCollective(uint32_t classId, const Op& op, double times);
     void AddClass(uint32_t classId);
@@ -79,6 +111,9 @@ class ResourceUse
     // Flows that may be on a cut at once: of each class, those of the transfer that has most.
     std::vector<double> m_flows;        //!< by cut, of the classes counted so far
     std::vector<double> m_flowsOfClass; //!< by cut, of the class being counted
+    std::unordered_set<const TransferCost*> m_seen;
+    /// Costs, and who sends and receives.
+    std::vector<std::pair<const TransferCost*, std::pair<uint32_t, uint32_t>>> m_known;
 };
 
 } // namespace scaleacross

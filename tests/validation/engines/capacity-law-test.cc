@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Nothing beats physics: over random plans of every shipped study, and over random studies, no port
+// and no cut moves more than its capacity, the bound of rung 1 stays below rung 2, and a link that
+// is x per cent slower costs at most 1 / (1 - x) times.
+//
+// Drawn from the tables of what a study can say, so that a new field or word is drawn as it comes.
+// SCALEACROSS_DRAWS=10000 draws as many plans of shipped studies, and a fiftieth as many studies
+// with fifty plans each; the default fits in CI.
+
+#include "../volumes/volume-plans.h"
+#include "core/engine/analytical-engine.h"
+#include "core/engine/closed-form.h"
+#include "core/io/read-study.h"
+#include "core/spec/plan-fields.h"
+#include "core/spec/presets.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using Random = std::mt19937_64;
+
+size_t
+Draws(size_t otherwise)
+{
+    const char* const asked = std::getenv("SCALEACROSS_DRAWS");
+    return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
+}
+
+template <class T>
+const T&
+Pick(Random& random, const std::vector<T>& values)
+{
+    return values[random() % values.size()];
+}
+
+/// Values of the fields that are not one of some words; those without any keep the study's.
+const std::map<std::string, std::vector<std::string>>&
+Numbers()
+{
+    static const std::map<std::string, std::vector<std::string>> numbers = {
+        {"plan.prefetch", {"0", "1", "2", "3"}},
+        {"plan.bucket", {"0B", "1MB", "25MB", "100MB"}},
+        {"plan.microbatch", {"1", "2", "4"}},
+        {"plan.chunks", {"1", "2", "3", "4", "6"}},
+        {"plan.round", {"0", "4", "8"}},
+        {"plan.in_flight", {"0", "8", "20"}},
+        {"network.reorder_tolerance", {"1", "16", "64"}},
+        {"network.qps", {"1", "4", "16", "64"}},
+        {"network.segment", {"64KiB", "512KiB", "4MiB"}},
+        {"network.outstanding", {"0", "6", "128"}},
+        {"network.window", {"0B", "256KiB", "4MiB"}},
+        {"network.admission", {"0B", "1MiB", "16MiB"}},
+        {"network.collective_chunk", {"0B", "16MiB", "64MiB"}},
+        {"network.channels", {"1", "2", "4"}},
+        {"network.mtu", {"1024B", "4096B"}},
+        {"network.headers", {"48B", "82B"}},
+        {"network.ack_every", {"1", "4", "16"}},
+        {"network.lane_credits", {"128KiB", "1MiB"}},
+    };
+    return numbers;
+}
+
+void
+Set(Plan& plan, const std::string& key, const std::string& value)
+{
+    FindPlanField(key)->set(plan, value);
+}
+
+/// Degrees whose product is the number of GPUs.
+void
+DrawDegrees(Random& random, uint32_t gpus, Plan& plan)
+{
+    uint32_t left = gpus;
+    const auto take = [&](std::vector<uint32_t> values) {
+        values.erase(std::remove_if(values.begin(),
+                                    values.end(),
+                                    [&](uint32_t value) { return left % value != 0; }),
+                     values.end());
+        const uint32_t value = Pick(random, values);
+        left /= value;
+        return value;
+    };
+    plan.parallel.tp = take({1, 2, 4, 8, 8, 16});
+    plan.parallel.pp = take({1, 2, 3, 4, 7, 8, 14, 16});
+    plan.parallel.cp = take({1, 1, 1, 2, 4});
+    plan.parallel.dp = left;
+    plan.parallel.ep = 1;
+    if (random() % 2 == 0)
+    {
+        plan.parallel.ep = take({1, 2, 4, 8, 16, 32});
+    }
+}
+
+/// What a study says, with a plan that is drawn over everything that plan and network can say; none
+/// if the draw is refused.
+std::optional<Scenario>
+DrawPlan(Random& random, const Scenario& base)
+{
+    Plan plan{base.Job().plan, base.network};
+    try
+    {
+        for (const PlanField& field : PlanFields())
+        {
+            const auto numbers = Numbers().find(field.key);
+            // Most fields as they are, or hardly any combination would be allowed.
+            if (random() % 5 != 0)
+            {
+                continue;
+            }
+            if (!field.words.empty())
+            {
+                field.set(plan, Pick(random, field.words));
+            }
+            else if (numbers != Numbers().end())
+            {
+                field.set(plan, Pick(random, numbers->second));
+            }
+        }
+        Set(plan, "plan.schedule", Pick(random, FindPlanField("plan.schedule")->words));
+        Set(plan, "plan.sharding", Pick(random, FindPlanField("plan.sharding")->words));
+        Set(plan, "network.collective", Pick(random, FindPlanField("network.collective")->words));
+        plan.parallel.reshard = random() % 2 == 0;
+        plan.parallel.asyncTensor = random() % 4 == 0;
+        std::mt19937 orders(static_cast<uint32_t>(random()));
+        const std::vector<Crossing> crossings = {Crossing::Data,
+                                                 Crossing::Pipeline,
+                                                 Crossing::Expert,
+                                                 volumes::DrawOrder(orders)};
+        plan.parallel.crossing = Pick(random, crossings);
+        DrawDegrees(random, base.cluster.Gpus(), plan);
+        Scenario scenario = base;
+        scenario.Job().plan = plan.parallel;
+        scenario.network = plan.network;
+        scenario.Validate();
+        if (std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
+        {
+            return scenario;
+        }
+    }
+    catch (const ConfigError&) // two words that exclude each other
+    {
+    }
+    catch (const ValueError&)
+    {
+    }
+    return std::nullopt;
+}
+
+/// GPUs of any memory, so that plans are not all refused for it.
+void
+GiveMemory(ClusterSpec& cluster)
+{
+    for (BuildingSpec& building : cluster.buildings)
+    {
+        building.gpu.hbmCapacity = Bytes(uint64_t{1} << 50);
+    }
+}
+
+/// As text, so that everything goes through the reader.
+std::string
+DrawStudy(Random& random)
+{
+    const auto pick = [&random](const std::vector<std::string>& values) {
+        return Pick(random, values);
+    };
+    std::vector<std::string> gpus;
+    for (const auto& preset : GpuPresets())
+    {
+        gpus.push_back(preset.value.name);
+    }
+    const bool moe = random() % 2 == 0;
+    std::string text = "study: drawn\nmodel: {name: drawn, layers: " + pick({"16", "24", "56"}) +
+                       ", hidden: 2048, heads: 16, kv_heads: 16, head_dim: 128, dense_ffn: 8192, "
+                       "vocabulary: " +
+                       pick({"2048", "131072"}) +
+                       (moe ? ", experts: 32, top_k: 2, expert_ffn: 2048, shared_ffn: 2048" : "") +
+                       "}\nworkload: {sequence: " + pick({"1024", "8192"}) +
+                       ", global_batch: " + pick({"192", "768"}) + "}\ncluster:\n  buildings:\n";
+    const uint32_t buildings = 1 + random() % 4;
+    const bool alike = random() % 2 == 0;
+    const auto building = [&] {
+        std::string fabric = "rails: " + pick({"true", "false"}) +
+                             ", spines: " + pick({"1", "2", "4", "8"}) +
+                             ", nodes_per_pod: " + pick({"1", "2", "4"}) +
+                             ", oversubscription: " + pick({"1", "1", "2", "4"});
+        if (random() % 3 == 0)
+        {
+            fabric += ", aggregations: " + pick({"2", "4"}) +
+                      ", pods_per_zone: " + pick({"1", "2"}) +
+                      ", zone_oversubscription: " + pick({"1", "2.8"});
+        }
+        if (random() % 4 == 0)
+        {
+            fabric += random() % 2 == 0 ? ", planes: 2" : ", dual_tor: true";
+        }
+        return "gpus: " + pick({"16", "32", "64", "96", "128"}) +
+               ", gpus_per_node: 8, nic_rate: " + pick({"100", "200", "400", "800"}) +
+               "Gbps, gpu: " + pick(gpus) + ", fabric: {" + fabric + "}}\n";
+    };
+    const std::string first = building();
+    for (uint32_t b = 0; b < buildings; b++)
+    {
+        text += "    - {name: b" + std::to_string(b) + ", " + (alike ? first : building());
+    }
+    if (buildings > 1)
+    {
+        text += "  cross: {shape: " + pick({"mesh", "ring", "line", "hub"}) +
+                ", distance: " + pick({"1", "30", "300"}) + "km, lanes: " + pick({"1", "2"}) +
+                ", oversubscription: " + pick({"1", "2.8", "16", "64", "200"}) +
+                ", loss: " + pick({"0", "0", "1e-6", "1e-4"}) + "}\n";
+    }
+    return text + "plan: {}\n";
+}
+
+std::string
+TextOf(const Scenario& scenario)
+{
+    return CanonicalText(Plan{scenario.Job().plan, scenario.network});
+}
+
+/// Runs it and holds the laws of one run. The engine itself ends with a broken invariant if a
+/// resource was too fast.
+double
+HoldLaws(const Scenario& scenario)
+{
+    const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+    const auto& report = std::get<RunReport>(result);
+    const auto prepared = PrepareRun(scenario);
+    const ClosedForm form = ClosedFormOf(scenario, std::get<PreparedRun>(prepared));
+    const double time = report.iterationTime.S();
+    EXPECT_LE(form.bound.S(), time * (1 + 1e-6)) << TextOf(scenario);
+    for (const ResourceReport& resource : report.resources)
+    {
+        EXPECT_LE(resource.busy, 1 + 1e-6) << resource.name << ' ' << TextOf(scenario);
+    }
+    return time;
+}
+
+/// What the sweeps have shown at most.
+struct Anomalies
+{
+    double slower{0}; //!< T(c (1-x)) (1-x) / T(c) - 1
+    double faster{0}; //!< T(c) / T(c (1-x)) - 1
+    std::string worst;
+};
+
+// A list of passes with fixed orders has no anomalies of its own, but what shares a link does: of
+// two transfers the one that is awaited later may profit from what the other one has lost.
+constexpr double kOrderAnomaly = 0.01;
+
+/// Scales one kind of capacity of a scenario.
+void
+Scale(Scenario& scenario, uint32_t which, double by)
+{
+    for (CrossLinkSpec& link : scenario.cluster.crossLinks)
+    {
+        link.capacity = which == 0 ? link.capacity * by : link.capacity;
+    }
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        FabricSpec& fabric = building.fabric;
+        fabric.oversubscription /= which == 1 ? by : 1;
+        fabric.zoneOversubscription /= which == 2 ? by : 1;
+        building.gpu.nvlinkBandwidth = building.gpu.nvlinkBandwidth * (which == 3 ? by : 1);
+    }
+}
+
+void
+HoldSweep(const Scenario& scenario, double time, Anomalies& anomalies)
+{
+    for (uint32_t which = 0; which < 4; which++)
+    {
+        for (const double left : {0.99, 0.7})
+        {
+            Scenario slower = scenario;
+            Scale(slower, which, left);
+            const auto result = AnalyticalEngine().Run(slower, RunOptions());
+            const double then = std::get<RunReport>(result).iterationTime.S();
+            EXPECT_LE(then * left, time * (1 + kOrderAnomaly))
+                << which << ' ' << left << ' ' << TextOf(scenario);
+            EXPECT_LE(time, then * (1 + kOrderAnomaly))
+                << which << ' ' << left << ' ' << TextOf(scenario);
+            if (time / then - 1 > anomalies.faster)
+            {
+                anomalies.faster = time / then - 1;
+                anomalies.worst = TextOf(scenario);
+            }
+            anomalies.slower = std::max(anomalies.slower, then * left / time - 1);
+        }
+    }
+}
+
+void
+Tell(const char* what, size_t plans, size_t sweeps, uint64_t seed, const Anomalies& anomalies)
+{
+    std::cout << what << ": " << plans << " plans, " << sweeps << " of them swept, seed " << seed
+              << "; order anomalies: " << 100 * anomalies.slower << " % slower than the capacity, "
+              << 100 * anomalies.faster << " % faster with less of it\n";
+}
+
+} // namespace
+
+TEST(CapacityLaw, HoldsOverPlansOfShippedStudies)
+{
+    constexpr uint64_t seed = 20260731;
+    Random random(seed);
+    const size_t plans = Draws(60);
+    std::vector<Scenario> studies;
+    for (const auto& folder :
+         std::filesystem::directory_iterator(SCALEACROSS_SOURCE_DIR "/examples"))
+    {
+        const std::filesystem::path file = folder.path() / "study.yaml";
+        if (std::filesystem::exists(file))
+        {
+            studies.push_back(ReadStudy(file.string()).scenario);
+            GiveMemory(studies.back().cluster);
+        }
+    }
+    ASSERT_GE(studies.size(), 4U);
+    Anomalies anomalies;
+    size_t done = 0;
+    size_t swept = 0;
+    while (done < plans)
+    {
+        // The order of a folder is not the same everywhere, but every study has its turn.
+        const auto scenario = DrawPlan(random, studies[done % studies.size()]);
+        if (!scenario)
+        {
+            continue;
+        }
+        const double time = HoldLaws(*scenario);
+        if (++done % 20 == 0)
+        {
+            HoldSweep(*scenario, time, anomalies);
+            swept++;
+        }
+    }
+    Tell("shipped studies", done, swept, seed, anomalies);
+}
+
+TEST(CapacityLaw, HoldsOverRandomStudies)
+{
+    constexpr uint64_t seed = 20260801;
+    Random random(seed);
+    const size_t studies = std::max<size_t>(1, Draws(300) / 50);
+    Anomalies anomalies;
+    size_t done = 0;
+    size_t swept = 0;
+    for (size_t study = 0; study < studies;)
+    {
+        std::optional<Scenario> base;
+        try
+        {
+            base = ParseStudy(DrawStudy(random), "drawn.yaml").scenario;
+        }
+        catch (const ConfigError&) // two values that exclude each other
+        {
+            continue;
+        }
+        GiveMemory(base->cluster);
+        size_t plans = 0;
+        for (size_t tries = 0; tries < 2000 && plans < 50; tries++)
+        {
+            const auto scenario = DrawPlan(random, *base);
+            if (!scenario)
+            {
+                continue;
+            }
+            const double time = HoldLaws(*scenario);
+            if (++plans % 10 == 0)
+            {
+                HoldSweep(*scenario, time, anomalies);
+                swept++;
+            }
+        }
+        study += plans > 0 ? 1 : 0;
+        done += plans;
+    }
+    Tell("random studies", done, swept, seed, anomalies);
+}
+
+} // namespace scaleacross
