@@ -13,7 +13,8 @@ namespace scaleacross::evaluation
 Evaluator::Evaluator(const TaskGraph& graph,
                      ClassCosts& costs,
                      const ResourceUse& use,
-                     const RunOptions& options)
+                     const RunOptions& options,
+                     Shortcuts shortcuts)
     : m_graph(graph),
       m_costs(costs),
       m_steps(graph.classes.size() * graph.bodies.size(), ResourceUse::Step::Never),
@@ -25,12 +26,9 @@ Evaluator::Evaluator(const TaskGraph& graph,
       m_mail(0),
       m_sibling(graph.classes.size())
 {
-    for (uint32_t r = 0; r < ResourceUse::Ports(graph) + costs.Cuts(); r++)
+    if (shortcuts == Shortcuts::Taken)
     {
-        if (!use.IsNeeded(r))
-        {
-            m_network.LeaveOut(r);
-        }
+        TakeShortcuts(use);
     }
     uint32_t siblings = 1;
     std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);
@@ -50,22 +48,31 @@ Evaluator::Evaluator(const TaskGraph& graph,
             m_unfinished--;
             continue;
         }
-        FindSteps(c, use);
         Schedule(c);
     }
     m_mail = Mailbox(size_t{siblings} * graph.messages);
 }
 
 void
-Evaluator::FindSteps(uint32_t c, const ResourceUse& use)
+Evaluator::TakeShortcuts(const ResourceUse& use)
 {
-    std::vector<bool> seen(m_graph.bodies.size(), false);
-    for (const Op& op : m_graph.classes[c].program.ops)
+    for (uint32_t r = 0; r < ResourceUse::Ports(m_graph) + m_costs.Cuts(); r++)
     {
-        if (op.kind == OpKind::Run && !seen[op.index])
+        if (!use.IsNeeded(r))
         {
-            seen[op.index] = true;
-            m_steps[c * m_graph.bodies.size() + op.index] = use.StepOf(c, op.index);
+            m_network.LeaveOut(r);
+        }
+    }
+    for (uint32_t c = 0; c < m_graph.classes.size(); c++)
+    {
+        std::vector<bool> seen(m_graph.bodies.size(), false);
+        for (const Op& op : m_graph.classes[c].program.ops)
+        {
+            if (op.kind == OpKind::Run && !seen[op.index])
+            {
+                seen[op.index] = true;
+                m_steps[c * m_graph.bodies.size() + op.index] = use.StepOf(c, op.index);
+            }
         }
     }
 }

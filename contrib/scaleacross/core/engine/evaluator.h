@@ -181,7 +181,8 @@ class Evaluator
     Evaluator(const TaskGraph& graph,
               ClassCosts& costs,
               const ResourceUse& use,
-              const RunOptions& options);
+              const RunOptions& options,
+              Shortcuts shortcuts);
     void Run(RunReport& report);
 
   private:
@@ -195,7 +196,7 @@ class Evaluator
     void CheckTimeLimit() const;
 
     // Programs
-    void FindSteps(uint32_t c, const ResourceUse& use);
+    void TakeShortcuts(const ResourceUse& use);
     void Advance(uint32_t c);
     bool Receive(uint32_t c, const Op& op);
     void TakeLetter(uint32_t c, const Letter& letter, Duration since);

@@ -144,9 +144,10 @@ EvaluateProgram(const TaskGraph& graph,
                 ClassCosts& costs,
                 const ResourceUse& use,
                 const RunOptions& options,
-                RunReport& report)
+                RunReport& report,
+                Shortcuts shortcuts)
 {
-    evaluation::Evaluator(graph, costs, use, options).Run(report);
+    evaluation::Evaluator(graph, costs, use, options, shortcuts).Run(report);
 }
 
 void

@@ -8,8 +8,17 @@
 #include "core/engine/resource-use.h"
 #include "core/program/program.h"
 
+#include <cstdint>
+
 namespace scaleacross
 {
+
+/// What an evaluation may leave out; the results are the same.
+enum class Shortcuts : uint8_t
+{
+    Taken, //!< bodies in one step (ResourceUse::StepOf), resources that hold nothing back
+    None   //!< nothing: the plain event loop, as the oracle of tests
+};
 
 /**
  * Executes the class programs of a task graph in exact event order, one representative per class
@@ -27,7 +36,8 @@ void EvaluateProgram(const TaskGraph& graph,
                      ClassCosts& costs,
                      const ResourceUse& use,
                      const RunOptions& options,
-                     RunReport& report);
+                     RunReport& report,
+                     Shortcuts shortcuts = Shortcuts::Taken);
 void EvaluateProgram(const TaskGraph& graph,
                      const TransferTimes& times,
                      const RunOptions& options,

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// What the evaluator leaves out is a matter of speed: it gives the same times when every body is
+// walked operation by operation and every resource is looked at.
+
+#include "../volumes/volume-plans.h"
+#include "core/engine/network-model.h"
+#include "core/engine/program-evaluator.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+RunReport
+Evaluated(const Scenario& scenario, Shortcuts shortcuts)
+{
+    const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+    const NetworkModel network(scenario, run.layout);
+    const TransferTimes times = TimesOf(network);
+    ClassCosts costs(run.graph, times);
+    const ResourceUse use(run.graph, costs);
+    RunReport report;
+    EvaluateProgram(run.graph, costs, use, RunOptions(), report, shortcuts);
+    return report;
+}
+
+/// Of every transfer the end is rounded to a picosecond, and rates in the last bit: a sum of many
+/// that follow each other may differ by one of each.
+constexpr double kRounding = 1e-9;
+
+} // namespace
+
+TEST(Evaluator, TakesShortcutsToTheSameTimes)
+{
+    // Random plans over two to four buildings, of every kind of crossing.
+    for (const auto draw : {volumes::Draw, volumes::DrawAny})
+    {
+        const auto plans = volumes::Plans(200, 64, draw);
+        ASSERT_EQ(plans.size(), 200U);
+        for (const Scenario& scenario : plans)
+        {
+            const RunReport taken = Evaluated(scenario, Shortcuts::Taken);
+            const RunReport none = Evaluated(scenario, Shortcuts::None);
+            const double rounding = kRounding * none.iterationTime.S();
+            const auto expectEqual = [&](const char* what, Duration a, Duration b) {
+                EXPECT_NEAR(a.S(), b.S(), rounding) << what << ' ' << volumes::TextOf(scenario);
+            };
+            expectEqual("iteration", taken.iterationTime, none.iterationTime);
+            expectEqual("compute", taken.computeTime, none.computeTime);
+            expectEqual("bubble", taken.bubble, none.bubble);
+            for (uint32_t k = 0; k < kCommClasses; k++)
+            {
+                expectEqual("exposed", taken.classes[k].exposed, none.classes[k].exposed);
+                expectEqual("busy", taken.classes[k].busy, none.classes[k].busy);
+            }
+        }
+    }
+}
+
+} // namespace scaleacross
