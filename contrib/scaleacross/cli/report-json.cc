@@ -95,6 +95,7 @@ ToJson(const ResourceReport& resource)
     return {{"name", resource.name},
             {"bytes", resource.bytes.Count()},
             {"capacity_bps", resource.capacity.Value()},
+            {"shared", resource.shared},
             {"busy", resource.busy}};
 }
 
@@ -183,6 +184,7 @@ ReportFromJson(const Json& json)
         resource.name = entry.at("name");
         resource.bytes = BytesAt(entry, "bytes");
         resource.capacity = BitRate(entry.at("capacity_bps").get<double>());
+        resource.shared = entry.at("shared");
         resource.busy = entry.at("busy");
         report.resources.push_back(std::move(resource));
     }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -12,29 +13,32 @@ namespace scaleacross
 namespace
 {
 
-/// The busiest of what ranks share and of what each has for itself.
+/// The busiest of what ranks share, and of the ports that each has for itself.
 std::string
 ResourcesText(std::vector<ResourceReport> resources)
 {
-    constexpr size_t kShown = 5;
     std::stable_sort(
         resources.begin(),
         resources.end(),
         [](const ResourceReport& a, const ResourceReport& b) { return a.busy > b.busy; });
-    if (resources.empty())
-    {
-        return "";
-    }
     Table table({{"busiest links", Table::Align::Left}, {"busy"}, {"bytes"}, {"capacity"}});
-    for (size_t i = 0; i < std::min(kShown, resources.size()); i++)
+    size_t shown = 0;
+    for (const auto& [shared, most] : {std::pair(true, 4), {false, 2}})
     {
-        const ResourceReport& resource = resources[i];
-        table.Add({resource.name,
-                   PercentText(resource.busy),
-                   ToString(resource.bytes),
-                   ToString(resource.capacity)});
+        int left = most;
+        for (const ResourceReport& resource : resources)
+        {
+            if (resource.shared == shared && left-- > 0)
+            {
+                shown++;
+                table.Add({resource.name,
+                           PercentText(resource.busy),
+                           ToString(resource.bytes),
+                           ToString(resource.capacity)});
+            }
+        }
     }
-    return "\n" + table.Text();
+    return shown == 0 ? "" : "\n" + table.Text();
 }
 
 std::string

@@ -51,11 +51,12 @@ std::vector<ResourceReport>
 ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph)
 {
     std::vector<ResourceReport> resources;
-    const auto add = [&](std::string name, double bytes, BitRate capacity) {
+    const auto add = [&](std::string name, double bytes, BitRate capacity, bool shared) {
         ResourceReport added;
         added.name = std::move(name);
         added.bytes = Bytes(static_cast<uint64_t>(std::llround(bytes)));
         added.capacity = capacity;
+        added.shared = shared;
         resources.push_back(std::move(added));
     };
     for (uint32_t cut = 0; cut < network.Cuts(); cut++)
@@ -72,7 +73,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
             });
         if (alike == resources.end())
         {
-            add(std::move(link.name), bytes, link.capacity);
+            add(std::move(link.name), bytes, link.capacity, true);
         }
         else
         {
@@ -91,7 +92,8 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
                 const RankClass& rankClass = graph.classes[c];
                 add(network.ClassName(rankClass) + " " + kPortNames[p],
                     bytes,
-                    network.PortRate(rankClass.representative, port));
+                    network.PortRate(rankClass.representative, port),
+                    false);
             }
         }
     }

@@ -63,7 +63,8 @@ struct ResourceReport
     /// those of the fullest leaf or zone.
     Bytes bytes;
     BitRate capacity;
-    double busy{0}; //!< bytes over capacity, over the iteration time: at most 1
+    bool shared{false}; //!< by ranks; else it is a port of one
+    double busy{0};     //!< bytes over capacity, over the iteration time: at most 1
 };
 
 /**

@@ -99,6 +99,7 @@ LoadParts(Database& database, int64_t run, RunReport& report)
         report.resources.push_back({resources.getColumn("name").getString(),
                                     Amount(resources, "bytes"),
                                     BitRate(resources.getColumn("capacity_bps").getDouble()),
+                                    resources.getColumn("shared").getInt() != 0,
                                     resources.getColumn("busy").getDouble()});
     }
     resources.reset();

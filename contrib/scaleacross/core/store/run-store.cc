@@ -311,13 +311,14 @@ RunStore::PutParts(int64_t run, const RunReport& report)
     for (size_t i = 0; i < report.resources.size(); i++)
     {
         const ResourceReport& resource = report.resources[i];
-        auto& insert = m_database.Prepare("INSERT INTO run_resource VALUES (?, ?, ?, ?, ?, ?)");
+        auto& insert = m_database.Prepare("INSERT INTO run_resource VALUES (?, ?, ?, ?, ?, ?, ?)");
         insert.bind(1, run);
         insert.bind(2, Signed(i));
         insert.bind(3, resource.name);
         insert.bind(4, Count(resource.bytes));
         insert.bind(5, resource.capacity.Value());
-        insert.bind(6, resource.busy);
+        insert.bind(6, resource.shared ? 1 : 0);
+        insert.bind(7, resource.busy);
         Database::Run(insert);
     }
 }

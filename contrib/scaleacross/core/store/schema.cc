@@ -208,6 +208,7 @@ CREATE TABLE run_resource (
     name         TEXT NOT NULL,
     bytes        INTEGER NOT NULL,
     capacity_bps REAL NOT NULL,
+    shared       INTEGER NOT NULL,
     busy         REAL NOT NULL,
     PRIMARY KEY (run_id, position)
 ) WITHOUT ROWID;
