@@ -141,7 +141,8 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
         return m_hopLimit - packet.hops;
     }
 
-    /// A queue pair has messages that it may send after all arrivals of this time.
+    /// A queue pair has messages that it may send, or receives that it may use, after all arrivals
+    /// of this time.
     void Posted(RdmaQueuePair* queuePair);
     /// A queue pair may send or may no longer send.
     void UpdateActive(RdmaQueuePair* queuePair);

@@ -21,11 +21,7 @@ using scaleacross::RdmaDelivery;
 void
 RdmaQueuePair::PostReceive(uint32_t count)
 {
-    if (m_nic != nullptr)
-    {
-        m_nic->BringUpToDate(); // what came before must not find them
-    }
-    const uint64_t posted = m_receiver.PostedReceives() + count;
+    const uint64_t posted = (m_nic != nullptr ? GetPostedReceives() : 0) + count;
     if (m_state == State::Reset || posted > m_receiveQueueDepth)
     {
         throw ConfigError(m_nic == nullptr ? "RdmaQueuePair::PostReceive" : Describe(),
@@ -36,14 +32,15 @@ RdmaQueuePair::PostReceive(uint32_t count)
                               "; 0 needs no receives",
                           "a larger RdmaQueuePair::ReceiveQueueDepth");
     }
-    m_receiver.PostReceives(count);
+    m_newReceives += count;
+    m_nic->Posted(this);
 }
 
 uint64_t
 RdmaQueuePair::GetPostedReceives() const
 {
     m_nic->BringUpToDate();
-    return m_receiver.PostedReceives();
+    return m_receiver.PostedReceives() + m_newReceives;
 }
 
 void

@@ -24,6 +24,7 @@ void
 RdmaQueuePair::ShowPosted()
 {
     m_visible = m_messages.size();
+    m_receiver.PostReceives(std::exchange(m_newReceives, 0));
 }
 
 void

@@ -138,8 +138,9 @@ class RdmaQueuePair : public Object
     /// Posts a message; false if the queue pair has failed. 0 bytes are one empty packet.
     bool Post(scaleacross::RdmaOperation operation, scaleacross::Bytes bytes, uint64_t tag);
 
-    /// Posts receives for sends and writes with immediate that come to this end. Throws ConfigError
-    /// if there would be more than ReceiveQueueDepth, and if that is 0.
+    /// Posts receives for sends and writes with immediate that come to this end, after all that
+    /// arrives now. Throws ConfigError if there would be more than ReceiveQueueDepth, and if that
+    /// is 0.
     void PostReceive(uint32_t count = 1);
     /// Receives posted and not used; 0 if ReceiveQueueDepth is 0.
     uint64_t GetPostedReceives() const;
@@ -200,7 +201,7 @@ class RdmaQueuePair : public Object
 
     /// Fills in the next packet. Domain: CanSend().
     void FillNext(scaleacross::FabricPacket& packet, int64_t start);
-    /// Messages posted so far may be sent from now on.
+    /// Messages posted so far may be sent from now on, and receives be used.
     void ShowPosted();
 
     void TraceStarted(uint64_t bytes, uint64_t tag)
@@ -391,8 +392,9 @@ class RdmaQueuePair : public Object
 
     // Receiver
     scaleacross::RdmaReceiver m_receiver{m_counters};
-    bool m_echo{false};   //!< a marked packet has come in since the last ACK
-    int64_t m_nextCnp{0}; //!< ps: no CNP before
+    bool m_echo{false};        //!< a marked packet has come in since the last ACK
+    int64_t m_nextCnp{0};      //!< ps: no CNP before
+    uint64_t m_newReceives{0}; //!< posted, and not to be used yet
     /// PSN after the furthest last packet of a message that has been put on the wire to here.
     uint64_t m_lastOnWay{0};
     uint64_t m_pulled{0};      //!< pulls sent

@@ -153,6 +153,68 @@ class LateConnectTest : public TestCase
     }
 };
 
+/**
+ * A receive that is posted at the very picosecond at which a send comes in is too late for it, in
+ * whatever order the Simulator has the two: 20 us and twice 4,178 bytes at 100 Gb/s, 334.24 ns,
+ * after it was posted. The send is refused, and repeated after the receiver's 10 us (RnrTimer 1):
+ * the NAK of 86 bytes is back after 20 us and 13.76 ns.
+ */
+class ReceiveTest : public TestCase
+{
+  public:
+    ReceiveTest()
+        : TestCase("A receive is posted after what comes in then")
+    {
+    }
+
+  private:
+    static constexpr int64_t kWay = 20'668'480;
+
+    static int64_t DeliveryOf(const Engine& engine, bool scheduledFirst)
+    {
+        EngineGuard guard(engine);
+        FabricHelper fabric;
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(10));
+        fabric.SetQueuePairAttribute("ReceiveQueueDepth", UintegerValue(1));
+        fabric.SetQueuePairAttribute("RnrTimer", UintegerValue(1));
+        fabric.SetConnectionAttribute("Operation", StringValue("Send"));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        const auto post = [connection]() { connection->GetRemoteQueuePair(0)->PostReceive(); };
+        connection->Send(Bytes(4096), 0);
+        if (scheduledFirst)
+        {
+            Simulator::Schedule(PicoSeconds(kWay), post);
+        }
+        else
+        {
+            // When all that the packet does until then has been planned.
+            Simulator::Schedule(PicoSeconds(kWay - 1),
+                                [post]() { Simulator::Schedule(PicoSeconds(1), post); });
+        }
+        Simulator::Run();
+        return log.delivered.size() == 1 ? log.LastDelivery() : -1;
+    }
+
+    void DoRun() override
+    {
+        if (Rounding(1) > 0)
+        {
+            return; // times are not exact
+        }
+        for (const bool scheduledFirst : {false, true})
+        {
+            for (const Engine& engine : {kPlain, kLazy, kAhead, kBehind, kWindows})
+            {
+                NS_TEST_EXPECT_MSG_EQ(DeliveryOf(engine, scheduledFirst),
+                                      kWay + 20'013'760 + 10'000'000 + kWay,
+                                      engine.name << (scheduledFirst ? ", scheduled first" : ""));
+            }
+        }
+    }
+};
+
 class LookAheadPostsSuite : public TestSuite
 {
   public:
@@ -161,6 +223,7 @@ class LookAheadPostsSuite : public TestSuite
     {
         AddTestCase(new PostTest);
         AddTestCase(new LateConnectTest);
+        AddTestCase(new ReceiveTest);
     }
 };
 
