@@ -83,14 +83,24 @@ StudyOf(const CommonOptions& options, StudyScope scope)
     return ReadStudy(options.study, OverridesOf(options), scope);
 }
 
+std::string
+FileNameOf(const std::string& name)
+{
+    std::string file = name;
+    std::replace(file.begin(), file.end(), '/', '-');
+    // No hidden file, nor one that reads as an option.
+    const size_t begin = std::min(file.find_first_not_of(".-"), file.size());
+    std::fill_n(file.begin(), begin, '_');
+    return file;
+}
+
 Database
 OpenDatabase(const CommonOptions& options, const Study& study)
 {
     std::string path = options.db;
     if (path.empty())
     {
-        path = study.name + ".db";
-        std::replace(path.begin(), path.end(), '/', '-');
+        path = FileNameOf(study.name) + ".db";
     }
     return Database(path, Database::Access::Write);
 }

@@ -71,6 +71,10 @@ Overrides OverridesOf(const CommonOptions& options);
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 
+/// A study's name as that of a file in the current folder: a slash becomes "-", and dots and dashes
+/// that it begins with "_".
+std::string FileNameOf(const std::string& name);
+
 /// Opens the database that the options name, or that belongs to the study, for writing.
 Database OpenDatabase(const CommonOptions& options, const Study& study);
 

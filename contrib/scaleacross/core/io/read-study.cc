@@ -277,6 +277,35 @@ FitDegrees(Study& study, const YamlNode& root)
     }
 }
 
+/// The folder of a study file, which names studies that do not name themselves.
+std::string
+FolderName(const std::filesystem::path& file)
+{
+    std::error_code ignored;
+    const auto folder = std::filesystem::absolute(file, ignored).lexically_normal().parent_path();
+    return folder.has_filename() ? folder.filename().string() : "study";
+}
+
+/// A study's name, from which files are named.
+std::string
+StudyName(const std::string& text)
+{
+    constexpr size_t longest = 100;
+    const bool blank = text.find_first_not_of(' ') == std::string::npos;
+    const bool control = std::any_of(text.begin(), text.end(), [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+    if (blank || control || text.size() > longest)
+    {
+        throw ValueError(blank     ? "the name is empty"
+                         : control ? "the name has a control character"
+                                   : "the name has " + std::to_string(text.size()) + " bytes",
+                         "a name of 1 to " + std::to_string(longest) + " bytes in one line",
+                         "leave the key out to take the name of the study's folder");
+    }
+    return text;
+}
+
 Study
 ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
 {
@@ -297,8 +326,8 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     const std::filesystem::path file(name);
     Study study;
     study.path = name;
-    study.name = file.has_parent_path() ? file.parent_path().filename().string() : "study";
-    map.Get("study", study.name, Text);
+    study.name = FolderName(file);
+    map.Get("study", study.name, StudyName);
     Scenario& scenario = study.scenario;
     const bool training = scope == StudyScope::Training;
     if (training)

@@ -22,27 +22,48 @@ namespace
 /// "SCLA": marks a file as ours (PRAGMA application_id).
 constexpr int g_applicationId = 0x53434c41;
 
+/// A path as SQLite takes it for one: names that begin with "file:" are URIs to it, and ":memory:"
+/// is no file.
+std::string
+PlainPath(const std::string& path)
+{
+    const bool special = path.rfind("file:", 0) == 0 || path.rfind(':', 0) == 0;
+    return special ? "./" + path : path;
+}
+
+/// A URI of the file, in which "%", "?" and "#" have to be escaped.
+std::string
+UriOf(const std::filesystem::path& path)
+{
+    std::string uri = "file:";
+    for (const char c : path.string())
+    {
+        uri += c == '%' ? "%25" : c == '?' ? "%3f" : c == '#' ? "%23" : std::string(1, c);
+    }
+    return uri;
+}
+
 SQLite::Database
 OpenFile(const std::string& path, Database::Access access, Duration patience)
 {
     const auto milliseconds = static_cast<int>(patience.Ps() / 1'000'000'000);
     if (access == Database::Access::Write)
     {
-        return {path, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, milliseconds};
+        return {PlainPath(path), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE, milliseconds};
     }
     // A database without a log beside it cannot change while its folder cannot be written: SQLite
     // reads it there only if told so.
     namespace fs = std::filesystem;
     std::error_code ignored;
-    const fs::path folder = fs::absolute(path, ignored).parent_path();
-    const bool writable = ::access(folder.c_str(), W_OK) == 0;
+    const fs::path file = fs::absolute(path, ignored).lexically_normal();
+    const bool writable = ::access(file.parent_path().c_str(), W_OK) == 0;
     if (!writable && fs::exists(path, ignored) && !fs::exists(path + "-wal", ignored))
     {
-        return {"file:" + path + "?immutable=1",
+        return {UriOf(file) + "?immutable=1",
                 SQLite::OPEN_READONLY | SQLite::OPEN_URI,
                 milliseconds};
     }
-    return {path, SQLite::OPEN_READONLY, milliseconds};
+    return {PlainPath(path), SQLite::OPEN_READONLY, milliseconds};
 }
 
 /// What SQLite says on opening, in terms of what the user can do.
