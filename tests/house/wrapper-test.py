@@ -38,7 +38,10 @@ class Wrapper(unittest.TestCase):
         self.top = pathlib.Path(folder.name) / "a tree"
         self.top.mkdir()
         shutil.copy(WRAPPER, self.top)
-        self.put("contrib/scaleacross/cli/main.cc", "")
+        self.put("contrib/scaleacross/cli/run.cc", 'app.add_subcommand("run", "runs");\n')
+        self.put("contrib/scaleacross/cli/list.cc", 'app.add_subcommand(\n    "list",\n    "x");\n')
+        self.put("contrib/scaleacross/examples/first.cc", "")
+        self.put("scratch/mine.cc", "")
         self.tool("dpkg-query", "echo installed")
         self.tool("cmake", CMAKE)
         self.tool("ninja", NINJA)
@@ -99,6 +102,36 @@ class Wrapper(unittest.TestCase):
     def test_script_runs_the_named_program(self):
         self.assertEqual(self.run_wrapper("script", "first", "--x").stdout, f"{self.top}\n<--x>\n")
 
+    def refused(self, done):
+        """Refused before anything was installed, configured or built."""
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertFalse((self.top / "build").exists(), done.stderr)
+        return done.stderr
+
+    def test_an_unknown_command_is_refused_first(self):
+        text = self.refused(self.run_wrapper("lsit"))
+        self.assertIn("there is no command 'lsit'; did you mean list?", text)
+        text = self.refused(self.run_wrapper("report"))
+        self.assertIn("there is no command 'report'\n", text)
+        self.assertIn("there are: test build script list run", text)
+
+    def test_an_unknown_script_is_refused_first(self):
+        text = self.refused(self.run_wrapper("script", "frist"))
+        self.assertIn("there is no script 'frist'; did you mean first?", text)
+        self.assertIn("there are: first scratch-mine", text)
+
+    def test_a_checkout_of_somebody_else(self):
+        prefix = []
+        if os.geteuid() == 0:
+            prefix = ["setpriv", "--reuid", "65534", "--clear-groups"]
+            self.top.parent.chmod(0o755)
+        self.top.chmod(0o555)
+        text = self.refused(self.run_wrapper("list", prefix=prefix))
+        self.top.chmod(0o755)
+        self.assertIn(f"may not write to {self.top}, which belongs to", text)
+        self.assertIn("git clone", text)
+        self.assertNotIn("Permission denied", text)
+
     def test_a_failed_build_shows_the_error(self):
         self.tool("ninja", "echo '[1/2] fine'; echo 'FAILED: x.o'; echo 'x.cc:1: error: no'; exit 1")
         done = self.run_wrapper("list")
@@ -129,7 +162,7 @@ class Wrapper(unittest.TestCase):
         self.assertIn("libns3-dev", done.stderr)
 
     def test_without_a_command_line_program(self):
-        (self.top / "contrib/scaleacross/cli/main.cc").unlink()
+        shutil.rmtree(self.top / "contrib/scaleacross/cli")
         done = self.run_wrapper("list")
         self.assertEqual(done.returncode, 2)
         self.assertIn("no command line program yet", done.stderr)

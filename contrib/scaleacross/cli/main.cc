@@ -2,8 +2,10 @@
 
 #include "cli/command.h"
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/base/version.h"
 
+#include <algorithm>
 #include <exception>
 #include <iostream>
 
@@ -16,6 +18,25 @@ Fail(scaleacross::Exit code, const std::string& message)
     std::cout.flush();
     std::cerr << "scaleacross: error: " << message << "\n";
     return static_cast<int>(code);
+}
+
+/// What to say of a first argument that is no command; "" if it is one, or an option.
+std::string
+UnknownCommand(const CLI::App& app, const std::string& word)
+{
+    std::vector<std::string> names;
+    for (const auto* command : app.get_subcommands({}))
+    {
+        names.push_back(command->get_name());
+    }
+    if (word.rfind('-', 0) == 0 || std::find(names.begin(), names.end(), word) != names.end())
+    {
+        return "";
+    }
+    const std::string nearest = scaleacross::Nearest(word, names);
+    return "there is no command " + scaleacross::Quoted(word) +
+           (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+           "\n  allowed: " + scaleacross::AnyOf(names);
 }
 
 } // namespace
@@ -40,6 +61,10 @@ main(int argc, char** argv)
     AddBench(app, chosen);
     AddFairness(app, chosen);
     AddIterations(app, chosen);
+    if (const std::string unknown = argc > 1 ? UnknownCommand(app, argv[1]) : ""; !unknown.empty())
+    {
+        return Fail(Exit::BadInput, unknown);
+    }
     try
     {
         app.parse(argc, argv);
