@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_TESTS_PROGRAM_H
 #define SCALEACROSS_TESTS_PROGRAM_H
 
+#include "../temporary-folder.h"
+
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -28,19 +30,6 @@ struct Call
 class ProgramTest : public testing::Test
 {
   protected:
-    ProgramTest()
-    {
-        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        folder = std::filesystem::absolute(std::string("cli-") + info->name());
-        std::filesystem::remove_all(folder);
-        std::filesystem::create_directory(folder);
-    }
-
-    ~ProgramTest() override
-    {
-        std::filesystem::remove_all(folder);
-    }
-
     /// Calls `scaleacross ARGUMENTS` with the shell, in the test's folder.
     Call Run(const std::string& arguments) const
     {
@@ -104,7 +93,11 @@ class ProgramTest : public testing::Test
         return names;
     }
 
-    std::filesystem::path folder;
+  private:
+    TemporaryFolder m_temporary;
+
+  protected:
+    const std::filesystem::path folder{m_temporary.Path()};
 };
 
 /// A study of 16 GPUs in two buildings whose plans take well under a millisecond each.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../temporary-folder.h"
 #include "core/base/errors.h"
 #include "core/spec/plan-fields.h"
 #include "core/store/database.h"
@@ -25,27 +26,12 @@ namespace
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A folder of its own, removed afterwards.
 class DatabaseTest : public testing::Test
 {
   protected:
-    DatabaseTest()
-    {
-        const auto* info = testing::UnitTest::GetInstance()->current_test_info();
-        m_folder = fs::absolute(std::string("database-") + info->name());
-        fs::remove_all(m_folder);
-        fs::create_directory(m_folder);
-    }
-
-    ~DatabaseTest() override
-    {
-        fs::permissions(m_folder, fs::perms::owner_all);
-        fs::remove_all(m_folder);
-    }
-
     std::string PathOf(const std::string& name) const
     {
-        return (m_folder / name).string();
+        return m_folder.Of(name);
     }
 
     /// What opening says is wrong, or "nothing".
@@ -64,7 +50,7 @@ class DatabaseTest : public testing::Test
         return "nothing";
     }
 
-    fs::path m_folder;
+    TemporaryFolder m_folder;
 };
 
 TEST_F(DatabaseTest, NewFileHasTheSchema)
@@ -246,7 +232,7 @@ TEST_F(DatabaseTest, RefusesTheDatabaseOfAnotherProgram)
 
 TEST_F(DatabaseTest, RefusesFoldersAndMissingFolders)
 {
-    EXPECT_THAT(ProblemOf(m_folder.string()), HasSubstr("neither be opened nor created"));
+    EXPECT_THAT(ProblemOf(m_folder.Path().string()), HasSubstr("neither be opened nor created"));
     EXPECT_THAT(ProblemOf(PathOf("no/such.db")), HasSubstr("neither be opened nor created"));
     EXPECT_THAT(ProblemOf(PathOf("missing.db"), Database::Access::Read),
                 HasSubstr("cannot be opened"));
@@ -260,9 +246,9 @@ TEST_F(DatabaseTest, ReadOnlyFolder)
     {
         Database database(PathOf("a.db"), Database::Access::Write);
     }
-    fs::permissions(m_folder, fs::perms::owner_read | fs::perms::owner_exec);
+    fs::permissions(m_folder.Path(), fs::perms::owner_read | fs::perms::owner_exec);
     EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read), "nothing");
-    const bool superuser = access(m_folder.c_str(), W_OK) == 0;
+    const bool superuser = access(m_folder.Path().c_str(), W_OK) == 0;
     EXPECT_THAT(ProblemOf(PathOf("a.db")), HasSubstr(superuser ? "nothing" : "cannot be"));
 }
 

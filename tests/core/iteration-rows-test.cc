@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../temporary-folder.h"
 #include "core/base/errors.h"
 #include "core/io/iteration-rows.h"
 
-#include <filesystem>
-#include <fstream>
 #include <gtest/gtest.h>
 
 namespace scaleacross
@@ -13,51 +12,38 @@ namespace scaleacross
 namespace
 {
 
-/// A folder for each test, since they may run at the same time.
+/// Writes the rows, and the study that they name, and returns the path of the rows.
 std::string
-Folder()
+RowsFile(const TemporaryFolder& folder, const std::string& text)
 {
-    const auto* test = testing::UnitTest::GetInstance()->current_test_info();
-    return std::string("iteration-rows-") + test->name();
-}
-
-std::string
-Written(const std::string& name, const std::string& text)
-{
-    std::filesystem::create_directory(Folder());
-    const std::string path = Folder() + "/" + name;
-    std::ofstream(path) << text;
-    return path;
-}
-
-std::string
-RowsFile(const std::string& text)
-{
-    Written("base.yaml",
-            "model: llama3-8b\n"
-            "workload: {sequence: 8192, global_batch: 16, stack: torch-compile}\n"
-            "cluster: {buildings: [{name: a, gpus: 8, gpu: h100}]}\n");
-    return Written("measured.csv", text);
+    folder.Write("base.yaml",
+                 "model: llama3-8b\n"
+                 "workload: {sequence: 8192, global_batch: 16, stack: torch-compile}\n"
+                 "cluster: {buildings: [{name: a, gpus: 8, gpu: h100}]}\n");
+    return folder.Write("measured.csv", text);
 }
 
 /// Where the file is wrong, without its folder.
 std::string
 Refused(const std::string& text)
 {
+    const TemporaryFolder folder;
     try
     {
-        ReadIterationRows(RowsFile(text));
+        ReadIterationRows(RowsFile(folder, text));
     }
     catch (const ConfigError& error)
     {
-        return error.Where().substr(Folder().size() + 1);
+        return error.Where().substr(folder.Of("").size());
     }
     return "";
 }
 
 TEST(IterationRows, SetWhatTheirCellsSay)
 {
-    const std::string path = RowsFile("# measured in May\n"
+    const TemporaryFolder folder;
+    const std::string path = RowsFile(folder,
+                                      "# measured in May\n"
                                       "name,seconds,fitted,study,plan.tp,workload.stack\n"
                                       "one,2.5,yes,base.yaml,2,\n"
                                       "\n"

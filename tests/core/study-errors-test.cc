@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../temporary-folder.h"
 #include "core/base/errors.h"
 #include "core/io/read-study.h"
 #include "core/io/text-file.h"
 
 #include <filesystem>
-#include <fstream>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <random>
 #include <string>
-#include <unistd.h>
 
 // What is wrong in a study gives one ConfigError that says where, what, what is allowed and what to
 // do; nothing crashes, hangs or takes memory without bound.
@@ -80,31 +79,6 @@ Expect(size_t line,
     // Whoever prints what() shows all of it.
     EXPECT_THAT(error.what(), AllOf(StartsWith(where), HasSubstr(problem), HasSubstr(remedy)));
 }
-
-class TemporaryFolder
-{
-  public:
-    TemporaryFolder()
-    {
-        std::string name = (std::filesystem::temp_directory_path() / "study-XXXXXX").string();
-        m_path = mkdtemp(name.data());
-    }
-
-    ~TemporaryFolder()
-    {
-        std::filesystem::remove_all(m_path);
-    }
-
-    std::string Write(const std::string& name, const std::string& text) const
-    {
-        const auto path = m_path / name;
-        std::ofstream(path, std::ios::binary) << text;
-        return path.string();
-    }
-
-  private:
-    std::filesystem::path m_path;
-};
 
 ConfigError
 FileRefusal(const std::string& path)
