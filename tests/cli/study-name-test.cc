@@ -24,7 +24,7 @@ class StudyName : public ProgramTest
         std::filesystem::create_directory(folder / "sub");
         Write("sub/s.yaml", text);
         const Call call =
-            Run("--version >/dev/null; cd sub && '" SCALEACROSS_PROGRAM "' run " + path);
+            Run("--version >/dev/null && (cd sub && '" SCALEACROSS_PROGRAM "' run " + path + ")");
         EXPECT_EQ(call.code, 0) << line << call.err;
         std::vector<std::string> names;
         for (const auto& entry : std::filesystem::directory_iterator(folder / "sub"))
@@ -47,7 +47,8 @@ TEST_F(StudyName, IsTheNameOfAFileHere)
     // SQLite would take it for a URI, and write ../pwn.db.
     EXPECT_EQ(FilesOf("study: \"file:%2e%2e%2Fpwn\""), Names{"file:%2e%2e%2Fpwn.db"});
     EXPECT_EQ(FilesOf("study: \":memory:\""), Names{":memory:.db"});
-    EXPECT_EQ(FilesOf("study: ../../up"), Names{"__-..-up.db"});
+    // "..-..-up", whose six dots and dashes at the beginning are all replaced.
+    EXPECT_EQ(FilesOf("study: ../../up"), Names{"______up.db"});
     EXPECT_EQ(FilesOf("study: .hidden"), Names{"_hidden.db"});
     EXPECT_EQ(FilesOf("study: -rf"), Names{"_rf.db"});
     // Without a name, that of the file's folder, however the path is written.

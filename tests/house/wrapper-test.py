@@ -109,15 +109,15 @@ class Wrapper(unittest.TestCase):
         return done.stderr
 
     def test_an_unknown_command_is_refused_first(self):
-        text = self.refused(self.run_wrapper("lsit"))
-        self.assertIn("there is no command 'lsit'; did you mean list?", text)
+        text = self.refused(self.run_wrapper("lost"))
+        self.assertIn("there is no command 'lost'; did you mean list?", text)
         text = self.refused(self.run_wrapper("report"))
         self.assertIn("there is no command 'report'\n", text)
         self.assertIn("there are: test build script list run", text)
 
     def test_an_unknown_script_is_refused_first(self):
-        text = self.refused(self.run_wrapper("script", "frist"))
-        self.assertIn("there is no script 'frist'; did you mean first?", text)
+        text = self.refused(self.run_wrapper("script", "fist"))
+        self.assertIn("there is no script 'fist'; did you mean first?", text)
         self.assertIn("there are: first scratch-mine", text)
 
     def test_a_checkout_of_somebody_else(self):
