@@ -216,6 +216,13 @@ class Fabric
         m_lottery.Draw(RdmaQueuePair::GetTypeId());
         m_lottery.DrawChildren(RdmaCongestionOps::GetTypeId());
         m_lottery.DrawChildren(RdmaEntropyOps::GetTypeId());
+        if (pairs.size() > 1)
+        {
+            // Which queue pair is next, or sends the Final write, would go by the order of
+            // completions, and those of two NICs at one time come in any order.
+            Config::SetDefault("ns3::RdmaConnection::MaxOutstanding", UintegerValue(0));
+            Config::SetDefault("ns3::RdmaConnection::Notification", StringValue("AllArrived"));
+        }
         try
         {
             return m_fabric.CreateConnection(pairs);
@@ -488,7 +495,8 @@ class Fabric
         {
             for (size_t end = 0; end < 2; ++end)
             {
-                const auto port = DynamicCast<FabricPort>(wire->GetDevice(end));
+                // The port owns its sinks: they must not own the port.
+                FabricPort* port = PeekPointer(DynamicCast<FabricPort>(wire->GetDevice(end)));
                 const auto line = std::make_shared<Line>();
                 using Sink = Callback<void, const scaleacross::FabricPacket&>;
                 port->TraceConnectWithoutContext(
