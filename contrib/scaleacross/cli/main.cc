@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/output-file.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/base/version.h"
 
+#include <SQLiteCpp/Exception.h>
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -79,7 +81,18 @@ main(int argc, char** argv)
     }
     try
     {
-        return static_cast<int>(chosen());
+        const Exit end = chosen();
+        FlushOutput();
+        return static_cast<int>(end);
+    }
+    catch (const SQLite::Exception& error)
+    {
+        return Fail(
+            Exit::BadInput,
+            std::string("the database is damaged, or was changed by another program (SQLite: ") +
+                error.what() +
+                ")\n  allowed: a database as scaleacross writes it\n"
+                "  remedy: take a copy from before, or choose another --db");
     }
     catch (const ConfigError& error)
     {

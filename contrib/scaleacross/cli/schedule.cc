@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/output-file.h"
 #include "cli/report-json.h"
 #include "cli/schedule-picture.h"
 #include "cli/schedule-run.h"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -23,7 +23,9 @@ namespace
 {
 
 /// Most actions of one kind, so that no typing error fills the memory.
-constexpr uint64_t kMostPasses = uint64_t{1} << 21;
+constexpr uint64_t kMostPasses = uint64_t{1} << 20;
+/// Orders of zero-bubble schedules take time by the square of the stages: seconds for these.
+constexpr uint32_t kMostStages = 1U << 14;
 
 struct ScheduleCommand
 {
@@ -103,6 +105,13 @@ SettingOf(const ScheduleCommand& options)
                           no->detail,
                           "stages, microbatches and chunks that the schedule has an order for",
                           "scaleacross list schedules names the chunks that each takes");
+    }
+    if (shape.ranks > kMostStages)
+    {
+        throw ConfigError("--stages",
+                          fmt::format("{} is out of range", shape.ranks),
+                          fmt::format("1 to {}", kMostStages),
+                          "");
     }
     if (uint64_t{shape.microbatches} * Positions(shape) > kMostPasses)
     {
@@ -253,16 +262,7 @@ DrawSchedule(const ScheduleCommand& options)
     const ScheduleRun run = RunSchedule(setting);
     if (draws)
     {
-        std::ofstream file(options.output);
-        file << ScheduleSvg(setting, run);
-        file.close();
-        if (!file)
-        {
-            throw ConfigError("--output",
-                              "cannot write " + Quoted(options.output),
-                              "a file in a folder",
-                              "");
-        }
+        WriteOutput(options.output, ScheduleSvg(setting, run));
     }
     if (options.json)
     {

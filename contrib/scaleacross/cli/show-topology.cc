@@ -2,13 +2,13 @@
 
 #include "cli/show-topology.h"
 
+#include "cli/output-file.h"
 #include "core/base/errors.h"
 #include "core/topology/adjacency.h"
 #include "core/topology/fabric-picture.h"
 #include "helper/graph-fabric.h"
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>
@@ -113,13 +113,7 @@ ShowTopology(const CommonOptions& options, const std::string& output)
                           "for instance -o fabric.svg");
     }
     const std::string text = writer->second(GraphOf(options));
-    std::ofstream file(output);
-    file << text;
-    file.close();
-    if (!file)
-    {
-        throw ConfigError("--output", "cannot write '" + output + "'", "a file in a folder", "");
-    }
+    WriteOutput(output, text);
     std::cout << "wrote " << output << "\n";
     return Exit::Done;
 }

@@ -9,6 +9,7 @@
 #include "core/base/text.h"
 #include "core/explore/outcome.h"
 
+#include <sstream>
 #include <utility>
 
 namespace scaleacross
@@ -24,6 +25,26 @@ LastLine(std::string text)
     text.erase(text.find_last_not_of("\n") + 1);
     const auto begin = text.rfind('\n');
     return begin == std::string::npos ? text : text.substr(begin + 1);
+}
+
+/// Why a worker ended, in one line: all of what it says from its error on, or else its last line.
+std::string
+ReasonOf(const std::string& text)
+{
+    const auto error = text.find("error: ");
+    const auto begin = error != std::string::npos ? error + 7 : text.find("broken invariant: ");
+    if (begin == std::string::npos)
+    {
+        return LastLine(text);
+    }
+    std::istringstream lines(text.substr(begin));
+    std::string joined;
+    for (std::string line; std::getline(lines, line);)
+    {
+        line.erase(0, line.find_first_not_of(' '));
+        joined += (joined.empty() || line.empty() ? "" : "; ") + line;
+    }
+    return joined;
 }
 
 /// The plan that a worker printed as infeasible or failed, as what Run() gives or throws.
@@ -43,13 +64,13 @@ ResultOf(const WorkerEnd& end)
     }
     if (json.is_discarded() && end.code == static_cast<int>(Exit::BadInput))
     {
-        return Infeasible{"unsupported", LastLine(end.err)};
+        return Infeasible{"unsupported", ReasonOf(end.err)};
     }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {
         throw RunError(end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory",
                        "the worker ended with code " + std::to_string(end.code) + ": " +
-                           LastLine(end.err));
+                           ReasonOf(end.err));
     }
     return ReportFromJson(json);
 }
@@ -151,7 +172,7 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
     case WorkerEnd::How::Signalled:
         throw RunError("crash",
                        "killed by signal " + std::to_string(end.code) +
-                           (end.err.empty() ? "" : ": " + LastLine(end.err)));
+                           (end.err.empty() ? "" : ": " + ReasonOf(end.err)));
     case WorkerEnd::How::Exited:
         break;
     }

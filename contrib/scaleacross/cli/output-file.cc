@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/output-file.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// False, with errno set, if not all of it could be written.
+bool
+Write(const std::string& path, const std::string& text)
+{
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    return !file.fail();
+}
+
+} // namespace
+
+void
+WriteOutput(const std::string& path, const std::string& text)
+{
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const auto type = fs::status(path, ignored).type();
+    const bool direct = type != fs::file_type::not_found && type != fs::file_type::regular;
+    const std::string other = direct ? path : path + ".part-" + std::to_string(getpid());
+    errno = 0;
+    bool written = Write(other, text);
+    const bool full = errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EFBIG;
+    std::string why = std::strerror(errno);
+    if (written && !direct)
+    {
+        std::error_code failed;
+        // A link stays one: what it points to is replaced.
+        fs::rename(other,
+                   type == fs::file_type::regular ? fs::canonical(path) : fs::path(path),
+                   failed);
+        written = !failed;
+        why = failed.message();
+    }
+    if (written)
+    {
+        return;
+    }
+    if (!direct)
+    {
+        fs::remove(other, ignored);
+    }
+    if (full)
+    {
+        throw RunError("--output: " + Quoted(path) + " could not be written: " + why);
+    }
+    throw ConfigError("--output",
+                      "cannot write " + Quoted(path) + ": " + why,
+                      "a file in a folder that you may write to",
+                      "");
+}
+
+void
+FlushOutput()
+{
+    errno = 0;
+    std::cout.flush();
+    if (!std::cout)
+    {
+        throw RunError(std::string("the output could not be written") +
+                       (errno != 0 ? std::string(": ") + std::strerror(errno) : ""));
+    }
+}
+
+} // namespace scaleacross
