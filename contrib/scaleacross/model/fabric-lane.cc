@@ -38,6 +38,9 @@ FabricLane::Break(int64_t now)
         m_agenda->Remove(this);
     }
     m_last = now;
+    // The packet being sent is the last one on the wire.
+    const bool sending = !m_flight.Empty() && m_meter.End() > now;
+    m_meter.Break(sending ? m_flight.At(m_flight.Size() - 1).packet->size : 0, now);
     while (!m_flight.Empty())
     {
         FabricPacket* packet = m_flight.PopFront();

@@ -5,6 +5,7 @@
 
 #include "arrival-agenda.h"
 #include "fabric-packet.h"
+#include "lane-meter.h"
 #include "loss-model.h"
 #include "packet-ring.h"
 
@@ -88,6 +89,7 @@ class FabricLane
     /// Puts a packet on the wire whose last bit leaves the sender at `end` (ps).
     void Push(FabricPacket* packet, int64_t end)
     {
+        m_meter.Count(packet->size, end);
         m_last = std::max(m_last, end + m_delay);
         packet->arrival = m_last;
         if (m_loss)
@@ -124,6 +126,12 @@ class FabricLane
         return m_cut;
     }
 
+    /// What it has carried so far, pause and credit frames included.
+    const LaneMeter& Meter() const
+    {
+        return m_meter;
+    }
+
     /// Packets in flight, pause frames not counted; found by walking along the wire.
     uint64_t InFlight() const;
 
@@ -142,6 +150,7 @@ class FabricLane
     int64_t m_last{0};  //!< arrival of the last packet put on
     uint64_t m_lost{0};
     uint64_t m_cut{0};
+    LaneMeter m_meter;
     ns3::Ptr<ns3::FabricLossModel> m_loss; //!< null: nothing is lost
 };
 
