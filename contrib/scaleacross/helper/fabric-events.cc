@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "fabric-helper.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/log.h"
@@ -58,13 +59,13 @@ FabricEvents::GetTypeId()
                           "routing protocol's own hellos take milliseconds. To be set before the "
                           "first event.",
                           TimeValue(MicroSeconds(10)),
-                          MakeTimeAccessor(&FabricEvents::m_detection),
+                          scaleacross::Fixed(MakeTimeAccessor(&FabricEvents::m_detection)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("ConvergenceDelay",
                           "Time from then until all switches have new tables. To be set before the "
                           "first event.",
                           TimeValue(MilliSeconds(1)),
-                          MakeTimeAccessor(&FabricEvents::m_convergence),
+                          scaleacross::Fixed(MakeTimeAccessor(&FabricEvents::m_convergence)),
                           MakeTimeChecker(Time(0)))
             .AddTraceSource("Step",
                             "Something has happened, or has become known: which step, and of which "
@@ -211,6 +212,7 @@ FabricEvents::WiresOf(const FabricTarget& target) const
 void
 FabricEvents::Announce(const std::vector<uint32_t>& wires, Time at)
 {
+    FixAttributes("an event has been announced");
     std::set<FabricSwitch*> ends;
     for (const uint32_t i : wires)
     {

@@ -5,6 +5,7 @@
 
 #include "core/topology/switch-routes.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
@@ -71,7 +72,7 @@ struct FabricTarget
  * spine 0 breaks at 1 ms. The leaf's own flows over spine 0 are lost until 1.01 ms and then go over
  * spine 1. Flows towards the leaf that others send over spine 0 are lost until 1.11 ms.
  */
-class FabricEvents : public Object
+class FabricEvents : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     enum class Step : uint8_t

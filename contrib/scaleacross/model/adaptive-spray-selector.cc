@@ -2,6 +2,8 @@
 
 #include "adaptive-spray-selector.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -19,19 +21,21 @@ AdaptiveSpraySelector::GetTypeId()
             .SetParent<PathSelector>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<AdaptiveSpraySelector>()
-            .AddAttribute("Choices",
-                          "Ports that are drawn at random and looked at for each packet; 0: all. "
-                          "2 is the power of two choices.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&AdaptiveSpraySelector::m_choices),
-                          MakeUintegerChecker<uint32_t>(0, 65535))
-            .AddAttribute("Granularity",
-                          "Waits are compared in whole multiples of this, and equal ones are "
-                          "chosen from at random; 0: exactly.",
-                          TimeValue(Time(0)),
-                          MakeTimeAccessor(&AdaptiveSpraySelector::SetGranularity,
-                                           &AdaptiveSpraySelector::GetGranularity),
-                          MakeTimeChecker(Time(0)));
+            .AddAttribute(
+                "Choices",
+                "Ports that are drawn at random and looked at for each packet; 0: all. "
+                "2 is the power of two choices.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&AdaptiveSpraySelector::m_choices)),
+                MakeUintegerChecker<uint32_t>(0, 65535))
+            .AddAttribute(
+                "Granularity",
+                "Waits are compared in whole multiples of this, and equal ones are "
+                "chosen from at random; 0: exactly.",
+                TimeValue(Time(0)),
+                scaleacross::Fixed(MakeTimeAccessor(&AdaptiveSpraySelector::SetGranularity,
+                                                    &AdaptiveSpraySelector::GetGranularity)),
+                MakeTimeChecker(Time(0)));
     return tid;
 }
 

@@ -2,6 +2,7 @@
 
 #include "dcqcn.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
@@ -31,55 +32,55 @@ Dcqcn::GetTypeId()
                           "g: weight of the newest interval in alpha. Smaller is steadier and "
                           "slower. Paper: 1/256.",
                           DoubleValue(1.0 / 256),
-                          MakeDoubleAccessor(&Dcqcn::m_gain),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Dcqcn::m_gain)),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("AlphaTimer",
                           "K: alpha decays each time this passes without a CNP. More than the "
                           "receiver's CnpInterval. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
-                          MakeTimeAccessor(&Dcqcn::m_alphaTimer),
+                          scaleacross::Fixed(MakeTimeAccessor(&Dcqcn::m_alphaTimer)),
                           MakeTimeChecker(PicoSeconds(1)))
             .AddAttribute("IncreaseTimer",
                           "The rate is raised each time this passes without a CNP. Paper: 55 us; "
                           "NICs have shipped with 300 us.",
                           TimeValue(MicroSeconds(55)),
-                          MakeTimeAccessor(&Dcqcn::m_increaseTimer),
+                          scaleacross::Fixed(MakeTimeAccessor(&Dcqcn::m_increaseTimer)),
                           MakeTimeChecker(PicoSeconds(1)))
             .AddAttribute("ByteCounter",
                           "The rate is raised each time this many bytes have been sent without a "
                           "CNP. Paper: 10 MB.",
                           UintegerValue(10'000'000),
-                          MakeUintegerAccessor(&Dcqcn::m_byteCounter),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Dcqcn::m_byteCounter)),
                           MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("FastRecovery",
                           "F: so many times the rate is raised half way to where it was before "
                           "the target grows. Paper, after QCN: 5.",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&Dcqcn::m_fastRecovery),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Dcqcn::m_fastRecovery)),
                           MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("AdditiveIncrease",
                           "R_AI, by which the target grows. Paper: 40 Mb/s.",
                           DataRateValue(DataRate("40Mbps")),
-                          MakeDataRateAccessor(&Dcqcn::m_additive),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Dcqcn::m_additive)),
                           MakeDataRateChecker())
             .AddAttribute("HyperIncrease",
                           "R_HAI, i times which the target grows in the i-th hyper increase. The "
                           "paper gives no value: ten times AdditiveIncrease, as in NICs (5 and 50 "
                           "Mb/s).",
                           DataRateValue(DataRate("400Mbps")),
-                          MakeDataRateAccessor(&Dcqcn::m_hyper),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Dcqcn::m_hyper)),
                           MakeDataRateChecker())
             .AddAttribute("MinRate",
                           "The rate is never cut below. The paper gives no value: 100 Mb/s, as "
                           "in HPCC's simulator. A packet of 4 kB then waits for 0.3 ms.",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&Dcqcn::m_minRate),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Dcqcn::m_minRate)),
                           MakeDataRateChecker())
             .AddAttribute("ClampTargetRate",
                           "Every CNP sets the target to the current rate, as in the paper. If "
                           "false, only one before which the rate had been raised.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&Dcqcn::m_clampTarget),
+                          scaleacross::Fixed(MakeBooleanAccessor(&Dcqcn::m_clampTarget)),
                           MakeBooleanChecker());
     return tid;
 }

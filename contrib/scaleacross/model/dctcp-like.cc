@@ -2,6 +2,8 @@
 
 #include "dctcp-like.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/double.h"
 
 #include <algorithm>
@@ -15,15 +17,16 @@ NS_OBJECT_ENSURE_REGISTERED(DctcpLike);
 TypeId
 DctcpLike::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::DctcpLike")
-                            .SetParent<RdmaCongestionOps>()
-                            .SetGroupName("ScaleAcross")
-                            .AddConstructor<DctcpLike>()
-                            .AddAttribute("Gain",
-                                          "g: weight of the newest window in alpha. Paper: 1/16.",
-                                          DoubleValue(1.0 / 16),
-                                          MakeDoubleAccessor(&DctcpLike::m_gain),
-                                          MakeDoubleChecker<double>(0.0, 1.0));
+    static TypeId tid =
+        TypeId("ns3::DctcpLike")
+            .SetParent<RdmaCongestionOps>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<DctcpLike>()
+            .AddAttribute("Gain",
+                          "g: weight of the newest window in alpha. Paper: 1/16.",
+                          DoubleValue(1.0 / 16),
+                          scaleacross::Fixed(MakeDoubleAccessor(&DctcpLike::m_gain)),
+                          MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 

@@ -2,6 +2,8 @@
 
 #include "destination-mod-k-selector.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -17,13 +19,14 @@ DestinationModKSelector::GetTypeId()
             .SetParent<PathSelector>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<DestinationModKSelector>()
-            .AddAttribute("Divisor",
-                          "What addresses are divided by before the remainder is taken: k^i for a "
-                          "switch of stage i (0: leaves) with k ports up. 0: FabricHelper finds it "
-                          "when it installs routes. Set before time zero.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&DestinationModKSelector::m_divisor),
-                          MakeUintegerChecker<uint32_t>());
+            .AddAttribute(
+                "Divisor",
+                "What addresses are divided by before the remainder is taken: k^i for a "
+                "switch of stage i (0: leaves) with k ports up. 0: FabricHelper finds it "
+                "when it installs routes. Set before time zero.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&DestinationModKSelector::m_divisor)),
+                MakeUintegerChecker<uint32_t>());
     return tid;
 }
 

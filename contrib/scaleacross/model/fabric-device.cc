@@ -2,6 +2,8 @@
 
 #include "fabric-device.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/channel.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
@@ -24,16 +26,17 @@ NS_OBJECT_ENSURE_REGISTERED(FabricDevice);
 TypeId
 FabricDevice::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::FabricDevice")
-                            .SetParent<NetDevice>()
-                            .SetGroupName("ScaleAcross")
-                            .AddAttribute("IpMtu",
-                                          "Longest packet in bytes that another stack (IP) may "
-                                          "hand to Send, without the Ethernet header: what "
-                                          "GetMtu() returns. RDMA has RdmaNic::PathMtu instead.",
-                                          UintegerValue(1500),
-                                          MakeUintegerAccessor(&FabricDevice::m_ipMtu),
-                                          MakeUintegerChecker<uint16_t>(kMinIpMtu, kMaxIpMtu));
+    static TypeId tid =
+        TypeId("ns3::FabricDevice")
+            .SetParent<NetDevice>()
+            .SetGroupName("ScaleAcross")
+            .AddAttribute("IpMtu",
+                          "Longest packet in bytes that another stack (IP) may "
+                          "hand to Send, without the Ethernet header: what "
+                          "GetMtu() returns. RDMA has RdmaNic::PathMtu instead.",
+                          UintegerValue(1500),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricDevice::m_ipMtu)),
+                          MakeUintegerChecker<uint16_t>(kMinIpMtu, kMaxIpMtu));
     return tid;
 }
 
@@ -80,7 +83,8 @@ FabricDevice::GetAddress() const
 bool
 FabricDevice::SetMtu(const uint16_t mtu)
 {
-    if (mtu < kMinIpMtu || mtu > kMaxIpMtu)
+    // During the run it is fixed, as the attribute is.
+    if (mtu < kMinIpMtu || mtu > kMaxIpMtu || (IsInitialized() && mtu != m_ipMtu))
     {
         return false;
     }

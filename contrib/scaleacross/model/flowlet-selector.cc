@@ -2,6 +2,8 @@
 
 #include "flowlet-selector.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -24,13 +26,14 @@ FlowletSelector::GetTypeId()
                           "At least the largest difference in delay between two paths, queues "
                           "included, if packets are to keep their order.",
                           TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&FlowletSelector::SetGap, &FlowletSelector::GetGap),
+                          scaleacross::Fixed(
+                              MakeTimeAccessor(&FlowletSelector::SetGap, &FlowletSelector::GetGap)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("TableSize",
                           "Entries of the table of flows, 16 bytes each. With about as many flows "
                           "as entries, flows share paths by chance. Set before time zero.",
                           UintegerValue(4096),
-                          MakeUintegerAccessor(&FlowletSelector::m_tableSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FlowletSelector::m_tableSize)),
                           MakeUintegerChecker<uint32_t>(1, 1U << 24));
     return tid;
 }

@@ -2,6 +2,8 @@
 
 #include "hpcc.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 
@@ -26,24 +28,24 @@ Hpcc::GetTypeId()
             .AddAttribute("TargetUtilization",
                           "eta: share of a port's rate and delay that is to be under way.",
                           DoubleValue(0.95),
-                          MakeDoubleAccessor(&Hpcc::m_eta),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Hpcc::m_eta)),
                           MakeDoubleChecker<double>(0.01, 1.0))
             .AddAttribute("MaxStage",
                           "Additive steps in a row before the window is set by utilisation.",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&Hpcc::m_maxStage),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Hpcc::m_maxStage)),
                           MakeUintegerChecker<uint32_t>(0, 1000))
             .AddAttribute("Flows",
                           "N: flows on a port whose additive steps together are to stay within "
                           "the headroom of 1 - eta.",
                           UintegerValue(100),
-                          MakeUintegerAccessor(&Hpcc::m_flows),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Hpcc::m_flows)),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("BaseRtt",
                           "T, round trip without queueing. 0: the least so far, of each queue pair "
                           "its own.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Hpcc::m_baseRttTime),
+                          scaleacross::Fixed(MakeTimeAccessor(&Hpcc::m_baseRttTime)),
                           MakeTimeChecker(Time(0)));
     return tid;
 }

@@ -2,6 +2,7 @@
 
 #include "infiniband-cc.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "table-text.h"
 
@@ -73,26 +74,26 @@ InfinibandCc::GetTypeId()
             .AddAttribute("Increase",
                           "CCTI_Increase: by which a BECN moves the index on.",
                           UintegerValue(1),
-                          MakeUintegerAccessor(&InfinibandCc::m_increase),
+                          scaleacross::Fixed(MakeUintegerAccessor(&InfinibandCc::m_increase)),
                           MakeUintegerChecker<uint32_t>(1, 255))
             .AddAttribute("Limit",
                           "CCTI_Limit: the largest index.",
                           UintegerValue(511),
-                          MakeUintegerAccessor(&InfinibandCc::m_limit),
+                          scaleacross::Fixed(MakeUintegerAccessor(&InfinibandCc::m_limit)),
                           MakeUintegerChecker<uint32_t>(1, 16'383))
             .AddAttribute(
                 "Min",
                 "CCTI_Min: the least index, and that of a queue pair that has heard of no "
                 "congestion.",
                 UintegerValue(0),
-                MakeUintegerAccessor(&InfinibandCc::m_min),
+                scaleacross::Fixed(MakeUintegerAccessor(&InfinibandCc::m_min)),
                 MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("Timer",
                           "CCTI_Timer: the index goes back by one each time so many units of 1.024 "
                           "us have passed. Longer takes fewer marks and is slower to use what "
                           "becomes free. The standard has no default.",
                           UintegerValue(50),
-                          MakeUintegerAccessor(&InfinibandCc::m_timer),
+                          scaleacross::Fixed(MakeUintegerAccessor(&InfinibandCc::m_timer)),
                           MakeUintegerChecker<uint32_t>(1, 65'535))
             .AddAttribute(
                 "Table",
@@ -100,7 +101,8 @@ InfinibandCc::GetTypeId()
                 "delay of MULTIPLIER / 2^SHIFT times what the packet takes. Empty: 3:0, "
                 "3:1, 3:2 and so on.",
                 StringValue(""),
-                MakeStringAccessor(&InfinibandCc::SetTable, &InfinibandCc::GetTable),
+                scaleacross::Fixed(
+                    MakeStringAccessor(&InfinibandCc::SetTable, &InfinibandCc::GetTable)),
                 MakeStringChecker());
     return tid;
 }

@@ -2,6 +2,8 @@
 
 #include "loss-model.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/double.h"
 #include "ns3/random-variable-stream.h"
 
@@ -76,16 +78,17 @@ NS_OBJECT_ENSURE_REGISTERED(IidLossModel);
 TypeId
 IidLossModel::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::IidLossModel")
-                            .SetParent<FabricLossModel>()
-                            .SetGroupName("ScaleAcross")
-                            .AddConstructor<IidLossModel>()
-                            .AddAttribute("LossRate",
-                                          "Probability that a packet is lost.",
-                                          DoubleValue(0.0),
-                                          MakeDoubleAccessor(&IidLossModel::SetLossRate,
-                                                             &IidLossModel::GetLossRate),
-                                          MakeDoubleChecker<double>(0.0, 1.0));
+    static TypeId tid =
+        TypeId("ns3::IidLossModel")
+            .SetParent<FabricLossModel>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<IidLossModel>()
+            .AddAttribute("LossRate",
+                          "Probability that a packet is lost.",
+                          DoubleValue(0.0),
+                          scaleacross::Fixed(MakeDoubleAccessor(&IidLossModel::SetLossRate,
+                                                                &IidLossModel::GetLossRate)),
+                          MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 
@@ -161,31 +164,35 @@ GilbertElliottLossModel::GetTypeId()
             .SetParent<FabricLossModel>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<GilbertElliottLossModel>()
-            .AddAttribute("GoodToBad",
-                          "Probability p that a good wire is bad for the next packet.",
-                          DoubleValue(1e-5),
-                          MakeDoubleAccessor(&GilbertElliottLossModel::SetGoodToBad,
-                                             &GilbertElliottLossModel::GetGoodToBad),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("BadToGood",
-                          "Probability r that a bad wire is good for the next packet: a stay in "
-                          "the bad state lasts 1 / r packets on average.",
-                          DoubleValue(0.1),
-                          MakeDoubleAccessor(&GilbertElliottLossModel::SetBadToGood,
-                                             &GilbertElliottLossModel::GetBadToGood),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LossInGood",
-                          "Probability that a packet is lost while the wire is good (1 - k).",
-                          DoubleValue(0.0),
-                          MakeDoubleAccessor(&GilbertElliottLossModel::SetLossInGood,
-                                             &GilbertElliottLossModel::GetLossInGood),
-                          MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute("LossInBad",
-                          "Probability that a packet is lost while the wire is bad (1 - h).",
-                          DoubleValue(1.0),
-                          MakeDoubleAccessor(&GilbertElliottLossModel::SetLossInBad,
-                                             &GilbertElliottLossModel::GetLossInBad),
-                          MakeDoubleChecker<double>(0.0, 1.0));
+            .AddAttribute(
+                "GoodToBad",
+                "Probability p that a good wire is bad for the next packet.",
+                DoubleValue(1e-5),
+                scaleacross::Fixed(MakeDoubleAccessor(&GilbertElliottLossModel::SetGoodToBad,
+                                                      &GilbertElliottLossModel::GetGoodToBad)),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "BadToGood",
+                "Probability r that a bad wire is good for the next packet: a stay in "
+                "the bad state lasts 1 / r packets on average.",
+                DoubleValue(0.1),
+                scaleacross::Fixed(MakeDoubleAccessor(&GilbertElliottLossModel::SetBadToGood,
+                                                      &GilbertElliottLossModel::GetBadToGood)),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "LossInGood",
+                "Probability that a packet is lost while the wire is good (1 - k).",
+                DoubleValue(0.0),
+                scaleacross::Fixed(MakeDoubleAccessor(&GilbertElliottLossModel::SetLossInGood,
+                                                      &GilbertElliottLossModel::GetLossInGood)),
+                MakeDoubleChecker<double>(0.0, 1.0))
+            .AddAttribute(
+                "LossInBad",
+                "Probability that a packet is lost while the wire is bad (1 - h).",
+                DoubleValue(1.0),
+                scaleacross::Fixed(MakeDoubleAccessor(&GilbertElliottLossModel::SetLossInBad,
+                                                      &GilbertElliottLossModel::GetLossInBad)),
+                MakeDoubleChecker<double>(0.0, 1.0));
     return tid;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_LOSS_MODEL_H
 #define SCALEACROSS_LOSS_MODEL_H
 
+#include "attribute-guard.h"
 #include "fabric-packet.h"
 
 #include "ns3/object.h"
@@ -28,7 +29,7 @@ class UniformRandomVariable;
  *
  * Left out: corruption (a packet is lost or whole), loss that depends on the time of day.
  */
-class FabricLossModel : public Object
+class FabricLossModel : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     static TypeId GetTypeId();

@@ -2,6 +2,8 @@
 
 #include "nscc.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/double.h"
 
 #include <algorithm>
@@ -29,87 +31,87 @@ Nscc::GetTypeId()
             .AddAttribute("BaseRtt",
                           "T: round trip without any queueing. 0: the least so far.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Nscc::m_baseRtt),
+                          scaleacross::Fixed(MakeTimeAccessor(&Nscc::m_baseRtt)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Target",
                           "Queueing aimed at. 0: TargetShare of the base round trip.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Nscc::m_targetTime),
+                          scaleacross::Fixed(MakeTimeAccessor(&Nscc::m_targetTime)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("TargetShare",
                           "Queueing aimed at in base round trips, where Target is 0. 0.75 with "
                           "switches that trim, 1 with others.",
                           DoubleValue(0.75),
-                          MakeDoubleAccessor(&Nscc::m_targetShare),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_targetShare)),
                           MakeDoubleChecker<double>(1e-3, 1e3))
             .AddAttribute("MaxShare",
                           "Largest window, and the first one, in bandwidth-delay products. 1.5 is "
                           "usual where T is that of the longest path.",
                           DoubleValue(2),
-                          MakeDoubleAccessor(&Nscc::m_maxShare),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_maxShare)),
                           MakeDoubleChecker<double>(1e-3, 1e3))
             .AddAttribute("ProportionalIncrease",
                           "P: packets by which the window grows in a round trip without queueing.",
                           DoubleValue(4),
-                          MakeDoubleAccessor(&Nscc::m_proportional),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_proportional)),
                           MakeDoubleChecker<double>(0, 1e6))
             .AddAttribute("FairIncrease",
                           "F: the same with long queueing and no marks.",
                           DoubleValue(5),
-                          MakeDoubleAccessor(&Nscc::m_fair),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_fair)),
                           MakeDoubleChecker<double>(0, 1e6))
             .AddAttribute("Eta",
                           "E: packets by which the window grows in eight that arrive, whatever "
                           "they tell.",
                           DoubleValue(0.15),
-                          MakeDoubleAccessor(&Nscc::m_eta),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_eta)),
                           MakeDoubleChecker<double>(0, 1e3))
             .AddAttribute("Gamma",
                           "Share of the excess queueing by which the window is cut.",
                           DoubleValue(0.8),
-                          MakeDoubleAccessor(&Nscc::m_gamma),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_gamma)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("MaxDecrease",
                           "D: largest share of the window that one cut takes.",
                           DoubleValue(0.5),
-                          MakeDoubleAccessor(&Nscc::m_maxDecrease),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_maxDecrease)),
                           MakeDoubleChecker<double>(0, 0.999))
             .AddAttribute("MeanGain",
                           "g: weight of the newest packet in the mean queueing.",
                           DoubleValue(0.0125),
-                          MakeDoubleAccessor(&Nscc::m_meanGain),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_meanGain)),
                           MakeDoubleChecker<double>(0, 1))
             .AddAttribute("FastIncrease",
                           "I: bytes by which the window grows per byte that arrives, after a whole "
                           "window without queueing.",
                           DoubleValue(0.25),
-                          MakeDoubleAccessor(&Nscc::m_fastGain),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_fastGain)),
                           MakeDoubleChecker<double>(0, 1e3))
             .AddAttribute("FastDelay",
                           "Queueing below this counts as none for FastIncrease.",
                           TimeValue(MicroSeconds(1)),
-                          MakeTimeAccessor(&Nscc::m_fastDelay),
+                          scaleacross::Fixed(MakeTimeAccessor(&Nscc::m_fastDelay)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("QuickAdaptGate",
                           "Quick adapt sets in if less than this part (1/n) of the largest window "
                           "arrives in a period.",
                           DoubleValue(8),
-                          MakeDoubleAccessor(&Nscc::m_gate),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_gate)),
                           MakeDoubleChecker<double>(1, 1e6))
             .AddAttribute("QuickAdaptDelay",
                           "Queueing, in targets, that lets quick adapt set in as a loss does.",
                           DoubleValue(4),
-                          MakeDoubleAccessor(&Nscc::m_quickDelay),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Nscc::m_quickDelay)),
                           MakeDoubleChecker<double>(0, 1e6))
             .AddAttribute("ReferenceRate",
                           "Line rate for which increases are given as they are.",
                           DataRateValue(DataRate("100Gbps")),
-                          MakeDataRateAccessor(&Nscc::m_referenceRate),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Nscc::m_referenceRate)),
                           MakeDataRateChecker())
             .AddAttribute("ReferenceRtt",
                           "Round trip for which increases are given as they are.",
                           TimeValue(MicroSeconds(12)),
-                          MakeTimeAccessor(&Nscc::m_referenceRtt),
+                          scaleacross::Fixed(MakeTimeAccessor(&Nscc::m_referenceRtt)),
                           MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_PATH_SELECTOR_H
 #define SCALEACROSS_PATH_SELECTOR_H
 
+#include "attribute-guard.h"
 #include "fabric-packet.h"
 #include "flow-hash.h"
 #include "route-table.h"
@@ -68,7 +69,7 @@ class UniformRandomVariable;
  * To add one: a file pair, a subclass with GetName, Reorders and Select, a test, a line in the page
  * path-selection.
  */
-class PathSelector : public Object
+class PathSelector : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     static TypeId GetTypeId();

@@ -4,6 +4,7 @@
 #define SCALEACROSS_RDMA_CONGESTION_OPS_H
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 
 #include "ns3/object.h"
 
@@ -80,7 +81,7 @@ struct RdmaAck
  * To add one: a file pair, a subclass with GetName and Fork and those of the others that it needs,
  * a page, a test.
  */
-class RdmaCongestionOps : public Object
+class RdmaCongestionOps : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     static TypeId GetTypeId();

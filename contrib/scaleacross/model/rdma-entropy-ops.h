@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_RDMA_ENTROPY_OPS_H
 #define SCALEACROSS_RDMA_ENTROPY_OPS_H
 
+#include "attribute-guard.h"
+
 #include "ns3/object.h"
 #include "ns3/ptr.h"
 
@@ -34,7 +36,7 @@ class UniformRandomVariable;
  * To add one: a file pair, a subclass with GetName and Next and those of the others that it needs,
  * a test, a line in the page entropy.
  */
-class RdmaEntropyOps : public Object
+class RdmaEntropyOps : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     /// UDP source ports of RoCEv2: 0xC000 to 0xFFFF.

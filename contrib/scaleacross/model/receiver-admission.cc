@@ -2,6 +2,7 @@
 
 #include "receiver-admission.h"
 
+#include "attribute-guard.h"
 #include "ns3-compat.h"
 #include "rdma-nic.h"
 
@@ -26,26 +27,27 @@ ReceiverAdmission::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<ReceiverAdmission>()
-            .AddAttribute("GrantedBytes",
-                          "Payload in bytes that may be granted to all senders together and not "
-                          "have arrived. At least the rate times the round trip, plus GrantSize, "
-                          "to keep the line busy.",
-                          UintegerValue(1 << 20),
-                          MakeUintegerAccessor(&ReceiverAdmission::m_grantedBytes),
-                          MakeUintegerChecker<uint64_t>(1))
+            .AddAttribute(
+                "GrantedBytes",
+                "Payload in bytes that may be granted to all senders together and not "
+                "have arrived. At least the rate times the round trip, plus GrantSize, "
+                "to keep the line busy.",
+                UintegerValue(1 << 20),
+                scaleacross::Fixed(MakeUintegerAccessor(&ReceiverAdmission::m_grantedBytes)),
+                MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("GrantSize",
                           "Bytes of a message that one grant covers; 0: all of it. Smaller takes "
                           "turns more often and sends more grants.",
                           UintegerValue(128 << 10),
-                          MakeUintegerAccessor(&ReceiverAdmission::m_grantSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&ReceiverAdmission::m_grantSize)),
                           MakeUintegerChecker<uint64_t>())
-            .AddAttribute("Order",
-                          "Whose turn it is: Fifo, a message after the other as they were "
-                          "requested; RoundRobin, one grant to each sender that waits. Not to be "
-                          "changed while requests wait.",
-                          EnumValue(RoundRobin),
-                          scaleacross::EnumAccessor<Order>(&ReceiverAdmission::m_order),
-                          MakeEnumChecker(Fifo, "Fifo", RoundRobin, "RoundRobin"))
+            .AddAttribute(
+                "Order",
+                "Whose turn it is: Fifo, a message after the other as they were "
+                "requested; RoundRobin, one grant to each sender that waits.",
+                EnumValue(RoundRobin),
+                scaleacross::Fixed(scaleacross::EnumAccessor<Order>(&ReceiverAdmission::m_order)),
+                MakeEnumChecker(Fifo, "Fifo", RoundRobin, "RoundRobin"))
             .AddTraceSource("Granted",
                             "Bytes granted that have not arrived.",
                             MakeTraceSourceAccessor(&ReceiverAdmission::m_granted),
@@ -80,6 +82,7 @@ ReceiverAdmission::Of(Ptr<RdmaNic> nic)
 uint32_t
 ReceiverAdmission::AddSource(GrantCallback grant)
 {
+    FixAttributes("a connection goes by it");
     m_sources.push_back({grant, {}, 0});
     return static_cast<uint32_t>(m_sources.size() - 1);
 }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_RECEIVER_ADMISSION_H
 #define SCALEACROSS_RECEIVER_ADMISSION_H
 
+#include "attribute-guard.h"
 #include "core/base/units.h"
 
 #include "ns3/callback.h"
@@ -40,7 +41,7 @@ class RdmaNic;
  * Worked case: GrantedBytes 256 KiB, GrantSize 64 KiB, 16 sources with 4 MiB each: four of them
  * hold a grant at first; each part that has arrived admits the next source for one part.
  */
-class ReceiverAdmission : public Object
+class ReceiverAdmission : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     enum Order

@@ -2,6 +2,8 @@
 
 #include "receiver-credit.h"
 
+#include "attribute-guard.h"
+
 #include <algorithm>
 
 namespace ns3
@@ -23,7 +25,7 @@ ReceiverCredit::GetTypeId()
                           "trip without queueing: less leaves the line idle where packets wait on "
                           "their way, more makes larger bursts.",
                           TimeValue(MicroSeconds(20)),
-                          MakeTimeAccessor(&ReceiverCredit::m_firstWindow),
+                          scaleacross::Fixed(MakeTimeAccessor(&ReceiverCredit::m_firstWindow)),
                           MakeTimeChecker(NanoSeconds(1)));
     return tid;
 }

@@ -2,6 +2,7 @@
 
 #include "recycled-entropy.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
@@ -20,29 +21,30 @@ RecycledEntropy::GetTypeId()
             .SetParent<RdmaEntropyOps>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<RecycledEntropy>()
-            .AddAttribute(
-                "RingSize",
-                "Entropies that are kept to be used again. REPS has 8; more survive a "
-                "burst of answers. To be set before anything has come back.",
-                UintegerValue(8),
-                MakeUintegerAccessor(&RecycledEntropy::SetRingSize, &RecycledEntropy::GetRingSize),
-                MakeUintegerChecker<uint32_t>(1, 65536))
+            .AddAttribute("RingSize",
+                          "Entropies that are kept to be used again. REPS has 8; more survive a "
+                          "burst of answers. To be set before anything has come back.",
+                          UintegerValue(8),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RecycledEntropy::SetRingSize,
+                                                                  &RecycledEntropy::GetRingSize)),
+                          MakeUintegerChecker<uint32_t>(1, 65536))
             .AddAttribute("FreezeTime",
                           "After a sign of failure no random entropies are used for this time.",
                           TimeValue(MilliSeconds(10)),
-                          MakeTimeAccessor(&RecycledEntropy::m_freezeTime),
+                          scaleacross::Fixed(MakeTimeAccessor(&RecycledEntropy::m_freezeTime)),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("ExplorePackets",
-                          "Packets with random entropies when the ring has been frozen; about a "
-                          "bandwidth-delay product.",
-                          UintegerValue(16),
-                          MakeUintegerAccessor(&RecycledEntropy::m_explorePackets),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ExplorePackets",
+                "Packets with random entropies when the ring has been frozen; about a "
+                "bandwidth-delay product.",
+                UintegerValue(16),
+                scaleacross::Fixed(MakeUintegerAccessor(&RecycledEntropy::m_explorePackets)),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("FreezeOnLoss",
                           "Any loss is a sign of failure, not only a timeout: for fabrics that "
                           "lose nothing to congestion.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RecycledEntropy::m_freezeOnLoss),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RecycledEntropy::m_freezeOnLoss)),
                           MakeBooleanChecker());
     return tid;
 }

@@ -2,6 +2,8 @@
 
 #include "staged-link.h"
 
+#include "attribute-guard.h"
+
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
@@ -31,28 +33,28 @@ StagedLink::GetTypeId()
                 "Slots at either end. Their bytes over the round trip limit the rate: far "
                 "peers need more of them.",
                 UintegerValue(8),
-                MakeUintegerAccessor(&StagedLink::m_slots),
+                scaleacross::Fixed(MakeUintegerAccessor(&StagedLink::m_slots)),
                 MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("SlotSize",
                           "Bytes of a slot, the unit in which messages are copied.",
                           UintegerValue(512 << 10),
-                          MakeUintegerAccessor(&StagedLink::m_slotSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&StagedLink::m_slotSize)),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Handover",
                           "Time for which a slot is handed over between GPU and NIC, half of it at "
                           "either end.",
                           TimeValue(NanoSeconds(6900)),
-                          MakeTimeAccessor(&StagedLink::m_handover),
+                          scaleacross::Fixed(MakeTimeAccessor(&StagedLink::m_handover)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("SenderMemoryRate",
                           "Rate of the sending GPU's memory; a copy reads and writes it.",
                           DataRateValue(DataRate("26800Gb/s")),
-                          MakeDataRateAccessor(&StagedLink::m_senderRate),
+                          scaleacross::Fixed(MakeDataRateAccessor(&StagedLink::m_senderRate)),
                           MakeDataRateChecker())
             .AddAttribute("ReceiverMemoryRate",
                           "Rate of the receiving GPU's memory; a copy reads and writes it.",
                           DataRateValue(DataRate("26800Gb/s")),
-                          MakeDataRateAccessor(&StagedLink::m_receiverRate),
+                          scaleacross::Fixed(MakeDataRateAccessor(&StagedLink::m_receiverRate)),
                           MakeDataRateChecker())
             .AddTraceSource("FreeSlots",
                             "Slots that the sender may fill.",
@@ -71,6 +73,7 @@ StagedLink::Connect(PieceSender send, CreditSender credit, Delivery deliver)
     m_credit = std::move(credit);
     m_deliver = std::move(deliver);
     m_free = m_slots;
+    FixAttributes("the link is connected");
 }
 
 Time

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_STAGED_LINK_H
 #define SCALEACROSS_STAGED_LINK_H
 
+#include "attribute-guard.h"
 #include "core/base/units.h"
 
 #include "ns3/callback.h"
@@ -38,7 +39,7 @@ namespace ns3
  * 2 x 2.4 ns after the network alone would have; one of 8 MiB over a round trip of 1 ms takes two
  * of them at least.
  */
-class StagedLink : public Object
+class StagedLink : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     static TypeId GetTypeId();

@@ -2,6 +2,7 @@
 
 #include "swift.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 
 #include "ns3/double.h"
@@ -28,67 +29,67 @@ Swift::GetTypeId()
             .AddAttribute("AdditiveIncrease",
                           "ai: packets by which the window grows per round trip.",
                           DoubleValue(1.0),
-                          MakeDoubleAccessor(&Swift::m_ai),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_ai)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("Beta",
                           "beta: share of the excess delay by which the window is cut.",
                           DoubleValue(0.8),
-                          MakeDoubleAccessor(&Swift::m_beta),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_beta)),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("MaxDecrease",
                           "max_mdf: largest share of the window that one cut takes.",
                           DoubleValue(0.5),
-                          MakeDoubleAccessor(&Swift::m_maxMdf),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_maxMdf)),
                           MakeDoubleChecker<double>(0.0, 0.999))
             .AddAttribute("MinWindow",
                           "Least window in packets. Below 1 packets are spaced.",
                           DoubleValue(0.001),
-                          MakeDoubleAccessor(&Swift::m_minWindow),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_minWindow)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("MaxWindow",
                           "Largest window in packets, and the first one. 0: what the line takes "
                           "in the round trip aimed at, and no limit until an ACK is back.",
                           DoubleValue(0),
-                          MakeDoubleAccessor(&Swift::m_maxWindow),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_maxWindow)),
                           MakeDoubleChecker<double>(0.0, 1e9))
             .AddAttribute("BaseTarget",
                           "Round trip aimed at, hops and competition not counted. 0: the least "
                           "round trip so far and QueueTarget.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Swift::m_baseTarget),
+                          scaleacross::Fixed(MakeTimeAccessor(&Swift::m_baseTarget)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("QueueTarget",
                           "Queueing aimed at where BaseTarget is 0.",
                           TimeValue(MicroSeconds(10)),
-                          MakeTimeAccessor(&Swift::m_queueTarget),
+                          scaleacross::Fixed(MakeTimeAccessor(&Swift::m_queueTarget)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HopDelay",
                           "Grows the target by this much per switch. Of use with BaseTarget only: "
                           "the least round trip knows the switches.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Swift::m_hopDelay),
+                          scaleacross::Fixed(MakeTimeAccessor(&Swift::m_hopDelay)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("FlowScalingRange",
                           "fs_range: most by which the target grows as the window shrinks, which "
                           "makes room for many flows and speeds up fairness.",
                           TimeValue(MicroSeconds(100)),
-                          MakeTimeAccessor(&Swift::m_flowRange),
+                          scaleacross::Fixed(MakeTimeAccessor(&Swift::m_flowRange)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("FlowScalingMin",
                           "Window in packets at which the target has grown by all of "
                           "FlowScalingRange.",
                           DoubleValue(0.1),
-                          MakeDoubleAccessor(&Swift::m_flowMin),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_flowMin)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("FlowScalingMax",
                           "Window in packets from which on it does not grow.",
                           DoubleValue(100),
-                          MakeDoubleAccessor(&Swift::m_flowMax),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Swift::m_flowMax)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("RetransmitReset",
                           "Timeouts in a row after which the window is the least one.",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&Swift::m_retransmitReset),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Swift::m_retransmitReset)),
                           MakeUintegerChecker<uint32_t>(1));
     return tid;
 }

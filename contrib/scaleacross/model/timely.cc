@@ -2,6 +2,7 @@
 
 #include "timely.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
@@ -34,58 +35,58 @@ Timely::GetTypeId()
             .AddAttribute("Alpha",
                           "alpha: weight of the newest difference of round trips.",
                           DoubleValue(0.875),
-                          MakeDoubleAccessor(&Timely::m_alpha),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Timely::m_alpha)),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("Beta",
                           "beta: how much of the gradient, or of the excess over HighThreshold, "
                           "a cut takes.",
                           DoubleValue(0.8),
-                          MakeDoubleAccessor(&Timely::m_beta),
+                          scaleacross::Fixed(MakeDoubleAccessor(&Timely::m_beta)),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("AdditiveIncrease",
                           "delta, by which the rate grows per segment. 0: a thousandth of the line "
                           "rate, as the paper's 10 Mb/s at 10 Gb/s.",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&Timely::m_delta),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Timely::m_delta)),
                           MakeDataRateChecker())
             .AddAttribute("LowThreshold",
                           "Queueing below which the rate grows whatever the gradient. Paper: a "
                           "round trip of 50 us, where the least is 20 us.",
                           TimeValue(MicroSeconds(30)),
-                          MakeTimeAccessor(&Timely::m_low),
+                          scaleacross::Fixed(MakeTimeAccessor(&Timely::m_low)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HighThreshold",
                           "Queueing above which it is cut whatever the gradient. Paper: a round "
                           "trip of 500 us.",
                           TimeValue(MicroSeconds(480)),
-                          MakeTimeAccessor(&Timely::m_high),
+                          scaleacross::Fixed(MakeTimeAccessor(&Timely::m_high)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("MinRtt",
                           "m, round trip without queueing. 0: the least so far.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&Timely::m_minRttTime),
+                          scaleacross::Fixed(MakeTimeAccessor(&Timely::m_minRttTime)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("Segment",
                           "Acknowledged payload bytes per update. Paper: 16 KB to 64 KB.",
                           UintegerValue(16'000),
-                          MakeUintegerAccessor(&Timely::m_segment),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Timely::m_segment)),
                           MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("HyperSegments",
                           "Segments in a row without a growing round trip after which the rate "
                           "grows five times as fast.",
                           UintegerValue(5),
-                          MakeUintegerAccessor(&Timely::m_hyperSegments),
+                          scaleacross::Fixed(MakeUintegerAccessor(&Timely::m_hyperSegments)),
                           MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("MinRate",
                           "The rate is never cut below.",
                           DataRateValue(DataRate("100Mbps")),
-                          MakeDataRateAccessor(&Timely::m_minRate),
+                          scaleacross::Fixed(MakeDataRateAccessor(&Timely::m_minRate)),
                           MakeDataRateChecker())
             .AddAttribute("Patched",
                           "Between the thresholds go by gradient and queueing, as in \"ECN or "
                           "Delay\", which takes a Beta of 0.008 then.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&Timely::m_patched),
+                          scaleacross::Fixed(MakeBooleanAccessor(&Timely::m_patched)),
                           MakeBooleanChecker());
     return tid;
 }

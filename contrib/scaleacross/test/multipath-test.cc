@@ -212,7 +212,7 @@ class ConfigurationTest : public TestCase
             leaf->CheckConfig();
             Simulator::Schedule(MicroSeconds(1), [this, leaf, name = name, value = value]() {
                 ExpectRefusal([&]() { leaf->SetAttribute(name, *value); },
-                              name + ": is set during the run");
+                              name + ": cannot be set any more: the run has begun");
             });
         }
         ExpectRefusal([&]() { leaf->SetPathSelector(nullptr); }, "no object");
