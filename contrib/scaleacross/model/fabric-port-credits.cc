@@ -55,6 +55,15 @@ FabricPort::SetUpCredits(const scaleacross::CreditBuffer& buffer)
 }
 
 void
+FabricPort::ForgetCredits()
+{
+    m_credits.reset();
+    m_creditLanes.reset();
+    m_starved = 0;
+    UpdatePaused();
+}
+
+void
 FabricPort::BeginCredits(int64_t now)
 {
     m_credits->Begin(*GetPeer()->m_credits);

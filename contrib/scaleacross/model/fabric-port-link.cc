@@ -162,8 +162,29 @@ FabricPort::DoLinkChanged(bool, int64_t)
 }
 
 void
-FabricPort::CheckRate(DataRate) const
+FabricPort::CheckLink(DataRate, DataRate, Time) const
 {
+}
+
+void
+FabricPort::ConfigChanged()
+{
+}
+
+const char*
+FabricPort::WhyFixed() const
+{
+    return IsInitialized() ? "the run has begun" : nullptr;
+}
+
+void
+FabricPort::AttributeSet()
+{
+    ConfigChanged();
+    if (const Ptr<FabricPort> peer = GetPeer())
+    {
+        peer->ConfigChanged();
+    }
 }
 
 void

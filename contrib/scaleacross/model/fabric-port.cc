@@ -3,6 +3,7 @@
 #include "fabric-port.h"
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "credit-link.h"
 #include "fabric-lane.h"
@@ -61,20 +62,21 @@ FabricPort::GetTypeId()
             .AddAttribute("DataRate",
                           "Rate at which the port sends.",
                           DataRateValue(DataRate("100Gbps")),
-                          MakeDataRateAccessor(&FabricPort::SetDataRate, &FabricPort::GetDataRate),
+                          scaleacross::Live(MakeDataRateAccessor(&FabricPort::SetDataRate,
+                                                                 &FabricPort::GetDataRate)),
                           MakeDataRateChecker())
             .AddAttribute(
                 "PauseSize",
                 "Bytes of time that a PFC frame takes on the wire: 64, and 20 of preamble "
                 "and gap.",
                 UintegerValue(84),
-                MakeUintegerAccessor(&FabricPort::m_pauseSize),
+                scaleacross::Fixed(MakeUintegerAccessor(&FabricPort::m_pauseSize)),
                 MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("CreditSize",
                           "Bytes of time that a credit packet takes on the wire: InfiniBand's flow "
                           "control packet has 6, and a delimiter on both sides.",
                           UintegerValue(8),
-                          MakeUintegerAccessor(&FabricPort::m_creditSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricPort::m_creditSize)),
                           MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("Quanta",
                           "Bytes that each priority may send in its turn, eight numbers from "
@@ -82,7 +84,8 @@ FabricPort::GetTypeId()
                           "share the line in this proportion, the others are strict and go "
                           "first. Empty: all are strict.",
                           StringValue(""),
-                          MakeStringAccessor(&FabricPort::SetQuanta, &FabricPort::GetQuanta),
+                          scaleacross::Fixed(
+                              MakeStringAccessor(&FabricPort::SetQuanta, &FabricPort::GetQuanta)),
                           MakeStringChecker())
             .AddAttribute("LaneArbitration",
                           "InfiniBand's tables of virtual lanes, weights in units of 64 bytes, and "
@@ -90,14 +93,14 @@ FabricPort::GetTypeId()
                           "0:1,3:200,4:100; limit 10. They take the place of Quanta. Empty: Quanta "
                           "decide.",
                           StringValue(""),
-                          MakeStringAccessor(&FabricPort::SetLaneArbitration,
-                                             &FabricPort::GetLaneArbitration),
+                          scaleacross::Fixed(MakeStringAccessor(&FabricPort::SetLaneArbitration,
+                                                                &FabricPort::GetLaneArbitration)),
                           MakeStringChecker())
             .AddAttribute("Eager",
                           "Make every departure an event. Slower, with the same results; for "
                           "checking the lazy departures.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricPort::m_eager),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricPort::m_eager)),
                           MakeBooleanChecker())
             .AddTraceSource("Enqueue",
                             "A packet joins a queue of this port.",
@@ -160,6 +163,7 @@ FabricPort::DoInitialize()
     {
         throw ConfigError(Describe(), "has no wire", "every port on one wire", "connect it");
     }
+    m_wire->BeginRun();
     FabricDevice::DoInitialize();
 }
 
@@ -190,6 +194,19 @@ FabricPort::SetDataRate(DataRate rate)
     {
         throw ConfigError("FabricPort::DataRate", "0 bit/s", "more than 0", "");
     }
+    if (m_wire != nullptr)
+    {
+        m_wire->SetDataRate(*this, rate);
+    }
+    else
+    {
+        ApplyDataRate(rate);
+    }
+}
+
+void
+FabricPort::ApplyDataRate(DataRate rate)
+{
     if (m_lane != nullptr)
     {
         BringUpToDate();

@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_PORT_H
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 #include "fabric-device.h"
 #include "fabric-lane.h"
 #include "fabric-packet.h"
@@ -59,7 +60,7 @@ class FabricWire;
  *
  * Left out: cut-through, pause quanta that run out.
  */
-class FabricPort : public FabricDevice
+class FabricPort : public FabricDevice, public scaleacross::AttributeOwner
 {
   public:
     /// Signatures of the trace sources.
@@ -79,6 +80,10 @@ class FabricPort : public FabricDevice
     // --- Configuration --------------------------------------------------------------------------
 
     DataRate GetDataRate() const;
+    /// The packet that is being sent is finished at the old rate. During a run it throws
+    /// ConfigError if an end of the wire has run ahead of now, and if a switch has reserved too
+    /// little headroom for it; the rate is then what it was. What else was computed at time zero
+    /// from the rate stays: thresholds of ECN and trimming, the line rate of congestion controls.
     void SetDataRate(DataRate rate);
     /// WeightedTurns as eight numbers; "": strict priorities.
     std::string GetQuanta() const;
@@ -203,17 +208,30 @@ class FabricPort : public FabricDevice
     /// After SetLinkUp, and when the wire is empty: goes on, and tells whoever wants to know.
     void LinkChanged(bool up, int64_t now);
 
-    /// Throws ConfigError if the wire must not get this rate.
-    virtual void CheckRate(DataRate rate) const;
+    /// Throws ConfigError if the run has begun and the wire cannot get these rates, of this end and
+    /// of the other, and this delay any more.
+    virtual void CheckLink(DataRate own, DataRate peer, Time delay) const;
 
-    /// The rate of both ends of the wire has changed.
+    /// SetDataRate, once the wire has seen to all else.
+    void ApplyDataRate(DataRate rate);
+
+    /// The rate of an end of the wire has changed.
     virtual void RateChanged(int64_t now);
+
+    /// Before time zero: something has been set here, at the peer or at the wire.
+    virtual void ConfigChanged();
+
+    const char* WhyFixed() const override;
+    void AttributeSet() override;
 
     /// Sends a pause or resume frame at the head of everything; none while the wire is down.
     void SendPause(uint8_t priority, bool pause, int64_t now);
 
     /// Gives this end a receive buffer for every lane, and the neighbour the right to fill it.
     void SetUpCredits(const scaleacross::CreditBuffer& buffer);
+
+    /// Before time zero: the opposite.
+    void ForgetCredits();
 
     /// Tells the neighbour what it may send on a lane, if that has grown enough. Any time.
     void SendCredit(uint8_t lane, int64_t now);

@@ -3,6 +3,7 @@
 // The attributes of a switch, and what follows from them before time zero: headroom, marking,
 // seeds.
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "ecmp-selector.h"
 #include "fabric-switch.h"
@@ -35,26 +36,26 @@ FabricSwitch::GetTypeId()
             .AddAttribute("BufferSize",
                           "Packet memory in bytes, headroom included.",
                           UintegerValue(64 << 20),
-                          MakeUintegerAccessor(&FabricSwitch::m_bufferSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_bufferSize)),
                           MakeUintegerChecker<uint64_t>(1))
             .AddAttribute("Pfc",
                           "Pause the neighbour instead of dropping, for the priorities of "
                           "LosslessPriorities. If false, every priority is lossy.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&FabricSwitch::m_pfc),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_pfc)),
                           MakeBooleanChecker())
             .AddAttribute("Credits",
                           "InfiniBand's flow control in place of PFC: credits for each virtual "
                           "lane, which is what a priority then is. To be the same at all switches "
                           "of a fabric; the NICs of a switch follow it.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_credits),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_credits)),
                           MakeBooleanChecker())
             .AddAttribute("VirtualLanes",
                           "With Credits: bit v is set if virtual lane v has a receive buffer at "
                           "every port.",
                           UintegerValue(255),
-                          MakeUintegerAccessor(&FabricSwitch::m_lanes),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_lanes)),
                           MakeUintegerChecker<uint32_t>(1, 255))
             .AddAttribute(
                 "VlBuffer",
@@ -62,127 +63,131 @@ FabricSwitch::GetTypeId()
                 "up to blocks of 64. 0: by distance, what keeps the wire full, but no more "
                 "than MaxCreditBlocks.",
                 UintegerValue(0),
-                MakeUintegerAccessor(&FabricSwitch::m_vlBuffer),
+                scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_vlBuffer)),
                 MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
             .AddAttribute(
                 "CreditUpdate",
                 "With Credits: the neighbour is told when it may send so many bytes more, "
                 "rounded up to blocks of 64.",
                 UintegerValue(8400),
-                MakeUintegerAccessor(&FabricSwitch::m_creditUpdate),
+                scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_creditUpdate)),
                 MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("MaxCreditBlocks",
-                          "With Credits: most blocks of 64 bytes that may be granted at a time. "
-                          "InfiniBand's limit has 12 bits, which allow 2,048; more stands for a "
-                          "device that extends the reach of a link.",
-                          UintegerValue(2048),
-                          MakeUintegerAccessor(&FabricSwitch::m_maxCreditBlocks),
-                          MakeUintegerChecker<uint64_t>(1, uint64_t{1} << 40))
+            .AddAttribute(
+                "MaxCreditBlocks",
+                "With Credits: most blocks of 64 bytes that may be granted at a time. "
+                "InfiniBand's limit has 12 bits, which allow 2,048; more stands for a "
+                "device that extends the reach of a link.",
+                UintegerValue(2048),
+                scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_maxCreditBlocks)),
+                MakeUintegerChecker<uint64_t>(1, uint64_t{1} << 40))
             .AddAttribute("LaneMap",
                           "With Credits: the virtual lane by which a packet of a service level "
                           "goes on, by the ports that it comes in and leaves by, as in: in any "
                           "out 1 0:1,3:4; in 2 out 1 0:0. Where several rules fit, the last one "
                           "counts. Empty: packets keep their lanes. Set before time zero.",
                           StringValue(""),
-                          MakeStringAccessor(&FabricSwitch::SetLaneMap, &FabricSwitch::GetLaneMap),
+                          scaleacross::Fixed(MakeStringAccessor(&FabricSwitch::SetLaneMap,
+                                                                &FabricSwitch::GetLaneMap)),
                           MakeStringChecker())
             .AddAttribute("LosslessPriorities",
                           "Bit p is set if priority p is lossless. Each one reserves headroom on "
                           "every port.",
                           UintegerValue(1U << 3),
-                          MakeUintegerAccessor(&FabricSwitch::m_losslessMask),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_losslessMask)),
                           MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("LosslessAlpha",
                           "An ingress may hold this multiple of the free shared memory before it "
                           "is paused. Smaller is fairer among many, larger absorbs more.",
                           DoubleValue(0.125),
-                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossless),
+                          scaleacross::Fixed(MakeDoubleAccessor(&FabricSwitch::m_alphaLossless)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("LossyAlpha",
                           "An egress queue of a lossy priority may hold this multiple of the free "
                           "shared memory before it drops.",
                           DoubleValue(1.0),
-                          MakeDoubleAccessor(&FabricSwitch::m_alphaLossy),
+                          scaleacross::Fixed(MakeDoubleAccessor(&FabricSwitch::m_alphaLossy)),
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("ResumeOffset",
                           "Bytes below its threshold at which a paused ingress is resumed.",
                           UintegerValue(8400),
-                          MakeUintegerAccessor(&FabricSwitch::m_resumeOffset),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_resumeOffset)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("MaxPacketSize",
                           "Longest packet in bytes of wire time; longer ones are dropped. Headroom "
                           "holds two of them. RoCEv2 with an MTU of 4,096: 4,096 + 62 + 16 + 24.",
                           UintegerValue(4200),
-                          MakeUintegerAccessor(&FabricSwitch::m_maxPacket),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_maxPacket)),
                           MakeUintegerChecker<uint32_t>(64, 65535))
             .AddAttribute("PauseResponse",
                           "Time a neighbour may take to act on a pause: adds to the headroom. The "
                           "ports modelled here need none.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&FabricSwitch::m_response),
+                          scaleacross::Fixed(MakeTimeAccessor(&FabricSwitch::m_response)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("HeadroomScale",
                           "Multiplies the computed headroom. Below 1 only to study a switch that "
                           "is configured wrongly: packets are then dropped as headroom-full.",
                           DoubleValue(1.0),
-                          MakeDoubleAccessor(&FabricSwitch::m_headroomScale),
+                          scaleacross::Fixed(MakeDoubleAccessor(&FabricSwitch::m_headroomScale)),
                           MakeDoubleChecker<double>(0.0, 1000.0))
-            .AddAttribute("PathSelector",
-                          "Type that chooses among the ports to a destination, derived from "
-                          "ns3::PathSelector. Its attributes are set by their defaults, or at "
-                          "GetPathSelector().",
-                          TypeIdValue(EcmpSelector::GetTypeId()),
-                          MakeTypeIdAccessor(&FabricSwitch::SetPathSelectorType,
-                                             &FabricSwitch::GetPathSelectorType),
-                          MakeTypeIdChecker())
             .AddAttribute(
-                "HashFields",
-                "Header fields that tell flows apart for ECMP, UCMP and flowlets: some "
-                "of source, destination, udp-source-port and destination-qp, separated "
-                "by commas. Every queue pair has a UDP source port of its own.",
-                StringValue("source,destination,udp-source-port"),
-                MakeStringAccessor(&FabricSwitch::SetHashFields, &FabricSwitch::GetHashFields),
-                MakeStringChecker())
-            .AddAttribute(
-                "HashSeed",
-                "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
-                "before time zero.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&FabricSwitch::SetHashSeed, &FabricSwitch::GetHashSeed),
-                MakeUintegerChecker<uint64_t>())
+                "PathSelector",
+                "Type that chooses among the ports to a destination, derived from "
+                "ns3::PathSelector. Its attributes are set by their defaults, or at "
+                "GetPathSelector().",
+                TypeIdValue(EcmpSelector::GetTypeId()),
+                scaleacross::Fixed(MakeTypeIdAccessor(&FabricSwitch::SetPathSelectorType,
+                                                      &FabricSwitch::GetPathSelectorType)),
+                MakeTypeIdChecker())
+            .AddAttribute("HashFields",
+                          "Header fields that tell flows apart for ECMP, UCMP and flowlets: some "
+                          "of source, destination, udp-source-port and destination-qp, separated "
+                          "by commas. Every queue pair has a UDP source port of its own.",
+                          StringValue("source,destination,udp-source-port"),
+                          scaleacross::Fixed(MakeStringAccessor(&FabricSwitch::SetHashFields,
+                                                                &FabricSwitch::GetHashFields)),
+                          MakeStringChecker())
+            .AddAttribute("HashSeed",
+                          "Seed of the hash that tells flows apart, besides ns-3's run number. Set "
+                          "before time zero.",
+                          UintegerValue(0),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::SetHashSeed,
+                                                                  &FabricSwitch::GetHashSeed)),
+                          MakeUintegerChecker<uint64_t>())
             .AddAttribute("HashPerSwitch",
                           "Mix the node id into HashSeed. If false, switches with equal HashSeed "
                           "decide alike, and those behind the first see only flows that it has "
                           "sorted (polarisation). Set before time zero.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&FabricSwitch::SetHashPerSwitch,
-                                              &FabricSwitch::GetHashPerSwitch),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::SetHashPerSwitch,
+                                                                 &FabricSwitch::GetHashPerSwitch)),
                           MakeBooleanChecker())
             .AddAttribute("WatchdogDetection",
                           "Time for which a queue has to stay paused with packets waiting until "
                           "the PFC watchdog gives up on it. 0: no watchdog. SONiC's default is "
                           "200 ms.",
                           TimeValue(Time(0)),
-                          MakeTimeAccessor(&FabricSwitch::m_watchdogDetection),
+                          scaleacross::Fixed(MakeTimeAccessor(&FabricSwitch::m_watchdogDetection)),
                           MakeTimeChecker(Time(0)))
-            .AddAttribute("WatchdogRestoration",
-                          "Time without a pause after which the PFC watchdog takes a queue back "
-                          "into service.",
-                          TimeValue(MilliSeconds(200)),
-                          MakeTimeAccessor(&FabricSwitch::m_watchdogRestoration),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "WatchdogRestoration",
+                "Time without a pause after which the PFC watchdog takes a queue back "
+                "into service.",
+                TimeValue(MilliSeconds(200)),
+                scaleacross::Fixed(MakeTimeAccessor(&FabricSwitch::m_watchdogRestoration)),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("WatchdogForward",
                           "What is done with the packets of a queue that the PFC watchdog has "
                           "given up: drop them (false), or send them in spite of the pause (true).",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_watchdogForward),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_watchdogForward)),
                           MakeBooleanChecker())
             .AddAttribute("KeepAtDownPort",
                           "What is done with packets for a port whose wire is down: throw them "
                           "away (false), or keep them until there is another way or the wire is "
                           "back (true).",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_keepAtDownPort),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_keepAtDownPort)),
                           MakeBooleanChecker())
             .AddAttribute("LookAhead",
                           "Let one event do what is due within the least delay of the wires that "
@@ -190,7 +195,7 @@ FabricSwitch::GetTypeId()
                           "asked of the switch between events may be that much ahead. No effect "
                           "unless the Simulator counts picoseconds. Set before time zero.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_lookAhead),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_lookAhead)),
                           MakeBooleanChecker())
             .AddTraceSource("PfcStorm",
                             "The PFC watchdog gives up on a queue (true) or takes it back (false): "
@@ -200,79 +205,79 @@ FabricSwitch::GetTypeId()
             .AddAttribute("EcnPriorities",
                           "Bit p is set if packets of priority p may be marked.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnMask),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_ecnMask)),
                           MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("EcnKmin",
                           "Bytes waiting in the egress queue up to which nothing is marked. "
                           "DCQCN's paper: 5 KB at 40 Gb/s.",
                           UintegerValue(5000),
-                          MakeUintegerAccessor(&FabricSwitch::m_kmin),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_kmin)),
                           MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
             .AddAttribute("EcnKmax",
                           "Bytes waiting beyond which everything is marked. Paper: 200 KB at 40 "
                           "Gb/s.",
                           UintegerValue(200'000),
-                          MakeUintegerAccessor(&FabricSwitch::m_kmax),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_kmax)),
                           MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
             .AddAttribute("EcnPmax",
                           "Probability of a mark at EcnKmax. Paper: 0.01.",
                           DoubleValue(0.01),
-                          MakeDoubleAccessor(&FabricSwitch::m_pmax),
+                          scaleacross::Fixed(MakeDoubleAccessor(&FabricSwitch::m_pmax)),
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("EcnMarkingRate",
                           "Packets beyond EcnKmax that are left unmarked on average for each that "
                           "is marked: InfiniBand's Marking_Rate. 0: all are marked.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_ecnMarkingRate),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_ecnMarkingRate)),
                           MakeUintegerChecker<uint32_t>(0, 65'535))
             .AddAttribute("EcnAtDeparture",
                           "Mark a packet by what waits behind it when it leaves, not by what it "
                           "finds when it joins the queue.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecnAtDeparture),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_ecnAtDeparture)),
                           MakeBooleanChecker())
             .AddAttribute("EcnVictims",
                           "With Credits: mark packets also where their lane has no credits, and "
                           "so waits for congestion elsewhere (InfiniBand's victim mask).",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_ecnVictims),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_ecnVictims)),
                           MakeBooleanChecker())
             .AddAttribute("EcnReferenceRate",
                           "If not 0: EcnKmin and EcnKmax are those of a port of this rate, and "
                           "grow with the rate of the port. 0: they are the same for all ports.",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&FabricSwitch::m_ecnReference),
+                          scaleacross::Fixed(MakeDataRateAccessor(&FabricSwitch::m_ecnReference)),
                           MakeDataRateChecker())
             .AddAttribute("Trim",
                           "Cut the payload off data packets of lossy priorities that would make "
                           "their queue too long or find no room, and send the rest on.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&FabricSwitch::m_trim),
+                          scaleacross::Fixed(MakeBooleanAccessor(&FabricSwitch::m_trim)),
                           MakeBooleanChecker())
             .AddAttribute("TrimThreshold",
                           "Bytes that may wait in the queue of a priority at a port; what would "
                           "make them more is trimmed. 0: only the shared memory decides.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&FabricSwitch::m_trimThreshold),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_trimThreshold)),
                           MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
             .AddAttribute("TrimReferenceRate",
                           "If not 0: TrimThreshold is that of a port of this rate, and grows with "
                           "the rate of the port. 0: it is the same for all ports.",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&FabricSwitch::m_trimReference),
+                          scaleacross::Fixed(MakeDataRateAccessor(&FabricSwitch::m_trimReference)),
                           MakeDataRateChecker())
             .AddAttribute("TrimmedSize",
                           "Bytes that a trimmed packet takes on the wire: 64 of headers and 24 of "
                           "FCS, preamble and gap. Packets that are not longer stay whole.",
                           UintegerValue(88),
-                          MakeUintegerAccessor(&FabricSwitch::m_trimmedSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_trimmedSize)),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("TrimPriority",
                           "Priority that a trimmed packet gets: a lossy one, as a rule that of "
                           "the answers. Where many send to one its packets can crowd out the data; "
                           "FabricPort::Quanta bounds that.",
                           UintegerValue(6),
-                          MakeUintegerAccessor(&FabricSwitch::m_trimPriority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_trimPriority)),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
             .AddTraceSource("Trimmed",
                             "A data packet has lost its payload: the packet, as it goes on.",
@@ -292,6 +297,18 @@ FabricSwitch::GetPathSelector() const
     return m_selector;
 }
 
+const char*
+FabricSwitch::WhyFixed() const
+{
+    return IsInitialized() ? "the run has begun" : nullptr;
+}
+
+void
+FabricSwitch::AttributeSet()
+{
+    m_checked = false;
+}
+
 void
 FabricSwitch::CheckNotRunning(const char* attribute) const
 {
@@ -299,9 +316,9 @@ FabricSwitch::CheckNotRunning(const char* attribute) const
     {
         throw ConfigError("node " + std::to_string(GetObject<Node>()->GetId()) +
                               " FabricSwitch::" + attribute,
-                          "is set during the run",
+                          "comes during the run",
                           "before time zero",
-                          "set it before Simulator::Run");
+                          "do it before Simulator::Run");
     }
 }
 
@@ -442,8 +459,10 @@ FabricSwitch::CheckConfig()
             m_buffer.SetLossy(i);
             continue;
         }
-        m_headroom[i] =
-            HeadroomOf(i, m_ports[i]->GetDataRate(), m_ports[i]->GetPeer()->GetDataRate());
+        m_headroom[i] = HeadroomOf(i,
+                                   m_ports[i]->GetDataRate(),
+                                   m_ports[i]->GetPeer()->GetDataRate(),
+                                   m_ports[i]->GetWire()->GetDelay());
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
             m_buffer.Reserve(i, priority, m_buffer.IsLossless(i, priority) ? m_headroom[i] : 0);
@@ -479,16 +498,15 @@ FabricSwitch::CountLossless() const
 }
 
 uint64_t
-FabricSwitch::HeadroomOf(uint32_t port, DataRate own, DataRate peer) const
+FabricSwitch::HeadroomOf(uint32_t port, DataRate own, DataRate peer, Time delay) const
 {
-    const uint64_t headroom =
-        scaleacross::HeadroomBytes({m_ports[port]->GetWire()->GetDelay().GetPicoSeconds(),
-                                    peer.GetBitRate(),
-                                    own.GetBitRate(),
-                                    m_maxPacket,
-                                    CountLossless(),
-                                    m_ports[port]->PauseSize(),
-                                    m_response.GetPicoSeconds()});
+    const uint64_t headroom = scaleacross::HeadroomBytes({delay.GetPicoSeconds(),
+                                                          peer.GetBitRate(),
+                                                          own.GetBitRate(),
+                                                          m_maxPacket,
+                                                          CountLossless(),
+                                                          m_ports[port]->PauseSize(),
+                                                          m_response.GetPicoSeconds()});
     return static_cast<uint64_t>(static_cast<double>(headroom) * m_headroomScale);
 }
 
@@ -505,9 +523,13 @@ FabricSwitch::SetUpEcn()
                           "");
     }
     m_ecn = m_ecnAtDeparture ? 0 : m_ecnMask;
-    for (uint32_t i = 0; i < GetNPorts() && m_ecnMask != 0; ++i)
+    for (uint32_t i = 0; i < GetNPorts(); ++i)
     {
         m_ports[i]->m_ecnDeparting = m_ecnAtDeparture ? m_ecnMask : 0;
+        if (m_ecnMask == 0)
+        {
+            continue;
+        }
         scaleacross::EcnThresholds thresholds{m_kmin,
                                               m_kmax,
                                               m_pmax,
@@ -537,6 +559,12 @@ FabricSwitch::AssignStreams(int64_t stream)
         }
     }
     return GetNPorts() + m_selector->AssignStreams(stream + GetNPorts());
+}
+
+uint32_t
+FabricSwitch::GetMaxPacketSize() const
+{
+    return m_maxPacket;
 }
 
 uint64_t

@@ -111,10 +111,24 @@ FabricSwitch::CreditBufferOf(uint32_t port) const
 }
 
 void
+FabricSwitch::ForgetCredits()
+{
+    for (const auto& port : m_ports)
+    {
+        port->ForgetCredits();
+        if (const Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(port->GetPeer()))
+        {
+            nic->ForgetCredits();
+        }
+    }
+}
+
+void
 FabricSwitch::SetUpCredits()
 {
     if (!m_credits)
     {
+        ForgetCredits();
         return;
     }
     uint64_t lanes = 0;

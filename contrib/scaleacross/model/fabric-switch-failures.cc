@@ -63,23 +63,25 @@ FabricSwitch::LinkChanged(SwitchPort& port, bool up, int64_t now)
 }
 
 void
-FabricSwitch::CheckRate(uint32_t port, DataRate rate) const
+FabricSwitch::CheckLink(uint32_t port, DataRate own, DataRate peer, Time delay) const
 {
-    if (!m_checked || m_headroom[port] == 0)
+    if (!IsInitialized() || m_headroom[port] == 0)
     {
-        return;
+        return; // not computed yet, or not needed
     }
-    const uint64_t headroom = HeadroomOf(port, rate, rate);
+    const uint64_t headroom = HeadroomOf(port, own, peer, delay);
     // Rounded up, which may differ by a byte.
     if (headroom > m_headroom[port] + 1)
     {
         throw ConfigError(m_ports[port]->Describe(),
-                          "is to have a rate that needs a PFC headroom of " +
-                              std::to_string(headroom) + " bytes, and " +
-                              std::to_string(m_headroom[port]) +
+                          "is to get a rate or delay (" + std::to_string(own.GetBitRate()) +
+                              " bit/s, its neighbour " + std::to_string(peer.GetBitRate()) +
+                              " bit/s, " + std::to_string(delay.GetPicoSeconds()) +
+                              " ps) that needs a PFC headroom of " + std::to_string(headroom) +
+                              " bytes, and " + std::to_string(m_headroom[port]) +
                               " bytes were reserved at the beginning",
-                          "no rate above the first one during a run",
-                          "begin with the highest rate");
+                          "during a run no rate above the first one, and no longer delay",
+                          "begin with the highest rate and the longest delay");
     }
 }
 

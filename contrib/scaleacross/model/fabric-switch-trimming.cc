@@ -20,6 +20,10 @@ using scaleacross::FabricPacket;
 void
 FabricSwitch::SetUpTrimming()
 {
+    for (const auto& port : m_ports)
+    {
+        port->m_trimAbove = UINT64_MAX; // what an earlier configuration has left
+    }
     if (!m_trim)
     {
         return;

@@ -52,6 +52,7 @@ FabricSwitch::DoInitialize()
     m_agenda.SetPace(m_lookAhead ? scaleacross::ArrivalAgenda::Pace::Ahead
                                  : scaleacross::ArrivalAgenda::Pace::Exact);
     CheckConfig();
+    m_selector->FixAttributes("the run has begun");
     Object::DoInitialize();
 }
 
@@ -76,6 +77,7 @@ FabricSwitch::AddPort()
                           "",
                           "call node->AggregateObject(fabricSwitch) first");
     }
+    CheckNotRunning("AddPort");
     if (m_ports.size() == kMostPorts)
     {
         throw ConfigError("node " + std::to_string(node->GetId()) + " FabricSwitch::AddPort",

@@ -4,6 +4,7 @@
 #define SCALEACROSS_FABRIC_SWITCH_H
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 #include "credit-link.h"
 #include "flow-hash.h"
 #include "lane-map.h"
@@ -76,6 +77,7 @@ namespace ns3
  * is resumeOffset below: the port never idles and nothing is lost.
  */
 class FabricSwitch : public Object,
+                     public scaleacross::AttributeOwner,
                      private scaleacross::ArrivalAgenda::Owner,
                      private scaleacross::PfcWatchdog::Owner,
                      private scaleacross::EgressQueues
@@ -151,6 +153,9 @@ class FabricSwitch : public Object,
      */
     void CheckConfig();
 
+    /// Longest packet in bytes of wire time that is not dropped as oversize.
+    uint32_t GetMaxPacketSize() const;
+
     /// Bytes reserved for one port and each of its lossless priorities. After CheckConfig.
     uint64_t GetHeadroom(uint32_t port) const;
 
@@ -221,6 +226,9 @@ class FabricSwitch : public Object,
     /// Packets waiting in all ports, found by walking along the queues.
     uint64_t GetQueuedPackets() const;
 
+    const char* WhyFixed() const override;
+    void AttributeSet() override;
+
   private:
     friend class SwitchPort;
 
@@ -262,11 +270,11 @@ class FabricSwitch : public Object,
     void Join(SwitchPort& egress, scaleacross::FabricPacket* packet, int64_t now);
 
     void LinkChanged(SwitchPort& port, bool up, int64_t now);
-    void CheckRate(uint32_t port, DataRate rate) const;
+    void CheckLink(uint32_t port, DataRate own, DataRate peer, Time delay) const;
     void CheckNotRunning(const char* attribute) const;
     void CheckRoutes() const;
     uint32_t CountLossless() const;
-    uint64_t HeadroomOf(uint32_t port, DataRate own, DataRate peer) const;
+    uint64_t HeadroomOf(uint32_t port, DataRate own, DataRate peer, Time delay) const;
     void PlanResumeAt(int64_t now);
     void DropQueues(SwitchPort& port, scaleacross::DropReason reason, int64_t now);
     void DropQueue(SwitchPort& port, uint8_t priority, scaleacross::DropReason reason, int64_t now);
@@ -299,6 +307,8 @@ class FabricSwitch : public Object,
     void CheckFlowControl() const;
     scaleacross::CreditBuffer CreditBufferOf(uint32_t port) const;
     void SetUpCredits();
+    /// Those of an earlier configuration, before time zero.
+    void ForgetCredits();
     uint8_t LaneAt(uint32_t egress, const scaleacross::FabricPacket& packet) const;
     void FreeCredits(uint32_t port, uint8_t lane, uint32_t bytes);
     void ReturnCredits(int64_t now);

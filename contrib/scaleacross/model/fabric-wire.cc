@@ -3,6 +3,7 @@
 #include "fabric-wire.h"
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "fabric-port.h"
 
@@ -76,26 +77,28 @@ FabricWire::GetTypeId()
             .SetParent<Channel>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<FabricWire>()
-            .AddAttribute("Delay",
-                          "Propagation delay, one way. Fibre: 5 us per km.",
-                          TimeValue(MicroSeconds(1)),
-                          MakeTimeAccessor(&FabricWire::SetDelay, &FabricWire::GetDelay),
-                          MakeTimeChecker(Time(0)))
+            .AddAttribute(
+                "Delay",
+                "Propagation delay, one way. Fibre: 5 us per km.",
+                TimeValue(MicroSeconds(1)),
+                scaleacross::Live(MakeTimeAccessor(&FabricWire::SetDelay, &FabricWire::GetDelay)),
+                MakeTimeChecker(Time(0)))
             .AddAttribute("LossRate",
                           "Probability that a packet is lost, independently of all others, in "
                           "each direction. Short for LossModel \"ns3::IidLossModel[LossRate=q]\"; "
                           "whichever is set last counts.",
                           DoubleValue(0.0),
-                          MakeDoubleAccessor(&FabricWire::SetLossRate, &FabricWire::GetLossRate),
+                          scaleacross::Live(MakeDoubleAccessor(&FabricWire::SetLossRate,
+                                                               &FabricWire::GetLossRate)),
                           MakeDoubleChecker<double>(0.0, 1.0))
-            .AddAttribute(
-                "LossModel",
-                "What loses packets: type and attributes of a FabricLossModel, as in "
-                "\"ns3::GilbertElliottLossModel[GoodToBad=1e-5|BadToGood=0.1]\". Each "
-                "direction gets one of its own.",
-                StringValue(""),
-                MakeStringAccessor(&FabricWire::SetLossModels, &FabricWire::GetLossModels),
-                MakeStringChecker())
+            .AddAttribute("LossModel",
+                          "What loses packets: type and attributes of a FabricLossModel, as in "
+                          "\"ns3::GilbertElliottLossModel[GoodToBad=1e-5|BadToGood=0.1]\". Each "
+                          "direction gets one of its own.",
+                          StringValue(""),
+                          scaleacross::Live(MakeStringAccessor(&FabricWire::SetLossModels,
+                                                               &FabricWire::GetLossModels)),
+                          MakeStringChecker())
             .AddTraceSource("Up",
                             "The wire breaks (false) or is back (true), and both ends know.",
                             MakeTraceSourceAccessor(&FabricWire::m_upTrace),
@@ -106,6 +109,19 @@ FabricWire::GetTypeId()
 FabricWire::FabricWire() = default;
 
 FabricWire::~FabricWire() = default;
+
+void
+FabricWire::BeginRun()
+{
+    m_running = true;
+    for (auto& lane : m_lanes)
+    {
+        if (lane.m_loss)
+        {
+            lane.m_loss->FixAttributes("the run has begun");
+        }
+    }
+}
 
 void
 FabricWire::DoDispose()
@@ -127,6 +143,10 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
     if (m_ports[0])
     {
         problem = "the wire is attached already";
+    }
+    else if (!a || !b)
+    {
+        problem = "there is no port: a pointer is null";
     }
     else if (!a->GetNode() || !b->GetNode())
     {
@@ -158,6 +178,7 @@ FabricWire::Attach(Ptr<FabricPort> a, Ptr<FabricPort> b)
         to.Agenda().SetContext(to.GetNode()->GetId());
         to.Agenda().Attach(&m_lanes[i]);
         m_ports[i]->SetWire(this, &m_lanes[i]);
+        NoteRate(i);
     }
 }
 
@@ -264,6 +285,10 @@ FabricWire::SetUp(bool up)
             lane.Break(now);
         }
     }
+    for (size_t i = 0; i < 2 && up; ++i)
+    {
+        NoteRate(i);
+    }
     for (const auto& port : m_ports)
     {
         port->LinkChanged(up, now);
@@ -271,22 +296,50 @@ FabricWire::SetUp(bool up)
     m_upTrace(up);
 }
 
+std::array<DataRate, 2>
+FabricWire::Rates() const
+{
+    std::array<DataRate, 2> rates;
+    for (size_t i = 0; i < 2 && m_ports[i]; ++i)
+    {
+        rates[i] = m_ports[i]->GetDataRate();
+    }
+    return rates;
+}
+
 void
 FabricWire::SetDataRate(DataRate rate)
 {
-    for (const auto& port : m_ports)
+    if (rate.GetBitRate() == 0)
     {
-        if (port)
-        {
-            port->CheckRate(rate);
-        }
+        throw ConfigError("FabricWire::SetDataRate",
+                          "0 bit/s",
+                          "more than 0",
+                          "SetUp(false) breaks a wire");
     }
+    SetRates({rate, rate});
+}
+
+void
+FabricWire::SetDataRate(const FabricPort& port, DataRate rate)
+{
+    std::array<DataRate, 2> rates = Rates();
+    rates[PeekPointer(m_ports[0]) == &port ? 0 : 1] = rate;
+    SetRates(rates);
+}
+
+void
+FabricWire::SetRates(const std::array<DataRate, 2>& rates)
+{
+    CheckEnds(rates, m_delay);
     Finish();
-    for (const auto& port : m_ports)
+    const std::array<DataRate, 2> before = Rates();
+    for (size_t i = 0; i < 2; ++i)
     {
-        if (port)
+        if (m_ports[i] && before[i] != rates[i])
         {
-            port->SetDataRate(rate);
+            m_ports[i]->ApplyDataRate(rates[i]);
+            NoteRate(i);
         }
     }
     for (const auto& port : m_ports)
@@ -294,6 +347,41 @@ FabricWire::SetDataRate(DataRate rate)
         if (port)
         {
             port->RateChanged(scaleacross::SimulatorPicoseconds());
+        }
+    }
+    ConfigChanged();
+}
+
+void
+FabricWire::NoteRate(std::size_t i)
+{
+    if (m_up)
+    {
+        m_lanes[i].m_meter.SetRate(m_ports[i]->BitsPerSecond(),
+                                   scaleacross::SimulatorPicoseconds());
+    }
+}
+
+void
+FabricWire::CheckEnds(const std::array<DataRate, 2>& rates, Time delay) const
+{
+    for (size_t i = 0; i < 2; ++i)
+    {
+        if (m_ports[i])
+        {
+            m_ports[i]->CheckLink(rates[i], rates[1 - i], delay);
+        }
+    }
+}
+
+void
+FabricWire::ConfigChanged()
+{
+    for (const auto& port : m_ports)
+    {
+        if (port)
+        {
+            port->ConfigChanged();
         }
     }
 }
@@ -307,6 +395,7 @@ FabricWire::GetDelay() const
 void
 FabricWire::SetDelay(Time delay)
 {
+    CheckEnds(Rates(), delay);
     CatchUp();
     m_delay = delay;
     for (auto& lane : m_lanes)
@@ -317,6 +406,7 @@ FabricWire::SetDelay(Time delay)
             lane.m_agenda->Restart();
         }
     }
+    ConfigChanged();
 }
 
 double
@@ -394,6 +484,10 @@ void
 FabricWire::Install(std::size_t i, Ptr<FabricLossModel> model)
 {
     CatchUp();
+    if (model && m_running)
+    {
+        model->FixAttributes("the wire has it in use");
+    }
     m_lanes.at(i).m_loss = model;
     m_loss = 0;
     m_lossModels.clear();

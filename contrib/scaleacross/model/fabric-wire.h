@@ -65,7 +65,9 @@ class FabricWire : public Channel
     const scaleacross::FabricLane& GetLane(std::size_t i) const;
 
     Time GetDelay() const;
-    /// Packets already under way keep their arrival; none overtakes another.
+    /// Packets already under way keep their arrival; none overtakes another. During a run it
+    /// throws ConfigError like SetUp, and if a switch has reserved too little headroom for it; the
+    /// delay is then what it was.
     void SetDelay(Time delay);
     /// Independent loss in both directions; takes the place of other models. 0 if there are others.
     double GetLossRate() const;
@@ -85,6 +87,11 @@ class FabricWire : public Channel
     /// Rate of both ports. Throws ConfigError like SetUp, and if a switch has reserved too little
     /// headroom for it; the rate is then what it was.
     void SetDataRate(DataRate rate);
+    /// The same for one of them: FabricPort::SetDataRate.
+    void SetDataRate(const FabricPort& port, DataRate rate);
+
+    /// For its ports: time zero. (ns-3 initialises nodes, not channels.)
+    void BeginRun();
 
     /// Packets in flight in both directions.
     uint64_t GetInFlight() const;
@@ -100,6 +107,14 @@ class FabricWire : public Channel
 
   private:
     void DoDispose() override;
+    /// Throws ConfigError if a switch cannot bear that any more.
+    void CheckEnds(const std::array<DataRate, 2>& rates, Time delay) const;
+    std::array<DataRate, 2> Rates() const;
+    /// The rate of an end is another one, or the wire is up again.
+    void NoteRate(std::size_t i);
+    void SetRates(const std::array<DataRate, 2>& rates);
+    /// Both ends have something to compute anew before time zero.
+    void ConfigChanged();
     void Install(std::size_t i, Ptr<FabricLossModel> model);
     /// What has left before now has left under the conditions up to now.
     void CatchUp();
@@ -110,6 +125,7 @@ class FabricWire : public Channel
     std::array<scaleacross::FabricLane, 2> m_lanes;
     Time m_delay;
     bool m_up{true};
+    bool m_running{false};
     double m_loss{0};
     std::string m_lossModels;
     std::array<Ptr<IidLossModel>, 2> m_iid;     //!< what LossRate has made

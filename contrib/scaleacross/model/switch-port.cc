@@ -2,6 +2,7 @@
 
 #include "switch-port.h"
 
+#include "attribute-guard.h"
 #include "fabric-switch.h"
 #include "telemetry.h"
 
@@ -27,7 +28,7 @@ SwitchPort::GetTypeId()
                           "Packets that arrive by this port are lossless if their priority is in "
                           "the switch's LosslessPriorities; to be set before time zero",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&SwitchPort::m_pfc),
+                          scaleacross::Fixed(MakeBooleanAccessor(&SwitchPort::m_pfc)),
                           MakeBooleanChecker());
     return tid;
 }
@@ -157,9 +158,18 @@ SwitchPort::RateChanged(int64_t now)
 }
 
 void
-SwitchPort::CheckRate(DataRate rate) const
+SwitchPort::CheckLink(DataRate own, DataRate peer, Time delay) const
 {
-    m_switch->CheckRate(m_number, rate);
+    m_switch->CheckLink(m_number, own, peer, delay);
+}
+
+void
+SwitchPort::ConfigChanged()
+{
+    if (m_switch != nullptr)
+    {
+        m_switch->m_checked = false;
+    }
 }
 
 } // namespace ns3

@@ -68,7 +68,8 @@ class SwitchPort : public FabricPort
     void Leaving(int64_t end) override;
     void DoLinkChanged(bool up, int64_t now) override;
     void RateChanged(int64_t now) override;
-    void CheckRate(DataRate rate) const override;
+    void CheckLink(DataRate own, DataRate peer, Time delay) const override;
+    void ConfigChanged() override;
     void MarkIfCongested(scaleacross::FabricPacket& packet);
 
     FabricSwitch* m_switch{nullptr};

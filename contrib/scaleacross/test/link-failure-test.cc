@@ -382,7 +382,9 @@ class RefusalTest : public TestCase
             }
         });
         Simulator::Run();
-        NS_TEST_EXPECT_MSG_EQ(problem, "begin with the highest rate", "headroom was for less");
+        NS_TEST_EXPECT_MSG_EQ(problem,
+                              "begin with the highest rate and the longest delay",
+                              "headroom was for less");
         for (uint32_t i = 0; i < 2; ++i)
         {
             const auto port = DynamicCast<FabricPort>(star.Wires()[0]->GetDevice(i));
