@@ -36,6 +36,72 @@ using scaleacross::SwitchRoutes;
 
 NS_LOG_COMPONENT_DEFINE("FabricHelper");
 
+namespace
+{
+
+/// Throws ConfigError if there is no object.
+template <typename T>
+void
+Need(const Ptr<T>& object, const std::string& where, const std::string& what, const char* remedy)
+{
+    if (!object)
+    {
+        throw ConfigError(where, "there is no " + what + ": the pointer is null", what, remedy);
+    }
+}
+
+constexpr const char* kConnect = "FabricHelper::Connect";
+constexpr const char* kMakeThem = "make NICs by AddNic and switches by AddSwitch";
+
+/// What a type attribute may be: the types that have the same base as its default.
+std::string
+TypesLike(TypeId type)
+{
+    while (type.HasParent() && type.GetParent() != Object::GetTypeId())
+    {
+        type = type.GetParent();
+    }
+    std::string names;
+    for (uint16_t i = 0; i < TypeId::GetRegisteredN(); ++i)
+    {
+        const TypeId candidate = TypeId::GetRegistered(i);
+        if (candidate.IsChildOf(type) && candidate.HasConstructor())
+        {
+            names += (names.empty() ? "" : ", ") + candidate.GetName();
+        }
+    }
+    return names;
+}
+
+/// The value in the attribute's own type. Throws ConfigError if there is no such attribute, or if
+/// that is no value for it.
+Ptr<AttributeValue>
+Checked(TypeId type, const std::string& name, const AttributeValue& value)
+{
+    TypeId::AttributeInformation attribute;
+    if (!type.LookupAttributeByName(name, &attribute))
+    {
+        throw ConfigError(type.GetName() + "::" + name,
+                          "there is no such attribute",
+                          "an attribute of " + type.GetName(),
+                          "list them with an example's --PrintAttributes=" + type.GetName());
+    }
+    Ptr<AttributeValue> valid = attribute.checker->CreateValidValue(value);
+    if (!valid)
+    {
+        const auto* standard =
+            dynamic_cast<const TypeIdValue*>(PeekPointer(attribute.originalInitialValue));
+        throw ConfigError(type.GetName() + "::" + name,
+                          "cannot be " + value.SerializeToString(attribute.checker),
+                          standard != nullptr ? TypesLike(standard->Get())
+                                              : attribute.checker->GetUnderlyingTypeInformation(),
+                          "");
+    }
+    return valid;
+}
+
+} // namespace
+
 FabricHelper::FabricHelper()
 {
     m_switchFactory.SetTypeId("ns3::FabricSwitch");
@@ -49,30 +115,31 @@ FabricHelper::~FabricHelper() = default;
 void
 FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_switchFactory.Set(name, value);
+    m_switchFactory.Set(name, *Checked(FabricSwitch::GetTypeId(), name, value));
 }
 
 void
 FabricHelper::SetNicAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_nicFactory.Set(name, value);
+    m_nicFactory.Set(name, *Checked(RdmaNic::GetTypeId(), name, value));
 }
 
 void
 FabricHelper::SetConnectionAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_connectionFactory.Set(name, value);
+    m_connectionFactory.Set(name, *Checked(RdmaConnection::GetTypeId(), name, value));
 }
 
 void
 FabricHelper::SetSwitchPortAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_portAttributes.emplace_back(name, value.Copy());
+    m_portAttributes.emplace_back(name, Checked(SwitchPort::GetTypeId(), name, value));
 }
 
 void
 FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
+    const Ptr<AttributeValue> valid = Checked(RdmaQueuePair::GetTypeId(), name, value);
     const auto known = std::find_if(m_queuePairAttributes.begin(),
                                     m_queuePairAttributes.end(),
                                     [&name](const auto& set) { return set.first == name; });
@@ -80,13 +147,13 @@ FabricHelper::SetQueuePairAttribute(const std::string& name, const AttributeValu
     {
         m_queuePairAttributes.erase(known);
     }
-    m_queuePairAttributes.emplace_back(name, value.Copy());
+    m_queuePairAttributes.emplace_back(name, valid);
 }
 
 void
 FabricHelper::SetAdmissionAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_admissionFactory.Set(name, value);
+    m_admissionFactory.Set(name, *Checked(ReceiverAdmission::GetTypeId(), name, value));
     m_admission = true;
 }
 
@@ -101,22 +168,12 @@ FabricHelper::GetQueuePairAttribute(const std::string& name) const
                           "an attribute of ns3::RdmaQueuePair",
                           "");
     }
-    const auto last = std::find_if(m_queuePairAttributes.rbegin(),
-                                   m_queuePairAttributes.rend(),
-                                   [&](const auto& set) { return set.first == name; });
-    if (last == m_queuePairAttributes.rend())
-    {
-        return attribute.initialValue->SerializeToString(attribute.checker);
-    }
-    const Ptr<AttributeValue> value = attribute.checker->CreateValidValue(*last->second);
-    if (!value)
-    {
-        throw ConfigError("RdmaQueuePair::" + name,
-                          "cannot be " + last->second->SerializeToString(attribute.checker),
-                          attribute.checker->GetUnderlyingTypeInformation(),
-                          "");
-    }
-    return value->SerializeToString(attribute.checker);
+    const auto set = std::find_if(m_queuePairAttributes.begin(),
+                                  m_queuePairAttributes.end(),
+                                  [&](const auto& candidate) { return candidate.first == name; });
+    const AttributeValue& value =
+        set != m_queuePairAttributes.end() ? *set->second : *attribute.initialValue;
+    return value.SerializeToString(attribute.checker);
 }
 
 void
@@ -150,6 +207,7 @@ FabricHelper::AddHost()
 Ptr<RdmaNic>
 FabricHelper::AddNic(Ptr<Node> host)
 {
+    Need(host, "FabricHelper::AddNic", "host", "make one by AddHost, or any ns3::Node");
     Ptr<RdmaNic> nic = m_nicFactory.Create<RdmaNic>();
     nic->SetFabricAddress(static_cast<uint32_t>(m_nics.size()));
     host->AddDevice(nic);
@@ -158,6 +216,10 @@ FabricHelper::AddNic(Ptr<Node> host)
         nic->AggregateObject(m_admissionFactory.Create<ReceiverAdmission>());
     }
     m_nics.push_back(nic);
+    if (m_routed)
+    {
+        m_unrouted.push_back(nic);
+    }
     return nic;
 }
 
@@ -178,6 +240,8 @@ FabricHelper::ConnectPorts(Ptr<FabricPort> a,
                            Time delay,
                            double loss)
 {
+    Need(a, "FabricHelper::ConnectPorts", "first port", kMakeThem);
+    Need(b, "FabricHelper::ConnectPorts", "second port", kMakeThem);
     Ptr<FabricWire> wire = CreateObject<FabricWire>();
     wire->SetAttribute("Delay", TimeValue(delay));
     if (loss != 0) // else the default of FabricWire::LossRate or LossModel
@@ -207,6 +271,8 @@ FabricHelper::Connect(Ptr<RdmaNic> nic,
                       Time delay,
                       double loss)
 {
+    Need(nic, kConnect, "NIC", kMakeThem);
+    Need(fabricSwitch, kConnect, "switch", kMakeThem);
     return ConnectPorts(nic, fabricSwitch->AddPort(), rate, delay, loss);
 }
 
@@ -217,6 +283,8 @@ FabricHelper::Connect(Ptr<FabricSwitch> a,
                       Time delay,
                       double loss)
 {
+    Need(a, kConnect, "first switch", kMakeThem);
+    Need(b, kConnect, "second switch", kMakeThem);
     return ConnectPorts(a->AddPort(), b->AddPort(), rate, delay, loss);
 }
 
@@ -308,6 +376,7 @@ void
 FabricHelper::InstallRoutes()
 {
     m_routed = true;
+    m_unrouted.clear();
     for (const auto& nic : m_nics)
     {
         if (!nic->GetPeer())
@@ -388,6 +457,24 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 }
 
 void
+FabricHelper::CheckEnds(const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to) const
+{
+    for (const Ptr<RdmaNic>& nic : {from, to})
+    {
+        Need(nic, "FabricHelper::CreateConnection", "NIC", "give two of Nics()");
+        if (std::find(m_unrouted.begin(), m_unrouted.end(), nic) != m_unrouted.end())
+        {
+            throw ConfigError("FabricHelper::CreateConnection",
+                              nic->Describe() + " was added after InstallRoutes: no switch knows "
+                                                "the way to it",
+                              "NICs that were there then",
+                              "call InstallRoutes again, or after the last AddNic");
+        }
+    }
+    CheckReordering(*from);
+}
+
+void
 FabricHelper::CheckReordering(const RdmaNic& from) const
 {
     // By the switch next to the sender: those of a fabric are alike.
@@ -415,7 +502,7 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from,
 {
     Ptr<RdmaConnection> connection = MakeConnection();
     connection->SetEntropies(entropies);
-    CheckReordering(*from);
+    CheckEnds(from, to);
     connection->Connect(from, to);
     m_connections.push_back(connection);
     return connection;
@@ -427,7 +514,7 @@ FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<Rdm
     Ptr<RdmaConnection> connection = MakeConnection();
     for (const auto& [from, to] : nics)
     {
-        CheckReordering(*from);
+        CheckEnds(from, to);
     }
     connection->Connect(nics);
     m_connections.push_back(connection);

@@ -169,6 +169,7 @@ class FabricHelper
   private:
     void GiveAddresses();
     void SetDivisors();
+    void CheckEnds(const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to) const;
     void CheckReordering(const RdmaNic& from) const;
     Ptr<RdmaConnection> MakeConnection();
 
@@ -180,6 +181,7 @@ class FabricHelper
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_portAttributes;
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_queuePairAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
+    std::vector<Ptr<RdmaNic>> m_unrouted; //!< added since InstallRoutes
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;

@@ -2,12 +2,14 @@
 
 #include "rdma-connection.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "ns3-compat.h"
 #include "rdma-nic.h"
 
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/node.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -40,19 +42,20 @@ RdmaConnection::GetTypeId()
                           "Queue pairs, each a flow of its own to ECMP. More of them spread better "
                           "over parallel paths and share out the window of long round trips.",
                           UintegerValue(1),
-                          MakeUintegerAccessor(&RdmaConnection::m_queuePairs),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaConnection::m_queuePairs)),
                           MakeUintegerChecker<uint32_t>(1, 4096))
             .AddAttribute(
                 "SegmentSize",
                 "Bytes of a message that go to one queue pair before the next one has its "
                 "turn; 0 divides every message evenly over all of them.",
                 UintegerValue(512 << 10),
-                MakeUintegerAccessor(&RdmaConnection::m_segmentSize),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaConnection::m_segmentSize)),
                 MakeUintegerChecker<uint64_t>())
             .AddAttribute("Operation",
                           "By what each segment is carried: Write, WriteWithImmediate or Send.",
                           EnumValue(UseWrite),
-                          scaleacross::EnumAccessor<Operation>(&RdmaConnection::m_operation),
+                          scaleacross::Fixed(
+                              scaleacross::EnumAccessor<Operation>(&RdmaConnection::m_operation)),
                           MakeEnumChecker(UseWrite,
                                           "Write",
                                           UseWriteWithImmediate,
@@ -64,29 +67,32 @@ RdmaConnection::GetTypeId()
                 "When a message is delivered: AllArrived, InOrder (numbered writes with "
                 "immediate) or Final (a write with immediate after plain writes).",
                 EnumValue(AllArrived),
-                scaleacross::EnumAccessor<Notification>(&RdmaConnection::m_notification),
+                scaleacross::Fixed(
+                    scaleacross::EnumAccessor<Notification>(&RdmaConnection::m_notification)),
                 MakeEnumChecker(AllArrived, "AllArrived", InOrder, "InOrder", Final, "Final"))
-            .AddAttribute("MaxOutstanding",
-                          "Segments that a queue pair may have posted and not acknowledged; 0: any "
-                          "number. NCCLX has 128.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaConnection::m_maxOutstanding),
-                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute(
+                "MaxOutstanding",
+                "Segments that a queue pair may have posted and not acknowledged; 0: any "
+                "number. NCCLX has 128.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaConnection::m_maxOutstanding)),
+                MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("ClearToSend",
                           "Send nothing before the receiver grants it: see ReceiverAdmission, of "
                           "which every receiving NIC has one.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaConnection::m_clearToSend),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RdmaConnection::m_clearToSend)),
                           MakeBooleanChecker())
-            .AddAttribute("ControlPriority",
-                          "Priority of requests and grants.",
-                          UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaConnection::m_controlPriority),
-                          MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
+            .AddAttribute(
+                "ControlPriority",
+                "Priority of requests and grants.",
+                UintegerValue(6),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaConnection::m_controlPriority)),
+                MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
             .AddAttribute("ControlBytes",
                           "Payload of a request and of a grant.",
                           UintegerValue(64),
-                          MakeUintegerAccessor(&RdmaConnection::m_controlBytes),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaConnection::m_controlBytes)),
                           MakeUintegerChecker<uint32_t>(1));
     return tid;
 }
@@ -113,9 +119,22 @@ RdmaConnection::DoDispose()
     Object::DoDispose();
 }
 
+const char*
+RdmaConnection::WhyFixed() const
+{
+    return m_nics.empty() ? nullptr : "the connection is made";
+}
+
 void
 RdmaConnection::SetQueuePairAttribute(const std::string& name, const AttributeValue& value)
 {
+    if (!m_nics.empty())
+    {
+        throw ConfigError("RdmaConnection::SetQueuePairAttribute",
+                          name + " is set after Connect, which has made the queue pairs",
+                          "before Connect",
+                          "");
+    }
     m_attributes.emplace_back(name, value.Copy());
 }
 
@@ -130,25 +149,50 @@ RdmaConnection::SetEntropies(const std::vector<uint16_t>& entropies)
 }
 
 void
+RdmaConnection::CheckNics(const std::vector<NicPair>& nics) const
+{
+    if (!m_nics.empty() || nics.empty())
+    {
+        throw ConfigError("RdmaConnection::Connect",
+                          nics.empty() ? "there is no NIC: the list is empty" : "called twice",
+                          "at least one pair of NICs, once",
+                          "");
+    }
+    for (const auto& [from, to] : nics)
+    {
+        for (const auto& nic : {from, to})
+        {
+            if (!nic || !nic->GetNode())
+            {
+                throw ConfigError("RdmaConnection::Connect",
+                                  nic ? "a NIC belongs to no node: it was added to none, or "
+                                        "Simulator::Destroy has disposed of it"
+                                      : "there is no NIC: the pointer is null",
+                                  "NICs of a fabric that is there",
+                                  "make them by FabricHelper::AddNic, and connect them before "
+                                  "Simulator::Destroy");
+            }
+        }
+        if (from == to)
+        {
+            throw ConfigError("RdmaConnection::Connect",
+                              "both ends are " + from->Describe(),
+                              "two different NICs",
+                              "");
+        }
+    }
+}
+
+void
 RdmaConnection::Connect(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 {
-    Connect({{from, to}});
+    Connect(std::vector<NicPair>{{from, to}});
 }
 
 void
 RdmaConnection::Connect(const std::vector<NicPair>& nics)
 {
-    for (const auto& [from, to] : nics)
-    {
-        if (!m_nics.empty() || from == to)
-        {
-            throw ConfigError("RdmaConnection::Connect",
-                              from == to ? "both ends are " + from->Describe() : "called twice",
-                              "two different NICs, once",
-                              "");
-        }
-    }
-    SCALEACROSS_INVARIANT(!nics.empty(), "a connection without NICs");
+    CheckNics(nics);
     if (m_notification != AllArrived && m_operation == UseSend)
     {
         throw ConfigError("RdmaConnection::Notification",
@@ -226,6 +270,7 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
     {
         throw ConfigError("RdmaConnection::Send", "called before Connect", "", "");
     }
+    RdmaQueuePair::CheckMessageSize("RdmaConnection::Send", bytes);
     if (HasFailed())
     {
         return false;
@@ -495,16 +540,29 @@ RdmaConnection::GetFailure() const
     return m_failure;
 }
 
+const RdmaConnection::NicPair&
+RdmaConnection::FirstNics() const
+{
+    if (m_nics.empty())
+    {
+        throw ConfigError("RdmaConnection",
+                          "is asked for its NICs, and has none",
+                          "after Connect, and before Simulator::Destroy",
+                          "call Connect first");
+    }
+    return m_nics.front();
+}
+
 Ptr<RdmaNic>
 RdmaConnection::GetSender() const
 {
-    return m_nics.front().first;
+    return FirstNics().first;
 }
 
 Ptr<RdmaNic>
 RdmaConnection::GetReceiver() const
 {
-    return m_nics.front().second;
+    return FirstNics().second;
 }
 
 uint32_t

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_RDMA_CONNECTION_H
 #define SCALEACROSS_RDMA_CONNECTION_H
 
+#include "attribute-guard.h"
 #include "rdma-queue-pair.h"
 #include "receiver-admission.h"
 #include "segment-order.h"
@@ -50,7 +51,7 @@ namespace ns3
  * ClearToSend and a GrantSize of 1 MiB: three grants, of 1, 1 and 0.25 MiB, hence segments of 512,
  * 512, 512, 512 and 256 KiB.
  */
-class RdmaConnection : public Object
+class RdmaConnection : public Object, public scaleacross::AttributeOwner
 {
   public:
     /// Values of the attribute Operation: scaleacross::RdmaOperation's, in its order.
@@ -96,6 +97,8 @@ class RdmaConnection : public Object
     void Connect(const std::vector<NicPair>& nics);
 
     /// Sends a message; false if the connection has failed. The tag is handed to the callbacks.
+    /// Throws ConfigError before Connect, and on more than
+    /// RdmaQueuePair::kMostMessageBytes.
     bool Send(scaleacross::Bytes bytes, uint64_t tag);
 
     /// At the receiver: all bytes of a message have arrived.
@@ -120,6 +123,8 @@ class RdmaConnection : public Object
     /// Messages sent and not delivered yet.
     uint64_t GetUndelivered() const;
     uint64_t GetRetransmissions() const;
+
+    const char* WhyFixed() const override;
 
   private:
     struct Message
@@ -149,6 +154,9 @@ class RdmaConnection : public Object
     };
 
     void DoDispose() override;
+    void CheckNics(const std::vector<NicPair>& nics) const;
+    /// Throws ConfigError if there are none.
+    const NicPair& FirstNics() const;
     void ConnectPair(const NicPair& nics,
                      Ptr<RdmaQueuePair> local,
                      Ptr<RdmaQueuePair> remote,

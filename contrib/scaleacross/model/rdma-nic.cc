@@ -2,6 +2,7 @@
 
 #include "rdma-nic.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "credit-link.h"
 #include "fabric-address.h"
@@ -52,17 +53,17 @@ RdmaNic::GetTypeId()
             .SetParent<FabricPort>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<RdmaNic>()
-            .AddAttribute(
-                "FabricAddress",
-                "Number by which routes know this NIC; unique in a fabric.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&RdmaNic::SetFabricAddress, &RdmaNic::GetFabricAddress),
-                MakeUintegerChecker<uint32_t>())
+            .AddAttribute("FabricAddress",
+                          "Number by which routes know this NIC; unique in a fabric.",
+                          UintegerValue(0),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::SetFabricAddress,
+                                                                  &RdmaNic::GetFabricAddress)),
+                          MakeUintegerChecker<uint32_t>())
             .AddAttribute("PathMtu",
                           "Payload of a full RDMA packet in bytes, without any header; read when "
                           "a queue pair is connected. IP packets have the attribute IpMtu.",
                           UintegerValue(4096),
-                          MakeUintegerAccessor(&RdmaNic::m_pathMtu),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_pathMtu)),
                           MakeUintegerChecker<uint32_t>(1, 32768))
             .AddAttribute(
                 "HeaderSize",
@@ -70,53 +71,53 @@ RdmaNic::GetTypeId()
                 "BTH 12, ICRC 4. RoCEv2 over IPv6: 78. InfiniBand: LRH 8, BTH 12, ICRC 4, "
                 "VCRC 2.",
                 UintegerValue(58),
-                MakeUintegerAccessor(&RdmaNic::m_headerSize),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_headerSize)),
                 MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("FrameSize",
                           "Bytes of wire time around each packet. Ethernet: FCS 4, preamble 8, "
                           "gap 12.",
                           UintegerValue(24),
-                          MakeUintegerAccessor(&RdmaNic::m_frameSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_frameSize)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("MinWireSize",
                           "Least bytes that a data or foreign packet takes on the wire. Ethernet: "
                           "64, preamble 8, gap 12. InfiniBand: none.",
                           UintegerValue(84),
-                          MakeUintegerAccessor(&RdmaNic::m_minWireSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_minWireSize)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("RethSize",
                           "Further header bytes of the first packet of a write.",
                           UintegerValue(16),
-                          MakeUintegerAccessor(&RdmaNic::m_rethSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_rethSize)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("ImmediateSize",
                           "Further header bytes of the last packet of a write with immediate.",
                           UintegerValue(4),
-                          MakeUintegerAccessor(&RdmaNic::m_immediateSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_immediateSize)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("FixedOverhead",
                           "If not 0: every data packet takes its payload and this many bytes on "
                           "the wire, and the sizes of headers and frame do not count. 48 to "
                           "compare with HPCC's simulator.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaNic::m_fixedOverhead),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_fixedOverhead)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("AckSize",
                           "Bytes that an ACK or NAK takes on the wire. RoCEv2: 58 of headers, "
                           "AETH 4, frame 24.",
                           UintegerValue(86),
-                          MakeUintegerAccessor(&RdmaNic::m_ackSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_ackSize)),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("CnpSize",
                           "Bytes that a CNP takes on the wire. RoCEv2: 58 of headers, 16 reserved, "
                           "frame 24.",
                           UintegerValue(98),
-                          MakeUintegerAccessor(&RdmaNic::m_cnpSize),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_cnpSize)),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("HopLimit",
                           "Switches a packet may pass before it is dropped.",
                           UintegerValue(64),
-                          MakeUintegerAccessor(&RdmaNic::m_hopLimit),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_hopLimit)),
                           MakeUintegerChecker<uint32_t>(1, 255))
             .AddAttribute("LookAhead",
                           "Let one event do what has become due within the delay of the wire, as "
@@ -124,32 +125,32 @@ RdmaNic::GetTypeId()
                           "its time. Results are the same. No effect unless the Simulator counts "
                           "picoseconds. Set before time zero.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaNic::m_lookAhead),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RdmaNic::m_lookAhead)),
                           MakeBooleanChecker())
-            .AddAttribute(
-                "StalledLanes",
-                "With credits: bit v is set while packets of virtual lane v stay in the "
-                "receive buffer, as if the host took nothing. They are answered all the "
-                "same.",
-                UintegerValue(0),
-                MakeUintegerAccessor(&RdmaNic::SetStalledLanes, &RdmaNic::GetStalledLanes),
-                MakeUintegerChecker<uint32_t>(0, 255))
+            .AddAttribute("StalledLanes",
+                          "With credits: bit v is set while packets of virtual lane v stay in the "
+                          "receive buffer, as if the host took nothing. They are answered all the "
+                          "same.",
+                          UintegerValue(0),
+                          scaleacross::Live(MakeUintegerAccessor(&RdmaNic::SetStalledLanes,
+                                                                 &RdmaNic::GetStalledLanes)),
+                          MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("ForeignPriority",
                           "Priority of packets of other stacks (IP); to be set before time zero.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaNic::m_foreignPriority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_foreignPriority)),
                           MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
             .AddAttribute("PullPriority",
                           "Priority of the pulls that this NIC hands out to senders with "
                           "ReceiverCredit; to be set before time zero.",
                           UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaNic::m_pullPriority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_pullPriority)),
                           MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
             .AddAttribute("ForeignQueueSize",
                           "Bytes, as on the wire, that packets of other stacks may wait with here; "
                           "Send refuses what goes beyond (send-queue-full).",
                           UintegerValue(1 << 20),
-                          MakeUintegerAccessor(&RdmaNic::m_foreignLimit),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_foreignLimit)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("QueuePairList",
                           "The queue pairs of this NIC, by number.",
@@ -215,6 +216,16 @@ RdmaNic::IsWatched() const
     return FabricPort::IsWatched();
 }
 
+const char*
+RdmaNic::WhyFixed() const
+{
+    const bool connected =
+        std::any_of(m_queuePairs.begin(), m_queuePairs.end(), [](const auto& queuePair) {
+            return queuePair->WhyFixed() != nullptr;
+        });
+    return connected ? "a queue pair of the NIC is connected" : FabricPort::WhyFixed();
+}
+
 void
 RdmaNic::DoInitialize()
 {
@@ -223,6 +234,7 @@ RdmaNic::DoInitialize()
                          : scaleacross::ArrivalAgenda::Pace::Exact);
     for (const auto& queuePair : m_queuePairs)
     {
+        queuePair->CheckSizes();
         queuePair->Initialize();
     }
     FabricPort::DoInitialize();

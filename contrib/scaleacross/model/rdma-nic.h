@@ -127,6 +127,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     // --- For queue pairs ------------------------------------------------------------------------
 
     bool IsWatched() const override;
+    const char* WhyFixed() const override;
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
     uint32_t FullPacketSize(uint8_t lane) const override;

@@ -50,6 +50,7 @@ RdmaQueuePair::SetUpCongestionControl()
         m_sendTimes.Reset(m_next);
         m_congestion.wireSize += m_telemetry ? scaleacross::kTelemetryHeader : 0;
         m_control->Init(m_congestion);
+        m_control->FixAttributes("its queue pair is connected");
         ApplyControl(0);
     }
 }

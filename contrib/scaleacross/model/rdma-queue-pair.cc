@@ -5,10 +5,12 @@
 
 #include "rdma-queue-pair.h"
 
+#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "fabric-wire.h"
 #include "flow-hash.h"
 #include "ns3-compat.h"
+#include "path-size.h"
 #include "rdma-nic.h"
 #include "reordering.h"
 #include "rnr-timer.h"
@@ -49,133 +51,138 @@ RdmaQueuePair::GetTypeId()
                           "Most unacknowledged payload in bytes, in whole packets and at least "
                           "one; 0 is no limit. The rate is at most Window per round trip.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_windowBytes),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_windowBytes)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("AckInterval",
                           "Ask for an ACK on every n-th packet; the last packet of a message and "
                           "one that fills the window always ask.",
                           UintegerValue(1),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_ackInterval),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_ackInterval)),
                           MakeUintegerChecker<uint32_t>(1))
-            .AddAttribute("Timeout",
-                          "n: the retransmission timer is 4.096 us * 2^n (14: 67 ms); 0 switches "
-                          "it off.",
-                          UintegerValue(14),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_timeoutExponent),
-                          MakeUintegerChecker<uint32_t>(0, 31))
+            .AddAttribute(
+                "Timeout",
+                "n: the retransmission timer is 4.096 us * 2^n (14: 67 ms); 0 switches "
+                "it off.",
+                UintegerValue(14),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_timeoutExponent)),
+                MakeUintegerChecker<uint32_t>(0, 31))
             .AddAttribute("RetryCount",
                           "Timeouts without progress after which the next one is an error.",
                           UintegerValue(7),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_retryCount),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_retryCount)),
                           MakeUintegerChecker<uint32_t>(0, 1000000))
             .AddAttribute("RetransmissionMode",
                           "How losses are repaired, at both ends: GoBackN or SelectiveRepeat.",
                           EnumValue(GoBackN),
-                          scaleacross::EnumAccessor<RetransmissionMode>(&RdmaQueuePair::m_mode),
+                          scaleacross::Fixed(scaleacross::EnumAccessor<RetransmissionMode>(
+                              &RdmaQueuePair::m_mode)),
                           MakeEnumChecker(GoBackN, "GoBackN", SelectiveRepeat, "SelectiveRepeat"))
-            .AddAttribute("OutOfOrderLimit",
-                          "SelectiveRepeat: packets beyond the expected one that the receiver "
-                          "keeps; one further away is thrown away, so Window should not be "
-                          "larger. A bit each, taken as needed.",
-                          UintegerValue(kMostUnacked),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_outOfOrderLimit),
-                          MakeUintegerChecker<uint64_t>(1, kMostUnacked))
-            .AddAttribute("ReorderTolerance",
-                          "SelectiveRepeat: a packet counts as lost when one that was sent more "
-                          "than this many packets later has arrived. 0 for paths that keep the "
-                          "order; for packets spread over unequal paths their difference in "
-                          "delay, in packets.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_reorderTolerance),
-                          MakeUintegerChecker<uint64_t>(0, kMostUnacked))
+            .AddAttribute(
+                "OutOfOrderLimit",
+                "SelectiveRepeat: packets beyond the expected one that the receiver "
+                "keeps; one further away is thrown away, so Window should not be "
+                "larger. A bit each, taken as needed.",
+                UintegerValue(kMostUnacked),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_outOfOrderLimit)),
+                MakeUintegerChecker<uint64_t>(1, kMostUnacked))
+            .AddAttribute(
+                "ReorderTolerance",
+                "SelectiveRepeat: a packet counts as lost when one that was sent more "
+                "than this many packets later has arrived. 0 for paths that keep the "
+                "order; for packets spread over unequal paths their difference in "
+                "delay, in packets.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_reorderTolerance)),
+                MakeUintegerChecker<uint64_t>(0, kMostUnacked))
             .AddAttribute("WindowCountsFlight",
                           "SelectiveRepeat: Window and congestion control bound the packets under "
                           "way, known neither to have arrived nor to be lost (true), or all from "
                           "the first unacknowledged one on (false). Repetitions, too, wait for "
                           "room if true.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaQueuePair::m_countFlight),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RdmaQueuePair::m_countFlight)),
                           MakeBooleanChecker())
             .AddAttribute("StartingPsn",
                           "PSN of the first packet in either direction; equal at both ends.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_startingPsn),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_startingPsn)),
                           MakeUintegerChecker<uint32_t>(0, scaleacross::kPsnSpace - 1))
-            .AddAttribute("ReceiveQueueDepth",
-                          "Most receives that may be posted (PostReceive) at this end for sends "
-                          "and writes with immediate; 0: it is always ready for them.",
-                          UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_receiveQueueDepth),
-                          MakeUintegerChecker<uint32_t>())
+            .AddAttribute(
+                "ReceiveQueueDepth",
+                "Most receives that may be posted (PostReceive) at this end for sends "
+                "and writes with immediate; 0: it is always ready for them.",
+                UintegerValue(0),
+                scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_receiveQueueDepth)),
+                MakeUintegerChecker<uint32_t>())
             .AddAttribute("RnrTimer",
                           "Code of the time that the peer waits after a receiver-not-ready NAK of "
                           "this end, as in the standard: 1 is 10 us, 12 is 640 us, 31 is 491.52 "
                           "ms, 0 is 655.36 ms.",
                           UintegerValue(12),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_rnrTimer),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_rnrTimer)),
                           MakeUintegerChecker<uint32_t>(0, scaleacross::kRnrTimerCodes - 1))
             .AddAttribute("RnrRetryCount",
                           "Receiver-not-ready NAKs without progress after which the next one is "
                           "an error; 7: there is no such error.",
                           UintegerValue(kEndlessRnrRetries),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_rnrRetryCount),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_rnrRetryCount)),
                           MakeUintegerChecker<uint32_t>(0, kEndlessRnrRetries))
             .AddAttribute("Priority",
                           "Priority of data packets.",
                           UintegerValue(3),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_priority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_priority)),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
             .AddAttribute("AckPriority",
                           "Priority of the ACKs and NAKs that this end sends.",
                           UintegerValue(6),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_ackPriority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_ackPriority)),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
             .AddAttribute("CongestionOps",
                           "Type of the congestion control of the sending end; RdmaCongestionOps "
                           "itself stands for none.",
                           TypeIdValue(RdmaCongestionOps::GetTypeId()),
-                          MakeTypeIdAccessor(&RdmaQueuePair::m_controlType),
+                          scaleacross::Fixed(MakeTypeIdAccessor(&RdmaQueuePair::m_controlType)),
                           MakeTypeIdChecker())
             .AddAttribute("Entropy",
                           "UDP source port of all packets of this end, which pins it to a path "
                           "where switches hash flows; 0: one that follows from the addresses and "
                           "the number of the queue pair.",
                           UintegerValue(0),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_pinnedEntropy),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_pinnedEntropy)),
                           MakeUintegerChecker<uint16_t>())
             .AddAttribute("EntropyOps",
                           "Type of what gives every data packet that this end sends its own UDP "
                           "source port; RdmaEntropyOps itself stands for none.",
                           TypeIdValue(RdmaEntropyOps::GetTypeId()),
-                          MakeTypeIdAccessor(&RdmaQueuePair::m_entropyType),
+                          scaleacross::Fixed(MakeTypeIdAccessor(&RdmaQueuePair::m_entropyType)),
                           MakeTypeIdChecker())
             .AddAttribute("RateLimit",
                           "Most bits per second on the wire, whatever the congestion control "
                           "says; 0 is no limit.",
                           DataRateValue(DataRate(0)),
-                          MakeDataRateAccessor(&RdmaQueuePair::m_rateLimit),
+                          scaleacross::Fixed(MakeDataRateAccessor(&RdmaQueuePair::m_rateLimit)),
                           MakeDataRateChecker())
             .AddAttribute("EcnCapable",
                           "Switches may mark the data packets even if there is no congestion "
                           "control; with one they always may.",
                           BooleanValue(false),
-                          MakeBooleanAccessor(&RdmaQueuePair::m_ecnAttribute),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RdmaQueuePair::m_ecnAttribute)),
                           MakeBooleanChecker())
             .AddAttribute("SendCnps",
                           "Answer marked packets with congestion notifications. To be switched "
                           "off for controls that go by the marks on ACKs.",
                           BooleanValue(true),
-                          MakeBooleanAccessor(&RdmaQueuePair::m_sendCnps),
+                          scaleacross::Fixed(MakeBooleanAccessor(&RdmaQueuePair::m_sendCnps)),
                           MakeBooleanChecker())
             .AddAttribute("CnpInterval",
                           "Least time between two CNPs of this end. DCQCN's paper: N = 50 us.",
                           TimeValue(MicroSeconds(50)),
-                          MakeTimeAccessor(&RdmaQueuePair::m_cnpIntervalTime),
+                          scaleacross::Fixed(MakeTimeAccessor(&RdmaQueuePair::m_cnpIntervalTime)),
                           MakeTimeChecker(Time(0)))
             .AddAttribute("CnpPriority",
                           "Priority of the CNPs that this end sends.",
                           UintegerValue(7),
-                          MakeUintegerAccessor(&RdmaQueuePair::m_cnpPriority),
+                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaQueuePair::m_cnpPriority)),
                           MakeUintegerChecker<uint8_t>(0, kPriorities - 1))
             .AddTraceSource("MessagePosted",
                             "A message is posted: bytes, tag, PSN of its first packet, packets.",
@@ -300,6 +307,10 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
     SetUpCongestionControl();
     m_window = m_allowed;
     m_state = State::ReadyToSend;
+    if (m_nic->IsInitialized())
+    {
+        CheckSizes();
+    }
 }
 
 void
@@ -339,6 +350,7 @@ RdmaQueuePair::SetUpEntropy(uint16_t entropy)
             m_entropyOps->SetStream(m_stream);
         }
         m_entropyOps->TakeStream();
+        m_entropyOps->FixAttributes("its queue pair is connected");
     }
     if (m_entropy == 0)
     {
@@ -346,6 +358,56 @@ RdmaQueuePair::SetUpEntropy(uint16_t entropy)
             scaleacross::HashOf(m_nic->GetFabricAddress(), m_remoteAddress, 0, m_number);
         m_entropy = static_cast<uint16_t>(RdmaEntropyOps::kFirst + hash % RdmaEntropyOps::kCount);
     }
+}
+
+void
+RdmaQueuePair::CheckMessageSize(const char* where, Bytes bytes)
+{
+    if (bytes.Count() > kMostMessageBytes)
+    {
+        throw ConfigError(where,
+                          "a message of " + std::to_string(bytes.Count()) + " bytes",
+                          "at most " + std::to_string(kMostMessageBytes) + " bytes",
+                          "send several, or look for a difference that fell below 0");
+    }
+}
+
+void
+RdmaQueuePair::NoteLargest(RdmaOperation operation, Bytes bytes, uint64_t packets)
+{
+    const uint64_t last = bytes.Count() - (packets - 1) * m_mtu;
+    const uint64_t first = packets > 1 ? m_mtu : last;
+    // Those in the middle are not longer than the first.
+    const uint32_t largest =
+        std::max(m_nic->WireSize(static_cast<uint32_t>(first), operation, true, packets == 1),
+                 m_nic->WireSize(static_cast<uint32_t>(last), operation, packets == 1, true));
+    if (largest > m_largest)
+    {
+        if (m_nic->IsInitialized())
+        {
+            CheckFits(largest);
+        }
+        m_largest = largest;
+    }
+}
+
+void
+RdmaQueuePair::CheckSizes() const
+{
+    if (m_state != State::Reset)
+    {
+        CheckFits(std::max(m_largest, m_nic->WireSize(m_mtu, RdmaOperation::Write, false, false)));
+    }
+}
+
+void
+RdmaQueuePair::CheckFits(uint32_t size) const
+{
+    scaleacross::CheckFitsPath({Describe() + ", RdmaNic::PathMtu " + std::to_string(m_mtu),
+                                *m_nic,
+                                m_remoteAddress,
+                                size,
+                                m_telemetry});
 }
 
 bool
@@ -362,7 +424,9 @@ RdmaQueuePair::Post(RdmaOperation operation, Bytes bytes, uint64_t tag)
     {
         return false;
     }
-    uint64_t packets = std::max<uint64_t>(1, (bytes.Count() + m_mtu - 1) / m_mtu);
+    CheckMessageSize("RdmaQueuePair::Post", bytes);
+    const uint64_t packets = std::max<uint64_t>(1, (bytes.Count() + m_mtu - 1) / m_mtu);
+    NoteLargest(operation, bytes, packets);
     m_messages.push_back({bytes.Count(), tag, m_endPsn, packets, operation});
     const uint64_t firstPsn = m_endPsn;
     m_endPsn += packets;
@@ -442,14 +506,14 @@ RdmaQueuePair::GetFailure() const
 const RdmaQueuePair::Counters&
 RdmaQueuePair::GetCounters() const
 {
-    m_nic->BringUpToDate();
+    GetNic().BringUpToDate();
     return m_counters;
 }
 
 uint64_t
 RdmaQueuePair::GetUnacked() const
 {
-    m_nic->BringUpToDate();
+    GetNic().BringUpToDate();
     return m_next - m_una;
 }
 
@@ -511,7 +575,7 @@ RdmaQueuePair::AssignStreams(int64_t stream)
 DataRate
 RdmaQueuePair::GetRate()
 {
-    m_nic->BringUpToDate();
+    GetNic().BringUpToDate();
     if (m_control)
     {
         AdvanceControl(scaleacross::SimulatorPicoseconds());
@@ -519,16 +583,32 @@ RdmaQueuePair::GetRate()
     return DataRate(m_congestion.rate);
 }
 
+const char*
+RdmaQueuePair::WhyFixed() const
+{
+    return m_state != State::Reset ? "the queue pair is connected" : nullptr;
+}
+
 RdmaNic&
 RdmaQueuePair::GetNic() const
 {
+    if (m_nic == nullptr)
+    {
+        throw ConfigError("RdmaQueuePair",
+                          "belongs to no NIC: it was not made by one, or Simulator::Destroy has "
+                          "disposed of it",
+                          "a queue pair of a NIC that is there",
+                          "create queue pairs with RdmaNic::CreateQueuePair, and ask before "
+                          "Simulator::Destroy");
+    }
     return *m_nic;
 }
 
 std::string
 RdmaQueuePair::Describe() const
 {
-    return "queue pair " + std::to_string(m_number) + " of " + m_nic->Describe() + " to address " +
+    return "queue pair " + std::to_string(m_number) + " of " +
+           (m_nic != nullptr ? m_nic->Describe() : "no NIC") + " to address " +
            std::to_string(m_remoteAddress);
 }
 

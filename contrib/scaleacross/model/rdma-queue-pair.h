@@ -4,6 +4,7 @@
 #define SCALEACROSS_RDMA_QUEUE_PAIR_H
 
 #include "arrival-agenda.h"
+#include "attribute-guard.h"
 #include "core/base/units.h"
 #include "fabric-packet.h"
 #include "psn.h"
@@ -93,7 +94,7 @@ using RdmaFailureCallback = Callback<void, const std::string&>;
  * first with a RETH, the last with a request for an ACK. If the second is lost, the third causes a
  * NAK of PSN 1, and PSN 1 and 2 are sent again; with SelectiveRepeat only PSN 1.
  */
-class RdmaQueuePair : public Object
+class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
 {
   public:
     using Counters = scaleacross::RdmaCounters;
@@ -127,7 +128,7 @@ class RdmaQueuePair : public Object
 
     /**
      * Joins this end to queue pair `remote` of the NIC with fabric address `address`. Attributes
-     * are read now; changing them later has no effect. Throws ConfigError on impossible values.
+     * are read now, and are refused later. Throws ConfigError on impossible values.
      *
      * `entropy` is the UDP source port by which ECMP tells flows apart; 0 takes the attribute
      * Entropy, and if that is 0 too, one that follows from the addresses and the number of the
@@ -135,7 +136,16 @@ class RdmaQueuePair : public Object
      */
     void Connect(uint32_t address, uint32_t remote, uint16_t entropy = 0);
 
-    /// Posts a message; false if the queue pair has failed. 0 bytes are one empty packet.
+    /// Most bytes of a message: 256 TiB, an hour and a half at 400 Gb/s. More is a mistake, and
+    /// would overflow what counts packets.
+    static constexpr uint64_t kMostMessageBytes = uint64_t{1} << 48;
+
+    /// Throws ConfigError, at `where`, on more than that.
+    static void CheckMessageSize(const char* where, scaleacross::Bytes bytes);
+
+    /// Posts a message; false if the queue pair has failed. 0 bytes are one empty packet. Throws
+    /// ConfigError before Connect, on more than kMostMessageBytes, and during the run if a packet
+    /// would be longer than the switches on its way let pass.
     bool Post(scaleacross::RdmaOperation operation, scaleacross::Bytes bytes, uint64_t tag);
 
     /// Posts receives for sends and writes with immediate that come to this end, after all that
@@ -190,9 +200,15 @@ class RdmaQueuePair : public Object
     /// "queue pair 2 of node 0 port 0 to address 5".
     std::string Describe() const;
 
+    const char* WhyFixed() const override;
+
     // --- For RdmaNic (times in ps; the port has been brought up to date)
 
     void SetNic(RdmaNic* nic, uint32_t number);
+
+    /// Throws ConfigError if a full packet, or one that has been posted, is longer than the
+    /// switches on its way let pass. Called at time zero, when there are routes.
+    void CheckSizes() const;
 
     bool CanSend() const
     {
@@ -313,6 +329,10 @@ class RdmaQueuePair : public Object
     void DoDispose() override;
 
     // Sender
+    void NoteLargest(scaleacross::RdmaOperation operation,
+                     scaleacross::Bytes bytes,
+                     uint64_t packets);
+    void CheckFits(uint32_t size) const;
     const Message& MessageOf(uint64_t psn) const;
     void Fill(scaleacross::FabricPacket& packet, const Message& message, uint64_t psn);
     void Advance(uint64_t psn, std::vector<Message>& completed);
@@ -373,6 +393,7 @@ class RdmaQueuePair : public Object
     uint32_t m_retries{0};
     uint32_t m_rnrRetries{0};
     uint32_t m_mtu{0};
+    uint32_t m_largest{0}; //!< packet of all messages, in bytes on the wire without telemetry
 
     static constexpr uint64_t kNothing = UINT64_MAX;
     uint64_t m_asked{kNothing}; //!< newest packet that asked for an answer and has none yet
