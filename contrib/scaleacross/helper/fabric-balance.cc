@@ -88,7 +88,24 @@ CheckConservation(const FabricHelper& fabric)
 {
     FabricBalance balance = BalanceOf(fabric);
     SCALEACROSS_INVARIANT(balance.Holds(), balance.Text());
+    CheckCapacity(fabric);
     return balance;
+}
+
+void
+CheckCapacity(const FabricHelper& fabric)
+{
+    for (const auto& wire : fabric.Wires())
+    {
+        for (std::size_t i = 0; i < wire->GetNDevices(); ++i)
+        {
+            const scaleacross::FabricLane& lane = wire->GetLane(i);
+            SCALEACROSS_INVARIANT(lane.Meter().Holds(),
+                                  "the wire from " + lane.From()->Describe() + " to " +
+                                      wire->GetPeer(lane.From())->Describe() + " " +
+                                      lane.Meter().Text());
+        }
+    }
 }
 
 namespace

@@ -37,8 +37,13 @@ struct FabricBalance
 /// May be called at any time.
 FabricBalance BalanceOf(const FabricHelper& fabric);
 
-/// Aborts with the figures if the balance does not hold; returns it.
+/// Aborts with the figures if the balance does not hold, or CheckCapacity finds something; returns
+/// it.
 FabricBalance CheckConservation(const FabricHelper& fabric);
+
+/// Aborts with wire, bytes and capacity if a direction of a wire has carried more than its rate
+/// allows in the time it was up (LaneMeter). May be called at any time.
+void CheckCapacity(const FabricHelper& fabric);
 
 /**
  * Who waits for whom, one line each: first the cycle of ports if there is a deadlock
