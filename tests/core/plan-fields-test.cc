@@ -266,6 +266,7 @@ TEST(PlanFields, RefusalNamesKeyValueAndWhatIsAllowed)
                                     {"plan.reshard", "yes"},
                                     {"network.mtu", "4096"},
                                     {"network.mtu", "9001B"},
+                                    {"network.timeout_exponent", "0"},
                                     {"network.timeout_exponent", "32"},
                                     {"network.detection", "10"},
                                     {"network.convergence", "101s"},

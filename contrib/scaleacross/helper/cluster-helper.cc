@@ -63,6 +63,23 @@ HopLimitOf(const FabricGraph& graph)
     return static_cast<uint32_t>(std::clamp<int64_t>(switches, 64, 255));
 }
 
+/// Every data packet takes its payload and so many bytes on the wire.
+void
+UseHeaders(FabricHelper& fabric, Bytes headers)
+{
+    fabric.SetNicAttribute("FixedOverhead", UintegerValue(headers.Count()));
+    if (headers.Count() == 0)
+    {
+        // There FixedOverhead says that sizes count one by one: they are nothing, too. An empty
+        // packet takes a byte.
+        for (const char* size : {"HeaderSize", "FrameSize", "RethSize", "ImmediateSize"})
+        {
+            fabric.SetNicAttribute(size, UintegerValue(0));
+        }
+        fabric.SetNicAttribute("MinWireSize", UintegerValue(1));
+    }
+}
+
 } // namespace
 
 ClusterHelper::ClusterHelper(const Scenario& scenario)
@@ -79,7 +96,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     UseTransport(m_fabric, network.transport, chosen);
     m_fabric.SetSwitchAttribute("MaxCreditBlocks", UintegerValue(network.laneCredits.Count() / 64));
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
-    m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(network.DataHeaders().Count()));
+    UseHeaders(m_fabric, network.DataHeaders());
     m_fabric.SetNicAttribute("AckSize", UintegerValue(network.AckOnWire().Count()));
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
     m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
@@ -88,8 +105,9 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute(
         "MaxPacketSize",
-        UintegerValue((network.mtu + network.DataHeaders()).Count() +
-                      TelemetryBytes(network.control, HopLimitOf(m_graph))));
+        UintegerValue(std::max((network.mtu + network.DataHeaders()).Count() +
+                                   TelemetryBytes(network.control, HopLimitOf(m_graph)),
+                               network.AckOnWire().Count())));
     UseMultipath(m_fabric, network.multipath, chosen);
     UseControl(m_fabric, network.control, chosen);
     UseRecovery(m_fabric,

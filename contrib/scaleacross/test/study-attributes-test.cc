@@ -15,12 +15,15 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/rdma-nic.h"
 #include "ns3/simulator.h"
 #include "ns3/study-attributes.h"
 #include "ns3/test.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 using namespace ns3;
@@ -236,6 +239,73 @@ class HopLimitTest : public TestCase
     uint32_t m_arrived{0};
 };
 
+/**
+ * network.headers is what a data packet adds on the wire, and 0B is nothing: 10,000 bytes with an
+ * MTU of 4,096 are three packets, which take 10,000 + 3 * headers bytes; by default, 82 each. No
+ * size of the NIC is left for network.ns3 to set in vain.
+ */
+class HeadersTest : public TestCase
+{
+  public:
+    HeadersTest()
+        : TestCase("Headers of a study, none included")
+    {
+    }
+
+  private:
+    void Arrived(const RankMessage&)
+    {
+        ++m_arrived;
+    }
+
+    void DoRun() override
+    {
+        for (const std::optional<uint64_t> headers : {std::optional<uint64_t>(), {0}, {1}, {90}})
+        {
+            Scenario scenario = LineOf(2);
+            if (headers)
+            {
+                scenario.network.headers = Bytes(*headers);
+            }
+            ClusterHelper cluster(scenario);
+            m_arrived = 0;
+            cluster.GetTransport()->SetDelivery(1, MakeCallback(&HeadersTest::Arrived, this));
+            cluster.GetTransport()->Send(0, 1, Bytes(10'000), 1);
+            cluster.GetTransport()->Send(0, 1, Bytes(0), 2);
+            Simulator::Stop(MilliSeconds(10)); // before the first timeout, 67 ms
+            Simulator::Run();
+            NS_TEST_EXPECT_MSG_EQ(m_arrived, 2, "headers " << headers.value_or(82));
+            // And an empty packet, which takes at least a byte.
+            const uint64_t empty = std::max<uint64_t>(1, headers.value_or(82));
+            NS_TEST_EXPECT_MSG_EQ(cluster.GetFabric().Nics()[0]->GetSentBytes(),
+                                  10'000 + 3 * headers.value_or(82) + empty,
+                                  "headers " << headers.value_or(82));
+            CheckConservation(cluster.GetFabric());
+            Simulator::Destroy();
+        }
+        for (const char* size :
+             {"HeaderSize", "FrameSize", "RethSize", "ImmediateSize", "MinWireSize"})
+        {
+            Scenario scenario = LineOf(2);
+            const std::string name = std::string("ns3::RdmaNic::") + size;
+            scenario.network.ns3Attributes = {{name, "78"}};
+            std::string remedy;
+            try
+            {
+                ClusterHelper cluster(scenario);
+            }
+            catch (const ConfigError& error)
+            {
+                remedy = error.Remedy();
+            }
+            NS_TEST_EXPECT_MSG_EQ(remedy, "set network.headers instead", name);
+            Simulator::Destroy();
+        }
+    }
+
+    uint32_t m_arrived{0};
+};
+
 class StudyAttributesSuite : public TestSuite
 {
   public:
@@ -245,6 +315,7 @@ class StudyAttributesSuite : public TestSuite
         AddTestCase(new OwnedAttributesTest);
         AddTestCase(new MultipathAttributesTest);
         AddTestCase(new HopLimitTest);
+        AddTestCase(new HeadersTest);
     }
 };
 

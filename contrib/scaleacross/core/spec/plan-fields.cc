@@ -564,7 +564,7 @@ NetworkFields()
                    "shared packet buffer of a spine; long links need depth",
                    SCALEACROSS_MEMBER(network.spineBuffer)),
         WholeField("network.timeout_exponent",
-                   0,
+                   1,
                    31,
                    "retransmission timeout 4.096us x 2^n",
                    SCALEACROSS_MEMBER(network.timeoutExponent)),
