@@ -38,6 +38,7 @@ FIELDS = {
     "msn": "infiniband.aeth.msn",
     "crc": "infiniband.invariant.crc",
     "pause": "macc.cbfc.pause_time.c3",
+    "info": "_ws.col.Info",
     "malformed": "_ws.malformed",
     "expert": "_ws.expert.message",
     "severity": "_ws.expert.severity",
@@ -46,6 +47,7 @@ FIELDS = {
 # RC write: first, middle, last, only; acknowledge; congestion notification
 FIRST, MIDDLE, LAST, ONLY, ACK, CNP = 0x06, 0x07, 0x08, 0x0A, 0x11, 0x81
 MESSAGE, MTU = 50_001, 1024
+SNAP = 128
 PACKETS = 49  # of a message
 
 
@@ -110,6 +112,28 @@ class Tshark(unittest.TestCase):
         for packet in self.packets + tshark(self.port):
             self.assertEqual(packet["malformed"], "", packet)
             self.assertEqual(packet["expert"], "", packet)
+
+    def test_headers_alone_tell_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            prefix = pathlib.Path(folder) / "run"
+            subprocess.run(
+                [EXAMPLE, f"--prefix={prefix}", f"--snap={SNAP}"],
+                check=True,
+                stdout=subprocess.DEVNULL,
+            )
+            for name, whole in (("run-3-0.pcap", self.nic), ("run-0-0.pcap", self.port)):
+                capture = pathlib.Path(folder) / name
+                self.assertLessEqual(max(map(len, frames(capture))), SNAP)
+                self.check_cut(tshark(capture), tshark(whole))
+
+    def check_cut(self, cut, whole):
+        self.assertEqual(len(cut), len(whole))
+        for packet, full in zip(cut, whole):
+            self.assertNotIn("Malformed", packet["info"])
+            limited = "[Packet size limited during capture]"
+            self.assertEqual(packet["info"].replace(limited, "").strip(), full["info"].strip())
+            for field in FIELDS.keys() - {"info", "expert", "severity"}:
+                self.assertEqual(packet[field], full[field], field)
 
     def test_the_same_packets_at_the_same_times(self):
         self.assertEqual(len(self.packets), len(self.noted))

@@ -102,10 +102,12 @@ main(int argc, char* argv[])
     std::string prefix = "pcap-trace";
     std::string list;
     double loss = 0.01;
+    uint32_t snap = 65535;
     CommandLine cmd(__FILE__);
     cmd.AddValue("prefix", "Beginning of the names of the pcap files", prefix);
     cmd.AddValue("list", "File to list the packets of the receiving NIC in", list);
     cmd.AddValue("loss", "Probability that the receiver's wire loses a packet", loss);
+    cmd.AddValue("snap", "Most bytes of a packet that the pcap files keep", snap);
     cmd.Parse(argc, argv);
 
     FabricHelper fabric;
@@ -125,6 +127,7 @@ main(int argc, char* argv[])
     Ptr<RdmaNic> receiver = fabric.Nics()[2];
 
     FabricPcapHelper pcap(fabric);
+    pcap.SetSnapLength(snap);
     pcap.EnablePcap(prefix, receiver);
     pcap.EnablePcap(prefix, leaf->GetPort(0));
     Observer observer(receiver, list);

@@ -92,13 +92,21 @@ class FabricPcapHelper::Capture
         file.Write(Simulator::Now(), bytes.data(), static_cast<uint32_t>(bytes.size()));
     }
 
-    void Write(PcapFileWrapper& file, const FabricPacket& packet)
+    /// `kept`: bytes of each that the file keeps.
+    void Write(PcapFileWrapper& file, const FabricPacket& packet, uint32_t kept)
     {
-        Write(file, packet.kind == PacketKind::Foreign ? ForeignBytes(packet) : RdmaBytes(packet));
+        if (packet.kind == PacketKind::Foreign)
+        {
+            Write(file, ForeignBytes(packet));
+            return;
+        }
+        const RoceFrame frame = FrameOf(packet);
+        std::vector<uint8_t> bytes = scaleacross::FrameBytes(frame);
+        Write(file, bytes.size() > kept ? scaleacross::HeadersFirst(frame) : bytes);
     }
 
   private:
-    std::vector<uint8_t> RdmaBytes(const FabricPacket& packet)
+    RoceFrame FrameOf(const FabricPacket& packet)
     {
         RoceFrame frame;
         frame.sourceMac = scaleacross::MacOf(packet.source);
@@ -129,7 +137,7 @@ class FabricPcapHelper::Capture
             FillAnswer(frame, packet);
             break;
         }
-        return scaleacross::FrameBytes(frame);
+        return frame;
     }
 
     void FillData(RoceFrame& frame, const FabricPacket& packet)
@@ -236,8 +244,8 @@ FabricPcapHelper::EnablePcapInternal(std::string prefix,
     Simulator::ScheduleDestroy(&PcapFileWrapper::Close, file);
     using PacketSink = Callback<void, const FabricPacket&>;
     using PauseSink = Callback<void, uint8_t, bool>;
-    auto packet = [capture = m_capture, file](const FabricPacket& carried) {
-        capture->Write(*file, carried);
+    auto packet = [capture = m_capture, file, kept = m_snapLength](const FabricPacket& carried) {
+        capture->Write(*file, carried, kept);
     };
     port->TraceConnectWithoutContext("Transmit", PacketSink(packet));
     port->TraceConnectWithoutContext("Receive", PacketSink(packet));

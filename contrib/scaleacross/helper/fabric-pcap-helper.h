@@ -49,7 +49,10 @@ class FabricPcapHelper : public PcapHelperForDevice
     explicit FabricPcapHelper(const FabricHelper& fabric);
     ~FabricPcapHelper() override;
 
-    /// Most bytes of a packet that are kept from now on; 65,535 if not set.
+    /// Most bytes of a packet that are kept, in files opened from now on; 65,535 if not set. RoCE
+    /// packets that are longer are written headers first (scaleacross::HeadersFirst): their lengths
+    /// of IP and UDP leave out the payload, which the length of the frame in the file counts. 128
+    /// bytes hold all headers.
     void SetSnapLength(uint32_t bytes);
 
     class Capture;

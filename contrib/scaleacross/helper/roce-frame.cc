@@ -71,6 +71,20 @@ Checksum(const uint8_t* bytes, size_t count)
     return static_cast<uint16_t>(~sum);
 }
 
+/// Bytes that fill the payload up to four.
+uint32_t
+PaddingOf(const RoceFrame& frame)
+{
+    return (4 - frame.payload % 4) % 4;
+}
+
+/// Bytes of the headers behind the BTH.
+size_t
+ExtendedSize(const RoceFrame& frame)
+{
+    return (frame.reth ? 16U : 0U) + (frame.aeth ? 4U : 0U) + (frame.immediate ? 4U : 0U);
+}
+
 void
 PutIp(std::vector<uint8_t>& bytes, const RoceFrame& frame, size_t length)
 {
@@ -123,10 +137,8 @@ PutTransport(Writer& writer, const RoceFrame& frame, uint32_t padding)
 std::vector<uint8_t>
 FrameBytes(const RoceFrame& frame)
 {
-    const uint32_t padding = (4 - frame.payload % 4) % 4;
-    const size_t extended =
-        (frame.reth ? 16U : 0U) + (frame.aeth ? 4U : 0U) + (frame.immediate ? 4U : 0U);
-    const size_t datagram = kUdp + kBth + extended + frame.payload + padding + kIcrc;
+    const uint32_t padding = PaddingOf(frame);
+    const size_t datagram = kUdp + kBth + ExtendedSize(frame) + frame.payload + padding + kIcrc;
     const size_t length = kEthernet + kIp + datagram;
     std::vector<uint8_t> bytes;
     bytes.reserve(std::max(length, kShortest));
@@ -147,6 +159,23 @@ FrameBytes(const RoceFrame& frame)
         bytes.push_back(static_cast<uint8_t>(crc >> (8 * i)));
     }
     bytes.resize(std::max(length, kShortest));
+    return bytes;
+}
+
+std::vector<uint8_t>
+HeadersFirst(const RoceFrame& frame)
+{
+    std::vector<uint8_t> bytes = FrameBytes(frame);
+    const size_t datagram = kUdp + kBth + ExtendedSize(frame) + kIcrc;
+    const size_t headers = kEthernet + kIp + datagram - kIcrc;
+    const auto payload = bytes.begin() + static_cast<std::ptrdiff_t>(headers);
+    const auto icrc = payload + frame.payload + PaddingOf(frame);
+    std::rotate(payload, icrc, icrc + kIcrc);
+    std::vector<uint8_t> ip(kEthernet); // where PutIp counts from
+    PutIp(ip, frame, kIp + datagram);
+    std::copy(ip.begin() + kEthernet, ip.end(), bytes.begin() + kEthernet);
+    bytes[kEthernet + kIp + 4] = static_cast<uint8_t>(datagram >> 8);
+    bytes[kEthernet + kIp + 5] = static_cast<uint8_t>(datagram & 0xFFU);
     return bytes;
 }
 

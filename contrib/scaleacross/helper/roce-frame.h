@@ -64,6 +64,14 @@ struct RoceFrame
 std::vector<uint8_t> FrameBytes(const RoceFrame& frame);
 
 /**
+ * The same frame for a file that keeps only the beginning of it. Wireshark calls a RoCE packet
+ * malformed unless its whole payload is there, however it was captured. So the ICRC (of the whole
+ * packet) follows the headers at once, the lengths of IP and UDP end with it, and the payload comes
+ * behind them, where a dissector sees a trailer that was cut off.
+ */
+std::vector<uint8_t> HeadersFirst(const RoceFrame& frame);
+
+/**
  * The invariant CRC of RoCEv2 over IPv4, as the number whose four bytes follow the payload, least
  * significant first: CRC-32 of eight bytes of ones (where InfiniBand has its LRH) and of the packet
  * from its IP header on, with all that may change on the way as ones: TOS, TTL, the checksums of IP
