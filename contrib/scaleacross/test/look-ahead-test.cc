@@ -199,7 +199,7 @@ class HoldTest : public TestCase
             fabric.HoldAt(MicroSeconds(50));
             Simulator::Schedule(MicroSeconds(50), [&fabric]() {
                 fabric.Wires()[0]->SetLossRate(0.01);
-                fabric.Wires()[20]->SetDelay(MicroSeconds(2));
+                fabric.Wires()[20]->SetDelay(NanoSeconds(600));
             });
         };
         return RunScenario(held, engine, true);
