@@ -140,10 +140,7 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative));
             if (!LoadsCut(m_graph, p, classId))
             {
-                // Nor may it be faster than the cuts let the first be.
-                TransferCost& cost = costs.back();
-                cost.least = std::max(cost.least, cost.CutSeconds());
-                cost.cuts.clear();
+                costs.back().cuts.clear();
             }
         }
         m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =
@@ -182,7 +179,8 @@ ClassCosts::ShareCuts(TransferCost& cost, const std::vector<double>& flows) cons
 {
     for (CutUse& use : cost.cuts)
     {
-        use.demand = m_times.shared(use, flows[use.cut]);
+        // Where more flows do not spread better (d-mod-k) nobody takes more than if it were alone.
+        use.demand = std::min(use.seconds, m_times.shared(use, flows[use.cut]));
     }
 }
 

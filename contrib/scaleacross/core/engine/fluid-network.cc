@@ -2,6 +2,8 @@
 
 #include "core/engine/fluid-network.h"
 
+#include "core/base/errors.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -145,6 +147,7 @@ FluidNetwork::Share(Duration now)
         transfer.left = std::max(0.0, transfer.left - transfer.rate * (now - transfer.since).S());
         transfer.since = now;
         transfer.rate = m_rates.Rate(id);
+        SCALEACROSS_INVARIANT(transfer.rate > 0, "a transfer has no share of what it uses");
         transfer.finish = now + Duration::Seconds(transfer.left / transfer.rate);
         m_changed.push_back(id);
     }

@@ -43,7 +43,8 @@ class FluidNetwork
 
     FluidNetwork(uint32_t classes, uint32_t cuts);
 
-    /// Leaves out a resource that can hold nothing back (numbered as in ResourceUse).
+    /// Leaves out a resource that can hold nothing back (numbered as in ResourceUse). Domain:
+    /// before the first transfer.
     void LeaveOut(uint32_t resource)
     {
         m_leftOut[resource] = true;

@@ -2,6 +2,8 @@
 
 #include "core/engine/max-min.h"
 
+#include "core/base/errors.h"
+
 #include <algorithm>
 #include <limits>
 
@@ -43,6 +45,7 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses)
     state.uses.clear();
     for (const Use& use : uses)
     {
+        SCALEACROSS_INVARIANT(use.demand > 0, "a flow uses a resource without taking of it");
         state.most = std::min(state.most, 1.0 / use.demand);
     }
     for (const Use& use : uses)
@@ -154,7 +157,7 @@ MaxMin::Gather()
             }
         }
     }
-    // The order of filling must not depend on what came first.
+    // In one order, whatever connected them.
     std::sort(m_rising.begin(), m_rising.end());
 }
 

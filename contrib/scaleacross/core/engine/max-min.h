@@ -79,13 +79,7 @@ class MaxMin
         return m_changed;
     }
 
-    /// Whether anybody uses a resource.
-    bool IsUsed(uint32_t resource) const
-    {
-        return !m_resources[resource].flows.empty();
-    }
-
-    /// Share of a resource that is in use, as of the last Solve(), in [0, 1].
+    /// Share of a resource that is in use, as of the last Solve(): in [0, 1], but for rounding.
     double Load(uint32_t resource) const;
 
   private:

@@ -815,6 +815,17 @@ NetworkModel::CutNamed(uint32_t cut) const
             capacity};
 }
 
+bool
+NetworkModel::IsExact(uint32_t cut) const
+{
+    if (cut >= m_spanCuts)
+    {
+        return true;
+    }
+    const StageSwitches& switches = cut >= m_zoneCuts ? m_stages->zones : m_stages->leaves;
+    return !switches.IsUneven((cut >= m_zoneCuts ? cut - m_zoneCuts : cut) % switches.Kinds());
+}
+
 std::string
 NetworkModel::ClassName(const RankClass& rankClass) const
 {

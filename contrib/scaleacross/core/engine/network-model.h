@@ -104,6 +104,9 @@ class NetworkModel
     /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
     NamedLink CutNamed(uint32_t cut) const;
 
+    /// Whether what a cut carries is known to the byte, not by how ranks are spread over switches.
+    bool IsExact(uint32_t cut) const;
+
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 

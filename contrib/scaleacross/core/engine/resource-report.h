@@ -13,7 +13,8 @@ namespace scaleacross
 {
 
 /// Seconds that the fullest cut needs for one iteration's bytes at its capacity, one direction: no
-/// engine that sends them can be faster.
+/// engine that sends them can be faster. Uplinks over which a stage is spread unevenly are left
+/// out: what each of them carries is not known.
 double CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph);
 
 /// What went over ports and cuts, busy shares not filled in. Of the leaves of a building, and of
@@ -22,12 +23,13 @@ std::vector<ResourceReport> ResourcesOf(const ResourceUse& use,
                                         const NetworkModel& network,
                                         const TaskGraph& graph);
 
-/**
- * Fills in the busy shares and holds the law that no engine may break: nothing carries more in an
- * iteration than its capacity times the iteration time. Else an invariant is broken, which is
- * told with resource, bytes, capacity and time.
- */
-void CheckResources(RunReport& report);
+/// Fills in the busy shares. Returns whether nothing carries more in an iteration than its capacity
+/// times the iteration time.
+bool FillBusy(RunReport& report);
+
+/// Breaks an invariant, told with resource, bytes, capacity and time, where FillBusy() says no.
+/// Domain: the iteration time is that of the steady state.
+void CheckResources(const RunReport& report);
 
 } // namespace scaleacross
 

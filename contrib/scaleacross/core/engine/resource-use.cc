@@ -24,9 +24,9 @@ ResourceUse::ResourceUse(const TaskGraph& graph, ClassCosts& costs)
         }
     }
     costs.ShareCuts(m_flows);
-    for (const auto& [cost, place] : m_known)
+    for (const Known& known : m_known)
     {
-        AddShares(*cost, place.first, place.second);
+        AddShares(known);
     }
     for (uint32_t r = 0; r < m_resources.size(); r++)
     {
@@ -69,30 +69,42 @@ ResourceUse::CountFlows(const TransferCost& cost)
 }
 
 void
-ResourceUse::Know(const TransferCost& cost, uint32_t sender, uint32_t receiver)
+ResourceUse::Know(const Known& known)
 {
-    if (m_seen.insert(&cost).second)
+    if (m_seen.insert(known.cost).second)
     {
-        m_known.push_back({&cost, {sender, receiver}});
+        m_known.push_back(known);
     }
 }
 
 void
-ResourceUse::AddShares(const TransferCost& cost, uint32_t sender, uint32_t receiver)
+ResourceUse::AddShares(const Known& known)
 {
+    const TransferCost& cost = *known.cost;
     for (uint32_t p = 0; p < kPorts; p++)
     {
         if (cost.ports[p] > 0)
         {
             const auto port = static_cast<Port>(p);
-            m_resources[OfPort(IsIncoming(port) ? receiver : sender, port)].shares.push_back(
-                {&cost, sender, receiver, cost.ports[p], cost.ports[p]});
+            const uint32_t owner = IsIncoming(port) ? known.receiver : known.sender;
+            m_resources[OfPort(owner, port)].shares.push_back({&cost,
+                                                               known.sender,
+                                                               known.receiver,
+                                                               cost.ports[p],
+                                                               cost.ports[p],
+                                                               0,
+                                                               known.atOnce});
         }
     }
     for (const CutUse& use : cost.cuts)
     {
-        m_resources[Ports(m_graph) + use.cut].shares.push_back(
-            {&cost, sender, receiver, use.demand, use.seconds});
+        m_resources[Ports(m_graph) + use.cut].shares.push_back({&cost,
+                                                                known.sender,
+                                                                known.receiver,
+                                                                use.demand,
+                                                                use.seconds,
+                                                                use.flows,
+                                                                known.atOnce});
     }
 }
 
@@ -118,27 +130,52 @@ ResourceUse::MayBeFull(const Resource& resource) const
     {
         sum += greatest;
     }
-    // A port of one class is full by that class alone, but two transfers share it nevertheless.
-    return sum > 1 || (resource.shares.size() > 1 && sum == 1);
+    // One transfer alone that fills it is not held back by it, two are.
+    uint32_t atOnce = 0;
+    for (const Share& share : resource.shares)
+    {
+        atOnce += share.atOnce;
+    }
+    return sum > 1 || (sum == 1 && atOnce > 1);
+}
+
+/// Whether a transfer may find that its class has used the resource before it begins.
+bool
+ResourceUse::HasHeadStarts(uint32_t resource) const
+{
+    const std::vector<Share>& shares = m_resources[resource].shares;
+    return resource >= Ports(m_graph) &&
+           std::any_of(shares.begin(), shares.end(), [](const Share& share) {
+               return share.seconds > share.cost->PortSeconds();
+           });
 }
 
 bool
-ResourceUse::Covers(uint32_t other, const Resource& resource) const
+ResourceUse::Covers(uint32_t other, uint32_t resource) const
 {
-    for (const Share& share : resource.shares)
+    const std::vector<Share>& covered = m_resources[resource].shares;
+    const std::vector<Share>& shares = m_resources[other].shares;
+    // Twins have the same head starts: the two directions of a span, or buildings that are alike.
+    bool twins = covered.size() == shares.size() && resource >= Ports(m_graph);
+    bool covers = true;
+    const bool headStarts = HasHeadStarts(other);
+    for (const Share& share : covered)
     {
-        const auto& candidates = m_resources[other].shares;
         const auto same =
-            std::find_if(candidates.begin(), candidates.end(), [&share](const Share& candidate) {
+            std::find_if(shares.begin(), shares.end(), [&share](const Share& candidate) {
                 return candidate.cost == share.cost;
             });
-        if (same == candidates.end() || same->demand < share.demand ||
-            same->seconds < share.seconds)
+        if (same == shares.end())
         {
             return false;
         }
+        twins = twins && same->demand == share.demand && same->seconds == share.seconds &&
+                same->flows == share.flows;
+        const double kept = headStarts ? 1.0 / std::max(1.0, same->flows) : 1.0;
+        covers =
+            covers && same->demand * kept >= share.demand && same->seconds * kept >= share.seconds;
     }
-    return true;
+    return twins || covers;
 }
 
 bool
@@ -152,8 +189,8 @@ ResourceUse::IsCovered(uint32_t resource) const
     bool covered = false;
     const Share& first = shares.front();
     ForEachOf(*first.cost, first.sender, first.receiver, [&](uint32_t other, double) {
-        covered = covered || (other != resource && m_resources[other].needed &&
-                              Covers(other, m_resources[resource]));
+        covered =
+            covered || (other != resource && m_resources[other].needed && Covers(other, resource));
     });
     return covered;
 }
@@ -163,7 +200,7 @@ ResourceUse::AddMessage(uint32_t classId, const Op& op)
 {
     const TransferCost& cost = m_costs.OfMessage(classId, op.peer, op.bytes);
     const uint32_t receiver = m_costs.ClassAt(classId, op.peer);
-    Know(cost, classId, receiver);
+    Know({&cost, classId, receiver, 1});
     CountFlows(cost);
     ForEachOf(cost, classId, receiver, [this](uint32_t resource, double bytes) {
         m_resources[resource].bytes += bytes;
@@ -179,7 +216,7 @@ ResourceUse::AddCollective(uint32_t classId, const Op& op, double times)
     {
         const TransferCost& cost = m_costs.OfPhase(classId, op.index, p);
         CountFlows(cost);
-        Know(cost, classId, classId);
+        Know({&cost, classId, classId, std::min(collective.channels, collective.chunks)});
         ForEachOf(cost, classId, classId, [&](uint32_t resource, double bytes) {
             Resource& entry = m_resources[resource];
             entry.bytes += times * collective.chunks * bytes;

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -56,7 +55,7 @@ class ResourceUse
      * Not one that would not be full if every class that uses it did nothing else: a class has one
      * NIC and one NVLink, so that of what it has under way no more than the greatest demand per
      * second of its port comes together. And not one with another beside it of which every transfer
-     * takes as much or more.
+     * takes as much or more, whatever head start it may have there (FluidNetwork::Start).
      */
     bool IsNeeded(uint32_t resource) const
     {
@@ -72,6 +71,15 @@ class ResourceUse
     Step StepOf(uint32_t classId, uint32_t body) const;
 
   private:
+    /// A kind of transfer.
+    struct Known
+    {
+        const TransferCost* cost{nullptr};
+        uint32_t sender{0};
+        uint32_t receiver{0};
+        uint32_t atOnce{1};
+    };
+
     /// What one kind of transfer takes of a resource.
     struct Share
     {
@@ -79,7 +87,9 @@ class ResourceUse
         uint32_t sender{0};
         uint32_t receiver{0};
         double demand{0};
-        double seconds{0}; //!< alone
+        double seconds{0};  //!< alone
+        double flows{0};    //!< on a cut
+        uint32_t atOnce{1}; //!< how many of the kind may be under way: chunks
     };
 
     struct Resource
@@ -96,11 +106,12 @@ class ResourceUse
     template <class Visit>
     void ForEachOf(const TransferCost& cost, uint32_t sender, uint32_t receiver, Visit visit) const;
     void CountFlows(const TransferCost& cost);
-    void Know(const TransferCost& cost, uint32_t sender, uint32_t receiver);
-    void AddShares(const TransferCost& cost, uint32_t sender, uint32_t receiver);
+    void Know(const Known& known);
+    void AddShares(const Known& known);
     bool MayBeFull(const Resource& resource) const;
     bool IsCovered(uint32_t resource) const;
-    bool Covers(uint32_t other, const Resource& resource) const;
+    bool Covers(uint32_t other, uint32_t resource) const;
+    bool HasHeadStarts(uint32_t resource) const;
     void AddMessage(uint32_t classId, const Op& op);
     void AddCollective(uint32_t classId, const Op& op, double times);
     void AddClass(uint32_t classId);
@@ -112,8 +123,7 @@ class ResourceUse
     std::vector<double> m_flows;        //!< by cut, of the classes counted so far
     std::vector<double> m_flowsOfClass; //!< by cut, of the class being counted
     std::unordered_set<const TransferCost*> m_seen;
-    /// Costs, and who sends and receives.
-    std::vector<std::pair<const TransferCost*, std::pair<uint32_t, uint32_t>>> m_known;
+    std::vector<Known> m_known;
 };
 
 } // namespace scaleacross

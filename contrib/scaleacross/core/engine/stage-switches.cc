@@ -59,12 +59,29 @@ StageSwitches::AddBuilding(const std::vector<std::vector<uint32_t>>& stagesOf, u
             m_kinds++;
         }
     }
+    m_uneven.resize(m_kinds, false);
     for (const auto& [counts, kind] : kinds)
     {
         for (const auto& [stage, count] : counts)
         {
             m_shares[building * m_stages + stage].push_back(
                 {kind, static_cast<double>(count) / ranks[stage]});
+        }
+    }
+    for (uint32_t stage = 0; stage < m_stages; stage++)
+    {
+        const std::vector<SwitchShare>& shares = Of(building, stage);
+        for (const SwitchShare& share : shares)
+        {
+            m_uneven[share.kind] = m_uneven[share.kind] || share.share != shares.front().share;
+        }
+        // Those before that differ from a later one count as well.
+        if (!shares.empty() && shares.back().share != shares.front().share)
+        {
+            for (const SwitchShare& share : shares)
+            {
+                m_uneven[share.kind] = true;
+            }
         }
     }
 }

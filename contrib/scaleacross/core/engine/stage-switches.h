@@ -58,6 +58,13 @@ class StageSwitches
         return m_shares[building * m_stages + stage];
     }
 
+    /// Whether a stage has its ranks spread unevenly over switches in a building, so that what is
+    /// said of one of them is an assumption.
+    bool IsUneven(uint32_t kind) const
+    {
+        return m_uneven[kind];
+    }
+
     /// Building of a kind.
     uint32_t BuildingOf(uint32_t kind) const
     {
@@ -72,6 +79,7 @@ class StageSwitches
     uint32_t m_kinds{0};
     std::vector<std::vector<SwitchShare>> m_shares; //!< by building x stage
     std::vector<uint32_t> m_buildings;              //!< by kind
+    std::vector<bool> m_uneven;                     //!< by kind
 };
 
 } // namespace scaleacross
