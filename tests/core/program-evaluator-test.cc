@@ -45,7 +45,7 @@ RunReport
 Evaluate(const TaskGraph& graph)
 {
     TransferTimes times;
-    times.phase = [](const Phase& phase, Rank) {
+    times.phase = [](const Phase& phase, Rank, bool) {
         TransferCost cost;
         cost.On(phase.bytes == Bytes(500) ? Port::NvlinkOut : Port::NicOut) = 3e-3;
         return cost;

@@ -94,8 +94,8 @@ TimesOf(const NetworkModel& network)
 {
     TransferTimes times;
     times.cuts = network.Cuts();
-    times.phase = [&network](const Phase& phase, Rank representative) {
-        return network.PhaseCost(phase, representative);
+    times.phase = [&network](const Phase& phase, Rank representative, bool whole) {
+        return network.PhaseCost(phase, representative, whole);
     };
     times.message = [&network](Bytes bytes, Rank from, Rank to) {
         return network.MessageCost(bytes, from, to);
@@ -134,10 +134,11 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
     {
         const RankClass& rankClass = m_graph.classes[classId];
         const Collective& whole = m_graph.collectives[collective];
+        const bool isStage = m_stageClasses[rankClass.stage].size() == 1;
         for (const Phase& p : whole.phases)
         {
             costs.push_back(
-                m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative));
+                m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative, isStage));
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cuts.clear();

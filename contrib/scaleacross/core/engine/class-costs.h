@@ -21,9 +21,10 @@ namespace scaleacross
 struct TransferTimes
 {
     uint32_t cuts{0};
-    /// A phase done by all ranks of the stage of `representative`. What its losses may delay is
-    /// added by ClassCosts.
-    std::function<TransferCost(const Phase&, Rank representative)> phase;
+    /// A phase done by all ranks of the stage of `representative`, if `whole`, or else by those
+    /// whose groups reach into the same buildings as its own. What its losses may delay is added by
+    /// ClassCosts.
+    std::function<TransferCost(const Phase&, Rank representative, bool whole)> phase;
     /// A message like that from `from` to `to` by every rank of the stage.
     std::function<TransferCost(Bytes, Rank from, Rank to)> message;
     /// What a transfer takes of a cut while so many flows are there; not asked without cuts.

@@ -558,6 +558,7 @@ struct NetworkModel::PhaseView
     PhaseRounds rounds;
     const PhaseEdges& edges;
     uint32_t size;
+    bool whole;  //!< all groups of the stage take part
     bool direct; //!< all-to-all
     bool once;   //!< one step, which waits for nothing
 
@@ -598,7 +599,6 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         nic.seconds = view.direct ? nic.seconds + seconds : std::max(nic.seconds, seconds);
         nic.bytes = view.direct ? nic.bytes + bytes : std::max(nic.bytes, bytes);
     };
-    CutLoads loads;
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
@@ -628,17 +628,6 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
             view.direct && kind.from != kind.to ? view.MembersIn(kind.from) : messages;
         add(out, kind.from, messages, path);
         add(in, kind.to, heard, path);
-        // Groups look alike: those that reach into a building have equally many members there.
-        const double senders = view.direct ? view.MembersIn(kind.from) : set.count;
-        const double groups = StageRanksIn(kind.from, view.stage) / view.MembersIn(kind.from);
-        LoadCuts(loads,
-                 path,
-                 {set.from,
-                  set.to,
-                  groups * senders * peers,
-                  QueuePairsUsed(part, kind.tier),
-                  perEdge,
-                  part});
     }
     const auto use = [&](Port port, const std::map<uint32_t, AtNic>& nics) {
         for (const auto& [building, nic] : nics)
@@ -654,7 +643,52 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     };
     use(Port::NicOut, out);
     use(Port::NicIn, in);
+    CutLoads loads;
+    LoadGroups(view, view.edges, loads);
+    std::vector<bool> loaded(buildings.size(), false);
+    const auto haveLoaded = [&loaded](const PhaseEdges& edges) {
+        for (const auto& [building, members] : edges.membersIn)
+        {
+            loaded[building] = true;
+        }
+    };
+    haveLoaded(view.edges);
+    for (uint32_t b = 0; b < loaded.size() && view.whole; b++)
+    {
+        if (!loaded[b] && StageRanksIn(b, view.stage) > 0)
+        {
+            const Rank there = m_layout.pipeline.Member(m_layout.buildingBegin[b], view.stage);
+            const PhaseEdges& edges = m_edges.Of(view.phase, there);
+            LoadGroups(view, edges, loads);
+            haveLoaded(edges);
+            loaded[b] = true;
+        }
+    }
     UseCuts(cost, loads);
+}
+
+void
+NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoads& loads) const
+{
+    for (const auto& [kind, set] : edges.kinds)
+    {
+        if (kind.tier == Tier::Node)
+        {
+            continue;
+        }
+        // Groups look alike: those that reach into a building have equally many members there.
+        const double members = edges.membersIn.at(kind.from).count;
+        const double groups = StageRanksIn(kind.from, view.stage) / members;
+        const double senders = view.direct ? members * set.count : set.count;
+        LoadCuts(loads,
+                 m_paths.Between(set.from, set.to),
+                 {set.from,
+                  set.to,
+                  groups * senders,
+                  QueuePairsUsed(view.rounds.message, kind.tier),
+                  view.direct ? 1.0 : view.rounds.perEdge,
+                  view.rounds.message});
+    }
 }
 
 void
@@ -765,7 +799,7 @@ NetworkModel::AddLosses(const PhaseView& view, TransferCost& cost) const
 }
 
 TransferCost
-NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
+NetworkModel::PhaseCost(const Phase& phase, Rank representative, bool whole) const
 {
     TransferCost cost;
     const uint32_t n = phase.group.Size();
@@ -780,6 +814,7 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative) const
                          rounds,
                          m_edges.Of(phase, representative),
                          n,
+                         whole,
                          phase.pattern == Pattern::DirectAllToAll,
                          rounds.steps == 1 && !rounds.chained};
     AddVolume(view, cost);

@@ -86,8 +86,13 @@ class NetworkModel
                  std::shared_ptr<const NetworkFacts> facts);
     NetworkModel(const Scenario& scenario, const RankLayout& layout);
 
-    /// One phase of a collective, done at once by all groups of the stage of `representative`.
-    TransferCost PhaseCost(const Phase& phase, Rank representative) const;
+    /**
+     * One phase of a collective, done at once by all groups of the stage of `representative`, or,
+     * if they are not all `whole`, by those that reach into the same buildings as its own. Where
+     * groups of a stage reach into different buildings, as in the steps of halving and doubling,
+     * all of them load their cuts, and the representative's stands for time.
+     */
+    TransferCost PhaseCost(const Phase& phase, Rank representative, bool whole = true) const;
 
     /// A message from `from` to `to`, while all ranks of the stage send one like it.
     TransferCost MessageCost(Bytes bytes, Rank from, Rank to) const;
@@ -192,6 +197,8 @@ class NetworkModel
     void UseCuts(TransferCost& cost, CutLoads& loads) const;
     /// The volume of a phase: on ports and cuts, and what holds it back besides.
     void AddVolume(const PhaseView& view, TransferCost& cost) const;
+    /// What one family of groups puts on the cuts.
+    void LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
     void AddLosses(const PhaseView& view, TransferCost& cost) const;
     /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
