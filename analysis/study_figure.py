@@ -76,8 +76,9 @@ def unit_of(bars):
 
 
 def digits(value, count):
-    """So many significant digits, zeros included: 22.0, 1045."""
-    return f"{value:#.{count}g}".rstrip(".")
+    """So many significant digits, zeros included, and never fewer than a number has before its point:
+    22.0, 1045, and of 1158 with three 1158."""
+    return f"{value:.0f}" if value >= 10**count - 0.5 else f"{value:#.{count}g}".rstrip(".")
 
 
 def percent(time, reference):
@@ -199,15 +200,41 @@ def draw(bars, search, missing):
     return figure
 
 
-def save(figure, path):
-    """Writes the same bytes for the same figure: no dates, no versions."""
+def data_of(connection, search):
+    """All that the figure of a search shows, as plain values: draw_data() draws it without the
+    database."""
+    every = database.baselines(connection, search["id"])
+    missing = every[every["status"] != "ok"]
+    bars = bars_of(connection, search)
+    return {
+        "bars": [{key: value.item() if hasattr(value, "item") else value
+                  for key, value in row.items()} for row in bars.to_dict("records")],
+        "search": {key: None if pandas.isna(search[key]) else search[key]
+                   for key in ("study", "engine", "plans", "bound_s", "explanation")},
+        "missing": [{"name": row.name, "reason": row.reason}
+                    for row in missing[["name", "reason"]].itertuples(index=False)],
+    }
+
+
+def draw_data(data):
+    """The figure of what data_of() gave."""
+    return draw(pandas.DataFrame(data["bars"]), data["search"],
+                pandas.DataFrame(data["missing"], columns=["name", "reason"]))
+
+
+def image_of(figure, suffix):
+    """The same bytes for the same figure: no dates, no versions."""
     image = io.BytesIO()
-    if path.suffix == ".svg":
+    if suffix == ".svg":
         figure.savefig(image, format="svg", metadata={"Date": None, "Creator": None})
     else:
         figure.savefig(image, format="png", dpi=160, metadata={"Software": None})
+    return image.getvalue()
+
+
+def save(figure, path):
     try:
-        path.write_bytes(image.getvalue())
+        path.write_bytes(image_of(figure, path.suffix))
     except OSError as error:
         raise database.InputError(f"{path}: cannot be written: {error.strerror}") from error
 
@@ -237,9 +264,8 @@ def main(arguments=None):
     try:
         with database.open_database(options.db) as connection:
             search = database.choose_search(connection, options.study, options.search)
-            bars = bars_of(connection, search)
-            every = database.baselines(connection, search["id"])
-        save(draw(bars, search, every[every["status"] != "ok"]), options.output)
+            data = data_of(connection, search)
+        save(draw_data(data), options.output)
     except database.InputError as error:
         print(f"study_figure.py: {error}", file=sys.stderr)
         return 2

@@ -210,6 +210,14 @@ class StudyFigure(unittest.TestCase):
         self.assertIn("has to end in .svg or .png", said)
 
 
+class Digits(unittest.TestCase):
+    def test_no_power_of_ten(self):
+        for value, count, text in ((1158.4, 3, "1158"), (999.7, 3, "1000"), (22.0, 3, "22.0"),
+                                   (1045.2, 4, "1045"), (0.51, 3, "0.510"), (99.96, 3, "100"),
+                                   (123456.0, 4, "123456")):
+            self.assertEqual(study_figure.digits(value, count), text)
+
+
 class Frames(unittest.TestCase):
     def test_class_times_keep_the_order_asked_for(self):
         with contextlib.closing(sqlite3.connect(":memory:")) as connection:
