@@ -134,7 +134,7 @@ class StudyFigure(unittest.TestCase):
             best = ranked[ranked["best_of_crossing"] == 1]
             first, second = best["iteration_time_s"]
             headline = next(text for text in texts(self.out) if "; baseline production" in text)
-            self.assertEqual("within the model's error" in headline, second / first - 1 < 0.05)
+            self.assertEqual("within the model's error" in headline, second / first - 1 < 0.15)
             self.assertIn(f" {100 * (second / first - 1):.1f} %", headline)
             self.assertTrue(headline.startswith(best["crossing"].iloc[0].upper() + "-out"))
 

@@ -113,11 +113,11 @@ TEST(Explanation, SmallDifferencesAreWithinTheModelsError)
         input.otherCrossing->report.iterationTime += Duration::Microseconds(200);
         const std::string text = Text(input);
         EXPECT_THAT(text,
-                    HasSubstr("the two differ by 0.20 %, within the model's error of 5.00 %"));
+                    HasSubstr("the two differ by 0.20 %, within the model's error of 15.0 %"));
         EXPECT_THAT(text, HasSubstr("placement does not decide here"));
     }
-    // 5 % is a difference.
-    EXPECT_THAT(Text(Input(Crossing::Data, 105)), Not(HasSubstr("does not decide")));
+    // More than 15 % is a difference.
+    EXPECT_THAT(Text(Input(Crossing::Data, 116)), Not(HasSubstr("does not decide")));
 }
 
 TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)

@@ -4,8 +4,10 @@
 #include "core/spec/presets.h"
 #include "core/topology/ecmp-collision.h"
 
+#include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace scaleacross
 {
@@ -160,6 +162,46 @@ TEST(TransferCost, APartOfARingInEachBuildingLoadsItsOwnCutsOnly)
     EXPECT_DOUBLE_EQ(cutSeconds(1).CutSeconds(), 2 * cutSeconds(1).PortSeconds());
     EXPECT_DOUBLE_EQ(cutSeconds(2).CutSeconds(), cutSeconds(1).CutSeconds());
     EXPECT_EQ(cutSeconds(2).Tightest()->flows, 1);
+}
+
+TEST(TransferCost, GroupsThatPairOtherBuildingsLoadTheirSpansToo)
+{
+    // Four buildings of four ranks in a ring of spans. Rank r exchanges 1 MiB with r + 8: buildings
+    // 0 and 2, and in other groups 1 and 3. Each pair has two ways of two spans with half of its
+    // traffic, so that every span carries in each direction half of two exchanges: that of four
+    // ranks, 4 x 256 packets of 4,096 + 82 bytes.
+    Scenario scenario = SmallScenario(4);
+    scenario.cluster.crossLinks.clear();
+    for (uint32_t i = 0; i < 4; i++)
+    {
+        CrossLinkSpec link;
+        link.a = std::min(i, (i + 1) % 4);
+        link.b = std::max(i, (i + 1) % 4);
+        link.latency = Duration::Microseconds(100);
+        link.capacity = GigabitsPerSecond(100);
+        scenario.cluster.crossLinks.push_back(link);
+    }
+    const RankLayout layout = LayoutOf(scenario);
+    const Phase phase{Pattern::DirectAllToAll, RankGroup({{8, 2}}), Bytes(2 << 20)};
+    const NetworkModel network(scenario, layout);
+    uint32_t spans = 0;
+    const TransferCost cost = network.PhaseCost(phase, 0);
+    for (const CutUse& use : cost.cuts)
+    {
+        if (network.CutNamed(use.cut).name.find(" to ") != std::string::npos)
+        {
+            spans++;
+            EXPECT_DOUBLE_EQ(use.bytes, 4 * 256 * 4178) << network.CutNamed(use.cut).name;
+        }
+    }
+    EXPECT_EQ(spans, 8U);
+    // Alone, the class of building 0 knows of its own pair only.
+    double own = 0;
+    for (const CutUse& use : network.PhaseCost(phase, 0, false).cuts)
+    {
+        own += network.CutNamed(use.cut).name.find(" to ") != std::string::npos ? use.bytes : 0;
+    }
+    EXPECT_DOUBLE_EQ(own, 2 * 2 * 4 * 256 * 4178);
 }
 
 TEST(TransferCost, LatenciesOfRingsHideBehindTheTurnsOfOthers)

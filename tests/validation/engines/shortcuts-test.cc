@@ -35,6 +35,28 @@ constexpr double kRounding = 1e-9;
 
 } // namespace
 
+TEST(Evaluator, ChunksOfOneCollectiveShareItsPorts)
+{
+    // A gather of 256 MiB over four servers of eight, in chunks of 16 MiB that are under way
+    // together: whatever is left out, they have one port between them.
+    for (const uint32_t channels : {1U, 2U, 4U})
+    {
+        Scenario scenario;
+        scenario.cluster = volumes::Buildings(1, 16);
+        scenario.network.collectiveChunk = Bytes(16 << 20);
+        scenario.network.channels = channels;
+        JobSpec job;
+        job.model = volumes::Model(false);
+        job.collective = CollectiveSpec();
+        job.collective->op = CollectiveOp::AllGather;
+        job.collective->bytes = Bytes(256 << 20);
+        scenario.jobs.push_back(job);
+        const Duration taken = Evaluated(scenario, Shortcuts::Taken).iterationTime;
+        const Duration none = Evaluated(scenario, Shortcuts::None).iterationTime;
+        EXPECT_NEAR(taken.S(), none.S(), kRounding * none.S()) << channels;
+    }
+}
+
 TEST(Evaluator, TakesShortcutsToTheSameTimes)
 {
     // Random plans over two to four buildings, of every kind of crossing.

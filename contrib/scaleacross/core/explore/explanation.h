@@ -14,13 +14,15 @@ namespace scaleacross
 {
 
 /**
- * Relative difference of two iteration times below which the model does not tell two plans apart.
+ * Relative difference of two iteration times below which the model does not tell two plans apart; a
+ * difference below it is not a finding.
  *
- * Source: the tolerance to which the engines are held against each other, per communication class,
- * on paths without contention (tests/validation and `compare`); a difference below it is not a
- * finding.
+ * Source: vTrain's measured iterations (arXiv:2312.12391; tests/validation/iteration-time). Of the
+ * pairs of plans of one of its models the engine orders 73 % as they were measured where it says
+ * that they differ by less than 5 %, 71 % from 5 to 10 %, 89 % from 10 to 15 % and 96 % from 15 to
+ * 20 %: it passes nine in ten between 10 and 15 %.
  */
-constexpr double kModelError = 0.05;
+constexpr double kModelError = 0.15;
 
 /// A plan as the explanation needs it.
 struct Contender
