@@ -197,7 +197,7 @@ TEST(TransferCost, GroupsThatPairOtherBuildingsLoadTheirSpansToo)
     EXPECT_EQ(spans, 8U);
     // Alone, the class of building 0 knows of its own pair only.
     double own = 0;
-    for (const CutUse& use : network.PhaseCost(phase, 0, false).cuts)
+    for (const CutUse& use : network.PhaseCost(phase, 0, {{0, 4}, {8, 4}}).cuts)
     {
         own += network.CutNamed(use.cut).name.find(" to ") != std::string::npos ? use.bytes : 0;
     }

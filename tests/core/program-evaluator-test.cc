@@ -45,12 +45,12 @@ RunReport
 Evaluate(const TaskGraph& graph)
 {
     TransferTimes times;
-    times.phase = [](const Phase& phase, Rank, bool) {
+    times.phase = [](const Phase& phase, Rank, const std::vector<RankCount>&) {
         TransferCost cost;
         cost.On(phase.bytes == Bytes(500) ? Port::NvlinkOut : Port::NicOut) = 3e-3;
         return cost;
     };
-    times.message = [](Bytes, Rank, Rank) { return TransferCost(); };
+    times.message = [](Bytes, Rank, Rank, uint32_t) { return TransferCost(); };
     RunReport report;
     EvaluateProgram(graph, times, RunOptions(), report);
     return report;

@@ -104,7 +104,7 @@ RunSchedule(const ScheduleSetting& setting)
     pipeline.weightGradient = each.weightGradient;
     pipeline.forwardBackward = setting.forwardBackward;
     TransferTimes transfers;
-    transfers.message = [&setting](Bytes /*bytes*/, Rank from, Rank to) {
+    transfers.message = [&setting](Bytes /*bytes*/, Rank from, Rank to, uint32_t /*senders*/) {
         TransferCost cost;
         cost.latency = HopOf(setting, from, to);
         return cost;

@@ -94,11 +94,12 @@ TimesOf(const NetworkModel& network)
 {
     TransferTimes times;
     times.cuts = network.Cuts();
-    times.phase = [&network](const Phase& phase, Rank representative, bool whole) {
-        return network.PhaseCost(phase, representative, whole);
-    };
-    times.message = [&network](Bytes bytes, Rank from, Rank to) {
-        return network.MessageCost(bytes, from, to);
+    times.phase =
+        [&network](const Phase& phase, Rank representative, const std::vector<RankCount>& members) {
+            return network.PhaseCost(phase, representative, members);
+        };
+    times.message = [&network](Bytes bytes, Rank from, Rank to, uint32_t senders) {
+        return network.MessageCost(bytes, from, to, senders);
     };
     times.shared = [&network](const CutUse& use, double flows) {
         return network.SharedSeconds(use, flows);
@@ -125,6 +126,22 @@ ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
     }
 }
 
+/// The ranks of the classes that a class's groups of a phase reach into; none: all of its stage.
+std::vector<RankCount>
+ClassCosts::MembersOf(uint32_t classId, const Phase& phase) const
+{
+    std::vector<RankCount> members;
+    if (!IsStage(classId))
+    {
+        for (const uint32_t c :
+             m_graph.ClassesOf(phase.group, m_graph.classes[classId].representative))
+        {
+            members.push_back({m_graph.classes[c].representative, m_graph.classes[c].ranks});
+        }
+    }
+    return members;
+}
+
 const TransferCost&
 ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
 {
@@ -134,11 +151,11 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
     {
         const RankClass& rankClass = m_graph.classes[classId];
         const Collective& whole = m_graph.collectives[collective];
-        const bool isStage = m_stageClasses[rankClass.stage].size() == 1;
         for (const Phase& p : whole.phases)
         {
-            costs.push_back(
-                m_times.phase(LargestChunkOf(p, whole.chunks), rankClass.representative, isStage));
+            costs.push_back(m_times.phase(LargestChunkOf(p, whole.chunks),
+                                          rankClass.representative,
+                                          MembersOf(classId, p)));
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cuts.clear();
@@ -169,7 +186,8 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
         }
     }
     const Rank from = m_graph.classes[classId].representative;
-    costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer)});
+    const uint32_t senders = IsStage(classId) ? 0 : m_graph.classes[classId].ranks;
+    costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer, senders)});
     TransferCost& cost = costs.back().cost;
     cost.latency += Duration::Seconds(LossDelay(cost.losses));
     return costs.back().cost;

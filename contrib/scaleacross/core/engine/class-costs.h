@@ -21,12 +21,12 @@ namespace scaleacross
 struct TransferTimes
 {
     uint32_t cuts{0};
-    /// A phase done by all ranks of the stage of `representative`, if `whole`, or else by those
-    /// whose groups reach into the same buildings as its own. What its losses may delay is added by
-    /// ClassCosts.
-    std::function<TransferCost(const Phase&, Rank representative, bool whole)> phase;
-    /// A message like that from `from` to `to` by every rank of the stage.
-    std::function<TransferCost(Bytes, Rank from, Rank to)> message;
+    /// NetworkModel::PhaseCost(). What its losses may delay is added by ClassCosts.
+    std::function<
+        TransferCost(const Phase&, Rank representative, const std::vector<RankCount>& members)>
+        phase;
+    /// NetworkModel::MessageCost().
+    std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t senders)> message;
     /// What a transfer takes of a cut while so many flows are there; not asked without cuts.
     std::function<double(const CutUse&, double flows)> shared;
 };
@@ -91,6 +91,12 @@ class ClassCosts
         TransferCost cost;
     };
 
+    bool IsStage(uint32_t classId) const
+    {
+        return m_stageClasses[m_graph.classes[classId].stage].size() == 1;
+    }
+
+    std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 

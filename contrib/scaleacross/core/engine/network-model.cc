@@ -465,7 +465,7 @@ NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
 }
 
 TransferCost
-NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
+NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
 {
     const FabricPath& path = m_paths.Between(from, to);
     const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
@@ -486,7 +486,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to) const
     cost.On(Port::NicIn) = PortSeconds(buildings[there].gpu.nicRate, payload, path);
     cost.portBytes.fill(DataBytes(1.0, payload));
     cost.least = std::max(WindowSeconds(payload, path), AdmissionSeconds(payload, path));
-    const double senders = StageRanksIn(here, m_layout.StageOf(from));
+    const double senders = some > 0 ? some : StageRanksIn(here, m_layout.StageOf(from));
     CutLoads loads;
     LoadCuts(loads, path, {from, to, senders, QueuePairsUsed(payload, path.tier), 1.0, payload});
     UseCuts(cost, loads);
@@ -558,9 +558,10 @@ struct NetworkModel::PhaseView
     PhaseRounds rounds;
     const PhaseEdges& edges;
     uint32_t size;
-    bool whole;  //!< all groups of the stage take part
-    bool direct; //!< all-to-all
-    bool once;   //!< one step, which waits for nothing
+    std::vector<double> ranksIn; //!< by building: ranks that take part
+    bool whole;                  //!< all groups of the stage do
+    bool direct;                 //!< all-to-all
+    bool once;                   //!< one step, which waits for nothing
 
     double MembersIn(uint32_t building) const
     {
@@ -655,7 +656,7 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     haveLoaded(view.edges);
     for (uint32_t b = 0; b < loaded.size() && view.whole; b++)
     {
-        if (!loaded[b] && StageRanksIn(b, view.stage) > 0)
+        if (!loaded[b] && view.ranksIn[b] > 0)
         {
             const Rank there = m_layout.pipeline.Member(m_layout.buildingBegin[b], view.stage);
             const PhaseEdges& edges = m_edges.Of(view.phase, there);
@@ -678,7 +679,7 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
         }
         // Groups look alike: those that reach into a building have equally many members there.
         const double members = edges.membersIn.at(kind.from).count;
-        const double groups = StageRanksIn(kind.from, view.stage) / members;
+        const double groups = view.ranksIn[kind.from] / members;
         const double senders = view.direct ? members * set.count : set.count;
         LoadCuts(loads,
                  m_paths.Between(set.from, set.to),
@@ -794,12 +795,14 @@ NetworkModel::AddLosses(const PhaseView& view, TransferCost& cost) const
         }
     }
     const uint32_t here = m_layout.BuildingOf(view.representative);
-    const double groups = StageRanksIn(here, view.stage) / view.MembersIn(here);
+    const double groups = view.ranksIn[here] / view.MembersIn(here);
     ApplyLoss(cost, groups * view.rounds.chains, steps);
 }
 
 TransferCost
-NetworkModel::PhaseCost(const Phase& phase, Rank representative, bool whole) const
+NetworkModel::PhaseCost(const Phase& phase,
+                        Rank representative,
+                        const std::vector<RankCount>& members) const
 {
     TransferCost cost;
     const uint32_t n = phase.group.Size();
@@ -808,13 +811,24 @@ NetworkModel::PhaseCost(const Phase& phase, Rank representative, bool whole) con
         return cost;
     }
     const PhaseRounds rounds = RoundsOf(phase);
+    const uint32_t stage = m_layout.StageOf(representative);
+    std::vector<double> ranksIn(m_layout.Buildings(), 0.0);
+    for (uint32_t b = 0; b < ranksIn.size() && members.empty(); b++)
+    {
+        ranksIn[b] = StageRanksIn(b, stage);
+    }
+    for (const RankCount& some : members)
+    {
+        ranksIn[m_layout.BuildingOf(some.one)] += some.ranks;
+    }
     const PhaseView view{phase,
                          representative,
-                         m_layout.StageOf(representative),
+                         stage,
                          rounds,
                          m_edges.Of(phase, representative),
                          n,
-                         whole,
+                         std::move(ranksIn),
+                         members.empty(),
                          phase.pattern == Pattern::DirectAllToAll,
                          rounds.steps == 1 && !rounds.chained};
     AddVolume(view, cost);

@@ -29,6 +29,13 @@ struct NamedLink
     BitRate capacity;
 };
 
+/// Ranks of one stage and building.
+struct RankCount
+{
+    Rank one{0}; //!< of them
+    uint32_t ranks{0};
+};
+
 /**
  * The alpha-beta model of a scenario's network.
  *
@@ -88,14 +95,17 @@ class NetworkModel
 
     /**
      * One phase of a collective, done at once by all groups of the stage of `representative`, or,
-     * if they are not all `whole`, by those that reach into the same buildings as its own. Where
-     * groups of a stage reach into different buildings, as in the steps of halving and doubling,
-     * all of them load their cuts, and the representative's stands for time.
+     * if `members` are given, by so many ranks, whose groups reach into the same buildings as its
+     * own. Where groups of a stage reach into different buildings, as in the steps of halving and
+     * doubling, all of them load their cuts, and the representative's stands for time.
      */
-    TransferCost PhaseCost(const Phase& phase, Rank representative, bool whole = true) const;
+    TransferCost PhaseCost(const Phase& phase,
+                           Rank representative,
+                           const std::vector<RankCount>& members = {}) const;
 
-    /// A message from `from` to `to`, while all ranks of the stage send one like it.
-    TransferCost MessageCost(Bytes bytes, Rank from, Rank to) const;
+    /// A message from `from` to `to`, while `senders` ranks of its stage and building send one like
+    /// it; 0: all do.
+    TransferCost MessageCost(Bytes bytes, Rank from, Rank to, uint32_t senders = 0) const;
 
     /// Time that a cut needs for what a transfer puts on it while so many flows are there.
     double SharedSeconds(const CutUse& use, double flows) const;

@@ -53,10 +53,21 @@ std::vector<ResourceReport>
 ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph)
 {
     std::vector<ResourceReport> resources;
+    // Leaves of a building, or classes of a stage there, that are alike: the fullest.
     const auto add = [&](std::string name, double bytes, BitRate capacity, bool shared) {
+        const Bytes rounded(static_cast<uint64_t>(std::llround(bytes)));
+        const auto alike =
+            std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
+                return other.name == name && other.capacity == capacity;
+            });
+        if (alike != resources.end())
+        {
+            alike->bytes = std::max(alike->bytes, rounded);
+            return;
+        }
         ResourceReport added;
         added.name = std::move(name);
-        added.bytes = Bytes(static_cast<uint64_t>(std::llround(bytes)));
+        added.bytes = rounded;
         added.capacity = capacity;
         added.shared = shared;
         resources.push_back(std::move(added));
@@ -64,23 +75,10 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
     for (uint32_t cut = 0; cut < network.Cuts(); cut++)
     {
         const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
-        if (bytes == 0)
+        if (bytes > 0)
         {
-            continue;
-        }
-        NamedLink link = network.CutNamed(cut);
-        const auto alike =
-            std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
-                return other.name == link.name && other.capacity == link.capacity;
-            });
-        if (alike == resources.end())
-        {
+            NamedLink link = network.CutNamed(cut);
             add(std::move(link.name), bytes, link.capacity, true);
-        }
-        else
-        {
-            const Bytes rounded(static_cast<uint64_t>(std::llround(bytes)));
-            alike->bytes = std::max(alike->bytes, rounded);
         }
     }
     for (uint32_t c = 0; c < graph.classes.size(); c++)

@@ -86,7 +86,8 @@ struct Program
 };
 
 /**
- * Ranks that do the same: those of pipeline stage `stage`, in all buildings or in one of them.
+ * Ranks that do the same: those of pipeline stage `stage`, in all buildings, or in one of them all
+ * that have to do with the same other classes.
  */
 struct RankClass
 {

@@ -3,6 +3,7 @@
 #include "core/schedule/task-graph-builder.h"
 
 #include "core/schedule/balance.h"
+#include "core/schedule/block-kinds.h"
 #include "core/schedule/body-builder.h"
 #include "core/schedule/pipeline-program.h"
 
@@ -172,9 +173,11 @@ GraphBuilder::Build()
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
     m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
     const uint32_t stagesOfBlock = m_layout.pipeline.SplitAt(m_graph.blockRanks).inner.Size();
+    const std::vector<uint32_t> kinds =
+        perBuilding ? BlockKinds(m_layout) : std::vector<uint32_t>{0};
     for (uint32_t stage = 0; stage < m_shape.ranks; stage++)
     {
-        uint32_t building = UINT32_MAX;
+        std::map<uint32_t, uint32_t> classes; // by kind of block
         for (uint32_t block = 0; block < blocks; block++)
         {
             const Rank rank = m_layout.pipeline.Member(block * m_graph.blockRanks, stage);
@@ -182,9 +185,11 @@ GraphBuilder::Build()
             {
                 continue; // the stage is not in this block
             }
-            if (m_layout.BuildingOf(rank) != building)
+            const auto [known, isNew] =
+                classes.emplace(kinds[block], static_cast<uint32_t>(m_graph.classes.size()));
+            if (isNew)
             {
-                building = m_layout.BuildingOf(rank);
+                const uint32_t building = m_layout.BuildingOf(rank);
                 RankClass added;
                 added.stage = stage;
                 added.representative = rank;
@@ -192,9 +197,8 @@ GraphBuilder::Build()
                 added.program = WriteProgram(rank, m_gpuOf[building]);
                 m_graph.classes.push_back(std::move(added));
             }
-            m_graph.classOf[size_t{stage} * blocks + block] =
-                static_cast<uint32_t>(m_graph.classes.size() - 1);
-            m_graph.classes.back().ranks += m_graph.blockRanks / stagesOfBlock;
+            m_graph.classOf[size_t{stage} * blocks + block] = known->second;
+            m_graph.classes[known->second].ranks += m_graph.blockRanks / stagesOfBlock;
         }
     }
     m_graph.collectives = m_table.Take();

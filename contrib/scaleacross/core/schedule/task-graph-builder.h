@@ -36,8 +36,8 @@ std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& l
  * The work of one iteration of the scenario's job: everything an engine executes. Infeasible as
  * CheckJob() says. Memory is not checked here.
  *
- * There is one class per stage, or one per stage and building where the plan's data parallelism
- * spans buildings that are not alike.
+ * There is one class per stage, or one per stage and kind of block (BlockKinds) where a stage spans
+ * buildings that are not alike, or groups span some buildings and not all.
  *
  * Program of a rank: gathers of all its parameter units in order of first use (sharded, no
  * resharding) or of the first prefetched ones (resharding); the actions of PipelineOrder(), each as

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Orders of dimensions of one's own over buildings of unequal sizes: what one class of ranks sends
+// there may arrive in several buildings. Rung 2 has to run whatever the packet engine runs.
+
+#include "../volumes/volume-plans.h"
+#include "core/engine/analytical-engine.h"
+#include "core/schedule/schedule-times.h"
+#include "helper/packet-engine.h"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Buildings with servers of four, whose links hold nothing back.
+Scenario
+Unequal(const std::vector<uint32_t>& gpus, const ParallelPlan& plan)
+{
+    ClusterSpec cluster = volumes::Buildings(static_cast<uint32_t>(gpus.size()), 4);
+    for (size_t b = 0; b < gpus.size(); b++)
+    {
+        cluster.buildings[b].gpus = gpus[b];
+        cluster.buildings[b].fabric.spines = 1; // nothing to hash over
+    }
+    for (CrossLinkSpec& link : cluster.crossLinks)
+    {
+        link.capacity = GigabitsPerSecond(400 * 24);
+    }
+    ModelSpec model = volumes::Model(false);
+    Scenario scenario = volumes::ScenarioOf(cluster, model, plan, 8);
+    scenario.network.spineBuffer = Bytes(uint64_t{4} << 30);
+    scenario.network.leafBuffer = Bytes(uint64_t{4} << 30);
+    return scenario;
+}
+
+/// Bytes are equal to the byte. Where messages and reductions meet on a NIC the engines take turns
+/// in ways of their own, and phases end for all members at once in one of them (engines.md, "Known
+/// differences"): some per cent. Classes that wait for each other in vain never end.
+void
+ExpectAgreement(const Scenario& scenario)
+{
+    const auto exact = AnalyticalEngine().Run(scenario, RunOptions());
+    const auto packets = PacketEngine().Run(scenario, RunOptions());
+    const auto& rung2 = std::get<RunReport>(exact);
+    const auto& packet = std::get<RunReport>(packets);
+    std::string text = volumes::TextOf(scenario) + " over";
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        text += ' ' + std::to_string(building.gpus);
+    }
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        EXPECT_EQ(rung2.classes[k].bytes, packet.classes[k].bytes) << text;
+        EXPECT_EQ(rung2.classes[k].crossBytes, packet.classes[k].crossBytes) << text;
+    }
+    EXPECT_NEAR(rung2.iterationTime.S(), packet.iterationTime.S(), 0.1 * packet.iterationTime.S())
+        << text;
+}
+
+} // namespace
+
+/// Buildings of 8, 8 and 16 GPUs: stages 0 to 3 of a replica in each of the small ones, stages 4 to
+/// 7 of both in the large one.
+Scenario
+HalvesOfAPipeline()
+{
+    ParallelPlan plan;
+    plan.tp = 2;
+    plan.pp = 8;
+    plan.dp = 2;
+    plan.crossing = Crossing::Parse("tp-cp-ep-pp4-dp-pp");
+    return Unequal({8, 8, 16}, plan);
+}
+
+TEST(UnequalBuildings, MayHoldHalvesOfOnePipelineEach)
+{
+    ExpectAgreement(HalvesOfAPipeline());
+}
+
+TEST(UnequalBuildings, LoadTheSpansWithWhatEachHalfSends)
+{
+    // Stage 3 of a replica sends its activations to stage 4, stage 4 its gradients back: two ranks,
+    // 8 microbatches, messages of so many bytes in packets of 4,096 and headers. Nothing else
+    // crosses the spans to the large building, as its stages are reduced inside.
+    const Scenario scenario = HalvesOfAPipeline();
+    const uint64_t message = PipelineMessageBytes(scenario.Job()).Count();
+    const uint64_t packets = (message + 4095) / 4096;
+    ASSERT_EQ(scenario.network.mtu, Bytes(4096));
+    const uint64_t expected = 2 * 8 * (message + packets * scenario.network.DataHeaders().Count());
+    const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+    uint32_t spans = 0;
+    for (const ResourceReport& resource : std::get<RunReport>(result).resources)
+    {
+        const bool toHalf = resource.name == "b0 to b2" || resource.name == "b1 to b2" ||
+                            resource.name == "b2 to b0" || resource.name == "b2 to b1";
+        spans += toHalf ? 1 : 0;
+        EXPECT_TRUE(!toHalf || resource.bytes == Bytes(expected))
+            << resource.name << " carries " << ToString(resource.bytes);
+    }
+    EXPECT_EQ(spans, 4U);
+}
+
+TEST(UnequalBuildings, TakeOrdersOfTheirOwn)
+{
+    std::mt19937 random(20261122);
+    const auto pick = [&random](const std::vector<uint32_t>& values) {
+        return values[random() % values.size()];
+    };
+    uint32_t held = 0;
+    for (uint32_t tries = 0; tries < 20000 && held < 24; tries++)
+    {
+        std::vector<uint32_t> gpus;
+        uint32_t all = 0;
+        for (uint32_t b = pick({2, 3, 3}); b > 0; b--)
+        {
+            gpus.push_back(pick({4, 8, 8, 16}));
+            all += gpus.back();
+        }
+        ParallelPlan plan;
+        plan.tp = pick({1, 2, 4});
+        plan.pp = pick({2, 4, 8});
+        plan.dp = std::max(1U, all / (plan.tp * plan.pp));
+        plan.schedule = Schedule(pick({0, 1}) == 0 ? "1f1b" : "zb-h1");
+        plan.sharding = pick({0, 1}) == 0 ? Sharding::Ddp : Sharding::Fsdp;
+        plan.crossing = volumes::DrawOrder(random);
+        const Scenario scenario = Unequal(gpus, plan);
+        const auto prepared = PrepareRun(scenario);
+        const auto* run = std::get_if<PreparedRun>(&prepared);
+        // Rings of tensor parallelism over unlike edges are a known difference of their own, as
+        // they follow each other without end: (n-1)/n of all latencies, not all but one.
+        if (run == nullptr || run->graph.classes.size() == plan.pp ||
+            run->layout.Crosses(run->layout.tensor))
+        {
+            continue;
+        }
+        ExpectAgreement(scenario);
+        held++;
+    }
+    EXPECT_EQ(held, 24U);
+}
+
+} // namespace scaleacross
