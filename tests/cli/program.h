@@ -113,6 +113,28 @@ search:
 baselines: [production, megatron]
 )yaml";
 
+/// Some hundred plans of a real model on 4,096 GPUs: about a second or more for the analytical
+/// engine, many times what it takes to see the first rows.
+inline const char* const g_longStudy = R"yaml(study: many
+model: llama3-70b
+workload: {sequence: 8192, global_batch: 2048}
+cluster:
+  buildings: {count: 2, gpus: 2048, gpu: h100, fabric: {spines: 16}}
+  cross: {distance: 30km, oversubscription: 4}
+plan: {tp: 8, pp: 4}
+search:
+  plan:
+    tp: [4, 8]
+    pp: [2, 4, 8, 16]
+    crossing: [dp, pp]
+    sharding: [fsdp, hsdp]
+    reshard: [true, false]
+    schedule: [1f1b, interleaved, zb-h1]
+    chunks: [1, 2, 5]
+    recompute: [selective, full]
+baselines: [production, megatron]
+)yaml";
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_TESTS_PROGRAM_H

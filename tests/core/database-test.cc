@@ -105,6 +105,31 @@ TEST_F(DatabaseTest, FillsColumnsOfOlderPlans)
     EXPECT_EQ(ToString(NetworkPlan().balance), "round-robin");
 }
 
+TEST_F(DatabaseTest, NamesTheColumnThatIsMissing)
+{
+    {
+        Database database(PathOf("a.db"), Database::Access::Write);
+        database.Execute("ALTER TABLE run DROP COLUMN mfu");
+    }
+    for (const auto access : {Database::Access::Write, Database::Access::Read})
+    {
+        EXPECT_THAT(ProblemOf(PathOf("a.db"), access),
+                    HasSubstr("was changed by another program: the table run has no column mfu"));
+    }
+}
+
+TEST_F(DatabaseTest, WritingToADeletedFileFails)
+{
+    Database database(PathOf("a.db"), Database::Access::Write);
+    const auto write = [&] {
+        database.Transact([&] { database.Execute("UPDATE scenario SET text = ''"); });
+    };
+    fs::remove(PathOf("a.db"));
+    EXPECT_THROW(write(), RunError);
+    std::ofstream(PathOf("a.db")) << "something else";
+    EXPECT_THROW(write(), RunError);
+}
+
 TEST_F(DatabaseTest, EveryWordOfANetworkThatASearchCanVaryHasAColumn)
 {
     std::set<std::string> columns;
@@ -193,7 +218,8 @@ TEST_F(DatabaseTest, FailedTransactionLeavesNothing)
         database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
         database.Execute("INSERT INTO scenario (hash, text) VALUES ('x', '')");
     };
-    EXPECT_THROW(database.Transact(twice), RunError);
+    // What the constraints refuse, this program never writes.
+    EXPECT_THROW(database.Transact(twice), ConfigError);
     auto& count = database.Prepare("SELECT count(*) FROM scenario");
     count.executeStep();
     EXPECT_EQ(count.getColumn(0).getInt(), 0);

@@ -26,7 +26,7 @@ class MemorySink : public ResultSink
         return frontier;
     }
 
-    void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) override
+    void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override
     {
         for (const auto& [index, report] : reports)
         {

@@ -94,15 +94,20 @@ FileNameOf(const std::string& name)
     return file;
 }
 
-Database
-OpenDatabase(const CommonOptions& options, const Study& study)
+Exit
+WithDatabase(const CommonOptions& options,
+             const Study& study,
+             const std::function<Exit(Database&)>& work)
 {
     std::string path = options.db;
     if (path.empty())
     {
         path = FileNameOf(study.name) + ".db";
     }
-    return Database(path, Database::Access::Write);
+    Database database(path, Database::Access::Write);
+    Exit end = Exit::Failed;
+    database.Explained([&] { end = work(database); });
+    return end;
 }
 
 unsigned

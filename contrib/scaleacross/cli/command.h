@@ -75,8 +75,11 @@ Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Train
 /// that it begins with "_".
 std::string FileNameOf(const std::string& name);
 
-/// Opens the database that the options name, or that belongs to the study, for writing.
-Database OpenDatabase(const CommonOptions& options, const Study& study);
+/// Opens the database that the options name, or that belongs to the study, for writing, and does
+/// `work` with it as Database::Explained().
+Exit WithDatabase(const CommonOptions& options,
+                  const Study& study,
+                  const std::function<Exit(Database&)>& work);
 
 /// Number of jobs, at least 1.
 unsigned JobsOf(const CommonOptions& options);

@@ -70,23 +70,18 @@ BestPlans(const Study& study,
 }
 
 Exit
-Compare(const CompareOptions& options)
+CompareWith(const CompareOptions& options,
+            const Study& study,
+            const SearchSpace& space,
+            const std::vector<std::string>& engines,
+            Database& database)
 {
-    Study study = StudyOf(options.explore.common);
-    const SearchSpace space(study);
-    const std::vector<std::string> engines =
-        options.engines.empty() ? KnownEngines() : options.engines;
     CompareSetting setting{options.explore.common,
                            LimitsOf(options.explore.worker),
                            options.explore.worker.retryFailed,
                            options.run};
     setting.run.seed = study.seed;
     const auto& stop = CatchInterrupts();
-    for (const auto& engine : engines)
-    {
-        MakeEngine(engine, "--engines");
-    }
-    Database database = OpenDatabase(options.explore.common, study);
     try
     {
         const bool all = options.top == 0 && space.Size() <= g_fewPlans;
@@ -108,6 +103,23 @@ Compare(const CompareOptions& options)
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
         return Exit::Interrupted;
     }
+}
+
+Exit
+Compare(const CompareOptions& options)
+{
+    const Study study = StudyOf(options.explore.common);
+    const SearchSpace space(study);
+    LimitsOf(options.explore.worker);
+    const std::vector<std::string> engines =
+        options.engines.empty() ? KnownEngines() : options.engines;
+    for (const auto& engine : engines)
+    {
+        MakeEngine(engine, "--engines");
+    }
+    return WithDatabase(options.explore.common, study, [&](Database& database) {
+        return CompareWith(options, study, space, engines, database);
+    });
 }
 
 } // namespace

@@ -63,13 +63,12 @@ CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
 }
 
 Exit
-Explore(const ExploreOptions& options)
+ExploreWith(const ExploreOptions& options,
+            const Study& study,
+            const SearchSpace& space,
+            Database& database)
 {
-    const Study study = StudyOf(options.common);
-    const SearchSpace space(study);
-    LimitsOf(options.worker);
     const auto& stop = CatchInterrupts();
-    Database database = OpenDatabase(options.common, study);
     const Answer answer = ExploreStudy(study, space, options, database, stop);
     const auto checks = Check(study, space, options, answer, database, stop);
     if (options.common.json)
@@ -90,6 +89,17 @@ Explore(const ExploreOptions& options)
         return Exit::Interrupted;
     }
     return answer.HasWinner() ? Exit::Done : Exit::Failed;
+}
+
+Exit
+Explore(const ExploreOptions& options)
+{
+    const Study study = StudyOf(options.common);
+    const SearchSpace space(study);
+    LimitsOf(options.worker);
+    return WithDatabase(options.common, study, [&](Database& database) {
+        return ExploreWith(options, study, space, database);
+    });
 }
 
 } // namespace

@@ -6,7 +6,6 @@
 #include "core/base/text.h"
 #include "core/base/version.h"
 
-#include <SQLiteCpp/Exception.h>
 #include <algorithm>
 #include <exception>
 #include <iostream>
@@ -84,15 +83,6 @@ main(int argc, char** argv)
         const Exit end = chosen();
         FlushOutput();
         return static_cast<int>(end);
-    }
-    catch (const SQLite::Exception& error)
-    {
-        return Fail(
-            Exit::BadInput,
-            std::string("the database is damaged, or was changed by another program (SQLite: ") +
-                error.what() +
-                ")\n  allowed: a database as scaleacross writes it\n"
-                "  remedy: take a copy from before, or choose another --db");
     }
     catch (const ConfigError& error)
     {

@@ -39,23 +39,36 @@ Print(const RunCommand& options, const Plan& plan, const Evaluation& evaluation)
     std::cout << RunText(Label(plan), evaluation);
 }
 
+/// Runs, prints, and stores where there is a database.
+Exit
+RunWith(const RunCommand& options, const Study& study, const Engine& engine, Database* database)
+{
+    RunOptions run = options.run;
+    run.seed = study.seed;
+    const Plan plan{study.scenario.Job().plan, study.scenario.network};
+    const Evaluation evaluation = Evaluate(engine, study.scenario, run);
+    Print(options, plan, evaluation);
+    if (database != nullptr)
+    {
+        RunStore store(*database, MakeRunSetting(study.scenario, engine, run));
+        database->Transact([&] { store.Put(plan, evaluation, true); });
+    }
+    return std::holds_alternative<RunReport>(evaluation) ? Exit::Done : Exit::Failed;
+}
+
 Exit
 Run(const RunCommand& options)
 {
     const Study study = StudyOf(options.common);
     const auto engine = MakeEngine(options.engine);
-    RunOptions run = options.run;
-    run.seed = study.seed;
-    const Plan plan{study.scenario.Job().plan, study.scenario.network};
-    const Evaluation evaluation = Evaluate(*engine, study.scenario, run);
-    if (!options.noStore)
+    if (options.noStore)
     {
-        Database database = OpenDatabase(options.common, study);
-        RunStore store(database, MakeRunSetting(study.scenario, *engine, run));
-        database.Transact([&] { store.Put(plan, evaluation, true); });
+        return RunWith(options, study, *engine, nullptr);
     }
-    Print(options, plan, evaluation);
-    return std::holds_alternative<RunReport>(evaluation) ? Exit::Done : Exit::Failed;
+    // Opened before the run: what cannot be stored is not found out after hours.
+    return WithDatabase(options.common, study, [&](Database& database) {
+        return RunWith(options, study, *engine, &database);
+    });
 }
 
 } // namespace

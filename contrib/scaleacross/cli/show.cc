@@ -146,9 +146,8 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
 }
 
 Exit
-ShowDatabase(const ShowOptions& options)
+ShowSearches(const ShowOptions& options, Database& database)
 {
-    Database database(options.common.study, Database::Access::Read);
     const auto searches = ListSearches(database);
     if (options.common.json)
     {
@@ -193,6 +192,15 @@ ShowDatabase(const ShowOptions& options)
     }
     std::cout << SearchText(database, *chosen, options.top);
     return Exit::Done;
+}
+
+Exit
+ShowDatabase(const ShowOptions& options)
+{
+    Database database(options.common.study, Database::Access::Read);
+    Exit end = Exit::Failed;
+    database.Explained([&] { end = ShowSearches(options, database); });
+    return end;
 }
 
 Exit

@@ -166,20 +166,14 @@ class SweepPrinter
     Json m_json = Json::array();
 };
 
-} // namespace
-
 Exit
-Sweep(const ExploreOptions& options)
+SweepWith(const ExploreOptions& options,
+          const std::string& key,
+          const std::vector<Step>& steps,
+          const std::vector<SearchSpace>& spaces,
+          Database& database)
 {
-    std::string key;
-    const std::vector<Step> steps = StepsOf(options, key);
-    std::vector<SearchSpace> spaces;
-    for (const auto& step : steps)
-    {
-        spaces.emplace_back(step.study);
-    }
     const auto& stop = CatchInterrupts();
-    Database database = OpenDatabase(options.common, steps.front().study);
     std::vector<Crossing> crossings;
     for (const SearchSpace& space : spaces)
     {
@@ -212,6 +206,23 @@ Sweep(const ExploreOptions& options)
         return Exit::Interrupted;
     }
     return Exit::Done;
+}
+
+} // namespace
+
+Exit
+Sweep(const ExploreOptions& options)
+{
+    std::string key;
+    const std::vector<Step> steps = StepsOf(options, key);
+    std::vector<SearchSpace> spaces;
+    for (const auto& step : steps)
+    {
+        spaces.emplace_back(step.study);
+    }
+    return WithDatabase(options.common, steps.front().study, [&](Database& database) {
+        return SweepWith(options, key, steps, spaces, database);
+    });
 }
 
 } // namespace scaleacross

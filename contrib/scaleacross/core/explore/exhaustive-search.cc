@@ -359,7 +359,13 @@ ExhaustiveSearch::Run(const SearchSpace& space,
     result.board = Leaderboard(options.keep);
     Tally tally(sink.Resume());
     sink.Restore([&](uint64_t index, const RunReport& report) {
-        Offer(result.board, index, std::get<Plan>(space.At(index)), report);
+        const auto made = space.At(index);
+        const auto* plan = std::get_if<Plan>(&made);
+        if (plan != nullptr)
+        {
+            Offer(result.board, index, *plan, report);
+        }
+        return plan != nullptr;
     });
 
     Reporter reporter(options, space.Size(), tally.Done());

@@ -50,8 +50,9 @@ class ResultSink
     /// The state last committed for this search; a fresh one if there is none.
     virtual Frontier Resume() = 0;
 
-    /// Calls `visit(index, report)` for every plan below Resume().next whose report is still kept.
-    virtual void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) = 0;
+    /// Calls `visit(index, report)` for every plan below Resume().next whose report is still kept;
+    /// it says whether the index is that of a plan.
+    virtual void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) = 0;
 
     /// Whether an evaluation of this plan is stored. May be called from any thread at any time.
     virtual bool Knows(const Plan& plan) const = 0;

@@ -9,9 +9,12 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sqlite3.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace scaleacross
 {
@@ -66,6 +69,21 @@ OpenFile(const std::string& path, Database::Access access, Duration patience)
     return {PlainPath(path), SQLite::OPEN_READONLY, milliseconds};
 }
 
+/// Table and column of everything in a database.
+std::set<std::pair<std::string, std::string>>
+ColumnsOf(SQLite::Database& database)
+{
+    SQLite::Statement select(database,
+                             "SELECT t.name, c.name FROM sqlite_master AS t, "
+                             "pragma_table_info(t.name) AS c WHERE t.type = 'table'");
+    std::set<std::pair<std::string, std::string>> columns;
+    while (select.executeStep())
+    {
+        columns.emplace(select.getColumn(0).getString(), select.getColumn(1).getString());
+    }
+    return columns;
+}
+
 /// What SQLite says on opening, in terms of what the user can do.
 [[noreturn]] void
 ExplainOpening(const std::string& path, Database::Access access, const SQLite::Exception& error)
@@ -90,9 +108,11 @@ ExplainOpening(const std::string& path, Database::Access access, const SQLite::E
                           "choose another --db");
     case SQLITE_READONLY:
     case SQLITE_PERM:
+    case SQLITE_FULL:
+    case SQLITE_IOERR:
         throw ConfigError(path,
                           "the database cannot be written" + said,
-                          "a file and folder that you may write to",
+                          "a file and folder that you may write to, on a disk with room",
                           "choose another --db");
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -111,6 +131,7 @@ Database::Database(const std::string& path, Access access, Duration patience)
 
 try : m_path(path), m_database(OpenFile(path, access, patience))
 {
+    Identify();
     OpenPatiently(access, patience);
 }
 
@@ -153,8 +174,8 @@ Database::Open(Access access)
     Execute("PRAGMA foreign_keys = ON");
     // One state of the file: another process may be creating it at this moment.
     Execute("BEGIN");
-    const int version = Number("user_version");
-    const int application = Number("application_id");
+    const int64_t version = Pragma("user_version");
+    const int64_t application = Pragma("application_id");
     const bool empty = m_database.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0;
     Execute("COMMIT");
     if (application != g_applicationId && !(empty && application == 0 && version == 0))
@@ -186,12 +207,13 @@ Database::Open(Access access)
                           "schema " + std::to_string(kSchemaVersion),
                           "run explore or run with this --db, which brings it up to date");
     }
+    CheckColumns();
 }
 
 void
 Database::Migrate()
 {
-    if (Number("user_version") == kSchemaVersion)
+    if (Pragma("user_version") == kSchemaVersion)
     {
         return;
     }
@@ -199,7 +221,7 @@ Database::Migrate()
     {
         InTransaction([this, i] {
             // Another process may have been faster: ask again now that the lock is held.
-            if (Number("user_version") != static_cast<int>(i))
+            if (Pragma("user_version") != static_cast<int64_t>(i))
             {
                 return;
             }
@@ -210,10 +232,60 @@ Database::Migrate()
     }
 }
 
-int
-Database::Number(const std::string& pragma)
+int64_t
+Database::Pragma(const std::string& name)
 {
-    return m_database.execAndGet(("PRAGMA " + pragma).c_str()).getInt();
+    return m_database.execAndGet(("PRAGMA " + name).c_str()).getInt64();
+}
+
+void
+Database::Damaged(const std::string& what) const
+{
+    throw ConfigError(m_path,
+                      "the database is damaged or was changed by another program: " + what,
+                      "a database as scaleacross writes it",
+                      "take a copy from before, or choose another --db");
+}
+
+void
+Database::CheckColumns()
+{
+    // What the migrations make of an empty database is what there has to be.
+    SQLite::Database empty(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+    for (const auto& migration : Migrations())
+    {
+        empty.exec(migration);
+    }
+    const auto found = ColumnsOf(m_database);
+    for (const auto& [table, column] : ColumnsOf(empty))
+    {
+        if (found.count({table, column}) == 0)
+        {
+            Damaged("the table " + table + " has no column " + column);
+        }
+    }
+}
+
+void
+Database::Identify()
+{
+    struct stat file = {};
+    if (stat(m_path.c_str(), &file) == 0)
+    {
+        m_device = file.st_dev;
+        m_inode = file.st_ino;
+    }
+}
+
+void
+Database::CheckStillThere() const
+{
+    struct stat now = {};
+    if (stat(m_path.c_str(), &now) != 0 || now.st_dev != m_device || now.st_ino != m_inode)
+    {
+        throw RunError(m_path + ": the database was deleted or replaced while it was in use; what "
+                                "was found since then is not stored. Start the command again");
+    }
 }
 
 void
@@ -267,13 +339,42 @@ Database::InTransaction(const std::function<void()>& work)
 void
 Database::Transact(const std::function<void()>& work)
 {
+    Explained([&] { InTransaction(work); });
+    CheckStillThere();
+}
+
+void
+Database::Explained(const std::function<void()>& work) const
+{
     try
     {
-        InTransaction(work);
+        work();
     }
     catch (const SQLite::Exception& error)
     {
-        throw RunError(m_path + ": " + error.what());
+        const std::string said = std::string(" (SQLite: ") + error.what() + ")";
+        switch (error.getErrorCode())
+        {
+        case SQLITE_FULL:
+            throw RunError(m_path + ": the disk is full" + said +
+                           "; what was committed before is kept. Make room, then repeat the "
+                           "command, which goes on from there");
+        case SQLITE_BUSY:
+        case SQLITE_LOCKED:
+            throw RunError(m_path + ": another process keeps the database locked" + said +
+                           ". Wait for it, then repeat the command, which goes on from here");
+        case SQLITE_IOERR:
+        case SQLITE_CANTOPEN:
+        case SQLITE_READONLY:
+        case SQLITE_PERM:
+        case SQLITE_NOMEM:
+            CheckStillThere();
+            throw RunError(m_path + ": the database cannot be used any more" + said +
+                           "; what was committed before is kept. Repeat the command when the disk "
+                           "and folder can be written, or choose another --db");
+        default:
+            Damaged(error.what());
+        }
     }
 }
 

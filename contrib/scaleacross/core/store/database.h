@@ -25,8 +25,9 @@ constexpr int kSchemaVersion = 4;
  * transaction per version. Several processes may have it open, and writers wait for each other.
  *
  * Throws ConfigError (where = path) for a file that is no such database, one of a newer schema, a
- * folder that cannot be written, and one that another process keeps locked; RunError if a
- * transaction fails later on.
+ * folder that cannot be written, one that lacks a table or column, and one that another process
+ * keeps locked; RunError if a transaction fails later on, or the file has been deleted or replaced
+ * by then.
  */
 class Database
 {
@@ -58,8 +59,22 @@ class Database
 
     int64_t LastInsertId() const;
 
+    /// A whole number that SQLite knows of the file, such as "data_version".
+    int64_t Pragma(const std::string& name);
+
+    /// Throws the ConfigError for a file that holds what no release has written.
+    [[noreturn]] void Damaged(const std::string& what) const;
+
     /// Runs `work` in one transaction that takes the write lock at once; rolled back if it throws.
+    /// Explained().
     void Transact(const std::function<void()>& work);
+
+    /**
+     * Calls `work`, which reads; what SQLite throws in it leaves as an error with the path and what
+     * to do: a ConfigError where the file is damaged or holds what no release has written, a
+     * RunError where something around it is in the way (disk, locks, rights).
+     */
+    void Explained(const std::function<void()>& work) const;
 
     /// Whether a file begins like an SQLite database.
     static bool IsDatabase(const std::string& path);
@@ -69,12 +84,17 @@ class Database
     void OpenPatiently(Access access, Duration patience);
     void Open(Access access);
     void Migrate();
+    void CheckColumns();
+    /// Remembers which file was opened.
+    void Identify();
+    void CheckStillThere() const;
     void InTransaction(const std::function<void()>& work);
-    int Number(const std::string& pragma);
 
     std::string m_path;
     SQLite::Database m_database;
     std::map<std::string, SQLite::Statement> m_statements;
+    uint64_t m_device{0}; //!< of the file that was opened
+    uint64_t m_inode{0};  //!< likewise
 };
 
 } // namespace scaleacross

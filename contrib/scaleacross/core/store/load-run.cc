@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/store/run-store.h"
+
+#include <cstdint>
+#include <limits>
 
 namespace scaleacross
 {
@@ -14,48 +17,108 @@ SELECT plan.text AS plan_text, plan.label AS plan_label, plan.crossing AS plan_c
 FROM run JOIN plan ON plan.id = run.plan_id WHERE run.id = ?
 )sql";
 
-Duration
-Time(SQLite::Statement& row, const char* column)
+/// A row, whose values are checked as they are read: a file can have been damaged, or edited.
+class Row
 {
-    return Duration::Seconds(row.getColumn(column).getDouble());
-}
+  public:
+    Row(Database& database, SQLite::Statement& statement)
+        : m_database(database),
+          m_statement(statement)
+    {
+    }
 
-uint64_t
-Whole(SQLite::Statement& row, const char* column)
-{
-    return static_cast<uint64_t>(row.getColumn(column).getInt64());
-}
+    /// Domain: zero to below `limit`.
+    double Number(const char* column, double limit = std::numeric_limits<double>::infinity()) const
+    {
+        const SQLite::Column cell = m_statement.getColumn(column);
+        const double value = cell.getDouble();
+        const bool number = cell.isFloat() || cell.isInteger();
+        if (!number || !(value >= 0 && value < limit))
+        {
+            Refuse(column);
+        }
+        return value;
+    }
 
-Bytes
-Amount(SQLite::Statement& row, const char* column)
-{
-    return Bytes(Whole(row, column));
-}
+    Duration Time(const char* column) const
+    {
+        return Duration::Seconds(Number(column, Duration::Max().S()));
+    }
+
+    uint64_t Whole(const char* column) const
+    {
+        const SQLite::Column cell = m_statement.getColumn(column);
+        const int64_t value = cell.getInt64();
+        // An eighth, because the categories of memory are added up.
+        if (!cell.isInteger() || value < 0 || value > INT64_MAX / 8)
+        {
+            Refuse(column);
+        }
+        return static_cast<uint64_t>(value);
+    }
+
+    uint32_t Small(const char* column) const
+    {
+        const uint64_t value = Whole(column);
+        if (value > UINT32_MAX)
+        {
+            Refuse(column);
+        }
+        return static_cast<uint32_t>(value);
+    }
+
+    Bytes Amount(const char* column) const
+    {
+        return Bytes(Whole(column));
+    }
+
+    std::string Text(const char* column) const
+    {
+        return m_statement.getColumn(column).getString();
+    }
+
+    /// Any seed is one; none where the engine draws nothing.
+    uint64_t Seed() const
+    {
+        return static_cast<uint64_t>(m_statement.getColumn("seed").getInt64());
+    }
+
+    [[noreturn]] void Refuse(const char* column) const
+    {
+        const std::string value = Text(column);
+        m_statement.reset();
+        m_database.Damaged(std::string(column) + " of a run is " + Quoted(value));
+    }
+
+  private:
+    Database& m_database;
+    SQLite::Statement& m_statement;
+};
 
 RunReport
-ReportOf(SQLite::Statement& row)
+ReportOf(const Row& row)
 {
     RunReport report;
-    report.engine = row.getColumn("engine").getString();
-    report.version = row.getColumn("program_version").getString();
-    report.seed = Whole(row, "seed");
-    report.iterations = row.getColumn("iterations").getUInt();
-    report.warmup = row.getColumn("warmup").getUInt();
-    report.iterationTime = Time(row, "iteration_time_s");
-    report.mfu = row.getColumn("mfu").getDouble();
-    report.computeTime = Time(row, "compute_s");
-    report.bubble = Time(row, "bubble_s");
-    report.bubbleFraction = row.getColumn("bubble_fraction").getDouble();
-    report.exposedComm = Time(row, "exposed_comm_s");
-    report.memoryMax = Amount(row, "memory_bytes_max");
-    report.crossBuildingBytes = Amount(row, "cross_building_bytes");
-    report.network.packetsSent = Whole(row, "packets_sent");
-    report.network.packetsDelivered = Whole(row, "packets_delivered");
-    report.network.packetsDropped = Whole(row, "packets_dropped");
-    report.network.packetsInFlight = Whole(row, "packets_in_flight");
-    report.network.retransmissions = Whole(row, "retransmissions");
-    report.network.pauses = Whole(row, "pauses");
-    report.network.collisionFactor = row.getColumn("collision_factor").getDouble();
+    report.engine = row.Text("engine");
+    report.version = row.Text("program_version");
+    report.seed = row.Seed();
+    report.iterations = row.Small("iterations");
+    report.warmup = row.Small("warmup");
+    report.iterationTime = row.Time("iteration_time_s");
+    report.mfu = row.Number("mfu");
+    report.computeTime = row.Time("compute_s");
+    report.bubble = row.Time("bubble_s");
+    report.bubbleFraction = row.Number("bubble_fraction");
+    report.exposedComm = row.Time("exposed_comm_s");
+    report.memoryMax = row.Amount("memory_bytes_max");
+    report.crossBuildingBytes = row.Amount("cross_building_bytes");
+    report.network.packetsSent = row.Whole("packets_sent");
+    report.network.packetsDelivered = row.Whole("packets_delivered");
+    report.network.packetsDropped = row.Whole("packets_dropped");
+    report.network.packetsInFlight = row.Whole("packets_in_flight");
+    report.network.retransmissions = row.Whole("retransmissions");
+    report.network.pauses = row.Whole("pauses");
+    report.network.collisionFactor = row.Number("collision_factor");
     return report;
 }
 
@@ -64,43 +127,46 @@ LoadParts(Database& database, int64_t run, RunReport& report)
 {
     auto& classes = database.Prepare("SELECT * FROM run_class WHERE run_id = ?");
     classes.bind(1, run);
+    const Row part(database, classes);
     while (classes.executeStep())
     {
-        const std::string name = classes.getColumn("class").getString();
+        const std::string name = part.Text("class");
         for (uint32_t c = 0; c < kCommClasses; c++)
         {
             if (ToString(static_cast<CommClass>(c)) == name)
             {
-                report.classes[c] = {Time(classes, "busy_s"),
-                                     Time(classes, "exposed_s"),
-                                     Amount(classes, "bytes"),
-                                     Amount(classes, "cross_bytes")};
+                report.classes[c] = {part.Time("busy_s"),
+                                     part.Time("exposed_s"),
+                                     part.Amount("bytes"),
+                                     part.Amount("cross_bytes")};
             }
         }
     }
     classes.reset();
     auto& memory = database.Prepare("SELECT * FROM run_memory WHERE run_id = ? ORDER BY stage");
     memory.bind(1, run);
+    const Row use(database, memory);
     while (memory.executeStep())
     {
-        report.memory.push_back({Amount(memory, "parameters"),
-                                 Amount(memory, "gradients"),
-                                 Amount(memory, "optimizer"),
-                                 Amount(memory, "activations"),
-                                 Amount(memory, "gathered"),
-                                 Amount(memory, "buffers")});
+        report.memory.push_back({use.Amount("parameters"),
+                                 use.Amount("gradients"),
+                                 use.Amount("optimizer"),
+                                 use.Amount("activations"),
+                                 use.Amount("gathered"),
+                                 use.Amount("buffers")});
     }
     memory.reset();
     auto& resources =
         database.Prepare("SELECT * FROM run_resource WHERE run_id = ? ORDER BY position");
     resources.bind(1, run);
+    const Row resource(database, resources);
     while (resources.executeStep())
     {
-        report.resources.push_back({resources.getColumn("name").getString(),
-                                    Amount(resources, "bytes"),
-                                    BitRate(resources.getColumn("capacity_bps").getDouble()),
-                                    resources.getColumn("shared").getInt() != 0,
-                                    resources.getColumn("busy").getDouble()});
+        report.resources.push_back({resource.Text("name"),
+                                    resource.Amount("bytes"),
+                                    BitRate(resource.Number("capacity_bps")),
+                                    resource.Whole("shared") != 0,
+                                    resource.Number("busy")});
     }
     resources.reset();
 }
@@ -110,26 +176,41 @@ LoadParts(Database& database, int64_t run, RunReport& report)
 StoredRun
 LoadRun(Database& database, int64_t run)
 {
-    auto& row = database.Prepare(g_selectRun);
-    row.bind(1, run);
-    SCALEACROSS_INVARIANT(row.executeStep(), "no run " + std::to_string(run));
+    auto& statement = database.Prepare(g_selectRun);
+    statement.bind(1, run);
+    if (!statement.executeStep())
+    {
+        database.Damaged("there is no run " + std::to_string(run));
+    }
+    const Row row(database, statement);
     StoredRun stored;
-    stored.engine = row.getColumn("engine").getString();
-    stored.planText = row.getColumn("plan_text").getString();
-    stored.label = row.getColumn("plan_label").getString();
-    stored.crossing = Crossing::Parse(row.getColumn("plan_crossing").getString());
-    const std::string status = row.getColumn("status").getString();
+    stored.engine = row.Text("engine");
+    stored.planText = row.Text("plan_text");
+    stored.label = row.Text("plan_label");
+    try
+    {
+        stored.crossing = Crossing::Parse(row.Text("plan_crossing"));
+    }
+    catch (const ValueError&)
+    {
+        row.Refuse("plan_crossing");
+    }
+    const std::string status = row.Text("status");
     if (status == "ok")
     {
         RunReport report = ReportOf(row);
-        row.reset();
+        statement.reset();
         LoadParts(database, run, report);
         stored.evaluation = report;
         return stored;
     }
-    const std::string reason = row.getColumn("reason").getString();
-    const std::string detail = row.getColumn("detail").getString();
-    row.reset();
+    if (status != "infeasible" && status != "failed")
+    {
+        row.Refuse("status");
+    }
+    const std::string reason = row.Text("reason");
+    const std::string detail = row.Text("detail");
+    statement.reset();
     if (status == "infeasible")
     {
         stored.evaluation = Infeasible{reason, detail};

@@ -2,6 +2,8 @@
 
 #include "core/store/search-reader.h"
 
+#include "core/base/text.h"
+
 #include <sstream>
 #include <utility>
 
@@ -29,26 +31,50 @@ Frontier
 CountsOf(Database& database, int64_t search)
 {
     Frontier frontier;
-    auto& row = database.Prepare("SELECT next_plan, evaluated, bound_s FROM search WHERE id = ?");
+    auto& row =
+        database.Prepare("SELECT next_plan, evaluated, bound_s, plans FROM search WHERE id = ?");
     row.bind(1, search);
-    SCALEACROSS_INVARIANT(row.executeStep(), "no search " + std::to_string(search));
-    frontier.next = static_cast<uint64_t>(row.getColumn(0).getInt64());
-    frontier.evaluated = static_cast<uint64_t>(row.getColumn(1).getInt64());
-    if (!row.isColumnNull(2))
+    if (!row.executeStep())
     {
-        frontier.bound = Duration::Seconds(row.getColumn(2).getDouble());
+        database.Damaged("there is no search " + std::to_string(search));
     }
+    const int64_t next = row.getColumn(0).getInt64();
+    const int64_t evaluated = row.getColumn(1).getInt64();
+    const double bound = row.isColumnNull(2) ? 0 : row.getColumn(2).getDouble();
+    const int64_t plans = row.getColumn(3).getInt64();
+    const bool bounded = !row.isColumnNull(2);
     row.reset();
+    if (next < 0 || next > plans || evaluated < 0 || evaluated > next ||
+        !(bound >= 0 && bound < Duration::Max().S()))
+    {
+        database.Damaged("search " + std::to_string(search) + " has evaluated " +
+                         std::to_string(evaluated) + " of " + std::to_string(next) + " of " +
+                         std::to_string(plans) + " plans, bound " + std::to_string(bound) + " s");
+    }
+    frontier.next = static_cast<uint64_t>(next);
+    frontier.evaluated = static_cast<uint64_t>(evaluated);
+    if (bounded)
+    {
+        frontier.bound = Duration::Seconds(bound);
+    }
     auto& counts = database.Prepare(
         "SELECT outcome, reason, count, example FROM search_count WHERE search_id = ?");
     counts.bind(1, search);
     while (counts.executeStep())
     {
         const bool failed = counts.getColumn(0).getString() == "failed";
+        const int64_t count = counts.getColumn(2).getInt64();
+        if (count < 0 || count > next)
+        {
+            const std::string reason = counts.getColumn(1).getString();
+            counts.reset();
+            database.Damaged("search " + std::to_string(search) + " counts " +
+                             std::to_string(count) + " plans of " + std::to_string(next) + " as " +
+                             Quoted(reason));
+        }
         auto& map = failed ? frontier.failed : frontier.rejected;
-        map[counts.getColumn(1).getString()] = {
-            static_cast<uint64_t>(counts.getColumn(2).getInt64()),
-            counts.getColumn(3).getString()};
+        map[counts.getColumn(1).getString()] = {static_cast<uint64_t>(count),
+                                                counts.getColumn(3).getString()};
     }
     counts.reset();
     return frontier;

@@ -87,27 +87,43 @@ SearchStore::Resume()
 }
 
 void
-SearchStore::Restore(const std::function<void(uint64_t, const RunReport&)>& visit)
+SearchStore::Restore(const std::function<bool(uint64_t, const RunReport&)>& visit)
 {
     auto& select = m_database.Prepare(
-        "SELECT plan_index, run_id FROM search_run JOIN search ON search.id = search_id "
-        "WHERE search_id = ? AND plan_index < next_plan ORDER BY plan_index");
+        "SELECT plan_index, run_id, plan_index < next_plan AS below FROM search_run "
+        "JOIN search ON search.id = search_id WHERE search_id = ? ORDER BY plan_index");
     select.bind(1, m_id);
-    std::vector<std::pair<uint64_t, int64_t>> rows;
+    std::vector<std::pair<int64_t, int64_t>> rows;
     while (select.executeStep())
     {
-        rows.emplace_back(static_cast<uint64_t>(select.getColumn(0).getInt64()),
-                          select.getColumn(1).getInt64());
+        const int64_t index = select.getColumn(0).getInt64();
+        if (index < 0 || static_cast<uint64_t>(index) >= m_space.Size())
+        {
+            select.reset();
+            RefuseIndex(index);
+        }
+        if (select.getColumn(2).getInt() != 0)
+        {
+            rows.emplace_back(index, select.getColumn(1).getInt64());
+        }
     }
     select.reset();
     for (const auto& [index, run] : rows)
     {
         const StoredRun stored = LoadRun(m_database, run);
-        if (const auto* report = std::get_if<RunReport>(&stored.evaluation))
+        const auto* report = std::get_if<RunReport>(&stored.evaluation);
+        if (report != nullptr && !visit(static_cast<uint64_t>(index), *report))
         {
-            visit(index, *report);
+            RefuseIndex(index);
         }
     }
+}
+
+void
+SearchStore::RefuseIndex(int64_t index) const
+{
+    m_database.Damaged("plan_index of search_run is " + std::to_string(index) +
+                       ", which is no plan of this search");
 }
 
 bool

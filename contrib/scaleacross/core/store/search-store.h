@@ -44,7 +44,7 @@ class SearchStore : public ResultSink
                 SearchIdentity identity);
 
     Frontier Resume() override;
-    void Restore(const std::function<void(uint64_t, const RunReport&)>& visit) override;
+    void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override;
     bool Knows(const Plan& plan) const override;
     Evaluation Recall(uint64_t index, const Plan& plan) override;
     void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;
@@ -79,6 +79,7 @@ class SearchStore : public ResultSink
         Evaluation evaluation;
     };
 
+    [[noreturn]] void RefuseIndex(int64_t index) const;
     void Find();
     Frontier Load();
     void PutRow(const Row& row);
