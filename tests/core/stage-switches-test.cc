@@ -91,6 +91,32 @@ TEST(StageSwitches, OnRailsAStageInsideServersHasRailsOfItsOwn)
     }
 }
 
+TEST(StageSwitches, LeavesOfTheSameStagesMayStillDiffer)
+{
+    // Leaves of 16 NICs, groups of 24 ranks of one stage: they begin at ranks 0, 24, 48 ..., so
+    // that leaf 0 holds one, leaf 1 parts of two, leaf 2 one, and so on every 48 ranks. By what is
+    // on them the eight leaves are alike; by where they begin modulo 24 there are three kinds.
+    const StageSwitches leaves(
+        ClusterOf(2, false),
+        RankGroup(),
+        {},
+        [](const BuildingSpec& building, const FabricShape&, uint32_t gpu) {
+            return LeafOf(building, gpu);
+        },
+        24);
+    ASSERT_EQ(leaves.Kinds(), 3U);
+    EXPECT_EQ(Leaves(ClusterOf(2, false), RankGroup()).Kinds(), 1U);
+    uint32_t all = 0;
+    for (const SwitchShare& leaf : leaves.Of(0, 0))
+    {
+        EXPECT_EQ(leaf.share, 1.0 / 8);
+        all += leaves.CountOf(leaf.kind);
+    }
+    EXPECT_EQ(all, 8U);
+    EXPECT_EQ(leaves.KindOf(0, 0), leaves.KindOf(0, 3));
+    EXPECT_NE(leaves.KindOf(0, 0), leaves.KindOf(0, 1));
+}
+
 TEST(StageSwitches, RanksThatTakeNoPartAreNotCounted)
 {
     // The first server alone: one leaf, all of its ranks.

@@ -23,7 +23,7 @@ AnalyticalEngine::UsesSeed() const
 uint32_t
 AnalyticalEngine::ResultVersion() const
 {
-    return 11;
+    return 12;
 }
 
 RunResult

@@ -33,21 +33,21 @@ NetworkFacts::NetworkFacts(const Scenario& scenario)
 }
 
 std::shared_ptr<const StageFabric>
-NetworkFacts::StagesOf(const ClusterSpec& cluster, const RankLayout& layout) const
+NetworkFacts::StagesOf(const ClusterSpec& cluster, const RankLayout& layout, uint32_t period) const
 {
     const auto find = [&] {
         const auto leafOf = [](const BuildingSpec& building, const FabricShape&, uint32_t gpu) {
             return LeafOf(building, gpu);
         };
         return std::make_shared<const StageFabric>(
-            StageFabric{{cluster, layout.pipeline, layout.takingPart, leafOf},
-                        {cluster, layout.pipeline, layout.takingPart, ZoneOf}});
+            StageFabric{{cluster, layout.pipeline, layout.takingPart, leafOf, period},
+                        {cluster, layout.pipeline, layout.takingPart, ZoneOf, period}});
     };
     if (!layout.takingPart.empty())
     {
         return find();
     }
-    std::vector<uint32_t> key;
+    std::vector<uint32_t> key = {period};
     for (const RankGroup::Axis& axis : layout.pipeline.Axes())
     {
         key.insert(key.end(), {axis.stride, axis.count});

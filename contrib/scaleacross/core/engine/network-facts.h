@@ -35,9 +35,11 @@ struct NetworkFacts
     ClusterPaths paths;
     CutsLeft cuts;
 
-    /// Where the stages of a layout of the scenario's cluster are. Threads may ask at once.
+    /// Where the stages of a layout of the scenario's cluster are, on switches that are told apart
+    /// by `period` (StageSwitches). Threads may ask at once.
     std::shared_ptr<const StageFabric> StagesOf(const ClusterSpec& cluster,
-                                                const RankLayout& layout) const;
+                                                const RankLayout& layout,
+                                                uint32_t period) const;
 
   private:
     // Many plans of a search have the same pipeline.

@@ -88,7 +88,8 @@ NetworkModel::NetworkModel(const Scenario& scenario,
       m_edges(m_paths, layout),
       m_shares(m_facts->cuts.Shares(scenario.network.multipath))
 {
-    m_stages = m_facts->StagesOf(scenario.cluster, layout);
+    m_stages = m_facts->StagesOf(scenario.cluster, layout, SwitchPeriod(scenario.cluster, layout));
+    m_switchEdges.emplace(scenario.cluster, m_paths, layout, *m_stages);
     m_zoneCuts = 2 * m_stages->leaves.Kinds();
     m_spanCuts = m_zoneCuts + 2 * m_stages->zones.Kinds();
     m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
@@ -309,7 +310,10 @@ NetworkModel::LoadBuilding(CutLoads& loads,
     whole.links = shape.spines * shape.ports;
     whole.capacity =
         shape.uplinkRate * whole.links * CreditShareOf(shape.uplinkRate, fabric.leafDelay);
-    for (const SwitchShare& leaf : m_stages->leaves.Of(building, stage))
+    const SwitchEdges* const over = flows.over;
+    for (const SwitchShare& leaf : over == nullptr ? m_stages->leaves.Of(building, stage)
+                                   : up            ? over->leavesUp
+                                                   : over->leavesDown)
     {
         whole.cut = (up ? 0 : m_stages->leaves.Kinds()) + leaf.kind;
         AddLoad(loads,
@@ -326,7 +330,9 @@ NetworkModel::LoadBuilding(CutLoads& loads,
     whole.links = shape.planes * shape.spines * shape.aggregations;
     whole.capacity = shape.zoneUplinkRate * whole.links *
                      CreditShareOf(shape.zoneUplinkRate, fabric.aggregationDelay);
-    for (const SwitchShare& zone : m_stages->zones.Of(building, stage))
+    for (const SwitchShare& zone : over == nullptr ? m_stages->zones.Of(building, stage)
+                                   : up            ? over->zonesUp
+                                                   : over->zonesDown)
     {
         whole.cut = m_zoneCuts + (up ? 0 : m_stages->zones.Kinds()) + zone.kind;
         AddLoad(loads,
@@ -488,7 +494,28 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
     cost.least = std::max(WindowSeconds(payload, path), AdmissionSeconds(payload, path));
     const double senders = some > 0 ? some : StageRanksIn(here, m_layout.StageOf(from));
     CutLoads loads;
-    LoadCuts(loads, path, {from, to, senders, QueuePairsUsed(payload, path.tier), 1.0, payload});
+    if (m_switchEdges->NeedsCount(RankGroup()))
+    {
+        const CountedEdges& counted = m_switchEdges->OfMessage(from, to);
+        for (const SwitchEdges& edges : counted.kinds)
+        {
+            LoadCuts(loads,
+                     m_paths.Between(edges.from, edges.to),
+                     {edges.from,
+                      edges.to,
+                      edges.count * senders / counted.ranksIn[here],
+                      QueuePairsUsed(payload, edges.kind.tier),
+                      1.0,
+                      payload,
+                      &edges});
+        }
+    }
+    else
+    {
+        LoadCuts(loads,
+                 path,
+                 {from, to, senders, QueuePairsUsed(payload, path.tier), 1.0, payload, nullptr});
+    }
     UseCuts(cost, loads);
     if (path.loss > 0)
     {
@@ -645,8 +672,47 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     use(Port::NicOut, out);
     use(Port::NicIn, in);
     CutLoads loads;
+    if (m_switchEdges->NeedsCount(view.phase.group))
+    {
+        LoadCounted(view, loads);
+    }
+    else
+    {
+        LoadAll(view, loads);
+    }
+    UseCuts(cost, loads);
+}
+
+void
+NetworkModel::LoadCounted(const PhaseView& view, CutLoads& loads) const
+{
+    const CountedEdges& counted =
+        m_switchEdges->OfPhase(view.phase, view.representative, view.whole);
+    for (const SwitchEdges& edges : counted.kinds)
+    {
+        if (edges.kind.tier == Tier::Node)
+        {
+            continue;
+        }
+        // Of the groups that are alike, those that take part.
+        const double part = view.ranksIn[edges.kind.from] / counted.ranksIn[edges.kind.from];
+        LoadCuts(loads,
+                 m_paths.Between(edges.from, edges.to),
+                 {edges.from,
+                  edges.to,
+                  edges.count * part,
+                  QueuePairsUsed(view.rounds.message, edges.kind.tier),
+                  view.direct ? 1.0 : view.rounds.perEdge,
+                  view.rounds.message,
+                  &edges});
+    }
+}
+
+void
+NetworkModel::LoadAll(const PhaseView& view, CutLoads& loads) const
+{
     LoadGroups(view, view.edges, loads);
-    std::vector<bool> loaded(buildings.size(), false);
+    std::vector<bool> loaded(m_layout.Buildings(), false);
     const auto haveLoaded = [&loaded](const PhaseEdges& edges) {
         for (const auto& [building, members] : edges.membersIn)
         {
@@ -665,7 +731,6 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
             loaded[b] = true;
         }
     }
-    UseCuts(cost, loads);
 }
 
 void
@@ -688,7 +753,8 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
                   groups * senders,
                   QueuePairsUsed(view.rounds.message, kind.tier),
                   view.direct ? 1.0 : view.rounds.perEdge,
-                  view.rounds.message});
+                  view.rounds.message,
+                  nullptr});
     }
 }
 
@@ -862,17 +928,6 @@ NetworkModel::CutNamed(uint32_t cut) const
     return {cluster.buildings[building].name + (isZone ? " zone " : " leaf ") +
                 (index < switches.Kinds() ? "up" : "down"),
             capacity};
-}
-
-bool
-NetworkModel::IsExact(uint32_t cut) const
-{
-    if (cut >= m_spanCuts)
-    {
-        return true;
-    }
-    const StageSwitches& switches = cut >= m_zoneCuts ? m_stages->zones : m_stages->leaves;
-    return !switches.IsUneven((cut >= m_zoneCuts ? cut - m_zoneCuts : cut) % switches.Kinds());
 }
 
 std::string

@@ -5,6 +5,7 @@
 
 #include "core/engine/network-facts.h"
 #include "core/engine/phase-edges.h"
+#include "core/engine/switch-edges.h"
 #include "core/engine/transfer-cost.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
@@ -14,6 +15,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -119,9 +121,6 @@ class NetworkModel
     /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
     NamedLink CutNamed(uint32_t cut) const;
 
-    /// Whether what a cut carries is known to the byte, not by how ranks are spread over switches.
-    bool IsExact(uint32_t cut) const;
-
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 
@@ -154,6 +153,8 @@ class NetworkModel
         double pairs{1}; //!< queue pairs of each
         double messages{1};
         double message{0}; //!< bytes of payload
+        /// Which switches they pass; null: as the ranks of the stage are on them.
+        const SwitchEdges* over{nullptr};
     };
 
     /// A phase, and what follows from it at once.
@@ -209,6 +210,9 @@ class NetworkModel
     void AddVolume(const PhaseView& view, TransferCost& cost) const;
     /// What one family of groups puts on the cuts.
     void LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoads& loads) const;
+    /// What all groups put on them, edge by edge.
+    void LoadCounted(const PhaseView& view, CutLoads& loads) const;
+    void LoadAll(const PhaseView& view, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
     void AddLosses(const PhaseView& view, TransferCost& cost) const;
     /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
@@ -226,6 +230,7 @@ class NetworkModel
     const ClusterPaths& m_paths;
     // What it remembers, hence not for several threads at once.
     mutable PhaseEdgeTable m_edges;
+    mutable std::optional<SwitchEdgeTable> m_switchEdges;
     mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
     const CutShares& m_shares;
     std::shared_ptr<const StageFabric> m_stages;

@@ -7,42 +7,6 @@
 namespace scaleacross
 {
 
-namespace
-{
-
-/// Calls `visit` with each member that member `index` sends to.
-template <class Visit>
-void
-ForEachPeer(const Phase& phase, uint32_t index, Visit visit)
-{
-    const uint32_t n = phase.group.Size();
-    switch (phase.pattern)
-    {
-    case Pattern::TwoWayReduceScatter:
-    case Pattern::TwoWayAllGather:
-        visit((index + 1) % n);
-        visit((index + n - 1) % n);
-        return;
-    case Pattern::DoubleTree:
-        for (uint32_t tree = 0; tree < 2; tree++)
-        {
-            const TreePlace place = PlaceInTree(tree, index, n);
-            for (const uint32_t peer : {place.parent, place.left, place.right})
-            {
-                if (peer != TreePlace::kNone)
-                {
-                    visit(peer);
-                }
-            }
-        }
-        return;
-    default:
-        visit(MessageOf(phase, index, 0, 0).to);
-    }
-}
-
-} // namespace
-
 uint32_t
 MostPeers(const Phase& phase)
 {
@@ -68,7 +32,7 @@ PhaseEdgeTable::EntryOf(const Phase& phase)
     for (Entry& entry : m_entries)
     {
         if (entry.phase.pattern == phase.pattern && entry.phase.parts == phase.parts &&
-            entry.phase.group == phase.group)
+            entry.phase.shift == phase.shift && entry.phase.group == phase.group)
         {
             return entry;
         }
@@ -165,21 +129,11 @@ PhaseEdgeTable::Count(const Phase& phase, Rank first) const
         const uint32_t offset = m_paths.TierOffset(member);
         there.lowest = firstThere ? offset : std::min(there.lowest, offset);
         there.highest = std::max(there.highest, offset);
-        if (phase.pattern != Pattern::DirectAllToAll)
+        if (phase.pattern != Pattern::DirectAllToAll || firstThere)
         {
             ForEachPeer(phase, i, [&](uint32_t peer) {
                 count(member, phase.group.Member(first, peer), building);
             });
-        }
-        else if (firstThere)
-        {
-            for (uint32_t j = 0; j < n; j++)
-            {
-                if (j != i)
-                {
-                    count(member, phase.group.Member(first, j), building);
-                }
-            }
         }
     }
     return edges;

@@ -41,7 +41,7 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
     for (uint32_t cut = 0; cut < network.Cuts(); cut++)
     {
         const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
-        if (bytes > 0 && network.IsExact(cut))
+        if (bytes > 0)
         {
             bound = std::max(bound, SecondsOf(bytes, network.CutNamed(cut).capacity));
         }

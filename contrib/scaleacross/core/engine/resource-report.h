@@ -13,8 +13,8 @@ namespace scaleacross
 {
 
 /// Seconds that the fullest cut needs for one iteration's bytes at its capacity, one direction: no
-/// engine that sends them can be faster. Uplinks over which a stage is spread unevenly are left
-/// out: what each of them carries is not known.
+/// engine that sends them can be faster. Of the leaves or zones of one kind the mean counts, below
+/// which the fullest cannot be.
 double CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph);
 
 /// What went over ports and cuts, busy shares not filled in. Of the leaves of a building, and of

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace scaleacross
@@ -12,38 +13,48 @@ namespace scaleacross
 StageSwitches::StageSwitches(const ClusterSpec& cluster,
                              const RankGroup& pipeline,
                              const std::vector<bool>& isActive,
-                             SwitchOf switchOf)
+                             SwitchOf switchOf,
+                             uint32_t period)
     : m_stages(pipeline.Size()),
       m_shares(cluster.buildings.size() * m_stages)
 {
     Rank rank = 0;
-    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
+    for (const BuildingSpec& building : cluster.buildings)
     {
-        const BuildingSpec& building = cluster.buildings[b];
         const FabricShape shape = ShapeOf(building);
-        std::vector<std::vector<uint32_t>> stagesOf; // by switch, those of its ranks
+        std::vector<Content> contents; // by switch
         for (uint32_t gpu = 0; gpu < building.gpus; gpu++, rank++)
         {
             const uint32_t where = switchOf(building, shape, gpu);
-            stagesOf.resize(std::max<size_t>(stagesOf.size(), where + 1));
+            const size_t known = contents.size();
+            contents.resize(std::max<size_t>(known, where + 1));
+            // Ranks come in order, and each switch with its first one.
+            for (size_t added = known; added < contents.size(); added++)
+            {
+                contents[added].first = rank;
+            }
             if (isActive.empty() || isActive[rank])
             {
-                stagesOf[where].push_back(pipeline.IndexOf(rank));
+                contents[where].stages.push_back(pipeline.IndexOf(rank));
             }
         }
-        AddBuilding(stagesOf, b);
+        AddBuilding(contents, period);
     }
 }
 
 void
-StageSwitches::AddBuilding(const std::vector<std::vector<uint32_t>>& stagesOf, uint32_t building)
+StageSwitches::AddBuilding(const std::vector<Content>& contents, uint32_t period)
 {
-    std::map<std::vector<std::pair<uint32_t, uint32_t>>, uint32_t> kinds; // by stage and ranks
+    const auto building = static_cast<uint32_t>(m_kindOf.size());
+    using Counts = std::vector<std::pair<uint32_t, uint32_t>>; // ranks by stage
+    std::vector<Counts> all;
     std::vector<uint32_t> ranks(m_stages, 0);
-    for (std::vector<uint32_t> stages : stagesOf)
+    std::set<std::pair<Counts, uint32_t>> different;
+    for (const Content& content : contents)
     {
+        std::vector<uint32_t> stages = content.stages;
         std::sort(stages.begin(), stages.end());
-        std::vector<std::pair<uint32_t, uint32_t>> counts;
+        Counts counts;
         for (const uint32_t stage : stages)
         {
             if (counts.empty() || counts.back().first != stage)
@@ -53,35 +64,35 @@ StageSwitches::AddBuilding(const std::vector<std::vector<uint32_t>>& stagesOf, u
             counts.back().second++;
             ranks[stage]++;
         }
-        if (!counts.empty() && kinds.try_emplace(counts, m_kinds).second)
+        different.emplace(counts, content.first % period);
+        all.push_back(std::move(counts));
+    }
+    const uint32_t modulus = different.size() > kMostKinds ? 1 : period;
+    std::map<std::pair<Counts, uint32_t>, uint32_t> kinds;
+    m_kindOf.emplace_back(contents.size(), 0);
+    for (size_t i = 0; i < contents.size(); i++)
+    {
+        if (all[i].empty())
+        {
+            continue;
+        }
+        const auto [kind, isNew] =
+            kinds.try_emplace({all[i], contents[i].first % modulus}, m_kinds);
+        if (isNew)
         {
             m_buildings.push_back(building);
+            m_counts.push_back(0);
             m_kinds++;
         }
+        m_kindOf.back()[i] = kind->second;
+        m_counts[kind->second]++;
     }
-    m_uneven.resize(m_kinds, false);
-    for (const auto& [counts, kind] : kinds)
+    for (const auto& [what, kind] : kinds)
     {
-        for (const auto& [stage, count] : counts)
+        for (const auto& [stage, count] : what.first)
         {
             m_shares[building * m_stages + stage].push_back(
                 {kind, static_cast<double>(count) / ranks[stage]});
-        }
-    }
-    for (uint32_t stage = 0; stage < m_stages; stage++)
-    {
-        const std::vector<SwitchShare>& shares = Of(building, stage);
-        for (const SwitchShare& share : shares)
-        {
-            m_uneven[share.kind] = m_uneven[share.kind] || share.share != shares.front().share;
-        }
-        // Those before that differ from a later one count as well.
-        if (!shares.empty() && shares.back().share != shares.front().share)
-        {
-            for (const SwitchShare& share : shares)
-            {
-                m_uneven[share.kind] = true;
-            }
         }
     }
 }

@@ -34,17 +34,24 @@ struct SwitchShare
 class StageSwitches
 {
   public:
+    /// Of one building, where switches are told apart by more than their stages: each is one more
+    /// resource for transfers to name.
+    static constexpr size_t kMostKinds = 256;
+
     /// What a rank of a building is on: its leaf, or its zone; `gpu` is its number there.
     using SwitchOf = uint32_t (*)(const BuildingSpec& building,
                                   const FabricShape& shape,
                                   uint32_t gpu);
 
     /// For the GPUs of a cluster, whose stages are their indices in `pipeline`. `isActive` tells
-    /// which take part; empty: all do. Cost: linear in the GPUs.
+    /// which take part; empty: all do. Switches whose first ranks are not the same modulo `period`
+    /// are of different kinds as well, unless that made too many (kMostKinds). Cost: linear in the
+    /// GPUs.
     StageSwitches(const ClusterSpec& cluster,
                   const RankGroup& pipeline,
                   const std::vector<bool>& isActive,
-                  SwitchOf switchOf);
+                  SwitchOf switchOf,
+                  uint32_t period = 1);
 
     /// Kinds of switches of the whole cluster.
     uint32_t Kinds() const
@@ -58,11 +65,16 @@ class StageSwitches
         return m_shares[building * m_stages + stage];
     }
 
-    /// Whether a stage has its ranks spread unevenly over switches in a building, so that what is
-    /// said of one of them is an assumption.
-    bool IsUneven(uint32_t kind) const
+    /// Of a switch, by its number in its building. Domain: ranks that take part are on it.
+    uint32_t KindOf(uint32_t building, uint32_t which) const
     {
-        return m_uneven[kind];
+        return m_kindOf[building][which];
+    }
+
+    /// Switches of a kind.
+    uint32_t CountOf(uint32_t kind) const
+    {
+        return m_counts[kind];
     }
 
     /// Building of a kind.
@@ -72,14 +84,21 @@ class StageSwitches
     }
 
   private:
-    /// `stagesOf`: of the ranks on each switch.
-    void AddBuilding(const std::vector<std::vector<uint32_t>>& stagesOf, uint32_t building);
+    /// What is on a switch.
+    struct Content
+    {
+        std::vector<uint32_t> stages; //!< of its ranks
+        Rank first{0};                //!< the lowest rank that may be on it
+    };
+
+    void AddBuilding(const std::vector<Content>& contents, uint32_t period);
 
     uint32_t m_stages;
     uint32_t m_kinds{0};
     std::vector<std::vector<SwitchShare>> m_shares; //!< by building x stage
     std::vector<uint32_t> m_buildings;              //!< by kind
-    std::vector<bool> m_uneven;                     //!< by kind
+    std::vector<uint32_t> m_counts;                 //!< by kind
+    std::vector<std::vector<uint32_t>> m_kindOf;    //!< by building and switch
 };
 
 } // namespace scaleacross

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/switch-edges.h"
+
+#include <algorithm>
+
+namespace scaleacross
+{
+
+/// Adds up edges by kind and by the switches that they pass.
+class SwitchEdgeTable::Counter
+{
+  public:
+    explicit Counter(const SwitchEdgeTable& table)
+        : m_table(table)
+    {
+    }
+
+    void Add(Rank from, Rank to)
+    {
+        const Tier tier = m_table.m_paths.TierBetween(from, to);
+        const EdgeKind kind{tier,
+                            m_table.m_layout.BuildingOf(from),
+                            m_table.m_layout.BuildingOf(to)};
+        if (m_last == nullptr || !(m_last->kind == kind))
+        {
+            m_last = &m_sums[kind];
+            m_last->kind = kind;
+            m_last->from = from;
+            m_last->to = to;
+        }
+        m_last->count++;
+        if (tier < Tier::Zone)
+        {
+            return;
+        }
+        m_last->leavesUp[LeafOf(from)]++;
+        m_last->leavesDown[LeafOf(to)]++;
+        if (tier > Tier::Zone)
+        {
+            m_last->zonesUp[ZoneOf(from)]++;
+            m_last->zonesDown[ZoneOf(to)]++;
+        }
+    }
+
+    std::vector<SwitchEdges> Take() const
+    {
+        std::vector<SwitchEdges> kinds;
+        for (const auto& [kind, sum] : m_sums)
+        {
+            const auto shares = [&sum = sum](const std::map<uint32_t, double>& counts,
+                                             const StageSwitches& switches) {
+                std::vector<SwitchShare> all;
+                for (const auto& [which, count] : counts)
+                {
+                    all.push_back({which, count / switches.CountOf(which) / sum.count});
+                }
+                return all;
+            };
+            const StageFabric& stages = m_table.m_stages;
+            kinds.push_back({kind,
+                             sum.from,
+                             sum.to,
+                             sum.count,
+                             shares(sum.leavesUp, stages.leaves),
+                             shares(sum.leavesDown, stages.leaves),
+                             shares(sum.zonesUp, stages.zones),
+                             shares(sum.zonesDown, stages.zones)});
+        }
+        return kinds;
+    }
+
+  private:
+    struct Sum
+    {
+        EdgeKind kind;
+        Rank from{0};
+        Rank to{0};
+        double count{0};
+        std::map<uint32_t, double> leavesUp; //!< by kind of switch
+        std::map<uint32_t, double> leavesDown;
+        std::map<uint32_t, double> zonesUp;
+        std::map<uint32_t, double> zonesDown;
+    };
+
+    uint32_t LeafOf(Rank rank) const
+    {
+        const uint32_t b = m_table.m_layout.BuildingOf(rank);
+        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[b];
+        return m_table.m_stages.leaves.KindOf(
+            b,
+            scaleacross::LeafOf(m_table.m_cluster.buildings[b], gpu));
+    }
+
+    uint32_t ZoneOf(Rank rank) const
+    {
+        const uint32_t b = m_table.m_layout.BuildingOf(rank);
+        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[b];
+        return m_table.m_stages.zones.KindOf(
+            b,
+            scaleacross::ZoneOf(m_table.m_cluster.buildings[b], m_table.m_paths.Shape(b), gpu));
+    }
+
+    const SwitchEdgeTable& m_table;
+    std::map<EdgeKind, Sum> m_sums;
+    Sum* m_last{nullptr}; // most edges in a row are of one kind
+};
+
+SwitchEdgeTable::SwitchEdgeTable(const ClusterSpec& cluster,
+                                 const ClusterPaths& paths,
+                                 const RankLayout& layout,
+                                 const StageFabric& stages)
+    : m_cluster(cluster),
+      m_paths(paths),
+      m_layout(layout),
+      m_stages(stages)
+{
+}
+
+bool
+SwitchEdgeTable::NeedsCount(const RankGroup& group) const
+{
+    return !FitsSwitches(m_cluster, m_layout, group);
+}
+
+const std::vector<Rank>&
+SwitchEdgeTable::RanksOf(uint32_t stage)
+{
+    if (m_ranks.empty())
+    {
+        m_ranks.resize(m_layout.pipeline.Size());
+        for (Rank rank = 0; rank < m_layout.ranks; rank++)
+        {
+            if (m_layout.takingPart.empty() || m_layout.takingPart[rank])
+            {
+                m_ranks[m_layout.StageOf(rank)].push_back(rank);
+            }
+        }
+    }
+    return m_ranks[stage];
+}
+
+std::vector<uint32_t>
+SwitchEdgeTable::BuildingsOf(const RankGroup& group, Rank rank) const
+{
+    std::vector<uint32_t> buildings;
+    for (uint32_t i = 0; i < group.Size(); i++)
+    {
+        buildings.push_back(m_layout.BuildingOf(group.Member(rank, i)));
+    }
+    return buildings;
+}
+
+const CountedEdges&
+SwitchEdgeTable::OfPhase(const Phase& phase, Rank representative, bool whole)
+{
+    const uint32_t stage = m_layout.StageOf(representative);
+    const Rank first = whole ? RanksOf(stage).front() : phase.group.Member(representative, 0);
+    for (const Entry& entry : m_phases)
+    {
+        if (entry.first == first && entry.whole == whole && entry.phase.pattern == phase.pattern &&
+            entry.phase.parts == phase.parts && entry.phase.shift == phase.shift &&
+            entry.phase.group == phase.group)
+        {
+            return entry.edges;
+        }
+    }
+    Counter counter(*this);
+    CountedEdges counted;
+    counted.ranksIn.resize(m_layout.Buildings(), 0.0);
+    const std::vector<uint32_t> own =
+        whole ? std::vector<uint32_t>() : BuildingsOf(phase.group, representative);
+    for (const Rank rank : RanksOf(stage))
+    {
+        // A group is counted with its first member.
+        if (phase.group.IndexOf(rank) != 0 || (!whole && BuildingsOf(phase.group, rank) != own))
+        {
+            continue;
+        }
+        for (uint32_t i = 0; i < phase.group.Size(); i++)
+        {
+            const Rank member = phase.group.Member(rank, i);
+            counted.ranksIn[m_layout.BuildingOf(member)]++;
+            ForEachPeer(phase, i, [&](uint32_t peer) {
+                counter.Add(member, phase.group.Member(rank, peer));
+            });
+        }
+    }
+    counted.kinds = counter.Take();
+    m_phases.push_back({phase, first, whole, std::move(counted)});
+    return m_phases.back().edges;
+}
+
+const CountedEdges&
+SwitchEdgeTable::OfMessage(Rank from, Rank to)
+{
+    const uint32_t stage = m_layout.StageOf(from);
+    const uint32_t here = m_layout.BuildingOf(from);
+    const uint32_t there = m_layout.BuildingOf(to);
+    const auto [entry, isNew] =
+        m_messages.try_emplace({stage, here * m_layout.Buildings() + there, int64_t{to} - from});
+    CountedEdges& counted = entry->second;
+    if (isNew)
+    {
+        Counter counter(*this);
+        counted.ranksIn.resize(m_layout.Buildings(), 0.0);
+        for (const Rank rank : RanksOf(stage))
+        {
+            const Rank peer = m_layout.pipeline.Member(rank, m_layout.StageOf(to));
+            if (m_layout.BuildingOf(rank) == here && m_layout.BuildingOf(peer) == there)
+            {
+                counted.ranksIn[here]++;
+                counter.Add(rank, peer);
+            }
+        }
+        counted.kinds = counter.Take();
+    }
+    return counted;
+}
+
+bool
+FitsSwitches(const ClusterSpec& cluster, const RankLayout& layout, const RankGroup& group)
+{
+    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
+    {
+        const BuildingSpec& building = cluster.buildings[b];
+        const FabricShape shape = ShapeOf(building);
+        const uint32_t zone = TierPeriod(building, shape); // of the pod, where there are no zones
+        const uint32_t pod = shape.aggregations > 0 ? zone / shape.podsPerZone : zone;
+        for (const uint32_t size : {pod, zone})
+        {
+            if (size < building.gpus &&
+                (building.gpus % size != 0 || layout.buildingBegin[b] % size != 0 ||
+                 !group.CanSplitAt(size) || !layout.pipeline.CanSplitAt(size)))
+            {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+uint32_t
+SwitchPeriod(const ClusterSpec& cluster, const RankLayout& layout)
+{
+    bool fits = true;
+    uint32_t outermost = 1; // what lies inside the outermost dimension repeats
+    for (const RankGroup* group : {&layout.pipeline,
+                                   &layout.tensor,
+                                   &layout.context,
+                                   &layout.expert,
+                                   &layout.dense,
+                                   &layout.experts})
+    {
+        fits = fits && FitsSwitches(cluster, layout, *group);
+        if (!group->Axes().empty())
+        {
+            outermost = std::max(outermost, group->Axes().back().stride);
+        }
+    }
+    return fits ? 1 : outermost;
+}
+
+} // namespace scaleacross
