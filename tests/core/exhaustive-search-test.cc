@@ -42,7 +42,7 @@ class MemorySink : public ResultSink
         return known.count(CanonicalText(plan)) > 0;
     }
 
-    Evaluation Recall(uint64_t index, const Plan& plan) override
+    std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) override
     {
         reports[index] = std::get<RunReport>(known.at(CanonicalText(plan)));
         return reports[index];

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <mutex>
 
 namespace scaleacross
 {
@@ -180,6 +181,97 @@ TEST_F(SearchStoreTest, AnotherSearchUsesWhatIsThere)
     EXPECT_EQ(Number("SELECT count(*) FROM search"), 2);
     // What the first one keeps stays.
     EXPECT_EQ(Number("SELECT count(*) FROM run"), 48);
+}
+
+/// Two searches of one scenario that keep different numbers of plans: one finishes, and removes
+/// what neither of its rows names, while the other has it in mind.
+TEST_F(SearchStoreTest, AnotherSearchMayRemoveRunsInTheMiddle)
+{
+    const FakeEngine reference(DistinctTime);
+    const auto expected = Explore(reference);
+    for (const char* end : {"", "-wal", "-shm"})
+    {
+        std::filesystem::remove(m_path + end);
+    }
+    m_options.jobs = 1;
+    std::atomic<bool> stop{false};
+    std::atomic<int> calls{0};
+    const FakeEngine first([&](const ParallelPlan& plan) {
+        stop = stop || ++calls == 20;
+        return DistinctTime(plan);
+    });
+    SearchOptions other = m_options;
+    other.keep = 1;
+    other.stop = &stop;
+    const auto explore = [this](const FakeEngine& engine, const SearchOptions& options) {
+        Database database(m_path, Database::Access::Write);
+        SearchStore store(database,
+                          MakeRunSetting(m_study.scenario, engine, options.run),
+                          m_space,
+                          {"fake", "exhaustive", options.keep});
+        return ExhaustiveSearch().Run(m_space, engine, options, store);
+    };
+    ASSERT_TRUE(explore(first, other).interrupted);
+    ASSERT_GE(Number("SELECT count(*) FROM run"), 20);
+    stop = false;
+    // This one finds the twenty, and before it recalls them the other search is finished.
+    std::once_flag once;
+    const FakeEngine second(DistinctTime);
+    m_options.filter = [&](const Scenario& scenario) {
+        std::call_once(once, [&] { EXPECT_FALSE(explore(first, other).interrupted); });
+        return FitsAlways(scenario);
+    };
+    const auto result = explore(second, m_options);
+    EXPECT_EQ(Texts(result.board.Best()), Texts(expected.board.Best()));
+    EXPECT_EQ(result.counts.evaluated, 48);
+    EXPECT_EQ(Number("SELECT count(*) FROM search WHERE finished"), 2);
+    EXPECT_EQ(Number("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run JOIN search ON search.id = search_id "
+                     "WHERE keep = 3 AND rank IS NOT NULL"),
+              3);
+}
+
+/// A slower process of the same search must not take the frontier of a faster one back, or leave
+/// its counts beside it.
+TEST_F(SearchStoreTest, TheFrontierNeverGoesBack)
+{
+    m_options.jobs = 1;
+    std::atomic<bool> stopFast{false};
+    std::atomic<bool> stopSlow{false};
+    std::atomic<int> fastRuns{0};
+    const FakeEngine fast([&](const ParallelPlan& plan) {
+        stopFast = ++fastRuns >= 30;
+        return DistinctTime(plan);
+    });
+    SearchOptions fastOptions = m_options;
+    fastOptions.stop = &stopFast;
+    std::atomic<int> slowRuns{0};
+    const FakeEngine slow([&](const ParallelPlan& plan) {
+        if (++slowRuns == 3)
+        {
+            Database database(m_path, Database::Access::Write);
+            SearchStore store(database,
+                              MakeRunSetting(m_study.scenario, fast, m_options.run),
+                              m_space,
+                              {"fake", "exhaustive", m_options.keep});
+            EXPECT_TRUE(ExhaustiveSearch().Run(m_space, fast, fastOptions, store).interrupted);
+            stopSlow = true;
+        }
+        return DistinctTime(plan);
+    });
+    m_options.stop = &stopSlow;
+    EXPECT_TRUE(Explore(slow).interrupted);
+    const int64_t next = Number("SELECT next_plan FROM search");
+    EXPECT_GE(next, 30);
+    EXPECT_EQ(Number("SELECT evaluated + (SELECT IFNULL(sum(count), 0) FROM search_count) "
+                     "FROM search"),
+              next);
+    stopSlow = false;
+    const FakeEngine third(DistinctTime);
+    const auto result = Explore(third);
+    EXPECT_EQ(result.counts.evaluated, 48);
+    EXPECT_EQ(result.counts.rejected.at("duplicate").count, 48);
+    EXPECT_EQ(Number("SELECT sum(count) FROM search_count"), 48);
 }
 
 TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)

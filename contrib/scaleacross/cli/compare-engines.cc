@@ -11,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <unistd.h>
 
 namespace scaleacross
 {
@@ -25,6 +26,21 @@ struct Job
     size_t engine;
     std::optional<Evaluation> evaluation;
 };
+
+/// What is stored for a plan, if anything; it is kept from now on.
+std::optional<Evaluation>
+TakeStored(Database& database, RunStore& store, const Plan& plan)
+{
+    std::optional<Evaluation> evaluation;
+    database.Transact([&] {
+        if (const auto run = store.Find(plan))
+        {
+            store.Request(*run);
+            evaluation = LoadRun(database, *run).evaluation;
+        }
+    });
+    return evaluation;
+}
 
 /// Runs jobs on several threads; stores each result under a lock.
 class Runner
@@ -69,14 +85,15 @@ class Runner
     {
         while (!m_stop && !m_failed)
         {
-            const size_t index = m_next.fetch_add(1);
-            if (index >= jobs.size())
+            const size_t turn = m_next.fetch_add(1);
+            if (turn >= jobs.size())
             {
                 return;
             }
             try
             {
-                Do(jobs[index], jobs.size());
+                // Begun at different places, several processes do not run the same at one time.
+                Do(jobs[(turn + m_first) % jobs.size()], jobs.size());
             }
             catch (const Interrupted&)
             {
@@ -94,15 +111,30 @@ class Runner
     void Do(Job& job, size_t total)
     {
         const Plan& plan = m_plans[job.plan];
-        const Evaluation evaluation =
-            Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
+        if (job.evaluation = StoredMeanwhile(job); !job.evaluation)
+        {
+            const Evaluation evaluation =
+                Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
+            const std::lock_guard<std::mutex> lock(m_mutex);
+            m_database.Transact([&] { m_stores[job.engine].Put(plan, evaluation, true); });
+            job.evaluation = evaluation;
+        }
         const std::lock_guard<std::mutex> lock(m_mutex);
-        m_database.Transact([&] { m_stores[job.engine].Put(plan, evaluation, true); });
-        job.evaluation = evaluation;
         m_done++;
         const auto elapsed = std::chrono::steady_clock::now() - m_start;
         const double seconds = std::chrono::duration<double>(elapsed).count();
         m_line.Show({m_done, total, static_cast<double>(m_done) / std::max(seconds, 1e-9)});
+    }
+
+    /// What another process has found out since this one began.
+    std::optional<Evaluation> StoredMeanwhile(const Job& job)
+    {
+        if (m_setting.retryFailed)
+        {
+            return std::nullopt; // it may be the failure that is to be run again
+        }
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        return TakeStored(m_database, m_stores[job.engine], m_plans[job.plan]);
     }
 
     const SearchSpace& m_space;
@@ -112,6 +144,7 @@ class Runner
     const CompareSetting& m_setting;
     Database& m_database;
     const std::atomic<bool>& m_stop;
+    const size_t m_first{static_cast<size_t>(getpid())};
     std::atomic<size_t> m_next{0};
     std::atomic<bool> m_failed{false};
     std::mutex m_mutex;
@@ -147,13 +180,9 @@ CompareEngines(const Study& study,
     {
         for (size_t e = 0; e < names.size(); e++)
         {
-            const auto stored = stores[e].Find(plans[p]);
-            if (stored)
-            {
-                database.Transact([&] { stores[e].Request(*stored); });
-                found[p][e] = LoadRun(database, *stored).evaluation;
-            }
-            if (!stored || (setting.retryFailed && std::holds_alternative<Failure>(*found[p][e])))
+            found[p][e] = TakeStored(database, stores[e], plans[p]);
+            if (!found[p][e] ||
+                (setting.retryFailed && std::holds_alternative<Failure>(*found[p][e])))
             {
                 jobs.push_back({p, e, std::nullopt});
             }

@@ -22,8 +22,7 @@ RunBaseline(const std::string& name,
             const SearchSpace& space,
             const Engine& engine,
             const RunOptions& run,
-            SearchStore& store,
-            Database& database)
+            SearchStore& store)
 {
     BaselineAnswer answer;
     answer.name = name;
@@ -35,9 +34,9 @@ RunBaseline(const std::string& name,
         return answer;
     }
     answer.plan = std::get<Plan>(chosen);
-    const auto stored = store.Runs().Find(*answer.plan);
-    answer.evaluation = stored ? LoadRun(database, *stored).evaluation
-                               : Evaluate(engine, space.With(*answer.plan), run);
+    const auto stored = store.Runs().Load(*answer.plan);
+    answer.evaluation =
+        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), run);
     store.PutBaseline(name, *answer.plan, answer.evaluation);
     return answer;
 }
@@ -147,8 +146,7 @@ ExploreStudy(const Study& study,
     answer.plans = space.Size();
     for (const auto& name : study.baselines)
     {
-        answer.baselines.push_back(
-            RunBaseline(name, study, space, *engine, search.run, store, database));
+        answer.baselines.push_back(RunBaseline(name, study, space, *engine, search.run, store));
     }
     answer.search = method.Run(space, *engine, search, store);
     if (!answer.search.interrupted && answer.HasWinner())

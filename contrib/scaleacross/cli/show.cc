@@ -199,7 +199,7 @@ ShowDatabase(const ShowOptions& options)
 {
     Database database(options.common.study, Database::Access::Read);
     Exit end = Exit::Failed;
-    database.Explained([&] { end = ShowSearches(options, database); });
+    database.Snapshot([&] { end = ShowSearches(options, database); });
     return end;
 }
 

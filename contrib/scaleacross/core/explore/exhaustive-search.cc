@@ -323,6 +323,32 @@ Offer(Leaderboard& board, uint64_t index, const Plan& plan, const Evaluation& ev
     }
 }
 
+/// Takes what is stored for a plan, or runs it if somebody has removed that in the meantime; false
+/// if that was interrupted.
+bool
+Recall(const SearchSpace& space,
+       const Engine& engine,
+       const SearchOptions& options,
+       ResultSink& sink,
+       Finding& finding)
+{
+    if (const auto stored = sink.Recall(finding.index, finding.plan))
+    {
+        finding.evaluation = *stored;
+        return true;
+    }
+    try
+    {
+        finding.evaluation = Evaluate(engine, space.With(finding.plan), options.run);
+        finding.ran = true;
+        return true;
+    }
+    catch (const Interrupted&)
+    {
+        return false;
+    }
+}
+
 } // namespace
 
 Evaluation
@@ -376,9 +402,9 @@ ExhaustiveSearch::Run(const SearchSpace& space,
     {
         for (auto& finding : workers.Take(g_batchTime, last))
         {
-            if (finding.known)
+            if (finding.known && !Recall(space, engine, options, sink, finding))
             {
-                finding.evaluation = sink.Recall(finding.index, finding.plan);
+                continue;
             }
             if (finding.ran)
             {

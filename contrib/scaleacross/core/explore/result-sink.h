@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 
 namespace scaleacross
@@ -57,8 +58,9 @@ class ResultSink
     /// Whether an evaluation of this plan is stored. May be called from any thread at any time.
     virtual bool Knows(const Plan& plan) const = 0;
 
-    /// The stored evaluation of a plan. Domain: Knows(plan).
-    virtual Evaluation Recall(uint64_t index, const Plan& plan) = 0;
+    /// The stored evaluation of a plan; none if somebody else who works on the same results has
+    /// removed it. Domain: Knows(plan).
+    virtual std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) = 0;
 
     /// A new evaluation, made just now. It need not be durable before Commit().
     virtual void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) = 0;

@@ -344,6 +344,24 @@ Database::Transact(const std::function<void()>& work)
 }
 
 void
+Database::Snapshot(const std::function<void()>& work)
+{
+    Explained([&] {
+        Execute("SAVEPOINT snapshot");
+        try
+        {
+            work();
+        }
+        catch (...)
+        {
+            m_database.tryExec("RELEASE snapshot");
+            throw;
+        }
+        Execute("RELEASE snapshot");
+    });
+}
+
+void
 Database::Explained(const std::function<void()>& work) const
 {
     try

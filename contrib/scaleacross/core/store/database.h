@@ -69,6 +69,10 @@ class Database
     /// Explained().
     void Transact(const std::function<void()>& work);
 
+    /// Calls `work`, which reads one state of the file whatever others write meanwhile; may be
+    /// nested and stand inside Transact(). Explained().
+    void Snapshot(const std::function<void()>& work);
+
     /**
      * Calls `work`, which reads; what SQLite throws in it leaves as an error with the path and what
      * to do: a ConfigError where the file is damaged or holds what no release has written, a

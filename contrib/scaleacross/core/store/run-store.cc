@@ -175,13 +175,16 @@ RunStore::BindKey(SQLite::Statement& statement)
 }
 
 std::unordered_map<std::string, int64_t>
-RunStore::All()
+RunStore::Since(int64_t row)
 {
+    // The plus keeps SQLite from going through all runs of the scenario for a few new ones.
     auto& select = m_database.Prepare(
         "SELECT plan.hash, run.id FROM run JOIN plan ON plan.id = run.plan_id "
-        "WHERE scenario_id = :scenario AND engine = :engine AND options = :options AND "
+        "WHERE run.id > :row AND +scenario_id = :scenario AND engine = :engine AND options = "
+        ":options AND "
         "correction = :correction AND result_version = :version AND seed IS :seed");
     BindKey(select);
+    select.bind(":row", row);
     std::unordered_map<std::string, int64_t> runs;
     while (select.executeStep())
     {
@@ -208,6 +211,20 @@ RunStore::Find(const Plan& plan)
     }
     select.reset();
     return found;
+}
+
+std::optional<StoredRun>
+RunStore::Load(const Plan& plan)
+{
+    std::optional<StoredRun> stored;
+    ScenarioId(); // which may write
+    m_database.Snapshot([&] {
+        if (const auto run = Find(plan))
+        {
+            stored = LoadRun(m_database, *run);
+        }
+    });
+    return stored;
 }
 
 int64_t

@@ -26,17 +26,34 @@ struct PlanColumn
 /// All of them, in the order of the table.
 const std::vector<PlanColumn>& PlanColumns();
 
+/// A stored run of any setting.
+struct StoredRun
+{
+    Evaluation evaluation;
+    std::string engine;
+    std::string planText;
+    std::string label;
+    Crossing crossing{Crossing::Data};
+};
+
+/// Domain: the row exists; call it in the snapshot or transaction in which it was found.
+StoredRun LoadRun(Database& database, int64_t run);
+
 /// The runs of one setting (scenario, engine, options, seed...) in a database, by plan.
 class RunStore
 {
   public:
     RunStore(Database& database, RunSetting setting);
 
-    /// Rows of all runs of the setting, by HashOf(CanonicalText(plan)).
-    std::unordered_map<std::string, int64_t> All();
+    /// Rows above `row` of runs of the setting, by HashOf(CanonicalText(plan)); 0: all of them.
+    std::unordered_map<std::string, int64_t> Since(int64_t row);
 
     /// Row of the run of this plan, if it is stored.
     std::optional<int64_t> Find(const Plan& plan);
+
+    /// The stored run of this plan, if there is one: the way to it where other processes may remove
+    /// runs, whose row numbers are then used again.
+    std::optional<StoredRun> Load(const Plan& plan);
 
     /**
      * Stores an evaluation and returns its row. One that is stored already is replaced, and its
@@ -66,19 +83,6 @@ class RunStore
     RunSetting m_setting;
     int64_t m_scenario{0};
 };
-
-/// A stored run of any setting.
-struct StoredRun
-{
-    Evaluation evaluation;
-    std::string engine;
-    std::string planText;
-    std::string label;
-    Crossing crossing{Crossing::Data};
-};
-
-/// Domain: the row exists.
-StoredRun LoadRun(Database& database, int64_t run);
 
 } // namespace scaleacross
 

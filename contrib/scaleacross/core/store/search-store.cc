@@ -4,6 +4,7 @@
 
 #include "core/store/search-reader.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace scaleacross
@@ -42,7 +43,7 @@ SearchStore::Find()
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
         "result_version, space, plans, keep) VALUES (:hash, :study, :method, :scenario, :engine, "
         ":options, :correction, :seed, :version, :space, :plans, :keep) "
-        "ON CONFLICT (hash) DO UPDATE SET updated_at = CURRENT_TIMESTAMP RETURNING id");
+        "ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id");
     insert.bind(":hash", hash);
     insert.bind(":study", m_identity.study);
     insert.bind(":method", m_identity.method);
@@ -63,6 +64,40 @@ SearchStore::Find()
     insert.reset();
 }
 
+SearchStore::State
+SearchStore::Now()
+{
+    auto& row = m_database.Prepare("SELECT next_plan, finished FROM search WHERE id = ?");
+    row.bind(1, m_id);
+    State state;
+    if (row.executeStep())
+    {
+        state.next = static_cast<uint64_t>(row.getColumn(0).getInt64());
+        state.finished = row.getColumn(1).getInt() != 0;
+    }
+    row.reset();
+    return state;
+}
+
+void
+SearchStore::TakeOver()
+{
+    // It changes with every commit of somebody else.
+    const int64_t version = m_database.Pragma("data_version");
+    if (version == m_dataVersion)
+    {
+        return;
+    }
+    m_dataVersion = version;
+    const auto runs = m_runs.Since(m_lastRun);
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    for (const auto& [hash, run] : runs)
+    {
+        m_known.insert(hash);
+        m_lastRun = std::max(m_lastRun, run);
+    }
+}
+
 Frontier
 SearchStore::Load()
 {
@@ -81,42 +116,45 @@ SearchStore::Resume()
     m_database.Transact([&] {
         Find();
         frontier = Load();
-        m_known = m_runs.All();
+        TakeOver();
     });
+    m_resumed = frontier.next;
     return frontier;
 }
 
 void
 SearchStore::Restore(const std::function<bool(uint64_t, const RunReport&)>& visit)
 {
-    auto& select = m_database.Prepare(
-        "SELECT plan_index, run_id, plan_index < next_plan AS below FROM search_run "
-        "JOIN search ON search.id = search_id WHERE search_id = ? ORDER BY plan_index");
-    select.bind(1, m_id);
-    std::vector<std::pair<int64_t, int64_t>> rows;
-    while (select.executeStep())
-    {
-        const int64_t index = select.getColumn(0).getInt64();
-        if (index < 0 || static_cast<uint64_t>(index) >= m_space.Size())
+    // One state of the file: another process may finish, and prune, at any time.
+    m_database.Snapshot([&] {
+        auto& select = m_database.Prepare(
+            "SELECT plan_index, run_id FROM search_run WHERE search_id = ? ORDER BY plan_index");
+        select.bind(1, m_id);
+        std::vector<std::pair<int64_t, int64_t>> rows;
+        while (select.executeStep())
         {
-            select.reset();
-            RefuseIndex(index);
+            const int64_t index = select.getColumn(0).getInt64();
+            if (index < 0 || static_cast<uint64_t>(index) >= m_space.Size())
+            {
+                select.reset();
+                RefuseIndex(index);
+            }
+            if (static_cast<uint64_t>(index) < m_resumed)
+            {
+                rows.emplace_back(index, select.getColumn(1).getInt64());
+            }
         }
-        if (select.getColumn(2).getInt() != 0)
+        select.reset();
+        for (const auto& [index, run] : rows)
         {
-            rows.emplace_back(index, select.getColumn(1).getInt64());
+            const StoredRun stored = LoadRun(m_database, run);
+            const auto* report = std::get_if<RunReport>(&stored.evaluation);
+            if (report != nullptr && !visit(static_cast<uint64_t>(index), *report))
+            {
+                RefuseIndex(index);
+            }
         }
-    }
-    select.reset();
-    for (const auto& [index, run] : rows)
-    {
-        const StoredRun stored = LoadRun(m_database, run);
-        const auto* report = std::get_if<RunReport>(&stored.evaluation);
-        if (report != nullptr && !visit(static_cast<uint64_t>(index), *report))
-        {
-            RefuseIndex(index);
-        }
-    }
+    });
 }
 
 void
@@ -129,15 +167,21 @@ SearchStore::RefuseIndex(int64_t index) const
 bool
 SearchStore::Knows(const Plan& plan) const
 {
-    return m_known.count(HashOf(CanonicalText(plan))) > 0;
+    const std::string hash = HashOf(CanonicalText(plan));
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    return m_known.count(hash) > 0;
 }
 
-Evaluation
+std::optional<Evaluation>
 SearchStore::Recall(uint64_t index, const Plan& plan)
 {
-    const int64_t run = m_known.at(HashOf(CanonicalText(plan)));
-    m_recalled.push_back({index, run, plan});
-    return LoadRun(m_database, run).evaluation;
+    const auto stored = m_runs.Load(plan);
+    if (!stored)
+    {
+        return std::nullopt;
+    }
+    m_recalled.push_back({index, plan, stored->evaluation});
+    return stored->evaluation;
 }
 
 void
@@ -172,9 +216,19 @@ SearchStore::PutRow(const Row& row)
 void
 SearchStore::PutFrontier(const Frontier& frontier)
 {
+    auto& spent = m_database.Prepare(
+        "UPDATE search SET engine_runs = engine_runs + :runs, seconds = MAX(seconds, :seconds), "
+        "updated_at = CURRENT_TIMESTAMP WHERE id = :id");
+    spent.bind(":runs", static_cast<int64_t>(m_added.size()));
+    spent.bind(":seconds", Seconds());
+    spent.bind(":id", m_id);
+    Database::Run(spent);
+    if (frontier.next < Now().next)
+    {
+        return; // another process is farther, and has counted all of this
+    }
     auto& update = m_database.Prepare(
-        "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound, "
-        "engine_runs = engine_runs + :runs, seconds = :seconds, updated_at = CURRENT_TIMESTAMP "
+        "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound "
         "WHERE id = :id");
     update.bind(":next", static_cast<int64_t>(frontier.next));
     update.bind(":evaluated", static_cast<int64_t>(frontier.evaluated));
@@ -182,15 +236,16 @@ SearchStore::PutFrontier(const Frontier& frontier)
     {
         update.bind(":bound", frontier.bound.S());
     }
-    update.bind(":runs", static_cast<int64_t>(m_added.size()));
-    update.bind(":seconds", Seconds());
     update.bind(":id", m_id);
     Database::Run(update);
+    // The counts belong to the frontier as a whole, not reason by reason.
+    auto& clear = m_database.Prepare("DELETE FROM search_count WHERE search_id = ?");
+    clear.bind(1, m_id);
+    Database::Run(clear);
     const auto put = [this](const char* outcome, const std::map<std::string, Count>& counts) {
         for (const auto& [reason, count] : counts)
         {
-            auto& insert = m_database.Prepare("INSERT INTO search_count VALUES (?, ?, ?, ?, ?) "
-                                              "ON CONFLICT DO UPDATE SET count = excluded.count");
+            auto& insert = m_database.Prepare("INSERT INTO search_count VALUES (?, ?, ?, ?, ?)");
             insert.bind(1, m_id);
             insert.bind(2, outcome);
             insert.bind(3, reason);
@@ -207,18 +262,37 @@ void
 SearchStore::Commit(const Frontier& frontier)
 {
     m_database.Transact([&] {
-        for (const auto& row : m_added)
+        // What another process has finished has been reduced to what is kept.
+        if (!Now().finished)
         {
-            PutRow(row);
-        }
-        for (const auto& recalled : m_recalled)
-        {
-            Link(recalled.index, recalled.run, recalled.plan);
+            PutRows();
         }
         PutFrontier(frontier);
     });
     m_added.clear();
     m_recalled.clear();
+    TakeOver();
+}
+
+void
+SearchStore::PutRows()
+{
+    for (const auto& row : m_added)
+    {
+        PutRow(row);
+    }
+    for (const auto& row : m_recalled)
+    {
+        // Another process may have removed it since.
+        if (const auto run = m_runs.Find(row.plan))
+        {
+            Link(row.index, *run, row.plan);
+        }
+        else
+        {
+            PutRow(row);
+        }
+    }
 }
 
 void
@@ -268,6 +342,10 @@ void
 SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
 {
     m_database.Transact([&] {
+        if (Now().finished)
+        {
+            return; // by another process, with the same answer
+        }
         PutFrontier(frontier);
         MarkKept(board);
         Prune();

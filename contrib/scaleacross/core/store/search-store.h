@@ -11,8 +11,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <mutex>
+#include <optional>
 #include <string>
-#include <unordered_map>
+#include <unordered_set>
 #include <variant>
 #include <vector>
 
@@ -34,6 +36,10 @@ struct SearchIdentity
  * process that was killed costs at most what was in flight; Finish() then keeps the rows that the
  * leaderboard names, failures and whatever was asked for by name, and the rest remains as counts.
  * A finished search is found finished: its kept rows and counts are the same answer again.
+ *
+ * Several processes may be at work on one search, or on searches that share results. Each takes
+ * over, at its commits, what others have committed, so that it is not computed again. The frontier
+ * in the file is that of the process that is farthest, with its counts, and never goes back.
  */
 class SearchStore : public ResultSink
 {
@@ -46,7 +52,7 @@ class SearchStore : public ResultSink
     Frontier Resume() override;
     void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override;
     bool Knows(const Plan& plan) const override;
-    Evaluation Recall(uint64_t index, const Plan& plan) override;
+    std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) override;
     void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;
     void Commit(const Frontier& frontier) override;
     void Finish(const Frontier& frontier, const Leaderboard& board) override;
@@ -79,9 +85,19 @@ class SearchStore : public ResultSink
         Evaluation evaluation;
     };
 
+    /// What the row of this search says.
+    struct State
+    {
+        uint64_t next{0};
+        bool finished{false};
+    };
+
     [[noreturn]] void RefuseIndex(int64_t index) const;
     void Find();
     Frontier Load();
+    State Now();
+    void TakeOver();
+    void PutRows();
     void PutRow(const Row& row);
     void Link(uint64_t index, int64_t run, const Plan& plan);
     void PutFrontier(const Frontier& frontier);
@@ -96,17 +112,13 @@ class SearchStore : public ResultSink
     int64_t m_id{0};
     double m_secondsBefore{0};
     std::chrono::steady_clock::time_point m_start;
-    std::unordered_map<std::string, int64_t> m_known;
+    uint64_t m_resumed{0};                   //!< Resume().next
+    mutable std::mutex m_mutex;              //!< of m_known, which workers ask
+    std::unordered_set<std::string> m_known; //!< HashOf(CanonicalText(plan))
+    int64_t m_lastRun{0};                    //!< the highest row that is in it
+    int64_t m_dataVersion{-1};               //!< PRAGMA data_version when it was up to date
     std::vector<Row> m_added;
-
-    struct Recalled
-    {
-        uint64_t index;
-        int64_t run;
-        Plan plan;
-    };
-
-    std::vector<Recalled> m_recalled;
+    std::vector<Row> m_recalled;
 };
 
 } // namespace scaleacross
