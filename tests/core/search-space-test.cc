@@ -2,6 +2,7 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search-space.h"
+#include "core/pipeline/schedule-registry.h"
 #include "explore-fakes.h"
 
 #include <gtest/gtest.h>
@@ -168,6 +169,50 @@ TEST(SearchSpace, DuplicatesRunAlike)
     ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
                                          "search: {plan: {apportion: [even, time]}}\n"),
                              1);
+}
+
+/// What a search makes of a plan takes the time that the plan takes as it is written: one stage or
+/// several, every schedule, whatever has to be gathered again.
+TEST(SearchSpace, APlanTakesTheTimeThatItsSearchSays)
+{
+    uint32_t held = 0;
+    uint32_t onOneStage = 0;
+    for (const std::string& schedule : ScheduleNames())
+    {
+        for (const uint32_t pp : {1U, 2U})
+        {
+            for (const uint32_t chunks : {1U, 2U, 4U})
+            {
+                for (const std::string sharding : {"ddp", "fsdp, reshard: true", "hsdp"})
+                {
+                    const Study study = TwoBuildings(
+                        "plan: {tp: 8, pp: " + std::to_string(pp) + ", schedule: " + schedule +
+                        ", chunks: " + std::to_string(chunks) +
+                        ", round: 4, prefetch: 1, sharding: " + sharding + "}\n");
+                    Scenario written = study.scenario;
+                    written.Job().plan.dp = 8 / pp;
+                    const auto result = AnalyticalEngine().Run(written, RunOptions());
+                    const auto* report = std::get_if<RunReport>(&result);
+                    if (report == nullptr)
+                    {
+                        continue; // so many chunks are not the schedule's
+                    }
+                    const SearchSpace space(study);
+                    const auto searched =
+                        AnalyticalEngine().Run(space.With(std::get<Plan>(space.At(0))),
+                                               RunOptions());
+                    const auto& other = std::get<RunReport>(searched);
+                    const std::string text = CanonicalText({written.Job().plan, written.network});
+                    EXPECT_EQ(report->iterationTime, other.iterationTime) << text;
+                    EXPECT_EQ(report->memoryMax, other.memoryMax) << text;
+                    held++;
+                    onOneStage += pp == 1 ? 1 : 0;
+                }
+            }
+        }
+    }
+    EXPECT_GE(held, 3 * 2 * ScheduleNames().size());
+    EXPECT_GE(onOneStage, 3 * ScheduleNames().size());
 }
 
 TEST(SearchSpace, LabelsTellVariedNetworkFields)

@@ -37,11 +37,6 @@ Normalised(const Plan& plan)
 {
     Plan normal = plan;
     ParallelPlan& p = normal.parallel;
-    // Nothing to interleave on a single stage.
-    if (p.pp == 1 && p.schedule->Interleaves())
-    {
-        p.schedule = "1f1b";
-    }
     const ScheduleFacts& facts = p.schedule->Facts();
     if (facts.chunks.least == facts.chunks.most)
     {

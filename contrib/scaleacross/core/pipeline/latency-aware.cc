@@ -57,15 +57,17 @@ class LatencyAware : public PipelineSchedule
     {
         const uint32_t limit = shape.inFlight != 0 ? shape.inFlight : shape.ranks;
         std::vector<PipelineOrders> fixed;
+        PipelineShape other = shape; // whose rounds are no part of this schedule
+        other.round = PipelineShape().round;
         for (const PipelineSchedule* schedule : PipelineSchedules())
         {
             const ScheduleFacts& facts = schedule->Facts();
             if (facts.usesTimes || !facts.splitsBackward || facts.placement != Facts().placement ||
-                schedule->Check(shape))
+                schedule->Check(other))
             {
                 continue;
             }
-            auto orders = schedule->Orders(shape);
+            auto orders = schedule->Orders(other);
             if (Holds(shape, orders, limit))
             {
                 fixed.push_back(std::move(orders));

@@ -75,12 +75,6 @@ class PipelineSchedule
         return m_facts;
     }
 
-    /// Whether chunks may be more than one.
-    bool Interleaves() const
-    {
-        return m_facts.chunks.most > 1;
-    }
-
     /// "1", "2 or more", "2, 4, 6 ...".
     std::string ChunksText() const;
 
