@@ -447,6 +447,10 @@ TEST(StudyErrors, Events)
            "events: [{kind: degradation, target: plane 0, at: 0s, until: 9000000s, factor: 0.5}]",
            "s.yaml:8:62 events.0.until",
            "9000000 s is later than 1000000 s");
+    Expect(8,
+           "events: [{kind: degradation, target: plane 0, at: 0s, until: 0s, factor: 0.5}]",
+           "s.yaml:8:62 events.0.until",
+           "an event that ends at 0s never happens");
     // Every kind of target that is not there, and what there is instead.
     Expect(8,
            "events: [{kind: plane-failure, target: plane 9, at: 1ms}]",

@@ -144,6 +144,14 @@ ReadEvent(const YamlNode& node, const std::string& path)
     }
     map.GetRequired("at", event.at, ParseDuration, "at: 1ms");
     map.Get("until", event.until, ParseDuration);
+    if (const YamlNode* until = map.Find("until"); until != nullptr && event.until == Duration())
+    {
+        FailAt(*until,
+               map.PathOf("until"),
+               "an event that ends at 0s never happens",
+               "a time after its beginning, " + ToString(event.at),
+               "leave 'until' out if it does not end");
+    }
     if (degradation)
     {
         map.GetRequired("factor", event.factor, Number(0, 1), "factor: 0.5");
