@@ -49,7 +49,11 @@ AddRunOptions(CLI::App& command, RunOptions& options)
     command.add_option("--warmup", options.warmup, "iterations before the measured ones")
         ->check(CLI::Range(0U, 1000U))
         ->capture_default_str();
-    command.add_option("--iterations", options.iterations, "iterations to average over")
+    command
+        .add_option("--iterations",
+                    options.iterations,
+                    "iterations to average over; the analytical engine takes more, up to 512, "
+                    "where so few are not steady yet")
         ->check(CLI::Range(1U, 1000U))
         ->capture_default_str();
 }

@@ -2,8 +2,13 @@
 
 #include "core/engine/analytical-engine.h"
 
+#include "core/base/errors.h"
 #include "core/engine/program-evaluator.h"
 #include "core/engine/resource-report.h"
+#include "core/spec/canonical-json.h"
+
+#include <optional>
+#include <string>
 
 namespace scaleacross
 {
@@ -44,6 +49,7 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
     // had to carry tells; more iterations are measured then, and their mean is reported.
     constexpr uint32_t kMostIterations = 256;
     RunReport report;
+    std::optional<std::string> tooFast;
     RunOptions longer = options;
     while (true)
     {
@@ -52,14 +58,17 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
         EvaluateProgram(run.graph, costs, use, longer, report);
         report.resources = ResourcesOf(use, network, run.graph);
         CompleteReport(scenario, run, report);
-        if (FillBusy(report) || longer.iterations > kMostIterations)
+        tooFast = FillBusy(report);
+        if (!tooFast || longer.iterations > kMostIterations)
         {
             break;
         }
         longer.warmup += longer.iterations;
         longer.iterations *= 2;
     }
-    CheckResources(report);
+    SCALEACROSS_INVARIANT(!tooFast,
+                          *tooFast + "; over " + std::to_string(report.iterations) +
+                              " iterations of the scenario\n  " + CanonicalJson(scenario));
     return report;
 }
 

@@ -17,9 +17,11 @@ namespace scaleacross
 struct RunOptions
 {
     uint64_t seed{1};
-    uint32_t warmup{1};     //!< iterations before the measured ones
-    uint32_t iterations{1}; //!< measured; the mean is reported
-    bool timeline{false};   //!< record RunReport::timeline
+    uint32_t warmup{1}; //!< iterations before the measured ones
+    /// Measured; the mean is reported. The analytical engine measures more, up to 512, where so few
+    /// were shorter than the links need for what they carried: RunReport::iterations says how many.
+    uint32_t iterations{1};
+    bool timeline{false}; //!< record RunReport::timeline
     /// Give up with RunError after this much wall clock time; Max() means never.
     Duration timeLimit{Duration::Max()};
 };

@@ -2,8 +2,6 @@
 
 #include "core/engine/resource-report.h"
 
-#include "core/base/errors.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -100,34 +98,29 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
     return resources;
 }
 
-bool
+std::optional<std::string>
 FillBusy(RunReport& report)
 {
-    bool holds = true;
+    const double time = report.iterationTime.S();
+    const ResourceReport* worst = nullptr;
     for (ResourceReport& resource : report.resources)
     {
         const double needed =
             SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
-        const double time = report.iterationTime.S();
         resource.busy = needed / time;
-        holds = holds && needed <= time * (1 + kRounding) + kRoundingSeconds;
+        if (needed > time * (1 + kRounding) + kRoundingSeconds &&
+            (worst == nullptr || resource.busy > worst->busy))
+        {
+            worst = &resource;
+        }
     }
-    return holds;
-}
-
-void
-CheckResources(const RunReport& report)
-{
-    for (const ResourceReport& resource : report.resources)
+    if (worst == nullptr)
     {
-        const double needed =
-            SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
-        SCALEACROSS_INVARIANT(
-            needed <= report.iterationTime.S() * (1 + kRounding) + kRoundingSeconds,
-            resource.name + " carried " + ToString(resource.bytes) + " at " +
-                ToString(resource.capacity) + " in " + ToString(report.iterationTime) +
-                ", which takes " + ToString(Duration::Seconds(needed)));
+        return std::nullopt;
     }
+    return worst->name + " carried " + ToString(worst->bytes) + " in an iteration of " +
+           ToString(report.iterationTime) + "; its capacity of " + ToString(worst->capacity) +
+           " needs " + ToString(Duration::Seconds(worst->busy * time)) + " for that";
 }
 
 } // namespace scaleacross

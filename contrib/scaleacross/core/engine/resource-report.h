@@ -7,6 +7,8 @@
 #include "core/engine/resource-use.h"
 #include "core/engine/run-report.h"
 
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleacross
@@ -23,13 +25,10 @@ std::vector<ResourceReport> ResourcesOf(const ResourceUse& use,
                                         const NetworkModel& network,
                                         const TaskGraph& graph);
 
-/// Fills in the busy shares. Returns whether nothing carries more in an iteration than its capacity
-/// times the iteration time.
-bool FillBusy(RunReport& report);
-
-/// Breaks an invariant, told with resource, bytes, capacity and time, where FillBusy() says no.
-/// Domain: the iteration time is that of the steady state.
-void CheckResources(const RunReport& report);
+/// Fills in the busy shares. If something carries more in an iteration than its capacity times the
+/// iteration time: what did most of all, its bytes, capacity, the time that these take and the
+/// iteration's, in words.
+std::optional<std::string> FillBusy(RunReport& report);
 
 } // namespace scaleacross
 
