@@ -87,8 +87,15 @@ TEST_F(Commands, ExplorePrintsItsKeys)
     {
         rejected += count.get<uint64_t>();
     }
-    // 2 x 2 x 2 x 2 plans, each either evaluated or rejected.
-    EXPECT_EQ(json.at("evaluated").get<uint64_t>() + rejected, 16);
+    // 2 x 2 x 2 x 2 combinations; distinct plans are run, ruled out or rejected.
+    EXPECT_EQ(json.at("combinations"), 16);
+    EXPECT_EQ(json.at("evaluated").get<uint64_t>() + json.at("ruled_out").get<uint64_t>() +
+                  rejected,
+              json.at("plans").get<uint64_t>());
+    EXPECT_FALSE(json.at("rejected").contains("duplicate"));
+    EXPECT_EQ(json.at("optimal"), true);
+    EXPECT_EQ(json.at("gap"), 0.0);
+    EXPECT_GT(json.at("bound_slack").get<double>(), 0.0);
     EXPECT_GE(json.at("gap").get<double>(), 0);
     EXPECT_THAT(Files(), ElementsAre("results.db", "study.yaml"));
 }
@@ -128,7 +135,7 @@ TEST_F(Commands, ExplorePrintsATableAndReasons)
     EXPECT_EQ(call.err, "");
     EXPECT_THAT(call.out, HasSubstr("small: tiny on 16 GPUs in 2 buildings"));
     EXPECT_THAT(call.out, HasSubstr("Best: "));
-    EXPECT_THAT(call.out, HasSubstr("Baseline production: "));
+    EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
     EXPECT_THAT(call.out, HasSubstr("Stored in small.db."));
 }
 
@@ -249,7 +256,7 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
     EXPECT_EQ(search.at("baselines").at("production").at("iteration_time_s"),
               explored.at("baselines").at("production").at("iteration_time_s"));
     const Call call = Run("show small.db");
-    EXPECT_THAT(call.out, HasSubstr("Baseline production: "));
+    EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
 }
 
 TEST_F(Commands, ShowResolvesAStudy)

@@ -108,7 +108,7 @@ TEST_F(Kill, AfterKillTheSameCommandEndsTheSame)
     EXPECT_EQ(Text("killed.db", "PRAGMA integrity_check"), "ok");
     EXPECT_EQ(Number("killed.db", "SELECT finished FROM search"), 1);
     // Nothing committed was evaluated twice: no row has been written a second time, and the search
-    // has asked the engine once for every plan but the baselines, which had been run before.
+    // has asked the engine once for every plan.
     EXPECT_EQ(Number("killed.db", "SELECT max(evaluations) FROM run"), 1);
     EXPECT_EQ(Number("killed.db", "SELECT engine_runs FROM search"),
               Number("killed.db",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/engine/analytical-engine.h"
 #include "core/explore/baselines.h"
+#include "core/explore/fit-check.h"
 #include "core/spec/presets.h"
 #include "explore-fakes.h"
 
@@ -13,151 +15,182 @@ namespace scaleacross
 namespace
 {
 
-/// Everything fits that has the number of GPUs.
-std::optional<Infeasible>
-DegreesFit(const Scenario& scenario)
+/// Everything fits that has the number of GPUs and, if given, that `fits`.
+Filter
+DegreesFit(const std::function<bool(const ParallelPlan&)>& fits = nullptr)
 {
-    const ParallelPlan& plan = scenario.Job().plan;
-    if (plan.Ranks() != scenario.cluster.Gpus() || plan.dp % plan.ep != 0)
-    {
-        return Infeasible{"degrees", "they do not fit"};
-    }
-    return std::nullopt;
+    return [fits](const Scenario& scenario) -> std::variant<ClosedForm, Infeasible> {
+        const ParallelPlan& plan = scenario.Job().plan;
+        if (plan.Ranks() != scenario.cluster.Gpus() || plan.dp % plan.ep != 0)
+        {
+            return Infeasible{"degrees", "they do not fit"};
+        }
+        if (fits && !fits(plan))
+        {
+            return Infeasible{"memory", "needs 99 GiB"};
+        }
+        return ClosedForm();
+    };
 }
 
-ParallelPlan
-Choose(const std::string& name, const Study& study, const FitCheck& fits)
+std::variant<Plan, Infeasible>
+Choice(const std::string& name, const Study& study, const FakeEngine::Time& time, Filter filter)
 {
-    const auto chosen = FindBaseline(name).choose(study, fits);
+    SearchOptions options;
+    options.jobs = 1;
+    options.filter = std::move(filter);
+    return ChooseBaseline(FindBaseline(name), study, FakeEngine(time), options);
+}
+
+Plan
+Choose(const std::string& name,
+       const Study& study,
+       const FakeEngine::Time& time,
+       const Filter& filter = DegreesFit())
+{
+    const auto chosen = Choice(name, study, time, filter);
     if (const auto* none = std::get_if<Infeasible>(&chosen))
     {
         ADD_FAILURE() << none->reason << ": " << none->detail;
         return {};
     }
-    return std::get<Plan>(chosen).parallel;
+    return std::get<Plan>(chosen);
 }
 
-TEST(Baselines, ProductionFillsTheServerAndInterleavesMost)
+/// |a - b| in microseconds, from 1: least at the target.
+Duration
+Away(uint32_t a, uint32_t b)
 {
-    // llama3-8b: 32 layers, 8 KV heads: tp 8; least pp 2; 32 / 2 = 16 chunks; dp = 64 / 16 = 4.
-    const ParallelPlan plan = Choose("production", TwoBuildings("plan: {tp: 1}\n"), DegreesFit);
-    EXPECT_EQ(plan.tp, 8);
-    EXPECT_EQ(plan.pp, 2);
-    EXPECT_EQ(plan.dp, 4);
-    EXPECT_EQ(plan.chunks, 16);
-    EXPECT_EQ(plan.ep, 1);
-    EXPECT_EQ(plan.crossing, Crossing::Data);
-    EXPECT_EQ(plan.sharding, Sharding::Hsdp);
-    EXPECT_EQ(plan.schedule, Schedule("dorapp"));
-    EXPECT_EQ(plan.recompute, Recompute::None);
-    EXPECT_EQ(plan.microbatch, 1);
-    EXPECT_FALSE(plan.reshard);
+    return Duration::Microseconds(1 + (a > b ? a - b : b - a));
 }
 
-TEST(Baselines, ProductionUsesSixteenQueuePairs)
+TEST(Baselines, KeepTheirRuleWhateverTheStudySays)
 {
-    const Study study = TwoBuildings("network: {qps: 2, collective: ring}\n");
-    const Plan plan = std::get<Plan>(FindBaseline("production").choose(study, DegreesFit));
-    EXPECT_EQ(plan.network.qps, 16);
-    EXPECT_EQ(plan.network.multipath, Multipath::EEcmp);
-    EXPECT_EQ(plan.network.collective, CollectiveAlgorithm::Hierarchical);
+    const Study study = TwoBuildings("plan: {tp: 1, crossing: pp, sharding: ddp, schedule: gpipe}\n"
+                                     "network: {qps: 2, collective: ring}\n");
+    const auto alike = [](const ParallelPlan& /* plan */) { return Duration::Microseconds(1); };
+    const Plan production = Choose("production", study, alike);
+    // llama3-8b has 8 KV heads, a server 8 GPUs.
+    EXPECT_EQ(production.parallel.tp, 8);
+    EXPECT_EQ(production.parallel.crossing, Crossing::Data);
+    EXPECT_EQ(production.parallel.sharding, Sharding::Hsdp);
+    EXPECT_FALSE(production.parallel.reshard);
+    EXPECT_EQ(production.network.qps, 16);
+    EXPECT_EQ(production.network.multipath, Multipath::EEcmp);
+    EXPECT_EQ(production.network.collective, CollectiveAlgorithm::Hierarchical);
+    const Plan megatron = Choose("megatron", study, alike);
+    EXPECT_EQ(megatron.parallel.sharding, Sharding::Fsdp);
+    EXPECT_FALSE(megatron.parallel.reshard);
+    EXPECT_EQ(megatron.parallel.crossing, Crossing::Pipeline);
+    EXPECT_EQ(megatron.network.qps, 2);
+    EXPECT_EQ(megatron.network.collective, CollectiveAlgorithm::Ring);
 }
 
-TEST(Baselines, ProductionTakesFewerChunksThenMorePipelineThenRecomputation)
-{
-    const Study study = TwoBuildings("plan: {tp: 1}\n");
-    const ParallelPlan fewer = Choose("production", study, [](const Scenario& scenario) {
-        const auto& plan = scenario.Job().plan;
-        return plan.chunks > 5 ? Infeasible{"memory", ""} : DegreesFit(scenario);
-    });
-    EXPECT_EQ(fewer.pp, 2);
-    EXPECT_EQ(fewer.chunks, 5);
-    const ParallelPlan deeper = Choose("production", study, [](const Scenario& scenario) {
-        const auto& plan = scenario.Job().plan;
-        return plan.pp < 4 ? Infeasible{"memory", ""} : DegreesFit(scenario);
-    });
-    EXPECT_EQ(deeper.pp, 4);
-    EXPECT_EQ(deeper.chunks, 8);
-    const ParallelPlan again = Choose("production", study, [](const Scenario& scenario) {
-        const auto& plan = scenario.Job().plan;
-        return plan.recompute != Recompute::Full ? Infeasible{"memory", ""} : DegreesFit(scenario);
-    });
-    EXPECT_EQ(again.recompute, Recompute::Full);
-    EXPECT_EQ(again.pp, 2);
-}
-
-TEST(Baselines, ProductionKeepsExpertsInsideAPod)
-{
-    // 16 experts, tp 8: 128 GPUs do not fit into a pod of 4 servers (32 GPUs): ep = 32 / 8 = 4.
-    Study study = TwoBuildings("plan: {tp: 1}\n");
-    study.scenario.Job().model = ModelPreset("llama4-scout");
-    for (auto& building : study.scenario.cluster.buildings)
-    {
-        building.fabric.nodesPerPod = 4;
-    }
-    const ParallelPlan plan = Choose("production", study, DegreesFit);
-    EXPECT_EQ(plan.tp, 8);
-    EXPECT_EQ(plan.pp, 2);
-    EXPECT_EQ(plan.dp, 4);
-    EXPECT_EQ(plan.ep, 4);
-}
-
-TEST(Baselines, MegatronTakesAsLittleModelParallelismAsFits)
+/// Whatever value of a tuned field is the fastest, that is the one: over complete sets of values.
+/// llama3-8b has 32 layers: chunks divide 32 or 34; 64 GPUs; the batch is 64.
+TEST(Baselines, TuneWhatTheirSchoolTunes)
 {
     const Study study = TwoBuildings("plan: {tp: 8}\n");
-    const ParallelPlan least = Choose("megatron", study, DegreesFit);
-    EXPECT_EQ(least.tp, 1);
-    EXPECT_EQ(least.pp, 1);
-    EXPECT_EQ(least.dp, 64);
-    EXPECT_EQ(least.sharding, Sharding::Fsdp);
-    EXPECT_FALSE(least.reshard);
-    EXPECT_EQ(least.schedule, Schedule("1f1b"));
-    // Nothing below 16 ranks of model fits: the server first (tp 8), then pp 2; 32 layers in 2
-    // stages of 16 chunks; its rank order has the pipeline outermost.
-    const ParallelPlan more = Choose("megatron", study, [](const Scenario& scenario) {
-        const auto& plan = scenario.Job().plan;
-        return plan.tp * plan.pp < 16 ? Infeasible{"memory", ""} : DegreesFit(scenario);
-    });
-    EXPECT_EQ(more.tp, 8);
-    EXPECT_EQ(more.pp, 2);
-    EXPECT_EQ(more.chunks, 16);
-    EXPECT_EQ(more.schedule, Schedule("interleaved"));
-    EXPECT_EQ(more.crossing, Crossing::Pipeline);
+    for (const std::string name : {"production", "megatron"})
+    {
+        for (const uint32_t chunks : {4U, 16U})
+        {
+            EXPECT_EQ(Choose(name,
+                             study,
+                             [chunks](const ParallelPlan& plan) {
+                                 return Away(plan.chunks, chunks) + Away(plan.pp, 2);
+                             })
+                          .parallel.chunks,
+                      chunks)
+                << name;
+        }
+        for (const uint32_t pp : {4U})
+        {
+            EXPECT_EQ(
+                Choose(name, study, [pp](const ParallelPlan& plan) { return Away(plan.pp, pp); })
+                    .parallel.pp,
+                pp)
+                << name;
+        }
+        for (const uint32_t cp : {2U})
+        {
+            EXPECT_EQ(
+                Choose(name, study, [cp](const ParallelPlan& plan) { return Away(plan.cp, cp); })
+                    .parallel.cp,
+                cp)
+                << name;
+        }
+        for (const uint32_t microbatch : {4U})
+        {
+            EXPECT_EQ(Choose(name,
+                             study,
+                             [microbatch](const ParallelPlan& plan) {
+                                 return Away(plan.microbatch, microbatch);
+                             })
+                          .parallel.microbatch,
+                      microbatch)
+                << name;
+        }
+        for (const Recompute recompute : {Recompute::Selective})
+        {
+            EXPECT_EQ(Choose(name,
+                             study,
+                             [recompute](const ParallelPlan& plan) {
+                                 return Duration::Microseconds(plan.recompute == recompute ? 1 : 2);
+                             })
+                          .parallel.recompute,
+                      recompute)
+                << name;
+        }
+    }
+    EXPECT_EQ(Choose("megatron", study, [](const ParallelPlan& plan) { return Away(plan.tp, 2); })
+                  .parallel.tp,
+              2);
 }
 
-TEST(Baselines, MegatronPrefersExpertsToTensors)
+TEST(Baselines, TuneExperts)
 {
+    // 16 experts.
     Study study = TwoBuildings("plan: {tp: 8}\n");
     study.scenario.Job().model = ModelPreset("llama4-scout");
-    const ParallelPlan plan = Choose("megatron", study, [](const Scenario& scenario) {
-        const auto& p = scenario.Job().plan;
-        return p.tp * p.ep < 4 ? Infeasible{"memory", ""} : DegreesFit(scenario);
-    });
-    EXPECT_EQ(plan.tp, 1);
-    EXPECT_EQ(plan.ep, 4);
+    for (const uint32_t ep : {4U})
+    {
+        for (const std::string name : {"production", "megatron"})
+        {
+            EXPECT_EQ(
+                Choose(name, study, [ep](const ParallelPlan& plan) { return Away(plan.ep, ep); })
+                    .parallel.ep,
+                ep)
+                << name;
+        }
+    }
 }
 
 TEST(Baselines, MegatronFallsBackToDataParallelOutside)
 {
-    const ParallelPlan plan =
-        Choose("megatron", TwoBuildings("plan: {tp: 8}\n"), [](const Scenario& scenario) {
-            return scenario.Job().plan.crossing == Crossing::Pipeline ? Infeasible{"crossing", ""}
-                                                                      : DegreesFit(scenario);
-        });
-    EXPECT_EQ(plan.crossing, Crossing::Data);
+    // DP-out counts only where no plan of PP-out can run, however fast it would be.
+    const auto time = [](const ParallelPlan& plan) {
+        return Duration::Microseconds(plan.crossing == Crossing::Data ? 1 : 100);
+    };
+    const Study study = TwoBuildings("plan: {tp: 8}\n");
+    EXPECT_EQ(Choose("megatron", study, time).parallel.crossing, Crossing::Pipeline);
+    const auto inside =
+        DegreesFit([](const ParallelPlan& plan) { return plan.crossing != Crossing::Pipeline; });
+    EXPECT_EQ(Choose("megatron", study, time, inside).parallel.crossing, Crossing::Data);
 }
 
 TEST(Baselines, SayWhyThereIsNone)
 {
-    const auto never = [](const Scenario& /* scenario */) {
-        return Infeasible{"memory", "needs 99 GiB"};
-    };
+    const auto never = DegreesFit([](const ParallelPlan& /* plan */) { return false; });
+    const auto time = [](const ParallelPlan& /* plan */) { return Duration::Microseconds(1); };
     for (const auto& baseline : Baselines())
     {
-        const auto chosen = baseline.choose(TwoBuildings("plan: {tp: 8}\n"), never);
+        const auto chosen = Choice(baseline.name, TwoBuildings("plan: {tp: 8}\n"), time, never);
         ASSERT_TRUE(std::holds_alternative<Infeasible>(chosen)) << baseline.name;
         EXPECT_EQ(std::get<Infeasible>(chosen).reason, "memory");
         EXPECT_THAT(std::get<Infeasible>(chosen).detail, testing::HasSubstr("needs 99 GiB"));
+        EXPECT_FALSE(baseline.tunes.empty());
+        EXPECT_FALSE(baseline.untouched.empty());
     }
 }
 
@@ -174,10 +207,10 @@ TEST(Baselines, AreWhatAStudyMayName)
 
 TEST(Baselines, FitARealStudy)
 {
+    const Study study = TwoBuildings("plan: {tp: 8}\n");
     for (const auto& baseline : Baselines())
     {
-        const Study study = TwoBuildings("plan: {tp: 8}\n");
-        const auto chosen = baseline.choose(study, CheckFit);
+        const auto chosen = ChooseBaseline(baseline, study, AnalyticalEngine(), {});
         ASSERT_TRUE(std::holds_alternative<Plan>(chosen)) << std::get<Infeasible>(chosen).detail;
         Scenario scenario = study.scenario;
         scenario.Job().plan = std::get<Plan>(chosen).parallel;

@@ -48,7 +48,7 @@ TEST(Flip, FoundBetweenNeighboursInEitherDirection)
 TEST(Flip, SmallMarginsOnBothSidesAreNoFinding)
 {
     EXPECT_TRUE(FlipsOf({At("1", 100, 101), At("2", 103, 100)})[0].withinError);
-    EXPECT_FALSE(FlipsOf({At("1", 100, 101), At("2", 120, 100)})[0].withinError);
+    EXPECT_FALSE(FlipsOf({At("1", 100, 101), At("2", 116, 100)})[0].withinError);
 }
 
 TEST(Flip, NoneWhereOneAlwaysWins)

@@ -53,8 +53,8 @@ class SearchStoreTest : public testing::Test
         SearchStore store(database,
                           MakeRunSetting(m_study.scenario, engine, m_options.run),
                           m_space,
-                          {"fake", "exhaustive", m_options.keep});
-        return ExhaustiveSearch().Run(m_space, engine, m_options, store);
+                          {"fake", "best-first", m_options.keep});
+        return BestFirstSearch().Run(m_space, engine, m_options, store);
     }
 
     int64_t Number(const std::string& sql) const
@@ -297,12 +297,12 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     SearchStore store(database,
                       MakeRunSetting(m_study.scenario, engine, m_options.run),
                       m_space,
-                      {"fake", "exhaustive", m_options.keep});
+                      {"fake", "best-first", m_options.keep});
     Plan plan = std::get<Plan>(m_space.At(m_space.Size() - 2)); // the slowest: not kept by rank
     const Evaluation evaluation = Evaluate(engine, m_space.With(plan), m_options.run);
     store.PutBaseline("production", plan, evaluation);
     store.PutBaseline("megatron", Infeasible{"memory", "too large"});
-    ExhaustiveSearch().Run(m_space, engine, m_options, store);
+    BestFirstSearch().Run(m_space, engine, m_options, store);
     store.Conclude(0.25, {"first line", "second line"});
 
     const auto searches = ListSearches(database);

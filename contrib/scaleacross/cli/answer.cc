@@ -2,6 +2,8 @@
 
 #include "cli/explore-study.h"
 #include "cli/report-text.h"
+#include "core/explore/baselines.h"
+#include "core/explore/model-error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -32,6 +34,16 @@ Sum(const std::map<std::string, Count>& counts)
         sum += entry.second.count;
     }
     return sum;
+}
+
+/// What is said against plans.
+std::map<std::string, Count>
+Refusals(const Frontier& counts)
+{
+    auto refusals = counts.rejected;
+    refusals.erase(kDuplicate);
+    refusals.erase(kRuledOut);
+    return refusals;
 }
 
 Json
@@ -65,30 +77,61 @@ CountsText(const std::map<std::string, Count>& counts)
 }
 
 std::string
+SpaceText(const Frontier& counts)
+{
+    const auto refusals = Refusals(counts);
+    const uint64_t failed = Sum(counts.failed);
+    std::string text = fmt::format("{} distinct plans: {} can run ({} run",
+                                   counts.Distinct(),
+                                   counts.evaluated + counts.RuledOut() + failed,
+                                   counts.evaluated);
+    if (counts.RuledOut() > 0)
+    {
+        text += fmt::format(", {} ruled out by their bounds", counts.RuledOut());
+    }
+    if (failed > 0)
+    {
+        text += fmt::format(", {} failed: {}", failed, CountsText(counts.failed));
+    }
+    text += ")";
+    if (!refusals.empty())
+    {
+        text += fmt::format(", {} cannot ({})", Sum(refusals), CountsText(refusals));
+    }
+    return text;
+}
+
+Json
+SpaceJson(const Frontier& counts, uint64_t combinations)
+{
+    return {{"combinations", combinations},
+            {"looked_at", counts.next},
+            {"plans", counts.Distinct()},
+            {"evaluated", counts.evaluated},
+            {"ruled_out", counts.RuledOut()},
+            {"rejected", CountsJson(Refusals(counts))},
+            {"failed", CountsJson(counts.failed)}};
+}
+
+std::string
 AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
     const Frontier& counts = answer.search.counts;
-    std::string text = fmt::format("{}: {} on {} GPUs in {} building{}\n{} plans: {} ran",
+    std::string text = fmt::format("{}: {} on {} GPUs in {} building{}\n",
                                    study.name,
                                    study.scenario.Job().model.name,
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
-                                   study.scenario.cluster.buildings.size() == 1 ? "" : "s",
-                                   answer.plans,
-                                   counts.evaluated);
-    if (!counts.rejected.empty())
+                                   study.scenario.cluster.buildings.size() == 1 ? "" : "s");
+    if (answer.search.interrupted)
     {
-        text +=
-            fmt::format(", {} rejected ({})", Sum(counts.rejected), CountsText(counts.rejected));
+        text += fmt::format("so far, {} of {} combinations: ", counts.next, answer.plans);
     }
-    if (!counts.failed.empty())
-    {
-        text += fmt::format(", {} failed ({})", Sum(counts.failed), CountsText(counts.failed));
-    }
-    text += fmt::format("; {:.1f} s\n", answer.seconds);
+    text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
     if (!answer.HasWinner())
     {
-        for (const auto* reasons : {&counts.rejected, &counts.failed})
+        const auto refusals = Refusals(counts);
+        for (const auto* reasons : {&refusals, &counts.failed})
         {
             for (const auto& [reason, count] : *reasons)
             {
@@ -134,17 +177,21 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
             entry["gain"] =
                 RelativeExcess(best.front().report.iterationTime, report->iterationTime);
         }
+        const Baseline& school = FindBaseline(baseline.name);
+        entry["rule"] = school.rule;
+        entry["tunes"] = school.tunes;
+        entry["untouched"] = school.untouched;
         entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
         baselines[baseline.name] = entry;
     }
     json["baselines"] = baselines;
-    json["evaluated"] = answer.search.counts.evaluated;
-    json["rejected"] = CountsJson(answer.search.counts.rejected);
-    json["failed"] = CountsJson(answer.search.counts.failed);
-    json["plans"] = answer.plans;
+    json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
+    json["optimal"] = answer.gap && *answer.gap == 0;
     json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
+    json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
+    json["model_error"] = {kModelErrorFrom, kModelErrorTo};
     json["interrupted"] = answer.search.interrupted;
     json["explanation"] = answer.explanation;
     Json placements = Json::object();

@@ -3,7 +3,9 @@
 #include "cli/explore-study.h"
 
 #include "cli/progress-line.h"
+#include "core/engine/analytical-engine.h"
 #include "core/explore/baselines.h"
+#include "core/explore/model-error.h"
 #include "core/store/search-store.h"
 
 #include <algorithm>
@@ -15,18 +17,18 @@ namespace scaleacross
 namespace
 {
 
-/// The rule's plan, from the database if it has been run before.
+/// The school's plan, its run from the database if it is there.
 BaselineAnswer
 RunBaseline(const std::string& name,
             const Study& study,
             const SearchSpace& space,
             const Engine& engine,
-            const RunOptions& run,
+            const SearchOptions& search,
             SearchStore& store)
 {
     BaselineAnswer answer;
     answer.name = name;
-    const auto chosen = FindBaseline(name).choose(study, CheckFit);
+    const auto chosen = ChooseBaseline(FindBaseline(name), study, AnalyticalEngine(), search);
     if (const auto* none = std::get_if<Infeasible>(&chosen))
     {
         answer.evaluation = *none;
@@ -36,7 +38,7 @@ RunBaseline(const std::string& name,
     answer.plan = std::get<Plan>(chosen);
     const auto stored = store.Runs().Load(*answer.plan);
     answer.evaluation =
-        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), run);
+        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
     store.PutBaseline(name, *answer.plan, answer.evaluation);
     return answer;
 }
@@ -52,6 +54,8 @@ ResultOf(const SearchSpace& space, const BaselineAnswer& answer)
 {
     BaselineResult result;
     result.name = answer.name;
+    result.tunes = FindBaseline(answer.name).tunes;
+    result.untouched = FindBaseline(answer.name).untouched;
     if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
     {
         result.contender = ContenderOf(space, *answer.plan, *report);
@@ -93,8 +97,8 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
         }
     }
     const auto close = [&winner](const Ranked& ranked) {
-        return RelativeExcess(winner.report.iterationTime, ranked.report.iterationTime) <=
-               kModelError;
+        return IsWithinModelError(
+            RelativeExcess(winner.report.iterationTime, ranked.report.iterationTime));
     };
     input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
     input.closePlansAtLeast = close(best.back()) && best.size() < answer.search.counts.evaluated;
@@ -102,14 +106,10 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     {
         input.baselines.push_back(ResultOf(space, baseline));
     }
-    input.bound = answer.search.counts.bound;
-    const auto& buildings = study.scenario.cluster.buildings;
-    input.buildings = static_cast<uint32_t>(buildings.size());
-    input.usableMemory = buildings.front().gpu.UsableHbm();
-    for (const auto& building : buildings)
-    {
-        input.usableMemory = std::min(input.usableMemory, building.gpu.UsableHbm());
-    }
+    input.counts = answer.search.counts;
+    input.engine = study.engines.front();
+    input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
+    input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
 }
 
@@ -136,7 +136,7 @@ ExploreStudy(const Study& study,
     ProgressLine line("explore");
     search.progress = [&line](const Progress& progress) { line.Show(progress); };
 
-    const ExhaustiveSearch method;
+    const BestFirstSearch method;
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
@@ -144,17 +144,30 @@ ExploreStudy(const Study& study,
     Answer answer;
     answer.database = database.Path();
     answer.plans = space.Size();
-    for (const auto& name : study.baselines)
-    {
-        answer.baselines.push_back(RunBaseline(name, study, space, *engine, search.run, store));
-    }
     answer.search = method.Run(space, *engine, search, store);
+    try
+    {
+        for (const auto& name : study.baselines)
+        {
+            if (!answer.search.interrupted)
+            {
+                answer.baselines.push_back(
+                    RunBaseline(name, study, space, *engine, search, store));
+            }
+        }
+    }
+    catch (const Interrupted&)
+    {
+        answer.search.interrupted = true;
+    }
     if (!answer.search.interrupted && answer.HasWinner())
     {
         const ExplanationInput input = InputOf(study, space, answer);
-        answer.gap = Gap(input.winner.report.iterationTime, input.bound);
+        const Duration best = input.winner.report.iterationTime;
+        answer.gap = Gap(best, input.counts);
+        answer.boundSlack = BoundSlack(best, input.counts.bound);
         answer.explanation = Explain(input);
-        store.Conclude(*answer.gap, answer.explanation);
+        store.Conclude(answer.gap, answer.explanation);
     }
     const auto elapsed = std::chrono::steady_clock::now() - start;
     answer.seconds = std::chrono::duration<double>(elapsed).count();

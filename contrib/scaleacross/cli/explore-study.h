@@ -42,10 +42,11 @@ struct BaselineAnswer
 struct Answer
 {
     std::string database;
-    uint64_t plans{0};
+    uint64_t plans{0}; //!< combinations of the space
     SearchResult search;
     std::vector<BaselineAnswer> baselines;
-    std::optional<double> gap;
+    std::optional<double> gap;        //!< Gap(); none while interrupted
+    std::optional<double> boundSlack; //!< BoundSlack()
     std::vector<std::string> explanation;
     double seconds{0}; //!< of this call
 
@@ -72,7 +73,13 @@ std::string AnswerText(const Study& study,
                        size_t top);
 Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
 
-/// "3 memory, 2 duplicate": most frequent first.
+/// "720 distinct plans: 300 can run (250 run, 50 ruled out by their bounds), 420 cannot (...)".
+std::string SpaceText(const Frontier& counts);
+/// The same figures by name; `combinations`: of the axes' values, those that mean the same
+/// included.
+Json SpaceJson(const Frontier& counts, uint64_t combinations);
+
+/// "3 memory, 2 batch": most frequent first.
 std::string CountsText(const std::map<std::string, Count>& counts);
 
 } // namespace scaleacross

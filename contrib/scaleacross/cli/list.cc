@@ -147,7 +147,7 @@ BaselineRules()
     std::vector<Row> rows;
     for (const auto& baseline : Baselines())
     {
-        rows.push_back({baseline.name, baseline.rule});
+        rows.push_back({baseline.name, baseline.rule, baseline.tunes, baseline.untouched});
     }
     return rows;
 }
@@ -177,7 +177,7 @@ Listings()
         {"fabrics", {"fabric", "meaning"}, Fabrics},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "values", "meaning"}, Transports},
-        {"baselines", {"baseline", "rule"}, BaselineRules},
+        {"baselines", {"baseline", "rule", "tunes", "does not touch"}, BaselineRules},
         {"fields", {"field", "default", "values", "meaning"}, Fields},
     };
     return listings;

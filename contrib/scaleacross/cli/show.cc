@@ -41,28 +41,15 @@ RunJson(const std::string& label, const StoredRun& run)
 Json
 SummaryJson(const SearchSummary& search)
 {
-    Json rejected = Json::object();
-    for (const auto& [reason, count] : search.counts.rejected)
-    {
-        rejected[reason] = count.count;
-    }
-    Json failed = Json::object();
-    for (const auto& [reason, count] : search.counts.failed)
-    {
-        failed[reason] = count.count;
-    }
-    return {{"search", search.id},
-            {"study", search.study},
-            {"engine", search.engine},
-            {"plans", search.plans},
-            {"looked_at", search.counts.next},
-            {"evaluated", search.counts.evaluated},
-            {"rejected", rejected},
-            {"failed", failed},
-            {"finished", search.finished},
-            {"seconds", search.seconds},
-            {"gap", search.gap ? Json(*search.gap) : Json(nullptr)},
-            {"explanation", search.explanation}};
+    Json json = SpaceJson(search.counts, search.plans);
+    json["search"] = search.id;
+    json["study"] = search.study;
+    json["engine"] = search.engine;
+    json["finished"] = search.finished;
+    json["seconds"] = search.seconds;
+    json["gap"] = search.gap ? Json(*search.gap) : Json(nullptr);
+    json["explanation"] = search.explanation;
+    return json;
 }
 
 Json
@@ -106,21 +93,14 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
 std::string
 SearchText(Database& database, const SearchSummary& search, size_t top)
 {
-    std::string text = fmt::format("{} ({} engine): {} of {} plans looked at, {} ran{}\n",
-                                   search.study,
-                                   search.engine,
-                                   search.counts.next,
-                                   search.plans,
-                                   search.counts.evaluated,
-                                   search.finished ? "" : "; not finished");
-    if (!search.counts.rejected.empty())
+    std::string text = fmt::format("{} ({} engine): ", search.study, search.engine);
+    if (!search.finished)
     {
-        text += "rejected: " + CountsText(search.counts.rejected) + "\n";
+        text += fmt::format("not finished, {} of {} combinations so far: ",
+                            search.counts.next,
+                            search.plans);
     }
-    if (!search.counts.failed.empty())
-    {
-        text += "failed: " + CountsText(search.counts.failed) + "\n";
-    }
+    text += SpaceText(search.counts) + "\n";
     Table table = RunTable();
     for (const auto& kept : BestRuns(database, search.id, top))
     {

@@ -6,6 +6,7 @@
 #include "cli/table.h"
 #include "core/base/errors.h"
 #include "core/explore/flip.h"
+#include "core/explore/model-error.h"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -64,9 +65,8 @@ FlipText(const std::string& key, const Flip& flip)
     }
     if (flip.withinError)
     {
-        text += fmt::format("; on both sides the two differ by less than the model's error of "
-                            "{:.0f} %",
-                            100 * kModelError);
+        text +=
+            "; on both sides the two differ by less than the model's error of " + ModelErrorText();
     }
     return text + "\n";
 }
@@ -101,7 +101,7 @@ class SweepPrinter
             cells.push_back(best == nullptr ? "-" : ToString(best->report.iterationTime));
         }
         cells.push_back(winner ? NameOf(*winner) : "none");
-        cells.push_back(margin ? PercentText(*margin) + (*margin < kModelError ? " ~" : "  ")
+        cells.push_back(margin ? PercentText(*margin) + (IsWithinModelError(*margin) ? " ~" : "  ")
                                : "-");
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
@@ -115,8 +115,7 @@ class SweepPrinter
     std::string Text() const
     {
         std::string text = m_table.Text();
-        text += fmt::format("~ the two differ by less than the model's error of {:.0f} %\n",
-                            100 * kModelError);
+        text += "~ the two differ by less than the model's error of " + ModelErrorText() + "\n";
         const auto flips = FlipsOf(m_points);
         for (const auto& flip : flips)
         {

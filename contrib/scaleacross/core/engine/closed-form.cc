@@ -245,6 +245,8 @@ ClosedFormOf(const Scenario& scenario,
 {
     Summation summation(scenario, run, std::move(facts));
     std::vector<ClassSums> stages;
+    ClosedForm result;
+    result.crossBuildingBytes = CrossBuildingBytes(run);
     double bound = summation.CutBound();
     for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
@@ -255,7 +257,12 @@ ClosedFormOf(const Scenario& scenario,
             stages.push_back(sums);
         }
     }
-    return {Duration::Seconds(std::max(bound, LongestPath(stages)))};
+    result.bound = Duration::Seconds(std::max(bound, LongestPath(stages)));
+    for (const MemoryUse& use : run.memory)
+    {
+        result.memoryMax = std::max(result.memoryMax, use.Total());
+    }
+    return result;
 }
 
 ClosedForm

@@ -23,10 +23,14 @@ namespace scaleacross
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
  *    headers over its capacity.
+ *
+ * Memory and payload between buildings are those of every engine's report.
  */
 struct ClosedForm
 {
     Duration bound;
+    Bytes memoryMax;
+    Bytes crossBuildingBytes;
 };
 
 /// Of a plan that PrepareRun has accepted; `facts` are those of the scenario.

@@ -4,9 +4,6 @@
 
 #include "core/base/text.h"
 #include "core/explore/search-space.h"
-#include "core/schedule/memory.h"
-#include "core/schedule/task-graph-builder.h"
-#include "core/topology/rank-layout.h"
 
 #include <algorithm>
 #include <numeric>
@@ -17,277 +14,167 @@ namespace scaleacross
 namespace
 {
 
-std::vector<uint32_t>
-Divisors(uint32_t n)
+using Values = std::vector<std::string>;
+
+/// The divisors of n up to `most`, ascending.
+Values
+Divisors(uint32_t n, uint32_t most)
 {
-    std::vector<uint32_t> divisors;
-    for (uint32_t d = 1; d <= n / d; d++)
+    Values divisors;
+    for (uint32_t d = 1; d <= std::min(n, most); d++)
     {
         if (n % d == 0)
         {
-            divisors.push_back(d);
-            if (d != n / d)
-            {
-                divisors.push_back(n / d);
-            }
+            divisors.push_back(std::to_string(d));
         }
     }
-    std::sort(divisors.begin(), divisors.end());
     return divisors;
 }
 
-/// What a rule tries plans on: it remembers the last refusal, which is why the rule found none.
-class Trial
+/// GPUs that every server has a whole number of.
+uint32_t
+ServerGpus(const Study& study)
 {
-  public:
-    Trial(const Study& study, const FitCheck& fits)
-        : m_scenario(study.scenario),
-          m_fits(fits)
+    uint32_t gpus = 0;
+    for (const auto& building : study.scenario.cluster.buildings)
     {
+        gpus = std::gcd(gpus, building.gpusPerNode);
     }
-
-    bool Fits(const Plan& plan)
-    {
-        m_scenario.Job().plan = plan.parallel;
-        m_scenario.network = plan.network;
-        auto refusal = m_fits(m_scenario);
-        if (refusal)
-        {
-            m_last = Infeasible{refusal->reason, Label(plan) + ": " + refusal->detail};
-        }
-        return !refusal;
-    }
-
-    const ModelSpec& Model() const
-    {
-        return m_scenario.Job().model;
-    }
-
-    /// GPUs of the smallest server and pod: what every group of that size finds room in.
-    uint32_t NodeGpus() const
-    {
-        uint32_t gpus = 0;
-        for (const auto& building : m_scenario.cluster.buildings)
-        {
-            gpus = std::gcd(gpus, building.gpusPerNode);
-        }
-        return gpus;
-    }
-
-    uint32_t PodGpus() const
-    {
-        uint32_t gpus = 0;
-        for (const auto& building : m_scenario.cluster.buildings)
-        {
-            const uint32_t pod = building.fabric.nodesPerPod * building.gpusPerNode;
-            const uint32_t own = pod == 0 ? building.gpus : pod;
-            gpus = gpus == 0 ? own : std::min(gpus, own);
-        }
-        return gpus;
-    }
-
-    Infeasible None(const std::string& rule) const
-    {
-        if (m_last.reason.empty())
-        {
-            return {"degrees", rule + " finds no degrees that multiply to the GPUs"};
-        }
-        return {m_last.reason,
-                rule + " finds no plan that can run; the last it tried: " + m_last.detail};
-    }
-
-  private:
-    Scenario m_scenario;
-    const FitCheck& m_fits;
-    Infeasible m_last;
-};
+    return gpus;
+}
 
 /// Tensor parallel degrees that a server and the heads allow, ascending.
-std::vector<uint32_t>
-TensorDegrees(const Trial& trial)
+Values
+TensorDegrees(const Study& study)
 {
-    const ModelSpec& model = trial.Model();
-    return Divisors(std::gcd(trial.NodeGpus(), std::gcd(model.heads, model.kvHeads)));
+    const ModelSpec& model = study.scenario.Job().model;
+    const uint32_t most = std::gcd(ServerGpus(study), std::gcd(model.heads, model.kvHeads));
+    return Divisors(most, most);
 }
 
-/// The fields that both rules share: everything but network and cp at its default.
-Plan
-StartFrom(const Study& study)
+/// Chunk counts that split the layers evenly over some number of stages, or the layers with the
+/// embedding and the loss counted as two more.
+Values
+ChunkCounts(uint32_t layers)
 {
-    Plan plan;
-    plan.network = study.scenario.network;
-    plan.parallel.cp = study.scenario.Job().plan.cp;
-    return plan;
-}
-
-/// Pipeline degrees over `ranks` ranks, ascending.
-std::vector<uint32_t>
-PipelineDegrees(const Trial& trial, uint32_t ranks, uint32_t least)
-{
-    std::vector<uint32_t> degrees;
-    for (const uint32_t pp : Divisors(ranks))
+    Values counts;
+    for (uint32_t v = 1; v <= layers / 2; v++)
     {
-        if (pp >= least && pp <= trial.Model().layers)
+        if (layers % v == 0 || (layers + 2) % v == 0)
         {
-            degrees.push_back(pp);
+            counts.push_back(std::to_string(v));
         }
     }
-    return degrees;
+    return counts.empty() ? Values{"1"} : counts;
 }
 
-std::variant<Plan, Infeasible>
-ChooseProduction(const Study& study, const FitCheck& fits)
+/// What both schools tune; the plan is the study's network and defaults for all else.
+Study
+SchoolOf(const Study& study)
 {
-    Trial trial(study, fits);
-    const uint32_t gpus = study.scenario.cluster.Gpus();
-    Plan plan = StartFrom(study);
-    plan.network.multipath = Multipath::EEcmp;
-    plan.network.qps = 16;
-    plan.network.collective = CollectiveAlgorithm::Hierarchical;
-    ParallelPlan& p = plan.parallel;
-    p.crossing = Crossing::Data;
-    p.sharding = Sharding::Hsdp;
-    p.schedule = "dorapp";
-    p.tp = TensorDegrees(trial).back();
-    const uint32_t inner = p.tp * p.cp;
-    if (gpus % inner != 0)
-    {
-        return trial.None("production");
-    }
-    const uint32_t experts = trial.Model().experts;
-    for (const Recompute recompute : {Recompute::None, Recompute::Selective, Recompute::Full})
-    {
-        p.recompute = recompute;
-        for (const uint32_t pp : PipelineDegrees(trial, gpus / inner, 2))
-        {
-            p.pp = pp;
-            p.dp = gpus / inner / pp;
-            p.ep = 1;
-            for (const uint32_t ep : Divisors(std::max(experts, 1U)))
-            {
-                p.ep = p.dp % ep == 0 && inner * ep <= trial.PodGpus() ? ep : p.ep;
-            }
-            for (p.chunks = trial.Model().layers / pp; p.chunks >= 2; p.chunks--)
-            {
-                if (trial.Fits(plan))
-                {
-                    return plan;
-                }
-            }
-        }
-    }
-    return trial.None("production");
+    const JobSpec& job = study.scenario.Job();
+    Study school = study;
+    school.scenario.Job().plan = ParallelPlan();
+    school.dpGiven = false;
+    school.search = {
+        {"plan.cp", Divisors(ServerGpus(study), ServerGpus(study))},
+        {"plan.ep", Divisors(std::max(job.model.experts, 1U), UINT32_MAX)},
+        {"plan.pp", Divisors(study.scenario.cluster.Gpus(), job.model.layers)},
+        {"plan.chunks", ChunkCounts(job.model.layers)},
+        {"plan.microbatch", Divisors(job.workload.globalBatch, 8)},
+        {"plan.recompute", {"none", "selective", "full"}},
+        {"plan.async_tp", {"false", "true"}},
+    };
+    return school;
 }
 
-/// Tensor and expert degrees inside a server, by product, then by tensor degree.
-std::vector<std::pair<uint32_t, uint32_t>>
-ServerDegrees(const Trial& trial)
+std::vector<Study>
+Production(const Study& study)
 {
-    std::vector<std::pair<uint32_t, uint32_t>> degrees;
-    for (const uint32_t tp : TensorDegrees(trial))
-    {
-        for (const uint32_t ep : Divisors(std::max(trial.Model().experts, 1U)))
-        {
-            if (tp * ep <= trial.NodeGpus())
-            {
-                degrees.emplace_back(tp, ep);
-            }
-        }
-    }
-    std::sort(degrees.begin(), degrees.end(), [](const auto& a, const auto& b) {
-        const uint32_t x = a.first * a.second;
-        const uint32_t y = b.first * b.second;
-        return x != y ? x < y : a.first < b.first;
-    });
-    return degrees;
+    Study school = SchoolOf(study);
+    ParallelPlan& plan = school.scenario.Job().plan;
+    plan.crossing = Crossing::Data;
+    plan.sharding = Sharding::Hsdp;
+    plan.schedule = "dorapp";
+    school.scenario.network.multipath = Multipath::EEcmp;
+    school.scenario.network.qps = 16;
+    school.scenario.network.collective = CollectiveAlgorithm::Hierarchical;
+    school.search.push_back({"plan.tp", {TensorDegrees(study).back()}});
+    return {school};
 }
 
-/// Chunk counts of an interleaved schedule that split the layers evenly, most first.
-std::vector<uint32_t>
-EvenChunks(uint32_t layers, uint32_t pp)
+std::vector<Study>
+Megatron(const Study& study)
 {
-    std::vector<uint32_t> chunks;
-    for (uint32_t v = layers / pp; v >= 2; v--)
-    {
-        if (layers % (pp * v) == 0 || (layers + 2) % (pp * v) == 0)
-        {
-            chunks.push_back(v);
-        }
-    }
-    return chunks;
+    Study outside = SchoolOf(study);
+    ParallelPlan& plan = outside.scenario.Job().plan;
+    plan.crossing = Crossing::Pipeline;
+    plan.sharding = Sharding::Fsdp;
+    outside.scenario.network.collective = CollectiveAlgorithm::Ring;
+    outside.search.push_back({"plan.tp", TensorDegrees(study)});
+    outside.search.push_back({"plan.schedule", {"1f1b", "interleaved"}});
+    Study inside = outside;
+    inside.scenario.Job().plan.crossing = Crossing::Data;
+    return {outside, inside};
 }
 
-/// One pass of the megatron rule over all degrees.
-struct MegatronPass
+/// Keeps nothing: the board of the search is the answer.
+class NoSink : public ResultSink
 {
-    bool interleave;
-    std::vector<Recompute> recomputes;
+  public:
+    Frontier Resume() override
+    {
+        return {};
+    }
+
+    void Restore(const std::function<bool(uint64_t, const RunReport&)>& /* visit */) override
+    {
+    }
+
+    bool Knows(const Plan& /* plan */) const override
+    {
+        return false;
+    }
+
+    std::optional<Evaluation> Recall(uint64_t /* position */, const Plan& plan) override
+    {
+        SCALEACROSS_INVARIANT(false, "nothing is known: " + CanonicalText(plan));
+        return std::nullopt;
+    }
+
+    void Add(uint64_t /* position */,
+             const Plan& /* plan */,
+             const Evaluation& /* evaluation */) override
+    {
+    }
+
+    void Commit(const Frontier& /* frontier */) override
+    {
+    }
+
+    void Finish(const Frontier& /* frontier */, const Leaderboard& /* board */) override
+    {
+    }
 };
 
-/// Chunks, recomputation and crossing for given degrees; whether any of them fits.
-bool
-CompleteMegatron(Trial& trial, const MegatronPass& pass, Plan& plan)
+/// Memory, the last check, if any plan came so far; else the reason that most were refused for.
+Infeasible
+WhyNone(const std::string& name, const Frontier& counts)
 {
-    ParallelPlan& p = plan.parallel;
-    const bool interleave = pass.interleave && p.pp > 1;
-    p.schedule = interleave ? "interleaved" : "1f1b";
-    for (const Recompute recompute : pass.recomputes)
+    Infeasible why{"degrees", name + " finds no plan that can run"};
+    uint64_t most = 0;
+    for (const auto& [reason, count] : counts.rejected)
     {
-        p.recompute = recompute;
-        for (const uint32_t v :
-             interleave ? EvenChunks(trial.Model().layers, p.pp) : std::vector<uint32_t>{1})
+        const uint64_t weight = reason == "memory" ? UINT64_MAX : count.count;
+        if (reason != kDuplicate && weight > most)
         {
-            p.chunks = v;
-            for (const Crossing& crossing : {Crossing::Pipeline, Crossing::Data})
-            {
-                p.crossing = crossing;
-                if (trial.Fits(plan))
-                {
-                    return true;
-                }
-            }
+            most = weight;
+            why = {reason,
+                   name + " finds no plan that can run; " + std::to_string(count.count) + " of " +
+                       std::to_string(counts.Distinct()) + " are refused so: " + count.example};
         }
     }
-    return false;
-}
-
-std::variant<Plan, Infeasible>
-ChooseMegatron(const Study& study, const FitCheck& fits)
-{
-    Trial trial(study, fits);
-    const uint32_t gpus = study.scenario.cluster.Gpus();
-    Plan plan = StartFrom(study);
-    plan.network.collective = CollectiveAlgorithm::Ring;
-    ParallelPlan& p = plan.parallel;
-    p.sharding = Sharding::Fsdp;
-    const auto degrees = ServerDegrees(trial);
-    const uint32_t fullest = degrees.back().first * degrees.back().second;
-    const std::vector<Recompute> little = {Recompute::None, Recompute::Selective};
-    const std::vector<Recompute> full = {Recompute::Full};
-    for (const MegatronPass& pass :
-         {MegatronPass{true, little}, {true, full}, {false, little}, {false, full}})
-    {
-        for (const uint32_t pp : PipelineDegrees(trial, gpus, 1))
-        {
-            for (const auto& [tp, ep] : degrees)
-            {
-                const uint64_t inner = uint64_t{tp} * p.cp * pp;
-                if (gpus % inner != 0 || gpus / inner % ep != 0 || (pp > 1 && tp * ep != fullest))
-                {
-                    continue;
-                }
-                p.tp = tp;
-                p.ep = ep;
-                p.pp = pp;
-                p.dp = static_cast<uint32_t>(gpus / inner);
-                if (CompleteMegatron(trial, pass, plan))
-                {
-                    return plan;
-                }
-            }
-        }
-    }
-    return trial.None("megatron");
+    return why;
 }
 
 } // namespace
@@ -297,18 +184,53 @@ Baselines()
 {
     static const std::vector<Baseline> baselines = {
         {"production",
-         "DP-out, HSDP, dorapp (reconstructed), hierarchical, E-ECMP with 16 QPs; tp fills the "
-         "server, "
-         "ep the pod; least recomputation, then least pp, then most chunks that fit",
-         ChooseProduction},
+         "DP-out, HSDP, dorapp (reconstructed), hierarchical collectives, E-ECMP with 16 queue "
+         "pairs; tp fills the server",
+         "pp, cp, ep, chunks, microbatch, recompute, async_tp",
+         "what crosses, sharding, schedule, tp, network",
+         Production},
         {"megatron",
-         "as little model parallelism as fits, tp and ep inside the server, then pp; distributed "
-         "optimizer (fsdp, no reshard), interleaved, ring, microbatch 1; PP-out where it can be "
-         "laid "
-         "out, else DP-out",
-         ChooseMegatron},
+         "distributed optimizer (FSDP without reshard), 1F1B plain or interleaved, ring "
+         "collectives; tp inside the server; PP-out where it can be laid out, else DP-out",
+         "tp, cp, ep, pp, schedule, chunks, microbatch, recompute, async_tp",
+         "what crosses, sharding, network",
+         Megatron},
     };
     return baselines;
+}
+
+std::variant<Plan, Infeasible>
+ChooseBaseline(const Baseline& baseline,
+               const Study& study,
+               const Engine& engine,
+               const SearchOptions& options)
+{
+    SearchOptions own = options;
+    own.keep = 1;
+    own.keeps = Leaderboard::Keeps::Best;
+    own.progress = nullptr;
+    std::variant<Plan, Infeasible> chosen;
+    bool first = true;
+    for (const Study& school : baseline.spaces(study))
+    {
+        NoSink sink;
+        const auto result = BestFirstSearch().Run(SearchSpace(school), engine, own, sink);
+        if (result.interrupted)
+        {
+            throw Interrupted();
+        }
+        const auto best = result.board.Best();
+        if (!best.empty())
+        {
+            return best.front().plan;
+        }
+        if (first)
+        {
+            chosen = WhyNone(baseline.name, result.counts);
+        }
+        first = false;
+    }
+    return chosen;
 }
 
 const Baseline&

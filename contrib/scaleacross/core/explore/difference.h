@@ -11,7 +11,8 @@
 namespace scaleacross
 {
 
-/// Engines differ noticeably in a communication class beyond this; the figure of kModelError.
+/// Engines differ noticeably in a communication class beyond this. How far two engines may lie
+/// apart says nothing of how far both are from what is measured (model-error.h).
 constexpr double kEngineTolerance = 0.05;
 
 /// time / reference - 1; 0 if both are zero, 1 if only the reference is.

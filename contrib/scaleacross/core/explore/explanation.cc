@@ -2,6 +2,10 @@
 
 #include "core/explore/explanation.h"
 
+#include "core/explore/model-error.h"
+#include "core/schedule/usable-memory.h"
+#include "core/topology/rank-layout.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -160,6 +164,16 @@ OverlapLine(const RunReport& report)
     return text + ".";
 }
 
+/// The entry of the stage that holds most.
+std::vector<MemoryUse>::const_iterator
+Fullest(const RunReport& report)
+{
+    return std::max_element(
+        report.memory.begin(),
+        report.memory.end(),
+        [](const MemoryUse& a, const MemoryUse& b) { return a.Total() < b.Total(); });
+}
+
 std::string
 BubbleAndMemoryLine(const ExplanationInput& input)
 {
@@ -171,10 +185,7 @@ BubbleAndMemoryLine(const ExplanationInput& input)
         text += " of " + ToString(input.usableMemory) + " usable";
     }
     text += " on the fullest stage";
-    const auto fullest = std::max_element(
-        report.memory.begin(),
-        report.memory.end(),
-        [](const MemoryUse& a, const MemoryUse& b) { return a.Total() < b.Total(); });
+    const auto fullest = Fullest(report);
     if (fullest != report.memory.end())
     {
         const std::array<std::pair<Bytes, const char*>, 6> categories = {
@@ -219,10 +230,10 @@ OtherCrossingLine(const ExplanationInput& input)
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
     std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
                        input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
-    if (excess < kModelError)
+    if (IsWithinModelError(excess))
     {
         text += "the two differ by " + Percent(excess) + ", within the model's error of " +
-                Percent(kModelError) + ": placement does not decide here.";
+                ModelErrorText() + ": placement does not decide here.";
     }
     else
     {
@@ -244,7 +255,7 @@ CloseLine(const ExplanationInput& input)
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
     std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) + " longer";
-    if (excess < kModelError)
+    if (IsWithinModelError(excess))
     {
         text += ", within the model's error; ";
         text += input.closePlansAtLeast ? "at least " : "";
@@ -258,7 +269,8 @@ CloseLine(const ExplanationInput& input)
 std::string
 BaselineLine(const Contender& winner, const BaselineResult& baseline)
 {
-    const std::string name = "Baseline " + baseline.name + ": ";
+    const std::string name = "Baseline " + baseline.name + " (the fastest over " + baseline.tunes +
+                             "; not touched: " + baseline.untouched + "): ";
     if (!baseline.contender)
     {
         return name + "none (" + baseline.reason.reason + "): " + baseline.reason.detail + ".";
@@ -270,7 +282,7 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     text += gain < 0
                 ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
                 : "is " + Percent(gain) + " faster";
-    if (std::abs(gain) < kModelError)
+    if (IsWithinModelError(gain < 0 ? RelativeExcess(time, winner.report.iterationTime) : gain))
     {
         text += ", within the model's error";
     }
@@ -281,19 +293,59 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     return text + ".";
 }
 
+/// "1 plan", "2 plans".
 std::string
-GapLine(const ExplanationInput& input)
+Plans(uint64_t count)
 {
-    if (input.bound == Duration::Max() || input.bound.Ps() <= 0)
+    return std::to_string(count) + (count == 1 ? " plan" : " plans");
+}
+
+std::string
+ProofLine(const ExplanationInput& input)
+{
+    const Frontier& counts = input.counts;
+    const Duration best = input.winner.report.iterationTime;
+    const auto slack = BoundSlack(best, counts.bound);
+    const std::string bound = slack ? "; it takes " + Percent(*slack) +
+                                          " longer than the least bound of all, " +
+                                          ToString(counts.bound) + " (the slack of the bound)"
+                                    : "";
+    if (counts.IsProof())
     {
-        return "";
+        std::string text = "Optimal for the " + input.engine +
+                           " engine: of all plans that can run " +
+                           std::to_string(counts.evaluated) + " were run";
+        if (counts.RuledOut() > 0)
+        {
+            text += " and " + std::to_string(counts.RuledOut()) +
+                    " ruled out, which cannot be faster by their bounds";
+        }
+        return text + bound + ".";
     }
-    return "Bound: no plan of this search can take less than " + ToString(input.bound) +
-           "; the best is at most " + Percent(Gap(input.winner.report.iterationTime, input.bound)) +
-           " above the optimum.";
+    uint64_t failed = 0;
+    for (const auto& [reason, count] : counts.failed)
+    {
+        failed += count.count;
+    }
+    return "Not proven optimal: " + Plans(failed) + " failed" + bound +
+           (slack ? ", and can be by no more than that above the optimum" : "") + ".";
 }
 
 } // namespace
+
+Bytes
+UsableOnFullestStage(const Scenario& scenario, const RunReport& report)
+{
+    const auto fullest = Fullest(report);
+    if (fullest == report.memory.end())
+    {
+        return {};
+    }
+    const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
+    return UsableMemory(scenario,
+                        std::get<RankLayout>(layout),
+                        static_cast<uint32_t>(fullest - report.memory.begin()));
+}
 
 double
 RelativeExcess(Duration base, Duration other)
@@ -301,10 +353,20 @@ RelativeExcess(Duration base, Duration other)
     return static_cast<double>(other.Ps()) / static_cast<double>(base.Ps()) - 1;
 }
 
-double
-Gap(Duration best, Duration bound)
+std::optional<double>
+BoundSlack(Duration best, Duration bound)
 {
+    if (bound == Duration::Max() || bound.Ps() <= 0)
+    {
+        return std::nullopt;
+    }
     return RelativeExcess(bound, best);
+}
+
+std::optional<double>
+Gap(Duration best, const Frontier& counts)
+{
+    return counts.IsProof() ? 0.0 : BoundSlack(best, counts.bound);
 }
 
 std::vector<std::string>
@@ -320,7 +382,7 @@ Explain(const ExplanationInput& input)
     {
         lines.push_back(BaselineLine(input.winner, baseline));
     }
-    lines.push_back(GapLine(input));
+    lines.push_back(ProofLine(input));
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
     return lines;
 }

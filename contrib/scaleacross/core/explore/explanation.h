@@ -4,6 +4,8 @@
 #define SCALEACROSS_EXPLANATION_H
 
 #include "core/explore/outcome.h"
+#include "core/explore/result-sink.h"
+#include "core/spec/scenario.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,17 +14,6 @@
 
 namespace scaleacross
 {
-
-/**
- * Relative difference of two iteration times below which the model does not tell two plans apart; a
- * difference below it is not a finding.
- *
- * Source: vTrain's measured iterations (arXiv:2312.12391; tests/validation/iteration-time). Of the
- * pairs of plans of one of its models the engine orders 73 % as they were measured where it says
- * that they differ by less than 5 %, 71 % from 5 to 10 %, 89 % from 10 to 15 % and 96 % from 15 to
- * 20 %: it passes nine in ten between 10 and 15 %.
- */
-constexpr double kModelError = 0.15;
 
 /// A plan as the explanation needs it.
 struct Contender
@@ -37,7 +28,9 @@ struct BaselineResult
 {
     std::string name;
     std::optional<Contender> contender;
-    Infeasible reason; //!< where there is no contender
+    Infeasible reason;     //!< where there is no contender
+    std::string tunes;     //!< Baseline::tunes
+    std::string untouched; //!< Baseline::untouched
 };
 
 /// Everything that an explanation is drawn from.
@@ -48,21 +41,32 @@ struct ExplanationInput
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
     std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
-    /// Plans that ran and take at most kModelError longer than the winner, itself not counted;
-    /// where only some are kept, at least so many.
+    /// Plans that ran and are within the model's error of the winner, itself not counted; where
+    /// only some are kept, at least so many.
     uint64_t closePlans{0};
     bool closePlansAtLeast{false};
     std::vector<BaselineResult> baselines;
-    Duration bound{Duration::Max()}; //!< no plan of the space is faster; Max() if not known
-    Bytes usableMemory;              //!< of the smallest GPU
+    Frontier counts;    //!< of the whole space
+    std::string engine; //!< that ran them
+    Bytes usableMemory; //!< where the winner's fullest stage is
     uint32_t buildings{1};
 };
+
+/// HBM that the fullest stage of a report may fill, see UsableMemory(); 0 if it tells no memory.
+/// Domain: the plan of the scenario ran.
+Bytes UsableOnFullestStage(const Scenario& scenario, const RunReport& report);
 
 /// How much longer `other` takes than `base`: other / base - 1; negative if it is faster.
 double RelativeExcess(Duration base, Duration other);
 
-/// best / bound - 1, the most by which the answer can be wrong about the optimum of its space.
-double Gap(Duration best, Duration bound);
+/// best / bound - 1: how loose the least bound of a search is, a statement about the bound; none
+/// where there is no bound.
+std::optional<double> BoundSlack(Duration best, Duration bound);
+
+/// The most by which the best plan found can lie above the optimum of its space on this engine: 0
+/// where every plan that can run was run or ruled out by its bound, else BoundSlack(). Domain: the
+/// search is complete.
+std::optional<double> Gap(Duration best, const Frontier& counts);
 
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the

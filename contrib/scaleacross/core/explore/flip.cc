@@ -3,6 +3,7 @@
 #include "core/explore/flip.h"
 
 #include "core/explore/explanation.h"
+#include "core/explore/model-error.h"
 
 #include <cstdlib>
 
@@ -89,12 +90,13 @@ FlipsOf(const std::vector<SweepPoint>& points)
         {
             const auto margin = MarginAt(*before);
             const auto next = MarginAt(point);
-            flips.push_back({before->value,
-                             point.value,
-                             *WinnerAt(*before),
-                             *winner,
-                             Crossover(*before, point),
-                             margin && next && *margin < kModelError && *next < kModelError});
+            flips.push_back(
+                {before->value,
+                 point.value,
+                 *WinnerAt(*before),
+                 *winner,
+                 Crossover(*before, point),
+                 margin && next && IsWithinModelError(*margin) && IsWithinModelError(*next)});
         }
         before = &point;
     }

@@ -30,8 +30,9 @@ Dominates(const Ranked& a, const Ranked& b)
 
 } // namespace
 
-Leaderboard::Leaderboard(size_t keep)
-    : m_keep(keep)
+Leaderboard::Leaderboard(size_t keep, Keeps keeps)
+    : m_keep(keep),
+      m_keeps(keeps)
 {
     SCALEACROSS_INVARIANT(keep >= 1, std::to_string(keep));
 }
@@ -39,12 +40,6 @@ Leaderboard::Leaderboard(size_t keep)
 void
 Leaderboard::Offer(const Ranked& candidate)
 {
-    const auto [best, isFirst] =
-        m_ofCrossing.emplace(ToString(candidate.plan.parallel.crossing), candidate);
-    if (!isFirst && RanksBefore(candidate, best->second))
-    {
-        best->second = candidate;
-    }
     if (m_best.size() < m_keep || RanksBefore(candidate, *m_best.rbegin()))
     {
         m_best.insert(candidate);
@@ -53,7 +48,43 @@ Leaderboard::Offer(const Ranked& candidate)
             m_best.erase(std::prev(m_best.end()));
         }
     }
+    if (m_keeps == Keeps::Best)
+    {
+        return;
+    }
+    const auto [best, isFirst] =
+        m_ofCrossing.emplace(ToString(candidate.plan.parallel.crossing), candidate);
+    if (!isFirst && RanksBefore(candidate, best->second))
+    {
+        best->second = candidate;
+    }
     OfferToFront(candidate);
+}
+
+bool
+Leaderboard::CanMatter(const Crossing& crossing,
+                       Duration bound,
+                       Bytes memoryMax,
+                       Bytes crossBuildingBytes) const
+{
+    // A plan whose bound equals a time may take just as long and come first by its text.
+    if (m_best.size() < m_keep || bound <= m_best.rbegin()->report.iterationTime)
+    {
+        return true;
+    }
+    if (m_keeps == Keeps::Best)
+    {
+        return false;
+    }
+    const Ranked* best = BestOf(crossing);
+    if (best == nullptr || bound <= best->report.iterationTime)
+    {
+        return true;
+    }
+    return std::none_of(m_front.begin(), m_front.end(), [&](const Ranked& kept) {
+        return kept.report.iterationTime < bound && kept.report.memoryMax <= memoryMax &&
+               kept.report.crossBuildingBytes <= crossBuildingBytes;
+    });
 }
 
 void

@@ -26,10 +26,25 @@ namespace scaleacross
 class Leaderboard
 {
   public:
+    enum class Keeps
+    {
+        Everything,
+        Best //!< the k best alone, as if there were no front and no crossings
+    };
+
     /// @param keep k, at least 1
-    explicit Leaderboard(size_t keep);
+    explicit Leaderboard(size_t keep, Keeps keeps = Keeps::Everything);
 
     void Offer(const Ranked& candidate);
+
+    /**
+     * Whether a plan with this crossing, memory and bytes that takes at least `bound` could change
+     * anything of what is kept.
+     */
+    bool CanMatter(const Crossing& crossing,
+                   Duration bound,
+                   Bytes memoryMax,
+                   Bytes crossBuildingBytes) const;
 
     /// The k best, best first.
     std::vector<Ranked> Best() const;
@@ -55,6 +70,7 @@ class Leaderboard
     };
 
     size_t m_keep;
+    Keeps m_keeps;
     std::set<Ranked, Before> m_best;
     std::vector<Ranked> m_front;
     std::map<std::string, Ranked> m_ofCrossing; //!< by its text

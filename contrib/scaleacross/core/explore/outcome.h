@@ -38,7 +38,7 @@ using Evaluation = std::variant<RunReport, Infeasible, Failure>;
 /// A plan that ran.
 struct Ranked
 {
-    uint64_t index{0}; //!< its number in the search space; 0 for plans from elsewhere
+    uint64_t index{0}; //!< its position in the order of the search; 0 for plans from elsewhere
     Plan plan;
     std::string text; //!< CanonicalText(plan)
     RunReport report;

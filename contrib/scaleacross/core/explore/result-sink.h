@@ -22,20 +22,51 @@ struct Count
     std::string example;
 };
 
+/// Two reasons in Frontier::rejected say nothing against a plan: it means the same as another one;
+/// it can run and cannot be among what is kept.
+constexpr const char* kDuplicate = "duplicate";
+constexpr const char* kRuledOut = "bound";
+
 /**
- * How far a search has come: everything that concerns plans with a number below `next`.
+ * How far a search has come: everything that concerns the plans at its positions below `next`.
  *
  * Plans from `next` on may have been evaluated too (several are at any time); they are found again
  * by ResultSink::Knows().
  */
 struct Frontier
 {
-    uint64_t next{0};                      //!< all plans below have been looked at
+    uint64_t next{0};                      //!< all positions below have been dealt with
     uint64_t evaluated{0};                 //!< of them, those that ran
     std::map<std::string, Count> rejected; //!< by reason
     std::map<std::string, Count> failed;   //!< by reason
     /// The least admissible bound of the plans that can run; Max() if there is none.
     Duration bound{Duration::Max()};
+
+    /// Plans that differ in what they mean.
+    uint64_t Distinct() const
+    {
+        return next - CountOf(kDuplicate);
+    }
+
+    /// Plans that can run and need not, see kRuledOut.
+    uint64_t RuledOut() const
+    {
+        return CountOf(kRuledOut);
+    }
+
+    /// Of each plan it is known that no other than the kept ones can be better: all were run or
+    /// ruled out. Domain: of a whole space.
+    bool IsProof() const
+    {
+        return evaluated > 0 && failed.empty();
+    }
+
+  private:
+    uint64_t CountOf(const char* reason) const
+    {
+        const auto entry = rejected.find(reason);
+        return entry == rejected.end() ? 0 : entry->second.count;
+    }
 };
 
 /**
@@ -51,8 +82,8 @@ class ResultSink
     /// The state last committed for this search; a fresh one if there is none.
     virtual Frontier Resume() = 0;
 
-    /// Calls `visit(index, report)` for every plan below Resume().next whose report is still kept;
-    /// it says whether the index is that of a plan.
+    /// Calls `visit(position, report)` for every plan below Resume().next whose report is still
+    /// kept; it says whether there is a plan at the position.
     virtual void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) = 0;
 
     /// Whether an evaluation of this plan is stored. May be called from any thread at any time.
@@ -60,10 +91,10 @@ class ResultSink
 
     /// The stored evaluation of a plan; none if somebody else who works on the same results has
     /// removed it. Domain: Knows(plan).
-    virtual std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) = 0;
+    virtual std::optional<Evaluation> Recall(uint64_t position, const Plan& plan) = 0;
 
     /// A new evaluation, made just now. It need not be durable before Commit().
-    virtual void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) = 0;
+    virtual void Add(uint64_t position, const Plan& plan, const Evaluation& evaluation) = 0;
 
     /// Makes everything added so far and the frontier durable, in one step.
     virtual void Commit(const Frontier& frontier) = 0;

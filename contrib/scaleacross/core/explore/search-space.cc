@@ -30,6 +30,13 @@ OrderOf(const ParallelPlan& plan, const Crossing& crossing)
     return order;
 }
 
+/// Texts only where need be: most pairs differ in what they are compared for.
+bool
+AreEqual(const Plan& a, const Plan& b)
+{
+    return a.parallel == b.parallel && CanonicalText(a) == CanonicalText(b);
+}
+
 } // namespace
 
 Plan
@@ -129,6 +136,13 @@ SearchSpace::Make(const std::vector<size_t>& digits) const
     {
         m_axes[i].field->set(plan, m_axes[i].values[digits[i]]);
     }
+    return plan;
+}
+
+Plan
+SearchSpace::Complete(const Plan& values) const
+{
+    Plan plan = values;
     if (!m_dpGiven)
     {
         ParallelPlan& p = plan.parallel;
@@ -139,7 +153,7 @@ SearchSpace::Make(const std::vector<size_t>& digits) const
     return Normalised(plan);
 }
 
-std::string
+Plan
 SearchSpace::Meaning(const Plan& plan) const
 {
     Plan same = plan;
@@ -187,7 +201,7 @@ SearchSpace::Meaning(const Plan& plan) const
         p.schedule = shape.schedule;
         p.round = shape.round;
     }
-    return CanonicalText(same);
+    return same;
 }
 
 std::variant<Plan, Infeasible>
@@ -200,21 +214,23 @@ SearchSpace::At(uint64_t index) const
         digits[i] = index % m_axes[i].values.size();
         index /= m_axes[i].values.size();
     }
-    const Plan plan = Make(digits);
-    const std::string meaning = Meaning(plan);
+    const Plan values = Make(digits);
+    const Plan plan = Complete(values);
+    const Plan meaning = Meaning(plan);
     // One axis at a time is enough: fields lose their meaning one by one, not in exchange for
     // others.
     for (size_t i = 0; i < digits.size(); i++)
     {
-        std::vector<size_t> earlier = digits;
-        for (earlier[i] = 0; earlier[i] < digits[i]; earlier[i]++)
+        Plan other = values;
+        for (size_t earlier = 0; earlier < digits[i]; earlier++)
         {
-            if (Meaning(Make(earlier)) == meaning)
+            m_axes[i].field->set(other, m_axes[i].values[earlier]);
+            if (AreEqual(Meaning(Complete(other)), meaning))
             {
                 return Infeasible{"duplicate",
                                   Label(plan) + ": " + m_axes[i].field->key + " " +
                                       m_axes[i].values[digits[i]] + " means the same as " +
-                                      m_axes[i].values[earlier[i]] + " here"};
+                                      m_axes[i].values[earlier] + " here"};
             }
         }
     }
@@ -246,7 +262,7 @@ SearchSpace::With(const Plan& plan) const
 Plan
 SearchSpace::Fixed() const
 {
-    return Make({});
+    return Complete(Make({}));
 }
 
 std::string

@@ -87,7 +87,10 @@ class SearchSpace
     };
 
     Plan Make(const std::vector<size_t>& digits) const;
-    std::string Meaning(const Plan& plan) const;
+    /// A plan with every axis set, with dp derived, normalised.
+    Plan Complete(const Plan& values) const;
+    /// A plan of which all that mean the same have the same.
+    Plan Meaning(const Plan& plan) const;
 
     std::vector<Axis> m_axes;
     Scenario m_scenario;

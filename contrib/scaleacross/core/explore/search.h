@@ -22,8 +22,8 @@ namespace scaleacross
 /// What a search tells of itself while it runs.
 struct Progress
 {
-    uint64_t done{0};  //!< plans looked at, those before a resumption included
-    uint64_t total{0}; //!< plans of the space
+    uint64_t done{0};  //!< plans dealt with, those before a resumption included
+    uint64_t total{0}; //!< plans of the space, those that mean the same included
     double rate{0};    //!< plans per second of this call
 };
 
@@ -34,8 +34,9 @@ using Filter = std::function<std::variant<ClosedForm, Infeasible>(const Scenario
 struct SearchOptions
 {
     unsigned jobs{0}; //!< threads; 0: one per core
-    size_t keep{100}; //!< plans kept as rows; more cost space only
-    RunOptions run;   //!< handed to the engine
+    size_t keep{100}; //!< the k of the k best; more are more runs
+    Leaderboard::Keeps keeps{Leaderboard::Keeps::Everything};
+    RunOptions run; //!< handed to the engine
     Filter filter{ClosedFormFilter()};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
@@ -61,7 +62,8 @@ class Search
     /**
      * Searches `space` with `engine`, taking up where the sink has left off.
      *
-     * The result does not depend on the number of threads, nor on how often it was interrupted. A
+     * The result does not depend on the number of threads; nor on how often it was interrupted,
+     * but for the number of engine runs of this call. A
      * RunError of the engine is a stored Failure, a ConfigError a rejection named "unsupported"
      * (the setting itself has been validated before). Anything else is thrown on, after what is
      * finished has been committed.
@@ -72,8 +74,20 @@ class Search
                              ResultSink& sink) const = 0;
 };
 
-/// Looks at every plan of the space.
-class ExhaustiveSearch : public Search
+/**
+ * Finds the k best plans, the Pareto front and the best of each crossing for certain, and runs only
+ * the plans that its bounds cannot rule out.
+ *
+ * The space is gone through in blocks, each a sample of it. Every plan of a block is looked at by
+ * the filter; those that can run are run in the order of their bounds, least first. A plan is ruled
+ * out, and counted under kRuledOut, where its bound is above the time of the k-th best, above that
+ * of the best of its crossing, and some plan that takes less than its bound needs no more memory
+ * and sends no more across buildings: whatever its time, nothing that is kept would change.
+ *
+ * Worked case, k = 1, memory and bytes all alike: bounds 5, 8, 3 and times 6, 8, 9. One
+ * at a time, the third runs first (9), then the first (6); 8 > 6, so that the second is ruled out.
+ */
+class BestFirstSearch : public Search
 {
   public:
     std::string Name() const override;

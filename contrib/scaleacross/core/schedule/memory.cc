@@ -8,6 +8,7 @@
 #include "core/schedule/linear-layers.h"
 #include "core/schedule/parameter-units.h"
 #include "core/schedule/task-graph-builder.h"
+#include "core/schedule/usable-memory.h"
 
 #include <algorithm>
 #include <string>
@@ -402,21 +403,6 @@ MemoryOfStage(const JobSpec& job,
     return use;
 }
 
-/// HBM that stage `stage` may fill: the least of the buildings that it is in.
-Bytes
-LimitOf(const Scenario& scenario, const RankLayout& layout, uint32_t stage)
-{
-    Bytes limit(UINT64_MAX);
-    for (uint32_t b = 0; b < layout.Buildings(); b++)
-    {
-        if (layout.StageRanksIn(b, stage) > 0)
-        {
-            limit = std::min(limit, scenario.cluster.buildings[b].gpu.UsableHbm());
-        }
-    }
-    return limit;
-}
-
 std::string
 LargestCategory(const MemoryUse& use)
 {
@@ -460,7 +446,7 @@ CheckMemory(const Scenario& scenario, const RankLayout& layout)
     Bytes worstExcess;
     for (uint32_t stage = 0; stage < stages.size(); stage++)
     {
-        const Bytes limit = LimitOf(scenario, layout, stage);
+        const Bytes limit = UsableMemory(scenario, layout, stage);
         const Bytes total = stages[stage].Total();
         if (total > limit && (!worst || total - limit > worstExcess))
         {
@@ -475,7 +461,7 @@ CheckMemory(const Scenario& scenario, const RankLayout& layout)
     const MemoryUse& use = stages[*worst];
     return Infeasible{"memory",
                       "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
-                          " of the usable " + ToString(LimitOf(scenario, layout, *worst)) +
+                          " of the usable " + ToString(UsableMemory(scenario, layout, *worst)) +
                           ", most of it " + LargestCategory(use)};
 }
 

@@ -397,7 +397,7 @@ SearchStore::PutBaseline(const std::string& name, const Infeasible& reason)
 }
 
 void
-SearchStore::Conclude(double gap, const std::vector<std::string>& explanation)
+SearchStore::Conclude(std::optional<double> gap, const std::vector<std::string>& explanation)
 {
     std::string text;
     for (const auto& line : explanation)
@@ -407,7 +407,10 @@ SearchStore::Conclude(double gap, const std::vector<std::string>& explanation)
     m_database.Transact([&] {
         auto& update = m_database.Prepare(
             "UPDATE search SET gap = ?, explanation = ?, seconds = ? WHERE id = ?");
-        update.bind(1, gap);
+        if (gap)
+        {
+            update.bind(1, *gap);
+        }
         update.bind(2, text);
         update.bind(3, Seconds());
         update.bind(4, m_id);

@@ -62,7 +62,7 @@ class SearchStore : public ResultSink
     void PutBaseline(const std::string& name, const Infeasible& reason);
 
     /// What was concluded, for `show`.
-    void Conclude(double gap, const std::vector<std::string>& explanation);
+    void Conclude(std::optional<double> gap, const std::vector<std::string>& explanation);
 
     int64_t Id() const
     {

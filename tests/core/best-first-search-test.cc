@@ -115,12 +115,12 @@ Texts(const SearchResult& result)
     return texts;
 }
 
-TEST(ExhaustiveSearch, CountsEveryPlanOnce)
+TEST(BestFirstSearch, CountsEveryPlanOnce)
 {
     const SearchSpace space(TwoBuildings(g_axes));
     const FakeEngine engine(DistinctTime);
     MemorySink sink;
-    const auto result = ExhaustiveSearch().Run(space, engine, Options(2), sink);
+    const auto result = BestFirstSearch().Run(space, engine, Options(2), sink);
     // 4 x 3 x 3 x 2 x 2 = 144 plans; 1f1b has one chunk, so half are duplicates; of the other 72 a
     // third has microbatch 4.
     EXPECT_EQ(space.Size(), 144);
@@ -138,18 +138,18 @@ TEST(ExhaustiveSearch, CountsEveryPlanOnce)
     EXPECT_EQ(best[0].plan.parallel.crossing, Crossing::Data);
 }
 
-TEST(ExhaustiveSearch, DoesNotDependOnTheNumberOfThreads)
+TEST(BestFirstSearch, DoesNotDependOnTheNumberOfThreads)
 {
     const SearchSpace space(TwoBuildings(g_axes));
     const FakeEngine engine([](const ParallelPlan& plan) {
         return Duration::Microseconds(plan.tp); // many ties
     });
     MemorySink first;
-    const auto expected = ExhaustiveSearch().Run(space, engine, Options(1), first);
+    const auto expected = BestFirstSearch().Run(space, engine, Options(1), first);
     for (const unsigned jobs : {2U, 3U, 8U})
     {
         MemorySink sink;
-        const auto result = ExhaustiveSearch().Run(space, engine, Options(jobs), sink);
+        const auto result = BestFirstSearch().Run(space, engine, Options(jobs), sink);
         EXPECT_EQ(Texts(result), Texts(expected));
         EXPECT_EQ(result.counts.evaluated, expected.counts.evaluated);
         EXPECT_EQ(result.counts.rejected.at("memory").count,
@@ -157,7 +157,7 @@ TEST(ExhaustiveSearch, DoesNotDependOnTheNumberOfThreads)
     }
 }
 
-TEST(ExhaustiveSearch, StopsCleanlyAndResumes)
+TEST(BestFirstSearch, StopsCleanlyAndResumes)
 {
     const SearchSpace space(TwoBuildings(g_axes));
     std::atomic<bool> stop{false};
@@ -169,7 +169,7 @@ TEST(ExhaustiveSearch, StopsCleanlyAndResumes)
     SearchOptions options = Options(2);
     options.stop = &stop;
     MemorySink sink;
-    const auto first = ExhaustiveSearch().Run(space, engine, options, sink);
+    const auto first = BestFirstSearch().Run(space, engine, options, sink);
     EXPECT_TRUE(first.interrupted);
     EXPECT_FALSE(sink.finished);
     EXPECT_LT(first.engineRuns, 20);
@@ -178,18 +178,18 @@ TEST(ExhaustiveSearch, StopsCleanlyAndResumes)
     stop = false;
     calls = 1000;
     sink.Reopen();
-    const auto second = ExhaustiveSearch().Run(space, engine, options, sink);
+    const auto second = BestFirstSearch().Run(space, engine, options, sink);
     EXPECT_FALSE(second.interrupted);
     EXPECT_EQ(engine.runs, 48);
     EXPECT_EQ(second.counts.evaluated, 48);
     EXPECT_EQ(second.counts.rejected.at("memory").count, 24);
 
     MemorySink whole;
-    const auto expected = ExhaustiveSearch().Run(space, engine, Options(2), whole);
+    const auto expected = BestFirstSearch().Run(space, engine, Options(2), whole);
     EXPECT_EQ(Texts(second), Texts(expected));
 }
 
-TEST(ExhaustiveSearch, FailuresAreResultsAndErrorsAreRejections)
+TEST(BestFirstSearch, FailuresAreResultsAndErrorsAreRejections)
 {
     const SearchSpace space(TwoBuildings("search: {plan: {tp: [1, 2, 4, 8]}}\n"));
     const FakeEngine engine([](const ParallelPlan& plan) -> Duration {
@@ -206,14 +206,14 @@ TEST(ExhaustiveSearch, FailuresAreResultsAndErrorsAreRejections)
         }
     });
     MemorySink sink;
-    const auto result = ExhaustiveSearch().Run(space, engine, Options(1), sink);
+    const auto result = BestFirstSearch().Run(space, engine, Options(1), sink);
     EXPECT_EQ(result.counts.failed.at("error").example, "nobody moves");
     EXPECT_EQ(result.counts.failed.at("timeout").count, 1);
     EXPECT_EQ(result.counts.rejected.at("unsupported").count, 1);
     EXPECT_EQ(result.counts.evaluated, 1);
 }
 
-TEST(ExhaustiveSearch, ThrowsOtherErrorsOnAfterCommitting)
+TEST(BestFirstSearch, ThrowsOtherErrorsOnAfterCommitting)
 {
     const SearchSpace space(TwoBuildings("search: {plan: {tp: [1, 2, 4, 8]}}\n"));
     const FakeEngine engine([](const ParallelPlan& plan) -> Duration {
@@ -224,12 +224,15 @@ TEST(ExhaustiveSearch, ThrowsOtherErrorsOnAfterCommitting)
         return Duration::Microseconds(5);
     });
     MemorySink sink;
-    EXPECT_THROW(ExhaustiveSearch().Run(space, engine, Options(1), sink), std::logic_error);
-    EXPECT_EQ(sink.frontier.next, 2);
+    EXPECT_THROW(BestFirstSearch().Run(space, engine, Options(1), sink), std::logic_error);
+    // What is finished is committed; the frontier stays where it can be taken up.
+    EXPECT_EQ(sink.added.size(), engine.runs - 1);
+    EXPECT_GE(sink.commits, 1);
+    EXPECT_EQ(sink.frontier.next, 0);
     EXPECT_FALSE(sink.finished);
 }
 
-TEST(ExhaustiveSearch, TellsItsProgress)
+TEST(BestFirstSearch, TellsItsProgress)
 {
     const SearchSpace space(TwoBuildings(g_axes));
     const FakeEngine engine(DistinctTime);
@@ -237,10 +240,138 @@ TEST(ExhaustiveSearch, TellsItsProgress)
     Progress last;
     options.progress = [&last](const Progress& progress) { last = progress; };
     MemorySink sink;
-    ExhaustiveSearch().Run(space, engine, options, sink);
+    BestFirstSearch().Run(space, engine, options, sink);
     EXPECT_EQ(last.done, 144);
     EXPECT_EQ(last.total, 144);
     EXPECT_GT(last.rate, 0);
+}
+
+/// 2,160 plans, twice with a chunk count that 1f1b does not have: more than a block.
+const char* const g_manyAxes =
+    "search: {plan: {tp: [1, 2, 4, 8], cp: [1, 2, 4], pp: [1, 2, 4], microbatch: [1, 2, 4, 8, 16], "
+    "crossing: [dp, pp], chunks: [1, 2]}, network: {qps: [1, 2, 4, 8, 16, 32]}}\n";
+
+/// From 1.2 to 3.1 ms: a range in which bounds that are somewhat loose still tell something.
+Duration
+WideTime(const ParallelPlan& plan)
+{
+    return Duration::Microseconds(1000 + plan.tp * 10 + plan.pp * 150 + plan.microbatch * 75 +
+                                  plan.cp + (plan.crossing == Crossing::Pipeline ? 3 : 0));
+}
+
+/// Bounds of WideTime() at `share` of it, memory and bytes as FakeEngine reports them.
+Filter
+Bounds(double share)
+{
+    return [share](const Scenario& scenario) -> std::variant<ClosedForm, Infeasible> {
+        const ParallelPlan& plan = scenario.Job().plan;
+        ClosedForm form;
+        form.bound = Duration::Seconds(WideTime(plan).S() * share);
+        form.memoryMax = Bytes(1000 / plan.tp);
+        form.crossBuildingBytes = Bytes(plan.crossing == Crossing::Data ? 100 : 50);
+        return form;
+    };
+}
+
+std::vector<std::string>
+Texts(const std::vector<Ranked>& plans)
+{
+    std::vector<std::string> texts;
+    for (const auto& ranked : plans)
+    {
+        texts.push_back(ranked.text);
+    }
+    return texts;
+}
+
+TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    ASSERT_EQ(space.Size(), 4320);
+    SearchOptions options = Options(2);
+    options.filter = Bounds(0);
+    const FakeEngine all(WideTime);
+    MemorySink everything;
+    const auto expected = BestFirstSearch().Run(space, all, options, everything);
+    EXPECT_EQ(all.runs, 2160);
+    EXPECT_EQ(expected.counts.RuledOut(), 0);
+    uint64_t runsBefore = all.runs;
+    // The tighter the bounds the fewer runs, down to the 64 at a time that are begun before any
+    // time is known, in each of the three blocks, and what ties with a kept plan.
+    for (const double share : {0.7, 0.9, 0.99, 1.0})
+    {
+        options.filter = Bounds(share);
+        const FakeEngine engine(WideTime);
+        MemorySink sink;
+        const auto result = BestFirstSearch().Run(space, engine, options, sink);
+        EXPECT_EQ(Texts(result), Texts(expected)) << share;
+        EXPECT_EQ(Texts(result.board.ParetoFront()), Texts(expected.board.ParetoFront())) << share;
+        EXPECT_EQ(Texts(result.board.BestOfEach()), Texts(expected.board.BestOfEach())) << share;
+        EXPECT_EQ(result.counts.evaluated, engine.runs);
+        EXPECT_EQ(result.counts.evaluated + result.counts.RuledOut(), 2160) << share;
+        EXPECT_EQ(result.counts.Distinct(), 2160) << share;
+        EXPECT_TRUE(result.counts.IsProof());
+        EXPECT_LT(engine.runs, runsBefore) << share;
+        runsBefore = engine.runs;
+    }
+    EXPECT_LT(runsBefore, 2160 / 4);
+}
+
+TEST(BestFirstSearch, WhatRunsDoesNotDependOnThreadsNorOnInterruption)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    SearchOptions options = Options(1);
+    options.filter = Bounds(0.9);
+    const FakeEngine engine(WideTime);
+    MemorySink first;
+    BestFirstSearch().Run(space, engine, options, first);
+    options.jobs = 3;
+    MemorySink second;
+    BestFirstSearch().Run(space, engine, options, second);
+    ASSERT_GT(first.added.size(), 0);
+    const auto keys = [](const MemorySink& sink) {
+        std::vector<std::string> texts;
+        for (const auto& entry : sink.added)
+        {
+            texts.push_back(entry.first);
+        }
+        return texts;
+    };
+    EXPECT_EQ(keys(first), keys(second));
+
+    std::atomic<bool> stop{false};
+    std::atomic<int> calls{0};
+    const FakeEngine stopped([&](const ParallelPlan& plan) {
+        stop = stop || ++calls == 200; // in the second block or later
+        return WideTime(plan);
+    });
+    options.stop = &stop;
+    MemorySink broken;
+    EXPECT_TRUE(BestFirstSearch().Run(space, stopped, options, broken).interrupted);
+    stop = false;
+    calls = 100000;
+    broken.Reopen();
+    const auto resumed = BestFirstSearch().Run(space, stopped, options, broken);
+    EXPECT_EQ(keys(broken), keys(first));
+    EXPECT_EQ(stopped.runs, first.added.size()); // MemorySink itself fails if one ran twice
+    EXPECT_EQ(resumed.counts.evaluated, first.added.size());
+}
+
+TEST(BestFirstSearch, OfTheBestAloneRulesOutMore)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    SearchOptions options = Options(2);
+    options.filter = Bounds(0.9);
+    options.keep = 1;
+    const FakeEngine both(WideTime);
+    MemorySink one;
+    const auto whole = BestFirstSearch().Run(space, both, options, one);
+    options.keeps = Leaderboard::Keeps::Best;
+    const FakeEngine best(WideTime);
+    MemorySink two;
+    const auto alone = BestFirstSearch().Run(space, best, options, two);
+    EXPECT_EQ(Texts(alone), Texts(whole));
+    EXPECT_LT(best.runs, both.runs);
 }
 
 } // namespace
