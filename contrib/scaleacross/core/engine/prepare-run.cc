@@ -43,10 +43,20 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     {
         building[i] = layout.BuildingOf(phase.group.Member(representative, i));
     }
+    if (std::count(building.begin(), building.end(), building[0]) == n)
+    {
+        return volume;
+    }
     if (phase.pattern != Pattern::DirectAllToAll)
     {
+        const bool ring =
+            phase.pattern == Pattern::RingReduceScatter || phase.pattern == Pattern::RingAllGather;
         for (uint32_t i = 0; i < n; i++)
         {
+            if (ring && building[i] == building[(i + 1) % n])
+            {
+                continue; // where all of its output goes
+            }
             for (const Outflow& output : FlowsOf(phase, i).outputs)
             {
                 volume.cross += building[i] != building[output.to] ? output.bytes : Bytes(0);
