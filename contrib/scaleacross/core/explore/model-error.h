@@ -15,7 +15,8 @@ namespace scaleacross
  * Source: vTrain's measured iterations (arXiv:2312.12391; tests/validation/iteration-time). Of all
  * pairs of plans of one of its models the share that the analytical engine orders as they were
  * measured, by how much the engine says that they differ, is in doc/compute.md, "Which of two plans
- * is faster"; analysis/pair_order.py computes it anew. Between 10 and 15 % it passes nine in ten.
+ * is faster"; analysis/pair_order.py computes it anew. Under 10 % it is some seven in ten; between
+ * 10 and 15 % nine in ten; beyond nearly all.
  */
 constexpr double kModelErrorFrom = 0.10;
 constexpr double kModelErrorTo = 0.15; //!< see kModelErrorFrom
