@@ -3,8 +3,11 @@
 #include "core/topology/ecmp-collision.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -121,21 +124,26 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
         return 1.0;
     }
 
-    // The plans of a search ask for the same few values again and again, at microseconds each.
-    struct Known
+    // The plans of a search ask for the same values again and again, at microseconds each, from
+    // threads that come and go.
+    constexpr size_t most = 1U << 16;
+    static std::shared_mutex mutex;
+    static std::map<std::pair<uint64_t, uint32_t>, double> table;
     {
-        uint64_t flows{0};
-        uint32_t paths{0};
-        double slowdown{0};
-    };
-
-    static thread_local std::array<Known, 256> table;
-    Known& known = table[(flows * 31 + paths) % table.size()];
-    if (known.flows != flows || known.paths != paths)
-    {
-        known = {flows, paths, Slowdown(flows, paths)};
+        const std::shared_lock<std::shared_mutex> lock(mutex);
+        const auto known = table.find({flows, paths});
+        if (known != table.end())
+        {
+            return known->second;
+        }
     }
-    return known.slowdown;
+    const double slowdown = Slowdown(flows, paths);
+    const std::unique_lock<std::shared_mutex> lock(mutex);
+    if (table.size() < most)
+    {
+        table.emplace(std::make_pair(flows, paths), slowdown);
+    }
+    return slowdown;
 }
 
 double
