@@ -85,13 +85,13 @@ class MemorySink : public ResultSink
 
 /// Plans with microbatch 4 do not fit.
 std::variant<ClosedForm, Infeasible>
-SmallMicrobatches(const Scenario& scenario)
+SmallMicrobatches(const Scenario& scenario, const IsWorthMore& isWorthMore)
 {
     if (scenario.Job().plan.microbatch == 4)
     {
         return Infeasible{"memory", "too large"};
     }
-    return FitsAlways(scenario);
+    return FitsAlways(scenario, isWorthMore);
 }
 
 SearchOptions
@@ -263,7 +263,8 @@ WideTime(const ParallelPlan& plan)
 Filter
 Bounds(double share)
 {
-    return [share](const Scenario& scenario) -> std::variant<ClosedForm, Infeasible> {
+    return [share](const Scenario& scenario,
+                   const IsWorthMore& /* isWorthMore */) -> std::variant<ClosedForm, Infeasible> {
         const ParallelPlan& plan = scenario.Job().plan;
         ClosedForm form;
         form.bound = Duration::Seconds(WideTime(plan).S() * share);

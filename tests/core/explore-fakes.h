@@ -97,7 +97,7 @@ DistinctTime(const ParallelPlan& plan)
 
 /// Everything fits, in no memory at all, and nothing can be faster than 1 ms.
 inline std::variant<ClosedForm, Infeasible>
-FitsAlways(const Scenario& /* scenario */)
+FitsAlways(const Scenario& /* scenario */, const IsWorthMore& /* isWorthMore */)
 {
     ClosedForm form;
     form.bound = Duration::Microseconds(1000);

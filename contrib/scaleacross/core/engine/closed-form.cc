@@ -3,11 +3,10 @@
 #include "core/engine/closed-form.h"
 
 #include "core/engine/class-costs.h"
+#include "core/engine/least-replay.h"
 #include "core/engine/resource-report.h"
 
 #include <algorithm>
-#include <array>
-#include <map>
 #include <vector>
 
 namespace scaleacross
@@ -16,28 +15,19 @@ namespace scaleacross
 namespace
 {
 
-/// What no engine can avoid of a collective, in seconds: payload over port rates.
-struct Alone
+/// What no engine can avoid of a collective or a body, in seconds.
+struct Least
 {
-    double least{0};
-    double nic{0}; //!< of it, over the NIC
-};
-
-/// What no engine can avoid of a body, in seconds.
-struct BodyTime
-{
-    double least{0};
-    double nic{0}; //!< payload of its collectives over the NIC
+    bool known{false};
+    double time{0}; //!< compute, and payload over port rates
+    double nic{0};  //!< payload of one rank over its NIC
 };
 
 /// Sums over one iteration of a class, in seconds, each the least that it can be.
 struct ClassSums
 {
     double busy{0};
-    std::array<double, kActions> byAction{};
-    std::map<uint16_t, double> firstForward;  //!< by chunk
-    std::map<uint16_t, double> leastBackward; //!< least backward or input gradient, by chunk
-    double nic{0};                            //!< payload of one rank over its NIC
+    double nic{0}; //!< payload of one rank over its NIC
 };
 
 class Summation
@@ -48,40 +38,54 @@ class Summation
               std::shared_ptr<const NetworkFacts> facts)
         : m_scenario(scenario),
           m_run(run),
+          m_paths(facts->paths),
           m_network(scenario, run.layout, std::move(facts)),
           m_times(TimesOf(m_network)),
-          m_costs(run.graph, m_times)
+          m_costs(run.graph, m_times),
+          m_bodies(run.graph.classes.size() * run.graph.bodies.size()),
+          m_collectives(run.graph.classes.size() * run.graph.collectives.size())
     {
     }
 
     ClassSums Of(uint32_t classId)
     {
-        m_classId = classId;
-        m_class = &m_run.graph.classes[classId];
-        m_bodies.clear();
-        m_alone.clear();
-        m_sums = ClassSums();
-        for (const Op& op : m_class->program.ops)
+        ClassSums sums;
+        for (const Op& op : m_run.graph.classes[classId].program.ops)
         {
             if (op.kind == OpKind::Run)
             {
-                AddRun(op);
+                const Least& body = OfBody(classId, op.index);
+                sums.busy += body.time;
+                sums.nic += body.nic;
             }
             else if (op.kind == OpKind::Compute)
             {
-                m_sums.busy += op.duration.S();
-                m_sums.byAction[static_cast<size_t>(Action::Optimizer)] += op.duration.S();
+                sums.busy += op.duration.S();
             }
-            else if (op.kind == OpKind::Send)
+            else if (op.kind == OpKind::Send && IsOverNic(classId, op.peer))
             {
-                AddSend(op);
+                sums.nic += static_cast<double>(op.bytes.Count()) * 8.0 / NicRate(classId);
             }
             else if (op.kind == OpKind::Collective)
             {
-                m_sums.nic += AloneOf(op.index).nic;
+                sums.nic += OfCollective(classId, op.index).nic;
             }
         }
-        return m_sums;
+        return sums;
+    }
+
+    /// What must follow each other between two beginnings of an iteration of the class.
+    double ChainFrom(uint32_t classId)
+    {
+        LeastTimes least;
+        least.body = [this](uint32_t c, uint32_t body) { return OfBody(c, body).time; };
+        least.collective = [this](uint32_t c, uint32_t index) {
+            return OfCollective(c, index).time;
+        };
+        least.message = [this](uint32_t c, int32_t peer, Bytes bytes) {
+            return OfMessage(c, peer, bytes);
+        };
+        return LeastReplay(m_run.graph, classId, least);
     }
 
     /// The fullest cut's bytes over its capacity.
@@ -91,46 +95,22 @@ class Summation
     }
 
   private:
-    void AddRun(const Op& op)
+    const Least& OfCollective(uint32_t classId, uint32_t collective)
     {
-        const BodyTime& time = TimeOf(op.index);
-        m_sums.nic += time.nic;
-        m_sums.busy += time.least;
-        m_sums.byAction[static_cast<size_t>(op.action)] += time.least;
-        if (op.action == Action::Forward)
+        const std::vector<Collective>& collectives = m_run.graph.collectives;
+        Least& least = m_collectives[classId * collectives.size() + collective];
+        if (least.known)
         {
-            m_sums.firstForward.emplace(op.chunk, time.least);
+            return least;
         }
-        else if (op.action == Action::Backward || op.action == Action::InputGradient)
-        {
-            const auto [entry, added] = m_sums.leastBackward.emplace(op.chunk, time.least);
-            entry->second = std::min(entry->second, time.least);
-        }
-    }
-
-    void AddSend(const Op& op)
-    {
-        if (m_costs.OfMessage(m_classId, op.peer, op.bytes).On(Port::NicOut) > 0)
-        {
-            m_sums.nic += static_cast<double>(op.bytes.Count()) * 8.0 / NicRate();
-        }
-    }
-
-    const Alone& AloneOf(uint32_t collective)
-    {
-        const auto known = m_alone.find(collective);
-        if (known != m_alone.end())
-        {
-            return known->second;
-        }
-        Alone alone;
-        const std::vector<Phase>& phases = m_run.graph.collectives[collective].phases;
-        const uint32_t chunks = m_run.graph.collectives[collective].chunks;
+        least.known = true;
+        const std::vector<Phase>& phases = collectives[collective].phases;
+        const uint32_t chunks = collectives[collective].chunks;
         double nvlink = 0;
         for (uint32_t p = 0; p < phases.size(); p++)
         {
             const Phase& phase = phases[p];
-            const TransferCost& cost = m_costs.OfPhase(m_classId, collective, p);
+            const TransferCost& cost = m_costs.OfPhase(classId, collective, p);
             if (cost.On(Port::NicOut) == 0)
             {
                 nvlink += cost.On(Port::NvlinkOut) * chunks;
@@ -144,142 +124,144 @@ class Summation
             // No member sends less than all of them on average, or another sends more.
             const double sent = static_cast<double>(TimesSent(phase)) / phase.group.Size();
             const double payload = static_cast<double>(phase.bytes.Count()) * sent;
-            alone.nic += payload * 8.0 / NicRate();
+            least.nic += payload * 8.0 / NicRate(classId);
         }
         // Chunks are on NVLink and NIC at the same time.
-        alone.least = chunks > 1 ? std::max(nvlink, alone.nic) : nvlink + alone.nic;
-        return m_alone[collective] = alone;
+        least.time = chunks > 1 ? std::max(nvlink, least.nic) : nvlink + least.nic;
+        return least;
     }
 
     /// A collective of a layer; others are no body's own.
-    LoneCollective LoneOf(const Op& op)
+    LoneCollective LoneOf(uint32_t classId, const Op& op)
     {
         LoneCollective lone;
         lone.comm = m_run.graph.collectives[op.index].comm;
         // Down, so that a bound stays one.
         lone.time = Duration::Picoseconds(
-            IsOfLayer(op.stream) ? static_cast<int64_t>(AloneOf(op.index).least * 1e12) : 0);
+            IsOfLayer(op.stream) ? static_cast<int64_t>(OfCollective(classId, op.index).time * 1e12)
+                                 : 0);
         return lone;
     }
 
-    const BodyTime& TimeOf(uint32_t body)
+    const Least& OfBody(uint32_t classId, uint32_t body)
     {
-        const auto known = m_bodies.find(body);
-        if (known != m_bodies.end())
+        Least& least = m_bodies[classId * m_run.graph.bodies.size() + body];
+        if (least.known)
         {
-            return known->second;
+            return least;
         }
-        BodyTime time;
+        least.known = true;
         const std::vector<Op>& ops = m_run.graph.bodies[body].ops;
         for (const Op& op : ops)
         {
             if (op.kind == OpKind::Collective)
             {
-                time.nic += AloneOf(op.index).nic;
+                least.nic += OfCollective(classId, op.index).nic;
             }
         }
         // Everything that happens later for whatever reason only makes it longer: neither what
         // collectives take from computing nor contention is in it.
-        time.least = WalkBody(ops, 0, [this](const Op& op) { return LoneOf(op); }).total.S();
-        return m_bodies[body] = time;
+        least.time = WalkBody(ops, 0, [this, classId](const Op& op) {
+                         return LoneOf(classId, op);
+                     }).total.S();
+        return least;
     }
 
-    double NicRate() const
+    double OfMessage(uint32_t classId, int32_t peer, Bytes bytes) const
     {
-        const uint32_t building = m_run.layout.BuildingOf(m_class->representative);
-        return m_scenario.cluster.buildings[building].gpu.nicRate.Value();
+        const Rank to = m_run.graph.classes[classId].representative;
+        const FabricPath& path = m_paths.Between(to + peer, to);
+        const GpuSpec& gpu = GpuOf(to + peer);
+        const double rate = path.tier == Tier::Node
+                                ? gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency
+                                : gpu.nicRate.Value();
+        return path.propagation.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
+    }
+
+    bool IsOverNic(uint32_t classId, int32_t peer) const
+    {
+        const Rank from = m_run.graph.classes[classId].representative;
+        return m_paths.Between(from, from + peer).tier != Tier::Node;
+    }
+
+    const GpuSpec& GpuOf(Rank rank) const
+    {
+        return m_scenario.cluster.buildings[m_run.layout.BuildingOf(rank)].gpu;
+    }
+
+    double NicRate(uint32_t classId) const
+    {
+        return GpuOf(m_run.graph.classes[classId].representative).nicRate.Value();
     }
 
     const Scenario& m_scenario;
     const PreparedRun& m_run;
+    const ClusterPaths& m_paths;
     const NetworkModel m_network;
     const TransferTimes m_times;
     ClassCosts m_costs;
-    uint32_t m_classId{0};
-    const RankClass* m_class{nullptr};
-    std::map<uint32_t, BodyTime> m_bodies;
-    std::map<uint32_t, Alone> m_alone;
-    ClassSums m_sums;
+    std::vector<Least> m_bodies;      //!< by class x body
+    std::vector<Least> m_collectives; //!< by class x collective
 };
-
-double
-At(const std::array<double, kActions>& sums, Action action)
-{
-    return sums[static_cast<size_t>(action)];
-}
-
-/// The least time of a chunk's passes, 0 if all of them are overlapped with others.
-double
-LeastPass(const std::map<uint16_t, double>& byChunk, uint32_t chunk)
-{
-    const auto entry = byChunk.find(static_cast<uint16_t>(chunk));
-    return entry == byChunk.end() ? 0.0 : entry->second;
-}
-
-/// For every rank: the first microbatch forward through the first chunks of the ranks before, all
-/// its own forwards and input gradients, the last of which is of its first chunk, and the gradient
-/// back through the first chunks of the ranks before. Every placement begins with these.
-double
-LongestPath(const std::vector<ClassSums>& stages)
-{
-    double longest = 0;
-    double before = 0; // of the positions of the first chunk before a rank's
-    for (uint32_t r = 0; r < stages.size(); r++)
-    {
-        const ClassSums& stage = stages[r];
-        const double work =
-            At(stage.byAction, Action::Forward) + At(stage.byAction, Action::Backward) +
-            At(stage.byAction, Action::InputGradient) + At(stage.byAction, Action::ForwardBackward);
-        longest = std::max(longest, before + work);
-        before += LeastPass(stage.firstForward, 0) + LeastPass(stage.leastBackward, 0);
-    }
-    return longest + At(stages.front().byAction, Action::Optimizer);
-}
 
 } // namespace
 
 ClosedForm
 ClosedFormOf(const Scenario& scenario,
              const PreparedRun& run,
-             std::shared_ptr<const NetworkFacts> facts)
+             std::shared_ptr<const NetworkFacts> facts,
+             const IsWorthMore& isWorthMore)
 {
     Summation summation(scenario, run, std::move(facts));
-    std::vector<ClassSums> stages;
     ClosedForm result;
-    result.crossBuildingBytes = CrossBuildingBytes(run);
-    double bound = summation.CutBound();
+    double bound = 0;
     for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
         const ClassSums sums = summation.Of(c);
         bound = std::max({bound, sums.busy, sums.nic});
-        if (run.graph.classes[c].stage == stages.size())
+        if (run.graph.classes[c].stage == 0)
         {
-            stages.push_back(sums);
+            // Through all stages and back: from later ones it is hardly more than what they do.
+            bound = std::max(bound, summation.ChainFrom(c));
         }
     }
-    result.bound = Duration::Seconds(std::max(bound, LongestPath(stages)));
+    result.bound = Duration::Seconds(bound);
     for (const MemoryUse& use : run.memory)
     {
         result.memoryMax = std::max(result.memoryMax, use.Total());
     }
+    if (!isWorthMore(result))
+    {
+        return result;
+    }
+    result.crossBuildingBytes = CrossBuildingBytes(run);
+    if (!isWorthMore(result))
+    {
+        return result;
+    }
+    result.bound = std::max(result.bound, Duration::Seconds(summation.CutBound()));
     return result;
 }
 
 ClosedForm
 ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
 {
-    return ClosedFormOf(scenario, run, std::make_shared<const NetworkFacts>(scenario));
+    const auto always = [](const ClosedForm&) { return true; };
+    return ClosedFormOf(scenario, run, std::make_shared<const NetworkFacts>(scenario), always);
 }
 
 std::variant<ClosedForm, Infeasible>
-ClosedFormFilter::operator()(const Scenario& scenario) const
+ClosedFormFilter::operator()(const Scenario& scenario, const IsWorthMore& isWorthMore) const
 {
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;
     }
-    return ClosedFormOf(scenario, std::get<PreparedRun>(prepared), m_facts->Of(scenario));
+    return ClosedFormOf(scenario,
+                        std::get<PreparedRun>(prepared),
+                        m_facts->Of(scenario),
+                        isWorthMore);
 }
 
 } // namespace scaleacross

@@ -6,7 +6,9 @@
 #include "core/engine/engine.h"
 #include "core/engine/network-facts.h"
 
+#include <functional>
 #include <memory>
+#include <variant>
 
 namespace scaleacross
 {
@@ -18,13 +20,16 @@ namespace scaleacross
  * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest
  * of
  *  - the busiest class: its compute and the port time of its blocking collectives;
- *  - the pipeline's longest path: forwards of the first microbatch down to a stage, all forwards
- * and input gradients there, input gradients of the last one back to stage 0, optimizer;
+ *  - the longest chain from one beginning of an iteration of stage 0 to the next, through bodies,
+ *    messages, gathers and reductions in the order of the programs (LeastReplay);
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
  *    headers over its capacity.
  *
  * Memory and payload between buildings are those of every engine's report.
+ *
+ * Found step by step, what costs least first: memory and the bound but for the cuts, then the
+ * payload between buildings, then the cuts. Each step only adds.
  */
 struct ClosedForm
 {
@@ -33,10 +38,16 @@ struct ClosedForm
     Bytes crossBuildingBytes;
 };
 
-/// Of a plan that PrepareRun has accepted; `facts` are those of the scenario.
+/// Whether a plan of which at least this is known is worth the next step; asked after each.
+using IsWorthMore = std::function<bool(const ClosedForm&)>;
+
+/// Of a plan that PrepareRun has accepted; `facts` are those of the scenario. Ends early, with what
+/// is known by then, where the plan is not worth more.
 ClosedForm ClosedFormOf(const Scenario& scenario,
                         const PreparedRun& run,
-                        std::shared_ptr<const NetworkFacts> facts);
+                        std::shared_ptr<const NetworkFacts> facts,
+                        const IsWorthMore& isWorthMore);
+/// The whole of it.
 ClosedForm ClosedFormOf(const Scenario& scenario, const PreparedRun& run);
 
 /// PrepareRun, then ClosedFormOf, for many plans of one setting. Copies share what they found out;
@@ -44,7 +55,8 @@ ClosedForm ClosedFormOf(const Scenario& scenario, const PreparedRun& run);
 class ClosedFormFilter
 {
   public:
-    std::variant<ClosedForm, Infeasible> operator()(const Scenario& scenario) const;
+    std::variant<ClosedForm, Infeasible> operator()(const Scenario& scenario,
+                                                    const IsWorthMore& isWorthMore) const;
 
   private:
     std::shared_ptr<NetworkFactsCache> m_facts{std::make_shared<NetworkFactsCache>()};

@@ -212,10 +212,7 @@ class Course
         for (; next != end && batch.size() < g_batch; ++next)
         {
             const Candidate& candidate = **next;
-            if (m_board.CanMatter(candidate.plan.parallel.crossing,
-                                  candidate.form.bound,
-                                  candidate.form.memoryMax,
-                                  candidate.form.crossBuildingBytes))
+            if (CanMatter(candidate.plan, candidate.form))
             {
                 batch.push_back(*next);
                 continue;
@@ -246,6 +243,16 @@ class Course
             }
         }
         return next;
+    }
+
+    /// By what is kept so far. No plan that was kept is looked at before others: with more kept,
+    /// fewer can matter.
+    bool CanMatter(const Plan& plan, const ClosedForm& form) const
+    {
+        return m_board.CanMatter(plan.parallel.crossing,
+                                 form.bound,
+                                 form.memoryMax,
+                                 form.crossBuildingBytes);
     }
 
     /// Does the jobs on several threads and hands each that is done to `take` on this one.
@@ -287,7 +294,10 @@ class Course
         candidate.plan = std::get<Plan>(made);
         try
         {
-            const auto filtered = m_options.filter(m_space.With(candidate.plan));
+            const auto canMatter = [this, &candidate](const ClosedForm& form) {
+                return CanMatter(candidate.plan, form);
+            };
+            const auto filtered = m_options.filter(m_space.With(candidate.plan), canMatter);
             if (const auto* infeasible = std::get_if<Infeasible>(&filtered))
             {
                 candidate.rejected = *infeasible;

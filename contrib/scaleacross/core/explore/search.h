@@ -27,8 +27,10 @@ struct Progress
     double rate{0};    //!< plans per second of this call
 };
 
-/// Says of a plan, without running it, how fast it could be at best or why it cannot run.
-using Filter = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&)>;
+/// Says of a plan, without running it, how fast it could be at best or why it cannot run. Need not
+/// find out more of a plan that is not worth it.
+using Filter =
+    std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, const IsWorthMore&)>;
 
 /// How to search, as opposed to what.
 struct SearchOptions

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/least-replay.h"
+
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+Op
+Made(OpKind kind, uint32_t index)
+{
+    Op op;
+    op.kind = kind;
+    op.index = index;
+    return op;
+}
+
+Op
+Hop(OpKind kind, uint32_t message, int32_t peer)
+{
+    Op op = Made(kind, message);
+    op.peer = peer;
+    return op;
+}
+
+Op
+Posted(Stream stream, uint32_t handle)
+{
+    Op op = Made(OpKind::Collective, 0);
+    op.stream = stream;
+    op.handle = handle;
+    return op;
+}
+
+Op
+Awaited(uint32_t handle)
+{
+    Op op = Made(OpKind::Wait, 0);
+    op.handle = handle;
+    return op;
+}
+
+/// Two stages of a rank each; body 0 is a forward of 1, body 1 a backward of 2, hops take 0.5 and
+/// collectives 4.
+TaskGraph
+TwoStages()
+{
+    TaskGraph graph;
+    graph.ranks = 2;
+    graph.pipeline = RankGroup({{1, 2}});
+    graph.classOf = {0, TaskGraph::kNoClass, TaskGraph::kNoClass, 1};
+    graph.classes.resize(2);
+    graph.classes[1].stage = 1;
+    graph.classes[1].representative = 1;
+    graph.bodies.resize(2);
+    graph.collectives.resize(1);
+    graph.messages = 2;
+    graph.handles = 2;
+    return graph;
+}
+
+double
+ReplayOf(const TaskGraph& graph, uint32_t classId)
+{
+    LeastTimes times;
+    times.body = [](uint32_t, uint32_t body) { return body == 0 ? 1.0 : 2.0; };
+    times.collective = [](uint32_t, uint32_t) { return 4.0; };
+    times.message = [](uint32_t, int32_t, Bytes) { return 0.5; };
+    return LeastReplay(graph, classId, times);
+}
+
+const Op kForward = Made(OpKind::Run, 0);
+const Op kBackward = Made(OpKind::Run, 1);
+
+TEST(LeastReplay, GoesThroughAllStagesAndBack)
+{
+    TaskGraph graph = TwoStages();
+    graph.classes[0].program.ops = {kForward,
+                                    Hop(OpKind::Send, 0, 1),
+                                    Hop(OpKind::Receive, 1, 1),
+                                    kBackward};
+    graph.classes[1].program.ops = {Hop(OpKind::Receive, 0, -1),
+                                    kForward,
+                                    kBackward,
+                                    Hop(OpKind::Send, 1, -1)};
+    // 1 + 0.5 + (1 + 2) + 0.5 + 2.
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 7);
+    // What it receives may have been sent long ago: its own 3.
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 1), 3);
+}
+
+TEST(LeastReplay, CollectivesOfAStreamFollowEachOtherBesideComputing)
+{
+    TaskGraph graph = TwoStages();
+    graph.classes[0].program.ops = {Posted(Stream::Gather, 0),
+                                    kForward,
+                                    Posted(Stream::Gather, 1),
+                                    Awaited(0),
+                                    Awaited(1),
+                                    kBackward};
+    // 0 to 4, then 4 to 8 although it is posted at 1; then 2.
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 10);
+    graph.classes[0].program.ops[2].stream = Stream::Reduce;
+    // Beside the first: 1 to 5.
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 7);
+    // What nobody has posted is complete.
+    graph.classes[0].program.ops = {Awaited(0), kForward};
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 1);
+}
+
+TEST(LeastReplay, IsNothingForAClassThatNeverEnds)
+{
+    TaskGraph graph = TwoStages();
+    graph.classes[0].program.ops = {kForward, Hop(OpKind::Receive, 1, 1)};
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 0);
+}
+
+} // namespace
+
+} // namespace scaleacross
