@@ -19,7 +19,8 @@ namespace
 Filter
 DegreesFit(const std::function<bool(const ParallelPlan&)>& fits = nullptr)
 {
-    return [fits](const Scenario& scenario) -> std::variant<ClosedForm, Infeasible> {
+    return [fits](const Scenario& scenario,
+                  const IsWorthMore& /* isWorthMore */) -> std::variant<ClosedForm, Infeasible> {
         const ParallelPlan& plan = scenario.Job().plan;
         if (plan.Ranks() != scenario.cluster.Gpus() || plan.dp % plan.ep != 0)
         {
@@ -104,48 +105,46 @@ TEST(Baselines, TuneWhatTheirSchoolTunes)
                       chunks)
                 << name;
         }
-        for (const uint32_t pp : {4U})
-        {
-            EXPECT_EQ(
-                Choose(name, study, [pp](const ParallelPlan& plan) { return Away(plan.pp, pp); })
-                    .parallel.pp,
-                pp)
-                << name;
-        }
-        for (const uint32_t cp : {2U})
-        {
-            EXPECT_EQ(
-                Choose(name, study, [cp](const ParallelPlan& plan) { return Away(plan.cp, cp); })
-                    .parallel.cp,
-                cp)
-                << name;
-        }
-        for (const uint32_t microbatch : {4U})
-        {
-            EXPECT_EQ(Choose(name,
-                             study,
-                             [microbatch](const ParallelPlan& plan) {
-                                 return Away(plan.microbatch, microbatch);
-                             })
-                          .parallel.microbatch,
-                      microbatch)
-                << name;
-        }
-        for (const Recompute recompute : {Recompute::Selective})
-        {
-            EXPECT_EQ(Choose(name,
-                             study,
-                             [recompute](const ParallelPlan& plan) {
-                                 return Duration::Microseconds(plan.recompute == recompute ? 1 : 2);
-                             })
-                          .parallel.recompute,
-                      recompute)
-                << name;
-        }
+        const auto chosen = [&](const FakeEngine::Time& time) {
+            return Choose(name, study, time).parallel;
+        };
+        EXPECT_EQ(chosen([](const ParallelPlan& plan) { return Away(plan.pp, 4); }).pp, 4) << name;
+        EXPECT_EQ(chosen([](const ParallelPlan& plan) { return Away(plan.cp, 2); }).cp, 2) << name;
+        EXPECT_EQ(
+            chosen([](const ParallelPlan& plan) { return Away(plan.microbatch, 4); }).microbatch,
+            4)
+            << name;
     }
     EXPECT_EQ(Choose("megatron", study, [](const ParallelPlan& plan) { return Away(plan.tp, 2); })
                   .parallel.tp,
               2);
+}
+
+/// Whatever would be the fastest. A stage of llama3-70b on 64 GPUs keeps more of a microbatch than
+/// it has memory for; that of llama3-8b does not.
+TEST(Baselines, RecomputeTheLeastThatFits)
+{
+    const auto fullest = [](const ParallelPlan& plan) {
+        return Away(plan.recompute == Recompute::Full ? 0 : 1, 0) + Away(plan.microbatch, 8);
+    };
+    for (const std::string model : {"llama3-8b", "llama3-70b"})
+    {
+        Study study = TwoBuildings("plan: {tp: 8}\n");
+        study.scenario.Job().model = ModelPreset(model);
+        for (const std::string name : {"production", "megatron"})
+        {
+            const Plan chosen = Choose(name, study, fullest, ClosedFormFilter());
+            Scenario scenario = study.scenario;
+            scenario.Job().plan = chosen.parallel;
+            scenario.network = chosen.network;
+            scenario.Job().plan.recompute = Recompute::None;
+            const bool fits = !CheckFit(scenario);
+            EXPECT_EQ(fits, chosen.parallel.recompute == Recompute::None) << name;
+            EXPECT_EQ(fits, model == "llama3-8b") << name;
+            scenario.Job().plan.recompute = Recompute::Selective;
+            EXPECT_TRUE(CheckFit(scenario) || chosen.parallel.recompute != Recompute::Full) << name;
+        }
+    }
 }
 
 TEST(Baselines, TuneExperts)

@@ -3,6 +3,7 @@
 #include "core/explore/baselines.h"
 
 #include "core/base/text.h"
+#include "core/explore/fit-check.h"
 #include "core/explore/search-space.h"
 
 #include <algorithm>
@@ -118,6 +119,29 @@ Megatron(const Study& study)
     return {outside, inside};
 }
 
+/// Refuses plans that recompute more than they need to fit, as every school does.
+Filter
+LeastRecomputation(const Filter& filter)
+{
+    return [filter](const Scenario& scenario,
+                    const IsWorthMore& isWorthMore) -> std::variant<ClosedForm, Infeasible> {
+        for (const Recompute less : {Recompute::None, Recompute::Selective})
+        {
+            if (scenario.Job().plan.recompute == less)
+            {
+                break;
+            }
+            Scenario other = scenario;
+            other.Job().plan.recompute = less;
+            if (!CheckFit(other))
+            {
+                return Infeasible{"recompute", "it fits with recompute=" + ToString(less)};
+            }
+        }
+        return filter(scenario, isWorthMore);
+    };
+}
+
 /// Keeps nothing: the board of the search is the answer.
 class NoSink : public ResultSink
 {
@@ -185,14 +209,15 @@ Baselines()
     static const std::vector<Baseline> baselines = {
         {"production",
          "DP-out, HSDP, dorapp (reconstructed), hierarchical collectives, E-ECMP with 16 queue "
-         "pairs; tp fills the server",
-         "pp, cp, ep, chunks, microbatch, recompute, async_tp",
+         "pairs; tp fills the server; recomputes the least that fits",
+         "pp, cp, ep, chunks, microbatch, async_tp",
          "what crosses, sharding, schedule, tp, network",
          Production},
         {"megatron",
          "distributed optimizer (FSDP without reshard), 1F1B plain or interleaved, ring "
-         "collectives; tp inside the server; PP-out where it can be laid out, else DP-out",
-         "tp, cp, ep, pp, schedule, chunks, microbatch, recompute, async_tp",
+         "collectives; tp inside the server; PP-out where it can be laid out, else DP-out; "
+         "recomputes the least that fits",
+         "tp, cp, ep, pp, schedule, chunks, microbatch, async_tp",
          "what crosses, sharding, network",
          Megatron},
     };
@@ -209,6 +234,7 @@ ChooseBaseline(const Baseline& baseline,
     own.keep = 1;
     own.keeps = Leaderboard::Keeps::Best;
     own.progress = nullptr;
+    own.filter = LeastRecomputation(options.filter);
     std::variant<Plan, Infeasible> chosen;
     bool first = true;
     for (const Study& school : baseline.spaces(study))

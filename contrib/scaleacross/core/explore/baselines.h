@@ -41,8 +41,8 @@ struct Baseline
  * DP-out, HSDP without reshard, flexible interleaved 1F1B (dorapp, reconstructed, in rounds of pp),
  * hierarchical collectives, E-ECMP with 16 queue pairs; tp is the largest divisor of a server's
  * GPUs that divides heads and KV heads (Llama 3: tensor parallelism fills the server). It tunes pp,
- * cp, ep, chunks, microbatch, recomputation and asynchronous tensor parallelism. It does not touch
- * what crosses, sharding, schedule, tp and network. Sources: what is published of Llama 3 and of
+ * cp, ep, chunks, microbatch and asynchronous tensor parallelism. It does not touch what crosses,
+ * sharding, schedule, tp and network. Sources: what is published of Llama 3 and of
  * the study's "production configuration" says DP-out, HSDP and QP scaling.
  *
  * `megatron`: what a Megatron-LM user would end up with by its published guidance: tensor
@@ -53,8 +53,11 @@ struct Baseline
  * reduce-scatter and parameter all-gather once per iteration, optimizer states over all of DP). Its
  * rank order is tp-cp-ep-dp-pp, the pipeline outermost (the default of initialize_model_parallel):
  * PP-out where any plan of it can run, else DP-out (its --use-tp-pp-dp-mapping). It tunes tp, cp,
- * ep, pp, schedule, chunks, microbatch, recomputation and asynchronous tensor parallelism (its
- * --tp-comm-overlap). It does not touch what crosses, sharding and network.
+ * ep, pp, schedule, chunks, microbatch and asynchronous tensor parallelism (its --tp-comm-overlap).
+ * It does not touch what crosses, sharding and network.
+ *
+ * Both recompute the least that fits, nothing before selective before full: it costs time and buys
+ * nothing but memory (Korthikanti et al., arXiv:2205.05198).
  *
  * Values: tp divides the server's GPUs, heads and KV heads; cp the server's GPUs; ep the experts;
  * pp the GPUs and is at most the layers; microbatches divide the batch, up to 8; chunks divide the
