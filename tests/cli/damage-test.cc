@@ -175,11 +175,11 @@ TEST_F(Damage, FlippedBytesNeverAbort)
     const std::string good = Read("good.db");
     ASSERT_GT(good.size(), 8192U);
     uint64_t refused = 0;
-    for (size_t i = 0; i < 24; i++)
+    for (size_t i = 0; i < 60; i++)
     {
         std::string bad = good;
         // A stretch in every part of the file, the header's first page included.
-        const size_t at = 100 + i * (bad.size() - 400) / 24;
+        const size_t at = 100 + i * (bad.size() - 400) / 60;
         for (size_t k = 0; k < 200; k++)
         {
             bad[at + k] = static_cast<char>(i * 37 + k * 11);

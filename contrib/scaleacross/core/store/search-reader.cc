@@ -25,6 +25,22 @@ LinesOf(const std::string& text)
     return lines;
 }
 
+/// A result that a search has found and that is not there any more.
+void
+RefuseMissingRuns(Database& database, int64_t search)
+{
+    auto& select = database.Prepare("SELECT run_id FROM search_run WHERE search_id = ? AND run_id "
+                                    "NOT IN (SELECT id FROM run) LIMIT 1");
+    select.bind(1, search);
+    if (select.executeStep())
+    {
+        const int64_t missing = select.getColumn(0).getInt64();
+        select.reset();
+        database.Damaged("there is no run " + std::to_string(missing));
+    }
+    select.reset();
+}
+
 } // namespace
 
 Frontier
@@ -115,6 +131,7 @@ ListSearches(Database& database)
 std::vector<KeptRun>
 BestRuns(Database& database, int64_t search, uint64_t top)
 {
+    RefuseMissingRuns(database, search);
     // By the order of RanksBefore(): a finished search has its ranks from it too.
     auto& select = database.Prepare(
         "SELECT run_id, ROW_NUMBER() OVER (ORDER BY iteration_time_s, plan.text) AS place, pareto, "
