@@ -110,6 +110,7 @@ cluster:
 plan: {tp: 4, pp: 2, crossing: dp, sharding: hsdp, schedule: 1f1b}
 search:
   plan: {tp: [2, 4], pp: [1, 2], crossing: [dp, pp], sharding: [fsdp, hsdp]}
+baselines: [production, megatron]
 )yaml";
 
 /// Some hundred plans of a real model on 4,096 GPUs: about a second or more for the analytical
@@ -131,7 +132,6 @@ search:
     schedule: [1f1b, interleaved, zb-h1]
     chunks: [1, 2, 5]
     recompute: [selective, full]
-baselines: [production, megatron]
 )yaml";
 
 } // namespace scaleacross
