@@ -9,6 +9,7 @@
 #include "fabric-helper.h"
 #include "scenario-events.h"
 #include "study-attributes.h"
+#include "wire-resources.h"
 
 #include "ns3/boolean.h"
 #include "ns3/cluster-transport.h"
@@ -49,7 +50,8 @@ class Simulation
     Simulation(const Scenario& scenario, const PreparedRun& run, const RunOptions& options)
         : m_run(run),
           m_options(options),
-          m_cluster(scenario)
+          m_cluster(scenario),
+          m_resources(m_cluster, scenario.cluster, run.graph)
     {
         m_cluster.AssignStreams(0);
         m_events = ns3::ScheduleEvents(scenario, m_cluster);
@@ -113,6 +115,7 @@ class Simulation
         FillTimes(report);
         FillTimeline(report);
         m_cluster.FillNetwork(report.network);
+        report.resources = m_resources.Report(m_options.iterations, report.iterationTime);
         return report;
     }
 
@@ -124,6 +127,7 @@ class Simulation
     };
 
     static inline const ns3::Time kWatch = ns3::MilliSeconds(1);
+    static constexpr Rank kNobody = UINT32_MAX;
 
     void Mark(Rank rank, uint32_t iteration)
     {
@@ -131,10 +135,19 @@ class Simulation
         if (iteration == m_options.warmup)
         {
             m_begin[rank] = {now, m_applications[rank]->GetTimes()};
+            if (m_counted == kNobody)
+            {
+                m_counted = rank;
+                m_resources.Begin();
+            }
         }
         if (iteration == m_options.warmup + m_options.iterations)
         {
             m_end[rank] = {now, m_applications[rank]->GetTimes()};
+            if (m_counted == rank)
+            {
+                m_resources.End();
+            }
             if (--m_unfinished == 0)
             {
                 ns3::Simulator::Stop();
@@ -276,6 +289,8 @@ class Simulation
     const PreparedRun& m_run;
     const RunOptions& m_options;
     ns3::ClusterHelper m_cluster;
+    ns3::WireResources m_resources;
+    Rank m_counted{kNobody};              //!< whose iterations they are counted over
     ns3::Ptr<ns3::FabricEvents> m_events; //!< null if the scenario has none
     std::vector<ns3::Ptr<ns3::TrainingApplication>> m_applications;
     std::vector<Snapshot> m_begin; //!< of the measured iterations, by rank
@@ -302,7 +317,7 @@ PacketEngine::UsesSeed() const
 uint32_t
 PacketEngine::ResultVersion() const
 {
-    return 4;
+    return 5;
 }
 
 RunResult

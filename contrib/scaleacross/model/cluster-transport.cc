@@ -43,6 +43,12 @@ ClusterTransport::SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gp
     m_delivery.resize(m_servers.size() * gpusPerNode);
 }
 
+Ptr<NvlinkDomain>
+ClusterTransport::GetServerOf(scaleacross::Rank rank) const
+{
+    return m_servers.at(rank / m_gpusPerNode);
+}
+
 void
 ClusterTransport::SetConnectionFactory(ConnectionFactory factory)
 {

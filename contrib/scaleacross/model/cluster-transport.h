@@ -43,6 +43,8 @@ class ClusterTransport : public RankTransport
 
     /// One domain per server, in order.
     void SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gpusPerNode);
+    /// That of a rank's server, where its number is rank mod gpusPerNode.
+    Ptr<NvlinkDomain> GetServerOf(scaleacross::Rank rank) const;
     void SetConnectionFactory(ConnectionFactory factory);
     void SetFailureCallback(FailureCallback callback);
     /// Makes the slots of a direction; without it NICs read and write messages where they are.

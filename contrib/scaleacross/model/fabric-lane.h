@@ -90,6 +90,7 @@ class FabricLane
     void Push(FabricPacket* packet, int64_t end)
     {
         m_meter.Count(packet->size, end);
+        m_data += packet->kind == PacketKind::Data ? packet->size : 0;
         m_last = std::max(m_last, end + m_delay);
         packet->arrival = m_last;
         if (m_loss)
@@ -132,6 +133,12 @@ class FabricLane
         return m_meter;
     }
 
+    /// Bytes of data packets that have been put on it, headers included.
+    uint64_t DataCarried() const
+    {
+        return m_data;
+    }
+
     /// Packets in flight, pause frames not counted; found by walking along the wire.
     uint64_t InFlight() const;
 
@@ -151,6 +158,7 @@ class FabricLane
     uint64_t m_lost{0};
     uint64_t m_cut{0};
     LaneMeter m_meter;
+    uint64_t m_data{0};
     ns3::Ptr<ns3::FabricLossModel> m_loss; //!< null: nothing is lost
 };
 

@@ -51,6 +51,8 @@ NvlinkDomain::Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callbac
     NS_LOG_FUNCTION(this << from << to << bytes.Count());
     Egress& egress = m_egress.at(from);
     Update(egress);
+    egress.sent += bytes.Count();
+    m_egress.at(to).received += bytes.Count();
     const double bits = static_cast<double>(bytes.Count()) * 8.0;
     for (Lane& lane : egress.active)
     {
@@ -62,6 +64,18 @@ NvlinkDomain::Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callbac
     }
     egress.active.push_back({to, bits, {{bits, delivered}}});
     ScheduleNext(from);
+}
+
+uint64_t
+NvlinkDomain::GetSent(uint32_t gpu) const
+{
+    return m_egress.at(gpu).sent;
+}
+
+uint64_t
+NvlinkDomain::GetReceived(uint32_t gpu) const
+{
+    return m_egress.at(gpu).received;
 }
 
 void

@@ -45,6 +45,10 @@ class NvlinkDomain : public Object
     /// Sends `bytes` between two local GPUs; `delivered` is called when they have arrived.
     void Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callback<void> delivered);
 
+    /// Bytes that a GPU has posted to others, and others to it.
+    uint64_t GetSent(uint32_t gpu) const;
+    uint64_t GetReceived(uint32_t gpu) const;
+
   protected:
     void DoDispose() override;
 
@@ -68,6 +72,8 @@ class NvlinkDomain : public Object
         std::vector<Lane> active; //!< lanes with messages
         int64_t sincePs{0};       //!< when bitsLeft was last brought up to date
         EventId next;
+        uint64_t sent{0};     //!< bytes, of its GPU
+        uint64_t received{0}; //!< bytes, to its GPU
     };
 
     void Update(Egress& egress);

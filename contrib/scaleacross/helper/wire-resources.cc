@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "wire-resources.h"
+
+#include "cluster-helper.h"
+#include "core/topology/fabric-graph.h"
+
+#include "ns3/cluster-transport.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/nvlink-domain.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace ns3
+{
+
+using namespace scaleacross;
+
+namespace
+{
+
+/// In the order of the report.
+enum class Place : uint8_t
+{
+    Leaf,
+    Zone,
+    Span,
+    Nvlink,
+    Nic
+};
+
+/// Links that count as one, in one direction: of a leaf, a zone, a span, or a rank.
+struct Bundle
+{
+    uint64_t bytes{0};
+    BitRate capacity;
+};
+
+/// Place, which site (or span, or class), whether it is the way back, and which one there.
+using BundleKey = std::tuple<Place, uint32_t, bool, uint32_t>;
+
+BundleKey
+KeyOf(const FabricGraph& fabric,
+      const FabricLink& link,
+      bool back,
+      const ClusterSpec& cluster,
+      const TaskGraph& graph)
+{
+    const Vertex& lower = fabric.vertices[link.a];
+    switch (link.kind)
+    {
+    case LinkKind::NicToLeaf: {
+        const Rank rank = link.a / cluster.PortsPerNic();
+        return {Place::Nic, graph.ClassOf(rank), back, rank};
+    }
+    case LinkKind::LeafToSpine: {
+        const FabricShape shape = ShapeOf(cluster.buildings[lower.site]);
+        return {Place::Leaf, lower.site, back, lower.index % shape.Leaves()};
+    }
+    case LinkKind::SpineToAggregation: {
+        const FabricShape shape = ShapeOf(cluster.buildings[lower.site]);
+        return {Place::Zone, lower.site, back, lower.index / shape.spines % shape.zones};
+    }
+    case LinkKind::Cross:
+        break;
+    }
+    return {Place::Span, link.span, back, 0};
+}
+
+/// As in the analytical engine: with the building if the stage's ranks are not of one class.
+std::string
+ClassName(const RankClass& rankClass, const ClusterSpec& cluster, const TaskGraph& graph)
+{
+    uint32_t all = 0;
+    for (const RankClass& other : graph.classes)
+    {
+        all += other.stage == rankClass.stage ? other.ranks : 0;
+    }
+    const std::string stage = "stage " + std::to_string(rankClass.stage);
+    const uint32_t building = cluster.BuildingOf(rankClass.representative);
+    return rankClass.ranks == all ? stage : stage + " in " + cluster.SiteName(building);
+}
+
+std::string
+NameOf(const BundleKey& key, const ClusterSpec& cluster, const TaskGraph& graph)
+{
+    const auto [place, which, back, index] = key;
+    switch (place)
+    {
+    case Place::Leaf:
+        return cluster.SiteName(which) + " leaf " + (back ? "down" : "up");
+    case Place::Zone:
+        return cluster.SiteName(which) + " zone " + (back ? "down" : "up");
+    case Place::Span: {
+        const std::string a = cluster.SiteName(cluster.crossLinks[which].a);
+        const std::string b = cluster.SiteName(cluster.crossLinks[which].b);
+        return back ? b + " to " + a : a + " to " + b;
+    }
+    case Place::Nvlink:
+    case Place::Nic:
+        break;
+    }
+    return ClassName(graph.classes[which], cluster, graph) +
+           (place == Place::Nic ? " NIC " : " NVLink ") + (back ? "in" : "out");
+}
+
+} // namespace
+
+WireResources::WireResources(const ClusterHelper& helper,
+                             const ClusterSpec& cluster,
+                             const TaskGraph& graph)
+    : m_helper(helper),
+      m_cluster(cluster),
+      m_graph(graph)
+{
+}
+
+std::vector<uint64_t>
+WireResources::Count() const
+{
+    std::vector<uint64_t> bytes;
+    for (uint32_t i = 0; i < m_helper.GetGraph().links.size(); i++)
+    {
+        // Wires join the ends of a link in their order.
+        const Ptr<FabricWire> wire = m_helper.GetWire(i);
+        bytes.push_back(wire->GetLane(0).DataCarried());
+        bytes.push_back(wire->GetLane(1).DataCarried());
+    }
+    const uint32_t node = m_cluster.buildings.front().gpusPerNode;
+    for (Rank rank = 0; rank < m_graph.ranks; rank++)
+    {
+        const Ptr<NvlinkDomain> server = m_helper.GetTransport()->GetServerOf(rank);
+        bytes.push_back(server->GetSent(rank % node));
+        bytes.push_back(server->GetReceived(rank % node));
+    }
+    return bytes;
+}
+
+void
+WireResources::Begin()
+{
+    m_begin = Count();
+}
+
+void
+WireResources::End()
+{
+    m_end = Count();
+}
+
+std::vector<ResourceReport>
+WireResources::Report(uint32_t iterations, Duration iterationTime) const
+{
+    const std::vector<FabricLink>& links = m_helper.GetGraph().links;
+    std::map<BundleKey, Bundle> bundles;
+    for (size_t i = 0; i < m_end.size(); i++)
+    {
+        const bool back = i % 2 == 1;
+        const size_t which = i / 2;
+        BundleKey key;
+        BitRate rate;
+        if (which < links.size())
+        {
+            key = KeyOf(m_helper.GetGraph(), links[which], back, m_cluster, m_graph);
+            rate = links[which].rate;
+        }
+        else
+        {
+            const auto rank = static_cast<Rank>(which - links.size());
+            const GpuSpec& gpu = m_cluster.buildings[m_cluster.BuildingOf(rank)].gpu;
+            key = {Place::Nvlink, m_graph.ClassOf(rank), back, rank};
+            rate = gpu.nvlinkBandwidth * gpu.nvlinkEfficiency;
+        }
+        Bundle& bundle = bundles[key];
+        bundle.bytes += m_end[i] - m_begin[i];
+        bundle.capacity = bundle.capacity + rate;
+    }
+    std::vector<ResourceReport> resources;
+    for (const auto& [key, bundle] : bundles)
+    {
+        if (bundle.bytes == 0)
+        {
+            continue;
+        }
+        ResourceReport added;
+        added.name = NameOf(key, m_cluster, m_graph);
+        added.bytes = Bytes(bundle.bytes / iterations);
+        added.capacity = bundle.capacity;
+        added.shared = std::get<Place>(key) < Place::Nvlink;
+        added.busy = static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
+                     iterationTime.S();
+        const auto alike =
+            std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
+                return other.name == added.name;
+            });
+        if (alike == resources.end())
+        {
+            resources.push_back(std::move(added));
+        }
+        else if (alike->busy < added.busy)
+        {
+            *alike = std::move(added);
+        }
+    }
+    return resources;
+}
+
+} // namespace ns3
