@@ -151,8 +151,7 @@ ExploreStudy(const Study& study,
         {
             if (!answer.search.interrupted)
             {
-                answer.baselines.push_back(
-                    RunBaseline(name, study, space, *engine, search, store));
+                answer.baselines.push_back(RunBaseline(name, study, space, *engine, search, store));
             }
         }
     }
