@@ -39,10 +39,17 @@ ProgressLine::ProgressLine(std::string what)
 
 ProgressLine::~ProgressLine()
 {
+    Clear();
+}
+
+void
+ProgressLine::Clear()
+{
     if (m_shown)
     {
         std::fputs("\r\x1b[K", stderr);
         std::fflush(stderr);
+        m_shown = false;
     }
 }
 
@@ -63,6 +70,21 @@ ProgressLine::Show(const Progress& progress)
                                          progress.total,
                                          progress.rate,
                                          TimeLeft(progress));
+    Write(line);
+}
+
+void
+ProgressLine::ShowText(const std::string& text)
+{
+    if (m_terminal)
+    {
+        Write("\r\x1b[K" + m_what + " " + text);
+    }
+}
+
+void
+ProgressLine::Write(const std::string& line)
+{
     std::fputs(line.c_str(), stderr);
     std::fflush(stderr);
     m_shown = true;

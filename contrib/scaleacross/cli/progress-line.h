@@ -22,7 +22,15 @@ class ProgressLine
 
     void Show(const Progress& progress);
 
+    /// A line of words in place of a share of something.
+    void ShowText(const std::string& text);
+
+    /// Removes the line, until something is shown again.
+    void Clear();
+
   private:
+    void Write(const std::string& line);
+
     std::string m_what;
     bool m_terminal;
     bool m_shown{false};

@@ -2,14 +2,23 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/output-file.h"
+#include "cli/progress-line.h"
 #include "cli/report-json.h"
 #include "cli/report-text.h"
+#include "core/base/parse-at.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <future>
 #include <iostream>
 #include <memory>
+#include <thread>
 
 namespace scaleacross
 {
@@ -22,6 +31,7 @@ struct RunCommand
     CommonOptions common;
     std::string engine{"analytical"};
     bool noStore{false};
+    std::string timeLimit; //!< empty: none
     RunOptions run;
 };
 
@@ -39,19 +49,80 @@ Print(const RunCommand& options, const Plan& plan, const Evaluation& evaluation)
     std::cout << RunText(Label(plan), evaluation);
 }
 
+/// What became of a run, and whether a thread is still busy with it.
+struct Watched
+{
+    Evaluation evaluation;
+    bool abandoned{false};
+};
+
+/**
+ * Runs on a thread of its own and gives up on it after the time limit. Engines look at the limit
+ * themselves and end in order, but not while they prepare, where a graph can take long to build;
+ * so they have a second more.
+ */
+Watched
+RunWithin(Duration limit, const Engine& engine, const Scenario& scenario, const RunOptions& run)
+{
+    using namespace std::chrono;
+    // Shared with a thread that may outlive this function.
+    auto task = std::make_shared<std::packaged_task<Evaluation()>>(
+        [&engine, &scenario, run] { return Evaluate(engine, scenario, run); });
+    auto result = task->get_future();
+    std::thread([task] { (*task)(); }).detach();
+    // What no clock counts is never over.
+    const double seconds = std::min(limit.S() + 1, 1e9);
+    if (result.wait_for(duration<double>(seconds)) == std::future_status::ready)
+    {
+        return {result.get(), false};
+    }
+    return {Failure{"timeout",
+                    "time limit: not done after " + ToString(limit) +
+                        " of wall clock time, preparation included"},
+            true};
+}
+
+Watched
+RunEngine(const Engine& engine, const Scenario& scenario, RunOptions run)
+{
+    // A run that is given up may still tell of its progress.
+    const auto line = std::make_shared<ProgressLine>("run");
+    run.progress = [line, total = run.warmup + run.iterations](const RunProgress& progress) {
+        line->ShowText(fmt::format("iteration {} of {}, {} simulated",
+                                   std::min(progress.iteration, total),
+                                   total,
+                                   ToString(progress.simulated)));
+    };
+    if (run.timeLimit == Duration::Max())
+    {
+        return {Evaluate(engine, scenario, run), false};
+    }
+    Watched watched = RunWithin(run.timeLimit, engine, scenario, run);
+    line->Clear();
+    return watched;
+}
+
 /// Runs, prints, and stores where there is a database.
 Exit
-RunWith(const RunCommand& options, const Study& study, const Engine& engine, Database* database)
+RunWith(const RunCommand& options,
+        const Study& study,
+        const Engine& engine,
+        const RunOptions& run,
+        Database* database)
 {
-    RunOptions run = options.run;
-    run.seed = study.seed;
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
-    const Evaluation evaluation = Evaluate(engine, study.scenario, run);
+    const Watched watched = RunEngine(engine, study.scenario, run);
+    const Evaluation& evaluation = watched.evaluation;
     Print(options, plan, evaluation);
     if (database != nullptr)
     {
         RunStore store(*database, MakeRunSetting(study.scenario, engine, run));
         database->Transact([&] { store.Put(plan, evaluation, true); });
+    }
+    if (watched.abandoned)
+    {
+        FlushOutput();
+        std::_Exit(static_cast<int>(Exit::Failed)); // its thread cannot be ended otherwise
     }
     return std::holds_alternative<RunReport>(evaluation) ? Exit::Done : Exit::Failed;
 }
@@ -61,13 +132,19 @@ Run(const RunCommand& options)
 {
     const Study study = StudyOf(options.common);
     const auto engine = MakeEngine(options.engine);
+    RunOptions run = options.run;
+    run.seed = study.seed;
+    if (!options.timeLimit.empty())
+    {
+        run.timeLimit = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
+    }
     if (options.noStore)
     {
-        return RunWith(options, study, *engine, nullptr);
+        return RunWith(options, study, *engine, run, nullptr);
     }
     // Opened before the run: what cannot be stored is not found out after hours.
     return WithDatabase(options.common, study, [&](Database& database) {
-        return RunWith(options, study, *engine, &database);
+        return RunWith(options, study, *engine, run, &database);
     });
 }
 
@@ -81,6 +158,10 @@ AddRun(CLI::App& app, CommandAction& chosen)
     AddCommonOptions(*command, options->common);
     command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
     AddRunOptions(*command, options->run);
+    command->add_option("--time-limit",
+                        options->timeLimit,
+                        "wall clock time, preparation included, such as 60s; beyond it the run has "
+                        "failed with the reason \"timeout\"; default: no limit");
     command->add_flag("--no-store", options->noStore, "do not write to a database");
     command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
 }

@@ -87,7 +87,7 @@ class Simulation
     void Execute()
     {
         m_started = std::chrono::steady_clock::now();
-        ns3::Simulator::Schedule(kWatch, [this] { Watch(); });
+        ns3::Simulator::Schedule(kFirstWatch, [this] { Watch(); });
         ns3::Simulator::Run();
         ns3::CheckConservation(m_cluster.GetFabric());
         // Pauses that lock each other show as a queue pair that gives up, or as events that run
@@ -95,7 +95,7 @@ class Simulation
         const std::string deadlock = ns3::FindDeadlock(m_cluster.GetFabric()).Text();
         if (!m_failure.empty())
         {
-            throw RunError(deadlock.empty() ? m_failure : deadlock + "; " + m_failure);
+            throw RunError(m_reason, deadlock.empty() ? m_failure : deadlock + "; " + m_failure);
         }
         if (m_unfinished > 0)
         {
@@ -126,12 +126,16 @@ class Simulation
         ns3::RankTimes times;
     };
 
-    static inline const ns3::Time kWatch = ns3::MilliSeconds(1);
     static constexpr Rank kNobody = UINT32_MAX;
+    // Short runs need no look; in long ones on many hosts 100 us are some 100,000 packets.
+    static inline const ns3::Time kFirstWatch = ns3::MilliSeconds(1);
+    static inline const ns3::Time kWatch = ns3::MicroSeconds(100);
+    static constexpr std::chrono::milliseconds kTell{200};
 
     void Mark(Rank rank, uint32_t iteration)
     {
         const int64_t now = ns3::Simulator::Now().GetPicoSeconds();
+        m_iteration = std::max(m_iteration, iteration);
         if (iteration == m_options.warmup)
         {
             m_begin[rank] = {now, m_applications[rank]->GetTimes()};
@@ -163,9 +167,17 @@ class Simulation
     /// Looks in now and then whether the run is over its time, or has nothing left to do.
     void Watch()
     {
-        const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_started;
+        const auto now = std::chrono::steady_clock::now();
+        const std::chrono::duration<double> spent = now - m_started;
+        if (m_options.progress && now - m_told >= kTell)
+        {
+            m_told = now;
+            m_options.progress(
+                {Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()), m_iteration + 1});
+        }
         if (spent.count() > m_options.timeLimit.S())
         {
+            m_reason = "timeout";
             m_failure = "time limit: the packet engine gave up after " +
                         ToString(m_options.timeLimit) + " of wall clock time, at " +
                         std::to_string(ns3::Simulator::Now().GetMilliSeconds()) +
@@ -297,6 +309,9 @@ class Simulation
     std::vector<Snapshot> m_end;
     uint32_t m_unfinished{0};
     std::string m_failure;
+    std::string m_reason{"error"};                //!< the name of m_failure
+    uint32_t m_iteration{0};                      //!< the last that a rank has begun
+    std::chrono::steady_clock::time_point m_told; //!< when progress was last told
     std::chrono::steady_clock::time_point m_started;
 };
 

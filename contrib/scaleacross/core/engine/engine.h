@@ -7,11 +7,19 @@
 #include "core/spec/scenario.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <variant>
 
 namespace scaleacross
 {
+
+/// How far a run has come.
+struct RunProgress
+{
+    Duration simulated;    //!< time on the clock of the simulation
+    uint32_t iteration{0}; //!< that the farthest rank is in, from 1
+};
 
 /// How to run, as opposed to what.
 struct RunOptions
@@ -24,6 +32,8 @@ struct RunOptions
     bool timeline{false}; //!< record RunReport::timeline
     /// Give up with RunError after this much wall clock time; Max() means never.
     Duration timeLimit{Duration::Max()};
+    /// Called a few times a second by an engine that takes long, if set.
+    std::function<void(const RunProgress&)> progress;
 };
 
 /// A run either reports or says why the plan cannot run.

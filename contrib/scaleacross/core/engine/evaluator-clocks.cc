@@ -42,8 +42,9 @@ Evaluator::CheckTimeLimit() const
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
     if (spent.count() > m_options.timeLimit.S())
     {
-        throw RunError("time limit: the analytical engine gave up after " +
-                       ToString(m_options.timeLimit) + " of wall clock time");
+        throw RunError("timeout",
+                       "time limit: the analytical engine gave up after " +
+                           ToString(m_options.timeLimit) + " of wall clock time");
     }
 }
 

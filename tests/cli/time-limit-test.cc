@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <chrono>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using TimeLimit = ProgramTest;
+
+TEST_F(TimeLimit, ARunHasATimeLimit)
+{
+    Write("study.yaml", g_smallStudy);
+    const Call none = Run("run study.yaml --time-limit 0.0000001us --db a.db");
+    EXPECT_EQ(none.code, 2) << "below a picosecond";
+    const Call packet =
+        Run("run study.yaml --engine packet --iterations 1000 --time-limit 1us --db a.db");
+    EXPECT_EQ(packet.code, 1) << packet.err;
+    EXPECT_NE(packet.out.find("timeout"), std::string::npos) << packet.out;
+    EXPECT_EQ(Sql("a.db", "SELECT status || ' ' || reason FROM run"), "failed timeout");
+    EXPECT_EQ(packet.err, "") << "progress is for terminals";
+    EXPECT_EQ(Run("run study.yaml --time-limit 100s --db a.db").code, 0);
+}
+
+/// Preparation counts: this graph takes far longer to build than a second.
+TEST_F(TimeLimit, TheTimeLimitCoversPreparation)
+{
+    Write("study.yaml",
+          "model: llama3-405b\nworkload: {global_batch: 2048, sequence: 8192}\n"
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 1024, gpus_per_node: 8, gpu: h100}\n"
+          "  cross: {oversubscription: 4, distance: 30km}\n"
+          "network: {collective_chunk: 64KiB}\n"
+          "plan: {tp: 8, pp: 16, microbatch: 1, recompute: full, sharding: fsdp, crossing: dp}\n");
+    const auto start = std::chrono::steady_clock::now();
+    const Call call = Run("run study.yaml --time-limit 1s --no-store");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(call.code, 1) << call.out << call.err;
+    EXPECT_NE(call.out.find("timeout"), std::string::npos) << call.out;
+    EXPECT_LT(took.count(), 20) << "on a busy machine; without the limit it is minutes";
+}
+
+/// On a terminal, which script(1) makes one of, a packet run says how far it has come.
+TEST_F(TimeLimit, PacketRunsTellOfTheirProgress)
+{
+    if (std::system("command -v script >/dev/null") != 0)
+    {
+        GTEST_SKIP() << "there is no script(1)";
+    }
+    Write("study.yaml", g_smallStudy);
+    Write("go.sh",
+          "'" SCALEACROSS_PROGRAM "' run study.yaml --engine packet --iterations 40 --no-store\n");
+    const Call call = Run("--version >/dev/null && script -qec 'sh go.sh' /dev/null");
+    EXPECT_EQ(call.code, 0) << call.out << call.err;
+    EXPECT_NE(call.out.find("run iteration "), std::string::npos) << call.out;
+    EXPECT_NE(call.out.find(" of 41, "), std::string::npos) << call.out;
+    EXPECT_NE(call.out.find(" simulated"), std::string::npos) << call.out;
+}
+
+} // namespace
+
+} // namespace scaleacross
