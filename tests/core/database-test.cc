@@ -105,6 +105,38 @@ TEST_F(DatabaseTest, FillsColumnsOfOlderPlans)
     EXPECT_EQ(ToString(NetworkPlan().balance), "round-robin");
 }
 
+TEST_F(DatabaseTest, ResultsOfAVersionRaisedByHandStayUnderANameOfTheirOwn)
+{
+    {
+        SQLite::Database old(PathOf("old.db"), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        for (size_t version = 0; version < 4; version++)
+        {
+            old.exec(Migrations()[version]);
+        }
+        old.exec("PRAGMA application_id = 1396919361"); // "SCLA"
+        old.exec("PRAGMA user_version = 4");
+        old.exec("INSERT INTO scenario VALUES (1, 's', 's')");
+        old.exec("INSERT INTO plan (id, hash, text, label, tp, cp, ep, pp, dp, crossing, sharding, "
+                 "reshard, schedule, microbatch, chunks, round, recompute, collective, multipath, "
+                 "qps) VALUES (1, 'p', '', '', 1, 1, 1, 1, 1, 'dp', 'ddp', 'no', '1f1b', 1, 1, 0, "
+                 "'none', 'ring', 'ecmp', 16)");
+        old.exec("INSERT INTO run (scenario_id, plan_id, engine, options, correction, "
+                 "result_version, status, reason, requested, program_version, git_commit) VALUES "
+                 "(1, 1, 'analytical', '', '', 9, 'infeasible', 'memory', 0, '', '')");
+        old.exec("INSERT INTO search (hash, study, method, scenario_id, engine, options, "
+                 "correction, result_version, space, plans, keep) VALUES ('h', '', '', 1, "
+                 "'analytical', '', '', 9, '', 1, 1)");
+    }
+    Database database(PathOf("old.db"), Database::Access::Write);
+    for (const char* table : {"run", "search"})
+    {
+        auto& row = database.Prepare(std::string("SELECT fingerprint FROM ") + table);
+        ASSERT_TRUE(row.executeStep()) << table;
+        EXPECT_EQ(row.getColumn(0).getString(), "version 9") << table;
+        row.reset();
+    }
+}
+
 TEST_F(DatabaseTest, NamesTheColumnThatIsMissing)
 {
     {

@@ -61,9 +61,9 @@ class FakeEngine : public Engine
         return false;
     }
 
-    uint32_t ResultVersion() const override
+    std::string Fingerprint() const override
     {
-        return 1;
+        return fingerprint;
     }
 
     RunResult Run(const Scenario& scenario, const RunOptions& /* options */) const override
@@ -81,6 +81,7 @@ class FakeEngine : public Engine
         return report;
     }
 
+    std::string fingerprint{"fake 1"};
     mutable std::atomic<uint64_t> runs{0};
 
   private:

@@ -269,6 +269,22 @@ TEST_F(SearchStoreTest, TheFrontierNeverGoesBack)
     EXPECT_EQ(Number("SELECT sum(count) FROM search_count"), 48);
 }
 
+/// A program that computes something else finds nothing, and what the other has found stays.
+TEST_F(SearchStoreTest, ResultsOfAnotherModelAreNotTaken)
+{
+    const FakeEngine before(DistinctTime);
+    Explore(before);
+    FakeEngine after([](const ParallelPlan& plan) { return DistinctTime(plan) * 2; });
+    after.fingerprint = "fake 2";
+    const auto result = Explore(after);
+    EXPECT_EQ(after.runs, 48);
+    EXPECT_EQ(result.counts.evaluated, 48);
+    const FakeEngine again(DistinctTime);
+    Explore(again);
+    EXPECT_EQ(again.runs, 0);
+    EXPECT_EQ(Number("SELECT count(DISTINCT fingerprint) FROM run"), 2);
+}
+
 TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)
 {
     const FakeEngine engine([](const ParallelPlan& plan) {

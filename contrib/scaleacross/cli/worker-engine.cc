@@ -128,10 +128,10 @@ WorkerEngine::UsesSeed() const
     return m_engine->UsesSeed();
 }
 
-uint32_t
-WorkerEngine::ResultVersion() const
+std::string
+WorkerEngine::Fingerprint() const
 {
-    return m_engine->ResultVersion();
+    return m_engine->Fingerprint();
 }
 
 RunResult

@@ -48,7 +48,7 @@ class WorkerEngine : public Engine
 
     std::string Name() const override;
     bool UsesSeed() const override;
-    uint32_t ResultVersion() const override;
+    std::string Fingerprint() const override;
     RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
 
   private:

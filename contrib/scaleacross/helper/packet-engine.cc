@@ -3,6 +3,7 @@
 #include "packet-engine.h"
 
 #include "cluster-helper.h"
+#include "core/base/version.h"
 #include "core/topology/fabric-graph.h"
 #include "fabric-balance.h"
 #include "fabric-deadlock.h"
@@ -329,10 +330,10 @@ PacketEngine::UsesSeed() const
     return true;
 }
 
-uint32_t
-PacketEngine::ResultVersion() const
+std::string
+PacketEngine::Fingerprint() const
 {
-    return 5;
+    return SourceHash(Sources::Module);
 }
 
 RunResult

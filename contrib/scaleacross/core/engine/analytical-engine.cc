@@ -3,6 +3,7 @@
 #include "core/engine/analytical-engine.h"
 
 #include "core/base/errors.h"
+#include "core/base/version.h"
 #include "core/engine/program-evaluator.h"
 #include "core/engine/resource-report.h"
 #include "core/spec/canonical-json.h"
@@ -25,10 +26,10 @@ AnalyticalEngine::UsesSeed() const
     return false;
 }
 
-uint32_t
-AnalyticalEngine::ResultVersion() const
+std::string
+AnalyticalEngine::Fingerprint() const
 {
-    return 12;
+    return SourceHash(Sources::Core);
 }
 
 RunResult

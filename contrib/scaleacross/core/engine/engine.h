@@ -56,8 +56,12 @@ class Engine
     /// Whether two runs of one scenario can differ by seed.
     virtual bool UsesSeed() const = 0;
 
-    /// Raised by hand when the results of an engine change; part of a stored result's key.
-    virtual uint32_t ResultVersion() const = 0;
+    /**
+     * A name of all that this engine computes: one that computes something else has another. Part
+     * of a stored result's key, so that no result of another model is taken for one of this.
+     * SourceHash() of core/base/version.h makes it without anybody having to remember.
+     */
+    virtual std::string Fingerprint() const = 0;
 
     /**
      * Runs one job to its steady state.

@@ -35,7 +35,7 @@ MakeRunSetting(const Scenario& scenario, const Engine& engine, const RunOptions&
     {
         setting.seed = options.seed;
     }
-    setting.resultVersion = engine.ResultVersion();
+    setting.fingerprint = engine.Fingerprint();
     return setting;
 }
 
@@ -44,7 +44,7 @@ Text(const RunSetting& setting)
 {
     return setting.setting + "\n" + setting.engine + "\n" + setting.options + "\n" +
            setting.correction + "\n" + (setting.seed ? std::to_string(*setting.seed) : "none") +
-           "\n" + std::to_string(setting.resultVersion);
+           "\n" + setting.fingerprint;
 }
 
 } // namespace scaleacross

@@ -31,7 +31,7 @@ struct RunSetting
     std::string options;          //!< OptionsText() of the run options
     std::string correction;       //!< name of the correction set; empty while there are none
     std::optional<uint64_t> seed; //!< none where the engine draws nothing
-    uint32_t resultVersion{0};    //!< Engine::ResultVersion()
+    std::string fingerprint;      //!< Engine::Fingerprint()
 };
 
 /// "warmup=1 iterations=1": the options that decide a result. Limits of time and what is recorded

@@ -38,20 +38,20 @@ InsertPlanSql()
 }
 
 const char* const g_putRun = R"sql(
-INSERT INTO run (scenario_id, engine, options, correction, seed, result_version, plan_id,
+INSERT INTO run (scenario_id, engine, options, correction, seed, fingerprint, plan_id,
                  status, reason, detail,
                  iteration_time_s, mfu, compute_s, bubble_s, bubble_fraction, exposed_comm_s,
                  memory_bytes_max, cross_building_bytes, warmup, iterations,
                  packets_sent, packets_delivered, packets_dropped, packets_in_flight,
                  retransmissions, pauses, collision_factor,
                  requested, program_version, git_commit)
-VALUES (:scenario, :engine, :options, :correction, :seed, :version, :plan,
+VALUES (:scenario, :engine, :options, :correction, :seed, :fingerprint, :plan,
         :status, :reason, :detail,
         :time, :mfu, :compute, :bubble, :bubbleFraction, :exposed,
         :memory, :cross, :warmup, :iterations,
         :sent, :delivered, :dropped, :inFlight, :retransmissions, :pauses, :collision,
         :requested, :program, :commit)
-ON CONFLICT (scenario_id, engine, options, correction, result_version, IFNULL(seed, -1), plan_id)
+ON CONFLICT (scenario_id, engine, options, correction, fingerprint, IFNULL(seed, -1), plan_id)
 DO UPDATE SET
     status = excluded.status, reason = excluded.reason, detail = excluded.detail,
     iteration_time_s = excluded.iteration_time_s, mfu = excluded.mfu,
@@ -167,7 +167,7 @@ RunStore::BindKey(SQLite::Statement& statement)
     statement.bind(":engine", m_setting.engine);
     statement.bind(":options", m_setting.options);
     statement.bind(":correction", m_setting.correction);
-    statement.bind(":version", m_setting.resultVersion);
+    statement.bind(":fingerprint", m_setting.fingerprint);
     if (m_setting.seed)
     {
         statement.bind(":seed", Signed(*m_setting.seed));
@@ -182,7 +182,7 @@ RunStore::Since(int64_t row)
         "SELECT plan.hash, run.id FROM run JOIN plan ON plan.id = run.plan_id "
         "WHERE run.id > :row AND +scenario_id = :scenario AND engine = :engine AND options = "
         ":options AND "
-        "correction = :correction AND result_version = :version AND seed IS :seed");
+        "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed");
     BindKey(select);
     select.bind(":row", row);
     std::unordered_map<std::string, int64_t> runs;
@@ -200,7 +200,7 @@ RunStore::Find(const Plan& plan)
     auto& select = m_database.Prepare(
         "SELECT run.id FROM run JOIN plan ON plan.id = run.plan_id "
         "WHERE plan.hash = :hash AND scenario_id = :scenario AND engine = :engine AND "
-        "options = :options AND correction = :correction AND result_version = :version AND "
+        "options = :options AND correction = :correction AND fingerprint = :fingerprint AND "
         "seed IS :seed");
     BindKey(select);
     select.bind(":hash", HashOf(CanonicalText(plan)));

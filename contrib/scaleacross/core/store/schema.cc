@@ -214,6 +214,20 @@ CREATE TABLE run_resource (
 ) WITHOUT ROWID;
 )sql";
 
+/// Results of older releases were told apart by a number that was raised by hand. They stay, under
+/// a name that no fingerprint has.
+const char* const g_version5 = R"sql(
+ALTER TABLE run ADD COLUMN fingerprint TEXT NOT NULL DEFAULT '';
+UPDATE run SET fingerprint = 'version ' || result_version;
+DROP INDEX run_key;
+ALTER TABLE run DROP COLUMN result_version;
+CREATE UNIQUE INDEX run_key ON run
+    (scenario_id, engine, options, correction, fingerprint, IFNULL(seed, -1), plan_id);
+ALTER TABLE search ADD COLUMN fingerprint TEXT NOT NULL DEFAULT '';
+UPDATE search SET fingerprint = 'version ' || result_version;
+ALTER TABLE search DROP COLUMN result_version;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -222,7 +236,8 @@ Migrations()
     static const std::vector<std::string> migrations = {g_version1,
                                                         g_version2,
                                                         g_version3,
-                                                        g_version4};
+                                                        g_version4,
+                                                        g_version5};
     return migrations;
 }
 

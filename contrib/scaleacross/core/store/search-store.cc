@@ -41,8 +41,8 @@ SearchStore::Find()
                                     m_space.Text() + "\n" + std::to_string(m_identity.keep));
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
-        "result_version, space, plans, keep) VALUES (:hash, :study, :method, :scenario, :engine, "
-        ":options, :correction, :seed, :version, :space, :plans, :keep) "
+        "fingerprint, space, plans, keep) VALUES (:hash, :study, :method, :scenario, :engine, "
+        ":options, :correction, :seed, :fingerprint, :space, :plans, :keep) "
         "ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id");
     insert.bind(":hash", hash);
     insert.bind(":study", m_identity.study);
@@ -55,7 +55,7 @@ SearchStore::Find()
     {
         insert.bind(":seed", static_cast<int64_t>(*setting.seed));
     }
-    insert.bind(":version", setting.resultVersion);
+    insert.bind(":fingerprint", setting.fingerprint);
     insert.bind(":space", m_space.Text());
     insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
     insert.bind(":keep", static_cast<int64_t>(m_identity.keep));

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+/**
+ * @file
+ * A program of the build: source-hash OUTPUT.cc FOLDER NS3
+ *
+ * Writes SourceHash() of core/base/version.h for the sources below FOLDER, with the release of ns-3
+ * as the text NS3. A folder that is added counts from its first file on; left out is only what no
+ * result depends on, by name.
+ */
+
+#include <algorithm>
+#include <boost/uuid/name_generator_sha1.hpp>
+#include <boost/uuid/uuid_io.hpp>
+#include <cctype>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace
+{
+
+namespace fs = std::filesystem;
+
+std::string
+HashOf(const std::string& text)
+{
+    boost::uuids::name_generator_sha1 generator(boost::uuids::ns::url());
+    return boost::uuids::to_string(generator(text));
+}
+
+std::string
+Read(const fs::path& path)
+{
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file)
+    {
+        throw std::runtime_error("cannot read " + path.string());
+    }
+    return text;
+}
+
+/// Where a literal that begins at `begin` ends; raw ones reach to their delimiter.
+size_t
+EndOfLiteral(const std::string& text, size_t begin)
+{
+    const char quote = text[begin];
+    if (quote == '"' && begin > 0 && text[begin - 1] == 'R')
+    {
+        const size_t open = text.find('(', begin);
+        const std::string close = ")" + text.substr(begin + 1, open - begin - 1) + "\"";
+        return std::min(text.find(close, open), text.size() - close.size()) + close.size();
+    }
+    size_t end = begin + 1;
+    while (end < text.size() && text[end] != quote)
+    {
+        end += text[end] == '\\' ? 2 : 1;
+    }
+    return std::min(end + 1, text.size());
+}
+
+/// C++ without comments and with one space for any others between two words; literals as they are.
+std::string
+WordsOf(const std::string& text)
+{
+    std::string words;
+    const auto isWord = [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+    };
+    for (size_t at = 0; at < text.size();)
+    {
+        const char c = text[at];
+        size_t next = at + 1;
+        // 1'000 is a number.
+        const bool separator = c == '\'' && at > 0 && isWord(text[at - 1]);
+        if (text.compare(at, 2, "//") == 0)
+        {
+            next = std::min(text.find('\n', at), text.size());
+        }
+        else if (text.compare(at, 2, "/*") == 0)
+        {
+            next = std::min(text.find("*/", at), text.size() - 2) + 2;
+        }
+        else if ((c == '"' || c == '\'') && !separator)
+        {
+            next = EndOfLiteral(text, at);
+            words.append(text, at, next - at);
+            at = next;
+            continue;
+        }
+        else if (std::isspace(static_cast<unsigned char>(c)) == 0)
+        {
+            words += c;
+            at = next;
+            continue;
+        }
+        words += words.empty() || words.back() == ' ' ? "" : " ";
+        at = next;
+    }
+    return words;
+}
+
+/// A hash of all sources in some folders but those left out: of what they say, not of their names.
+std::string
+HashOfSources(const fs::path& top,
+              const std::vector<std::string>& folders,
+              const std::vector<std::string>& leftOut)
+{
+    std::vector<std::string> hashes;
+    for (const auto& folder : folders)
+    {
+        for (const auto& entry : fs::recursive_directory_iterator(top / folder))
+        {
+            const std::string path = fs::relative(entry.path(), top).generic_string();
+            const bool out =
+                std::any_of(leftOut.begin(), leftOut.end(), [&path](const std::string& part) {
+                    return path.rfind(part, 0) == 0;
+                });
+            const std::string type = entry.path().extension().string();
+            if (!out && (type == ".cc" || type == ".h"))
+            {
+                hashes.push_back(HashOf(WordsOf(Read(entry.path()))));
+            }
+            else if (!out && type == ".yaml")
+            {
+                hashes.push_back(HashOf(Read(entry.path())));
+            }
+        }
+    }
+    std::sort(hashes.begin(), hashes.end());
+    std::string all;
+    for (const auto& hash : hashes)
+    {
+        all += hash + "\n";
+    }
+    return all;
+}
+
+} // namespace
+
+int
+main(int argc, char** argv)
+{
+    try
+    {
+        if (argc != 4)
+        {
+            throw std::runtime_error("three arguments: OUTPUT.cc FOLDER NS3");
+        }
+        const fs::path top(argv[2]);
+        const std::string core =
+            HashOfSources(top, {"core", "data/gpus"}, {"core/io/", "core/store/"});
+        const std::string module =
+            core + HashOfSources(top, {"model", "helper"}, {}) + "ns-3 " + argv[3];
+        std::ofstream file(argv[1]);
+        file << "// Generated by source-hash.cc.\n\n#include \"core/base/version.h\"\n\n"
+             << "namespace scaleacross\n{\n\nconst char*\nSourceHash(Sources sources)\n{\n"
+             << "    return sources == Sources::Core ? \"" << HashOf(core) << "\"\n"
+             << "                                    : \"" << HashOf(module) << "\";\n}\n\n"
+             << "} // namespace scaleacross\n";
+        file.close();
+        if (!file)
+        {
+            throw std::runtime_error(std::string("cannot write ") + argv[1]);
+        }
+    }
+    catch (const std::exception& error)
+    {
+        std::cerr << "source-hash: " << error.what() << "\n";
+        return 1;
+    }
+}
