@@ -301,6 +301,24 @@ TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)
     EXPECT_EQ(engine.runs, 48);
 }
 
+/// As `run --time-limit` of a plan that a search has found to be the best.
+TEST_F(SearchStoreTest, AFailureReplacesNoResult)
+{
+    const FakeEngine engine(DistinctTime);
+    const auto before = Explore(engine);
+    const Plan best = before.board.Best().front().plan;
+    {
+        Database database(m_path, Database::Access::Write);
+        RunStore runs(database, MakeRunSetting(m_study.scenario, engine, m_options.run));
+        const auto known = runs.Find(best);
+        database.Transact([&] {
+            EXPECT_EQ(runs.Put(best, Failure{"timeout", "after 1 us"}, true), *known);
+        });
+        EXPECT_TRUE(std::holds_alternative<RunReport>(runs.Load(best)->evaluation));
+    }
+    EXPECT_EQ(Texts(Explore(engine).board.Best()), Texts(before.board.Best()));
+}
+
 TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
 {
     const FakeEngine engine(DistinctTime);

@@ -258,6 +258,14 @@ RunStore::PlanId(const Plan& plan)
 int64_t
 RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
 {
+    if (std::holds_alternative<Failure>(evaluation))
+    {
+        const auto stored = Find(plan);
+        if (stored && !std::holds_alternative<Failure>(LoadRun(m_database, *stored).evaluation))
+        {
+            return *stored;
+        }
+    }
     const int64_t planId = PlanId(plan);
     auto& put = m_database.Prepare(g_putRun);
     BindKey(put);

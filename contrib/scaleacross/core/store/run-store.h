@@ -57,7 +57,8 @@ class RunStore
 
     /**
      * Stores an evaluation and returns its row. One that is stored already is replaced, and its
-     * `evaluations` counted up. Call inside a transaction.
+     * `evaluations` counted up; but a failure, such as a time limit, replaces no result: this one
+     * stays. Call inside a transaction.
      *
      * @param requested asked for by name (run, compare, a baseline, a check), hence never pruned
      */
