@@ -101,7 +101,9 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
             RelativeExcess(winner.report.iterationTime, ranked.report.iterationTime));
     };
     input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
-    input.closePlansAtLeast = close(best.back()) && best.size() < answer.search.counts.evaluated;
+    const Frontier& counts = answer.search.counts;
+    input.closePlansAtLeast =
+        close(best.back()) && best.size() < counts.evaluated + counts.RuledOut();
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(space, baseline));
