@@ -7,12 +7,14 @@ from claims.json, which holds what the program found; so does the picture of a s
 
   claims.py --measure [STUDY...]   explores the studies anew, then as --write; takes minutes
   claims.py --write                puts what claims.json says into documents and pictures
-  claims.py --check                fails where a document or a picture says something else
+  claims.py --check                fails where a document or a picture says something else, or where
+                                   a plan that claims.json names takes another time by now
+  claims.py --explore STUDY...     fails where a whole search finds something else by now
 """
 
 import argparse
-import itertools
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -26,8 +28,7 @@ TOP = pathlib.Path(__file__).resolve().parents[1]
 FACTS = TOP / "analysis" / "claims.json"
 PICTURE = TOP / "analysis" / "figures" / "llama4-maverick-two-buildings.svg"
 PICTURE_STUDY = "maverick"
-DOCUMENTS = ["README.md", "contrib/scaleacross/doc/compute.md",
-             "examples/llama4-maverick-two-buildings/README.md",
+DOCUMENTS = ["README.md", "examples/llama4-maverick-two-buildings/README.md",
              "examples/llama3-405b-two-buildings/README.md",
              "examples/llama3-405b-three-unequal-buildings/README.md"]
 SWEPT = "cluster.cross.oversubscription"
@@ -37,12 +38,13 @@ STUDIES = {
     "llama": ("llama3-405b-two-buildings", "1,2.8,7,16,64"),
     "three": ("llama3-405b-three-unequal-buildings", "1,2.8,16,64,256"),
 }
-ROWS = ["vtrain-18.4b", "vtrain-3.6b"]
+# Equal but for the last bits, which differ with the compiler.
+SAME = 1e-9
 MARK = re.compile(r"<!--=(\S+?)-->(.*?)<!--/-->", re.DOTALL)
 
 
 class ClaimError(Exception):
-    """A claim that does not hold, or cannot be computed."""
+    """A claim that cannot be computed."""
 
 
 def study_file(folder):
@@ -62,9 +64,17 @@ def call(program, *words):
 
 def plan_of(entry):
     """Only what it takes to run the plan again, and what it took."""
-    return {"label": entry["plan"]["label"] if "label" in entry["plan"] else None,
-            "crossing": entry["plan"]["crossing"], "time": entry["iteration_time_s"],
-            "mfu": entry["mfu"], "plan": entry["plan"]}
+    plan = entry["plan"]
+    settings = {f"plan.{key}": value for key, value in plan.items()
+                if key not in ("label", "network")}
+    settings.update({f"network.{key}": value for key, value in plan["network"].items()
+                     if key != "tiers"})
+    return {"label": plan["label"], "crossing": plan["crossing"], "mfu": entry["mfu"],
+            "time": entry["iteration_time_s"], "settings": settings}
+
+
+def placements_of(found):
+    return {crossing: plan_of(entry) for crossing, entry in found["placements"].items() if entry}
 
 
 def answer_of(found):
@@ -73,8 +83,7 @@ def answer_of(found):
              "gap", "bound_slack", "model_error")
     answer = {name: found[name] for name in names}
     answer["best"] = plan_of(found["best"])
-    answer["placements"] = {crossing: plan_of(entry)
-                            for crossing, entry in found["placements"].items() if entry}
+    answer["placements"] = placements_of(found)
     answer["baselines"] = {name: plan_of(entry) for name, entry in found["baselines"].items()
                            if "iteration_time_s" in entry}
     return answer
@@ -93,34 +102,19 @@ def explore(program, folder):
 def sweep(program, folder, values):
     with tempfile.TemporaryDirectory() as scratch:
         found = call(program, "explore", study_file(folder), "--db",
-                     pathlib.Path(scratch) / "study.db", "--sweep", f"{SWEPT}={values}")
-    return {"values": [{"value": step["value"],
-                        "times": {crossing: entry["iteration_time_s"]
-                                  for crossing, entry in step["placements"].items() if entry}}
+                     pathlib.Path(scratch) / "study.db", "--set", "baselines=[]", "--sweep",
+                     f"{SWEPT}={values}")
+    return {"values": [{"value": step["value"], "placements": placements_of(step)}
                        for step in found["values"]], "flips": found["flips"]}
 
 
-def pairs(program):
-    """Of measured iterations: [modelled difference, whether the pair is ordered as measured]."""
-    found = []
-    for name in ROWS:
-        rows = call(program, "iterations", TOP / "tests" / "validation" / "iteration-time" /
-                    f"{name}.csv")
-        times = [(row["measured_s"], row["iteration_time_s"]) for row in rows]
-        for a, b in itertools.combinations(times, 2):
-            found.append([max(a[1], b[1]) / min(a[1], b[1]) - 1,
-                          (a[0] < b[0]) == (a[1] < b[1])])
-    return found
-
-
-def pair_table(found):
-    """[from, to, pairs, ordered rightly] by the modelled difference."""
-    edges = [0, 0.05, 0.10, 0.15, 0.20, float("inf")]
-    table = []
-    for low, high in zip(edges, edges[1:]):
-        inside = [right for excess, right in found if low <= excess < high]
-        table.append([low, None if high == float("inf") else high, len(inside), sum(inside)])
-    return table
+def rerun(program, folder, entry, *settings):
+    """What a plan that was found takes now, in seconds."""
+    def text(value):
+        return str(value).lower() if isinstance(value, bool) else value
+    words = [f"{key}={text(value)}" for key, value in entry["settings"].items()]
+    sets = [word for setting in (*words, *settings) for word in ("--set", setting)]
+    return call(program, "run", study_file(folder), "--no-store", *sets)["iteration_time_s"]
 
 
 # ---- what the documents say ----
@@ -139,33 +133,37 @@ def placement(crossing):
 
 def judged(excess, error):
     """A difference with what it is worth."""
+    if excess == 0:
+        return "none"
     return percent(excess) + (", within the model's error" if abs(excess) < error[1] else "")
 
 
 def gain_text(answer, name):
     gain = answer["baselines"][name]["time"] / answer["best"]["time"] - 1
-    word = "faster" if gain >= 0 else "slower"
-    return f"{percent(abs(gain))} {word} than" + \
-        (", within the model's error," if abs(gain) < answer["model_error"][1] else "")
+    within = abs(gain) < answer["model_error"][1]
+    return f"{percent(abs(gain))} {'longer' if gain >= 0 else 'less'}" + \
+        (", within the model's error" if within else "")
 
 
-def margin_of(times):
-    first, second = sorted(times.items(), key=lambda item: item[1])[:2]
-    return first[0], second[1] / first[1] - 1
+def margin_of(placements):
+    """The better placement, and by how much."""
+    first, second = sorted((entry["time"], crossing) for crossing, entry in placements.items())[:2]
+    return first[1], second[0] / first[0] - 1
 
 
 def sweep_table(swept, error):
     lines = ["| oversubscription | DP-out | PP-out | better by |", "|---|---|---|---|"]
     for step in swept["values"]:
-        cells = [time_text(step["times"][c]) if c in step["times"] else "-" for c in ("dp", "pp")]
-        if len(step["times"]) > 1:
-            best, margin = margin_of(step["times"])
-            cells.append(f"{percent(margin)}, " + ("within the model's error"
-                                                   if margin < error[1] else placement(best)))
+        found = step["placements"]
+        cells = [time_text(found[c]["time"]) if c in found else "-" for c in ("dp", "pp")]
+        if len(found) > 1:
+            best, margin = margin_of(found)
+            cells.append(percent(margin) + (", within the model's error" if margin < error[1]
+                                            else f", {placement(best)}"))
         else:
             cells.append("-")
         lines.append(f"| {step['value']} | {' | '.join(cells)} |")
-    return "\n" + "\n".join(lines) + "\n"
+    return "\n\n" + "\n".join(lines) + "\n\n"
 
 
 def flips_text(swept):
@@ -187,9 +185,6 @@ def study_texts(name, study):
         "plans": f"{answer['plans']:,}",
         "can_run": f"{answer['evaluated'] + answer['ruled_out']:,}",
         "run": f"{answer['evaluated']:,}",
-        "ruled_out": f"{answer['ruled_out']:,}",
-        "proof": "optimal for the analytical engine" if answer["optimal"] else "not proven",
-        "slack": percent(answer["bound_slack"]),
         "best": best["label"],
         "time": time_text(best["time"]),
         "mfu": percent(best["mfu"]),
@@ -197,32 +192,19 @@ def study_texts(name, study):
         "flips": flips_text(swept),
         "sweep": sweep_table(swept, error),
     }
-    times = {crossing: entry["time"] for crossing, entry in answer["placements"].items()}
-    others = [c for c in times if c != best["crossing"]]
-    if others:
-        texts["other"] = placement(others[0])
-        texts["other_time"] = time_text(times[others[0]])
-        texts["margin"] = judged(margin_of(times)[1], error)
-    else:
-        texts["margin"] = "no other can run"
+    for crossing, entry in answer["placements"].items():
+        texts[f"{crossing}.time"] = time_text(entry["time"])
+        texts[f"{crossing}.plan"] = entry["label"]
+    texts["margin"] = judged(margin_of(answer["placements"])[1], error) \
+        if len(answer["placements"]) > 1 else "no other can run"
     for school, entry in answer["baselines"].items():
         texts[f"{school}.time"] = time_text(entry["time"])
         texts[f"{school}.gain"] = gain_text(answer, school)
     return {f"{name}.{key}": text for key, text in texts.items()}
 
 
-def pair_texts(table):
-    lines = ["| differ by | pairs | ordered as measured |", "|---|---|---|"]
-    for low, high, count, right in table:
-        span = f"under {100 * high:.0f} %" if low == 0 else \
-            f"{100 * low:.0f} to {100 * high:.0f} %" if high else f"more than {100 * low:.0f} %"
-        share = f"{100 * right / count:.0f} %" if count else "-"
-        lines.append(f"| {span} | {count} | {share} |")
-    return {"pairs.table": "\n" + "\n".join(lines) + "\n"}
-
-
 def texts_of(facts):
-    texts = pair_texts(facts["pairs"])
+    texts = {}
     for name, study in facts["studies"].items():
         texts.update(study_texts(name, study))
     return texts
@@ -239,22 +221,67 @@ def rendered(document, texts):
 
 
 def picture(facts):
-    return study_figure.image_of(study_figure.draw_data(facts["studies"][PICTURE_STUDY]["figure"]),
-                                 ".svg")
+    figure = study_figure.draw_data(facts["studies"][PICTURE_STUDY]["figure"])
+    return study_figure.image_of(figure, ".svg")
 
 
-def check(facts):
+# ---- what holds them together ----
+
+def differences(before, now, where):
+    """Where two values of JSON differ, one line each."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        lines = []
+        for key in sorted(before.keys() | now.keys()):
+            lines += differences(before.get(key), now.get(key), f"{where}.{key}")
+        return lines
+    same = before == now
+    if isinstance(before, float) and isinstance(now, float):
+        same = abs(before - now) <= SAME * abs(before)
+    return [] if same else [f"{where} is {before!r} in claims.json, now {now!r}"]
+
+
+def check_documents(facts):
     """What documents and pictures say other than the facts, one line each."""
     texts = texts_of(facts)
     wrong = []
     for document in DOCUMENTS:
         now = (TOP / document).read_text(encoding="utf-8")
-        for (_, old), (name, new) in zip(MARK.findall(now), MARK.findall(rendered(document, texts))):
+        for (name, old), (_, new) in zip(MARK.findall(now),
+                                         MARK.findall(rendered(document, texts))):
             if old != new:
                 wrong.append(f"{document}: {name} is {old.strip()!r}, found {new.strip()!r}")
     if PICTURE.read_bytes() != picture(facts):
         wrong.append(f"{PICTURE.relative_to(TOP)}: not what claims.json draws")
     return wrong
+
+
+def check_plans(program, facts):
+    """Plans of the facts that take another time by now, one line each."""
+    wrong = []
+
+    def compare(folder, entry, where, *settings):
+        now = rerun(program, folder, entry, *settings)
+        wrong.extend(differences(entry["time"], now, f"{where} ({entry['label']})"))
+
+    for name, study in facts["studies"].items():
+        folder = STUDIES[name][0]
+        answer = study["answer"]
+        for kind in ("placements", "baselines"):
+            for key, entry in answer[kind].items():
+                compare(folder, entry, f"{name}: {kind} {key}")
+        for step in study["sweep"]["values"]:
+            for entry in step["placements"].values():
+                compare(folder, entry, f"{name} at {step['value']}", f"{SWEPT}={step['value']}")
+    return wrong
+
+
+def check_search(program, facts, name):
+    """What a whole search finds other than the facts, one line each."""
+    study = facts["studies"][name]
+    answer, figure = explore(program, STUDIES[name][0])
+    return differences(study["answer"], answer, name) + \
+        differences({str(i): bar for i, bar in enumerate(study["figure"]["bars"])},
+                    {str(i): bar for i, bar in enumerate(figure["bars"])}, f"{name}: bar")
 
 
 def write(facts):
@@ -271,8 +298,11 @@ def measure(program, names, facts):
         answer, figure = explore(program, folder)
         facts["studies"][name] = {"answer": answer, "figure": figure,
                                   "sweep": sweep(program, folder, values)}
-    facts["pairs"] = pair_table(pairs(program))
-    FACTS.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        FACTS.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_facts():
+    return json.loads(FACTS.read_text(encoding="utf-8")) if FACTS.exists() else {"studies": {}}
 
 
 def main():
@@ -280,19 +310,23 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--measure", nargs="*", choices=list(STUDIES), metavar="STUDY")
+    what.add_argument("--explore", nargs="+", choices=list(STUDIES), metavar="STUDY")
     what.add_argument("--write", action="store_true")
     what.add_argument("--check", action="store_true")
     parser.add_argument("--program", type=pathlib.Path,
-                        default=TOP / "build" / "release" / "bin" / "scaleacross")
+                        default=os.environ.get("SCALEACROSS_PROGRAM", TOP / "build" / "release" /
+                                               "bin" / "scaleacross"))
     options = parser.parse_args()
     try:
-        facts = json.loads(FACTS.read_text(encoding="utf-8")) if FACTS.exists() else {"studies": {}}
+        facts = read_facts()
+        if options.check or options.explore:
+            wrong = check_documents(facts) + check_plans(options.program, facts) \
+                if options.check else [line for name in options.explore
+                                       for line in check_search(options.program, facts, name)]
+            print("\n".join(wrong) or "every claim holds")
+            return 1 if wrong else 0
         if options.measure is not None:
             measure(options.program, options.measure or list(STUDIES), facts)
-        if options.check:
-            wrong = check(facts)
-            print("\n".join(wrong) or "every claim is what claims.json says")
-            return 1 if wrong else 0
         write(facts)
     except ClaimError as error:
         print(f"claims.py: {error}", file=sys.stderr)

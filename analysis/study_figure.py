@@ -206,10 +206,14 @@ def data_of(connection, search):
     every = database.baselines(connection, search["id"])
     missing = every[every["status"] != "ok"]
     bars = bars_of(connection, search)
+
+    def plain(value):
+        return value.item() if hasattr(value, "item") else value
+
     return {
-        "bars": [{key: value.item() if hasattr(value, "item") else value
-                  for key, value in row.items()} for row in bars.to_dict("records")],
-        "search": {key: None if pandas.isna(search[key]) else search[key]
+        "bars": [{key: plain(value) for key, value in row.items()}
+                 for row in bars.to_dict("records")],
+        "search": {key: None if pandas.isna(search[key]) else plain(search[key])
                    for key in ("study", "engine", "plans", "bound_s", "explanation")},
         "missing": [{"name": row.name, "reason": row.reason}
                     for row in missing[["name", "reason"]].itertuples(index=False)],
