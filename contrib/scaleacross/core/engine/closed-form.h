@@ -20,8 +20,8 @@ namespace scaleacross
  * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest
  * of
  *  - the busiest class: its compute and the port time of its blocking collectives;
- *  - the longest chain from one beginning of an iteration of stage 0 to the next, through bodies,
- *    messages, gathers and reductions in the order of the programs (LeastReplay);
+ *  - the longest chain from one beginning of an iteration of stage 0 to the next, through bodies
+ * and messages in the order of the programs (LeastReplay);
  *  - the fullest NIC: payload of a rank over the NIC rate;
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
  *    headers over its capacity.
