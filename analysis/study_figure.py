@@ -117,7 +117,7 @@ def headline(bars, search):
 def caption(bars, search, missing):
     unit, scale = unit_of(bars)
     text = (f"Means over the ranks, {search['engine']} engine. Percentages compare with the best "
-            f"of the {search['plans']:,} plans searched")
+            f"of {search['plans']:,} combinations searched")
     if pandas.notna(search["bound_s"]):
         text += f"; none of them can take less than {digits(search['bound_s'] / scale, 4)} {unit}"
     text += "."
