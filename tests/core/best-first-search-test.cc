@@ -274,17 +274,6 @@ Bounds(double share)
     };
 }
 
-std::vector<std::string>
-Texts(const std::vector<Ranked>& plans)
-{
-    std::vector<std::string> texts;
-    for (const auto& ranked : plans)
-    {
-        texts.push_back(ranked.text);
-    }
-    return texts;
-}
-
 TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
 {
     const SearchSpace space(TwoBuildings(g_manyAxes));

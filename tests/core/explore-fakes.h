@@ -105,6 +105,17 @@ FitsAlways(const Scenario& /* scenario */, const IsWorthMore& /* isWorthMore */)
     return form;
 }
 
+inline std::vector<std::string>
+Texts(const std::vector<Ranked>& plans)
+{
+    std::vector<std::string> texts;
+    for (const auto& ranked : plans)
+    {
+        texts.push_back(ranked.text);
+    }
+    return texts;
+}
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_EXPLORE_FAKES_H

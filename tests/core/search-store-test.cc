@@ -71,17 +71,6 @@ class SearchStoreTest : public testing::Test
     std::string m_path;
 };
 
-std::vector<std::string>
-Texts(const std::vector<Ranked>& plans)
-{
-    std::vector<std::string> texts;
-    for (const auto& ranked : plans)
-    {
-        texts.push_back(ranked.text);
-    }
-    return texts;
-}
-
 TEST_F(SearchStoreTest, KeepsTheBestTheFrontAndTheCrossings)
 {
     const FakeEngine engine(DistinctTime);

@@ -245,8 +245,7 @@ class Course
         return next;
     }
 
-    /// By what is kept so far. No plan that was kept is looked at before others: with more kept,
-    /// fewer can matter.
+    /// By what is kept so far; the more that is, the fewer can matter.
     bool CanMatter(const Plan& plan, const ClosedForm& form) const
     {
         return m_board.CanMatter(plan.parallel.crossing,
