@@ -24,6 +24,12 @@ HalvesOfAPipeline()
     return ScenarioOf(BuildingsOf({8, 8, 16}, 4), SmallModel(), plan, 8);
 }
 
+std::vector<uint32_t>
+KindsOf(const RankLayout& layout, CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring)
+{
+    return BlockKinds(layout, algorithm).Find();
+}
+
 /// Everything that the ranks of a class send goes to one class, and what they receive is from one.
 void
 ExpectOneToOne(const TaskGraph& graph, const std::string& what)
@@ -48,7 +54,7 @@ ExpectOneToOne(const TaskGraph& graph, const std::string& what)
 TEST(BlockKinds, TellBlocksApartByWhereTheirPipelinesLead)
 {
     // See the worked case of the header.
-    EXPECT_EQ(BlockKinds(LayoutOf(HalvesOfAPipeline())), (std::vector<uint32_t>{0, 1, 2, 3}));
+    EXPECT_EQ(KindsOf(LayoutOf(HalvesOfAPipeline())), (std::vector<uint32_t>{0, 1, 2, 3}));
 }
 
 TEST(BlockKinds, OfReplicasAreTheirBuildings)
@@ -58,7 +64,7 @@ TEST(BlockKinds, OfReplicasAreTheirBuildings)
     ParallelPlan plan = PlanOf(2, 1, 1, 4, 4);
     plan.crossing = Crossing::Data;
     const auto scenario = ScenarioOf(BuildingsOf({8, 24}, 4), SmallModel(), plan, 8);
-    EXPECT_EQ(BlockKinds(LayoutOf(scenario)), (std::vector<uint32_t>{0, 1, 1, 1}));
+    EXPECT_EQ(KindsOf(LayoutOf(scenario)), (std::vector<uint32_t>{0, 1, 1, 1}));
 }
 
 TEST(BlockKinds, TellBlocksApartByWhomTheyReduceWith)
@@ -72,7 +78,21 @@ TEST(BlockKinds, TellBlocksApartByWhomTheyReduceWith)
     const RankLayout layout = LayoutOf(scenario);
     ASSERT_EQ(layout.buildingSpan, 8U);
     EXPECT_EQ(layout.expert.Member(0, 1), 8U);
-    EXPECT_EQ(BlockKinds(layout), (std::vector<uint32_t>{0, 1, 2, 3}));
+    EXPECT_EQ(KindsOf(layout), (std::vector<uint32_t>{0, 1, 2, 3}));
+}
+
+TEST(BlockKinds, TellBlocksApartByWithWhomTheyHalve)
+{
+    // Replicas of 8 ranks in buildings of 24 and 8: blocks 2 and 3 exchange halves over the span,
+    // blocks 0 and 1 do not, and then 1 with 3, as 0 with 2 inside.
+    ParallelPlan plan = PlanOf(2, 1, 1, 4, 4);
+    plan.crossing = Crossing::Data;
+    const auto scenario = ScenarioOf(BuildingsOf({24, 8}, 4), SmallModel(), plan, 8);
+    const RankLayout layout = LayoutOf(scenario);
+    EXPECT_EQ(KindsOf(layout), (std::vector<uint32_t>{0, 0, 0, 1}));
+    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm::HalvingDoubling),
+              (std::vector<uint32_t>{0, 1, 2, 3}));
+    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm::Auto), (std::vector<uint32_t>{0, 1, 2, 3}));
 }
 
 TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)

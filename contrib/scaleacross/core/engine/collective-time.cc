@@ -4,12 +4,72 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
 {
+
+namespace
+{
+
+/// The groups of the first stage that reach into different buildings, of each kind one, by a rank.
+class UnlikeGroups
+{
+  public:
+    explicit UnlikeGroups(const RankLayout& layout)
+        : m_layout(layout)
+    {
+    }
+
+    const std::vector<Rank>& Of(const RankGroup& group)
+    {
+        for (const auto& [known, ranks] : m_ranks)
+        {
+            if (known == group)
+            {
+                return ranks;
+            }
+        }
+        m_ranks.emplace_back(group, Find(group));
+        return m_ranks.back().second;
+    }
+
+  private:
+    std::vector<Rank> Find(const RankGroup& group) const
+    {
+        const uint32_t span = m_layout.buildingSpan;
+        const RankGroup blocks = group.SplitAt(span).outer;
+        std::map<std::vector<uint32_t>, Rank> unlike; // by the buildings of their blocks
+        for (Rank block = 0; block < m_layout.ranks; block += span)
+        {
+            if (m_layout.StageOf(block) != 0 || blocks.IndexOf(block) != 0)
+            {
+                continue;
+            }
+            std::vector<uint32_t> buildings;
+            for (uint32_t i = 0; i < blocks.Size(); i++)
+            {
+                buildings.push_back(m_layout.BuildingOf(blocks.Member(block, i)));
+            }
+            unlike.emplace(std::move(buildings), block);
+        }
+        std::vector<Rank> ranks;
+        for (const auto& [buildings, rank] : unlike)
+        {
+            ranks.push_back(rank);
+        }
+        return ranks;
+    }
+
+    const RankLayout& m_layout;
+    std::deque<std::pair<RankGroup, std::vector<Rank>>> m_ranks;
+};
+
+} // namespace
 
 double
 CollectiveSeconds(const Collective& collective,
@@ -48,11 +108,22 @@ TimerOf(const Scenario& scenario, const RankLayout& layout)
         return {};
     }
     const auto network = std::make_shared<const NetworkModel>(scenario, layout);
-    return [network](const Collective& collective) {
+    const auto groups = std::make_shared<UnlikeGroups>(layout);
+    return [network, groups](const Collective& collective) {
         std::vector<TransferCost> costs;
         for (const Phase& phase : collective.phases)
         {
-            costs.push_back(network->PhaseCost(LargestChunkOf(phase, collective.chunks), 0));
+            const Phase chunk = LargestChunkOf(phase, collective.chunks);
+            TransferCost slowest;
+            for (const Rank representative : groups->Of(phase.group))
+            {
+                TransferCost cost = network->PhaseCost(chunk, representative);
+                if (cost.Alone() >= slowest.Alone())
+                {
+                    slowest = std::move(cost);
+                }
+            }
+            costs.push_back(std::move(slowest));
         }
         return CollectiveSeconds(collective,
                                  [&costs](uint32_t p) -> const TransferCost& { return costs[p]; });

@@ -32,7 +32,8 @@ double CollectiveSeconds(const Collective& collective,
 
 /**
  * What CollectiveAlgorithm::Auto goes by: CollectiveSeconds() by the scenario's NetworkModel, for
- * the groups of the first stage. Empty with another algorithm.
+ * the groups of the first stage; of those that reach into different buildings the slowest, phase by
+ * phase. Empty with another algorithm. Not to be shared between threads.
  *
  * Scenario and layout must outlive it. Throws ConfigError as NetworkFacts does.
  */

@@ -672,7 +672,8 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     use(Port::NicOut, out);
     use(Port::NicIn, in);
     CutLoads loads;
-    if (m_switchEdges->NeedsCount(view.phase.group))
+    if (m_switchEdges->NeedsCount(view.phase.group) ||
+        (view.whole && !GroupsLieAlike(view.phase.group)))
     {
         LoadCounted(view, loads);
     }
@@ -681,6 +682,17 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         LoadAll(view, loads);
     }
     UseCuts(cost, loads);
+}
+
+/// Where buildings hold different numbers of blocks, only groups of all blocks of a stage are sure
+/// to have equally many members in a building.
+bool
+NetworkModel::GroupsLieAlike(const RankGroup& group) const
+{
+    const uint32_t span = m_layout.buildingSpan;
+    const uint32_t reached = group.SplitAt(span).outer.Size();
+    const uint32_t blocks = m_layout.ranks / span / m_layout.pipeline.SplitAt(span).outer.Size();
+    return reached == 1 || reached == blocks || span * m_layout.Buildings() == m_layout.ranks;
 }
 
 void

@@ -208,6 +208,8 @@ class NetworkModel
     void UseCuts(TransferCost& cost, CutLoads& loads) const;
     /// The volume of a phase: on ports and cuts, and what holds it back besides.
     void AddVolume(const PhaseView& view, TransferCost& cost) const;
+    /// Whether all groups that reach into a building have equally many members there.
+    bool GroupsLieAlike(const RankGroup& group) const;
     /// What one family of groups puts on the cuts.
     void LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoads& loads) const;
     /// What all groups put on them, edge by edge.

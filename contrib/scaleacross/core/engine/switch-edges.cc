@@ -245,12 +245,7 @@ SwitchPeriod(const ClusterSpec& cluster, const RankLayout& layout)
 {
     bool fits = true;
     uint32_t outermost = 1; // what lies inside the outermost dimension repeats
-    for (const RankGroup* group : {&layout.pipeline,
-                                   &layout.tensor,
-                                   &layout.context,
-                                   &layout.expert,
-                                   &layout.dense,
-                                   &layout.experts})
+    for (const RankGroup* group : layout.Families())
     {
         fits = fits && FitsSwitches(cluster, layout, *group);
         if (!group->Axes().empty())

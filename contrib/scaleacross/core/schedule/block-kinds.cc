@@ -2,7 +2,11 @@
 
 #include "core/schedule/block-kinds.h"
 
+#include "core/schedule/lowering.h"
+
+#include <algorithm>
 #include <map>
+#include <utility>
 
 namespace scaleacross
 {
@@ -58,31 +62,57 @@ TellGroups(const RankGroup& blocks,
 
 } // namespace
 
-std::vector<uint32_t>
-BlockKinds(const RankLayout& layout)
+BlockKinds::BlockKinds(const RankLayout& layout, CollectiveAlgorithm algorithm)
+    : m_layout(layout)
 {
-    const uint32_t span = layout.buildingSpan;
-    std::vector<RankGroup> families; // of blocks
-    for (const RankGroup* group : {&layout.pipeline,
-                                   &layout.tensor,
-                                   &layout.context,
-                                   &layout.expert,
-                                   &layout.dense,
-                                   &layout.experts})
+    for (const RankGroup* group : layout.Families())
     {
-        RankGroup blocks = group->SplitAt(span).outer;
-        if (blocks.Size() > 1)
+        AddFamilies(*group, algorithm);
+    }
+}
+
+BlockKinds::BlockKinds(const RankLayout& layout,
+                       const RankGroup& group,
+                       CollectiveAlgorithm algorithm)
+    : m_layout(layout)
+{
+    AddFamilies(group, algorithm);
+}
+
+void
+BlockKinds::AddFamilies(const RankGroup& group, CollectiveAlgorithm algorithm)
+{
+    for (const RankGroup& family : PhaseFamilies(group, m_layout, algorithm))
+    {
+        RankGroup blocks = family.SplitAt(m_layout.buildingSpan).outer;
+        if (blocks.Size() > 1 &&
+            std::find(m_families.begin(), m_families.end(), blocks) == m_families.end())
         {
-            families.push_back(std::move(blocks));
+            m_families.push_back(std::move(blocks));
         }
     }
-    const RankGroup stages = layout.pipeline.SplitAt(span).outer;
-    std::vector<uint32_t> kinds(layout.ranks / span);
+}
+
+bool
+BlockKinds::MayDiffer() const
+{
+    const uint32_t blocks = m_layout.ranks / m_layout.buildingSpan;
+    return std::any_of(m_families.begin(), m_families.end(), [blocks](const RankGroup& family) {
+        return family.Size() < blocks;
+    });
+}
+
+std::vector<uint32_t>
+BlockKinds::Find() const
+{
+    const uint32_t span = m_layout.buildingSpan;
+    const RankGroup stages = m_layout.pipeline.SplitAt(span).outer;
+    std::vector<uint32_t> kinds(m_layout.ranks / span);
     Numbering first;
     for (uint32_t block = 0; block < kinds.size(); block++)
     {
         const Rank rank = block * span;
-        kinds[block] = first.Of({layout.BuildingOf(rank), stages.IndexOf(rank)});
+        kinds[block] = first.Of({m_layout.BuildingOf(rank), stages.IndexOf(rank)});
     }
     for (uint32_t before = 0, count = first.Count(); count > before;)
     {
@@ -91,7 +121,7 @@ BlockKinds(const RankLayout& layout)
         {
             marks.push_back({kind});
         }
-        for (const RankGroup& family : families)
+        for (const RankGroup& family : m_families)
         {
             TellGroups(family, span, kinds, marks);
         }

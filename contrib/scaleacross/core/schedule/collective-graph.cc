@@ -2,6 +2,7 @@
 
 #include "core/schedule/collective-graph.h"
 
+#include "core/schedule/block-kinds.h"
 #include "core/schedule/collective-table.h"
 #include "core/schedule/task-graph-builder.h"
 
@@ -102,13 +103,16 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout, const L
     CollectiveTable table;
     const uint32_t collective =
         table.Add(Lower(spec.op, CommClass::Data, spec.bytes, group, layout, rules));
-    const bool perBuilding = !BuildingsAreAlike(scenario);
+    const BlockKinds blocks(layout, group, rules.algorithm);
+    const bool perBlock =
+        layout.Buildings() > 1 && (blocks.MayDiffer() || !BuildingsAreAlike(scenario));
+    const std::vector<uint32_t> kinds = perBlock ? blocks.Find() : std::vector<uint32_t>{};
     TaskGraph graph;
     graph.ranks = layout.ranks;
     graph.bodies.emplace_back();
     graph.handles = 1;
     graph.classOf.resize(layout.ranks);
-    std::map<std::pair<bool, uint32_t>, uint32_t> classes; // (idle, building) -> class
+    std::map<std::pair<bool, uint32_t>, uint32_t> classes; // (idle, kind of block) -> class
     uint32_t begun = 0;
     for (Rank rank = 0; rank < layout.ranks; rank++)
     {
@@ -117,7 +121,7 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout, const L
         // Ranks come in order, so a group that begins here is number begun - 1.
         const bool idle = lowest == rank ? begun > active
                                          : graph.classes[graph.classOf[lowest]].program.ops.empty();
-        const std::pair<bool, uint32_t> key{idle, perBuilding ? layout.BuildingOf(rank) : 0};
+        const std::pair<bool, uint32_t> key{idle, perBlock ? kinds[rank / layout.buildingSpan] : 0};
         const auto [entry, added] =
             classes.emplace(key, static_cast<uint32_t>(graph.classes.size()));
         if (added)

@@ -389,6 +389,24 @@ Lower(CollectiveOp op,
     return collective;
 }
 
+std::vector<RankGroup>
+PhaseFamilies(const RankGroup& group, const RankLayout& layout, CollectiveAlgorithm algorithm)
+{
+    // Cut at the building or not: all-to-alls may take two hops whatever the algorithm of others.
+    std::vector<Level> levels = LevelsOf(Bytes(), group, layout, true);
+    if (algorithm == CollectiveAlgorithm::HalvingDoubling || algorithm == CollectiveAlgorithm::Auto)
+    {
+        const std::vector<Level> halves = HalvesOf(levels);
+        levels.insert(levels.end(), halves.begin(), halves.end());
+    }
+    std::vector<RankGroup> families{group};
+    for (const Level& level : levels)
+    {
+        families.push_back(level.group);
+    }
+    return families;
+}
+
 Collective
 Joined(Collective first, const Collective& second)
 {

@@ -9,6 +9,7 @@
 #include "core/topology/rank-layout.h"
 
 #include <functional>
+#include <vector>
 
 namespace scaleacross
 {
@@ -69,6 +70,11 @@ Collective Lower(CollectiveOp op,
                  const RankGroup& group,
                  const RankLayout& layout,
                  const LoweringRules& rules);
+
+/// A family of groups, and those of all phases that Lower() may write for its collectives.
+std::vector<RankGroup> PhaseFamilies(const RankGroup& group,
+                                     const RankLayout& layout,
+                                     CollectiveAlgorithm algorithm);
 
 /// One collective of the phases of both, one after the other.
 Collective Joined(Collective first, const Collective& second);

@@ -117,6 +117,7 @@ class GraphBuilder
 
     const Scenario& m_scenario;
     const RankLayout& m_layout;
+    BlockKinds m_kinds;
     PipelineShape m_shape;
     std::map<uint32_t, PipelineOrders> m_orders; //!< by microbatches
     TaskGraph m_graph;
@@ -132,6 +133,7 @@ GraphBuilder::GraphBuilder(const Scenario& scenario,
                            const LoweringRules& rules)
     : m_scenario(scenario),
       m_layout(layout),
+      m_kinds(layout, rules.algorithm),
       m_shape(PipelineShapeOf(scenario, layout)),
       m_microbatches(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)))
 {
@@ -173,8 +175,7 @@ GraphBuilder::Build()
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
     m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
     const uint32_t stagesOfBlock = m_layout.pipeline.SplitAt(m_graph.blockRanks).inner.Size();
-    const std::vector<uint32_t> kinds =
-        perBuilding ? BlockKinds(m_layout) : std::vector<uint32_t>{0};
+    const std::vector<uint32_t> kinds = perBuilding ? m_kinds.Find() : std::vector<uint32_t>{0};
     for (uint32_t stage = 0; stage < m_shape.ranks; stage++)
     {
         std::map<uint32_t, uint32_t> classes; // by kind of block
@@ -215,18 +216,6 @@ GraphBuilder::NeedsBuildings() const
     {
         return false;
     }
-    bool someSpanSome = false;
-    for (const RankGroup* group : {&m_layout.tensor,
-                                   &m_layout.context,
-                                   &m_layout.expert,
-                                   &m_layout.pipeline,
-                                   &m_layout.dense,
-                                   &m_layout.experts})
-    {
-        const uint32_t blocks = group->SplitAt(m_layout.buildingSpan).outer.Size();
-        someSpanSome =
-            someSpanSome || (blocks > 1 && blocks < m_layout.ranks / m_layout.buildingSpan);
-    }
     const bool onePerStage =
         m_layout.pipeline.SplitAt(m_layout.buildingSpan).outer.Size() * m_layout.buildingSpan ==
         m_layout.ranks;
@@ -234,7 +223,7 @@ GraphBuilder::NeedsBuildings() const
         std::all_of(m_microbatches.begin(), m_microbatches.end(), [this](uint32_t microbatches) {
             return microbatches == m_microbatches.front();
         });
-    return !onePerStage && (someSpanSome || !sameLength || !BuildingsAreAlike(m_scenario));
+    return !onePerStage && (m_kinds.MayDiffer() || !sameLength || !BuildingsAreAlike(m_scenario));
 }
 
 const PipelineOrders&

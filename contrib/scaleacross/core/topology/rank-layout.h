@@ -8,6 +8,7 @@
 #include "core/spec/cluster-spec.h"
 #include "core/spec/parallel-plan.h"
 
+#include <array>
 #include <cstdint>
 #include <variant>
 #include <vector>
@@ -34,6 +35,12 @@ struct RankLayout
     RankGroup pipeline; //!< a rank's index in it is its stage
     RankGroup dense;    //!< ranks that hold the same dense parameters: cp x ep x dp/ep
     RankGroup experts;  //!< ranks that hold the same expert parameters: cp x dp/ep
+
+    /// All of these.
+    std::array<const RankGroup*, 6> Families() const
+    {
+        return {&tensor, &context, &expert, &pipeline, &dense, &experts};
+    }
 
     /// First rank of each building, then the number of ranks.
     std::vector<uint32_t> buildingBegin;
