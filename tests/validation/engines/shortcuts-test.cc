@@ -7,8 +7,10 @@
 #include "core/engine/network-model.h"
 #include "core/engine/program-evaluator.h"
 
+#include <array>
 #include <cmath>
 #include <gtest/gtest.h>
+#include <random>
 
 namespace scaleacross
 {
@@ -32,6 +34,19 @@ Evaluated(const Scenario& scenario, Shortcuts shortcuts)
 /// Of every transfer the end is rounded to a picosecond, and rates in the last bit: a sum of many
 /// that follow each other may differ by one of each.
 constexpr double kRounding = 1e-9;
+
+/// Every second time collectives in up to some hundred chunks, on one or several channels.
+void
+DrawChunks(std::mt19937& random, NetworkPlan& network)
+{
+    const std::array<uint64_t, 4> sizes = {0, 1 << 12, 1 << 14, 1 << 16};
+    const std::array<uint32_t, 4> channels = {1, 1, 3, 64};
+    if (random() % 2 == 0)
+    {
+        network.collectiveChunk = Bytes(sizes[random() % sizes.size()]);
+        network.channels = channels[random() % channels.size()];
+    }
+}
 
 } // namespace
 
@@ -59,13 +74,15 @@ TEST(Evaluator, ChunksOfOneCollectiveShareItsPorts)
 
 TEST(Evaluator, TakesShortcutsToTheSameTimes)
 {
-    // Random plans over two to four buildings, of every kind of crossing.
+    // Random plans over two to four buildings, of every kind of crossing, half of them in chunks.
+    std::mt19937 random(15);
     for (const auto draw : {volumes::Draw, volumes::DrawAny})
     {
         const auto plans = volumes::Plans(200, 64, draw);
         ASSERT_EQ(plans.size(), 200U);
-        for (const Scenario& scenario : plans)
+        for (Scenario scenario : plans)
         {
+            DrawChunks(random, scenario.network);
             const RunReport taken = Evaluated(scenario, Shortcuts::Taken);
             const RunReport none = Evaluated(scenario, Shortcuts::None);
             const double rounding = kRounding * none.iterationTime.S();

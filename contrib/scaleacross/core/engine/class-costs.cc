@@ -2,6 +2,7 @@
 
 #include "core/engine/class-costs.h"
 
+#include "core/engine/alone-time.h"
 #include "core/engine/collective-time.h"
 
 #include <algorithm>
@@ -113,6 +114,7 @@ ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
       m_stageClasses(graph.pipeline.Size()),
       m_phases(graph.classes.size() * graph.collectives.size()),
       m_chunkLosses(graph.classes.size() * graph.collectives.size()),
+      m_alone(graph.classes.size() * graph.collectives.size()),
       m_participants(graph.classes.size() * graph.collectives.size()),
       m_bodies(graph.classes.size() * graph.bodies.size()),
       m_messages(graph.classes.size())
@@ -260,6 +262,22 @@ ClassCosts::Participants(uint32_t classId, uint32_t collective)
     return classes;
 }
 
+Duration
+ClassCosts::AloneTime(uint32_t classId, uint32_t collective)
+{
+    std::optional<Duration>& time =
+        m_alone[size_t{classId} * m_graph.collectives.size() + collective];
+    if (!time)
+    {
+        time = scaleacross::AloneTime(
+            m_graph.collectives[collective],
+            [&](uint32_t p) -> const TransferCost& { return OfPhase(classId, collective, p); },
+            LossesOfChunks(classId, collective),
+            Cuts());
+    }
+    return *time;
+}
+
 const BodySum&
 ClassCosts::OfBody(uint32_t classId, uint32_t body)
 {
@@ -286,12 +304,11 @@ ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
             sum.pure = false;
             return lone;
         }
-        sum.pure =
-            sum.pure && Participants(classId, op.index).size() == 1 && collective.chunks == 1;
+        sum.pure = sum.pure && Participants(classId, op.index).size() == 1;
+        lone.time = AloneTime(classId, op.index);
         for (uint32_t p = 0; p < collective.phases.size(); p++)
         {
             const TransferCost& cost = OfPhase(classId, op.index, p);
-            lone.time += cost.Alone();
             for (uint32_t port = 0; port < kPorts; port++)
             {
                 lone.ports |= cost.ports[port] > 0 ? 1U << port : 0U;

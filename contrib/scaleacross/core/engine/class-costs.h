@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -98,6 +99,8 @@ class ClassCosts
 
     std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
+    /// Of a collective of one class that has ports and cuts to itself.
+    Duration AloneTime(uint32_t classId, uint32_t collective);
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 
     const TaskGraph& m_graph;
@@ -105,6 +108,7 @@ class ClassCosts
     std::vector<std::vector<uint32_t>> m_stageClasses;
     std::vector<std::vector<TransferCost>> m_phases;   //!< by class x collective
     std::vector<Duration> m_chunkLosses;               //!< by class x collective
+    std::vector<std::optional<Duration>> m_alone;      //!< by class x collective
     std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
     std::vector<BodySum> m_bodies;                     //!< by class x body
     std::vector<std::deque<MessageCost>> m_messages;   //!< by class; deque: addresses stay

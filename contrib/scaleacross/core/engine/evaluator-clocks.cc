@@ -104,7 +104,7 @@ Evaluator::HandleNext(uint32_t c)
         {
             const PhaseEnd end = state.phaseEnds[i];
             state.phaseEnds.erase(state.phaseEnds.begin() + static_cast<std::ptrdiff_t>(i));
-            PhaseDone(end.instance, end.chunk);
+            PhaseDone(end.instance, end.convoy);
             return;
         }
     }

@@ -43,10 +43,10 @@ Evaluator::VolumeMoved(uint32_t c, size_t position)
         }
         return;
     }
-    ChunkState& chunk = m_instances[owner.index].chunks[owner.chunk];
-    if (--chunk.volumesLeft == 0)
+    ConvoyState& convoy = m_instances[owner.index].states[owner.convoy];
+    if (--convoy.volumesLeft == 0)
     {
-        state.phaseEnds.push_back({m_now + chunk.latency, owner.index, owner.chunk});
+        state.phaseEnds.push_back({m_now + convoy.latency, owner.index, owner.convoy});
     }
 }
 
@@ -169,25 +169,28 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     Instance& instance = m_instances[id];
     instance.collective = collective;
     instance.stream = stream;
-    instance.chunksLeft = m_graph.collectives[collective].chunks;
-    instance.chunks.assign(instance.chunksLeft, ChunkState());
+    instance.convoys = Convoys(m_graph.collectives[collective]);
+    instance.states.assign(instance.convoys.Count(), ConvoyState());
     instance.classes = classes;
     for (const uint32_t other : classes)
     {
         Begin(other, stream, comm);
         m_classes[other].streams[s].active = true;
     }
-    if (m_graph.collectives[collective].phases.empty())
+    if (instance.convoys.Done())
     {
         CompleteInstance(id);
         return;
     }
-    // The others follow when these leave the first phase.
-    const uint32_t channels =
-        std::min(m_graph.collectives[collective].channels, m_graph.collectives[collective].chunks);
-    for (uint32_t chunk = 0; chunk < channels; chunk++)
+    StartPhases(id, instance.convoys.Start());
+}
+
+void
+Evaluator::StartPhases(uint32_t id, const Convoys::Entering& entering)
+{
+    for (const uint32_t convoy : entering)
     {
-        StartPhase(id, chunk);
+        StartPhase(id, convoy);
     }
 }
 
@@ -195,79 +198,55 @@ void
 Evaluator::StartPhase(uint32_t id, uint32_t index)
 {
     Instance& instance = m_instances[id];
-    ChunkState& chunk = instance.chunks[index];
-    chunk.active = true;
-    chunk.latency = Duration();
-    chunk.volumesLeft = 0;
-    const bool isEnd = index + 1 == instance.chunks.size() &&
-                       chunk.phase + 1 == m_graph.collectives[instance.collective].phases.size();
+    const Convoys& convoys = instance.convoys;
+    ConvoyState& convoy = instance.states[index];
+    convoy.latency = Duration();
+    convoy.volumesLeft = 0;
     for (const uint32_t c : instance.classes)
     {
-        const TransferCost& cost = m_costs.OfPhase(c, instance.collective, chunk.phase);
-        const Duration losses = isEnd ? m_costs.LossesOfChunks(c, instance.collective) : Duration();
-        chunk.latency = std::max(chunk.latency, cost.latency + losses);
+        const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
+        const Duration losses =
+            convoys.IsEnd(index) ? m_costs.LossesOfChunks(c, instance.collective) : Duration();
+        convoy.latency = std::max(convoy.latency, cost.latency + losses);
         if (cost.Seconds() > 0)
         {
-            chunk.volumesLeft++;
+            convoy.volumesLeft++;
             TransferOwner owner;
             owner.classId = c;
             owner.index = id;
-            owner.chunk = index;
+            owner.convoy = index;
             // A body in one step leaves no traces, so one in many may not either.
             const bool staggered = !IsOfLayer(instance.stream);
             const TransferPlace place{c, c, m_classes[c].iteration, staggered};
-            Own(m_network.Start(cost, place, m_now), owner);
+            Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
             Touch(c);
         }
     }
-    if (chunk.volumesLeft > 0)
+    if (convoy.volumesLeft > 0)
     {
         return;
     }
-    if (chunk.latency > Duration() || instance.chunks.size() > 1)
+    if (convoy.latency > Duration() || convoys.Count() > 1)
     {
         const uint32_t first = instance.classes.front();
-        m_classes[first].phaseEnds.push_back({m_now + chunk.latency, id, index});
+        m_classes[first].phaseEnds.push_back({m_now + convoy.latency, id, index});
         Touch(first);
         return;
     }
     PhaseDone(id, index); // nothing to move and nothing to wait for
 }
 
-/// Whether the chunk before it on the same channel has left the phase that it waits for.
-bool
-Evaluator::MayEnter(uint32_t id, uint32_t index) const
-{
-    const Instance& instance = m_instances[id];
-    const uint32_t channels = m_graph.collectives[instance.collective].channels;
-    return index < channels ||
-           instance.chunks[index - channels].phase > instance.chunks[index].phase;
-}
-
 void
 Evaluator::PhaseDone(uint32_t id, uint32_t index)
 {
-    Instance& instance = m_instances[id];
-    const Collective& collective = m_graph.collectives[instance.collective];
-    ChunkState& chunk = instance.chunks[index];
-    chunk.active = false;
-    const uint32_t left = chunk.phase++;
-    if (chunk.phase == collective.phases.size() && --instance.chunksLeft == 0)
+    Convoys& convoys = m_instances[id].convoys;
+    const Convoys::Entering entering = convoys.Leave(index);
+    if (convoys.Done())
     {
         CompleteInstance(id);
         return;
     }
-    if (chunk.phase < collective.phases.size() && MayEnter(id, index))
-    {
-        StartPhase(id, index);
-    }
-    // The next one of this channel may be waiting for the phase that this one has left.
-    const uint32_t next = index + collective.channels;
-    if (next < collective.chunks && !m_instances[id].chunks[next].active &&
-        m_instances[id].chunks[next].phase == left)
-    {
-        StartPhase(id, next);
-    }
+    StartPhases(id, entering);
 }
 
 void

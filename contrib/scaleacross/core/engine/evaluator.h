@@ -5,6 +5,7 @@
 
 #include "core/engine/agenda.h"
 #include "core/engine/class-costs.h"
+#include "core/engine/convoys.h"
 #include "core/engine/engine.h"
 #include "core/engine/fluid-network.h"
 #include "core/engine/mailbox.h"
@@ -104,7 +105,7 @@ struct PhaseEnd
 {
     Duration at;
     uint32_t instance{0};
-    uint32_t chunk{0};
+    uint32_t convoy{0};
 };
 
 struct ClassState
@@ -143,11 +144,9 @@ struct ClassState
     bool finished{false};
 };
 
-/// A chunk of a collective under way.
-struct ChunkState
+/// A convoy of a collective under way, in a phase.
+struct ConvoyState
 {
-    uint32_t phase{0}; //!< that it is in, or waits for
-    bool active{false};
     uint32_t volumesLeft{0};
     Duration latency;
 };
@@ -157,8 +156,8 @@ struct Instance
 {
     uint32_t collective{0};
     Stream stream{Stream::Tensor};
-    uint32_t chunksLeft{0};
-    std::vector<ChunkState> chunks;
+    Convoys convoys;
+    std::vector<ConvoyState> states; //!< by convoy
     std::vector<uint32_t> classes;
 };
 
@@ -167,7 +166,7 @@ struct TransferOwner
     bool isMessage{false};
     uint32_t classId{0}; //!< whose transfer it is
     uint32_t index{0};   //!< message: channel; else instance
-    uint32_t chunk{0};   //!< of the instance
+    uint32_t convoy{0};  //!< of the instance
 };
 
 /**
@@ -220,9 +219,9 @@ class Evaluator
     void Post(uint32_t c, const Op& op);
     void Begin(uint32_t c, Stream stream, size_t comm);
     void TryStart(uint32_t c, Stream stream);
-    void StartPhase(uint32_t instance, uint32_t chunk);
-    bool MayEnter(uint32_t instance, uint32_t chunk) const;
-    void PhaseDone(uint32_t instance, uint32_t chunk);
+    void StartPhases(uint32_t instance, const Convoys::Entering& entering);
+    void StartPhase(uint32_t instance, uint32_t convoy);
+    void PhaseDone(uint32_t instance, uint32_t convoy);
     void CompleteInstance(uint32_t instance);
 
     void Fill(RunReport& report) const;

@@ -49,7 +49,10 @@ FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration 
 }
 
 FluidNetwork::Id
-FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Duration now)
+FluidNetwork::Start(const TransferCost& cost,
+                    const TransferPlace& place,
+                    Duration now,
+                    uint32_t alike)
 {
     m_uses.clear();
     for (uint32_t p = 0; p < kPorts; p++)
@@ -57,7 +60,7 @@ FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Durati
         const uint32_t owner = IsIncoming(static_cast<Port>(p)) ? place.receiver : place.sender;
         if (cost.ports[p] > 0 && !m_leftOut[owner * kPorts + p])
         {
-            m_uses.push_back({owner * kPorts + p, cost.ports[p]});
+            m_uses.push_back({owner * kPorts + p, cost.ports[p] * alike});
         }
     }
     const size_t ports = m_uses.size();
@@ -70,10 +73,11 @@ FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Durati
         }
         const double turns = 1.0 - 1.0 / std::max(1.0, use.flows);
         const double ahead = HeadStart(use, place, now);
-        const double taken = std::min(ahead, use.demand * turns);
+        const double demand = use.demand * alike;
+        const double taken = std::min(ahead, demand * turns);
         m_cuts[use.cut].done += taken;
-        m_uses.push_back({m_firstCut + use.cut, use.demand - taken});
-        least = std::max(least, use.seconds - std::min(ahead, use.seconds * turns));
+        m_uses.push_back({m_firstCut + use.cut, demand - taken});
+        least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
@@ -85,6 +89,7 @@ FluidNetwork::Start(const TransferCost& cost, const TransferPlace& place, Durati
     Transfer& transfer = m_transfers[id];
     transfer.cost = &cost;
     transfer.place = place;
+    transfer.alike = alike;
     transfer.left = 1.0;
     transfer.rate = 0;
     transfer.since = now;
@@ -129,7 +134,8 @@ FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
         trace.round = UINT32_MAX; // the ranks have met
         return;
     }
-    const double spread = std::max(0.0, use.seconds - transfer.cost->PortSeconds());
+    const double spread =
+        transfer.alike * std::max(0.0, use.seconds - transfer.cost->PortSeconds());
     // What sets ranks apart once keeps them apart until they meet.
     trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
     trace.round = place.round;

@@ -59,8 +59,14 @@ class FluidNetwork
      * since, as far as the one before spread them. A closed loop of N customers with think time Z
      * and one server of time s has the period max(N s, Z + s), not N s + Z. What is taken of idle
      * time is taken once: all work on a cut fits in the time that there was.
+     *
+     * `alike` transfers that do everything at the same time are one, which takes so many times the
+     * ports and cuts and moves no faster than each of them could.
      */
-    Id Start(const TransferCost& cost, const TransferPlace& place, Duration now);
+    Id Start(const TransferCost& cost,
+             const TransferPlace& place,
+             Duration now,
+             uint32_t alike = 1);
 
     /// Ends it; call at its finish time only.
     void Finish(Id id, Duration now);
@@ -82,6 +88,7 @@ class FluidNetwork
     {
         const TransferCost* cost{nullptr};
         TransferPlace place;
+        uint32_t alike{1};
         double left{0}; //!< volume not moved yet, at `since`
         double rate{0};
         Duration since;

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/alone-time.h"
+
+#include "core/engine/convoys.h"
+#include "core/engine/fluid-network.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// One call of AloneTime(), in the evaluator's order: of what ends at the same time volumes before
+/// latencies, and what began first of these.
+class Course
+{
+  public:
+    Course(const Collective& collective,
+           const std::function<const TransferCost&(uint32_t phase)>& costOf,
+           Duration losses,
+           uint32_t cuts)
+        : m_costOf(costOf),
+          m_losses(losses),
+          m_network(1, cuts),
+          m_convoys(collective)
+    {
+    }
+
+    Duration Run()
+    {
+        Enter(m_convoys.Start());
+        while (!m_convoys.Done())
+        {
+            Step();
+        }
+        return m_now;
+    }
+
+  private:
+    struct Volume
+    {
+        FluidNetwork::Id id;
+        uint32_t convoy;
+    };
+
+    struct Latency
+    {
+        Duration at;
+        uint32_t convoy;
+    };
+
+    void Enter(const Convoys::Entering& entering)
+    {
+        for (const uint32_t convoy : entering)
+        {
+            const TransferCost& cost = m_costOf(m_convoys.PhaseOf(convoy));
+            if (cost.Seconds() > 0)
+            {
+                const TransferPlace place{0, 0, 0, false};
+                const uint32_t chunks = m_convoys.ChunksOf(convoy);
+                m_volumes.push_back({m_network.Start(cost, place, m_now, chunks), convoy});
+            }
+            else
+            {
+                Await(convoy);
+            }
+        }
+    }
+
+    void Await(uint32_t convoy)
+    {
+        const Duration latency = m_costOf(m_convoys.PhaseOf(convoy)).latency +
+                                 (m_convoys.IsEnd(convoy) ? m_losses : Duration());
+        m_latencies.push_back({m_now + latency, convoy});
+    }
+
+    void Step()
+    {
+        Duration next = Duration::Max();
+        for (const Volume& volume : m_volumes)
+        {
+            next = std::min(next, m_network.FinishTime(volume.id));
+        }
+        for (const Latency& latency : m_latencies)
+        {
+            next = std::min(next, latency.at);
+        }
+        m_now = next;
+        for (size_t i = 0; i < m_volumes.size(); i++)
+        {
+            if (m_network.FinishTime(m_volumes[i].id) == m_now)
+            {
+                const Volume volume = m_volumes[i];
+                m_volumes.erase(m_volumes.begin() + static_cast<std::ptrdiff_t>(i));
+                m_network.Finish(volume.id, m_now);
+                Await(volume.convoy);
+                return;
+            }
+        }
+        for (size_t i = 0; i < m_latencies.size(); i++)
+        {
+            if (m_latencies[i].at == m_now)
+            {
+                const uint32_t convoy = m_latencies[i].convoy;
+                m_latencies.erase(m_latencies.begin() + static_cast<std::ptrdiff_t>(i));
+                Enter(m_convoys.Leave(convoy));
+                return;
+            }
+        }
+    }
+
+    const std::function<const TransferCost&(uint32_t phase)>& m_costOf;
+    Duration m_losses;
+    FluidNetwork m_network;
+    Convoys m_convoys;
+    Duration m_now;
+    std::vector<Volume> m_volumes;
+    std::vector<Latency> m_latencies;
+};
+
+} // namespace
+
+Duration
+AloneTime(const Collective& collective,
+          const std::function<const TransferCost&(uint32_t phase)>& costOf,
+          Duration losses,
+          uint32_t cuts)
+{
+    if (collective.chunks > 1)
+    {
+        return Course(collective, costOf, losses, cuts).Run();
+    }
+    Duration sum;
+    for (uint32_t p = 0; p < collective.phases.size(); p++)
+    {
+        sum += costOf(p).Alone();
+    }
+    return sum;
+}
+
+} // namespace scaleacross
