@@ -125,6 +125,21 @@ TEST(DealOut, IsTheBestOfAllWays)
     }
 }
 
+/// Replicas of one size are counted one by one, and of several in what they have in common: not
+/// the sequences.
+TEST(DealOut, ManySequencesAreNoMoreWork)
+{
+    // Two buildings of 1,024 replicas, the second half as fast: two thirds and a third of
+    // 3 x 2^30 / 1,024 microbatches per replica.
+    const auto cost = [](uint32_t i, uint32_t n) { return n * (i + 1.0); };
+    EXPECT_EQ(DealOut(3U << 30, {1024, 1024}, 1, cost),
+              (std::vector<uint32_t>{2U << 20, 1U << 20}));
+    // 3 x 2^30 is no multiple of 1,000: no numbers add up to it.
+    EXPECT_TRUE(DealOut(3U << 30, {1000, 1000}, 1, cost).empty());
+    // Without a common divisor: 3 a + 2 b = 10^6, a = 2 b: b = 125,000.
+    EXPECT_EQ(DealOut(1000000, {3, 2}, 1, cost), (std::vector<uint32_t>{250000, 125000}));
+}
+
 } // namespace
 
 } // namespace scaleacross

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 namespace scaleacross
 {
@@ -73,36 +75,72 @@ class Cuts
     std::vector<uint32_t> m_begin;
 };
 
-/// Sums that the first i weights reach within their limits, by i.
-std::vector<std::vector<uint8_t>>
-Reachable(uint32_t total,
-          const std::vector<uint32_t>& weights,
-          uint32_t least,
-          const std::vector<uint32_t>& most)
+/// A set of the whole numbers from 0 to a greatest one, 64 to a word.
+class Sums
 {
-    std::vector<std::vector<uint8_t>> reachable(weights.size() + 1,
-                                                std::vector<uint8_t>(total + 1, 0));
-    reachable[0][0] = 1;
+  public:
+    explicit Sums(uint32_t greatest)
+        : m_words(greatest / 64 + 1, 0)
+    {
+    }
+
+    bool Has(uint64_t sum) const
+    {
+        return sum / 64 < m_words.size() && (m_words[sum / 64] >> sum % 64 & 1) != 0;
+    }
+
+    void Put(uint64_t sum)
+    {
+        m_words[sum / 64] |= uint64_t{1} << sum % 64;
+    }
+
+    /// What every number becomes by adding `by`; what goes beyond the end is lost.
+    Sums Plus(uint64_t by) const
+    {
+        Sums sums = *this;
+        const size_t words = static_cast<size_t>(std::min<uint64_t>(by / 64, m_words.size()));
+        const uint64_t bits = by % 64;
+        for (size_t i = m_words.size(); i-- > 0;)
+        {
+            uint64_t word = i >= words ? m_words[i - words] << bits : 0;
+            if (bits > 0 && i > words)
+            {
+                word |= m_words[i - words - 1] >> (64 - bits);
+            }
+            sums.m_words[i] = word;
+        }
+        return sums;
+    }
+
+    void Add(const Sums& others)
+    {
+        for (size_t i = 0; i < m_words.size(); i++)
+        {
+            m_words[i] |= others.m_words[i];
+        }
+    }
+
+  private:
+    std::vector<uint64_t> m_words;
+};
+
+/// Sums that the first i weights reach, each taken at least once and at most as often as it may, by
+/// i. Taken up to m times more, m = 1 + 2 + 4 + ... + rest: each term is taken or not.
+std::vector<Sums>
+Reachable(uint32_t total, const std::vector<uint32_t>& weights, const std::vector<uint32_t>& most)
+{
+    std::vector<Sums> reachable(1, Sums(total));
+    reachable[0].Put(0);
     for (size_t i = 0; i < weights.size(); i++)
     {
-        const uint64_t step = uint64_t{weights[i]} * least;
-        const uint64_t steps = most[i] / least;
-        for (uint64_t origin = 0; origin < step && origin <= total; origin++)
+        Sums sums = most[i] > 0 ? reachable[i].Plus(weights[i]) : Sums(total);
+        uint64_t more = most[i] > 0 ? std::min(most[i] - 1, total / weights[i]) : 0;
+        for (uint64_t term = 1; more > 0; more -= term, term *= 2)
         {
-            // Along one residue: the last sum before from which at most `steps` steps lead here.
-            int64_t last = -1;
-            for (uint64_t sum = origin, n = 0; sum <= total; sum += step, n++)
-            {
-                if (last >= 0 && n - static_cast<uint64_t>(last) <= steps)
-                {
-                    reachable[i + 1][sum] = 1; // at least one step
-                }
-                if (reachable[i][sum] != 0)
-                {
-                    last = static_cast<int64_t>(n);
-                }
-            }
+            term = std::min(term, more);
+            sums.Add(sums.Plus(term * weights[i]));
         }
+        reachable.push_back(std::move(sums));
     }
     return reachable;
 }
@@ -130,8 +168,24 @@ DealOut(uint32_t total,
         const std::function<double(uint32_t i, uint32_t n)>& cost)
 {
     const auto count = static_cast<uint32_t>(weights.size());
+    // All sums are multiples of what the weights have in common: in units of that there are fewer.
+    uint32_t common = 0;
+    for (const uint32_t weight : weights)
+    {
+        common = std::gcd(common, weight);
+    }
+    if (count == 0 || total % (uint64_t{common} * least) != 0)
+    {
+        return {};
+    }
+    const auto units = static_cast<uint32_t>(total / (uint64_t{common} * least));
+    std::vector<uint32_t> steps; // units for `least` more, by number
+    for (const uint32_t weight : weights)
+    {
+        steps.push_back(weight / common);
+    }
     const auto mostUnder = [&](double limit) {
-        std::vector<uint32_t> most;
+        std::vector<uint32_t> most; // in steps
         for (uint32_t i = 0; i < count; i++)
         {
             // The greatest multiple of `least` within the limit, by bisection.
@@ -141,19 +195,24 @@ DealOut(uint32_t total,
                 const uint32_t middle = fits + (above - fits) / 2;
                 (cost(i, middle * least) <= limit ? fits : above) = middle;
             }
-            most.push_back(fits * least);
+            most.push_back(fits);
         }
         return most;
     };
     const auto reaches = [&](const std::vector<uint32_t>& most) {
-        return Reachable(total, weights, least, most)[count][total] != 0;
+        uint64_t sum = 0;
+        for (uint32_t i = 0; i < count; i++)
+        {
+            sum += uint64_t{most[i]} * steps[i];
+        }
+        return sum >= units && Reachable(units, steps, most)[count].Has(units);
     };
     double enough = 0;
     for (uint32_t i = 0; i < count; i++)
     {
         enough = std::max(enough, cost(i, total / weights[i]));
     }
-    if (count == 0 || !reaches(mostUnder(enough)))
+    if (!reaches(mostUnder(enough)))
     {
         return {};
     }
@@ -163,19 +222,18 @@ DealOut(uint32_t total,
         const double middle = (tooLittle + enough) / 2;
         (reaches(mostUnder(middle)) ? enough : tooLittle) = middle;
     }
-    const auto most = mostUnder(enough);
-    const auto reachable = Reachable(total, weights, least, most);
+    const auto reachable = Reachable(units, steps, mostUnder(enough));
     std::vector<uint32_t> numbers(count);
-    uint32_t left = total;
+    uint64_t left = units;
     for (uint32_t i = count; i > 0; i--)
     {
-        uint32_t n = least;
-        while (reachable[i - 1][left - n * weights[i - 1]] == 0)
+        uint32_t n = 1;
+        while (!reachable[i - 1].Has(left - uint64_t{n} * steps[i - 1]))
         {
-            n += least;
+            n++;
         }
-        numbers[i - 1] = n;
-        left -= n * weights[i - 1];
+        numbers[i - 1] = n * least;
+        left -= uint64_t{n} * steps[i - 1];
     }
     return numbers;
 }

@@ -29,7 +29,8 @@ std::vector<uint32_t> Partition(uint32_t items, uint32_t parts, const PartCost& 
  * Numbers n_i >= least, multiples of `least`, with sum of weight_i x n_i = total, so that the
  * greatest cost(i, n_i) is least; empty if there are none. Cost grows with the number.
  *
- * Of equal choices the later ones are kept small. Time about total x count of weights x 60.
+ * Of equal choices the later ones are kept small. Time about 60 x count of weights x u log(u) / 64
+ * with u = total / (least x greatest common divisor of the weights).
  */
 std::vector<uint32_t> DealOut(uint32_t total,
                               const std::vector<uint32_t>& weights,
