@@ -72,8 +72,21 @@ TEST(SiteRoute, OppositeSitesOfARingHaveTwoWays)
     EXPECT_EQ(route.longest[0].link, 3U);
     EXPECT_FALSE(route.longest[0].forward);
     EXPECT_EQ(route.longest[1].link, 2U);
+    EXPECT_EQ(route.least, Duration::Microseconds(3));
     // Neighbours have one way of one span, although the way round exists.
     EXPECT_EQ(Shares(RouteBetweenSites(ring, 0, 3)), (std::map<uint32_t, double>{{3, 1.0}}));
+}
+
+TEST(SiteRoute, TheLeastTimeIsThatOfAnyWay)
+{
+    // Spans 0-1, 1-2 and 0-2 of 1, 2 and 10 us: the direct one is taken, but where it fails the way
+    // over 1 takes 3 us.
+    ClusterSpec mesh = Sites(3, 0, {{0, 1}, {1, 2}, {0, 2}});
+    mesh.crossLinks[2].latency = Duration::Microseconds(10);
+    const SiteRoute route = RouteBetweenSites(mesh, 0, 2);
+    ASSERT_EQ(route.longest.size(), 1U);
+    EXPECT_EQ(route.longest[0].link, 2U);
+    EXPECT_EQ(route.least, Duration::Microseconds(3));
 }
 
 TEST(SiteRoute, ALinePassesThroughEverySite)

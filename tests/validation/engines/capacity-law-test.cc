@@ -288,6 +288,8 @@ WithoutChoice(Scenario scenario)
     return scenario;
 }
 
+constexpr uint32_t kCapacities = 5;
+
 /// Scales one kind of capacity of a scenario.
 void
 Scale(Scenario& scenario, uint32_t which, double by)
@@ -302,6 +304,7 @@ Scale(Scenario& scenario, uint32_t which, double by)
         fabric.oversubscription /= which == 1 ? by : 1;
         fabric.zoneOversubscription /= which == 2 ? by : 1;
         building.gpu.nvlinkBandwidth = building.gpu.nvlinkBandwidth * (which == 3 ? by : 1);
+        building.gpu.nicRate = building.gpu.nicRate * (which == 4 ? by : 1); // uplinks with it
     }
 }
 
@@ -310,7 +313,7 @@ HoldSweep(const Scenario& drawn, Anomalies& anomalies)
 {
     const Scenario scenario = WithoutChoice(drawn);
     const double time = HoldLaws(scenario);
-    for (uint32_t which = 0; which < 4; which++)
+    for (uint32_t which = 0; which < kCapacities; which++)
     {
         for (const double left : {0.99, 0.7})
         {

@@ -121,10 +121,13 @@ class Summation
                 // Members on the same server are reached by NVLink, whatever their number.
                 continue;
             }
-            // No member sends less than all of them on average, or another sends more.
+            // As much as all of them on average, or another sends more.
             const double sent = static_cast<double>(TimesSent(phase)) / phase.group.Size();
             const double payload = static_cast<double>(phase.bytes.Count()) * sent;
-            least.nic += payload * 8.0 / NicRate(classId);
+            // In a tree members send differently much: whoever sends more may have a faster NIC.
+            const double rate =
+                phase.pattern == Pattern::DoubleTree ? FastestNic() : NicRate(classId);
+            least.nic += payload * 8.0 / rate;
         }
         // Chunks are on NVLink and NIC at the same time.
         least.time = chunks > 1 ? std::max(nvlink, least.nic) : nvlink + least.nic;
@@ -175,7 +178,7 @@ class Summation
         const double rate = path.tier == Tier::Node
                                 ? gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency
                                 : gpu.nicRate.Value();
-        return path.propagation.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
+        return path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
     }
 
     bool IsOverNic(uint32_t classId, int32_t peer) const
@@ -187,6 +190,16 @@ class Summation
     const GpuSpec& GpuOf(Rank rank) const
     {
         return m_scenario.cluster.buildings[m_run.layout.BuildingOf(rank)].gpu;
+    }
+
+    double FastestNic() const
+    {
+        double fastest = 0;
+        for (const BuildingSpec& building : m_scenario.cluster.buildings)
+        {
+            fastest = std::max(fastest, building.gpu.nicRate.Value());
+        }
+        return fastest;
     }
 
     double NicRate(uint32_t classId) const

@@ -207,8 +207,10 @@ double
 NetworkModel::DataBytes(double messages, double bytes) const
 {
     const NetworkPlan& network = m_scenario.network;
+    // Parts of a buffer differ by a byte: the smaller ones, as this is part of a bound.
     const double packets =
-        messages * std::max(1.0, std::ceil(bytes / static_cast<double>(network.mtu.Count())));
+        messages *
+        std::max(1.0, std::ceil(std::floor(bytes) / static_cast<double>(network.mtu.Count())));
     return messages * bytes + packets * static_cast<double>(network.DataHeaders().Count());
 }
 

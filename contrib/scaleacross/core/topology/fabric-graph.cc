@@ -300,6 +300,7 @@ PathAcross(const ClusterSpec& cluster, uint32_t a, uint32_t b, const SiteRoute& 
     FabricPath path;
     path.tier = Tier::Cross;
     path.propagation = from.propagation + to.propagation;
+    path.least = path.propagation + route.least;
     path.rates = from.rates;
     for (const SiteRoute::Hop& hop : route.longest)
     {
@@ -345,6 +346,7 @@ PathWithin(const BuildingSpec& building, Tier tier)
     case Tier::Cross:
         SCALEACROSS_INVARIANT(false, "a path inside a building does not leave it");
     }
+    path.least = path.propagation;
     return path;
 }
 

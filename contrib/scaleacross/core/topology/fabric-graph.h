@@ -118,6 +118,7 @@ struct FabricPath
 {
     Tier tier{Tier::Node};
     Duration propagation; //!< one way, sum of the link delays (Node: the NVLink latency)
+    Duration least;       //!< the same of the shortest of several ways
     /// Rates of the links in order, each of which stores and forwards a packet; empty for Node.
     std::vector<BitRate> rates;
     double loss{0};    //!< probability that a packet is lost on the way

@@ -61,6 +61,32 @@ DistancesTo(const std::vector<std::vector<Exit>>& exits, uint32_t to)
     return found;
 }
 
+/// The shortest time from every site to `to`, by relaxation (Bellman and Ford): sites are few.
+std::vector<Duration>
+LeastTimesTo(const std::vector<std::vector<Exit>>& exits, const ClusterSpec& cluster, uint32_t to)
+{
+    std::vector<Duration> least(exits.size(), Duration::Max());
+    least[to] = Duration();
+    for (bool shorter = true; shorter;)
+    {
+        shorter = false;
+        for (uint32_t site = 0; site < exits.size(); site++)
+        {
+            for (const Exit& exit : exits[site])
+            {
+                if (least[exit.to] == Duration::Max())
+                {
+                    continue;
+                }
+                const Duration over = least[exit.to] + cluster.crossLinks[exit.link].latency;
+                shorter = shorter || over < least[site];
+                least[site] = std::min(least[site], over);
+            }
+        }
+    }
+    return least;
+}
+
 } // namespace
 
 std::optional<SiteRoute>
@@ -116,6 +142,7 @@ FindSiteRoute(const ClusterSpec& cluster, uint32_t from, uint32_t to)
     SiteRoute route;
     route.ways = ways[from];
     route.loss = 1.0 - arrives[from];
+    route.least = LeastTimesTo(exits, cluster, to)[from];
     std::vector<double> passes(cluster.Sites(), 0.0);
     passes[from] = 1.0;
     for (auto site = distances.order.rbegin(); site != distances.order.rend(); ++site)

@@ -44,6 +44,9 @@ struct SiteRoute
     /// Ways of one plane: sum over the site sequences of the product of lanes; at most UINT64_MAX.
     uint64_t ways{0};
     double loss{0}; //!< probability that a packet is lost on its way, mean over the ways
+    /// Of all ways, however many spans they have, the shortest in time: where others fail, traffic
+    /// may take it.
+    Duration least;
 };
 
 /// Empty if no spans lead from one to the other. Domain: from is not to.
