@@ -145,6 +145,27 @@ TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
     EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
 }
 
+TEST(FluidNetwork, OfATransferInRoundsOneRoundsTurnsAreSpared)
+{
+    // Rings of three rounds: four flows with 1/4 s of the cut each, 0.5 s of their port, and 2 s of
+    // latency in each round. Ranks that have met take (1 - 0.5) s of turns, then 3 (0.5 + 2) s: 8
+    // s, 3 of volume and 5 of latency, behind which 2 x 0.5 s of turns hide. Those who are apart
+    // already wait for nobody: 7.5 s, never less than ports and latencies take.
+    TransferCost ring = OnCut(3 * 0.5, 0, 3 * 1.0, 4);
+    ring.rounds = 3;
+    ring.latency = Duration::Seconds(5);
+    FluidNetwork network(1, 1);
+    auto id = network.Start(ring, Of(0), Duration());
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(3));
+    network.Finish(id, Duration::Seconds(3));
+    for (const double start : {8.0, 15.5})
+    {
+        id = network.Start(ring, Of(0), Duration::Seconds(start));
+        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(start + 2.5));
+        network.Finish(id, Duration::Seconds(start + 2.5));
+    }
+}
+
 TEST(FluidNetwork, WhatOthersUsedOfTheGapIsNotIdle)
 {
     // As above with a gap of 2 s, of which another class uses the cut for 1.5 s: the first flows

@@ -37,6 +37,12 @@ FluidNetwork::UsedOf(uint32_t cut, Duration now) const
 }
 
 double
+FluidNetwork::Queue(const TransferCost& cost, const CutUse& use)
+{
+    return std::max(0.0, use.seconds - cost.PortSeconds()) / cost.rounds;
+}
+
+double
 FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration now)
 {
     const Trace& trace = TraceOf(place.sender, use.cut);
@@ -71,8 +77,8 @@ FluidNetwork::Start(const TransferCost& cost,
         {
             continue;
         }
-        const double turns = 1.0 - 1.0 / std::max(1.0, use.flows);
-        const double ahead = HeadStart(use, place, now);
+        const double turns = (1.0 - 1.0 / std::max(1.0, use.flows)) / cost.rounds;
+        const double ahead = std::min(HeadStart(use, place, now), alike * Queue(cost, use));
         const double demand = use.demand * alike;
         const double taken = std::min(ahead, demand * turns);
         m_cuts[use.cut].done += taken;
@@ -134,8 +140,7 @@ FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
         trace.round = UINT32_MAX; // the ranks have met
         return;
     }
-    const double spread =
-        transfer.alike * std::max(0.0, use.seconds - transfer.cost->PortSeconds());
+    const double spread = transfer.alike * Queue(*transfer.cost, use);
     // What sets ranks apart once keeps them apart until they meet.
     trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
     trace.round = place.round;

@@ -60,6 +60,9 @@ class FluidNetwork
      * and one server of time s has the period max(N s, Z + s), not N s + Z. What is taken of idle
      * time is taken once: all work on a cut fits in the time that there was.
      *
+     * Of a transfer in rounds this is so between any two of them, which its latency knows. Ranks
+     * are set apart by the turns of one round, and of these the next transfer may be spared.
+     *
      * `alike` transfers that do everything at the same time are one, which takes so many times the
      * ports and cuts and moves no faster than each of them could.
      */
@@ -121,6 +124,9 @@ class FluidNetwork
 
     /// Seconds that a class may have used of a cut before a transfer that starts now, at most.
     double HeadStart(const CutUse& use, const TransferPlace& place, Duration now);
+
+    /// How long the last flow of a transfer waits for the turns of the others in one round.
+    static double Queue(const TransferCost& cost, const CutUse& use);
 
     /// What a transfer that ends leaves behind for the next one.
     void Leave(const Transfer& transfer, const CutUse& use, Duration now);

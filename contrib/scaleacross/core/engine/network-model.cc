@@ -815,6 +815,7 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
         const double alone = std::max(own / steps, turn / std::max(1.0, cost.Tightest()->flows));
         const Duration hidden = Duration::Seconds((steps - 1) * (turn - alone));
         cost.latency = std::max(cost.latency - hidden, cost.latency / steps);
+        cost.rounds = steps;
     }
 }
 
