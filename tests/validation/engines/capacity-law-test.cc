@@ -272,15 +272,11 @@ struct Anomalies
 // two transfers the one that is awaited later may profit from what the other one has lost.
 constexpr double kOrderAnomaly = 0.01;
 
-/// Without what may take less time over a slower link for reasons of its own: with losses less is
-/// sent in vain, because less is in flight, and `auto` chooses by what a collective takes alone.
+/// `auto` chooses by what a collective takes alone, which may be the worse choice among others (and
+/// the better one over a slower link): such a scenario with the first that it chooses from.
 Scenario
 WithoutChoice(Scenario scenario)
 {
-    for (CrossLinkSpec& link : scenario.cluster.crossLinks)
-    {
-        link.loss = 0;
-    }
     if (scenario.network.collective == CollectiveAlgorithm::Auto)
     {
         scenario.network.collective = CollectiveAlgorithm::Ring;
