@@ -225,6 +225,20 @@ TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
     EXPECT_TRUE(nlohmann::json::parse(small.out)[0].contains("failed"));
 }
 
+TEST_F(Commands, AFinishedSearchTunesItsBaselinesOnce)
+{
+    const auto first = RunJson("explore study.yaml --db once.db");
+    const auto again = RunJson("explore study.yaml --db once.db");
+    EXPECT_EQ(again.at("baselines"), first.at("baselines"));
+    // What the database says is what counts.
+    Sql("once.db",
+        "UPDATE baseline SET run_id = NULL, reason = 'memory', detail = 'as stored' "
+        "WHERE name = 'megatron'");
+    const auto stored = RunJson("explore study.yaml --db once.db").at("baselines");
+    EXPECT_NE(stored.at("megatron").dump().find("as stored"), std::string::npos) << stored;
+    EXPECT_EQ(stored.at("production"), first.at("baselines").at("production"));
+}
+
 TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
 {
     Write("study.yaml", std::string(g_smallStudy) + "engines: [analytical, packet]\n");

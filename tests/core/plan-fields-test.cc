@@ -352,5 +352,25 @@ TEST(PlanFields, ReductionFollowsFromWhatIsKept)
     EXPECT_EQ(reduction(Sharding::Zero2, false), "accumulated"); // refused by CheckJob
 }
 
+TEST(PlanFields, ATextGivesItsPlanBack)
+{
+    Plan plan;
+    EXPECT_EQ(CanonicalText(*PlanOfText(CanonicalText(plan))), CanonicalText(plan));
+    FindPlanField("plan.tp")->set(plan, "4");
+    FindPlanField("plan.sharding")->set(plan, "hsdp");
+    FindPlanField("plan.reshard")->set(plan, "true");
+    FindPlanField("plan.schedule")->set(plan, "dorapp");
+    FindPlanField("plan.chunks")->set(plan, "2");
+    FindPlanField("network.collective_chunk")->set(plan, "16MiB");
+    const auto again = PlanOfText(CanonicalText(plan));
+    ASSERT_TRUE(again.has_value());
+    EXPECT_EQ(CanonicalText(*again), CanonicalText(plan));
+    EXPECT_EQ(Label(*again), Label(plan));
+    // Of another release: a field more, one less, a word that is not known.
+    EXPECT_FALSE(PlanOfText(CanonicalText(plan) + " colour=blue"));
+    EXPECT_FALSE(PlanOfText("tp=4"));
+    EXPECT_FALSE(PlanOfText("tp=four"));
+}
+
 } // namespace
 } // namespace scaleacross

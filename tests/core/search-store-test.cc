@@ -4,10 +4,12 @@
 #include "core/store/search-store.h"
 #include "explore-fakes.h"
 
+#include <chrono>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <mutex>
+#include <thread>
 
 namespace scaleacross
 {
@@ -47,13 +49,14 @@ class SearchStoreTest : public testing::Test
     }
 
     /// One call: a connection of its own, as a process of its own would have.
-    SearchResult Explore(const FakeEngine& engine)
+    SearchResult Explore(const FakeEngine& engine, Failures failures = Failures::Keep)
     {
         Database database(m_path, Database::Access::Write);
         SearchStore store(database,
                           MakeRunSetting(m_study.scenario, engine, m_options.run),
                           m_space,
-                          {"fake", "best-first", m_options.keep});
+                          {"fake", "best-first", m_options.keep},
+                          failures);
         return BestFirstSearch().Run(m_space, engine, m_options, store);
     }
 
@@ -288,6 +291,96 @@ TEST_F(SearchStoreTest, FailuresStayAndAreNotRetried)
     EXPECT_EQ(Number("SELECT count(*) FROM run WHERE status = 'failed' AND reason = 'crash'"), 12);
     EXPECT_EQ(Explore(engine).counts.failed.at("crash").count, 12);
     EXPECT_EQ(engine.runs, 48);
+}
+
+TEST_F(SearchStoreTest, FailuresRunAgainWhereThatIsAskedFor)
+{
+    bool fails = true;
+    const FakeEngine engine([&fails](const ParallelPlan& plan) {
+        if (fails && plan.tp == 1)
+        {
+            throw RunError("timeout", "after 1 us");
+        }
+        return DistinctTime(plan);
+    });
+    m_options.jobs = 1;
+    m_options.keep = 100; // nothing is pruned
+    EXPECT_EQ(Explore(engine).counts.failed.at("timeout").count, 12);
+    fails = false;
+    const auto again = Explore(engine, Failures::Repeat);
+    EXPECT_EQ(engine.runs, 48 + 12);
+    EXPECT_TRUE(again.counts.failed.empty());
+    EXPECT_EQ(again.counts.evaluated, 48);
+    EXPECT_EQ(again.board.Best().front().plan.parallel.tp, 1U);
+    EXPECT_EQ(Number("SELECT finished FROM search"), 1);
+    EXPECT_EQ(Number("SELECT evaluated FROM search"), 48);
+    EXPECT_EQ(Number("SELECT count(*) FROM search_count WHERE outcome = 'failed'"), 0);
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE rank = 1"), 1);
+    // Without a failure there is nothing to go through again.
+    Explore(engine, Failures::Repeat);
+    EXPECT_EQ(engine.runs, 60);
+}
+
+/// As `run --time-limit` in a database where nobody has searched yet.
+TEST_F(SearchStoreTest, TheLimitOfASingleRunIsNoResultOfASearch)
+{
+    const FakeEngine engine(DistinctTime);
+    const Plan plan = std::get<Plan>(m_space.At(0));
+    {
+        Database database(m_path, Database::Access::Write);
+        RunStore runs(database, MakeRunSetting(m_study.scenario, engine, m_options.run));
+        database.Transact([&] { runs.Put(plan, Failure{"timeout", "after 1 us"}, true); });
+    }
+    const auto result = Explore(engine);
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_TRUE(result.counts.failed.empty());
+    EXPECT_EQ(Number("SELECT count(*) FROM run WHERE status = 'failed'"), 0);
+}
+
+/// What is counted belongs to the process that has finished the search.
+TEST_F(SearchStoreTest, AFinishedSearchKeepsItsCounts)
+{
+    const FakeEngine engine(DistinctTime);
+    Explore(engine);
+    {
+        Database database(m_path, Database::Access::Write);
+        SearchStore late(database,
+                         MakeRunSetting(m_study.scenario, engine, m_options.run),
+                         m_space,
+                         {"fake", "best-first", m_options.keep});
+        Frontier other = late.Resume();
+        other.evaluated = 1;
+        other.rejected.clear();
+        late.Commit(other); // as far, and not finished yet
+    }
+    EXPECT_EQ(Number("SELECT evaluated FROM search"), 48);
+    EXPECT_EQ(Number("SELECT sum(count) FROM search_count"), 48);
+}
+
+/// Two processes with the same batch of 48 plans of 15 ms. What one has run the other knows within
+/// two commits of 50 ms, some 7 plans, of which few are the same by chance. In step they run 96.
+TEST_F(SearchStoreTest, TwoProcessesShareTheWork)
+{
+    const FakeEngine engine([](const ParallelPlan& plan) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(15));
+        return DistinctTime(plan);
+    });
+    m_options.jobs = 1;
+    const auto explore = [&](uint32_t process) {
+        SearchOptions options = m_options;
+        options.process = process;
+        Database database(m_path, Database::Access::Write);
+        SearchStore store(database,
+                          MakeRunSetting(m_study.scenario, engine, m_options.run),
+                          m_space,
+                          {"fake", "best-first", m_options.keep});
+        EXPECT_EQ(BestFirstSearch().Run(m_space, engine, options, store).counts.evaluated, 48);
+    };
+    std::thread other(explore, 4711);
+    explore(4712);
+    other.join();
+    EXPECT_LT(engine.runs, 75);
+    EXPECT_EQ(Number("SELECT evaluated FROM search"), 48);
 }
 
 /// As `run --time-limit` of a plan that a search has found to be the best.

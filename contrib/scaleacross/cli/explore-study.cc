@@ -10,12 +10,43 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
+#include <unistd.h>
 
 namespace scaleacross
 {
 
 namespace
 {
+
+/// What this search has found before, if that is no failure that is to be run again.
+std::optional<BaselineAnswer>
+StoredBaseline(const std::string& name,
+               const SearchSpace& space,
+               const ExploreOptions& options,
+               SearchStore& store)
+{
+    const auto stored = store.FindBaseline(name);
+    if (!stored)
+    {
+        return std::nullopt;
+    }
+    BaselineAnswer answer;
+    answer.name = name;
+    answer.evaluation = stored->reason;
+    if (stored->run)
+    {
+        answer.evaluation = stored->run->evaluation;
+        answer.plan = PlanOfText(stored->run->planText);
+        if (!answer.plan ||
+            (options.worker.retryFailed && std::holds_alternative<Failure>(answer.evaluation)))
+        {
+            return std::nullopt;
+        }
+        answer.plan->network.ns3Attributes = space.Fixed().network.ns3Attributes;
+    }
+    return answer;
+}
 
 /// The school's plan, its run from the database if it is there.
 BaselineAnswer
@@ -28,7 +59,10 @@ RunBaseline(const std::string& name,
 {
     BaselineAnswer answer;
     answer.name = name;
-    const auto chosen = ChooseBaseline(FindBaseline(name), study, AnalyticalEngine(), search);
+    SearchOptions tuning = search;
+    ProgressLine line(name);
+    tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
+    const auto chosen = ChooseBaseline(FindBaseline(name), study, AnalyticalEngine(), tuning);
     if (const auto* none = std::get_if<Infeasible>(&chosen))
     {
         answer.evaluation = *none;
@@ -37,8 +71,10 @@ RunBaseline(const std::string& name,
     }
     answer.plan = std::get<Plan>(chosen);
     const auto stored = store.Runs().Load(*answer.plan);
+    // A failure may be of a single run's limits.
+    const bool known = stored && !std::holds_alternative<Failure>(stored->evaluation);
     answer.evaluation =
-        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
+        known ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
     store.PutBaseline(name, *answer.plan, answer.evaluation);
     return answer;
 }
@@ -135,6 +171,7 @@ ExploreStudy(const Study& study,
     search.keep = options.keep;
     search.run.seed = study.seed;
     search.stop = &stop;
+    search.process = static_cast<uint32_t>(getpid());
     ProgressLine line("explore");
     search.progress = [&line](const Progress& progress) { line.Show(progress); };
 
@@ -142,7 +179,8 @@ ExploreStudy(const Study& study,
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
-                      {study.name, method.Name(), options.keep});
+                      {study.name, method.Name(), options.keep},
+                      options.worker.retryFailed ? Failures::Repeat : Failures::Keep);
     Answer answer;
     answer.database = database.Path();
     answer.plans = space.Size();
@@ -153,7 +191,9 @@ ExploreStudy(const Study& study,
         {
             if (!answer.search.interrupted)
             {
-                answer.baselines.push_back(RunBaseline(name, study, space, *engine, search, store));
+                auto stored = StoredBaseline(name, space, options, store);
+                answer.baselines.push_back(
+                    stored ? *stored : RunBaseline(name, study, space, *engine, search, store));
             }
         }
     }

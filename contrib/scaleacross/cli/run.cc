@@ -62,12 +62,15 @@ struct Watched
  * so they have a second more.
  */
 Watched
-RunWithin(Duration limit, const Engine& engine, const Scenario& scenario, const RunOptions& run)
+RunWithin(Duration limit,
+          const std::shared_ptr<const Engine>& engine,
+          const Scenario& scenario,
+          const RunOptions& run)
 {
     using namespace std::chrono;
-    // Shared with a thread that may outlive this function.
+    // All of it belongs to the thread as well, which may outlive whoever calls this.
     auto task = std::make_shared<std::packaged_task<Evaluation()>>(
-        [&engine, &scenario, run] { return Evaluate(engine, scenario, run); });
+        [engine, scenario, run] { return Evaluate(*engine, scenario, run); });
     auto result = task->get_future();
     std::thread([task] { (*task)(); }).detach();
     // What no clock counts is never over.
@@ -83,7 +86,7 @@ RunWithin(Duration limit, const Engine& engine, const Scenario& scenario, const 
 }
 
 Watched
-RunEngine(const Engine& engine, const Scenario& scenario, RunOptions run)
+RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario, RunOptions run)
 {
     // A run that is given up may still tell of its progress.
     const auto line = std::make_shared<ProgressLine>("run");
@@ -95,43 +98,63 @@ RunEngine(const Engine& engine, const Scenario& scenario, RunOptions run)
     };
     if (run.timeLimit == Duration::Max())
     {
-        return {Evaluate(engine, scenario, run), false};
+        return {Evaluate(*engine, scenario, run), false};
     }
     Watched watched = RunWithin(run.timeLimit, engine, scenario, run);
     line->Clear();
     return watched;
 }
 
+/// Prints, and stores where there is a database.
+void
+Keep(const RunCommand& options,
+     const Plan& plan,
+     const Evaluation& evaluation,
+     const RunSetting& setting,
+     Database* database)
+{
+    Print(options, plan, evaluation);
+    if (database != nullptr)
+    {
+        RunStore store(*database, setting);
+        database->Transact([&] { store.Put(plan, evaluation, true); });
+    }
+}
+
 /// Runs, prints, and stores where there is a database.
 Exit
 RunWith(const RunCommand& options,
         const Study& study,
-        const Engine& engine,
+        const std::shared_ptr<const Engine>& engine,
         const RunOptions& run,
         Database* database)
 {
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
+    const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
-    const Evaluation& evaluation = watched.evaluation;
-    Print(options, plan, evaluation);
-    if (database != nullptr)
+    if (!watched.abandoned)
     {
-        RunStore store(*database, MakeRunSetting(study.scenario, engine, run));
-        database->Transact([&] { store.Put(plan, evaluation, true); });
+        Keep(options, plan, watched.evaluation, setting, database);
+        return std::holds_alternative<RunReport>(watched.evaluation) ? Exit::Done : Exit::Failed;
     }
-    if (watched.abandoned)
+    try
     {
+        Keep(options, plan, watched.evaluation, setting, database);
         FlushOutput();
-        std::_Exit(static_cast<int>(Exit::Failed)); // its thread cannot be ended otherwise
     }
-    return std::holds_alternative<RunReport>(evaluation) ? Exit::Done : Exit::Failed;
+    catch (const std::exception& error)
+    {
+        std::cerr << "scaleacross: error: " << error.what() << "\n";
+    }
+    // Its thread cannot be ended otherwise, and must not see what the end of a process takes down.
+    std::_Exit(static_cast<int>(Exit::Failed));
 }
 
 Exit
 Run(const RunCommand& options)
 {
     const Study study = StudyOf(options.common);
-    const auto engine = MakeEngine(options.engine);
+    const std::shared_ptr<const Engine> engine = MakeEngine(options.engine);
     RunOptions run = options.run;
     run.seed = study.seed;
     if (!options.timeLimit.empty())
@@ -140,11 +163,11 @@ Run(const RunCommand& options)
     }
     if (options.noStore)
     {
-        return RunWith(options, study, *engine, run, nullptr);
+        return RunWith(options, study, engine, run, nullptr);
     }
     // Opened before the run: what cannot be stored is not found out after hours.
     return WithDatabase(options.common, study, [&](Database& database) {
-        return RunWith(options, study, *engine, run, &database);
+        return RunWith(options, study, engine, run, &database);
     });
 }
 

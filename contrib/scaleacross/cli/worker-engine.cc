@@ -90,7 +90,7 @@ AddWorkerOptions(CLI::App& command, WorkerOptions& options)
                        "address space of one packet run, such as 8GiB; default: no limit");
     command.add_flag("--retry-failed",
                      options.retryFailed,
-                     "compare again what is stored as failed, for instance with other limits");
+                     "run again what is stored as failed, for instance with other limits");
 }
 
 WorkerLimits

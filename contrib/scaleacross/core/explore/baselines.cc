@@ -233,7 +233,6 @@ ChooseBaseline(const Baseline& baseline,
     SearchOptions own = options;
     own.keep = 1;
     own.keeps = Leaderboard::Keeps::Best;
-    own.progress = nullptr;
     own.filter = LeastRecomputation(options.filter);
     std::variant<Plan, Infeasible> chosen;
     bool first = true;

@@ -73,8 +73,8 @@ const Baseline& FindBaseline(const std::string& name);
 /**
  * The fastest plan of the school, or why it has none: its first space's most frequent reason.
  *
- * `jobs` and `stop` of the options count; throws Interrupted where stopped. The plan does not
- * depend on the number of threads.
+ * `jobs`, `stop` and `progress` of the options count; throws Interrupted where stopped. The plan
+ * does not depend on the number of threads.
  */
 std::variant<Plan, Infeasible> ChooseBaseline(const Baseline& baseline,
                                               const Study& study,

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 #include <numeric>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -129,6 +130,7 @@ class Course
           m_options(options),
           m_sink(sink),
           m_walk(space.Size()),
+          m_random(options.process),
           m_board(options.keep, options.keeps),
           m_frontier(sink.Resume()),
           m_reporter(options, space.Size(), m_frontier.next)
@@ -223,6 +225,7 @@ class Course
                        Label(candidate.plan) + " cannot take less than " +
                            ToString(candidate.form.bound)});
         }
+        Mix(batch);
         Together(
             batch.size(),
             [this, &batch](size_t i) { Ask(*batch[i]); },
@@ -243,6 +246,16 @@ class Course
             }
         }
         return next;
+    }
+
+    /// Puts what is to run together in an order of this process's own.
+    void Mix(std::vector<Candidate*>& batch)
+    {
+        // std::shuffle is not the same in every library.
+        for (size_t i = batch.size(); m_options.process != 0 && i > 1; i--)
+        {
+            std::swap(batch[i - 1], batch[m_random() % i]);
+        }
     }
 
     /// By what is kept so far; the more that is, the fewer can matter.
@@ -396,6 +409,7 @@ class Course
     const SearchOptions& m_options;
     ResultSink& m_sink;
     Walk m_walk;
+    std::mt19937 m_random;
     Leaderboard m_board;
     Frontier m_frontier;
     Reporter m_reporter;

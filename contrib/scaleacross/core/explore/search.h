@@ -39,6 +39,9 @@ struct SearchOptions
     size_t keep{100}; //!< the k of the k best; more are more runs
     Leaderboard::Keeps keeps{Leaderboard::Keeps::Everything};
     RunOptions run; //!< handed to the engine
+    /// Different for processes that search together: each begins with other plans of those that are
+    /// to run next, and takes over from the sink what the others have run. Changes no result.
+    uint32_t process{0};
     Filter filter{ClosedFormFilter()};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <sstream>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -752,6 +754,34 @@ CanonicalText(const Plan& plan)
         text += (text.empty() ? "" : " ") + ShortKey(field) + "=" + field.get(plan);
     }
     return text;
+}
+
+std::optional<Plan>
+PlanOfText(const std::string& text)
+{
+    std::map<std::string, std::string> values;
+    std::istringstream words(text);
+    for (std::string word; words >> word;)
+    {
+        const size_t equals = std::min(word.find('='), word.size());
+        values[word.substr(0, equals)] = word.substr(std::min(equals + 1, word.size()));
+    }
+    Plan plan;
+    try
+    {
+        for (const auto& field : PlanFields())
+        {
+            if (const auto value = values.find(ShortKey(field)); value != values.end())
+            {
+                field.set(plan, value->second);
+            }
+        }
+    }
+    catch (const ConfigError&)
+    {
+        return std::nullopt;
+    }
+    return CanonicalText(plan) == text ? std::optional<Plan>(plan) : std::nullopt;
 }
 
 std::string

@@ -7,6 +7,7 @@
 #include "core/spec/parallel-plan.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,10 @@ void ValidatePlanFields(const Plan& plan, const std::string& prefix);
 /// order, but for tiers that have no value of their own; equal plans have equal texts. ns-3
 /// attributes are no fields and are part of CanonicalJson().
 std::string CanonicalText(const Plan& plan);
+
+/// The plan with this canonical text, its ns-3 attributes aside; none if it is the text of no plan,
+/// for instance of a release that had other fields.
+std::optional<Plan> PlanOfText(const std::string& text);
 
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);

@@ -175,16 +175,18 @@ RunStore::BindKey(SQLite::Statement& statement)
 }
 
 std::unordered_map<std::string, int64_t>
-RunStore::Since(int64_t row)
+RunStore::Since(int64_t row, bool withFailures)
 {
     // The plus keeps SQLite from going through all runs of the scenario for a few new ones.
     auto& select = m_database.Prepare(
         "SELECT plan.hash, run.id FROM run JOIN plan ON plan.id = run.plan_id "
         "WHERE run.id > :row AND +scenario_id = :scenario AND engine = :engine AND options = "
         ":options AND "
-        "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed");
+        "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed AND "
+        "(status <> 'failed' OR (:failures AND run.id IN (SELECT run_id FROM search_run)))");
     BindKey(select);
     select.bind(":row", row);
+    select.bind(":failures", withFailures ? 1 : 0);
     std::unordered_map<std::string, int64_t> runs;
     while (select.executeStep())
     {

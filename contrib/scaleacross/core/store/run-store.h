@@ -45,8 +45,10 @@ class RunStore
   public:
     RunStore(Database& database, RunSetting setting);
 
-    /// Rows above `row` of runs of the setting, by HashOf(CanonicalText(plan)); 0: all of them.
-    std::unordered_map<std::string, int64_t> Since(int64_t row);
+    /// Rows above `row` of runs of the setting, by HashOf(CanonicalText(plan)); 0: all of them. Of
+    /// failures those that searches have found, if asked for: what failed under the limits of a
+    /// single run says nothing of the plan.
+    std::unordered_map<std::string, int64_t> Since(int64_t row, bool withFailures);
 
     /// Row of the run of this plan, if it is stored.
     std::optional<int64_t> Find(const Plan& plan);

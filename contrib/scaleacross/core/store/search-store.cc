@@ -2,8 +2,6 @@
 
 #include "core/store/search-store.h"
 
-#include "core/store/search-reader.h"
-
 #include <algorithm>
 #include <utility>
 
@@ -13,11 +11,13 @@ namespace scaleacross
 SearchStore::SearchStore(Database& database,
                          RunSetting setting,
                          const SearchSpace& space,
-                         SearchIdentity identity)
+                         SearchIdentity identity,
+                         Failures failures)
     : m_database(database),
       m_runs(database, std::move(setting)),
       m_space(space),
       m_identity(std::move(identity)),
+      m_failures(failures),
       m_start(std::chrono::steady_clock::now())
 {
 }
@@ -89,7 +89,7 @@ SearchStore::TakeOver()
         return;
     }
     m_dataVersion = version;
-    const auto runs = m_runs.Since(m_lastRun);
+    const auto runs = m_runs.Since(m_lastRun, m_failures == Failures::Keep);
     const std::lock_guard<std::mutex> lock(m_mutex);
     for (const auto& [hash, run] : runs)
     {
@@ -109,6 +109,26 @@ SearchStore::Load()
     return CountsOf(m_database, m_id);
 }
 
+/// Back to the beginning. Runs stay, and are found again by their plans.
+void
+SearchStore::Reopen()
+{
+    for (const char* sql : {
+             "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, finished = 0 "
+             "WHERE id = ?",
+             "DELETE FROM search_count WHERE search_id = ?",
+             "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
+             "(SELECT id FROM run WHERE status = 'failed')",
+             "UPDATE search_run SET rank = NULL, pareto = 0, best_of_crossing = 0 "
+             "WHERE search_id = ?",
+         })
+    {
+        auto& statement = m_database.Prepare(sql);
+        statement.bind(1, m_id);
+        Database::Run(statement);
+    }
+}
+
 Frontier
 SearchStore::Resume()
 {
@@ -116,6 +136,11 @@ SearchStore::Resume()
     m_database.Transact([&] {
         Find();
         frontier = Load();
+        if (m_failures == Failures::Repeat && !frontier.failed.empty())
+        {
+            Reopen();
+            frontier = Load();
+        }
         TakeOver();
     });
     m_resumed = frontier.next;
@@ -223,7 +248,8 @@ SearchStore::PutFrontier(const Frontier& frontier)
     spent.bind(":seconds", Seconds());
     spent.bind(":id", m_id);
     Database::Run(spent);
-    if (frontier.next < Now().next)
+    const State now = Now();
+    if (now.finished || frontier.next < now.next)
     {
         return; // another process is farther, and has counted all of this
     }
@@ -382,11 +408,13 @@ SearchStore::PutBaseline(const std::string& name, const Plan& plan, const Evalua
 {
     m_database.Transact([&] {
         const auto stored = m_runs.Find(plan);
-        if (stored)
+        const bool isResult =
+            stored && !std::holds_alternative<Failure>(LoadRun(m_database, *stored).evaluation);
+        if (isResult)
         {
             m_runs.Request(*stored);
         }
-        PutBaselineRow(name, stored ? *stored : m_runs.Put(plan, evaluation, true), {});
+        PutBaselineRow(name, isResult ? *stored : m_runs.Put(plan, evaluation, true), {});
     });
 }
 
@@ -394,6 +422,22 @@ void
 SearchStore::PutBaseline(const std::string& name, const Infeasible& reason)
 {
     m_database.Transact([&] { PutBaselineRow(name, 0, reason); });
+}
+
+std::optional<KeptBaseline>
+SearchStore::FindBaseline(const std::string& name)
+{
+    std::optional<KeptBaseline> found;
+    m_database.Snapshot([&] {
+        for (KeptBaseline& baseline : BaselinesOf(m_database, m_id))
+        {
+            if (baseline.name == name)
+            {
+                found = std::move(baseline);
+            }
+        }
+    });
+    return found;
 }
 
 void

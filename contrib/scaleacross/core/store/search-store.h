@@ -6,6 +6,7 @@
 #include "core/explore/result-sink.h"
 #include "core/explore/search-space.h"
 #include "core/store/run-store.h"
+#include "core/store/search-reader.h"
 
 #include <chrono>
 #include <cstddef>
@@ -29,6 +30,13 @@ struct SearchIdentity
     size_t keep{100};
 };
 
+/// What a search does with plans that failed when it ran before.
+enum class Failures : uint8_t
+{
+    Keep,  //!< they have failed
+    Repeat //!< it goes through its plans again: failures run once more, what is stored does not
+};
+
 /**
  * A search in a database.
  *
@@ -47,7 +55,8 @@ class SearchStore : public ResultSink
     SearchStore(Database& database,
                 RunSetting setting,
                 const SearchSpace& space,
-                SearchIdentity identity);
+                SearchIdentity identity,
+                Failures failures = Failures::Keep);
 
     Frontier Resume() override;
     void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override;
@@ -60,6 +69,9 @@ class SearchStore : public ResultSink
     /// The run of a baseline, or the reason why it has no plan. A stored run is used as it is.
     void PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation);
     void PutBaseline(const std::string& name, const Infeasible& reason);
+
+    /// The baseline of this name as this search has found it before; none if it has not.
+    std::optional<KeptBaseline> FindBaseline(const std::string& name);
 
     /// What was concluded, for `show`.
     void Conclude(std::optional<double> gap, const std::vector<std::string>& explanation);
@@ -95,6 +107,7 @@ class SearchStore : public ResultSink
     [[noreturn]] void RefuseIndex(int64_t index) const;
     void Find();
     Frontier Load();
+    void Reopen();
     State Now();
     void TakeOver();
     void PutRows();
@@ -109,6 +122,7 @@ class SearchStore : public ResultSink
     RunStore m_runs;
     const SearchSpace& m_space;
     SearchIdentity m_identity;
+    Failures m_failures;
     int64_t m_id{0};
     double m_secondsBefore{0};
     std::chrono::steady_clock::time_point m_start;
