@@ -202,7 +202,7 @@ TEST(BestFirstSearch, FailuresAreResultsAndErrorsAreRejections)
         case 4:
             throw ConfigError("plan.tp", "4 is odd", "", "");
         default:
-            return Duration::Microseconds(5);
+            return Duration::Seconds(5);
         }
     });
     MemorySink sink;
@@ -221,7 +221,7 @@ TEST(BestFirstSearch, ThrowsOtherErrorsOnAfterCommitting)
         {
             throw std::logic_error("a fault");
         }
-        return Duration::Microseconds(5);
+        return Duration::Seconds(5);
     });
     MemorySink sink;
     EXPECT_THROW(BestFirstSearch().Run(space, engine, Options(1), sink), std::logic_error);
@@ -305,6 +305,23 @@ TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
         runsBefore = engine.runs;
     }
     EXPECT_LT(runsBefore, 2160 / 4);
+}
+
+TEST(BestFirstSearch, RanksNoTimeBelowItsBound)
+{
+    const SearchSpace space(TwoBuildings(g_axes));
+    SearchOptions options = Options(1);
+    options.filter = Bounds(1.1);
+    const FakeEngine engine(WideTime);
+    MemorySink sink;
+    const auto result = BestFirstSearch().Run(space, engine, options, sink);
+    EXPECT_TRUE(result.board.Best().empty());
+    EXPECT_EQ(result.counts.evaluated, 0);
+    ASSERT_EQ(result.counts.failed.size(), 1);
+    const auto& [reason, count] = *result.counts.failed.begin();
+    EXPECT_EQ(reason, "below-bound");
+    EXPECT_EQ(count.count, engine.runs);
+    EXPECT_NE(count.example.find("no steady state takes less than"), std::string::npos);
 }
 
 TEST(BestFirstSearch, WhatRunsDoesNotDependOnThreadsNorOnInterruption)

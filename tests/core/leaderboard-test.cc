@@ -49,21 +49,6 @@ TEST(Leaderboard, KeepsTheBestWithTiesByText)
     EXPECT_EQ(Indices(board.Best()), (std::vector<uint64_t>{1, 2, 4}));
 }
 
-/// An iteration of 10 s in steps of 1 us is 10^7 of them, each up to half a picosecond early: 5 us.
-TEST(Leaderboard, RoundingRulesNothingOut)
-{
-    Leaderboard board(1, Leaderboard::Keeps::Best);
-    const Duration time = Duration::Seconds(10);
-    board.Offer(Make(1, time.Ps() / 1000, 1, 1));
-    const auto canMatter = [&](Duration bound) {
-        return board.CanMatter(Crossing::Data, bound, Bytes(1), Bytes(1));
-    };
-    EXPECT_TRUE(canMatter(time));
-    EXPECT_TRUE(canMatter(time + Duration::Picoseconds(1)));
-    EXPECT_TRUE(canMatter(time + Duration::Microseconds(5)));
-    EXPECT_FALSE(canMatter(time + Duration::Microseconds(11)));
-}
-
 TEST(Leaderboard, FrontHoldsWhatNothingBeats)
 {
     Leaderboard board(1);

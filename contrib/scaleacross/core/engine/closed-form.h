@@ -26,6 +26,8 @@ namespace scaleacross
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
  *    headers over its capacity.
  *
+ * Less a millionth, as engines count whole picoseconds.
+ *
  * Memory and payload between buildings are those of every engine's report.
  *
  * Found step by step, what costs least first: memory and the bound but for the cuts, then the

@@ -373,12 +373,27 @@ class Course
         return !m_interrupted;
     }
 
+    /// A time below the bound is none: ranked, it would beat plans that were ruled out by theirs.
+    static void HoldToBound(Candidate& candidate)
+    {
+        const auto* report = std::get_if<RunReport>(&candidate.evaluation);
+        if (report != nullptr && report->iterationTime < candidate.form.bound)
+        {
+            candidate.evaluation = Failure{
+                "below-bound",
+                Label(candidate.plan) + " took " + ToString(report->iterationTime) +
+                    ", but no steady state takes less than " + ToString(candidate.form.bound) +
+                    "; run it by itself over more iterations"};
+        }
+    }
+
     void TakeOver(Candidate& candidate)
     {
         if (candidate.known && !Recall(candidate))
         {
             return;
         }
+        HoldToBound(candidate);
         if (candidate.ran)
         {
             m_sink.Add(candidate.position, candidate.plan, candidate.evaluation);

@@ -12,9 +12,6 @@ namespace scaleacross
 namespace
 {
 
-/// What of a bound rounding may undo: one part in so many.
-constexpr int64_t g_roundingShare = 1000000;
-
 /// Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
 bool
 Dominates(const Ranked& a, const Ranked& b)
@@ -70,7 +67,6 @@ Leaderboard::CanMatter(const Crossing& crossing,
                        Bytes memoryMax,
                        Bytes crossBuildingBytes) const
 {
-    bound -= bound / g_roundingShare + Duration::Picoseconds(1);
     // A plan whose bound equals a time may take just as long and come first by its text.
     if (m_best.size() < m_keep || bound <= m_best.rbegin()->report.iterationTime)
     {

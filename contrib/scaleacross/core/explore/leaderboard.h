@@ -40,11 +40,6 @@ class Leaderboard
     /**
      * Whether a plan with this crossing, memory and bytes that takes at least `bound` could change
      * anything of what is kept.
-     *
-     * Engines round every step of a chain to a picosecond and so may end up to half of one per step
-     * early. Bounds count as a millionth less, and a picosecond: enough where the steps of the
-     * longest chain take half a microsecond in the mean, which a message or a kernel does not
-     * fall below.
      */
     bool CanMatter(const Crossing& crossing,
                    Duration bound,
