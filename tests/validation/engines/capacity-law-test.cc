@@ -265,12 +265,21 @@ struct Anomalies
 {
     double slower{0}; //!< T(c (1-x)) (1-x) / T(c) - 1
     double faster{0}; //!< T(c) / T(c (1-x)) - 1
+    uint32_t compared{0};
+    uint32_t clear{0}; //!< of which so much faster that it is clear
     std::string worst;
 };
 
-// A list of passes with fixed orders has no anomalies of its own, but what shares a link does: of
-// two transfers the one that is awaited later may profit from what the other one has lost.
-constexpr double kOrderAnomaly = 0.01;
+// A slower link never costs more than in proportion, but for rounding.
+constexpr double kRounding = 1e-6;
+// It may save time. A list of passes with fixed orders has no anomalies of its own, but what shares
+// a link does: reductions that nobody waits for, held back on a cut of their own, leave more of the
+// NICs to what is waited for. Shares are even whatever is urgent, so theory sets no small limit:
+// the worst of 10,000 plans of shipped studies was 2.8 %, and one comparison in a thousand was
+// clear.
+constexpr double kSharingAnomaly = 0.05;
+constexpr double kClear = 0.01;
+constexpr double kClearShare = 0.005;
 
 /// `auto` chooses by what a collective takes alone, which may be the worse choice among others (and
 /// the better one over a slower link): such a scenario with the first that it chooses from.
@@ -317,10 +326,12 @@ HoldSweep(const Scenario& drawn, Anomalies& anomalies)
             Scale(slower, which, left);
             const auto result = AnalyticalEngine().Run(slower, RunOptions());
             const double then = std::get<RunReport>(result).iterationTime.S();
-            EXPECT_LE(then * left, time * (1 + kOrderAnomaly))
+            EXPECT_LE(then * left, time * (1 + kRounding))
                 << which << ' ' << left << ' ' << TextOf(scenario);
-            EXPECT_LE(time, then * (1 + kOrderAnomaly))
+            EXPECT_LE(time, then * (1 + kSharingAnomaly))
                 << which << ' ' << left << ' ' << TextOf(scenario);
+            anomalies.compared++;
+            anomalies.clear += time > then * (1 + kClear) ? 1 : 0;
             if (time / then - 1 > anomalies.faster)
             {
                 anomalies.faster = time / then - 1;
@@ -335,8 +346,11 @@ void
 Tell(const char* what, size_t plans, size_t sweeps, uint64_t seed, const Anomalies& anomalies)
 {
     std::cout << what << ": " << plans << " plans, " << sweeps << " of them swept, seed " << seed
-              << "; order anomalies: " << 100 * anomalies.slower << " % slower than the capacity, "
-              << 100 * anomalies.faster << " % faster with less of it\n";
+              << "; of " << anomalies.compared << " runs with less capacity the slowest was "
+              << 100 * anomalies.slower << " % slower than in proportion, " << anomalies.clear
+              << " were more than 1 % faster, at most " << 100 * anomalies.faster
+              << " %: " << anomalies.worst << '\n';
+    EXPECT_LE(anomalies.clear, std::max(1.0, kClearShare * anomalies.compared));
 }
 
 } // namespace
