@@ -503,7 +503,7 @@ RdmaNic::Remove(Ring& ring, const RdmaQueuePair* queuePair)
 }
 
 void
-RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
+RdmaNic::UpdateActive(RdmaQueuePair* queuePair, int64_t now)
 {
     const uint8_t priority = queuePair->GetPriority();
     Ring& ring = m_rings[priority];
@@ -513,6 +513,13 @@ RdmaNic::UpdateActive(RdmaQueuePair* queuePair)
         if (queuePair->m_waiting)
         {
             WaitUntilEligible(queuePair); // its rate may be another one
+        }
+        else if (active && queuePair->Eligible() > now)
+        {
+            // It had the rate of the line, and its packet is on it.
+            Remove(ring, queuePair);
+            UpdatePullable(priority);
+            WaitUntilEligible(queuePair);
         }
         return;
     }
@@ -611,7 +618,7 @@ RdmaNic::HandleAlarm(int64_t now)
     for (RdmaQueuePair* queuePair : posted)
     {
         queuePair->ShowPosted();
-        UpdateActive(queuePair);
+        UpdateActive(queuePair, now);
         queuePair->RunTimerIfHeldUp(now);
     }
     m_foreign.ShowPosted();

@@ -146,7 +146,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// of this time.
     void Posted(RdmaQueuePair* queuePair);
     /// A queue pair may send or may no longer send.
-    void UpdateActive(RdmaQueuePair* queuePair);
+    void UpdateActive(RdmaQueuePair* queuePair, int64_t now);
     /// The packet that is being pulled is the first of a message, for the first time: calls
     /// TraceStarted when it is on the wire.
     void NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag);

@@ -108,9 +108,20 @@ RdmaQueuePair::ApplyRate(int64_t now)
 }
 
 void
+RdmaQueuePair::WaitIfTimed()
+{
+    // A timer that runs out while the packet is on the line may cut the rate.
+    if (m_control && m_control->NextDeadline() < m_pacer.WaitEnd())
+    {
+        m_pacer.Bind();
+    }
+}
+
+void
 RdmaQueuePair::ApplyControl(int64_t now)
 {
     ApplyRate(now);
+    WaitIfTimed();
     const uint64_t least = m_congestion.mayStop ? 0 : 1;
     m_allowed = std::clamp<uint64_t>(m_congestion.windowBytes / m_mtu, least, m_windowLimit);
 }
@@ -135,10 +146,13 @@ RdmaQueuePair::Pace(FabricPacket& packet, int64_t start)
     }
     if (m_congestion.rate >= m_portRate)
     {
-        m_pacer.SentUnlimited();
-        return;
+        m_pacer.SentAtLineRate(packet.size, start, m_portRate);
+        WaitIfTimed();
     }
-    m_pacer.Sent(packet.size, start, m_congestion.rate);
+    else
+    {
+        m_pacer.Sent(packet.size, start, m_congestion.rate);
+    }
     if (!CanSend())
     {
         m_pacer.Rest();
@@ -182,7 +196,7 @@ RdmaQueuePair::HandlePull(const FabricPacket& packet, int64_t now)
     {
         RestartTimer(now);
     }
-    UpdateSending();
+    UpdateSending(now);
 }
 
 void
@@ -196,7 +210,7 @@ RdmaQueuePair::HandleCnp(int64_t now)
         m_congestion.unacked = UnderWay(m_una);
         m_control->OnCnp(m_congestion, now);
         ApplyControl(now);
-        UpdateSending();
+        UpdateSending(now);
     }
 }
 

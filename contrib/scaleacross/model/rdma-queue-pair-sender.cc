@@ -180,12 +180,13 @@ RdmaQueuePair::HandleAck(const FabricPacket& packet, int64_t now)
         GoBack(now);
     }
     const bool ready = !notReady || m_next == m_una || HoldBack(packet.tag, now);
-    UpdateSending();
+    UpdateSending(now);
     Complete(completed);
     if (!ready)
     {
         Fail("receiver not ready: " + Describe() + " had PSN " + std::to_string(m_una) +
-             " refused " + std::to_string(m_rnrRetries + 1) + " times");
+                 " refused " + std::to_string(m_rnrRetries + 1) + " times",
+             now);
     }
 }
 
@@ -300,10 +301,10 @@ RdmaQueuePair::SetDeadline(int64_t deadline)
 }
 
 void
-RdmaQueuePair::UpdateSending()
+RdmaQueuePair::UpdateSending(int64_t now)
 {
     UpdateWindow();
-    m_nic->UpdateActive(this);
+    m_nic->UpdateActive(this, now);
 }
 
 void
@@ -346,7 +347,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
     if (m_heldBack)
     {
         m_heldBack = false;
-        UpdateSending();
+        UpdateSending(now);
         return;
     }
     ++m_counters.timeouts;
@@ -354,8 +355,9 @@ RdmaQueuePair::HandleTimeout(int64_t now)
     if (m_retries == m_retryCount)
     {
         Fail("retry limit: " + Describe() + " got no answer for PSN " + std::to_string(m_una) +
-             " in " + std::to_string(m_retries + 1) + " timeouts of " +
-             std::to_string(static_cast<double>(m_timeout) * 1e-6) + " us");
+                 " in " + std::to_string(m_retries + 1) + " timeouts of " +
+                 std::to_string(static_cast<double>(m_timeout) * 1e-6) + " us",
+             now);
         return;
     }
     ++m_retries;
@@ -379,7 +381,7 @@ RdmaQueuePair::HandleTimeout(int64_t now)
         m_control->OnTimeout(m_congestion, now);
         ApplyControl(now);
     }
-    UpdateSending();
+    UpdateSending(now);
     RunTimerIfHeldUp(now);
 }
 
@@ -404,7 +406,7 @@ RdmaQueuePair::RunTimerIfHeldUp(int64_t now)
 }
 
 void
-RdmaQueuePair::Fail(const std::string& error)
+RdmaQueuePair::Fail(const std::string& error, int64_t now)
 {
     const std::deque<Message> flushed = std::move(m_messages);
     m_messages.clear();
@@ -423,7 +425,7 @@ RdmaQueuePair::Fail(const std::string& error)
     m_next = m_una;
     m_mayRepeat = false;
     SetDeadline(kNever);
-    m_nic->UpdateActive(this);
+    m_nic->UpdateActive(this, now);
     for (const Message& message : flushed)
     {
         m_flushedTrace(message.bytes, message.tag);

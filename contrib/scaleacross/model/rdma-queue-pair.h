@@ -341,11 +341,11 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
     bool HoldBack(uint64_t timerCode, int64_t now);
     void RestartTimer(int64_t now);
     void SetDeadline(int64_t deadline);
-    void UpdateSending();
+    void UpdateSending(int64_t now);
     void UpdateWindow();
     uint64_t UnderWay(uint64_t from) const;
     void Complete(const std::vector<Message>& messages);
-    void Fail(const std::string& error);
+    void Fail(const std::string& error, int64_t now);
 
     // Receiver
     void Answer(scaleacross::RdmaAnswer answer,
@@ -363,6 +363,7 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
     void AdvanceControl(int64_t now);
     void ApplyControl(int64_t now);
     void ApplyRate(int64_t now);
+    void WaitIfTimed();
     void Pace(scaleacross::FabricPacket& packet, int64_t start);
     uint64_t Backlog() const;
     void NoteMark(int64_t now);

@@ -345,6 +345,10 @@ class SpacingTest : public TestCase
                                           39'375'000'000,
                                           39'687'500'000};
         const auto rateAt = [&rates](int64_t time) {
+            if (time < 10 * kUs)
+            {
+                return RatePiece{40'000'000'000, 10 * kUs};
+            }
             const auto step = static_cast<size_t>((time - 10 * kUs) / (55 * kUs));
             return RatePiece{rates.at(step), static_cast<int64_t>(10 + 55 * (step + 1)) * kUs};
         };
@@ -361,7 +365,7 @@ class SpacingTest : public TestCase
             {
                 break;
             }
-            start = start < 10 * kUs ? start + 209'600 : WorkedOff(1048, start, rest, rateAt);
+            start = WorkedOff(1048, start, rest, rateAt);
         }
         NS_TEST_ASSERT_MSG_GT(compared, 1500, "over all seven rates");
         Simulator::Destroy();

@@ -526,7 +526,7 @@ class DeadlineTest : public TestCase
                             [&]() { rate = run.sender->GetRate().GetBitRate(); });
         Simulator::Run();
         const auto rateAt = [](int64_t time) {
-            const int64_t halvings = (time - 50'000'000) / 10'000'000 + 1;
+            const int64_t halvings = time < 50'000'000 ? 0 : (time - 50'000'000) / 10'000'000 + 1;
             return RatePiece{uint64_t{100'000'000'000} >> halvings,
                              50'000'000 + 10'000'000 * halvings};
         };
@@ -535,7 +535,7 @@ class DeadlineTest : public TestCase
         for (size_t i = 0; i < run.recorder->sent.size(); ++i)
         {
             NS_TEST_ASSERT_MSG_EQ(run.recorder->sent[i], start, "packet " << i);
-            start = start < 50'000'000 ? start + 83'840 : WorkedOff(1048, start, rest, rateAt);
+            start = WorkedOff(1048, start, rest, rateAt);
         }
         NS_TEST_ASSERT_MSG_EQ(run.recorder->sent.size(), 680, "packets");
         NS_TEST_ASSERT_MSG_GT(run.recorder->sent.back(), 60'000'000, "the second halving is seen");

@@ -44,6 +44,7 @@ class ScriptedControl : public RdmaCongestionOps
     {
         const auto rate = byAck.find(++m_acks);
         state.rate = rate != byAck.end() ? rate->second : state.rate;
+        Plan();
     }
 
     void Advance(RdmaCongestionState& state, int64_t now) override
@@ -59,11 +60,13 @@ class ScriptedControl : public RdmaCongestionOps
     uint64_t first{100'000'000'000};
     std::map<uint64_t, uint64_t> byAck;
     std::map<int64_t, uint64_t> byTime;
+    uint64_t timersFromAck{0}; //!< until this ACK no timer runs
 
   private:
     void Plan()
     {
-        SetDeadline(byTime.empty() ? scaleacross::kNever : byTime.begin()->first);
+        const bool runs = !byTime.empty() && m_acks >= timersFromAck;
+        SetDeadline(runs ? byTime.begin()->first : scaleacross::kNever);
     }
 
     uint64_t m_acks{0};
@@ -125,23 +128,138 @@ class ScriptTest : public TestCase
 
 /**
  * The first ACK sets 1 Mb/s, the second one the line rate again. The first is there at 83,840 +
- * 1,000,000 + 4,800 + 1,000,000 = 2,088,640 ps, while packet 24 is being sent; packet 25 starts at
- * 25 * 83,840 = 2,096,000 and makes the next one wait 8,384 bits at 1 Mb/s, 8.384 ms. The second
- * ACK comes 83,840 ps after the first, at 2,172,480: 76,480 ps have worked off 0.07648 bits. The
- * other 8,383.92352 take 83,839.2 ps at the line rate: packet 26 starts at 2,256,319, and from then
- * on they follow each other as before.
+ * 1,000,000 + 4,800 + 1,000,000 = 2,088,640 ps, while packet 24 is being sent, which started at 24
+ * * 83,840 = 2,012,160: in 76,480 ps 7,648 of its 8,384 bits have been worked off, and the other
+ * 736 would take 736 us. The second ACK comes 83,840 ps after the first, at 2,172,480: 0.08384 bits
+ * more are worked off. The other 735.91616 take 7,359.2 ps at the line rate: packet 25 starts at
+ * 2,179,839, and from then on they follow each other as before.
  */
 ScriptTest*
 RecoveryTest()
 {
     ScriptedControl control;
     control.byAck = {{1, 1'000'000}, {2, 100'000'000'000}};
-    const int64_t next = 2'256'319;
+    const int64_t next = 2'179'839;
     return new ScriptTest(
         "A rate that recovers by an ACK shortens the wait",
         control,
-        {{24, 24 * 83'840}, {25, 25 * 83'840}, {26, next}, {999, next + 973 * 83'840}});
+        {{24, 24 * 83'840}, {25, next}, {26, next + 83'840}, {999, next + 974 * 83'840}});
 }
+
+/**
+ * The first cut, from the line rate to 1 Gb/s, by the first ACK, at 2,088,640 ps (RecoveryTest):
+ * the 736 bits of packet 24 that are left then take 736,000 ps, so packet 25 starts at 2,824,640,
+ * and the others follow 8,384,000 ps apart.
+ */
+ScriptTest*
+FirstCutTest()
+{
+    ScriptedControl control;
+    control.byAck = {{1, 1'000'000'000}};
+    const int64_t next = 2'824'640;
+    return new ScriptTest("The first cut lengthens the wait for the line",
+                          control,
+                          {{24, 24 * 83'840}, {25, next}, {999, next + 974 * int64_t{8'384'000}}});
+}
+
+/**
+ * The same by a timer that runs out at 40,000 ps: 4,000 bits of packet 0 have been worked off, and
+ * 4,384 take 4,384,000 ps.
+ */
+ScriptTest*
+FirstCutByTimerTest()
+{
+    ScriptedControl control;
+    control.byTime = {{40'000, 1'000'000'000}};
+    return new ScriptTest("A timer's first cut lengthens the wait for the line",
+                          control,
+                          {{0, 0}, {1, 4'424'000}, {999, 4'424'000 + 998 * int64_t{8'384'000}}});
+}
+
+/**
+ * The same by a timer for 2,090,000 ps that is set while packet 24 is on the wire, by the first
+ * ACK at 2,088,640: 77,840 ps after its start 7,784 bits have been worked off, and 600 take 600,000
+ * ps.
+ */
+ScriptTest*
+FirstCutByLateTimerTest()
+{
+    ScriptedControl control;
+    control.byTime = {{2'090'000, 1'000'000'000}};
+    control.timersFromAck = 1;
+    const int64_t next = 2'690'000;
+    return new ScriptTest("So does that of a timer which is set during the wait",
+                          control,
+                          {{24, 24 * 83'840}, {25, next}, {999, next + 974 * int64_t{8'384'000}}});
+}
+
+/**
+ * Two queue pairs of one NIC take turns at the line rate, 83,840 ps each, the first one at 0. Its
+ * rate is cut to 1 Gb/s. At 200,000 ps, its second packet, of 167,680, is on the wire: 3,232 bits
+ * have been worked off, 5,152 take 5,152,000 ps, so the next one is due at 5,352,000. The other
+ * queue pair has the line from 251,520 on; its packet that starts at 251,520 + 60 * 83,840 is on
+ * the wire then, the next one stands in the line already, and it is the first one's turn at 251,520
+ * + 62 * 83,840 = 5,449,600. The fourth is due 8,384,000 after 5,352,000, at 13,736,000, while the
+ * other's of 5,533,440 + 97 * 83,840 is on the wire, and its turn is two packets later, at
+ * 13,833,600. At 300,000 ps, when the second packet has left and the queue pair
+ * waits for its turn, which comes at 335,360, nothing is left of its wait: only the fourth packet
+ * is late, due 8,384,000 ps after the third, at 8,719,360; one of the other's is on the wire from
+ * 419,200 + 98 * 83,840 = 8,635,520, ends at 8,719,360, and one more goes before: 8,803,200. (Those
+ * due at the end of a packet join the line before the next one is chosen, behind those in it.)
+ */
+class TurnsTest : public TestCase
+{
+  public:
+    TurnsTest(int64_t cut, std::map<size_t, int64_t> starts)
+        : TestCase("The first cut of one of two queue pairs, at " + std::to_string(cut) + " ps"),
+          m_cut(cut),
+          m_starts(std::move(starts))
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        auto a = fabric.AddNic(fabric.AddHost());
+        auto b = fabric.AddNic(fabric.AddHost());
+        fabric.ConnectPorts(a, b, DataRate("100Gbps"), MicroSeconds(1));
+        std::vector<int64_t> arrivals;
+        for (const bool cut : {true, false})
+        {
+            auto sender = a->CreateQueuePair();
+            auto receiver = b->CreateQueuePair();
+            if (cut)
+            {
+                auto control = CreateObject<ScriptedControl>();
+                control->byTime = {{m_cut, 1'000'000'000}};
+                sender->SetCongestionOps(control);
+                receiver->SetDeliveryCallback(RdmaMessageCallback([&arrivals](Bytes, uint64_t) {
+                    arrivals.push_back(Simulator::Now().GetPicoSeconds());
+                }));
+            }
+            sender->Connect(b->GetFabricAddress(), receiver->GetNumber());
+            receiver->Connect(a->GetFabricAddress(), sender->GetNumber());
+            for (uint64_t i = 0; i < 200; ++i)
+            {
+                sender->Post(scaleacross::RdmaOperation::Write, Bytes(1000), i);
+            }
+        }
+        Simulator::Run();
+        Simulator::Destroy();
+        for (const auto& [packet, start] : m_starts)
+        {
+            NS_TEST_EXPECT_MSG_EQ_TOL(arrivals.at(packet),
+                                      start + 1'083'840,
+                                      Rounding(1),
+                                      "packet " << packet);
+        }
+    }
+
+    int64_t m_cut;
+    std::map<size_t, int64_t> m_starts;
+};
 
 /**
  * From 1 Mb/s a timer raises the rate to the line's at 10 us: 10 bits of packet 1's wait have been
@@ -301,6 +419,12 @@ class RateChangeSuite : public TestSuite
         AddTestCase(RecoveryTest());
         AddTestCase(TimerTest());
         AddTestCase(CutTest());
+        AddTestCase(FirstCutTest());
+        AddTestCase(FirstCutByTimerTest());
+        AddTestCase(FirstCutByLateTimerTest());
+        AddTestCase(
+            new TurnsTest(200'000, {{0, 0}, {1, 167'680}, {2, 5'449'600}, {3, 13'833'600}}));
+        AddTestCase(new TurnsTest(300'000, {{1, 167'680}, {2, 335'360}, {3, 8'803'200}}));
         AddTestCase(new IntegralTest);
         AddTestCase(new PullTest);
         AddTestCase(new PacingQueueTest);
