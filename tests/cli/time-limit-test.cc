@@ -45,6 +45,29 @@ TEST_F(TimeLimit, ARunBeyondItsTimeLimitIsGivenUp)
     EXPECT_LT(took.count(), 20) << "on a busy machine; without the limit it is minutes";
 }
 
+/**
+ * The same of a collective. The packet engine looks at the clock every millisecond of simulated
+ * time, in which 256 servers at 400 Gb/s and more send millions of packets of 4 kB.
+ */
+TEST_F(TimeLimit, ACollectiveHasTheSame)
+{
+    Write("cluster.yaml",
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 1024, gpus_per_node: 8, gpu: h100}\n"
+          "  cross: {oversubscription: 4, distance: 30km}\n"
+          "network: {collective_chunk: 64MiB, pfc: false}\n");
+    const auto start = std::chrono::steady_clock::now();
+    const Call call = Run("collective cluster.yaml --engine packet -b 1K -e 1G -f 1048576 --json "
+                          "--time-limit 2s");
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+    EXPECT_EQ(call.code, 1) << call.out << call.err;
+    EXPECT_NE(call.err.find("time limit: not done after 2 s"), std::string::npos) << call.err;
+    EXPECT_LT(took.count(), 20)
+        << "on a busy machine; the next look is after more than 20 s of computing";
+    const auto rows = nlohmann::json::parse(call.out, nullptr, false);
+    EXPECT_TRUE(rows.is_array()) << "what was measured before is told: " << call.out;
+}
+
 /// On a terminal, which script(1) makes one of, a packet run says how far it has come.
 TEST_F(TimeLimit, PacketRunsTellOfTheirProgress)
 {

@@ -4,6 +4,7 @@
 #include "cli/engines.h"
 #include "cli/message-sizes.h"
 #include "cli/report-json.h"
+#include "cli/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 namespace scaleacross
 {
@@ -96,7 +98,13 @@ class Measurement
         return m_sizes;
     }
 
-    Row At(Bytes bytes) const;
+    /// Nothing if it is not done within the time limit; a thread then goes on with this.
+    std::optional<Row> At(Bytes bytes) const;
+
+    Duration TimeLimit() const
+    {
+        return m_run.timeLimit;
+    }
 
     std::string Head() const;
     std::string Line(const Row& row) const;
@@ -109,6 +117,7 @@ class Measurement
 
   private:
     [[noreturn]] void Refuse(const Infeasible& no) const;
+    Row Measure(Bytes bytes) const;
     std::string Algorithm() const;
 
     Study m_study;
@@ -175,8 +184,14 @@ Measurement::Refuse(const Infeasible& no) const
                       "");
 }
 
-Row
+std::optional<Row>
 Measurement::At(Bytes bytes) const
+{
+    return Within(m_run.timeLimit, [this, bytes] { return Measure(bytes); });
+}
+
+Row
+Measurement::Measure(Bytes bytes) const
 {
     Scenario scenario = m_study.scenario;
     scenario.Job().collective->bytes = bytes;
@@ -288,15 +303,22 @@ MeasureSizes(const CollectiveCommand& options)
     {
         for (const Bytes size : measurement.Sizes())
         {
-            const Row row = measurement.At(size);
-            sum += measurement.Busbw(row);
+            const std::optional<Row> row = measurement.At(size);
+            if (!row)
+            {
+                EndAbandoned([&] {
+                    finish(); // what was measured before it is good
+                    PrintError(NotDoneAfter(measurement.TimeLimit()));
+                });
+            }
+            sum += measurement.Busbw(*row);
             if (options.common.json)
             {
-                rows.push_back(measurement.ToJson(row));
+                rows.push_back(measurement.ToJson(*row));
             }
             else
             {
-                std::cout << measurement.Line(row) << std::flush;
+                std::cout << measurement.Line(*row) << std::flush;
             }
         }
     }
@@ -343,7 +365,8 @@ AddCollective(CLI::App& app, CommandAction& chosen)
     AddRunOptions(*command, options->run);
     command->add_option("--time-limit",
                         options->timeLimit,
-                        "wall clock time of one size, such as 60s; default: no limit");
+                        "wall clock time of one size, preparation included, such as 60s; beyond "
+                        "it the command fails after the sizes before; default: no limit");
     command->callback(
         [options, &chosen] { chosen = [options] { return MeasureSizes(*options); }; });
 }

@@ -5,10 +5,18 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
+#include <iostream>
 #include <thread>
 
 namespace scaleacross
 {
+
+void
+PrintError(const std::string& message)
+{
+    std::cout.flush();
+    std::cerr << "scaleacross: error: " << message << "\n";
+}
 
 void
 AddSetAndJson(CLI::App& command, CommonOptions& options)

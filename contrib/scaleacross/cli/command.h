@@ -26,6 +26,9 @@ enum class Exit : int
     Interrupted = 130 //!< by SIGINT or SIGTERM; what was finished is stored
 };
 
+/// Says on stderr why the program ends, after what has been printed so far.
+void PrintError(const std::string& message);
+
 /// What a subcommand does once its arguments are read.
 using CommandAction = std::function<Exit()>;
 

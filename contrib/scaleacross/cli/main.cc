@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <iostream>
 
 namespace
 {
@@ -16,8 +15,7 @@ namespace
 int
 Fail(scaleacross::Exit code, const std::string& message)
 {
-    std::cout.flush();
-    std::cerr << "scaleacross: error: " << message << "\n";
+    scaleacross::PrintError(message);
     return static_cast<int>(code);
 }
 

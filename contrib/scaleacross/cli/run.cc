@@ -2,23 +2,19 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
-#include "cli/output-file.h"
 #include "cli/progress-line.h"
 #include "cli/report-json.h"
 #include "cli/report-text.h"
+#include "cli/time-limit.h"
 #include "core/base/parse-at.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <fmt/format.h>
-#include <future>
 #include <iostream>
 #include <memory>
-#include <thread>
 
 namespace scaleacross
 {
@@ -56,35 +52,6 @@ struct Watched
     bool abandoned{false};
 };
 
-/**
- * Runs on a thread of its own and gives up on it after the time limit. Engines look at the limit
- * themselves and end in order, but not while they prepare, where a graph can take long to build;
- * so they have a second more.
- */
-Watched
-RunWithin(Duration limit,
-          const std::shared_ptr<const Engine>& engine,
-          const Scenario& scenario,
-          const RunOptions& run)
-{
-    using namespace std::chrono;
-    // All of it belongs to the thread as well, which may outlive whoever calls this.
-    auto task = std::make_shared<std::packaged_task<Evaluation()>>(
-        [engine, scenario, run] { return Evaluate(*engine, scenario, run); });
-    auto result = task->get_future();
-    std::thread([task] { (*task)(); }).detach();
-    // What no clock counts is never over.
-    const double seconds = std::min(limit.S() + 1, 1e9);
-    if (result.wait_for(duration<double>(seconds)) == std::future_status::ready)
-    {
-        return {result.get(), false};
-    }
-    return {Failure{"timeout",
-                    "time limit: not done after " + ToString(limit) +
-                        " of wall clock time, preparation included"},
-            true};
-}
-
 Watched
 RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario, RunOptions run)
 {
@@ -96,13 +63,15 @@ RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario,
                                    total,
                                    ToString(progress.simulated)));
     };
-    if (run.timeLimit == Duration::Max())
-    {
-        return {Evaluate(*engine, scenario, run), false};
-    }
-    Watched watched = RunWithin(run.timeLimit, engine, scenario, run);
+    // All of it belongs to the thread as well, which may outlive whoever calls this.
+    const auto evaluation =
+        Within(run.timeLimit, [engine, scenario, run] { return Evaluate(*engine, scenario, run); });
     line->Clear();
-    return watched;
+    if (!evaluation)
+    {
+        return {Failure{"timeout", NotDoneAfter(run.timeLimit)}, true};
+    }
+    return {*evaluation, false};
 }
 
 /// Prints, and stores where there is a database.
@@ -137,17 +106,7 @@ RunWith(const RunCommand& options,
         Keep(options, plan, watched.evaluation, setting, database);
         return std::holds_alternative<RunReport>(watched.evaluation) ? Exit::Done : Exit::Failed;
     }
-    try
-    {
-        Keep(options, plan, watched.evaluation, setting, database);
-        FlushOutput();
-    }
-    catch (const std::exception& error)
-    {
-        std::cerr << "scaleacross: error: " << error.what() << "\n";
-    }
-    // Its thread cannot be ended otherwise, and must not see what the end of a process takes down.
-    std::_Exit(static_cast<int>(Exit::Failed));
+    EndAbandoned([&] { Keep(options, plan, watched.evaluation, setting, database); });
 }
 
 Exit

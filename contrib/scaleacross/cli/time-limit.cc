@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/time-limit.h"
+
+#include "cli/command.h"
+#include "cli/output-file.h"
+
+#include <cstdlib>
+#include <exception>
+
+namespace scaleacross
+{
+
+std::string
+NotDoneAfter(Duration limit)
+{
+    return "time limit: not done after " + ToString(limit) +
+           " of wall clock time, preparation included";
+}
+
+void
+EndAbandoned(const std::function<void()>& last)
+{
+    try
+    {
+        last();
+        FlushOutput();
+    }
+    catch (const std::exception& error)
+    {
+        PrintError(error.what());
+    }
+    // Not exit(): what it destroys, the thread may be using.
+    std::_Exit(static_cast<int>(Exit::Failed));
+}
+
+} // namespace scaleacross
