@@ -51,6 +51,38 @@ TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsBadInput)
     EXPECT_THAT(call.err, HasSubstr("33554432 bytes cannot hold the PFC headroom of 100"));
 }
 
+/**
+ * An engine without buffers says it, in the packet engine's figures. The spans of a spine alone
+ * need 4 x (2 x 4,178 + 4,262 + 25,000,000) = 100,050,472 bytes.
+ */
+TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsToldByTheAnalyticalEngine)
+{
+    const std::string small = " study.yaml --set network.spine_buffer=32MiB";
+    const std::string refusal = Run("run" + small + " --engine packet --no-store").err;
+    const auto begin = refusal.find("33554432 bytes cannot hold");
+    ASSERT_NE(begin, std::string::npos) << refusal;
+    const std::string problem = refusal.substr(begin, refusal.find(")", begin) + 1 - begin);
+    const auto least = refusal.find("at least ");
+    const std::string allowed = refusal.substr(least, refusal.find(" bytes", least) - least);
+    EXPECT_GT(std::stoull(problem.substr(problem.find("headroom of ") + 12)), 100'050'472U);
+
+    for (const std::string command : {"run --no-store", "explore --db a.db"})
+    {
+        const auto json = RunJson(command + small);
+        ASSERT_EQ(json.at("warnings").size(), 1U) << command;
+        const auto warning = json.at("warnings")[0].get<std::string>();
+        EXPECT_THAT(warning, HasSubstr("network.spine_buffer: " + problem)) << command;
+        EXPECT_THAT(warning, HasSubstr(allowed)) << command;
+        EXPECT_THAT(Run(command + small).out, HasSubstr("Warning: " + warning)) << command;
+        for (const std::string enough :
+             {"network.spine_buffer=128MiB", "network.pfc=false", "cluster.cross.pfc=false"})
+        {
+            EXPECT_TRUE(RunJson(command + small + " --set " + enough).at("warnings").empty())
+                << command << " " << enough;
+        }
+    }
+}
+
 } // namespace
 
 } // namespace scaleacross

@@ -4,6 +4,7 @@
 #include "cli/report-text.h"
 #include "core/explore/baselines.h"
 #include "core/explore/model-error.h"
+#include "core/topology/switch-headroom.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -53,6 +54,19 @@ RankedJson(const SearchSpace& space, const Ranked& ranked)
     json["plan"] = ToJson(ranked.plan);
     json["plan"]["label"] = space.LabelOf(ranked.plan);
     return json;
+}
+
+/// Of the network of the best plan, if an engine without buffers has found it.
+std::vector<std::string>
+WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    if (best.empty() || study.engines.front() == "packet")
+    {
+        return {};
+    }
+    const Scenario scenario = space.With(best.front().plan);
+    return HeadroomWarnings(scenario.cluster, scenario.network);
 }
 
 } // namespace
@@ -158,7 +172,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     {
         text += line + "\n";
     }
-    return text;
+    return text + WarningText(WarningsOf(study, space, answer));
 }
 
 Json
@@ -194,6 +208,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["model_error"] = {kModelErrorFrom, kModelErrorTo};
     json["interrupted"] = answer.search.interrupted;
     json["explanation"] = answer.explanation;
+    json["warnings"] = WarningsOf(study, space, answer);
     Json placements = Json::object();
     for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
     {

@@ -146,4 +146,15 @@ RunText(const std::string& label, const Evaluation& evaluation)
     return label + "\nfailed (" + failure.reason + "): " + failure.detail + "\n";
 }
 
+std::string
+WarningText(const std::vector<std::string>& warnings)
+{
+    std::string text;
+    for (const std::string& warning : warnings)
+    {
+        text += "Warning: " + warning + ".\n";
+    }
+    return text;
+}
+
 } // namespace scaleacross

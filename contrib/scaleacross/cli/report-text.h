@@ -7,6 +7,7 @@
 #include "core/explore/outcome.h"
 
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -22,6 +23,9 @@ void AddRow(Table& table,
 
 /// One run for people: the plan, its main figures and a table of its communication classes.
 std::string RunText(const std::string& label, const Evaluation& evaluation);
+
+/// One line for each, "" if there are none.
+std::string WarningText(const std::vector<std::string>& warnings);
 
 } // namespace scaleacross
 

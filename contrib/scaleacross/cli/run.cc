@@ -10,11 +10,15 @@
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
+#include "core/topology/switch-headroom.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace scaleacross
 {
@@ -32,17 +36,26 @@ struct RunCommand
 };
 
 void
-Print(const RunCommand& options, const Plan& plan, const Evaluation& evaluation)
+Print(const RunCommand& options,
+      const Scenario& scenario,
+      const Plan& plan,
+      const Evaluation& evaluation)
 {
+    // The packet engine has buffers, and has refused them if they are too small.
+    const bool silent =
+        options.engine == "packet" || !std::holds_alternative<RunReport>(evaluation);
+    const auto warnings =
+        silent ? std::vector<std::string>() : HeadroomWarnings(scenario.cluster, scenario.network);
     if (options.common.json)
     {
         Json json = ToJson(evaluation);
         json["engine"] = options.engine;
         json["plan"] = ToJson(plan);
+        json["warnings"] = warnings;
         std::cout << json.dump(2) << "\n";
         return;
     }
-    std::cout << RunText(Label(plan), evaluation);
+    std::cout << RunText(Label(plan), evaluation) << WarningText(warnings);
 }
 
 /// What became of a run, and whether a thread is still busy with it.
@@ -77,12 +90,13 @@ RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario,
 /// Prints, and stores where there is a database.
 void
 Keep(const RunCommand& options,
+     const Scenario& scenario,
      const Plan& plan,
      const Evaluation& evaluation,
      const RunSetting& setting,
      Database* database)
 {
-    Print(options, plan, evaluation);
+    Print(options, scenario, plan, evaluation);
     if (database != nullptr)
     {
         RunStore store(*database, setting);
@@ -103,10 +117,11 @@ RunWith(const RunCommand& options,
     const Watched watched = RunEngine(engine, study.scenario, run);
     if (!watched.abandoned)
     {
-        Keep(options, plan, watched.evaluation, setting, database);
+        Keep(options, study.scenario, plan, watched.evaluation, setting, database);
         return std::holds_alternative<RunReport>(watched.evaluation) ? Exit::Done : Exit::Failed;
     }
-    EndAbandoned([&] { Keep(options, plan, watched.evaluation, setting, database); });
+    EndAbandoned(
+        [&] { Keep(options, study.scenario, plan, watched.evaluation, setting, database); });
 }
 
 Exit
