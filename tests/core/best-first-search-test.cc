@@ -322,6 +322,12 @@ TEST(BestFirstSearch, RanksNoTimeBelowItsBound)
     EXPECT_EQ(reason, "below-bound");
     EXPECT_EQ(count.count, engine.runs);
     EXPECT_NE(count.example.find("no steady state takes less than"), std::string::npos);
+    // Nor when it is found again, by a search that goes on behind it.
+    MemorySink again;
+    again.frontier = result.counts;
+    again.reports = sink.reports;
+    again.reports[0].iterationTime = Duration::Microseconds(1);
+    EXPECT_TRUE(BestFirstSearch().Run(space, engine, options, again).board.Best().empty());
 }
 
 TEST(BestFirstSearch, WhatRunsDoesNotDependOnThreadsNorOnInterruption)

@@ -21,13 +21,15 @@ namespace
 
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, instance, chunk,
-// phase, input of the receiver and number in it, which together name the sender to the receiver.
-// Instances are counted modulo 2^16: ranks are never so many collectives apart.
+// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, whether other
+// classes take part, instance, chunk, phase, input of the receiver and number in it, which together
+// name the sender to the receiver. Instances are counted modulo 2^15: ranks are never so many
+// collectives apart.
 constexpr uint64_t kPipelineBit = 1ULL << 63;
 constexpr uint32_t kStreamShift = 59;
 constexpr uint32_t kInstanceShift = 43;
-constexpr uint64_t kInstanceMask = 0xffff;
+constexpr uint64_t kInstanceMask = 0x7fff;
+constexpr uint32_t kJoinedShift = 58;
 constexpr uint32_t kChunkShift = 30;
 constexpr uint64_t kChunkMask = 0x1fff;
 constexpr uint32_t kPhaseShift = 23;
@@ -66,6 +68,7 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_posted.assign(graph->handles, 0);
     m_done.assign(graph->handles, 0);
     m_handleComm.assign(graph->handles, CommClass::Data);
+    m_joins.assign(graph->collectives.size(), std::nullopt);
 }
 
 void
@@ -320,11 +323,26 @@ TrainingApplication::PostCollective(const Op& op)
     m_handleComm[op.handle] = m_graph->collectives[op.index].comm;
     const auto s = static_cast<uint32_t>(op.stream);
     StreamState& stream = m_streams[s];
-    stream.queue.push_back({op.index, op.handle, stream.posted++});
+    const bool joined = JoinsClasses(op.index);
+    stream.queue.push_back({op.index, op.handle, stream.posted[joined ? 1 : 0]++, joined});
     if (!stream.active)
     {
         StartNext(s);
     }
+}
+
+bool
+TrainingApplication::JoinsClasses(uint32_t collective)
+{
+    std::optional<bool>& joins = m_joins[collective];
+    if (!joins)
+    {
+        const std::vector<Phase>& phases = m_graph->collectives[collective].phases;
+        joins = std::any_of(phases.begin(), phases.end(), [this](const Phase& phase) {
+            return m_graph->ClassesOf(phase.group, m_rank).size() > 1;
+        });
+    }
+    return *joins;
 }
 
 void
@@ -370,7 +388,7 @@ TrainingApplication::CollectiveTag(uint32_t s,
                                    uint32_t number) const
 {
     const StreamState& stream = m_streams[s];
-    return uint64_t{s} << kStreamShift |
+    return uint64_t{s} << kStreamShift | uint64_t{stream.queue.front().joined} << kJoinedShift |
            (stream.queue.front().instance & kInstanceMask) << kInstanceShift |
            uint64_t{chunk} << kChunkShift | uint64_t{stream.chunks[chunk].phase} << kPhaseShift |
            uint64_t{input} << kInputShift | number;

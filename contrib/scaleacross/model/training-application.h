@@ -11,6 +11,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -102,6 +103,7 @@ class TrainingApplication : public Application
         uint32_t collective;
         uint32_t handle;
         uint32_t instance;
+        bool joined; //!< ranks of other classes take part
     };
 
     /// A chunk of the collective that is under way on a stream.
@@ -120,7 +122,9 @@ class TrainingApplication : public Application
     {
         std::deque<PostedCollective> queue;
         bool active{false};
-        uint32_t posted{0}; //!< collectives so far: the same number on every member of a group
+        /// Collectives so far, those of the own class and those that others take part in: the same
+        /// number on every member of a group, as classes have equally many of the latter.
+        std::array<uint32_t, 2> posted{};
         uint32_t chunksLeft{0};
         std::vector<ChunkState> chunks;
     };
@@ -142,6 +146,8 @@ class TrainingApplication : public Application
     void PostSend(const scaleacross::Op& op);
     void PostCollective(const scaleacross::Op& op);
     void StartNext(uint32_t stream);
+    /// Whether ranks of other classes take part in a collective of this one.
+    bool JoinsClasses(uint32_t collective);
     const scaleacross::Collective& CollectiveOn(uint32_t stream) const;
     void StartPhase(uint32_t stream, uint32_t chunk);
     void SendMessages(uint32_t stream, uint32_t chunk);
@@ -180,6 +186,7 @@ class TrainingApplication : public Application
     std::vector<uint32_t> m_posted; //!< by handle
     std::vector<uint32_t> m_done;
     std::vector<scaleacross::CommClass> m_handleComm;
+    std::vector<std::optional<bool>> m_joins; //!< by collective: JoinsClasses(), where known
     /// Tags of messages that have arrived and are not yet taken; a tag names its sender.
     std::unordered_set<uint64_t> m_arrived;
     int64_t m_pipelineBusyUntilPs{0};

@@ -5,6 +5,7 @@
 
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
+#include "core/schedule/balance.h"
 #include "core/schedule/schedule-times.h"
 #include "helper/packet-engine.h"
 
@@ -126,6 +127,32 @@ TEST(UnequalBuildings, HalveOverTheSpanWhatTheyShare)
     const auto result = AnalyticalEngine().Run(scenario, RunOptions());
     EXPECT_EQ(std::get<RunReport>(result).crossBuildingBytes.Count(),
               3 * 4 * scenario.Job().model.TotalParameters());
+    ExpectAgreement(scenario);
+}
+
+TEST(UnequalBuildings, ReduceInsideForEveryMicrobatchAndAcrossOnce)
+{
+    // Half as fast in the second building, whose replicas have fewer microbatches, and so fewer
+    // reductions inside the building before the one that both take part in.
+    ParallelPlan plan;
+    plan.tp = 2;
+    plan.dp = 8;
+    plan.crossing = Crossing::Data;
+    plan.sharding = Sharding::Hsdp;
+    plan.reduce = Reduction::Microbatch;
+    plan.apportion = Apportion::Time;
+    Scenario scenario = Unequal({8, 8}, plan);
+    scenario.Job().workload.globalBatch = 48;
+    GpuSpec& slow = scenario.cluster.buildings[1].gpu;
+    slow.bf16Peak = slow.bf16Peak / 2;
+    slow.hbmBandwidth = slow.hbmBandwidth / 2;
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.gpu.kernelGap = Duration();
+    }
+    const auto layout = std::get<RankLayout>(LayOut(plan, scenario.cluster));
+    const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
+    ASSERT_GT(microbatches[0], microbatches[1]);
     ExpectAgreement(scenario);
 }
 

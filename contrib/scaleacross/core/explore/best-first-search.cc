@@ -138,7 +138,7 @@ class Course
         m_sink.Restore([this](uint64_t position, const RunReport& report) {
             const auto made = m_space.At(m_walk.At(position));
             const auto* plan = std::get_if<Plan>(&made);
-            if (plan != nullptr)
+            if (plan != nullptr && KeepsBound(*plan, report))
             {
                 m_board.Offer({position, *plan, CanonicalText(*plan), report});
             }
@@ -225,11 +225,11 @@ class Course
                        Label(candidate.plan) + " cannot take less than " +
                            ToString(candidate.form.bound)});
         }
-        Mix(batch);
+        const std::vector<Candidate*> mixed = Mixed(batch);
         Together(
-            batch.size(),
-            [this, &batch](size_t i) { Ask(*batch[i]); },
-            [this, &batch](size_t i) { TakeOver(*batch[i]); });
+            mixed.size(),
+            [this, &mixed](size_t i) { Ask(*mixed[i]); },
+            [this, &mixed](size_t i) { TakeOver(*mixed[i]); });
         for (const Candidate* candidate : batch)
         {
             if (const auto* no = std::get_if<Infeasible>(&candidate->evaluation))
@@ -248,14 +248,19 @@ class Course
         return next;
     }
 
-    /// Puts what is to run together in an order of this process's own.
-    void Mix(std::vector<Candidate*>& batch)
+    /// What is to run together in an order of this process's own. Counted it is in that of bounds.
+    std::vector<Candidate*> Mixed(std::vector<Candidate*> batch)
     {
+        if (m_options.process == 0)
+        {
+            return batch;
+        }
         // std::shuffle is not the same in every library.
-        for (size_t i = batch.size(); m_options.process != 0 && i > 1; i--)
+        for (size_t i = batch.size(); i > 1; i--)
         {
             std::swap(batch[i - 1], batch[m_random() % i]);
         }
+        return batch;
     }
 
     /// By what is kept so far; the more that is, the fewer can matter.
@@ -371,6 +376,15 @@ class Course
             m_interrupted = true;
         }
         return !m_interrupted;
+    }
+
+    /// Whether a report that is found again takes no less than its plan's bound (HoldToBound).
+    bool KeepsBound(const Plan& plan, const RunReport& report) const
+    {
+        const auto filtered =
+            m_options.filter(m_space.With(plan), [](const ClosedForm&) { return true; });
+        const auto* form = std::get_if<ClosedForm>(&filtered);
+        return form != nullptr && report.iterationTime >= form->bound;
     }
 
     /// A time below the bound is none: ranked, it would beat plans that were ruled out by theirs.
