@@ -96,6 +96,8 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     UseTransport(m_fabric, network.transport, chosen);
     m_fabric.SetSwitchAttribute("MaxCreditBlocks", UintegerValue(network.laneCredits.Count() / 64));
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
+    // Studies send no IP, whose packets would have to fit in the credits of InfiniBand too.
+    m_fabric.SetNicAttribute("IpMtu", UintegerValue(std::min<uint64_t>(network.mtu.Count(), 1500)));
     UseHeaders(m_fabric, network.DataHeaders());
     m_fabric.SetNicAttribute("AckSize", UintegerValue(network.AckOnWire().Count()));
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));

@@ -69,5 +69,20 @@ INSTANTIATE_TEST_SUITE_P(Distances,
                                     std::get<2>(info.param);
                          });
 
+/// Whatever InfiniBand has as MTU: the credits of a lane hold the packets that are sent.
+TEST(CreditedFabric, TakesPacketsOfEveryMtu)
+{
+    for (const uint32_t mtu : {256, 512, 1024, 2048, 4096})
+    {
+        Scenario scenario =
+            With(PlainCluster(1), CollectiveOp::AllReduce, CollectiveGroup::All, 1 << 20);
+        scenario.network.transport = Transport::Infiniband;
+        scenario.network.mtu = Bytes(mtu);
+        scenario.network.Validate();
+        const double analytical = SecondsOn(*EngineOf("analytical"), scenario);
+        EXPECT_NEAR(SecondsOn(*EngineOf("packet"), scenario), analytical, 0.02 * analytical) << mtu;
+    }
+}
+
 } // namespace
 } // namespace scaleacross
