@@ -2,7 +2,9 @@
 
 // No engine is faster than the bound of rung 1, the packet engine neither.
 
+#include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
+#include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
 #include "helper/packet-engine.h"
 
@@ -25,6 +27,34 @@ TEST(Bound, IsBelowThePacketEngine)
         tightest = std::max(tightest, closed.bound.S() / time);
     }
     EXPECT_GT(tightest, 0.9);
+}
+
+TEST(Bound, OfChunksCountsTheirBytesAndNotThoseOfTheLargest)
+{
+    // S in 4,096 chunks, 13 of 1,026 and the others of 1,025 bytes, all-reduced by pairs. Over the
+    // span goes, each way, the half that the one reduces and the half that the other has reduced:
+    // S. In packets of 512 bytes halves of 513 are two packets, those of 512 one: 3 a chunk, and 4
+    // of the 13 larger ones; two a chunk at least. Four pairs; a byte more in each chunk would be
+    // 4,083 of them.
+    constexpr uint64_t chunks = 4096;
+    constexpr uint64_t size = chunks * 1025 + 13;
+    Scenario scenario =
+        With(PlainCluster(2), CollectiveOp::AllReduce, CollectiveGroup::Across, size);
+    scenario.network.collectiveChunk = Bytes(1000);
+    scenario.network.mtu = Bytes(512);
+    const uint64_t headers = scenario.network.DataHeaders().Count();
+    const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+    uint32_t spans = 0;
+    for (const ResourceReport& resource : std::get<RunReport>(result).resources)
+    {
+        if (resource.name.find(" to ") != std::string::npos)
+        {
+            spans++;
+            EXPECT_GE(resource.bytes, Bytes(4 * (size + 2 * chunks * headers)));
+            EXPECT_LE(resource.bytes, Bytes(4 * (size + (3 * chunks + 13) * headers)));
+        }
+    }
+    EXPECT_EQ(spans, 2U);
 }
 
 } // namespace scaleacross

@@ -68,6 +68,24 @@ AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
     return ofChunks;
 }
 
+/// Chunks take as long as the largest of them, but all together they have not so many times its
+/// bytes: the mean of those that have a byte more, a share of them, and of the others.
+void
+MeanBytes(TransferCost& larger, const TransferCost& smaller, double share)
+{
+    const auto mean = [share](double& more, double less) {
+        more = share * more + (1 - share) * less;
+    };
+    for (uint32_t p = 0; p < kPorts; p++)
+    {
+        mean(larger.portBytes[p], smaller.portBytes[p]);
+    }
+    for (size_t i = 0; i < std::min(larger.cuts.size(), smaller.cuts.size()); i++)
+    {
+        mean(larger.cuts[i].bytes, smaller.cuts[i].bytes);
+    }
+}
+
 /// Makes one set of the sets of two classes.
 void
 Join(std::map<uint32_t, std::vector<uint32_t>>& sets, uint32_t a, uint32_t b)
@@ -155,9 +173,18 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
         const Collective& whole = m_graph.collectives[collective];
         for (const Phase& p : whole.phases)
         {
-            costs.push_back(m_times.phase(LargestChunkOf(p, whole.chunks),
-                                          rankClass.representative,
-                                          MembersOf(classId, p)));
+            const std::vector<RankCount> members = MembersOf(classId, p);
+            const Phase largest = LargestChunkOf(p, whole.chunks);
+            costs.push_back(m_times.phase(largest, rankClass.representative, members));
+            const Phase least = ChunkOf(p, 0, whole.chunks);
+            if (least.bytes < largest.bytes)
+            {
+                const auto larger =
+                    static_cast<double>((p.bytes - least.bytes * whole.chunks).Count());
+                MeanBytes(costs.back(),
+                          m_times.phase(least, rankClass.representative, members),
+                          larger / whole.chunks);
+            }
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cuts.clear();

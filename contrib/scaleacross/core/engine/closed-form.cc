@@ -113,7 +113,9 @@ class Summation
             const TransferCost& cost = m_costs.OfPhase(classId, collective, p);
             if (cost.On(Port::NicOut) == 0)
             {
-                nvlink += cost.On(Port::NvlinkOut) * chunks;
+                const Rank rank = m_run.graph.classes[classId].representative;
+                nvlink += cost.portBytes[static_cast<size_t>(Port::NvlinkOut)] * 8.0 * chunks /
+                          m_network.PortRate(rank, Port::NvlinkOut).Value();
                 continue;
             }
             if (phase.pattern == Pattern::DirectAllToAll)

@@ -64,8 +64,9 @@ struct CutUse
  */
 struct TransferCost
 {
-    std::array<double, kPorts> ports{};     //!< seconds of each port, by Port
-    std::array<double, kPorts> portBytes{}; //!< payload and headers of the busiest rank
+    std::array<double, kPorts> ports{}; //!< seconds of each port, by Port
+    /// Payload and headers of the busiest rank; of chunks, as that of cuts, in the mean.
+    std::array<double, kPorts> portBytes{};
     double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
     std::vector<CutUse> cuts; //!< by cut, ascending
     /// In how many equal parts the volume passes the cuts, each member's next one after the one
