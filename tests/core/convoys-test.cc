@@ -75,7 +75,7 @@ TEST(Convoys, AreFewWhateverTheChannels)
     EXPECT_EQ(Convoys(Cut(3, 16, 1)).Count(), 16U);
 }
 
-TEST(Convoys, WithoutPhasesThereIsNothingToDo)
+TEST(Convoys, AreDoneAtOnceWithoutPhases)
 {
     Convoys convoys(Cut(0, 1, 1));
     EXPECT_TRUE(convoys.Done());

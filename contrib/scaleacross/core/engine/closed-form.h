@@ -21,8 +21,8 @@ namespace scaleacross
  * of
  *  - the busiest class: its compute and the port time of its blocking collectives;
  *  - the longest chain from one beginning of an iteration of stage 0 to the next, through bodies
- * and messages in the order of the programs (LeastReplay);
- *  - the fullest NIC: payload of a rank over the NIC rate;
+ *    and messages in the order of the programs (LeastReplay);
+ *  - the fullest NIC: payload of a rank over the NIC rate, of trees over the fastest of all;
  *  - the fullest cut: uplinks of a leaf or a zone, or a span, in one direction: payload and
  *    headers over its capacity.
  *
