@@ -30,9 +30,9 @@ OnCut(double portSeconds, uint32_t cut, double cutSeconds, double flows)
 }
 
 TransferPlace
-Of(uint32_t classId, uint32_t round = 0)
+Of(uint32_t classId)
 {
-    return {classId, classId, round, true};
+    return {classId, classId};
 }
 
 TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
@@ -103,8 +103,8 @@ TEST(FluidNetwork, AReceiverIsSharedByThoseThatSendToIt)
     TransferCost cost = OnPort(1.0);
     cost.On(Port::NicIn) = 1.0;
     FluidNetwork network(3, 0);
-    const auto a = network.Start(cost, {0, 2, 0, true}, Duration());
-    const auto b = network.Start(cost, {1, 2, 0, true}, Duration());
+    const auto a = network.Start(cost, {0, 2}, Duration());
+    const auto b = network.Start(cost, {1, 2}, Duration());
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(2));
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2));
 }
@@ -124,81 +124,18 @@ TEST(FluidNetwork, ClassesShareACutByWhatTheirNicsOffer)
     EXPECT_NEAR(network.FinishTime(a).S(), 6.0, 1e-9);
 }
 
-TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
+TEST(FluidNetwork, RanksThatWaitedTogetherGoOnTogether)
 {
-    // Four flows, 1 s of the cut each, 0.5 s of their port: the first transfer of a round takes 4
-    // s. It has set the first and the last flow 3.5 s apart. After a gap of 2 s the first flows
-    // have had the cut for those 2 s already: 2 s are left for the last one. After a gap of 10 s
-    // only its own turn is, 4 - 3 = 1 s. In the next round all meet again: 4 s.
+    // Four flows, 1 s of the cut each, 0.5 s of their port: packets of all four take turns, so that
+    // all end after 4 s. The next time they meet again, whatever lies between.
     const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
     FluidNetwork network(1, 1);
-    auto id = network.Start(cost, Of(0, 1), Duration());
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(4));
-    network.Finish(id, Duration::Seconds(4));
-    id = network.Start(cost, Of(0, 1), Duration::Seconds(6));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(8));
-    network.Finish(id, Duration::Seconds(8));
-    id = network.Start(cost, Of(0, 1), Duration::Seconds(18));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(19));
-    network.Finish(id, Duration::Seconds(19));
-    id = network.Start(cost, Of(0, 2), Duration::Seconds(30));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
-}
-
-TEST(FluidNetwork, OfATransferInRoundsOneRoundsTurnsAreSpared)
-{
-    // Rings of three rounds: four flows with 1/4 s of the cut each, 0.5 s of their port, and 2 s of
-    // latency in each round. Ranks that have met take (1 - 0.5) s of turns, then 3 (0.5 + 2) s: 8
-    // s, 3 of volume and 5 of latency, behind which 2 x 0.5 s of turns hide. Those who are apart
-    // already wait for nobody: 7.5 s, never less than ports and latencies take.
-    TransferCost ring = OnCut(3 * 0.5, 0, 3 * 1.0, 4);
-    ring.rounds = 3;
-    ring.latency = Duration::Seconds(5);
-    FluidNetwork network(1, 1);
-    auto id = network.Start(ring, Of(0), Duration());
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(3));
-    network.Finish(id, Duration::Seconds(3));
-    for (const double start : {8.0, 15.5})
+    for (const double start : {0.0, 6.0, 18.0})
     {
-        id = network.Start(ring, Of(0), Duration::Seconds(start));
-        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(start + 2.5));
-        network.Finish(id, Duration::Seconds(start + 2.5));
+        const auto id = network.Start(cost, Of(0), Duration::Seconds(start));
+        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(start + 4));
+        network.Finish(id, Duration::Seconds(start + 4));
     }
-}
-
-TEST(FluidNetwork, WhatOthersUsedOfTheGapIsNotIdle)
-{
-    // As above with a gap of 2 s, of which another class uses the cut for 1.5 s: the first flows
-    // have had it for 0.5 s, and 3.5 s are left. What is taken is taken once: the other class, set
-    // apart by 1 s, finds nothing idle right behind.
-    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
-    const TransferCost other = OnCut(0.5, 0, 1.5, 4);
-    FluidNetwork network(2, 1);
-    auto id = network.Start(cost, Of(0), Duration());
-    network.Finish(id, Duration::Seconds(4));
-    id = network.Start(other, Of(1), Duration::Seconds(4));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(5.5));
-    network.Finish(id, Duration::Seconds(5.5));
-    id = network.Start(cost, Of(0), Duration::Seconds(6));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(9.5));
-    network.Finish(id, Duration::Seconds(9.5));
-    id = network.Start(other, Of(1), Duration::Seconds(9.5));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(11));
-}
-
-TEST(FluidNetwork, CollectivesOfLayersLeaveRanksTogether)
-{
-    // The second transfer of a round would have a head start of 2 s; one of a layer before it, of a
-    // port's time only, makes the ranks meet.
-    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
-    FluidNetwork network(1, 1);
-    auto id = network.Start(cost, Of(0), Duration());
-    network.Finish(id, Duration::Seconds(4));
-    const TransferCost layer = OnCut(0.5, 0, 0.5, 4);
-    id = network.Start(layer, {0, 0, 0, false}, Duration::Seconds(5));
-    network.Finish(id, Duration::Seconds(5.5));
-    id = network.Start(cost, Of(0), Duration::Seconds(6));
-    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(10));
 }
 
 TEST(FluidNetwork, TellsWhoseFinishTimeChanged)

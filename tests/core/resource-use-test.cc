@@ -179,10 +179,10 @@ TEST(ResourceUse, ABodyBesideGathersIsTakenInOneStepWhileThereAreNone)
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Always);
     setting.Of(kData).On(Port::NicOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::WhileIdle);
-    // On a cut the gathers would find what the body left behind.
+    // A cut is one more thing that they share.
     setting.Of(kExpert).cuts = {Setting::OnCut(0.5e-3, 2)};
     setting.Of(kData).cuts = {Setting::OnCut(0.5e-3, 2)};
-    EXPECT_EQ(setting.Step(), ResourceUse::Step::Never);
+    EXPECT_EQ(setting.Step(), ResourceUse::Step::WhileIdle);
 }
 
 TEST(ResourceUse, ABodyBesideMessagesIsWalked)

@@ -403,9 +403,11 @@ TEST(CapacityLaw, HoldsOverRandomStudies)
     for (size_t study = 0; study < studies;)
     {
         std::optional<Scenario> base;
+        const std::string text = DrawStudy(random);
+        SCOPED_TRACE(text);
         try
         {
-            base = ParseStudy(DrawStudy(random), "drawn.yaml").scenario;
+            base = ParseStudy(text, "drawn.yaml").scenario;
             const NetworkFacts facts(*base); // refuses events that take a cut away
         }
         catch (const ConfigError&) // two values that exclude each other

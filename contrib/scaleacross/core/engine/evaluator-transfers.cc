@@ -89,8 +89,7 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
-    const TransferPlace place{c, channel.toClass, m_classes[c].iteration, true};
-    const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
+    const FluidNetwork::Id id = m_network.Start(cost, {c, channel.toClass}, m_now);
     TransferOwner owner;
     owner.isMessage = true;
     owner.classId = c;
@@ -215,10 +214,7 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             owner.classId = c;
             owner.index = id;
             owner.convoy = index;
-            // A body in one step leaves no traces, so one in many may not either.
-            const bool staggered = !IsOfLayer(instance.stream);
-            const TransferPlace place{c, c, m_classes[c].iteration, staggered};
-            Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
+            Own(m_network.Start(cost, {c, c}, m_now, convoys.ChunksOf(index)), owner);
             Touch(c);
         }
     }

@@ -107,15 +107,24 @@ NetworkModel::StageRanksIn(uint32_t building, uint32_t stage) const
                                        : m_layout.TakingPartIn(building);
 }
 
-double
-NetworkModel::QueuePairsUsed(double messageBytes, Tier tier) const
+NetworkModel::Spread
+NetworkModel::SpreadOf(double messages, double messageBytes, Tier tier) const
 {
     const QueuePairUse use = m_scenario.network.QueuePairsAt(tier);
+    const double pairs = use.qps;
+    const double ports = m_paths.Shape(0).ports;
+    if (use.balance == Balance::Split) // in parts of a byte at least
+    {
+        const double used = std::clamp(messageBytes, 1.0, pairs);
+        return {used, used / (ports * std::ceil(used / ports))};
+    }
     const double segments =
-        use.balance == Balance::Split
-            ? messageBytes // in parts of a byte at least
-            : std::ceil(messageBytes / static_cast<double>(use.segment.Count()));
-    return std::clamp(segments, 1.0, static_cast<double>(use.qps));
+        messages *
+        std::max(1.0, std::ceil(messageBytes / static_cast<double>(use.segment.Count())));
+    const double rounds = std::floor(segments / pairs);
+    const double last = segments - rounds * pairs;
+    const double fullest = rounds * std::ceil(pairs / ports) + std::ceil(last / ports);
+    return {std::min(segments, pairs), segments / (ports * fullest)};
 }
 
 double
@@ -128,14 +137,11 @@ NetworkModel::CreditShareOf(BitRate link, Duration delay) const
 }
 
 double
-NetworkModel::PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const
+NetworkModel::PortSeconds(BitRate nic, double messageBytes, double ports) const
 {
-    const double share =
-        std::min(1.0, QueuePairsUsed(messageBytes, path.tier) / m_paths.Shape(0).ports);
-    const double ports = m_paths.Shape(0).ports;
-    const double credits =
-        CreditShareOf(nic / ports, m_scenario.cluster.buildings[0].fabric.nicDelay);
-    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * share * credits);
+    const double credits = CreditShareOf(nic / m_paths.Shape(0).ports,
+                                         m_scenario.cluster.buildings[0].fabric.nicDelay);
+    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * ports * credits);
 }
 
 double
@@ -174,7 +180,7 @@ NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
         const auto mtu = static_cast<double>(network.mtu.Count());
         const double packets =
             std::max(1.0, std::floor(static_cast<double>(use.window.Count()) / mtu));
-        const double pairs = QueuePairsUsed(messageBytes, path.tier);
+        const double pairs = SpreadOf(1.0, messageBytes, path.tier).pairs;
         const double asked = std::min<double>(network.ackEvery, packets);
         seconds = std::max(
             seconds,
@@ -290,9 +296,11 @@ NetworkModel::AddLoad(CutLoads& loads,
     const double count = flows.count * share;
     load->flows += count;
     load->bytes += count * DataBytes(flows.messages, flows.message);
-    load->loading +=
-        count * WireBytes(flows.messages, flows.message) * left.capacity / usable.capacity;
-    load->pairs = std::min(load->pairs, flows.pairs);
+    load->loading += count * WireBytes(flows.messages, flows.message) * left.capacity /
+                     usable.capacity / flows.spread.ports;
+    // On a port that is used.
+    load->pairs =
+        std::min(load->pairs, flows.spread.pairs / (m_paths.Shape(0).ports * flows.spread.ports));
     load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));
 }
 
@@ -406,7 +414,7 @@ NetworkModel::UseCuts(TransferCost& cost, CutLoads& loads) const
         use.cut = load.cut;
         use.bytes = load.bytes;
         use.flows = load.flows;
-        use.pairs = load.pairs / ports;
+        use.pairs = load.pairs;
         use.links = std::max(1U, static_cast<uint32_t>(load.links / ports));
         use.wire = load.loading * 8.0 / load.capacity.Value();
         // The fullest switch has at least one flow.
@@ -428,7 +436,7 @@ NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     LossyMessages messages;
     messages.loss = path.loss;
     messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();
-    messages.pairs = QueuePairsUsed(bytes, path.tier);
+    messages.pairs = SpreadOf(1.0, bytes, path.tier).pairs;
     const double packets = std::ceil(bytes / static_cast<double>(network.mtu.Count()));
     messages.packets = std::max(1.0, std::ceil(packets / messages.pairs));
     messages.inFlight = messages.packets * messages.roundTrip / seconds;
@@ -490,8 +498,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
         cost.portBytes.fill(payload);
         return cost;
     }
-    cost.On(Port::NicOut) = PortSeconds(gpu.nicRate, payload, path);
-    cost.On(Port::NicIn) = PortSeconds(buildings[there].gpu.nicRate, payload, path);
+    const Spread spread = SpreadOf(1.0, payload, path.tier);
+    cost.On(Port::NicOut) = PortSeconds(gpu.nicRate, payload, spread.ports);
+    cost.On(Port::NicIn) = PortSeconds(buildings[there].gpu.nicRate, payload, spread.ports);
     cost.portBytes.fill(DataBytes(1.0, payload));
     cost.least = std::max(WindowSeconds(payload, path), AdmissionSeconds(payload, path));
     const double senders = some > 0 ? some : StageRanksIn(here, m_layout.StageOf(from));
@@ -506,7 +515,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
                      {edges.from,
                       edges.to,
                       edges.count * senders / counted.ranksIn[here],
-                      QueuePairsUsed(payload, edges.kind.tier),
+                      SpreadOf(1.0, payload, edges.kind.tier),
                       1.0,
                       payload,
                       &edges});
@@ -514,9 +523,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
     }
     else
     {
-        LoadCuts(loads,
-                 path,
-                 {from, to, senders, QueuePairsUsed(payload, path.tier), 1.0, payload, nullptr});
+        LoadCuts(loads, path, {from, to, senders, spread, 1.0, payload, nullptr});
     }
     UseCuts(cost, loads);
     if (path.loss > 0)
@@ -531,36 +538,49 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
 }
 
 Duration
-NetworkModel::LongestWay(const Phase& phase, Rank representative, double message) const
+NetworkModel::LongestWayOfRing(const Phase& phase, Rank representative, double message) const
+{
+    // As many edges in a row as there are steps, either way round.
+    const uint32_t n = phase.group.Size();
+    const uint32_t steps = StepCount(phase);
+    Duration longest;
+    for (const bool forward : {true, false})
+    {
+        const auto edge = [&](uint32_t i) {
+            const Rank a = phase.group.Member(representative, i % n);
+            const Rank b = phase.group.Member(representative, (i + 1) % n);
+            return EdgeLatency(forward ? m_paths.Between(a, b) : m_paths.Between(b, a), message);
+        };
+        Duration way;
+        for (uint32_t i = 0; i < n + steps; i++)
+        {
+            way += edge(i);
+            way -= i >= steps ? edge(i - steps) : Duration();
+            longest = std::max(longest, way);
+        }
+    }
+    return longest;
+}
+
+Duration
+NetworkModel::LongestWayOfTree(const Phase& phase,
+                               Rank representative,
+                               double message,
+                               const TransferCost& volume) const
 {
     const uint32_t n = phase.group.Size();
-    const auto latency = [&](uint32_t from, uint32_t to) {
-        return EdgeLatency(m_paths.Between(phase.group.Member(representative, from),
-                                           phase.group.Member(representative, to)),
-                           message);
+    const double messages = TreeMessages(phase);
+    const double node = std::max(volume.On(Port::NvlinkOut), volume.On(Port::NvlinkIn));
+    const double nic = std::max({volume.least, volume.On(Port::NicOut), volume.On(Port::NicIn)});
+    // Of messages that are sent at once and take turns on the queue pairs of a connection, all
+    // arrive with the last; of such that come one by one, each before the next. So between one and
+    // all of them pass before the next level has something to send: half.
+    const auto passing = [&](Tier tier) {
+        const double side = std::floor(m_scenario.network.QueuePairsAt(tier).qps /
+                                       SpreadOf(1.0, message, tier).pairs);
+        return (1.0 + std::clamp(side, 1.0, std::min<double>(TreeWindow(phase), messages))) / 2;
     };
     Duration longest;
-    if (phase.pattern != Pattern::DoubleTree)
-    {
-        // Of a ring, as many edges in a row as there are steps, either way round.
-        const uint32_t steps = StepCount(phase);
-        for (const bool forward : {true, false})
-        {
-            const auto edge = [&](uint32_t i) {
-                const uint32_t a = i % n;
-                const uint32_t b = (i + 1) % n;
-                return forward ? latency(a, b) : latency(b, a);
-            };
-            Duration way;
-            for (uint32_t i = 0; i < n + steps; i++)
-            {
-                way += edge(i);
-                way -= i >= steps ? edge(i - steps) : Duration();
-                longest = std::max(longest, way);
-            }
-        }
-        return longest;
-    }
     for (uint32_t tree = 0; tree < 2; tree++)
     {
         for (uint32_t i = 0; i < n; i++)
@@ -570,7 +590,12 @@ NetworkModel::LongestWay(const Phase& phase, Rank representative, double message
             for (TreePlace place = PlaceInTree(tree, i, n); place.parent != TreePlace::kNone;
                  place = PlaceInTree(tree, from, n))
             {
-                way += latency(from, place.parent) + latency(place.parent, from);
+                const Rank a = phase.group.Member(representative, from);
+                const Rank b = phase.group.Member(representative, place.parent);
+                const FabricPath& up = m_paths.Between(a, b);
+                way += EdgeLatency(up, message) + EdgeLatency(m_paths.Between(b, a), message);
+                const double passed = up.tier == Tier::Node ? node : nic * passing(up.tier);
+                way += Duration::Seconds(from == i ? 0.0 : passed / messages);
                 from = place.parent;
             }
             longest = std::max(longest, way);
@@ -622,7 +647,8 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
                          uint32_t building,
                          double messages,
                          const FabricPath& path) {
-        const double seconds = messages * PortSeconds(buildings[building].gpu.nicRate, part, path);
+        const double ports = SpreadOf(rounds.joined, part, path.tier).ports;
+        const double seconds = messages * PortSeconds(buildings[building].gpu.nicRate, part, ports);
         const double bytes = DataBytes(messages, part);
         AtNic& nic = nics[building];
         // Whom a member of a ring sends to is one of these.
@@ -715,7 +741,7 @@ NetworkModel::LoadCounted(const PhaseView& view, CutLoads& loads) const
                  {edges.from,
                   edges.to,
                   edges.count * part,
-                  QueuePairsUsed(view.rounds.message, edges.kind.tier),
+                  SpreadOf(view.rounds.joined, view.rounds.message, edges.kind.tier),
                   view.direct ? 1.0 : view.rounds.perEdge,
                   view.rounds.message,
                   &edges});
@@ -765,7 +791,7 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
                  {set.from,
                   set.to,
                   groups * senders,
-                  QueuePairsUsed(view.rounds.message, kind.tier),
+                  SpreadOf(view.rounds.joined, view.rounds.message, kind.tier),
                   view.direct ? 1.0 : view.rounds.perEdge,
                   view.rounds.message,
                   nullptr});
@@ -791,23 +817,21 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.
     const bool ring =
         phase.pattern == Pattern::RingReduceScatter || phase.pattern == Pattern::RingAllGather;
-    cost.latency = view.direct || view.once ? most
-                   : ring                   ? total - least
-                          : LongestWay(phase, view.representative, view.rounds.message);
     const double own = cost.PortSeconds();
+    const double part = view.rounds.message;
     if (phase.pattern == Pattern::DoubleTree)
     {
-        // A member passes on what it has whole: each level but the lowest waits for one more
-        // message of each kind that the busiest member sends.
-        const uint32_t levels = steps / 2;
-        const double messages = TreeMessages(phase);
-        const double window = TreeWindow(phase);
-        cost.latency += Duration::Seconds((levels - 1) * own / messages);
+        cost.latency = LongestWayOfTree(phase, view.representative, part, cost);
         // What is sent up waits for what comes down, a way later.
-        const double rounds = std::max(0.0, messages / window - 1);
+        const double messages = TreeMessages(phase);
+        const double rounds = std::max(0.0, messages / TreeWindow(phase) - 1);
         cost.least = std::max(cost.least, rounds * cost.latency.S());
+        return;
     }
-    else if (!view.direct && !view.once && cost.CutSeconds() > own)
+    cost.latency = view.direct || view.once ? most
+                   : ring                   ? total - least
+                                            : LongestWayOfRing(phase, view.representative, part);
+    if (!view.direct && !view.once && cost.CutSeconds() > own)
     {
         // The members of all groups that share the cut wait for it in turn, and stay apart by that:
         // while one's part travels on, the others' use the cut.
@@ -815,7 +839,6 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
         const double alone = std::max(own / steps, turn / std::max(1.0, cost.Tightest()->flows));
         const Duration hidden = Duration::Seconds((steps - 1) * (turn - alone));
         cost.latency = std::max(cost.latency - hidden, cost.latency / steps);
-        cost.rounds = steps;
     }
 }
 

@@ -70,8 +70,9 @@ struct RankCount
  * A ring both ways has n/2 steps of two messages, and of latency the n/2 edges in a row that take
  * longest. A double tree: the volume of the member that sends most (2 S where n > 3), the latency
  * of the longest way up and down, and on each of d levels but one what the busiest member sends per
- * message of a tree: 2 d alpha + V (1 + (d-1) / q) with q messages per edge, of which TreeWindow()
- * go in one such way. Jumps are one step.
+ * message of a tree, c at a time: 2 d alpha + V (1 + (d-1) c / q) with q messages per edge, of
+ * which TreeWindow() go in one such way. Messages that are on k queue pairs of an edge at once take
+ * turns there, c = (1 + k) / 2 (between one and all: LongestWayOfTree). Jumps are one step.
  *
  * With a limit of outstanding segments, a message of B bytes that is more than the W bytes that may
  * be under way (segment x outstanding x queue pairs) takes B / W round trips at least, each with
@@ -79,8 +80,9 @@ struct RankCount
  * are open at once, and only the NIC sends one after the other. NCCLX's spray mode adds the way of
  * the last ACK and that of the write after it.
  *
- * NICs with several ports: queue pair i uses port i mod ports, so that a message too short for all
- * of them has only part of the NIC's rate.
+ * NICs with several ports: queue pair i uses port i mod ports, so that messages too short for all
+ * of them, or queue pairs that are no multiple of them, have only part of the rate of NICs and, as
+ * all ranks do the same at once, of the cuts behind them.
  *
  * Worked case: 1 MiB between two NICs at 100 Gb/s through one switch over 1 us links, 4,096 + 82 B
  * packets, one 86 B ACK per 4: volume 256 x (4178 + 21.5) x 8 / 100e9 = 86.0 us, latency
@@ -144,13 +146,20 @@ class NetworkModel
 
     using CutLoads = std::vector<CutLoad>; //!< by cut
 
+    /// What messages of one connection that follow each other without a wait use of it.
+    struct Spread
+    {
+        double pairs{1}; //!< queue pairs
+        double ports{1}; //!< share of the rate of the NIC's ports
+    };
+
     /// Flows that are alike.
     struct Flows
     {
         Rank from{0}; //!< an example
         Rank to{0};
         double count{0}; //!< connections
-        double pairs{1}; //!< queue pairs of each
+        Spread spread;   //!< of each
         double messages{1};
         double message{0}; //!< bytes of payload
         /// Which switches they pass; null: as the ranks of the stage are on them.
@@ -162,10 +171,16 @@ class NetworkModel
 
     /// Ranks of a stage in a building that has some.
     double StageRanksIn(uint32_t building, uint32_t stage) const;
-    /// Queue pairs that a message is cut over.
-    double QueuePairsUsed(double messageBytes, Tier tier) const;
+    /**
+     * Of `messages` of so many bytes, whose segments go to the queue pairs in turn, queue pair i by
+     * port i mod ports: until the port that has most of them is done.
+     *
+     * Worked case: 3 queue pairs, 2 ports. A message of 9 segments or more is 6 of 9 on the first
+     * port: 3/4 of the rate. One of 2 segments is one on each: all of it.
+     */
+    Spread SpreadOf(double messages, double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.
-    double PortSeconds(BitRate nic, double messageBytes, const FabricPath& path) const;
+    double PortSeconds(BitRate nic, double messageBytes, double ports) const;
     /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
     /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
     /// at the beginning; behind a message whose last bytes are still under way it is not.
@@ -189,8 +204,13 @@ class NetworkModel
     /// The same with the share of an ACK.
     double WireBytes(double messages, double bytes) const;
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
-    /// Of a ring both ways or a double tree: the latencies of the way that takes longest.
-    Duration LongestWay(const Phase& phase, Rank representative, double message) const;
+    /// Of a ring both ways: the latencies of the way that takes longest.
+    Duration LongestWayOfRing(const Phase& phase, Rank representative, double message) const;
+    /// Of a double tree: the same, and what passes first on every level but the lowest.
+    Duration LongestWayOfTree(const Phase& phase,
+                              Rank representative,
+                              double message,
+                              const TransferCost& volume) const;
     /// Adds what flows put on the cuts between the examples' buildings.
     void LoadCuts(CutLoads& loads, const FabricPath& path, const Flows& flows) const;
     void LoadBuilding(CutLoads& loads, const FabricPath& path, const Flows& flows, bool up) const;

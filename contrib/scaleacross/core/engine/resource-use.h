@@ -55,7 +55,7 @@ class ResourceUse
      * Not one that would not be full if every class that uses it did nothing else: a class has one
      * NIC and one NVLink, so that of what it has under way no more than the greatest demand per
      * second of its port comes together. And not one with another beside it of which every transfer
-     * takes as much or more, whatever head start it may have there (FluidNetwork::Start).
+     * takes as much or more.
      */
     bool IsNeeded(uint32_t resource) const
     {
@@ -65,8 +65,7 @@ class ResourceUse
     /**
      * A body's collectives are what they take alone if nothing else is on what they use. On what
      * messages use, or other classes, something may come at any time. What the class's own gathers
-     * and reductions use is free while none of them is queued: a body posts none. On cuts those
-     * would find traces of each other (FluidNetwork::Start), which a step leaves out.
+     * and reductions use is free while none of them is queued: a body posts none.
      */
     Step StepOf(uint32_t classId, uint32_t body) const;
 
@@ -87,8 +86,6 @@ class ResourceUse
         uint32_t sender{0};
         uint32_t receiver{0};
         double demand{0};
-        double seconds{0};  //!< alone
-        double flows{0};    //!< on a cut
         uint32_t atOnce{1}; //!< how many of the kind may be under way: chunks
     };
 
@@ -111,7 +108,6 @@ class ResourceUse
     bool MayBeFull(const Resource& resource) const;
     bool IsCovered(uint32_t resource) const;
     bool Covers(uint32_t other, uint32_t resource) const;
-    bool HasHeadStarts(uint32_t resource) const;
     void AddMessage(uint32_t classId, const Op& op);
     void AddCollective(uint32_t classId, const Op& op, double times);
     void AddClass(uint32_t classId);

@@ -69,10 +69,6 @@ struct TransferCost
     std::array<double, kPorts> portBytes{};
     double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
     std::vector<CutUse> cuts; //!< by cut, ascending
-    /// In how many equal parts the volume passes the cuts, each member's next one after the one
-    /// before has arrived. The latency is without what hides behind the turns of others in all of
-    /// them but one.
-    uint32_t rounds{1};
     Duration latency;
     /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
     /// phases that the same chains go through.
