@@ -207,6 +207,20 @@ TEST_F(CollectiveCommand, ARunThatFailsKeepsTheRowsBeforeIt)
     EXPECT_EQ(rows[0].at("bytes"), 1024);
 }
 
+TEST_F(CollectiveCommand, MeasuresMoreThanAPhaseOfAnAlternation)
+{
+    // Everybody sends 4 MiB to the next, one each way between the buildings: 1,024 packets of 4,178
+    // B and an ACK of 86 B per 4 at 50 GB/s. Messages of two rounds share a NIC's 16 queue pairs
+    // and end together; what the last of 8 rounds waits, a message and 50 us at most, is in the
+    // mean.
+    const double wire = 1024 * (4178 + 86 / 4.0) / 50e9 * 1e6;
+    const auto row =
+        RunJson("collective pair.yaml --engine packet --op sendrecv -b 4M -e 4M").at(0);
+    EXPECT_EQ(row.at("iterations"), 8);
+    EXPECT_GE(row.at("time_us"), wire);
+    EXPECT_LE(row.at("time_us"), wire + (wire + 50) / 8);
+}
+
 TEST_F(CollectiveCommand, SeedsDrawTheLosses)
 {
     const auto time = [this](const std::string& seed) {
