@@ -197,8 +197,8 @@ TEST_F(CollectiveCommand, ARunThatFailsKeepsTheRowsBeforeIt)
 {
     // The engine looks at the clock every millisecond of simulated time: 1 KiB is done long before,
     // 1 GiB take 20 ms in which no computer simulates a million packets within one.
-    const Call call =
-        Run("collective pair.yaml --engine packet -b 1K -e 1G -f 1048576 --json --time-limit 1ms");
+    const Call call = Run("collective pair.yaml --engine packet -b 1K -e 1G -f 1048576 "
+                          "--iterations 1 --json --time-limit 1ms");
     EXPECT_EQ(call.code, 1);
     EXPECT_THAT(call.err, HasSubstr("time limit"));
     const auto rows = nlohmann::json::parse(call.out, nullptr, false);
