@@ -2,6 +2,7 @@
 
 #include "program.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 
 namespace scaleacross
@@ -49,6 +50,34 @@ TEST_F(PacketBuffer, ThatCannotHoldTheHeadroomIsBadInput)
     EXPECT_EQ(call.out, "");
     EXPECT_THAT(call.err, HasSubstr("network.spine_buffer"));
     EXPECT_THAT(call.err, HasSubstr("33554432 bytes cannot hold the PFC headroom of 100"));
+}
+
+/// What an engine refuses is not stored, and leaves no database where there was none.
+TEST_F(PacketBuffer, WhatIsRefusedLeavesNoDatabase)
+{
+    const std::string refused = "run study.yaml --engine packet --set network.spine_buffer=32MiB";
+    EXPECT_EQ(Run(refused).code, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder / "far.db"));
+    EXPECT_EQ(Run("run study.yaml --db no/such/folder.db").code, 2);
+    EXPECT_EQ(Run("run study.yaml").code, 0);
+    EXPECT_TRUE(std::filesystem::exists(folder / "far.db"));
+    EXPECT_EQ(Run(refused).code, 2);
+}
+
+/// Attributes of ns-3 are read by the packet engine only, but wrong ones are refused by all.
+TEST_F(PacketBuffer, WrongAttributesAreRefusedByEveryEngine)
+{
+    for (const std::string engine : {"analytical", "packet"})
+    {
+        for (const std::string attribute :
+             {R"("ns3::RdmaNic::Nonsense": "1")", R"("ns3::FabricSwitch::HashSeed": "x")"})
+        {
+            const Call call = Run("run study.yaml --no-store --engine " + engine +
+                                  " --set 'network.ns3={" + attribute + "}'");
+            EXPECT_EQ(call.code, 2) << engine << attribute;
+            EXPECT_THAT(call.err, HasSubstr("ns-3 has no attribute of that name")) << call.err;
+        }
+    }
 }
 
 /**

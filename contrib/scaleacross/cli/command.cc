@@ -3,6 +3,7 @@
 #include "cli/command.h"
 
 #include "core/base/errors.h"
+#include "helper/study-attributes.h"
 
 #include <algorithm>
 #include <iostream>
@@ -27,6 +28,8 @@ AddSetAndJson(CLI::App& command, CommonOptions& options)
                     options.set,
                     "set a value of the study, such as cluster.cross.distance=30km; repeatable")
         ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all()
         ->allow_extra_args(false);
 }
 
@@ -92,7 +95,10 @@ OverridesOf(const CommonOptions& options)
 Study
 StudyOf(const CommonOptions& options, StudyScope scope)
 {
-    return ReadStudy(options.study, OverridesOf(options), scope);
+    Study study = ReadStudy(options.study, OverridesOf(options), scope);
+    // Whatever engine runs it: only that of packets would look.
+    ns3::CheckAttributes(study.scenario.network);
+    return study;
 }
 
 std::string
@@ -106,17 +112,18 @@ FileNameOf(const std::string& name)
     return file;
 }
 
+std::string
+DatabasePathOf(const CommonOptions& options, const Study& study)
+{
+    return options.db.empty() ? FileNameOf(study.name) + ".db" : options.db;
+}
+
 Exit
 WithDatabase(const CommonOptions& options,
              const Study& study,
              const std::function<Exit(Database&)>& work)
 {
-    std::string path = options.db;
-    if (path.empty())
-    {
-        path = FileNameOf(study.name) + ".db";
-    }
-    Database database(path, Database::Access::Write);
+    Database database(DatabasePathOf(options, study), Database::Access::Write);
     Exit end = Exit::Failed;
     database.Explained([&] { end = work(database); });
     return end;

@@ -78,6 +78,9 @@ Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Train
 /// that it begins with "_".
 std::string FileNameOf(const std::string& name);
 
+/// The database that the options name, or that belongs to the study.
+std::string DatabasePathOf(const CommonOptions& options, const Study& study);
+
 /// Opens the database that the options name, or that belongs to the study, for writing, and does
 /// `work` with it as Database::Explained().
 Exit WithDatabase(const CommonOptions& options,

@@ -13,9 +13,11 @@
 #include "core/topology/switch-headroom.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -87,42 +89,54 @@ RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario,
     return {*evaluation, false};
 }
 
-/// Prints, and stores where there is a database.
-void
-Keep(const RunCommand& options,
-     const Scenario& scenario,
-     const Plan& plan,
-     const Evaluation& evaluation,
-     const RunSetting& setting,
-     Database* database)
+/**
+ * Where the result goes. A database that is there is opened before the run: what cannot be stored
+ * is not found out after hours. A new one is created after it: what an engine refuses leaves no
+ * file.
+ */
+class Shelf
 {
-    Print(options, scenario, plan, evaluation);
-    if (database != nullptr)
+  public:
+    Shelf(const RunCommand& options, const Study& study)
+        : m_path(DatabasePathOf(options.common, study)),
+          m_stores(!options.noStore)
     {
-        RunStore store(*database, setting);
-        database->Transact([&] { store.Put(plan, evaluation, true); });
+        if (m_stores && std::filesystem::exists(m_path))
+        {
+            Open();
+        }
+        else if (m_stores)
+        {
+            Database::ExpectCreatable(m_path);
+        }
     }
-}
 
-/// Runs, prints, and stores where there is a database.
-Exit
-RunWith(const RunCommand& options,
-        const Study& study,
-        const std::shared_ptr<const Engine>& engine,
-        const RunOptions& run,
-        Database* database)
-{
-    const Plan plan{study.scenario.Job().plan, study.scenario.network};
-    const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
-    const Watched watched = RunEngine(engine, study.scenario, run);
-    if (!watched.abandoned)
+    void Put(const RunSetting& setting, const Plan& plan, const Evaluation& evaluation)
     {
-        Keep(options, study.scenario, plan, watched.evaluation, setting, database);
-        return std::holds_alternative<RunReport>(watched.evaluation) ? Exit::Done : Exit::Failed;
+        if (!m_stores)
+        {
+            return;
+        }
+        if (!m_database)
+        {
+            Open();
+        }
+        m_database->Explained([&] {
+            RunStore store(*m_database, setting);
+            m_database->Transact([&] { store.Put(plan, evaluation, true); });
+        });
     }
-    EndAbandoned(
-        [&] { Keep(options, study.scenario, plan, watched.evaluation, setting, database); });
-}
+
+  private:
+    void Open()
+    {
+        m_database.emplace(m_path, Database::Access::Write);
+    }
+
+    std::string m_path;
+    bool m_stores;
+    std::optional<Database> m_database;
+};
 
 Exit
 Run(const RunCommand& options)
@@ -135,14 +149,20 @@ Run(const RunCommand& options)
     {
         run.timeLimit = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
     }
-    if (options.noStore)
+    Shelf shelf(options, study);
+    const Plan plan{study.scenario.Job().plan, study.scenario.network};
+    const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
+    const Watched watched = RunEngine(engine, study.scenario, run);
+    const auto keep = [&] {
+        Print(options, study.scenario, plan, watched.evaluation);
+        shelf.Put(setting, plan, watched.evaluation);
+    };
+    if (watched.abandoned)
     {
-        return RunWith(options, study, engine, run, nullptr);
+        EndAbandoned(keep);
     }
-    // Opened before the run: what cannot be stored is not found out after hours.
-    return WithDatabase(options.common, study, [&](Database& database) {
-        return RunWith(options, study, engine, run, &database);
-    });
+    keep();
+    return std::holds_alternative<RunReport>(watched.evaluation) ? Exit::Done : Exit::Failed;
 }
 
 } // namespace

@@ -220,6 +220,8 @@ AddShow(CLI::App& app, CommandAction& chosen)
     command->add_flag("--json", options->common.json, "print JSON instead of tables");
     command->add_option("--set", options->common.set, "set a value of the study; repeatable")
         ->type_name("KEY=VALUE")
+        ->expected(1)
+        ->take_all()
         ->allow_extra_args(false);
     auto* topology = command->add_flag("--topology",
                                        options->topology,

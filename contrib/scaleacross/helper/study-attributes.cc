@@ -55,39 +55,13 @@ StudyAttributes()
     return kKeys;
 }
 
-void
-CheckAttributes(const scaleacross::NetworkPlan& network)
-{
-    for (const auto& [name, value] : network.ns3Attributes)
-    {
-        const auto found = StudyAttributes().find(name);
-        if (found != StudyAttributes().end())
-        {
-            throw scaleacross::ConfigError("network.ns3." + name,
-                                           "is set by " + found->second,
-                                           "attributes that no other key of the study sets",
-                                           "set " + found->second + " instead");
-        }
-    }
-}
-
-std::set<std::string>
-ChosenAttributes(const scaleacross::NetworkPlan& network)
-{
-    std::set<std::string> names;
-    for (const auto& [name, value] : network.ns3Attributes)
-    {
-        names.insert(name);
-    }
-    return names;
-}
-
 namespace
 {
 
-/// ns-3 aborts on numbers and times that it cannot read, and takes a time without unit for seconds.
+/// Whether there is an attribute of that name which takes the value. ns-3 aborts on numbers and
+/// times that it cannot read, and takes a time without unit for seconds.
 bool
-IsWellFormed(const std::string& name, const std::string& value)
+Takes(const std::string& name, const std::string& value)
 {
     static const std::string kNumber = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?";
     static const std::map<std::string, std::regex> kForms = {
@@ -105,10 +79,52 @@ IsWellFormed(const std::string& name, const std::string& value)
         return false;
     }
     const auto form = kForms.find(attribute.checker->GetValueTypeName());
-    return form == kForms.end() || std::regex_match(value, form->second);
+    return (form == kForms.end() || std::regex_match(value, form->second)) &&
+           attribute.checker->CreateValidValue(StringValue(value));
+}
+
+void
+ExpectAttribute(const std::string& prefix, const std::string& name, const std::string& value)
+{
+    if (!Takes(name, value))
+    {
+        throw scaleacross::ConfigError(
+            prefix + name,
+            "ns-3 has no attribute of that name which takes '" + value + "'",
+            "ns3::TypeId::Attribute with a value of its type, a time with its unit",
+            "list the attributes with an example's --PrintAttributes=ns3::TypeId");
+    }
 }
 
 } // namespace
+
+void
+CheckAttributes(const scaleacross::NetworkPlan& network)
+{
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        const auto found = StudyAttributes().find(name);
+        if (found != StudyAttributes().end())
+        {
+            throw scaleacross::ConfigError("network.ns3." + name,
+                                           "is set by " + found->second,
+                                           "attributes that no other key of the study sets",
+                                           "set " + found->second + " instead");
+        }
+        ExpectAttribute("network.ns3.", name, value);
+    }
+}
+
+std::set<std::string>
+ChosenAttributes(const scaleacross::NetworkPlan& network)
+{
+    std::set<std::string> names;
+    for (const auto& [name, value] : network.ns3Attributes)
+    {
+        names.insert(name);
+    }
+    return names;
+}
 
 void
 SetAttributeDefaults(const std::map<std::string, std::string>& attributes,
@@ -116,14 +132,8 @@ SetAttributeDefaults(const std::map<std::string, std::string>& attributes,
 {
     for (const auto& [name, value] : attributes)
     {
-        if (!IsWellFormed(name, value) || !Config::SetDefaultFailSafe(name, StringValue(value)))
-        {
-            throw scaleacross::ConfigError(
-                prefix + name,
-                "ns-3 has no attribute of that name which takes '" + value + "'",
-                "ns3::TypeId::Attribute with a value of its type, a time with its unit",
-                "list the attributes with an example's --PrintAttributes=ns3::TypeId");
-        }
+        ExpectAttribute(prefix, name, value);
+        Config::SetDefault(name, StringValue(value));
     }
 }
 

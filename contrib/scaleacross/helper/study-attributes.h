@@ -16,7 +16,7 @@ namespace ns3
 const std::map<std::string, std::string>& StudyAttributes();
 
 /// Throws ConfigError (where = "network.ns3.<name>") if network.ns3 sets one of them, which the
-/// study's own key would override.
+/// study's own key would override, or what ns-3 does not have or take.
 void CheckAttributes(const scaleacross::NetworkPlan& network);
 
 /// The names that network.ns3 sets.

@@ -84,6 +84,15 @@ ColumnsOf(SQLite::Database& database)
     return columns;
 }
 
+[[noreturn]] void
+CannotCreate(const std::string& path, const std::string& said)
+{
+    throw ConfigError(path,
+                      "the database can neither be opened nor created" + said,
+                      "a file in an existing folder that you may write to",
+                      "choose another --db");
+}
+
 /// What SQLite says on opening, in terms of what the user can do.
 [[noreturn]] void
 ExplainOpening(const std::string& path, Database::Access access, const SQLite::Exception& error)
@@ -102,10 +111,7 @@ ExplainOpening(const std::string& path, Database::Access access, const SQLite::E
         {
             throw ConfigError(path, "the database cannot be opened" + said, "a readable file", "");
         }
-        throw ConfigError(path,
-                          "the database can neither be opened nor created" + said,
-                          "a file in an existing folder that you may write to",
-                          "choose another --db");
+        CannotCreate(path, said);
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_FULL:
@@ -393,6 +399,18 @@ Database::Explained(const std::function<void()>& work) const
         default:
             Damaged(error.what());
         }
+    }
+}
+
+void
+Database::ExpectCreatable(const std::string& path)
+{
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path folder = fs::absolute(PlainPath(path), ignored).parent_path();
+    if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0)
+    {
+        CannotCreate(path, "");
     }
 }
 

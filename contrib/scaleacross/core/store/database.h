@@ -83,6 +83,10 @@ class Database
     /// Whether a file begins like an SQLite database.
     static bool IsDatabase(const std::string& path);
 
+    /// Throws the ConfigError of opening it to write for a path at which no file can be created;
+    /// does not create it.
+    static void ExpectCreatable(const std::string& path);
+
   private:
     /// Open(), again and again while somebody else is creating the file, for as long as `patience`.
     void OpenPatiently(Access access, Duration patience);
