@@ -138,7 +138,12 @@ TEST_F(Damage, ADatabaseDeletedInMidRunIsNoSuccess)
     for (const std::string command :
          {"run study.yaml --engine packet --iterations 40", "explore long.yaml"})
     {
-        // As soon as the file is there it goes away; what follows would be written into nothing.
+        // As soon as the file is there it goes away; what follows would be written into nothing. One
+        // run is stored before: a run creates no file before it has something to put into it.
+        if (command.rfind("run", 0) == 0)
+        {
+            ASSERT_EQ(Run("run study.yaml --db a.db").code, 0);
+        }
         const Call call =
             Shell("(for i in $(seq 1000); do [ -s a.db ] && break; sleep 0.005; done; sleep 0.05; "
                   "rm a.db) &\n$PROGRAM " +
