@@ -138,8 +138,8 @@ TEST_F(Damage, ADatabaseDeletedInMidRunIsNoSuccess)
     for (const std::string command :
          {"run study.yaml --engine packet --iterations 40", "explore long.yaml"})
     {
-        // As soon as the file is there it goes away; what follows would be written into nothing. One
-        // run is stored before: a run creates no file before it has something to put into it.
+        // As soon as the file is there it goes away; what follows would be written into nothing.
+        // One run is stored before: a run creates no file before it has something to put into it.
         if (command.rfind("run", 0) == 0)
         {
             ASSERT_EQ(Run("run study.yaml --db a.db").code, 0);

@@ -30,9 +30,9 @@ OnCut(double portSeconds, uint32_t cut, double cutSeconds, double flows)
 }
 
 TransferPlace
-Of(uint32_t classId)
+Of(uint32_t classId, uint32_t round = 0)
 {
-    return {classId, classId};
+    return {classId, classId, round, true};
 }
 
 TEST(FluidNetwork, ATransferAloneTakesItsPortTime)
@@ -103,8 +103,8 @@ TEST(FluidNetwork, AReceiverIsSharedByThoseThatSendToIt)
     TransferCost cost = OnPort(1.0);
     cost.On(Port::NicIn) = 1.0;
     FluidNetwork network(3, 0);
-    const auto a = network.Start(cost, {0, 2}, Duration());
-    const auto b = network.Start(cost, {1, 2}, Duration());
+    const auto a = network.Start(cost, {0, 2, 0, true}, Duration());
+    const auto b = network.Start(cost, {1, 2, 0, true}, Duration());
     EXPECT_EQ(network.FinishTime(a), Duration::Seconds(2));
     EXPECT_EQ(network.FinishTime(b), Duration::Seconds(2));
 }
@@ -124,18 +124,60 @@ TEST(FluidNetwork, ClassesShareACutByWhatTheirNicsOffer)
     EXPECT_NEAR(network.FinishTime(a).S(), 6.0, 1e-9);
 }
 
-TEST(FluidNetwork, RanksThatWaitedTogetherGoOnTogether)
+TEST(FluidNetwork, RanksThatACutSetApartUseItInTurn)
 {
-    // Four flows, 1 s of the cut each, 0.5 s of their port: packets of all four take turns, so that
-    // all end after 4 s. The next time they meet again, whatever lies between.
+    // Four flows, 1 s of the cut each, 0.5 s of their port: the first transfer of a round takes 4
+    // s. It has set the first and the last flow 3.5 s apart. After a gap of 2 s the first flows
+    // have had the cut for those 2 s already: 2 s are left for the last one. After a gap of 10 s
+    // only its own turn is, 4 - 3 = 1 s. In the next round all meet again: 4 s.
     const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
     FluidNetwork network(1, 1);
-    for (const double start : {0.0, 6.0, 18.0})
-    {
-        const auto id = network.Start(cost, Of(0), Duration::Seconds(start));
-        EXPECT_EQ(network.FinishTime(id), Duration::Seconds(start + 4));
-        network.Finish(id, Duration::Seconds(start + 4));
-    }
+    auto id = network.Start(cost, Of(0, 1), Duration());
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(4));
+    network.Finish(id, Duration::Seconds(4));
+    id = network.Start(cost, Of(0, 1), Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(8));
+    network.Finish(id, Duration::Seconds(8));
+    id = network.Start(cost, Of(0, 1), Duration::Seconds(18));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(19));
+    network.Finish(id, Duration::Seconds(19));
+    id = network.Start(cost, Of(0, 2), Duration::Seconds(30));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(34));
+}
+
+TEST(FluidNetwork, WhatOthersUsedOfTheGapIsNotIdle)
+{
+    // As above with a gap of 2 s, of which another class uses the cut for 1.5 s: the first flows
+    // have had it for 0.5 s, and 3.5 s are left. What is taken is taken once: the other class, set
+    // apart by 1 s, finds nothing idle right behind.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    const TransferCost other = OnCut(0.5, 0, 1.5, 4);
+    FluidNetwork network(2, 1);
+    auto id = network.Start(cost, Of(0), Duration());
+    network.Finish(id, Duration::Seconds(4));
+    id = network.Start(other, Of(1), Duration::Seconds(4));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(5.5));
+    network.Finish(id, Duration::Seconds(5.5));
+    id = network.Start(cost, Of(0), Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(9.5));
+    network.Finish(id, Duration::Seconds(9.5));
+    id = network.Start(other, Of(1), Duration::Seconds(9.5));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(11));
+}
+
+TEST(FluidNetwork, CollectivesLeaveRanksTogether)
+{
+    // The second message of a round would have a head start of 2 s; a collective before it, of a
+    // port's time only, makes the ranks meet.
+    const TransferCost cost = OnCut(0.5, 0, 4.0, 4);
+    FluidNetwork network(1, 1);
+    auto id = network.Start(cost, Of(0), Duration());
+    network.Finish(id, Duration::Seconds(4));
+    const TransferCost collective = OnCut(0.5, 0, 0.5, 4);
+    id = network.Start(collective, {0, 0, 0, false}, Duration::Seconds(5));
+    network.Finish(id, Duration::Seconds(5.5));
+    id = network.Start(cost, Of(0), Duration::Seconds(6));
+    EXPECT_EQ(network.FinishTime(id), Duration::Seconds(10));
 }
 
 TEST(FluidNetwork, TellsWhoseFinishTimeChanged)

@@ -89,7 +89,8 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
-    const FluidNetwork::Id id = m_network.Start(cost, {c, channel.toClass}, m_now);
+    const TransferPlace place{c, channel.toClass, m_classes[c].iteration, true};
+    const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
     TransferOwner owner;
     owner.isMessage = true;
     owner.classId = c;
@@ -214,7 +215,8 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             owner.classId = c;
             owner.index = id;
             owner.convoy = index;
-            Own(m_network.Start(cost, {c, c}, m_now, convoys.ChunksOf(index)), owner);
+            const TransferPlace place{c, c, m_classes[c].iteration, false};
+            Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
             Touch(c);
         }
     }

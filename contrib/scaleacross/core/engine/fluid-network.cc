@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 
 namespace scaleacross
@@ -13,8 +14,44 @@ namespace scaleacross
 FluidNetwork::FluidNetwork(uint32_t classes, uint32_t cuts)
     : m_rates(classes * kPorts + cuts),
       m_firstCut(classes * kPorts),
-      m_leftOut(classes * kPorts + cuts, false)
+      m_leftOut(classes * kPorts + cuts, false),
+      m_cuts(cuts),
+      m_traces(size_t{classes} * cuts)
 {
+}
+
+double
+FluidNetwork::UsedOf(uint32_t cut, Duration now) const
+{
+    double used = m_cuts[cut].done;
+    for (const Id id : m_cuts[cut].active)
+    {
+        const Transfer& transfer = m_transfers[id];
+        const double left = transfer.left - transfer.rate * (now - transfer.since).S();
+        for (const MaxMin::Use& use : transfer.onCuts)
+        {
+            used += use.resource == m_firstCut + cut ? use.demand * (1.0 - left) : 0.0;
+        }
+    }
+    return used;
+}
+
+double
+FluidNetwork::Queue(const TransferCost& cost, const CutUse& use)
+{
+    return std::max(0.0, use.seconds - cost.PortSeconds());
+}
+
+double
+FluidNetwork::HeadStart(const CutUse& use, const TransferPlace& place, Duration now)
+{
+    const Trace& trace = TraceOf(place.sender, use.cut);
+    if (!place.staggered || trace.round != place.round || trace.spread <= 0)
+    {
+        return 0.0;
+    }
+    const double idle = (now - trace.end).S() - (UsedOf(use.cut, now) - trace.used);
+    return std::clamp(idle, 0.0, trace.spread);
 }
 
 FluidNetwork::Id
@@ -32,22 +69,42 @@ FluidNetwork::Start(const TransferCost& cost,
             m_uses.push_back({owner * kPorts + p, cost.ports[p] * alike});
         }
     }
+    const size_t ports = m_uses.size();
+    double least = cost.PortSeconds();
     for (const CutUse& use : cost.cuts)
     {
-        if (!m_leftOut[m_firstCut + use.cut])
+        if (m_leftOut[m_firstCut + use.cut])
         {
-            m_uses.push_back({m_firstCut + use.cut, use.demand * alike});
+            continue;
         }
+        const double turns = 1.0 - 1.0 / std::max(1.0, use.flows);
+        const double ahead = std::min(HeadStart(use, place, now), alike * Queue(cost, use));
+        const double demand = use.demand * alike;
+        const double taken = std::min(ahead, demand * turns);
+        m_cuts[use.cut].done += taken;
+        m_uses.push_back({m_firstCut + use.cut, demand - taken});
+        least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
     const double own = cost.OutSeconds();
-    const double least = cost.Seconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
     const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0, limit, m_uses);
     if (id == m_transfers.size())
     {
         m_transfers.emplace_back();
     }
-    m_transfers[id] = {1.0, 0.0, now, Duration::Max()};
+    Transfer& transfer = m_transfers[id];
+    transfer.cost = &cost;
+    transfer.place = place;
+    transfer.alike = alike;
+    transfer.left = 1.0;
+    transfer.rate = 0;
+    transfer.since = now;
+    transfer.finish = Duration::Max();
+    transfer.onCuts.assign(m_uses.begin() + static_cast<std::ptrdiff_t>(ports), m_uses.end());
+    for (const MaxMin::Use& use : transfer.onCuts)
+    {
+        m_cuts[use.resource - m_firstCut].active.push_back(id);
+    }
     Share(now);
     return id;
 }
@@ -55,8 +112,40 @@ FluidNetwork::Start(const TransferCost& cost,
 void
 FluidNetwork::Finish(Id id, Duration now)
 {
+    const Transfer& transfer = m_transfers[id];
+    for (const MaxMin::Use& use : transfer.onCuts)
+    {
+        Cut& cut = m_cuts[use.resource - m_firstCut];
+        cut.done += use.demand;
+        cut.active.erase(std::find(cut.active.begin(), cut.active.end(), id));
+    }
+    for (const CutUse& use : transfer.cost->cuts)
+    {
+        if (!m_leftOut[m_firstCut + use.cut])
+        {
+            Leave(transfer, use, now);
+        }
+    }
     m_rates.Remove(id);
     Share(now);
+}
+
+void
+FluidNetwork::Leave(const Transfer& transfer, const CutUse& use, Duration now)
+{
+    const TransferPlace& place = transfer.place;
+    Trace& trace = TraceOf(place.sender, use.cut);
+    if (!place.staggered)
+    {
+        trace.round = UINT32_MAX; // the ranks have met
+        return;
+    }
+    const double spread = transfer.alike * Queue(*transfer.cost, use);
+    // What sets ranks apart once keeps them apart until they meet.
+    trace.spread = trace.round == place.round ? std::max(trace.spread, spread) : spread;
+    trace.round = place.round;
+    trace.end = now;
+    trace.used = trace.spread > 0 ? UsedOf(use.cut, now) : 0.0;
 }
 
 void

@@ -18,6 +18,11 @@ struct TransferPlace
 {
     uint32_t sender{0};   //!< class on whose outgoing ports it is
     uint32_t receiver{0}; //!< class on whose incoming ports it is
+    /// Number of the stretch between which all ranks of the sender meet (the iteration).
+    uint32_t round{0};
+    /// Whether its ranks go on without each other, so that what sets them apart keeps them apart
+    /// (see FluidNetwork::Start): those that send messages do, members of a collective meet.
+    bool staggered{true};
 };
 
 /**
@@ -46,9 +51,19 @@ class FluidNetwork
         m_leftOut[resource] = true;
     }
 
-    /// Starts a transfer at `now`. `cost` must outlive it. `alike` transfers that do everything at
-    /// the same time are one, which takes so many times the ports and cuts and moves no faster than
-    /// each of them could.
+    /**
+     * Starts a transfer at `now`. `cost` must outlive it.
+     *
+     * Within a round, ranks that queued at a cut stay apart by the time they waited, so that at the
+     * next transfer the first of them use the cut before the last, whose time this is: of its
+     * N = flows turns on the cut up to N - 1 fall into the time for which nobody else used the cut
+     * since, as far as the one before spread them. A closed loop of N customers with think time Z
+     * and one server of time s has the period max(N s, Z + s), not N s + Z. What is taken of idle
+     * time is taken once: all work on a cut fits in the time that there was.
+     *
+     * `alike` transfers that do everything at the same time are one, which takes so many times the
+     * ports and cuts and moves no faster than each of them could.
+     */
     Id Start(const TransferCost& cost,
              const TransferPlace& place,
              Duration now,
@@ -72,11 +87,47 @@ class FluidNetwork
   private:
     struct Transfer
     {
+        const TransferCost* cost{nullptr};
+        TransferPlace place;
+        uint32_t alike{1};
         double left{0}; //!< volume not moved yet, at `since`
         double rate{0};
         Duration since;
         Duration finish;
+        std::vector<MaxMin::Use> onCuts; //!< what it has to move there
     };
+
+    struct Cut
+    {
+        double done{0};         //!< seconds of its time that have been used, but for those active
+        std::vector<Id> active; //!< transfers
+    };
+
+    /// Of a class's last transfer on a cut.
+    struct Trace
+    {
+        uint32_t round{UINT32_MAX};
+        Duration end;
+        double used{0};   //!< UsedOf() the cut then
+        double spread{0}; //!< s by which it set the ranks apart
+    };
+
+    Trace& TraceOf(uint32_t sender, uint32_t cut)
+    {
+        return m_traces[size_t{sender} * m_cuts.size() + cut];
+    }
+
+    /// Seconds of a cut's time that have been used.
+    double UsedOf(uint32_t cut, Duration now) const;
+
+    /// Seconds that a class may have used of a cut before a transfer that starts now, at most.
+    double HeadStart(const CutUse& use, const TransferPlace& place, Duration now);
+
+    /// How long the last flow of a transfer waits for the turns of the others.
+    static double Queue(const TransferCost& cost, const CutUse& use);
+
+    /// What a transfer that ends leaves behind for the next one.
+    void Leave(const Transfer& transfer, const CutUse& use, Duration now);
 
     /// Brings the rates up to date.
     void Share(Duration now);
@@ -85,6 +136,8 @@ class FluidNetwork
     uint32_t m_firstCut;
     std::vector<bool> m_leftOut; //!< by resource
     std::vector<Transfer> m_transfers;
+    std::vector<Cut> m_cuts;
+    std::vector<Trace> m_traces; //!< by class x cut
     std::vector<Id> m_changed;
     std::vector<MaxMin::Use> m_uses; //!< scratch of Start
 };

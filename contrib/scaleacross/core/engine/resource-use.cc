@@ -87,14 +87,24 @@ ResourceUse::AddShares(const Known& known)
         {
             const auto port = static_cast<Port>(p);
             const uint32_t owner = IsIncoming(port) ? known.receiver : known.sender;
-            m_resources[OfPort(owner, port)].shares.push_back(
-                {&cost, known.sender, known.receiver, cost.ports[p], known.atOnce});
+            m_resources[OfPort(owner, port)].shares.push_back({&cost,
+                                                               known.sender,
+                                                               known.receiver,
+                                                               cost.ports[p],
+                                                               cost.ports[p],
+                                                               0,
+                                                               known.atOnce});
         }
     }
     for (const CutUse& use : cost.cuts)
     {
-        m_resources[Ports(m_graph) + use.cut].shares.push_back(
-            {&cost, known.sender, known.receiver, use.demand, known.atOnce});
+        m_resources[Ports(m_graph) + use.cut].shares.push_back({&cost,
+                                                                known.sender,
+                                                                known.receiver,
+                                                                use.demand,
+                                                                use.seconds,
+                                                                use.flows,
+                                                                known.atOnce});
     }
 }
 
@@ -107,7 +117,8 @@ ResourceUse::MayBeFull(const Resource& resource) const
     {
         const TransferCost& cost = *share.cost;
         const double own = cost.OutSeconds();
-        if (own <= 0)
+        // Who is held back alone is held back, whoever else is there.
+        if (own <= 0 || share.seconds > cost.PortSeconds())
         {
             return true;
         }
@@ -128,18 +139,43 @@ ResourceUse::MayBeFull(const Resource& resource) const
     return sum > 1 || (sum == 1 && atOnce > 1);
 }
 
+/// Whether a transfer may find that its class has used the resource before it begins.
+bool
+ResourceUse::HasHeadStarts(uint32_t resource) const
+{
+    const std::vector<Share>& shares = m_resources[resource].shares;
+    return resource >= Ports(m_graph) &&
+           std::any_of(shares.begin(), shares.end(), [](const Share& share) {
+               return share.seconds > share.cost->PortSeconds();
+           });
+}
+
 bool
 ResourceUse::Covers(uint32_t other, uint32_t resource) const
 {
     const std::vector<Share>& covered = m_resources[resource].shares;
     const std::vector<Share>& shares = m_resources[other].shares;
-    return std::all_of(covered.begin(), covered.end(), [&shares](const Share& share) {
+    // Twins have the same head starts: the two directions of a span, or buildings that are alike.
+    bool twins = covered.size() == shares.size() && resource >= Ports(m_graph);
+    bool covers = true;
+    const bool headStarts = HasHeadStarts(other);
+    for (const Share& share : covered)
+    {
         const auto same =
             std::find_if(shares.begin(), shares.end(), [&share](const Share& candidate) {
                 return candidate.cost == share.cost;
             });
-        return same != shares.end() && same->demand >= share.demand;
-    });
+        if (same == shares.end())
+        {
+            return false;
+        }
+        twins = twins && same->demand == share.demand && same->seconds == share.seconds &&
+                same->flows == share.flows;
+        const double kept = headStarts ? 1.0 / std::max(1.0, same->flows) : 1.0;
+        covers =
+            covers && same->demand * kept >= share.demand && same->seconds * kept >= share.seconds;
+    }
+    return twins || covers;
 }
 
 bool

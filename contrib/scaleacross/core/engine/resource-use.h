@@ -55,7 +55,7 @@ class ResourceUse
      * Not one that would not be full if every class that uses it did nothing else: a class has one
      * NIC and one NVLink, so that of what it has under way no more than the greatest demand per
      * second of its port comes together. And not one with another beside it of which every transfer
-     * takes as much or more.
+     * takes as much or more, whatever head start it may have there (FluidNetwork::Start).
      */
     bool IsNeeded(uint32_t resource) const
     {
@@ -86,6 +86,8 @@ class ResourceUse
         uint32_t sender{0};
         uint32_t receiver{0};
         double demand{0};
+        double seconds{0};  //!< alone
+        double flows{0};    //!< on a cut
         uint32_t atOnce{1}; //!< how many of the kind may be under way: chunks
     };
 
@@ -108,6 +110,7 @@ class ResourceUse
     bool MayBeFull(const Resource& resource) const;
     bool IsCovered(uint32_t resource) const;
     bool Covers(uint32_t other, uint32_t resource) const;
+    bool HasHeadStarts(uint32_t resource) const;
     void AddMessage(uint32_t classId, const Op& op);
     void AddCollective(uint32_t classId, const Op& op, double times);
     void AddClass(uint32_t classId);
