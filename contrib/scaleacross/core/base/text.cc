@@ -292,10 +292,9 @@ Nearest(const std::string& word, const std::vector<std::string>& candidates)
             continue;
         }
         const std::string other = Folded(candidate);
-        // Some letters and no more are a word that was not typed to its end: one error.
+        // Some letters and no more are a word that was not typed to its end.
         const bool begun = folded.size() >= 3 && other.rfind(folded, 0) == 0;
-        const size_t distance =
-            std::min<size_t>(EditDistance(folded, other), begun ? 1 : std::string::npos);
+        const size_t distance = begun ? 0 : EditDistance(folded, other);
         // More than about a third changed is another word, not a misspelt one.
         const size_t near = std::max<size_t>(1, (std::max(word.size(), candidate.size()) + 1) / 3);
         if (distance <= near && distance < least)
