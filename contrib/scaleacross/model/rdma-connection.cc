@@ -293,7 +293,7 @@ void
 RdmaConnection::Cut(uint64_t id, uint64_t bytes)
 {
     uint64_t segment = std::max<uint64_t>(1, bytes);
-    if (m_queuePairs > 1)
+    if (m_queuePairs > 1 || m_maxOutstanding > 0) // which counts segments
     {
         uint64_t even = (segment + m_queuePairs - 1) / m_queuePairs;
         segment = m_segmentSize > 0 ? m_segmentSize : even;

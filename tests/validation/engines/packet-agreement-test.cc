@@ -3,6 +3,7 @@
 // Rung 2 beside packets, over plans that are drawn from everything that changes volumes: the bytes
 // of every class are equal to the byte, and times are as far apart as engines.md says.
 
+#include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "helper/packet-engine.h"
@@ -150,6 +151,55 @@ TEST(PacketAgreement, MembersOfCollectivesMeetAtASpan)
         scenario.network.collective = algorithm;
         const Compared result = Compare(scenario);
         EXPECT_NEAR(result.ratio, 1.0, 0.05) << result.plan;
+    }
+}
+
+TEST(PacketAgreement, QueuePairsReachThePlanesThatTheyAreOn)
+{
+    // Four ranks of a building send 12 MiB each to the other one, over 100 Gb/s each way: 4 x 3,072
+    // packets of 4,178 B and an ACK of 86 B per 4 take 4.129 ms. Queue pair i is on port i mod
+    // ports. One is in one of two planes, and has half of the spans; two of three are in the first
+    // plane, with 16 of the 24 segments: three quarters. Both leaves of a dual ToR lead to the same
+    // spines, and one queue pair has all of the span.
+    const double whole = 4 * 3072 * (4178 + 86 / 4.0) * 8 / 100e9;
+
+    struct Case
+    {
+        uint32_t planes;
+        bool dualTor;
+        uint32_t pairs;
+        double share;
+    };
+
+    for (const Case& c : {Case{2, false, 1, 1.0 / 2},
+                          Case{2, false, 2, 1},
+                          Case{2, false, 3, 3.0 / 4},
+                          Case{1, true, 1, 1},
+                          Case{1, true, 3, 1}})
+    {
+        Scenario scenario =
+            With(PlainCluster(2), CollectiveOp::SendReceive, CollectiveGroup::Across, 12 << 20);
+        scenario.cluster = volumes::Buildings(2, 4);
+        for (BuildingSpec& building : scenario.cluster.buildings)
+        {
+            building.gpusPerNode = 1;
+            building.fabric.planes = c.planes;
+            building.fabric.dualTor = c.dualTor;
+        }
+        scenario.cluster.crossLinks[0].capacity = GigabitsPerSecond(100);
+        scenario.network.multipath = Multipath::SprayAdaptive;
+        scenario.network.recovery = Recovery::SelectiveRepeat;
+        scenario.network.qps = c.pairs;
+        RunOptions eight;
+        eight.iterations = 8;
+        const auto exact = AnalyticalEngine().Run(scenario, RunOptions());
+        const auto packets = PacketEngine().Run(scenario, eight);
+        const std::string text = std::to_string(c.planes) + " planes, " + std::to_string(c.pairs) +
+                                 (c.dualTor ? " dual" : "");
+        EXPECT_NEAR(std::get<RunReport>(exact).iterationTime.S(), whole / c.share, 0.05 * whole)
+            << text;
+        EXPECT_NEAR(std::get<RunReport>(packets).iterationTime.S(), whole / c.share, 0.1 * whole)
+            << text;
     }
 }
 

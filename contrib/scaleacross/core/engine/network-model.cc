@@ -111,20 +111,34 @@ NetworkModel::Spread
 NetworkModel::SpreadOf(double messages, double messageBytes, Tier tier) const
 {
     const QueuePairUse use = m_scenario.network.QueuePairsAt(tier);
+    const FabricShape& shape = m_paths.Shape(0);
     const double pairs = use.qps;
-    const double ports = m_paths.Shape(0).ports;
+    const double ports = shape.ports;
+    // Of n in turn on the ports, those on the first `together` of them, which have most.
+    const auto most = [ports](double n, double together) {
+        return std::floor(n / ports) * together + std::min(together, std::fmod(n, ports));
+    };
+    double segments = messages;
+    double used = 0;
     if (use.balance == Balance::Split) // in parts of a byte at least
     {
-        const double used = std::clamp(messageBytes, 1.0, pairs);
-        return {used, used / (ports * std::ceil(used / ports))};
+        used = std::clamp(messageBytes, 1.0, pairs);
+        segments = used;
     }
-    const double segments =
-        messages *
-        std::max(1.0, std::ceil(messageBytes / static_cast<double>(use.segment.Count())));
+    else
+    {
+        segments *=
+            std::max(1.0, std::ceil(messageBytes / static_cast<double>(use.segment.Count())));
+        used = std::min(segments, pairs);
+    }
     const double rounds = std::floor(segments / pairs);
-    const double last = segments - rounds * pairs;
-    const double fullest = rounds * std::ceil(pairs / ports) + std::ceil(last / ports);
-    return {std::min(segments, pairs), segments / (ports * fullest)};
+    const auto share = [&](double parts) {
+        const double together = ports / parts;
+        const double fullest =
+            rounds * most(pairs, together) + most(segments - rounds * pairs, together);
+        return segments / (parts * fullest);
+    };
+    return {used, share(ports), share(shape.planes)};
 }
 
 double
@@ -297,10 +311,9 @@ NetworkModel::AddLoad(CutLoads& loads,
     load->flows += count;
     load->bytes += count * DataBytes(flows.messages, flows.message);
     load->loading += count * WireBytes(flows.messages, flows.message) * left.capacity /
-                     usable.capacity / flows.spread.ports;
-    // On a port that is used.
-    load->pairs =
-        std::min(load->pairs, flows.spread.pairs / (m_paths.Shape(0).ports * flows.spread.ports));
+                     usable.capacity / whole.reached;
+    // In a part that is used.
+    load->pairs = std::min(load->pairs, flows.spread.pairs / (whole.parts * whole.reached));
     load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));
 }
 
@@ -317,6 +330,8 @@ NetworkModel::LoadBuilding(CutLoads& loads,
     const FabricShape& shape = m_paths.Shape(building);
     const FabricSpec& fabric = m_scenario.cluster.buildings[building].fabric;
     CutLoad whole;
+    whole.parts = shape.ports;
+    whole.reached = flows.spread.ports;
     whole.links = shape.spines * shape.ports;
     whole.capacity =
         shape.uplinkRate * whole.links * CreditShareOf(shape.uplinkRate, fabric.leafDelay);
@@ -337,6 +352,8 @@ NetworkModel::LoadBuilding(CutLoads& loads,
     {
         return;
     }
+    whole.parts = shape.planes;
+    whole.reached = flows.spread.planes;
     whole.links = shape.planes * shape.spines * shape.aggregations;
     whole.capacity = shape.zoneUplinkRate * whole.links *
                      CreditShareOf(shape.zoneUplinkRate, fabric.aggregationDelay);
@@ -364,6 +381,8 @@ NetworkModel::LoadSpans(CutLoads& loads, const Flows& flows) const
     {
         const CrossLinkSpec& link = cluster.crossLinks[use.link];
         CutLoad whole;
+        whole.parts = m_paths.Shape(0).planes;
+        whole.reached = flows.spread.planes;
         whole.cut = m_spanCuts + 2 * use.link + (use.forward ? 0 : 1);
         whole.links = cluster.TopSwitches() * link.lanes;
         whole.capacity = link.capacity * CreditShareOf(link.capacity / whole.links, link.latency);
@@ -407,7 +426,6 @@ NetworkModel::SharedSeconds(const CutUse& use, double flows) const
 void
 NetworkModel::UseCuts(TransferCost& cost, CutLoads& loads) const
 {
-    const double ports = m_paths.Shape(0).ports;
     for (const CutLoad& load : loads)
     {
         CutUse use;
@@ -415,7 +433,7 @@ NetworkModel::UseCuts(TransferCost& cost, CutLoads& loads) const
         use.bytes = load.bytes;
         use.flows = load.flows;
         use.pairs = load.pairs;
-        use.links = std::max(1U, static_cast<uint32_t>(load.links / ports));
+        use.links = std::max(1U, load.links / load.parts);
         use.wire = load.loading * 8.0 / load.capacity.Value();
         // The fullest switch has at least one flow.
         use.seconds = SharedSeconds(use, use.flows) * std::max(1.0, 1.0 / use.flows);
@@ -566,7 +584,8 @@ Duration
 NetworkModel::LongestWayOfTree(const Phase& phase,
                                Rank representative,
                                double message,
-                               const TransferCost& volume) const
+                               const TransferCost& volume,
+                               bool inTurn) const
 {
     const uint32_t n = phase.group.Size();
     const double messages = TreeMessages(phase);
@@ -594,7 +613,8 @@ NetworkModel::LongestWayOfTree(const Phase& phase,
                 const Rank b = phase.group.Member(representative, place.parent);
                 const FabricPath& up = m_paths.Between(a, b);
                 way += EdgeLatency(up, message) + EdgeLatency(m_paths.Between(b, a), message);
-                const double passed = up.tier == Tier::Node ? node : nic * passing(up.tier);
+                const double passed =
+                    up.tier == Tier::Node ? node : nic * (inTurn ? 1.0 : passing(up.tier));
                 way += Duration::Seconds(from == i ? 0.0 : passed / messages);
                 from = place.parent;
             }
@@ -821,11 +841,13 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     const double part = view.rounds.message;
     if (phase.pattern == Pattern::DoubleTree)
     {
-        cost.latency = LongestWayOfTree(phase, view.representative, part, cost);
-        // What is sent up waits for what comes down, a way later.
+        cost.latency = LongestWayOfTree(phase, view.representative, part, cost, false);
+        // What is sent up waits for what comes down, a way later: a window of messages is not on
+        // every level at once, so that those which take turns are counted once.
+        const Duration way = LongestWayOfTree(phase, view.representative, part, cost, true);
         const double messages = TreeMessages(phase);
         const double rounds = std::max(0.0, messages / TreeWindow(phase) - 1);
-        cost.least = std::max(cost.least, rounds * cost.latency.S());
+        cost.least = std::max(cost.least, rounds * way.S());
         return;
     }
     cost.latency = view.direct || view.once ? most

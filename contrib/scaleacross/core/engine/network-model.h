@@ -142,6 +142,8 @@ class NetworkModel
         double pairs{std::numeric_limits<double>::infinity()};
         BitRate capacity;
         uint32_t links{1}; //!< that are parallel
+        uint32_t parts{1}; //!< of them that no queue pair has a choice between: ports, or planes
+        double reached{1}; //!< share of them that the queue pairs reach
     };
 
     using CutLoads = std::vector<CutLoad>; //!< by cut
@@ -149,8 +151,9 @@ class NetworkModel
     /// What messages of one connection that follow each other without a wait use of it.
     struct Spread
     {
-        double pairs{1}; //!< queue pairs
-        double ports{1}; //!< share of the rate of the NIC's ports
+        double pairs{1};  //!< queue pairs
+        double ports{1};  //!< share of the rate of the NIC's ports, and of the leaves' uplinks
+        double planes{1}; //!< of what is above: both leaves of a dual ToR lead to the same spines
     };
 
     /// Flows that are alike.
@@ -175,8 +178,8 @@ class NetworkModel
      * Of `messages` of so many bytes, whose segments go to the queue pairs in turn, queue pair i by
      * port i mod ports: until the port that has most of them is done.
      *
-     * Worked case: 3 queue pairs, 2 ports. A message of 9 segments or more is 6 of 9 on the first
-     * port: 3/4 of the rate. One of 2 segments is one on each: all of it.
+     * Worked case: 3 queue pairs, 2 ports. Of 9 segments 6 are on the first port: 3/4 of the rate.
+     * Of 2 segments one is on each: all of it.
      */
     Spread SpreadOf(double messages, double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.
@@ -206,11 +209,13 @@ class NetworkModel
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
     /// Of a ring both ways: the latencies of the way that takes longest.
     Duration LongestWayOfRing(const Phase& phase, Rank representative, double message) const;
-    /// Of a double tree: the same, and what passes first on every level but the lowest.
+    /// Of a double tree: the same, and what passes first on every level but the lowest; `inTurn`:
+    /// one message, whoever else is on the queue pairs.
     Duration LongestWayOfTree(const Phase& phase,
                               Rank representative,
                               double message,
-                              const TransferCost& volume) const;
+                              const TransferCost& volume,
+                              bool inTurn) const;
     /// Adds what flows put on the cuts between the examples' buildings.
     void LoadCuts(CutLoads& loads, const FabricPath& path, const Flows& flows) const;
     void LoadBuilding(CutLoads& loads, const FabricPath& path, const Flows& flows, bool up) const;
