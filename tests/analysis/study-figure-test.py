@@ -102,7 +102,7 @@ class StudyFigure(unittest.TestCase):
 
         drawn = texts(self.out)
         best = runs[0]["iteration_time_s"]
-        times = [f"{1e3 * runs[0]['iteration_time_s']:.4g} ms"]
+        times = [f"{1e3 * runs[0]['iteration_time_s']:#.4g} ms"]
         for run in runs[1:]:
             time = run["iteration_time_s"]
             excess = 100 * (time / best - 1)
