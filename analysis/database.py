@@ -13,7 +13,7 @@ import sqlite3
 import pandas
 
 APPLICATION_ID = 0x53434C41  # "SCLA"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 CLASSES = ["tp", "ep", "cp", "pp", "dp"]  # of communication, in the order in which they are drawn
 
 RUN_COLUMNS = """run.id AS run_id, run.engine, run.status, run.iteration_time_s, run.mfu,
@@ -51,7 +51,7 @@ def open_database(path):
         if application != APPLICATION_ID:
             raise InputError(f"{path}: an SQLite database, but not one of ScaleAcross")
         if version != SCHEMA_VERSION:
-            remedy = ("bring it up to date: ./scaleacross show " + str(path)
+            remedy = ("explore or run with this --db bring it up to date"
                       if version < SCHEMA_VERSION else "it is from a newer ScaleAcross than this")
             raise InputError(f"{path}: schema version {version}, this program reads "
                              f"{SCHEMA_VERSION}; {remedy}")

@@ -215,14 +215,25 @@ TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
     const auto timeout = nlohmann::json::parse(slow.out)[0];
     EXPECT_TRUE(timeout.at("iteration_time_s").is_null());
     EXPECT_EQ(timeout.at("failed").at("reason"), "timeout");
-    // Stored: not tried again unless asked to.
-    EXPECT_EQ(nlohmann::json::parse(Run(compare + " --db slow.db").out)[0], timeout);
-    const Call again = Run(compare + " --db slow.db --retry-failed");
+    // Stored: not tried again with no more time, nor by a single run with less; but with more.
+    const auto count = [this] { return Sql("slow.db", "SELECT max(evaluations) FROM run"); };
+    EXPECT_EQ(nlohmann::json::parse(Run(compare + " --time-limit 1us --db slow.db").out)[0],
+              timeout);
+    EXPECT_EQ(count(), "1");
+    Run(compare + " --time-limit 1us --db slow.db --retry-failed");
+    EXPECT_EQ(count(), "2");
+    const Call again = Run(compare + " --db slow.db");
     EXPECT_GT(nlohmann::json::parse(again.out)[0].at("iteration_time_s"), 0);
 
-    const Call small = Run(compare + " --memory-limit 1MiB --db small.db");
-    EXPECT_EQ(small.code, 0) << small.err;
-    EXPECT_TRUE(nlohmann::json::parse(small.out)[0].contains("failed"));
+    // No room for the process, for the libraries, for the run.
+    for (const char* limit : {"1B", "10MiB", "35MiB"})
+    {
+        const Call small = Run(compare + " --memory-limit " + limit + " --db " + limit + ".db");
+        EXPECT_EQ(small.code, 0) << small.err;
+        const auto end = nlohmann::json::parse(small.out)[0];
+        ASSERT_TRUE(end.contains("failed")) << limit << ' ' << end;
+        EXPECT_EQ(end.at("failed").at("reason"), "memory") << limit << ' ' << end;
+    }
 }
 
 TEST_F(Commands, AFinishedSearchTunesItsBaselinesOnce)
@@ -358,7 +369,18 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
                                   "run study.yaml --seed 0",
                                   "run study.yaml --engine flow",
                                   "run study.yaml --engine packets",
+                                  "run study.yaml --set plan.tp=1 plan.pp=2",
+                                  "run study.yaml --no-store --db a.db",
+                                  "run study.yaml --db=",
+                                  "run study.yaml --time-limit 0s",
                                   "compare study.yaml --time-limit soon",
+                                  "compare study.yaml --memory-limit 0B",
+                                  "compare study.yaml --engines packet,packet",
+                                  "bench permutation --hosts 0",
+                                  "show study.yaml --search 1",
+                                  "show study.yaml --search first",
+                                  "schedule --name 1f1b --stages 2 --microbatches 2 --forward 1ms "
+                                  "--input-grad 1ms --weight-grad 1ms --cross 1ms",
                                   "show missing.db"})
     {
         const Call call = Run(arguments);

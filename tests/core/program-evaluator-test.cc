@@ -148,7 +148,7 @@ TEST(ProgramEvaluator, GivesUpAtItsTimeLimit)
     TransferTimes times;
     RunOptions options;
     options.iterations = UINT32_MAX - options.warmup;
-    options.timeLimit = Ms(10);
+    options.limits.wallTime = Ms(10);
     RunReport report;
     try
     {

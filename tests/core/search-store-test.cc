@@ -328,13 +328,65 @@ TEST_F(SearchStoreTest, TheLimitOfASingleRunIsNoResultOfASearch)
     const Plan plan = std::get<Plan>(m_space.At(0));
     {
         Database database(m_path, Database::Access::Write);
-        RunStore runs(database, MakeRunSetting(m_study.scenario, engine, m_options.run));
+        RunOptions hasty = m_options.run;
+        hasty.limits.wallTime = Duration::Microseconds(1);
+        RunStore runs(database, MakeRunSetting(m_study.scenario, engine, hasty));
         database.Transact([&] { runs.Put(plan, Failure{"timeout", "after 1 us"}, true); });
     }
     const auto result = Explore(engine);
     EXPECT_EQ(engine.runs, 48);
     EXPECT_TRUE(result.counts.failed.empty());
     EXPECT_EQ(Number("SELECT count(*) FROM run WHERE status = 'failed'"), 0);
+}
+
+/// A search that has run out of its limits goes on with higher ones, not with the same or lower.
+TEST_F(SearchStoreTest, FailuresRunAgainUnderHigherLimits)
+{
+    Duration needed = Duration::Seconds(100);
+    const FakeEngine engine([&](const ParallelPlan& plan) {
+        if (plan.tp == 1 && m_options.run.limits.wallTime < needed)
+        {
+            throw RunError("timeout", "not done");
+        }
+        return DistinctTime(plan);
+    });
+    m_options.jobs = 1;
+    m_options.keep = 100; // nothing is pruned
+    m_options.run.limits = {Duration::Seconds(10), Bytes(1 << 20)};
+    EXPECT_EQ(Explore(engine).counts.failed.at("timeout").count, 12);
+    EXPECT_EQ(engine.runs, 48);
+    EXPECT_EQ(Number("SELECT count(*) FROM run WHERE time_limit_s = 10 AND "
+                     "memory_limit = 1048576 AND status = 'failed'"),
+              12);
+    m_options.run.limits.wallTime = Duration::Seconds(5);
+    EXPECT_EQ(Explore(engine).counts.failed.at("timeout").count, 12);
+    EXPECT_EQ(engine.runs, 48);
+    m_options.run.limits = {Duration::Seconds(5), Bytes(1 << 21)}; // less of one, more of the other
+    EXPECT_EQ(Explore(engine).counts.failed.at("timeout").count, 12);
+    EXPECT_EQ(engine.runs, 60);
+    m_options.run.limits = {Duration::Seconds(100), Bytes()};
+    EXPECT_TRUE(Explore(engine).counts.failed.empty());
+    EXPECT_EQ(engine.runs, 72);
+    EXPECT_EQ(Number("SELECT count(*) FROM run WHERE time_limit_s IS NOT NULL"), 0);
+}
+
+TEST_F(SearchStoreTest, AFailureOfHigherLimitsStays)
+{
+    const FakeEngine engine(DistinctTime);
+    const Plan plan = std::get<Plan>(m_space.At(0));
+    Database database(m_path, Database::Access::Write);
+    const auto fail = [&](const RunLimits& limits, const std::string& detail) {
+        RunOptions options = m_options.run;
+        options.limits = limits;
+        RunStore runs(database, MakeRunSetting(m_study.scenario, engine, options));
+        database.Transact([&] { runs.Put(plan, Failure{"timeout", detail}, true); });
+        const auto stored = runs.Load(plan);
+        return stored ? std::get<Failure>(stored->evaluation).detail : "";
+    };
+    EXPECT_EQ(fail({Duration::Seconds(10), Bytes()}, "ten"), "ten");
+    EXPECT_EQ(fail({Duration::Seconds(1), Bytes()}, "one"), "ten");
+    EXPECT_EQ(fail({Duration::Seconds(10), Bytes()}, "ten again"), "ten again");
+    EXPECT_EQ(fail({}, "forever"), "forever");
 }
 
 /// What is counted belongs to the process that has finished the search.
@@ -446,7 +498,7 @@ TEST_F(SearchStoreTest, ScenarioSeedAndVersionAreParts)
     EXPECT_NE(Text(MakeRunSetting(m_study.scenario, engine, longer)), Text(one));
     // What cannot change a result is no part.
     RunOptions patient;
-    patient.timeLimit = Duration::Seconds(5);
+    patient.limits.wallTime = Duration::Seconds(5);
     patient.seed = 99; // the fake draws nothing
     EXPECT_EQ(Text(MakeRunSetting(m_study.scenario, engine, patient)), Text(one));
     // The plan is not part of the setting.

@@ -110,7 +110,7 @@ class Measurement
 
     Duration TimeLimit() const
     {
-        return m_run.timeLimit;
+        return m_run.limits.wallTime;
     }
 
     std::string Head() const;
@@ -142,10 +142,7 @@ Measurement::Measurement(const CollectiveCommand& options)
       m_run(options.run)
 {
     m_run.seed = m_study.seed;
-    if (!options.timeLimit.empty())
-    {
-        m_run.timeLimit = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
-    }
+    m_run.limits.wallTime = TimeLimitOf(options.timeLimit);
     m_spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
     m_spec.group = WordAt<CollectiveGroup>("--group", options.group, CollectiveGroupWords());
     m_spec.groups = options.groups;
@@ -194,7 +191,7 @@ Measurement::Refuse(const Infeasible& no) const
 std::optional<Row>
 Measurement::At(Bytes bytes) const
 {
-    return Within(m_run.timeLimit, [this, bytes] { return Measure(bytes); });
+    return Within(m_run.limits.wallTime, [this, bytes] { return Measure(bytes); });
 }
 
 Row

@@ -129,10 +129,6 @@ class Runner
     /// What another process has found out since this one began.
     std::optional<Evaluation> StoredMeanwhile(const Job& job)
     {
-        if (m_setting.retryFailed)
-        {
-            return std::nullopt; // it may be the failure that is to be run again
-        }
         const std::lock_guard<std::mutex> lock(m_mutex);
         return TakeStored(m_database, m_stores[job.engine], m_plans[job.plan]);
     }
@@ -169,8 +165,10 @@ CompareEngines(const Study& study,
     std::vector<RunStore> stores;
     for (const auto& name : names)
     {
-        engines.push_back(MakeSweepEngine(name, "engines", setting.common, setting.limits, stop));
-        stores.emplace_back(database, MakeRunSetting(study.scenario, *engines.back(), setting.run));
+        engines.push_back(MakeSweepEngine(name, "engines", setting.common, stop));
+        stores.emplace_back(database,
+                            MakeRunSetting(study.scenario, *engines.back(), setting.run),
+                            setting.failures);
     }
     std::vector<std::vector<std::optional<Evaluation>>> found(
         plans.size(),
@@ -181,8 +179,7 @@ CompareEngines(const Study& study,
         for (size_t e = 0; e < names.size(); e++)
         {
             found[p][e] = TakeStored(database, stores[e], plans[p]);
-            if (!found[p][e] ||
-                (setting.retryFailed && std::holds_alternative<Failure>(*found[p][e])))
+            if (!found[p][e])
             {
                 jobs.push_back({p, e, std::nullopt});
             }

@@ -28,8 +28,7 @@ struct Comparison
 struct CompareSetting
 {
     CommonOptions common;
-    WorkerLimits limits;
-    bool retryFailed{false}; //!< run again what is stored as failed
+    Failures failures{Failures::Keep};
     RunOptions run;
 };
 

@@ -5,8 +5,10 @@
 #include "cli/explore-study.h"
 #include "cli/interrupt.h"
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/explore/fit-check.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 
@@ -76,11 +78,9 @@ CompareWith(const CompareOptions& options,
             const std::vector<std::string>& engines,
             Database& database)
 {
-    CompareSetting setting{options.explore.common,
-                           LimitsOf(options.explore.worker),
-                           options.explore.worker.retryFailed,
-                           options.run};
+    CompareSetting setting{options.explore.common, options.explore.worker.failures, options.run};
     setting.run.seed = study.seed;
+    setting.run.limits = LimitsOf(options.explore.worker);
     const auto& stop = CatchInterrupts();
     try
     {
@@ -113,9 +113,16 @@ Compare(const CompareOptions& options)
     LimitsOf(options.explore.worker);
     const std::vector<std::string> engines =
         options.engines.empty() ? KnownEngines() : options.engines;
-    for (const auto& engine : engines)
+    for (auto engine = engines.begin(); engine != engines.end(); ++engine)
     {
-        MakeEngine(engine, "--engines");
+        MakeEngine(*engine, "--engines");
+        if (std::find(engines.begin(), engine, *engine) != engine)
+        {
+            throw ConfigError("--engines",
+                              Quoted(*engine) + " is given twice",
+                              "every word once",
+                              "");
+        }
     }
     return WithDatabase(options.explore.common, study, [&](Database& database) {
         return CompareWith(options, study, space, engines, database);

@@ -19,12 +19,9 @@ namespace scaleacross
 namespace
 {
 
-/// What this search has found before, if that is no failure that is to be run again.
+/// What this search has found before, if that still answers.
 std::optional<BaselineAnswer>
-StoredBaseline(const std::string& name,
-               const SearchSpace& space,
-               const ExploreOptions& options,
-               SearchStore& store)
+StoredBaseline(const std::string& name, const SearchSpace& space, SearchStore& store)
 {
     const auto stored = store.FindBaseline(name);
     if (!stored)
@@ -38,8 +35,7 @@ StoredBaseline(const std::string& name,
     {
         answer.evaluation = stored->run->evaluation;
         answer.plan = PlanOfText(stored->run->planText);
-        if (!answer.plan ||
-            (options.worker.retryFailed && std::holds_alternative<Failure>(answer.evaluation)))
+        if (!answer.plan)
         {
             return std::nullopt;
         }
@@ -71,10 +67,8 @@ RunBaseline(const std::string& name,
     }
     answer.plan = std::get<Plan>(chosen);
     const auto stored = store.Runs().Load(*answer.plan);
-    // A failure may be of a single run's limits.
-    const bool known = stored && !std::holds_alternative<Failure>(stored->evaluation);
     answer.evaluation =
-        known ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
+        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
     store.PutBaseline(name, *answer.plan, answer.evaluation);
     return answer;
 }
@@ -161,15 +155,12 @@ ExploreStudy(const Study& study,
              const std::atomic<bool>& stop)
 {
     const auto start = std::chrono::steady_clock::now();
-    const auto engine = MakeSweepEngine(study.engines.front(),
-                                        "engines",
-                                        options.common,
-                                        LimitsOf(options.worker),
-                                        stop);
+    const auto engine = MakeSweepEngine(study.engines.front(), "engines", options.common, stop);
     SearchOptions search;
     search.jobs = JobsOf(options.common);
     search.keep = options.keep;
     search.run.seed = study.seed;
+    search.run.limits = LimitsOf(options.worker);
     search.stop = &stop;
     search.process = static_cast<uint32_t>(getpid());
     ProgressLine line("explore");
@@ -180,7 +171,7 @@ ExploreStudy(const Study& study,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
                       {study.name, method.Name(), options.keep},
-                      options.worker.retryFailed ? Failures::Repeat : Failures::Keep);
+                      options.worker.failures);
     Answer answer;
     answer.database = database.Path();
     answer.plans = space.Size();
@@ -191,7 +182,7 @@ ExploreStudy(const Study& study,
         {
             if (!answer.search.interrupted)
             {
-                auto stored = StoredBaseline(name, space, options, store);
+                auto stored = StoredBaseline(name, space, store);
                 answer.baselines.push_back(
                     stored ? *stored : RunBaseline(name, study, space, *engine, search, store));
             }

@@ -36,11 +36,9 @@ Check(const Study& study,
     {
         return {};
     }
-    CompareSetting setting{options.common,
-                           LimitsOf(options.worker),
-                           options.worker.retryFailed,
-                           {}};
+    CompareSetting setting{options.common, options.worker.failures, {}};
     setting.run.seed = study.seed;
+    setting.run.limits = LimitsOf(options.worker);
     return CompareEngines(study, space, plans, study.engines, setting, database, stop);
 }
 

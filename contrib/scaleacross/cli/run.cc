@@ -79,12 +79,13 @@ RunEngine(const std::shared_ptr<const Engine>& engine, const Scenario& scenario,
                                    ToString(progress.simulated)));
     };
     // All of it belongs to the thread as well, which may outlive whoever calls this.
-    const auto evaluation =
-        Within(run.timeLimit, [engine, scenario, run] { return Evaluate(*engine, scenario, run); });
+    const auto evaluation = Within(run.limits.wallTime, [engine, scenario, run] {
+        return Evaluate(*engine, scenario, run);
+    });
     line->Clear();
     if (!evaluation)
     {
-        return {Failure{"timeout", NotDoneAfter(run.timeLimit)}, true};
+        return {Failure{"timeout", NotDoneAfter(run.limits.wallTime)}, true};
     }
     return {*evaluation, false};
 }
@@ -145,10 +146,7 @@ Run(const RunCommand& options)
     const std::shared_ptr<const Engine> engine = MakeEngine(options.engine);
     RunOptions run = options.run;
     run.seed = study.seed;
-    if (!options.timeLimit.empty())
-    {
-        run.timeLimit = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
-    }
+    run.limits.wallTime = TimeLimitOf(options.timeLimit);
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
@@ -179,7 +177,8 @@ AddRun(CLI::App& app, CommandAction& chosen)
                         options->timeLimit,
                         "wall clock time, preparation included, such as 60s; beyond it the run has "
                         "failed with the reason \"timeout\"; default: no limit");
-    command->add_flag("--no-store", options->noStore, "do not write to a database");
+    command->add_flag("--no-store", options->noStore, "do not write to a database")
+        ->excludes("--db");
     command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
 }
 

@@ -4,12 +4,28 @@
 
 #include "cli/command.h"
 #include "cli/output-file.h"
+#include "core/base/parse-at.h"
 
 #include <cstdlib>
 #include <exception>
 
 namespace scaleacross
 {
+
+Duration
+TimeLimitOf(const std::string& text)
+{
+    if (text.empty())
+    {
+        return Duration::Max();
+    }
+    const Duration limit = ParseAt("--time-limit", [&] { return ParseDuration(text); });
+    if (limit == Duration())
+    {
+        throw ConfigError("--time-limit", "nothing is done in no time", "a time above 0", "");
+    }
+    return limit;
+}
 
 std::string
 NotDoneAfter(Duration limit)

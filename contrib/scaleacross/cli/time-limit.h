@@ -49,6 +49,10 @@ Within(Duration limit, Work work) -> std::optional<decltype(work())>
     return std::nullopt;
 }
 
+/// The value of `--time-limit`; Max() for "", no limit. Throws ConfigError for what is no time
+/// above 0.
+Duration TimeLimitOf(const std::string& text);
+
 /// What is said of work that Within has given up.
 std::string NotDoneAfter(Duration limit);
 

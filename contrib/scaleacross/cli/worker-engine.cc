@@ -4,6 +4,7 @@
 
 #include "cli/engines.h"
 #include "cli/report-json.h"
+#include "cli/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
@@ -75,6 +76,15 @@ ResultOf(const WorkerEnd& end)
     return ReportFromJson(json);
 }
 
+/// Whether it ended as where kernel or loader have no room for the program, which is before it can
+/// say so.
+bool
+HasNotStarted(const WorkerEnd& end)
+{
+    return (end.how == WorkerEnd::How::Signalled && end.out.empty() && end.err.empty()) ||
+           (end.how == WorkerEnd::How::Exited && end.code == 127);
+}
+
 } // namespace
 
 void
@@ -83,35 +93,38 @@ AddWorkerOptions(CLI::App& command, WorkerOptions& options)
     command
         .add_option("--time-limit",
                     options.timeLimit,
-                    "wall clock time of one packet run; beyond it the run is stored as a timeout")
+                    "wall clock time of one run; beyond it the run is stored as a timeout")
         ->capture_default_str();
     command.add_option("--memory-limit",
                        options.memoryLimit,
                        "address space of one packet run, such as 8GiB; default: no limit");
-    command.add_flag("--retry-failed",
-                     options.retryFailed,
-                     "run again what is stored as failed, for instance with other limits");
+    command.add_flag_callback(
+        "--retry-failed",
+        [&options] { options.failures = Failures::Repeat; },
+        "run again what is stored as failed; what failed under lower limits is, always");
 }
 
-WorkerLimits
+RunLimits
 LimitsOf(const WorkerOptions& options)
 {
-    WorkerLimits limits;
-    limits.wallTime = ParseAt("--time-limit", [&] { return ParseDuration(options.timeLimit); });
+    RunLimits limits;
+    limits.wallTime = TimeLimitOf(options.timeLimit);
     if (!options.memoryLimit.empty())
     {
         limits.memory = ParseAt("--memory-limit", [&] { return ParseBytes(options.memoryLimit); });
+        if (limits.memory == Bytes())
+        {
+            throw ConfigError("--memory-limit", "nothing is done in no memory", "1B or more", "");
+        }
     }
     return limits;
 }
 
 WorkerEngine::WorkerEngine(std::unique_ptr<Engine> engine,
                            const CommonOptions& options,
-                           WorkerLimits limits,
                            const std::atomic<bool>& stop)
     : m_engine(std::move(engine)),
       m_common(options),
-      m_limits(limits),
       m_stop(stop)
 {
 }
@@ -161,14 +174,20 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
         set(field.key + "=" + field.get(plan));
     }
     set("seed=" + std::to_string(options.seed));
-    const WorkerEnd end = RunWorker(arguments, m_limits, &m_stop);
+    const WorkerEnd end = RunWorker(arguments, options.limits, &m_stop);
+    if (options.limits.memory != Bytes() && HasNotStarted(end))
+    {
+        throw RunError("memory",
+                       "the program does not start in " + ToString(options.limits.memory) +
+                           " of address space");
+    }
     switch (end.how)
     {
     case WorkerEnd::How::Stopped:
         throw Interrupted();
     case WorkerEnd::How::TimedOut:
         throw RunError("timeout",
-                       "not done after " + ToString(m_limits.wallTime) + " of wall clock");
+                       "not done after " + ToString(options.limits.wallTime) + " of wall clock");
     case WorkerEnd::How::Signalled:
         throw RunError("crash",
                        "killed by signal " + std::to_string(end.code) +
@@ -183,7 +202,6 @@ std::unique_ptr<Engine>
 MakeSweepEngine(const std::string& name,
                 const std::string& where,
                 const CommonOptions& common,
-                const WorkerLimits& limits,
                 const std::atomic<bool>& stop)
 {
     auto engine = MakeEngine(name, where);
@@ -191,7 +209,7 @@ MakeSweepEngine(const std::string& name,
     {
         return engine;
     }
-    return std::make_unique<WorkerEngine>(std::move(engine), common, limits, stop);
+    return std::make_unique<WorkerEngine>(std::move(engine), common, stop);
 }
 
 } // namespace scaleacross

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/worker-process.h"
 #include "core/engine/engine.h"
+#include "core/store/run-store.h"
 
 #include <atomic>
 #include <memory>
@@ -19,14 +20,14 @@ struct WorkerOptions
 {
     std::string timeLimit{"1800s"};
     std::string memoryLimit; //!< empty: none
-    bool retryFailed{false}; //!< run again what is stored as failed
+    Failures failures{Failures::Keep};
 };
 
 /// Adds --time-limit, --memory-limit and --retry-failed.
 void AddWorkerOptions(CLI::App& command, WorkerOptions& options);
 
 /// Throws ConfigError for a limit that is no quantity.
-WorkerLimits LimitsOf(const WorkerOptions& options);
+RunLimits LimitsOf(const WorkerOptions& options);
 
 /**
  * An engine whose every run is a process of its own: `scaleacross run STUDY --engine NAME`, because
@@ -43,7 +44,6 @@ class WorkerEngine : public Engine
     /// @param stop once set, running workers are killed and Run() throws Interrupted
     WorkerEngine(std::unique_ptr<Engine> engine,
                  const CommonOptions& options,
-                 WorkerLimits limits,
                  const std::atomic<bool>& stop);
 
     std::string Name() const override;
@@ -54,7 +54,6 @@ class WorkerEngine : public Engine
   private:
     std::unique_ptr<Engine> m_engine;
     CommonOptions m_common;
-    WorkerLimits m_limits;
     const std::atomic<bool>& m_stop;
 };
 
@@ -62,7 +61,6 @@ class WorkerEngine : public Engine
 std::unique_ptr<Engine> MakeSweepEngine(const std::string& name,
                                         const std::string& where,
                                         const CommonOptions& common,
-                                        const WorkerLimits& limits,
                                         const std::atomic<bool>& stop);
 
 } // namespace scaleacross

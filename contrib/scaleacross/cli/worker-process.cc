@@ -70,7 +70,7 @@ class Pipe
 
 /// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void
-Become(char* const* arguments, const WorkerLimits& limits, const Pipe& out, const Pipe& err)
+Become(char* const* arguments, const RunLimits& limits, const Pipe& out, const Pipe& err)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
@@ -107,7 +107,7 @@ WorkerEnd::How
 Collect(pid_t child,
         const Pipe& out,
         const Pipe& err,
-        const WorkerLimits& limits,
+        const RunLimits& limits,
         const std::atomic<bool>* stop,
         WorkerEnd& end)
 {
@@ -144,7 +144,7 @@ Collect(pid_t child,
 
 WorkerEnd
 RunWorker(const std::vector<std::string>& arguments,
-          const WorkerLimits& limits,
+          const RunLimits& limits,
           const std::atomic<bool>* stop)
 {
     std::vector<std::string> own = {"scaleacross"};

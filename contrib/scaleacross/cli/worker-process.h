@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_WORKER_PROCESS_H
 #define SCALEACROSS_WORKER_PROCESS_H
 
-#include "core/base/units.h"
+#include "core/engine/engine.h"
 
 #include <atomic>
 #include <string>
@@ -11,13 +11,6 @@
 
 namespace scaleacross
 {
-
-/// What a worker process may use.
-struct WorkerLimits
-{
-    Duration wallTime{Duration::Max()};
-    Bytes memory; //!< address space; 0: no limit
-};
 
 /// How a worker process ended.
 struct WorkerEnd
@@ -44,7 +37,7 @@ struct WorkerEnd
  * Throws std::system_error if no process can be started.
  */
 WorkerEnd RunWorker(const std::vector<std::string>& arguments,
-                    const WorkerLimits& limits,
+                    const RunLimits& limits,
                     const std::atomic<bool>* stop);
 
 } // namespace scaleacross

@@ -176,11 +176,11 @@ class Simulation
             m_options.progress(
                 {Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()), m_iteration + 1});
         }
-        if (spent.count() > m_options.timeLimit.S())
+        if (spent.count() > m_options.limits.wallTime.S())
         {
             m_reason = "timeout";
             m_failure = "time limit: the packet engine gave up after " +
-                        ToString(m_options.timeLimit) + " of wall clock time, at " +
+                        ToString(m_options.limits.wallTime) + " of wall clock time, at " +
                         std::to_string(ns3::Simulator::Now().GetMilliSeconds()) +
                         " ms of simulated time";
             ns3::Simulator::Stop();

@@ -347,7 +347,7 @@ TEST(PacketEngine, GivesUpAtItsTimeLimit)
 {
     const Scenario scenario = WithoutContention(g_dpOut);
     RunOptions options;
-    options.timeLimit = Duration::Microseconds(1);
+    options.limits.wallTime = Duration::Microseconds(1);
     EXPECT_THROW(PacketEngine().Run(scenario, options), RunError);
 }
 

@@ -21,6 +21,13 @@ struct RunProgress
     uint32_t iteration{0}; //!< that the farthest rank is in, from 1
 };
 
+/// What a run may take before it is given up, which is a RunError.
+struct RunLimits
+{
+    Duration wallTime{Duration::Max()}; //!< Max(): no limit
+    Bytes memory; //!< address space of a run that has a process of its own; 0: no limit
+};
+
 /// How to run, as opposed to what.
 struct RunOptions
 {
@@ -30,8 +37,7 @@ struct RunOptions
     /// were shorter than the links need for what they carried: RunReport::iterations says how many.
     uint32_t iterations{1};
     bool timeline{false}; //!< record RunReport::timeline
-    /// Give up with RunError after this much wall clock time; Max() means never.
-    Duration timeLimit{Duration::Max()};
+    RunLimits limits;
     /// Called a few times a second by an engine that takes long, if set.
     std::function<void(const RunProgress&)> progress;
 };

@@ -40,11 +40,11 @@ void
 Evaluator::CheckTimeLimit() const
 {
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
-    if (spent.count() > m_options.timeLimit.S())
+    if (spent.count() > m_options.limits.wallTime.S())
     {
         throw RunError("timeout",
                        "time limit: the analytical engine gave up after " +
-                           ToString(m_options.timeLimit) + " of wall clock time");
+                           ToString(m_options.limits.wallTime) + " of wall clock time");
     }
 }
 

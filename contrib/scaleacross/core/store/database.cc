@@ -191,12 +191,12 @@ Database::Open(Access access)
                           "a database written by scaleacross, or a new file",
                           "choose another --db");
     }
-    if (version > kSchemaVersion)
+    if (version > SchemaVersion())
     {
         throw ConfigError(m_path,
                           "the database has schema " + std::to_string(version) +
                               ", written by a newer release",
-                          "schema " + std::to_string(kSchemaVersion) + " or older",
+                          "schema " + std::to_string(SchemaVersion()) + " or older",
                           "update scaleacross or choose another --db");
     }
     if (access == Access::Write)
@@ -205,12 +205,12 @@ Database::Open(Access access)
         Execute("PRAGMA synchronous = NORMAL");
         Migrate();
     }
-    else if (version < kSchemaVersion)
+    else if (version < SchemaVersion())
     {
         throw ConfigError(m_path,
                           empty ? "the database is empty"
                                 : "the database has the older schema " + std::to_string(version),
-                          "schema " + std::to_string(kSchemaVersion),
+                          "schema " + std::to_string(SchemaVersion()),
                           "run explore or run with this --db, which brings it up to date");
     }
     CheckColumns();
@@ -219,7 +219,7 @@ Database::Open(Access access)
 void
 Database::Migrate()
 {
-    if (Pragma("user_version") == kSchemaVersion)
+    if (Pragma("user_version") == SchemaVersion())
     {
         return;
     }

@@ -15,9 +15,6 @@
 namespace scaleacross
 {
 
-/// The schema that this program writes (PRAGMA user_version); doc/database.md documents it.
-constexpr int kSchemaVersion = 5;
-
 /**
  * A database of results: SQLite with a write-ahead log and foreign keys.
  *

@@ -36,6 +36,7 @@ MakeRunSetting(const Scenario& scenario, const Engine& engine, const RunOptions&
         setting.seed = options.seed;
     }
     setting.fingerprint = engine.Fingerprint();
+    setting.limits = options.limits;
     return setting;
 }
 

@@ -32,6 +32,7 @@ struct RunSetting
     std::string correction;       //!< name of the correction set; empty while there are none
     std::optional<uint64_t> seed; //!< none where the engine draws nothing
     std::string fingerprint;      //!< Engine::Fingerprint()
+    RunLimits limits;             //!< decide what fails, hence no part of a result's name
 };
 
 /// "warmup=1 iterations=1": the options that decide a result. Limits of time and what is recorded

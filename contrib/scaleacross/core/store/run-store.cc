@@ -4,6 +4,7 @@
 
 #include "core/base/version.h"
 
+#include <limits>
 #include <utility>
 
 namespace scaleacross
@@ -44,13 +45,13 @@ INSERT INTO run (scenario_id, engine, options, correction, seed, fingerprint, pl
                  memory_bytes_max, cross_building_bytes, warmup, iterations,
                  packets_sent, packets_delivered, packets_dropped, packets_in_flight,
                  retransmissions, pauses, collision_factor,
-                 requested, program_version, git_commit)
+                 requested, program_version, git_commit, time_limit_s, memory_limit)
 VALUES (:scenario, :engine, :options, :correction, :seed, :fingerprint, :plan,
         :status, :reason, :detail,
         :time, :mfu, :compute, :bubble, :bubbleFraction, :exposed,
         :memory, :cross, :warmup, :iterations,
         :sent, :delivered, :dropped, :inFlight, :retransmissions, :pauses, :collision,
-        :requested, :program, :commit)
+        :requested, :program, :commit, :wall, :space)
 ON CONFLICT (scenario_id, engine, options, correction, fingerprint, IFNULL(seed, -1), plan_id)
 DO UPDATE SET
     status = excluded.status, reason = excluded.reason, detail = excluded.detail,
@@ -65,9 +66,35 @@ DO UPDATE SET
     retransmissions = excluded.retransmissions, pauses = excluded.pauses,
     collision_factor = excluded.collision_factor,
     requested = MAX(requested, excluded.requested), evaluations = evaluations + 1,
-    program_version = excluded.program_version, git_commit = excluded.git_commit
+    program_version = excluded.program_version, git_commit = excluded.git_commit,
+    time_limit_s = excluded.time_limit_s, memory_limit = excluded.memory_limit
 RETURNING id
 )sql";
+
+/// Of stored runs those of the setting.
+const std::string g_ofSetting =
+    "scenario_id = :scenario AND engine = :engine AND options = :options AND "
+    "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed";
+
+/// Of them those that answer.
+const std::string g_answers =
+    "(status <> 'failed' OR (:failures AND IFNULL(time_limit_s, 9e999) >= :wall AND "
+    "IFNULL(memory_limit, 9e999) >= :space))";
+
+/// The limits of a setting as numbers, infinite where there is none.
+double
+WallSeconds(const RunLimits& limits)
+{
+    return limits.wallTime == Duration::Max() ? std::numeric_limits<double>::infinity()
+                                              : limits.wallTime.S();
+}
+
+double
+SpaceBytes(const RunLimits& limits)
+{
+    return limits.memory == Bytes() ? std::numeric_limits<double>::infinity()
+                                    : static_cast<double>(limits.memory.Count());
+}
 
 void
 BindReport(SQLite::Statement& put, const RunReport& report)
@@ -102,6 +129,33 @@ BindReason(SQLite::Statement& put,
     put.bind(":detail", detail);
 }
 
+/// NULL: no limit.
+void
+BindLimits(SQLite::Statement& put, const RunLimits& limits)
+{
+    if (limits.wallTime != Duration::Max())
+    {
+        put.bind(":wall", limits.wallTime.S());
+    }
+    if (limits.memory != Bytes())
+    {
+        put.bind(":space", Count(limits.memory));
+    }
+}
+
+/// A row number, if the statement finds one.
+std::optional<int64_t>
+FirstOf(SQLite::Statement& select)
+{
+    std::optional<int64_t> found;
+    if (select.executeStep())
+    {
+        found = select.getColumn(0).getInt64();
+    }
+    select.reset();
+    return found;
+}
+
 } // namespace
 
 const std::vector<PlanColumn>&
@@ -134,9 +188,10 @@ PlanColumns()
     return columns;
 }
 
-RunStore::RunStore(Database& database, RunSetting setting)
+RunStore::RunStore(Database& database, RunSetting setting, Failures failures)
     : m_database(database),
-      m_setting(std::move(setting))
+      m_setting(std::move(setting)),
+      m_failures(failures)
 {
 }
 
@@ -174,19 +229,25 @@ RunStore::BindKey(SQLite::Statement& statement)
     }
 }
 
+void
+RunStore::BindAnswer(SQLite::Statement& statement)
+{
+    statement.bind(":failures", m_failures == Failures::Keep ? 1 : 0);
+    statement.bind(":wall", WallSeconds(m_setting.limits));
+    statement.bind(":space", SpaceBytes(m_setting.limits));
+}
+
 std::unordered_map<std::string, int64_t>
-RunStore::Since(int64_t row, bool withFailures)
+RunStore::Since(int64_t row)
 {
     // The plus keeps SQLite from going through all runs of the scenario for a few new ones.
-    auto& select = m_database.Prepare(
-        "SELECT plan.hash, run.id FROM run JOIN plan ON plan.id = run.plan_id "
-        "WHERE run.id > :row AND +scenario_id = :scenario AND engine = :engine AND options = "
-        ":options AND "
-        "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed AND "
-        "(status <> 'failed' OR (:failures AND run.id IN (SELECT run_id FROM search_run)))");
+    auto& select =
+        m_database.Prepare("SELECT plan.hash, run.id FROM run JOIN plan ON plan.id = run.plan_id "
+                           "WHERE run.id > :row AND +" +
+                           g_ofSetting + " AND " + g_answers);
     BindKey(select);
+    BindAnswer(select);
     select.bind(":row", row);
-    select.bind(":failures", withFailures ? 1 : 0);
     std::unordered_map<std::string, int64_t> runs;
     while (select.executeStep())
     {
@@ -199,20 +260,54 @@ RunStore::Since(int64_t row, bool withFailures)
 std::optional<int64_t>
 RunStore::Find(const Plan& plan)
 {
+    return FindText(CanonicalText(plan));
+}
+
+std::optional<int64_t>
+RunStore::FindText(const std::string& planText)
+{
+    auto& select = m_database.Prepare("SELECT run.id FROM run JOIN plan ON plan.id = run.plan_id "
+                                      "WHERE plan.hash = :hash AND " +
+                                      g_ofSetting + " AND " + g_answers);
+    BindKey(select);
+    BindAnswer(select);
+    select.bind(":hash", HashOf(planText));
+    return FirstOf(select);
+}
+
+/// A run that a failure of this setting does not replace.
+std::optional<int64_t>
+RunStore::FindBetter(const std::string& planText)
+{
     auto& select = m_database.Prepare(
         "SELECT run.id FROM run JOIN plan ON plan.id = run.plan_id "
-        "WHERE plan.hash = :hash AND scenario_id = :scenario AND engine = :engine AND "
-        "options = :options AND correction = :correction AND fingerprint = :fingerprint AND "
-        "seed IS :seed");
+        "WHERE plan.hash = :hash AND " +
+        g_ofSetting +
+        " AND (status <> 'failed' OR (IFNULL(time_limit_s, 9e999) >= :wall AND "
+        "IFNULL(memory_limit, 9e999) >= :space AND "
+        "NOT (IFNULL(time_limit_s, 9e999) = :wall AND IFNULL(memory_limit, 9e999) = :space)))");
     BindKey(select);
-    select.bind(":hash", HashOf(CanonicalText(plan)));
-    std::optional<int64_t> found;
-    if (select.executeStep())
-    {
-        found = select.getColumn(0).getInt64();
-    }
-    select.reset();
-    return found;
+    select.bind(":wall", WallSeconds(m_setting.limits));
+    select.bind(":space", SpaceBytes(m_setting.limits));
+    select.bind(":hash", HashOf(planText));
+    return FirstOf(select);
+}
+
+bool
+RunStore::Answers(const StoredRun& run)
+{
+    return !std::holds_alternative<Failure>(run.evaluation) || FindText(run.planText).has_value();
+}
+
+bool
+RunStore::HasOpenFailures(int64_t search)
+{
+    auto& select = m_database.Prepare("SELECT run.id FROM search_run JOIN run ON run.id = run_id "
+                                      "WHERE search_id = :search AND NOT " +
+                                      g_answers + " LIMIT 1");
+    BindAnswer(select);
+    select.bind(":search", search);
+    return FirstOf(select).has_value();
 }
 
 std::optional<StoredRun>
@@ -262,10 +357,9 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
 {
     if (std::holds_alternative<Failure>(evaluation))
     {
-        const auto stored = Find(plan);
-        if (stored && !std::holds_alternative<Failure>(LoadRun(m_database, *stored).evaluation))
+        if (const auto better = FindBetter(CanonicalText(plan)))
         {
-            return *stored;
+            return *better;
         }
     }
     const int64_t planId = PlanId(plan);
@@ -289,6 +383,7 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
     {
         const auto& failure = std::get<Failure>(evaluation);
         BindReason(put, "failed", failure.reason, failure.detail);
+        BindLimits(put, m_setting.limits);
     }
     put.executeStep();
     const int64_t run = put.getColumn(0).getInt64();

@@ -228,16 +228,20 @@ UPDATE search SET fingerprint = 'version ' || result_version;
 ALTER TABLE search DROP COLUMN result_version;
 )sql";
 
+/// What a failed run was allowed. Failures of before answer for nobody: nobody has less than 0.
+const char* const g_version6 = R"sql(
+ALTER TABLE run ADD COLUMN time_limit_s REAL;
+ALTER TABLE run ADD COLUMN memory_limit INTEGER;
+UPDATE run SET time_limit_s = 0, memory_limit = 0 WHERE status = 'failed';
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
-    static const std::vector<std::string> migrations = {g_version1,
-                                                        g_version2,
-                                                        g_version3,
-                                                        g_version4,
-                                                        g_version5};
+    static const std::vector<std::string> migrations =
+        {g_version1, g_version2, g_version3, g_version4, g_version5, g_version6};
     return migrations;
 }
 

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_SCHEMA_H
 #define SCALEACROSS_SCHEMA_H
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,13 @@ namespace scaleacross
 /// Element n takes a database of schema version n to n + 1. Never change one that has been
 /// released: add another. doc/database.md describes the outcome.
 const std::vector<std::string>& Migrations();
+
+/// The schema that this program writes (PRAGMA user_version).
+inline int64_t
+SchemaVersion()
+{
+    return static_cast<int64_t>(Migrations().size());
+}
 
 } // namespace scaleacross
 

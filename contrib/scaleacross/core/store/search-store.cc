@@ -14,10 +14,9 @@ SearchStore::SearchStore(Database& database,
                          SearchIdentity identity,
                          Failures failures)
     : m_database(database),
-      m_runs(database, std::move(setting)),
+      m_runs(database, std::move(setting), failures),
       m_space(space),
       m_identity(std::move(identity)),
-      m_failures(failures),
       m_start(std::chrono::steady_clock::now())
 {
 }
@@ -89,7 +88,7 @@ SearchStore::TakeOver()
         return;
     }
     m_dataVersion = version;
-    const auto runs = m_runs.Since(m_lastRun, m_failures == Failures::Keep);
+    const auto runs = m_runs.Since(m_lastRun);
     const std::lock_guard<std::mutex> lock(m_mutex);
     for (const auto& [hash, run] : runs)
     {
@@ -136,7 +135,7 @@ SearchStore::Resume()
     m_database.Transact([&] {
         Find();
         frontier = Load();
-        if (m_failures == Failures::Repeat && !frontier.failed.empty())
+        if (m_runs.HasOpenFailures(m_id))
         {
             Reopen();
             frontier = Load();
@@ -408,13 +407,11 @@ SearchStore::PutBaseline(const std::string& name, const Plan& plan, const Evalua
 {
     m_database.Transact([&] {
         const auto stored = m_runs.Find(plan);
-        const bool isResult =
-            stored && !std::holds_alternative<Failure>(LoadRun(m_database, *stored).evaluation);
-        if (isResult)
+        if (stored)
         {
             m_runs.Request(*stored);
         }
-        PutBaselineRow(name, isResult ? *stored : m_runs.Put(plan, evaluation, true), {});
+        PutBaselineRow(name, stored ? *stored : m_runs.Put(plan, evaluation, true), {});
     });
 }
 
@@ -431,7 +428,7 @@ SearchStore::FindBaseline(const std::string& name)
     m_database.Snapshot([&] {
         for (KeptBaseline& baseline : BaselinesOf(m_database, m_id))
         {
-            if (baseline.name == name)
+            if (baseline.name == name && (!baseline.run || m_runs.Answers(*baseline.run)))
             {
                 found = std::move(baseline);
             }

@@ -30,13 +30,6 @@ struct SearchIdentity
     size_t keep{100};
 };
 
-/// What a search does with plans that failed when it ran before.
-enum class Failures : uint8_t
-{
-    Keep,  //!< they have failed
-    Repeat //!< it goes through its plans again: failures run once more, what is stored does not
-};
-
 /**
  * A search in a database.
  *
@@ -46,7 +39,8 @@ enum class Failures : uint8_t
  * A finished search is found finished: its kept rows and counts are the same answer again.
  *
  * Several processes may be at work on one search, or on searches that share results. Each takes
- * over, at its commits, what others have committed, so that it is not computed again. The frontier
+ * over, at its commits, what others have committed, so that it is not computed again. Where runs
+ * have failed that do not answer here (RunStore), it goes through its plans again. The frontier
  * in the file is that of the process that is farthest, with its counts, and never goes back.
  */
 class SearchStore : public ResultSink
@@ -70,7 +64,7 @@ class SearchStore : public ResultSink
     void PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation);
     void PutBaseline(const std::string& name, const Infeasible& reason);
 
-    /// The baseline of this name as this search has found it before; none if it has not.
+    /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);
 
     /// What was concluded, for `show`.
@@ -122,7 +116,6 @@ class SearchStore : public ResultSink
     RunStore m_runs;
     const SearchSpace& m_space;
     SearchIdentity m_identity;
-    Failures m_failures;
     int64_t m_id{0};
     double m_secondsBefore{0};
     std::chrono::steady_clock::time_point m_start;
