@@ -255,13 +255,17 @@ AddBench(CLI::App& app, CommandAction& chosen)
     command->add_option("--seed", options->seed, "seed of the switches' choice of paths")
         ->check(CLI::Range(1U, 4294967295U))
         ->capture_default_str();
-    command->add_option("--hosts",
-                        options->hosts,
-                        "hosts, of an incast its senders; default: 64, of an incast 16");
-    command->add_option("--paths",
-                        options->paths,
-                        "of a permutation: spines, and hosts of a leaf; default: the square root "
-                        "of the hosts");
+    command
+        ->add_option("--hosts",
+                     options->hosts,
+                     "hosts, of an incast its senders; default: 64, of an incast 16")
+        ->check(CLI::Range(1U, 1000000U));
+    command
+        ->add_option("--paths",
+                     options->paths,
+                     "of a permutation: spines, and hosts of a leaf; default: the square root "
+                     "of the hosts")
+        ->check(CLI::Range(1U, 1000000U));
     command
         ->add_option("--payload",
                      options->payload,

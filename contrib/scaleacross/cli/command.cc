@@ -46,10 +46,14 @@ void
 AddCommonOptions(CLI::App& command, CommonOptions& options)
 {
     AddStudyOptions(command, options);
-    command.add_option("--db",
-                       options.db,
-                       "database for the results; default: <name of the study>.db in the current "
-                       "folder");
+    command
+        .add_option("--db",
+                    options.db,
+                    "database for the results; default: <name of the study>.db in the current "
+                    "folder")
+        ->check([](const std::string& path) {
+            return path.empty() ? std::string("a file has a name") : std::string();
+        });
     command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
         ->check(CLI::Range(1U, 4096U));
 }

@@ -72,6 +72,20 @@ main(int argc, char** argv)
     {
         return app.exit(help);
     }
+    catch (const CLI::ExtrasError& error)
+    {
+        const std::string what = error.what();
+        const bool isValue = what.find('=') != std::string::npos;
+        return Fail(Exit::BadInput,
+                    what + (isValue ? "; every value has a --set of its own" : "") +
+                        "; see scaleacross --help");
+    }
+    catch (const CLI::ConversionError& error)
+    {
+        return Fail(Exit::BadInput,
+                    std::string(error.what()) +
+                        "; a whole number is expected; see scaleacross --help");
+    }
     catch (const CLI::ParseError& error)
     {
         return Fail(Exit::BadInput, std::string(error.what()) + "; see scaleacross --help");

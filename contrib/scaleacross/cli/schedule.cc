@@ -142,6 +142,13 @@ SettingOf(const ScheduleCommand& options)
     }
     setting.comm = TimeOf("--comm", options.comm);
     setting.cross = TimeOf("--cross", options.cross);
+    if (setting.cross != Duration() && options.buildings == 1)
+    {
+        throw ConfigError("--cross",
+                          "one building has no message between two",
+                          "0s, or --buildings of 2 or more",
+                          "");
+    }
     if (!options.forwardBackward.empty())
     {
         setting.forwardBackward = TimeOf("--forward-backward", options.forwardBackward);

@@ -228,16 +228,26 @@ AddShow(CLI::App& app, CommandAction& chosen)
                                        "draw the fabric of a study, or of an adjacency file");
     command->add_option("-o,--output", options->output, "FILE.svg, FILE.dot or FILE.txt")
         ->needs(topology);
-    command->callback([options, &chosen] {
-        chosen = [options] {
+    command->callback([options, command, &chosen] {
+        chosen = [options, command] {
             if (options->topology)
             {
                 return ShowTopology(options->common, options->output);
             }
             const std::string& path = options->common.study;
             const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
-            return named || Database::IsDatabase(path) ? ShowDatabase(*options)
-                                                       : ShowStudy(*options);
+            if (named || Database::IsDatabase(path))
+            {
+                return ShowDatabase(*options);
+            }
+            for (const char* option : {"--search", "--top"})
+            {
+                if (command->count(option) > 0)
+                {
+                    throw ConfigError(option, "a study has no results", "a database", "");
+                }
+            }
+            return ShowStudy(*options);
         };
     });
 }
