@@ -338,6 +338,10 @@ ArrivalAgenda::RemoveTimeouts()
 void
 ArrivalAgenda::DoSettle(int64_t time)
 {
+    if (m_tick == 0) // a wire has changed since its last event
+    {
+        Start();
+    }
     m_seen = time;
     Advance(time - 1);
     Arm();

@@ -131,6 +131,23 @@ Controlled(FabricHelper& fabric, Log& log, Delays delays, const std::string& con
 }
 
 void
+ControlledOverShorterWires(FabricHelper& fabric, Log& log, Delays delays)
+{
+    Controlled(fabric, log, delays, "ns3::Timely", 0); // which looks at every round trip
+    for (const int64_t us : {30, 41, 52, 63})
+    {
+        fabric.HoldAt(MicroSeconds(us));
+        Simulator::Schedule(MicroSeconds(us), [&fabric]() {
+            int64_t less = 100;
+            for (const auto& wire : fabric.Wires())
+            {
+                wire->SetDelay(wire->GetDelay() - NanoSeconds(less++));
+            }
+        });
+    }
+}
+
+void
 Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep)
 {
     fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(keep));

@@ -35,6 +35,10 @@ void Controlled(FabricHelper& fabric,
                 const std::string& control,
                 double loss);
 
+/// The same while the wires of all hosts become shorter, one a little more than the other: what the
+/// switch asks for next finds NICs that have had no event since.
+void ControlledOverShorterWires(FabricHelper& fabric, Log& log, Delays delays);
+
 /// The permutation, while a wire of a host and one of a spine flap, another one is slow, and a
 /// spine fails and comes back.
 void Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep);
