@@ -58,9 +58,11 @@ BytesOf(const RdmaConnection& connection, uint64_t bytes)
     WireBytes sizes{full * size(mtu) + (rest > 0 || full == 0 ? size(rest) : 0),
                     size(1),
                     size(mtu)};
-    if (connection.GetNQueuePairs() == 1 && !clearToSend.Get())
+    const bool isCut = connection.GetNQueuePairs() > 1 || clearToSend.Get() ||
+                       Number(connection, "MaxOutstanding") > 0;
+    if (!isCut)
     {
-        sizes.least = rest > 0 || full == 0 ? size(rest) : size(mtu); // nothing is cut otherwise
+        sizes.least = rest > 0 || full == 0 ? size(rest) : size(mtu);
     }
     sizes.least = std::min(sizes.least, sizes.all);
     return sizes;

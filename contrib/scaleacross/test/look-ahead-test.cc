@@ -586,10 +586,10 @@ class LookAheadSuite : public TestSuite
                     }));
             }
         }
-        AddTestCase(
-            new EqualityTest("Wires that become shorter",
-                             ControlledOverShorterWires,
-                             [](const Outcome& outcome) { return outcome.delivered.size() == 12; }));
+        AddTestCase(new EqualityTest(
+            "Wires that become shorter",
+            ControlledOverShorterWires,
+            [](const Outcome& outcome) { return outcome.delivered.size() == 12; }));
         AddTestCase(new FewerEventsTest);
         AddTestCase(new SinkTest);
         AddTestCase(new HoldTest);
