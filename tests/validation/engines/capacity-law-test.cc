@@ -266,6 +266,7 @@ struct Anomaly
 {
     double most{0};
     uint32_t clear{0}; //!< of the comparisons; so far beyond that it is no rounding
+    uint32_t far{0};   //!< of them, beyond what there is but now and then
     std::string worst;
 };
 
@@ -283,10 +284,13 @@ struct Anomalies
 // may cost more than in proportion: if everything were slower by as much, times would be in
 // proportion, so what it costs more is what the others, faster than that, may cost. Theory sets no
 // small limit: where reductions of many stages wait for each other at a cut for every microbatch,
-// the time depends on capacities as chaotically as on anything.
-constexpr double kSharingAnomaly = 0.1;
+// the time depends on capacities as chaotically as on anything, in packets too (446.7 ms, and 465.6
+// with 99 % of the NICs, where 16 stages reduce over three buildings at 1:16). So what is limited
+// is how often; doc/engines.md says what there was.
 constexpr double kClear = 0.01;
 constexpr double kClearShare = 0.005;
+constexpr double kFar = 0.1;
+constexpr double kFarShare = 0.0002;
 
 /// The capacities that are swept.
 const std::vector<std::string>&
@@ -340,8 +344,8 @@ Scale(Scenario& scenario, size_t which, double by)
 void
 Hold(double beyond, const std::string& what, Anomaly& anomaly)
 {
-    EXPECT_LE(beyond, kSharingAnomaly) << what;
     anomaly.clear += beyond > kClear ? 1 : 0;
+    anomaly.far += beyond > kFar ? 1 : 0;
     if (beyond > anomaly.most)
     {
         anomaly.most = beyond;
@@ -387,6 +391,7 @@ Tell(const char* what, size_t plans, size_t sweeps, uint64_t seed, const Anomali
         std::cout << "  " << anomaly.clear << " were more than 1 % " << how << ", at most "
                   << 100 * anomaly.most << " %: " << anomaly.worst << '\n';
         EXPECT_LE(anomaly.clear, std::max(1.0, kClearShare * anomalies.compared)) << how;
+        EXPECT_LE(anomaly.far, kFarShare * anomalies.compared) << how << ' ' << anomaly.worst;
     };
     tell("faster", anomalies.saved);
     tell("slower than in proportion", anomalies.added);
