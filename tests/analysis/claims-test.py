@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the documents and the picture say of the studies is what the program finds."""
 
+import math
 import os
 import pathlib
+import re
 import sys
+import tempfile
 import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -33,6 +36,26 @@ class Claims(unittest.TestCase):
 
     def test_the_study_of_the_readme_finds_what_is_printed(self):
         self.assertEqual(claims.check_search(PROGRAM, self.facts, "maverick"), [])
+
+    def test_engines_agree_on_the_small_study_as_its_page_says(self):
+        page = (TOP / "examples" / "small-two-buildings" / "README.md").read_text()
+        agreed, best_ms, exposed = re.search(
+            r"times agree\s+within ([\d.]+) %.* best plan's ([\d.]+) ms\s+([\d.]+) % are exposed",
+            page, re.DOTALL).groups()
+        with tempfile.TemporaryDirectory() as folder:
+            runs = [run for run in claims.call(PROGRAM, "compare",
+                                               claims.study_file("small-two-buildings"),
+                                               "--db", pathlib.Path(folder) / "small.db")
+                    if run["engine"] == "analytical" and run["iteration_time_s"]]
+        self.assertEqual(len(runs), 30)
+        # Stated to half a per cent, upwards.
+        worst = 100 * max(abs(run["relative_error"]) for run in runs)
+        self.assertEqual(math.ceil(2 * worst) / 2, float(agreed))
+        best = min(runs, key=lambda run: run["iteration_time_s"])
+        time = best["iteration_time_s"]
+        self.assertEqual(f"{1e3 * time:#.3g}", best_ms)
+        parts = sum(part["exposed_s"] for part in best["classes"].values())
+        self.assertEqual(f"{100 * parts / time:.0f}", exposed)
 
     def test_a_wrong_figure_is_found(self):
         document = claims.DOCUMENTS[1]
