@@ -2,7 +2,10 @@
 
 #include "program.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
+#include <map>
+#include <sstream>
 
 namespace scaleacross
 {
@@ -45,6 +48,52 @@ TEST_F(Fairness, ATableHasARowPerControl)
     EXPECT_EQ(
         call.out,
         Run("fairness --control swift,hpcc --senders 2 --warm-up 1ms --measured 1ms --seed 3").out);
+}
+
+/// A row as it stands on the page: no further bars but between its cells.
+std::string
+RowOfPage(const std::string& line)
+{
+    std::istringstream words(line);
+    std::string row;
+    for (std::string word; words >> word;)
+    {
+        row += word == "|" ? "" : (row.empty() ? "" : " ") + word;
+    }
+    return row;
+}
+
+TEST_F(Fairness, ThePageHasWhatIsMeasured)
+{
+    std::ifstream page(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/congestion-control.md");
+    std::map<std::string, std::string> expected;
+    bool isTable = false;
+    for (std::string line; std::getline(page, line);)
+    {
+        isTable = line.rfind("| control | Jain", 0) == 0 || (isTable && line.rfind("|", 0) == 0);
+        const std::string row = RowOfPage(line);
+        if (isTable && row.find("---") == std::string::npos && row.rfind("control", 0) != 0)
+        {
+            expected[row.substr(0, row.find(' '))] = row;
+        }
+    }
+    ASSERT_EQ(expected.size(), 6U);
+    std::string controls;
+    for (const auto& [control, row] : expected)
+    {
+        controls += (controls.empty() ? "" : ",") + control;
+    }
+    std::istringstream out(Run("fairness --senders 8 --control " + controls).out);
+    std::string line;
+    std::getline(out, line); // the header
+    while (std::getline(out, line))
+    {
+        const std::string row = RowOfPage(line);
+        const std::string control = row.substr(0, row.find(' '));
+        EXPECT_EQ(row, expected[control] + " 0"); // drops, of which the page has no column
+        expected.erase(control);
+    }
+    EXPECT_TRUE(expected.empty());
 }
 
 /// A window of one packet per round trip: base_rtt_us is that of 1,082 bytes and an ACK of 86 over
