@@ -209,7 +209,8 @@ TEST_F(Commands, ComparesWithThePacketEngine)
 
 TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
 {
-    const std::string compare = "compare study.yaml --engines packet --top 1 --json";
+    // One plan, so that no search chooses it, whose runs have the limit, too.
+    const std::string compare = "compare study.yaml --engines packet --json --set search={}";
     const Call slow = Run(compare + " --time-limit 1us --db slow.db");
     EXPECT_EQ(slow.code, 0) << slow.err;
     const auto timeout = nlohmann::json::parse(slow.out)[0];
@@ -248,6 +249,19 @@ TEST_F(Commands, AFinishedSearchTunesItsBaselinesOnce)
     const auto stored = RunJson("explore study.yaml --db once.db").at("baselines");
     EXPECT_NE(stored.at("megatron").dump().find("as stored"), std::string::npos) << stored;
     EXPECT_EQ(stored.at("production"), first.at("baselines").at("production"));
+}
+
+/// As after a kill between the search and its baselines.
+TEST_F(Commands, ShowSaysWhatAFinishedSearchStillLacks)
+{
+    RunJson("explore study.yaml --db a.db");
+    EXPECT_EQ(Run("show a.db").out.find("not concluded"), std::string::npos);
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), true);
+    Sql("a.db", "DELETE FROM baseline; UPDATE search SET gap = NULL, explanation = NULL");
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("\nnot concluded: baselines, gap"));
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), false);
+    RunJson("explore study.yaml --db a.db");
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), true);
 }
 
 TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
@@ -377,6 +391,17 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
                                   "compare study.yaml --memory-limit 0B",
                                   "compare study.yaml --engines packet,packet",
                                   "bench permutation --hosts 0",
+                                  "run study.yaml --iterations 010",
+                                  "run study.yaml --iterations 0x10",
+                                  "run study.yaml --jobs 2",
+                                  "explore study.yaml --sweep=",
+                                  "explore study.yaml --sweep plan.tp=1,2",
+                                  "explore study.yaml --sweep network.qps=1,,2",
+                                  "explore study.yaml --sweep network.qps=1,1",
+                                  "explore study.yaml --sweep network.qps=1,2 --top 3",
+                                  "fairness --control dcqcn,dcqcn",
+                                  "show study.yaml --topology --top 3 -o a.svg",
+                                  "show study.yaml --search 0",
                                   "show study.yaml --search 1",
                                   "show study.yaml --search first",
                                   "schedule --name 1f1b --stages 2 --microbatches 2 --forward 1ms "

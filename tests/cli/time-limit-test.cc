@@ -24,6 +24,10 @@ TEST_F(TimeLimit, ARunHasATimeLimit)
     EXPECT_EQ(Sql("a.db", "SELECT status || ' ' || reason FROM run"), "failed timeout");
     EXPECT_EQ(packet.err, "") << "progress is for terminals";
     EXPECT_EQ(Run("run study.yaml --time-limit 100s --db a.db").code, 0);
+    // However short the run is.
+    EXPECT_EQ(
+        Run("run study.yaml --set plan.pp=1 --set plan.tp=8 --time-limit 1ns --no-store").code,
+        1);
 }
 
 /// Weights that are gathered for every microbatch in 4,096 chunks each.

@@ -43,9 +43,8 @@ AddStudyOptions(CLI::App& command, CommonOptions& options)
 }
 
 void
-AddCommonOptions(CLI::App& command, CommonOptions& options)
+AddDatabase(CLI::App& command, CommonOptions& options)
 {
-    AddStudyOptions(command, options);
     command
         .add_option("--db",
                     options.db,
@@ -54,6 +53,13 @@ AddCommonOptions(CLI::App& command, CommonOptions& options)
         ->check([](const std::string& path) {
             return path.empty() ? std::string("a file has a name") : std::string();
         });
+}
+
+void
+AddCommonOptions(CLI::App& command, CommonOptions& options)
+{
+    AddStudyOptions(command, options);
+    AddDatabase(command, options);
     command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
         ->check(CLI::Range(1U, 4096U));
 }

@@ -59,6 +59,9 @@ struct CommonOptions
 /// Adds --json and --set.
 void AddSetAndJson(CLI::App& command, CommonOptions& options);
 
+/// Adds --db.
+void AddDatabase(CLI::App& command, CommonOptions& options);
+
 /// Adds STUDY, --seed, --json and --set.
 void AddStudyOptions(CLI::App& command, CommonOptions& options);
 

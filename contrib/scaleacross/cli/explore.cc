@@ -132,9 +132,13 @@ AddExplore(CLI::App& app, CommandAction& chosen)
             options->sweep,
             "explore at several values of one setting and print where the better placement "
             "flips, such as cluster.cross.oversubscription=1,2.8,7")
-        ->type_name("KEY=V1,V2,...");
-    command->callback([options, &chosen] {
-        chosen = [options] { return options->sweep.empty() ? Explore(*options) : Sweep(*options); };
+        ->type_name("KEY=V1,V2,...")
+        ->excludes("--verify")
+        ->excludes("--top");
+    command->callback([options, command, &chosen] {
+        chosen = [options, command] {
+            return command->count("--sweep") == 0 ? Explore(*options) : Sweep(*options);
+        };
     });
 }
 

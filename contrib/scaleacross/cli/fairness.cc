@@ -13,6 +13,7 @@
 
 #include "ns3/nstime.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 #include <map>
@@ -58,6 +59,10 @@ ControlsOf(const FairnessCommand& options)
     {
         Plan plan;
         SetField(plan, "network.control", word);
+        if (std::find(controls.begin(), controls.end(), plan.network.control) != controls.end())
+        {
+            throw ConfigError("--control", Quoted(word) + " is given twice", "every word once", "");
+        }
         controls.push_back(plan.network.control);
     }
     return controls;

@@ -38,6 +38,26 @@ UnknownCommand(const CLI::App& app, const std::string& word)
            "\n  allowed: " + scaleacross::AnyOf(names);
 }
 
+/// Whole numbers are decimal: the library takes 010 for 8 and 0x10 for 16.
+void
+RefuseOctal(CLI::App& app)
+{
+    for (CLI::App* command : app.get_subcommands({}))
+    {
+        for (CLI::Option* option : command->get_options())
+        {
+            if (option->get_type_name().rfind("UINT", 0) == 0 ||
+                option->get_type_name().rfind("INT", 0) == 0)
+            {
+                option->check([](const std::string& text) {
+                    const bool isDecimal = text.size() < 2 || text[0] != '0';
+                    return isDecimal ? "" : scaleacross::Quoted(text) + " is no decimal number";
+                });
+            }
+        }
+    }
+}
+
 } // namespace
 
 int
@@ -60,6 +80,7 @@ main(int argc, char** argv)
     AddBench(app, chosen);
     AddFairness(app, chosen);
     AddIterations(app, chosen);
+    RefuseOctal(app);
     if (const std::string unknown = argc > 1 ? UnknownCommand(app, argv[1]) : ""; !unknown.empty())
     {
         return Fail(Exit::BadInput, unknown);

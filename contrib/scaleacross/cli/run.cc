@@ -170,7 +170,8 @@ AddRun(CLI::App& app, CommandAction& chosen)
 {
     auto options = std::make_shared<RunCommand>();
     CLI::App* command = app.add_subcommand("run", "run the plan that a study fixes");
-    AddCommonOptions(*command, options->common);
+    AddStudyOptions(*command, options->common);
+    AddDatabase(*command, options->common);
     command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
     AddRunOptions(*command, options->run);
     command->add_option("--time-limit",

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 #include <iostream>
+#include <limits>
 #include <memory>
 
 namespace scaleacross
@@ -46,6 +47,7 @@ SummaryJson(const SearchSummary& search)
     json["study"] = search.study;
     json["engine"] = search.engine;
     json["finished"] = search.finished;
+    json["concluded"] = !search.explanation.empty();
     json["seconds"] = search.seconds;
     json["gap"] = search.gap ? Json(*search.gap) : Json(nullptr);
     json["explanation"] = search.explanation;
@@ -118,6 +120,12 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
         AddRow(table, run.engine, run.label, run.evaluation);
     }
     text += "\n" + table.Text();
+    if (search.finished && search.explanation.empty())
+    {
+        text +=
+            "\nnot concluded: baselines, gap and explanation are missing; the same explore goes on "
+            "from here\n";
+    }
     for (const auto& line : search.explanation)
     {
         text += (&line == &search.explanation.front() ? "\n" : "") + line + "\n";
@@ -213,7 +221,8 @@ AddShow(CLI::App& app, CommandAction& chosen)
                            "print what a database holds or a study says, or draw its fabric");
     command->add_option("DB|STUDY", options->common.study, "a database, or a study file")
         ->required();
-    command->add_option("--search", options->search, "number of the search to print");
+    command->add_option("--search", options->search, "number of the search to print")
+        ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
     command->add_option("--top", options->top, "rows of the ranking to print")
         ->check(CLI::Range(1U, 1000000U))
         ->capture_default_str();
@@ -230,23 +239,30 @@ AddShow(CLI::App& app, CommandAction& chosen)
         ->needs(topology);
     command->callback([options, command, &chosen] {
         chosen = [options, command] {
+            const auto refuse = [command](const std::vector<std::string>& names,
+                                          const std::string& problem,
+                                          const std::string& allowed) {
+                for (const std::string& name : names)
+                {
+                    if (command->count(name) > 0)
+                    {
+                        throw ConfigError(name, problem, allowed, "");
+                    }
+                }
+            };
             if (options->topology)
             {
+                refuse({"--search", "--top", "--json"}, "a drawing has none", "without --topology");
                 return ShowTopology(options->common, options->output);
             }
             const std::string& path = options->common.study;
             const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
             if (named || Database::IsDatabase(path))
             {
+                refuse({"--set"}, "a database is as it is", "a study");
                 return ShowDatabase(*options);
             }
-            for (const char* option : {"--search", "--top"})
-            {
-                if (command->count(option) > 0)
-                {
-                    throw ConfigError(option, "a study has no results", "a database", "");
-                }
-            }
+            refuse({"--search", "--top"}, "a study has no results", "a database");
             return ShowStudy(*options);
         };
     });

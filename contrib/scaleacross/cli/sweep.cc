@@ -5,11 +5,13 @@
 #include "cli/interrupt.h"
 #include "cli/table.h"
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/explore/flip.h"
 #include "core/explore/model-error.h"
 
 #include <fmt/format.h>
 #include <iostream>
+#include <set>
 
 namespace scaleacross
 {
@@ -39,12 +41,31 @@ StepsOf(const ExploreOptions& options, std::string& key)
                           "");
     }
     std::vector<Step> steps;
+    std::set<std::string> values;
     for (const auto& value : CLI::detail::split(options.sweep.substr(equals + 1), ','))
     {
+        if (value.empty() || !values.insert(value).second)
+        {
+            throw ConfigError("--sweep " + options.sweep,
+                              value.empty() ? "a value is empty"
+                                            : Quoted(value) + " is given twice",
+                              "every value once",
+                              "");
+        }
         Step step{value, options.common, {}};
         step.common.set.push_back(key + "=" + value);
         step.study = StudyOf(step.common);
         step.study.baselines.clear();
+        for (const auto& axis : step.study.search)
+        {
+            if (axis.key == key)
+            {
+                throw ConfigError("--sweep " + options.sweep,
+                                  "search." + key + " sets this for every plan",
+                                  "what the study does not search",
+                                  "sweep search." + key);
+            }
+        }
         steps.push_back(std::move(step));
     }
     return steps;

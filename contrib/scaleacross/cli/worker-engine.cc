@@ -48,6 +48,13 @@ ReasonOf(const std::string& text)
     return joined;
 }
 
+/// Why a worker has ended that could not say so in order.
+std::string
+ReasonOfEnd(const WorkerEnd& end)
+{
+    return end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory";
+}
+
 /// The plan that a worker printed as infeasible or failed, as what Run() gives or throws.
 RunResult
 ResultOf(const WorkerEnd& end)
@@ -69,7 +76,7 @@ ResultOf(const WorkerEnd& end)
     }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {
-        throw RunError(end.err.find("bad_alloc") == std::string::npos ? "crash" : "memory",
+        throw RunError(ReasonOfEnd(end),
                        "the worker ended with code " + std::to_string(end.code) + ": " +
                            ReasonOf(end.err));
     }
@@ -189,7 +196,7 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
         throw RunError("timeout",
                        "not done after " + ToString(options.limits.wallTime) + " of wall clock");
     case WorkerEnd::How::Signalled:
-        throw RunError("crash",
+        throw RunError(ReasonOfEnd(end),
                        "killed by signal " + std::to_string(end.code) +
                            (end.err.empty() ? "" : ": " + ReasonOf(end.err)));
     case WorkerEnd::How::Exited:

@@ -33,6 +33,7 @@ Evaluator::Run(RunReport& report)
         }
         m_touched.clear();
     }
+    CheckTimeLimit();
     Fill(report);
 }
 
