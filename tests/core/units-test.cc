@@ -217,14 +217,20 @@ TEST(Units, ArithmeticOfTimesIsExactUpToTheEndsOfTheRange)
             const bool sum = b >= 0 ? a <= INT64_MAX - b : a >= INT64_MIN - b;
             check(
                 sum,
-                [&] { EXPECT_EQ((x + y).Ps(), a + b); },
+                [&] {
+                    const int64_t exact = (x + y).Ps(); // throws before the other side overflows
+                    EXPECT_EQ(exact, a + b);
+                },
                 " + ",
                 a,
                 b);
             const bool difference = b >= 0 ? a >= INT64_MIN + b : a <= INT64_MAX + b;
             check(
                 difference,
-                [&] { EXPECT_EQ((x - y).Ps(), a - b); },
+                [&] {
+                    const int64_t exact = (x - y).Ps(); // throws before the other side overflows
+                    EXPECT_EQ(exact, a - b);
+                },
                 " - ",
                 a,
                 b);
@@ -236,7 +242,10 @@ TEST(Units, ArithmeticOfTimesIsExactUpToTheEndsOfTheRange)
             const bool product = b == 0 || magnitude(a) <= most / magnitude(b);
             check(
                 product,
-                [&] { EXPECT_EQ((x * b).Ps(), a * b); },
+                [&] {
+                    const int64_t exact = (x * b).Ps(); // throws before the other side overflows
+                    EXPECT_EQ(exact, a * b);
+                },
                 " x ",
                 a,
                 b);
