@@ -72,6 +72,84 @@ TEST_F(TimeLimit, ACollectiveHasTheSame)
     EXPECT_TRUE(rows.is_array()) << "what was measured before is told: " << call.out;
 }
 
+/// The small study with another search and baselines.
+std::string
+Small(const std::string& search, const std::string& baselines)
+{
+    const std::string all = g_smallStudy;
+    return all.substr(0, all.find("search:")) + "search: {plan: {" + search + "}}\nbaselines: [" +
+           baselines + "]\n";
+}
+
+/// What `explore` says of the space, and of production.
+std::string
+Told(const Call& call)
+{
+    const auto json = nlohmann::json::parse(call.out, nullptr, false);
+    if (json.is_discarded())
+    {
+        return call.out + call.err;
+    }
+    const auto& answer = json.is_array() ? json.front() : json;
+    return answer.at("failed").dump() + answer.at("baselines").dump() + answer.at("gap").dump();
+}
+
+TEST_F(TimeLimit, WhatWasCutShortBeforeIsFoundInTheEnd)
+{
+    Write("study.yaml", Small("pp: [1, 2]", "production"));
+    const std::string fresh = Told(Run("explore study.yaml --json --db fresh.db"));
+    EXPECT_EQ(fresh.substr(0, 2), "{}") << "nothing has failed: " << fresh;
+    Run("explore study.yaml --time-limit 1ps --db cut.db");
+    EXPECT_EQ(Sql("cut.db", "SELECT count FROM search_count WHERE outcome = 'failed'"), "2");
+    EXPECT_EQ(Told(Run("explore study.yaml --json --db cut.db")), fresh);
+}
+
+/// Runs by name replace what a search has counted as failed: then it is counted anew.
+TEST_F(TimeLimit, FailuresThatOthersHaveRunAgainAreNotCounted)
+{
+    Write("study.yaml", Small("pp: [1, 2]", ""));
+    const std::string fresh = Told(Run("explore study.yaml --json --db fresh.db"));
+    Run("explore study.yaml --time-limit 1ps --db cut.db");
+    for (const std::string pp : {"1", "2"})
+    {
+        EXPECT_EQ(Run("run study.yaml --set plan.pp=" + pp + " --db cut.db").code, 0);
+    }
+    EXPECT_EQ(Sql("cut.db", "SELECT COUNT(*) FROM run WHERE status = 'failed'"), "0");
+    EXPECT_EQ(Told(Run("explore study.yaml --json --db cut.db")), fresh);
+    EXPECT_EQ(Sql("cut.db", "SELECT COUNT(*) FROM search_run WHERE rank IS NOT NULL"), "2");
+}
+
+TEST_F(TimeLimit, ASearchWithoutAWinnerIsConcluded)
+{
+    Write("study.yaml", Small("pp: [64]", ""));
+    EXPECT_EQ(Run("explore study.yaml --db a.db").code, 1);
+    const Call show = Run("show a.db");
+    EXPECT_EQ(show.out.find("not concluded"), std::string::npos) << show.out;
+    EXPECT_NE(show.out.find("No plan of this space can run"), std::string::npos) << show.out;
+}
+
+/// Only a program that its memory has no room for has not started; one that crashes has crashed.
+TEST_F(TimeLimit, ACrashUnderAMemoryLimitIsACrash)
+{
+    // Some seconds of packets.
+    Write("study.yaml", Small("pp: [1]", "") + "engines: [packet]\n");
+    const std::string batch = " --set workload.global_batch=8192";
+    Run("explore study.yaml --memory-limit 1MiB --db small.db");
+    EXPECT_EQ(Sql("small.db", "SELECT reason FROM run"), "memory");
+    Write("kill.sh",
+          "'" SCALEACROSS_PROGRAM "' explore study.yaml --memory-limit 64GiB --db big.db" + batch +
+              " &\n"
+              "for i in $(seq 1000); do\n"
+              "  worker=$(pgrep -P $! -f -- --no-store) && break\n"
+              "  sleep 0.01\n"
+              "done\n"
+              "sleep 0.5 # in which any program has started\n"
+              "kill -SEGV $worker\n"
+              "wait\n");
+    Run("--version >/dev/null; sh kill.sh");
+    EXPECT_EQ(Sql("big.db", "SELECT reason FROM run"), "crash");
+}
+
 /// On a terminal, which script(1) makes one of, a packet run says how far it has come.
 TEST_F(TimeLimit, PacketRunsTellOfTheirProgress)
 {

@@ -55,7 +55,10 @@ RunBaseline(const std::string& name,
 {
     BaselineAnswer answer;
     answer.name = name;
+    // A school tunes with the analytical engine whatever the search runs with: limits are for runs,
+    // and a school that was cut short would have another plan.
     SearchOptions tuning = search;
+    tuning.run.limits = {};
     ProgressLine line(name);
     tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
     const auto chosen = ChooseBaseline(FindBaseline(name), study, AnalyticalEngine(), tuning);
@@ -192,7 +195,11 @@ ExploreStudy(const Study& study,
     {
         answer.search.interrupted = true;
     }
-    if (!answer.search.interrupted && answer.HasWinner())
+    if (!answer.search.interrupted && !answer.HasWinner())
+    {
+        store.Conclude(std::nullopt, {"No plan of this space can run."});
+    }
+    else if (!answer.search.interrupted)
     {
         const ExplanationInput input = InputOf(study, space, answer);
         const Duration best = input.winner.report.iterationTime;

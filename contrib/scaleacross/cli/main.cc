@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/output-file.h"
+#include "cli/worker-process.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/base/version.h"
@@ -63,6 +64,7 @@ RefuseOctal(CLI::App& app)
 int
 main(int argc, char** argv)
 {
+    scaleacross::SayStarted();
     using namespace scaleacross;
 
     CLI::App app("How should this model be trained over these buildings, and why?", "scaleacross");

@@ -102,7 +102,8 @@ class Shelf
         : m_path(DatabasePathOf(options.common, study)),
           m_stores(!options.noStore)
     {
-        if (m_stores && std::filesystem::exists(m_path))
+        std::error_code unreadable; // which ExpectCreatable tells of
+        if (m_stores && std::filesystem::exists(m_path, unreadable))
         {
             Open();
         }

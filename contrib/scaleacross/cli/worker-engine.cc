@@ -83,15 +83,6 @@ ResultOf(const WorkerEnd& end)
     return ReportFromJson(json);
 }
 
-/// Whether it ended as where kernel or loader have no room for the program, which is before it can
-/// say so.
-bool
-HasNotStarted(const WorkerEnd& end)
-{
-    return (end.how == WorkerEnd::How::Signalled && end.out.empty() && end.err.empty()) ||
-           (end.how == WorkerEnd::How::Exited && end.code == 127);
-}
-
 } // namespace
 
 void
@@ -182,7 +173,8 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
     }
     set("seed=" + std::to_string(options.seed));
     const WorkerEnd end = RunWorker(arguments, options.limits, &m_stop);
-    if (options.limits.memory != Bytes() && HasNotStarted(end))
+    if (options.limits.memory != Bytes() && !end.started &&
+        (end.how == WorkerEnd::How::Signalled || end.how == WorkerEnd::How::Exited))
     {
         throw RunError("memory",
                        "the program does not start in " + ToString(options.limits.memory) +

@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <fcntl.h>
+#include <iostream>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -68,9 +70,17 @@ class Pipe
     std::array<int, 2> m_ends{-1, -1};
 };
 
+/// What a worker has in its environment, and what it says on standard error for it.
+const char* const g_workerVariable = "SCALEACROSS_WORKER";
+const char g_started = '\n';
+
 /// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void
-Become(char* const* arguments, const RunLimits& limits, const Pipe& out, const Pipe& err)
+Become(char* const* arguments,
+       char* const* environment,
+       const RunLimits& limits,
+       const Pipe& out,
+       const Pipe& err)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
@@ -85,7 +95,7 @@ Become(char* const* arguments, const RunLimits& limits, const Pipe& out, const P
     setrlimit(RLIMIT_CORE, &none);
     dup2(out.WriteEnd(), STDOUT_FILENO);
     dup2(err.WriteEnd(), STDERR_FILENO);
-    execv("/proc/self/exe", arguments);
+    execve("/proc/self/exe", arguments, environment);
     _exit(127);
 }
 
@@ -149,12 +159,22 @@ RunWorker(const std::vector<std::string>& arguments,
 {
     std::vector<std::string> own = {"scaleacross"};
     own.insert(own.end(), arguments.begin(), arguments.end());
-    std::vector<char*> pointers;
-    for (auto& argument : own)
+    const auto pointersTo = [](std::vector<std::string>& texts) {
+        std::vector<char*> pointers;
+        for (auto& text : texts)
+        {
+            pointers.push_back(text.data());
+        }
+        pointers.push_back(nullptr);
+        return pointers;
+    };
+    std::vector<std::string> variables = {std::string(g_workerVariable) + "=1"};
+    for (char** variable = environ; *variable != nullptr; variable++)
     {
-        pointers.push_back(argument.data());
+        variables.emplace_back(*variable);
     }
-    pointers.push_back(nullptr);
+    const auto pointers = pointersTo(own);
+    const auto environment = pointersTo(variables);
 
     Pipe out;
     Pipe err;
@@ -165,7 +185,7 @@ RunWorker(const std::vector<std::string>& arguments,
     }
     if (child == 0)
     {
-        Become(pointers.data(), limits, out, err);
+        Become(pointers.data(), environment.data(), limits, out, err);
     }
     out.CloseWriteEnd();
     err.CloseWriteEnd();
@@ -179,8 +199,20 @@ RunWorker(const std::vector<std::string>& arguments,
     {
         end.how = WorkerEnd::How::Signalled;
     }
+    end.started = !end.err.empty() && end.err.front() == g_started;
+    end.err.erase(0, end.started ? 1 : 0);
     end.code = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     return end;
+}
+
+void
+SayStarted()
+{
+    if (std::getenv(g_workerVariable) != nullptr)
+    {
+        unsetenv(g_workerVariable);
+        std::cerr << g_started << std::flush;
+    }
 }
 
 } // namespace scaleacross

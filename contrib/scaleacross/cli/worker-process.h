@@ -24,7 +24,8 @@ struct WorkerEnd
     };
 
     How how{How::Exited};
-    int code{0}; //!< exit code or signal
+    int code{0};         //!< exit code or signal
+    bool started{false}; //!< the program was reached: before, loader or kernel may have had no room
     std::string out;
     std::string err;
 };
@@ -39,6 +40,9 @@ struct WorkerEnd
 WorkerEnd RunWorker(const std::vector<std::string>& arguments,
                     const RunLimits& limits,
                     const std::atomic<bool>* stop);
+
+/// To be called first of all: in a process that RunWorker has made, tells it so.
+void SayStarted();
 
 } // namespace scaleacross
 

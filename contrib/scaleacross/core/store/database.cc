@@ -406,11 +406,14 @@ void
 Database::ExpectCreatable(const std::string& path)
 {
     namespace fs = std::filesystem;
-    std::error_code ignored;
-    const fs::path folder = fs::absolute(PlainPath(path), ignored).parent_path();
-    if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0)
+    std::error_code error;
+    const fs::path folder = fs::absolute(PlainPath(path), error).parent_path();
+    std::error_code name; // too long, or a ring of links
+    const bool there = fs::exists(PlainPath(path), name);
+    if (!fs::is_directory(folder, error) || ::access(folder.c_str(), W_OK | X_OK) != 0 ||
+        (!there && name))
     {
-        CannotCreate(path, "");
+        CannotCreate(path, name ? name.message() : "");
     }
 }
 

@@ -302,9 +302,14 @@ RunStore::Answers(const StoredRun& run)
 bool
 RunStore::HasOpenFailures(int64_t search)
 {
-    auto& select = m_database.Prepare("SELECT run.id FROM search_run JOIN run ON run.id = run_id "
-                                      "WHERE search_id = :search AND NOT " +
-                                      g_answers + " LIMIT 1");
+    // Of the failures that it has counted some are not there any more, or do not answer: they have
+    // been run again, here or by others, or may be.
+    auto& select =
+        m_database.Prepare("SELECT 1 WHERE (SELECT IFNULL(SUM(count), 0) FROM search_count "
+                           "WHERE search_id = :search AND outcome = 'failed') > "
+                           "(SELECT COUNT(*) FROM search_run JOIN run ON run.id = run_id "
+                           "WHERE search_id = :search AND status = 'failed' AND " +
+                           g_answers + ")");
     BindAnswer(select);
     select.bind(":search", search);
     return FirstOf(select).has_value();

@@ -70,7 +70,8 @@ class RunStore
     /// Whether a stored run of the setting answers.
     bool Answers(const StoredRun& run);
 
-    /// Whether runs that a search has kept have failed and do not answer.
+    /// Whether a search has counted failures of runs that do not answer, or that are not there any
+    /// more because they have been run again.
     bool HasOpenFailures(int64_t search);
 
     /**
