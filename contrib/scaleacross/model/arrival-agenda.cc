@@ -105,6 +105,16 @@ ArrivalAgenda::Attach(FabricLane* lane)
 }
 
 void
+ArrivalAgenda::Restart()
+{
+    m_tick = 0;
+    if (m_horizon >= 0)
+    {
+        Arm();
+    }
+}
+
+void
 ArrivalAgenda::Start()
 {
     m_tick = PicosecondsPerTick();

@@ -119,11 +119,8 @@ class ArrivalAgenda
     /// A lane from which all packets have been taken but not by Pop: a wire that has broken.
     void Remove(const FabricLane* lane);
 
-    /// The delay of a wire has changed.
-    void Restart()
-    {
-        m_tick = 0;
-    }
+    /// The delay of a wire has changed, and with it what the next event has to be early for.
+    void Restart();
 
     /// A packet has been put on a wire; to be called if SelectsVisible(), before Add.
     void NotePushed(const FabricPacket& packet);

@@ -590,6 +590,10 @@ class LookAheadSuite : public TestSuite
             "Wires that become shorter",
             ControlledOverShorterWires,
             [](const Outcome& outcome) { return outcome.delivered.size() == 12; }));
+        AddTestCase(
+            new EqualityTest("Slow flows over a wire that becomes shorter",
+                             SparseOverAShorterWire,
+                             [](const Outcome& outcome) { return outcome.delivered.size() == 6; }));
         AddTestCase(new FewerEventsTest);
         AddTestCase(new SinkTest);
         AddTestCase(new HoldTest);

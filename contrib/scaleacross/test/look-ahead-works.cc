@@ -148,6 +148,30 @@ ControlledOverShorterWires(FabricHelper& fabric, Log& log, Delays delays)
 }
 
 void
+SparseOverAShorterWire(FabricHelper& fabric, Log& log, Delays delays)
+{
+    Ptr<FabricSwitch> centre = fabric.AddSwitch();
+    for (const int64_t ns : {7000, 60, 900})
+    {
+        Ptr<RdmaNic> nic = fabric.AddNic(fabric.AddHost());
+        fabric.Connect(nic, centre, DataRate("100Gbps"), delays(NanoSeconds(ns)));
+    }
+    fabric.InstallRoutes();
+    fabric.SetQueuePairAttribute("RateLimit", DataRateValue(DataRate("3Gbps"))); // 11 us a packet
+    SendFlow(fabric, log, 0, 1, 400'000);
+    SendFlow(fabric, log, 1, 0, 400'000);
+    SendFlow(fabric, log, 2, 0, 300'000);
+    int64_t us = 20;
+    for (const int64_t ns : {5000, 3300, 400, 170, 90, 55})
+    {
+        fabric.HoldAt(MicroSeconds(us));
+        Simulator::Schedule(MicroSeconds(us),
+                            [&fabric, ns]() { fabric.Wires()[0]->SetDelay(NanoSeconds(ns)); });
+        us += 37;
+    }
+}
+
+void
 Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep)
 {
     fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(keep));

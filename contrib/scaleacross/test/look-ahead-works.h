@@ -39,6 +39,10 @@ void Controlled(FabricHelper& fabric,
 /// switch asks for next finds NICs that have had no event since.
 void ControlledOverShorterWires(FabricHelper& fabric, Log& log, Delays delays);
 
+/// Slow flows to and from a host whose wire becomes many times shorter while a packet is on it, or
+/// none is.
+void SparseOverAShorterWire(FabricHelper& fabric, Log& log, Delays delays);
+
 /// The permutation, while a wire of a host and one of a spine flap, another one is slow, and a
 /// spine fails and comes back.
 void Failures(FabricHelper& fabric, Log& log, Delays delays, bool keep);
