@@ -9,7 +9,7 @@
 set(tests "")
 function(add_runner_test name argument)
   string(APPEND tests "add_test([=[ns3/${name}]=] [=[${RUNNER}]=] [=[${argument}]=])\n"
-         "set_tests_properties([=[ns3/${name}]=] PROPERTIES LABELS ns3 TIMEOUT 120)\n")
+         "set_tests_properties([=[ns3/${name}]=] PROPERTIES LABELS ns3 TIMEOUT 600)\n")
   set(tests "${tests}" PARENT_SCOPE)
 endfunction()
 

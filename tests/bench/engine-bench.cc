@@ -48,7 +48,7 @@ Large(Schedule schedule, Crossing crossing, Sharding sharding, bool reshard)
     job.plan.reshard = reshard;
     job.plan.schedule = schedule;
     job.plan.chunks = schedule == Schedule("interleaved") ? 4 : 1;
-    job.plan.recompute = Recompute::Selective;
+    job.plan.recompute = Recompute("selective");
     job.workload.sequence = 8192;
     job.workload.globalBatch = 64 * 1024;
     scenario.jobs.push_back(job);
@@ -114,11 +114,11 @@ Whole(benchmark::State& state, const Scenario& scenario)
     BENCHMARK_CAPTURE(Exact, name, Large(__VA_ARGS__))->Unit(benchmark::kMillisecond);             \
     BENCHMARK_CAPTURE(Whole, name, Large(__VA_ARGS__))->Unit(benchmark::kMillisecond)
 
-SCALEACROSS_BENCHMARK(interleaved, "interleaved", Crossing::Data, Sharding::Hsdp, false);
-SCALEACROSS_BENCHMARK(fsdp, "interleaved", Crossing::Data, Sharding::Fsdp, false);
-SCALEACROSS_BENCHMARK(reshard, "interleaved", Crossing::Data, Sharding::Hsdp, true);
-SCALEACROSS_BENCHMARK(pp_out, "interleaved", Crossing::Pipeline, Sharding::Hsdp, false);
-SCALEACROSS_BENCHMARK(one_f_one_b, "1f1b", Crossing::Data, Sharding::Hsdp, false);
+SCALEACROSS_BENCHMARK(interleaved, "interleaved", Crossing::Data, Sharding("hsdp"), false);
+SCALEACROSS_BENCHMARK(fsdp, "interleaved", Crossing::Data, Sharding("fsdp"), false);
+SCALEACROSS_BENCHMARK(reshard, "interleaved", Crossing::Data, Sharding("hsdp"), true);
+SCALEACROSS_BENCHMARK(pp_out, "interleaved", Crossing::Pipeline, Sharding("hsdp"), false);
+SCALEACROSS_BENCHMARK(one_f_one_b, "1f1b", Crossing::Data, Sharding("hsdp"), false);
 
 } // namespace
 

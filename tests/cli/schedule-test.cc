@@ -2,7 +2,7 @@
 
 #include "../pipeline-oracle.h"
 #include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "program.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +25,7 @@ class ScheduleCommand : public ProgramTest
 TEST_F(ScheduleCommand, RunsEveryScheduleAsTheOracleDoes)
 {
     // Times of a stage are cut evenly over its chunks; ranks 0-1 and 2-3 are in two buildings.
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         const ScheduleFacts& facts = schedule->Facts();
         if (facts.usesTimes)

@@ -31,7 +31,7 @@ HalfAsFast(uint32_t layers, uint32_t batch)
     job.workload.sequence = 8192;
     job.workload.globalBatch = batch;
     job.plan.tp = 8;
-    job.plan.apportion = Apportion::Time;
+    job.plan.apportion = Apportion("time");
     scenario.jobs.push_back(job);
     return scenario;
 }
@@ -54,7 +54,7 @@ TEST(Balance, LayersFollowTheSpeedOfBuildings)
     scenario.Job().plan.crossing = Crossing::Pipeline;
     // 20 t = 10 x 2 t.
     EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))), (std::vector<uint32_t>{20, 10}));
-    scenario.Job().plan.apportion = Apportion::Even;
+    scenario.Job().plan.apportion = Apportion("even");
     EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))), (std::vector<uint32_t>{15, 15}));
 }
 
@@ -96,7 +96,7 @@ TEST(Balance, MicrobatchesFollowTheSpeedOfBuildings)
 {
     Scenario scenario = HalfAsFast(8, 96);
     scenario.Job().plan.dp = 2;
-    scenario.Job().plan.sharding = Sharding::Ddp;
+    scenario.Job().plan.sharding = Sharding("ddp");
     const auto found = MicrobatchesOf(scenario, LayoutOf(scenario));
     EXPECT_EQ(std::get<std::vector<uint32_t>>(found), (std::vector<uint32_t>{64, 32}));
     // 97 cannot be even, but need not be.
@@ -107,7 +107,7 @@ TEST(Balance, MicrobatchesFollowTheSpeedOfBuildings)
     scenario.Job().plan.microbatch = 2;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "batch");
     scenario.Job().plan.microbatch = 1;
-    scenario.Job().plan.apportion = Apportion::Even;
+    scenario.Job().plan.apportion = Apportion("even");
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "batch");
 }
 
@@ -115,25 +115,25 @@ TEST(Balance, RefusesWhatCannotDiffer)
 {
     Scenario scenario = HalfAsFast(8, 96);
     scenario.Job().plan.dp = 2;
-    scenario.Job().plan.sharding = Sharding::Fsdp;
+    scenario.Job().plan.sharding = Sharding("fsdp");
     scenario.Job().plan.reshard = true;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "balance");
-    scenario.Job().plan.sharding = Sharding::Zero2;
+    scenario.Job().plan.sharding = Sharding("zero2");
     scenario.Job().plan.reshard = false;
     EXPECT_EQ(std::get<Infeasible>(MicrobatchesOf(scenario, LayoutOf(scenario))).reason, "balance");
     const auto feasible = [&scenario] {
         return std::holds_alternative<std::vector<uint32_t>>(
             MicrobatchesOf(scenario, LayoutOf(scenario)));
     };
-    scenario.Job().plan.sharding = Sharding::Zero1;
+    scenario.Job().plan.sharding = Sharding("zero1");
     EXPECT_TRUE(feasible());
     // DDP all-reduces over all replicas: for every microbatch it cannot, at the end it can. HSDP
     // reduces inside a building for every microbatch, and across at the end.
-    scenario.Job().plan.sharding = Sharding::Ddp;
+    scenario.Job().plan.sharding = Sharding("ddp");
     EXPECT_TRUE(feasible());
-    scenario.Job().plan.reduce = Reduction::Microbatch;
+    scenario.Job().plan.reduce = Reduction("microbatch");
     EXPECT_FALSE(feasible());
-    scenario.Job().plan.sharding = Sharding::Hsdp;
+    scenario.Job().plan.sharding = Sharding("hsdp");
     EXPECT_TRUE(feasible());
 }
 
@@ -143,7 +143,7 @@ TEST(Balance, TheEnginesRunReplicasOfDifferentLengths)
     Scenario scenario = HalfAsFast(8, 96);
     scenario.Job().plan.tp = 1;
     scenario.Job().plan.dp = 16;
-    scenario.Job().plan.sharding = Sharding::Ddp;
+    scenario.Job().plan.sharding = Sharding("ddp");
     EXPECT_EQ(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, LayoutOf(scenario))),
               (std::vector<uint32_t>{8, 4}));
     const auto timeOf = [&scenario](Apportion balance) {
@@ -154,7 +154,7 @@ TEST(Balance, TheEnginesRunReplicasOfDifferentLengths)
     // 6 microbatches of 2t each against 8 of t and 4 of 2t: 2/3 of the computing. The all-reduce
     // that backward does not hide is part of both, hence the ratio lies between 2/3 and 1; it is
     // less than a tenth of the time (7 GB at 400 Gb/s per GPU over 1.4 s).
-    const double ratio = timeOf(Apportion::Time) / timeOf(Apportion::Even);
+    const double ratio = timeOf(Apportion("time")) / timeOf(Apportion("even"));
     EXPECT_GE(ratio, 2.0 / 3);
     EXPECT_LT(ratio, 0.7);
 }

@@ -74,17 +74,17 @@ TEST(Baselines, KeepTheirRuleWhateverTheStudySays)
     // llama3-8b has 8 KV heads, a server 8 GPUs.
     EXPECT_EQ(production.parallel.tp, 8);
     EXPECT_EQ(production.parallel.crossing, Crossing::Data);
-    EXPECT_EQ(production.parallel.sharding, Sharding::Hsdp);
+    EXPECT_EQ(production.parallel.sharding, Sharding("hsdp"));
     EXPECT_FALSE(production.parallel.reshard);
     EXPECT_EQ(production.network.qps, 16);
-    EXPECT_EQ(production.network.multipath, Multipath::EEcmp);
-    EXPECT_EQ(production.network.collective, CollectiveAlgorithm::Hierarchical);
+    EXPECT_EQ(production.network.multipath, Multipath("e-ecmp"));
+    EXPECT_EQ(production.network.collective, CollectiveAlgorithm("hierarchical"));
     const Plan megatron = Choose("megatron", study, alike);
-    EXPECT_EQ(megatron.parallel.sharding, Sharding::Fsdp);
+    EXPECT_EQ(megatron.parallel.sharding, Sharding("fsdp"));
     EXPECT_FALSE(megatron.parallel.reshard);
     EXPECT_EQ(megatron.parallel.crossing, Crossing::Pipeline);
     EXPECT_EQ(megatron.network.qps, 2);
-    EXPECT_EQ(megatron.network.collective, CollectiveAlgorithm::Ring);
+    EXPECT_EQ(megatron.network.collective, CollectiveAlgorithm("ring"));
 }
 
 /// Whatever value of a tuned field is the fastest, that is the one: over complete sets of values.
@@ -125,7 +125,7 @@ TEST(Baselines, TuneWhatTheirSchoolTunes)
 TEST(Baselines, RecomputeTheLeastThatFits)
 {
     const auto fullest = [](const ParallelPlan& plan) {
-        return Away(plan.recompute == Recompute::Full ? 0 : 1, 0) + Away(plan.microbatch, 8);
+        return Away(plan.recompute == Recompute("full") ? 0 : 1, 0) + Away(plan.microbatch, 8);
     };
     for (const std::string model : {"llama3-8b", "llama3-70b"})
     {
@@ -137,12 +137,13 @@ TEST(Baselines, RecomputeTheLeastThatFits)
             Scenario scenario = study.scenario;
             scenario.Job().plan = chosen.parallel;
             scenario.network = chosen.network;
-            scenario.Job().plan.recompute = Recompute::None;
+            scenario.Job().plan.recompute = Recompute("none");
             const bool fits = !CheckFit(scenario);
-            EXPECT_EQ(fits, chosen.parallel.recompute == Recompute::None) << name;
+            EXPECT_EQ(fits, chosen.parallel.recompute == Recompute("none")) << name;
             EXPECT_EQ(fits, model == "llama3-8b") << name;
-            scenario.Job().plan.recompute = Recompute::Selective;
-            EXPECT_TRUE(CheckFit(scenario) || chosen.parallel.recompute != Recompute::Full) << name;
+            scenario.Job().plan.recompute = Recompute("selective");
+            EXPECT_TRUE(CheckFit(scenario) || chosen.parallel.recompute != Recompute("full"))
+                << name;
         }
     }
 }

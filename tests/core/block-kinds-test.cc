@@ -25,7 +25,7 @@ HalvesOfAPipeline()
 }
 
 std::vector<uint32_t>
-KindsOf(const RankLayout& layout, CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring)
+KindsOf(const RankLayout& layout, CollectiveAlgorithm algorithm = CollectiveAlgorithm("ring"))
 {
     return BlockKinds(layout, algorithm).Find();
 }
@@ -90,9 +90,9 @@ TEST(BlockKinds, TellBlocksApartByWithWhomTheyHalve)
     const auto scenario = ScenarioOf(BuildingsOf({24, 8}, 4), SmallModel(), plan, 8);
     const RankLayout layout = LayoutOf(scenario);
     EXPECT_EQ(KindsOf(layout), (std::vector<uint32_t>{0, 0, 0, 1}));
-    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm::HalvingDoubling),
+    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm("halving-doubling")),
               (std::vector<uint32_t>{0, 1, 2, 3}));
-    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm::Auto), (std::vector<uint32_t>{0, 1, 2, 3}));
+    EXPECT_EQ(KindsOf(layout, CollectiveAlgorithm("auto")), (std::vector<uint32_t>{0, 1, 2, 3}));
 }
 
 TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)

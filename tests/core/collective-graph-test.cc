@@ -119,29 +119,27 @@ TEST(CollectiveGraph, WhatCrossesIsTheAlgorithmsLaw)
     // which 0-2, 2-1, 3-1 and 1-2 cross, each with S/2 up and down. All-to-all: half of S from each
     // of 32 ranks.
     constexpr uint64_t s = 1 << 20;
-    using A = CollectiveAlgorithm;
-    using W = AllToAllAlgorithm;
 
     struct Case
     {
         CollectiveOp op;
-        A algorithm;
-        W way;
+        CollectiveAlgorithm algorithm;
+        AllToAllAlgorithm way;
         double cross; //!< in S
     };
 
-    for (const Case& c : {Case{CollectiveOp::AllReduce, A::Ring, W::Follow, 3},
-                          Case{CollectiveOp::AllGather, A::Ring, W::Follow, 1.5},
-                          Case{CollectiveOp::AllReduce, A::BidirectionalRing, W::Follow, 3},
-                          Case{CollectiveOp::ReduceScatter, A::BidirectionalRing, W::Follow, 1.5},
-                          Case{CollectiveOp::AllReduce, A::Hierarchical, W::Follow, 2},
-                          Case{CollectiveOp::AllReduce, A::HalvingDoubling, W::Follow, 2},
-                          Case{CollectiveOp::AllGather, A::HalvingDoubling, W::Follow, 1},
-                          Case{CollectiveOp::AllReduce, A::Tree, W::Follow, 4},
-                          Case{CollectiveOp::AllGather, A::Tree, W::Follow, 1.5},
-                          Case{CollectiveOp::AllToAll, A::Ring, W::Direct, 16},
-                          Case{CollectiveOp::AllToAll, A::Ring, W::Rail, 16},
-                          Case{CollectiveOp::AllToAll, A::Ring, W::Building, 16}})
+    for (const Case& c : {Case{CollectiveOp::AllReduce, "ring", "follow", 3},
+                          Case{CollectiveOp::AllGather, "ring", "follow", 1.5},
+                          Case{CollectiveOp::AllReduce, "bidirectional-ring", "follow", 3},
+                          Case{CollectiveOp::ReduceScatter, "bidirectional-ring", "follow", 1.5},
+                          Case{CollectiveOp::AllReduce, "hierarchical", "follow", 2},
+                          Case{CollectiveOp::AllReduce, "halving-doubling", "follow", 2},
+                          Case{CollectiveOp::AllGather, "halving-doubling", "follow", 1},
+                          Case{CollectiveOp::AllReduce, "tree", "follow", 4},
+                          Case{CollectiveOp::AllGather, "tree", "follow", 1.5},
+                          Case{CollectiveOp::AllToAll, "ring", "direct", 16},
+                          Case{CollectiveOp::AllToAll, "ring", "rail", 16},
+                          Case{CollectiveOp::AllToAll, "ring", "building", 16}})
     {
         for (const uint64_t chunk : {uint64_t{0}, s / 3}) // which does not divide S
         {

@@ -104,7 +104,7 @@ TEST(ComputeCost, GptClosedForm)
     kept.stack.flashAttention = false;
     ParallelPlan plan;
     plan.microbatch = 3;
-    plan.recompute = Recompute::Full;
+    plan.recompute = Recompute("full");
     const auto layer = CostOfLayer(model, kept, plan, OnlyMatrices(), 0);
     const auto head = CostOfHead(model, kept, plan, OnlyMatrices());
     const Duration total = (Total(layer.attention) + Total(layer.mlp)) * 96 + Total(head);
@@ -166,7 +166,7 @@ TEST(ComputeCost, RecomputationIsPartOfTheInputGradient)
     const GpuSpec& gpu = GpuPreset("h100");
     ParallelPlan plan;
     const auto none = CostOfLayer(model, workload, plan, gpu, 0);
-    plan.recompute = Recompute::Full;
+    plan.recompute = Recompute("full");
     const auto full = CostOfLayer(model, workload, plan, gpu, 0);
     EXPECT_NEAR(full.attention.inputGradient.S(),
                 (none.attention.inputGradient + none.attention.forward).S(),
@@ -175,13 +175,13 @@ TEST(ComputeCost, RecomputationIsPartOfTheInputGradient)
     EXPECT_EQ(full.mlp.forward, none.mlp.forward);
     EXPECT_EQ(full.mlp.weightGradient, none.mlp.weightGradient);
     // Selective: no matrix again.
-    plan.recompute = Recompute::Selective;
+    plan.recompute = Recompute("selective");
     const auto before = CostOfLayer(model, workload, ParallelPlan(), OnlyMatrices(), 0);
     const auto after = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
     EXPECT_EQ(after.attention.inputGradient, before.attention.inputGradient);
     EXPECT_EQ(after.mlp.inputGradient, before.mlp.inputGradient);
     // Alternate: K, output and up, 2 h g d + 2 h a d + 2 h f FLOPs per token; not core attention.
-    plan.recompute = Recompute::Alternate;
+    plan.recompute = Recompute("alternate");
     const auto alternate = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
     EXPECT_NEAR(Work(alternate.attention.inputGradient - before.attention.inputGradient),
                 4096 * 2.0 * 4096 * (1024 + 4096),
@@ -267,7 +267,7 @@ TEST(ComputeCost, BytesByHand)
     EXPECT_NEAR(Work(cost.mlp.weightGradient), mlp, 1);
     // Selective recomputation adds to I the norms' forward, 4h = 32 each, and 6f = 96.
     ParallelPlan selective;
-    selective.recompute = Recompute::Selective;
+    selective.recompute = Recompute("selective");
     const auto again = CostOfLayer(model, workload, selective, gpu, 0);
     EXPECT_NEAR(Work(again.attention.inputGradient), (144 + 32) * 1e3 + projections, 1);
     EXPECT_NEAR(Work(again.mlp.inputGradient), (256 + 32 + 96) * 1e3 + mlp, 1);
@@ -275,7 +275,7 @@ TEST(ComputeCost, BytesByHand)
     // Alternate adds rope 48 and the residual between the halves 48 to that, and the GEMMs K 4 x 8,
     // output 8 x 8 and up 16 x 8.
     ParallelPlan alternate;
-    alternate.recompute = Recompute::Alternate;
+    alternate.recompute = Recompute("alternate");
     const auto more = CostOfLayer(model, workload, alternate, gpu, 0);
     EXPECT_NEAR(Work(more.attention.inputGradient),
                 (144 + 32 + 48 + 48) * 1e3 + projections + GemmBytes(4, 8) + GemmBytes(8, 8),

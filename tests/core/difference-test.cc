@@ -45,14 +45,14 @@ TEST(Difference, RelativeToTheReference)
 TEST(Difference, HasTheReasonThatThePacketsShow)
 {
     ParallelPlan plan;
-    plan.sharding = Sharding::Ddp;
+    plan.sharding = Sharding("ddp");
     RunReport packet = Report();
     // One kind of transfer on the network, nothing counted.
     EXPECT_EQ(ReasonOfDifference(plan, packet), "unexplained");
     // Gathers and reductions of a sharded plan run beside each other.
-    plan.sharding = Sharding::Hsdp;
+    plan.sharding = Sharding("hsdp");
     EXPECT_EQ(ReasonOfDifference(plan, packet), "contention");
-    plan.sharding = Sharding::Ddp;
+    plan.sharding = Sharding("ddp");
     packet.Of(CommClass::Pipeline).bytes = Bytes(1);
     EXPECT_EQ(ReasonOfDifference(plan, packet), "contention");
     packet.network.collisionFactor = 1.5;

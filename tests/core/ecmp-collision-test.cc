@@ -55,27 +55,27 @@ TEST(EcmpSlowdown, IsOneWithoutChoice)
 TEST(PathSlowdown, CountsWhatIsHashed)
 {
     // 16 connections of 16 queue pairs on 16 paths: 16 flows, 256 flows, or no flows at all.
-    for (const Multipath multipath : {Multipath::EEcmp, Multipath::Ucmp, Multipath::Flowlet})
+    for (const Multipath multipath : {Multipath("e-ecmp"), Multipath("ucmp"), Multipath("flowlet")})
     {
         EXPECT_EQ(PathSlowdown(multipath, 16, 16, 16), EcmpSlowdown(256, 16));
     }
-    EXPECT_EQ(PathSlowdown(Multipath::Ecmp, 16, 16, 16), EcmpSlowdown(16, 16));
+    EXPECT_EQ(PathSlowdown(Multipath("ecmp"), 16, 16, 16), EcmpSlowdown(16, 16));
     for (const Multipath multipath :
-         {Multipath::SprayRandom, Multipath::SprayRoundRobin, Multipath::SprayAdaptive})
+         {Multipath("spray-random"), Multipath("spray-rr"), Multipath("spray-adaptive")})
     {
         EXPECT_EQ(PathSlowdown(multipath, 16, 16, 16), 1.0);
     }
     // By destination: 16 on 16 paths and 32 on 16 fit, of 17 two share one; 8 leave half idle.
-    EXPECT_EQ(PathSlowdown(Multipath::DModK, 16, 16, 16), 1.0);
-    EXPECT_EQ(PathSlowdown(Multipath::DModK, 32, 1, 16), 1.0);
-    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 17, 16, 16), 2.0 * 16 / 17);
-    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 8, 16, 16), 2.0);
-    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 1, 16, 16), 16.0);
-    EXPECT_EQ(PathSlowdown(Multipath::DModK, 5, 16, 1), 1.0);
-    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath::DModK, 16, 0.5, 16), 2.0);
+    EXPECT_EQ(PathSlowdown(Multipath("d-mod-k"), 16, 16, 16), 1.0);
+    EXPECT_EQ(PathSlowdown(Multipath("d-mod-k"), 32, 1, 16), 1.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath("d-mod-k"), 17, 16, 16), 2.0 * 16 / 17);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath("d-mod-k"), 8, 16, 16), 2.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath("d-mod-k"), 1, 16, 16), 16.0);
+    EXPECT_EQ(PathSlowdown(Multipath("d-mod-k"), 5, 16, 1), 1.0);
+    EXPECT_DOUBLE_EQ(PathSlowdown(Multipath("d-mod-k"), 16, 0.5, 16), 2.0);
     // Half a queue pair of each of 16 connections comes by here: 8 flows, whatever is hashed.
-    EXPECT_EQ(PathSlowdown(Multipath::Ecmp, 16, 0.5, 16), EcmpSlowdown(8, 16));
-    EXPECT_EQ(PathSlowdown(Multipath::EEcmp, 16, 0.5, 16), EcmpSlowdown(8, 16));
+    EXPECT_EQ(PathSlowdown(Multipath("ecmp"), 16, 0.5, 16), EcmpSlowdown(8, 16));
+    EXPECT_EQ(PathSlowdown(Multipath("e-ecmp"), 16, 0.5, 16), EcmpSlowdown(8, 16));
 }
 
 TEST(EcmpSlowdown, OneFlowLeavesAllOtherPathsIdle)

@@ -99,7 +99,7 @@ TEST(EventTarget, WhatBelongsToIt)
 }
 
 CutShares
-SharesOf(const Scenario& scenario, Multipath multipath = Multipath::SprayRoundRobin)
+SharesOf(const Scenario& scenario, Multipath multipath = Multipath("spray-rr"))
 {
     return CutsLeft(scenario.cluster, scenario.events).Shares(multipath);
 }
@@ -212,7 +212,7 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).capacity, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).links, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(half).Leaf(0).capacity, 0.5);
-    EXPECT_DOUBLE_EQ(SharesOf(half, Multipath::Ucmp).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(half, Multipath("ucmp")).Span(0).capacity, 0.5);
     // One spine in each plane: port 0 of every NIC has no way.
     try
     {
@@ -231,7 +231,7 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     const Scenario zone = ReadFabrics(stages, LinksDown({"a/spine6--a/agg3"}));
     EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(0).capacity, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(1).capacity, 1);
-    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath::Ucmp).Zone(0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath("ucmp")).Zone(0).capacity, 0.75);
     // All four: named as what it is.
     try
     {
@@ -291,7 +291,7 @@ TEST(CutShares, SomeSpreadInProportion)
         Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]");
     // One of 8 is down.
     const Scenario down = Read(LinksDown({"a--b/spine3--c/spine3#2"}));
-    for (const Multipath multipath : {Multipath::Ucmp, Multipath::SprayAdaptive})
+    for (const Multipath multipath : {Multipath("ucmp"), Multipath("spray-adaptive")})
     {
         EXPECT_DOUBLE_EQ(SharesOf(slow, multipath).Span(0).capacity, 7.5 / 8);
         EXPECT_DOUBLE_EQ(SharesOf(down, multipath).Span(0).capacity, 0.875);

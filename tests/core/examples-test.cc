@@ -62,7 +62,7 @@ TEST(Examples, Llama3405BRunsThePublishedPlan)
     EXPECT_EQ(plan.dp, 128U);
     EXPECT_EQ(plan.crossing, Crossing::Data);
     // Its memory is checked in memory-test.cc.
-    EXPECT_EQ(plan.recompute, Recompute::Selective);
+    EXPECT_EQ(plan.recompute, Recompute("selective"));
     const WorkloadSpec& workload = study.scenario.Job().workload;
     EXPECT_EQ(uint64_t{workload.sequence} * workload.globalBatch, 16'777'216U);
 }

@@ -53,7 +53,7 @@ TEST(LossDelay, TheWorkedCaseOfTheHeader)
     const double rounds = 2 - std::pow(1 - p, 32) - std::pow(1 - p * p, 16);
     EXPECT_NEAR(rounds, 1.02, 0.01);
     const LossyMessages messages = Messages(1e-5, 16, 512, 7500);
-    const double delay = LossDelay(Chains(messages, 16, 2, Recovery::SelectiveRepeat));
+    const double delay = LossDelay(Chains(messages, 16, 2, Recovery("selective-repeat")));
     EXPECT_LT(delay, rounds * 10e-3);
     EXPECT_GT(delay, rounds * (1 - 512 / 7500.0) * 10e-3);
 }
@@ -67,12 +67,12 @@ TEST(LossDelay, OneRoundIsTheFormulaOfAllMessagesAtOnce)
     const double risk = 8 * 4 * l * 10000;
     const double expected = 10e-3 * (1 - (1 - std::exp(-risk)) / risk);
     const LossyMessages messages = Messages(1e-6, 4, 10000, 10000);
-    EXPECT_NEAR(LossDelay(Chains(messages, 8, 1, Recovery::SelectiveRepeat)),
+    EXPECT_NEAR(LossDelay(Chains(messages, 8, 1, Recovery("selective-repeat"))),
                 expected,
                 3.2e-7 * 10e-3);
     // What is more than a round trip before the end has been repeated when the end is there.
     const LossyMessages longer = Messages(1e-6, 4, 1e6, 10000);
-    EXPECT_NEAR(LossDelay(Chains(longer, 8, 1, Recovery::SelectiveRepeat)),
+    EXPECT_NEAR(LossDelay(Chains(longer, 8, 1, Recovery("selective-repeat"))),
                 expected,
                 3.2e-7 * 10e-3);
 }
@@ -82,8 +82,8 @@ TEST(LossDelay, GoBackNStallsForEveryLossOfAQueuePair)
     // One queue pair of one chain, m << N: as many round trips as it has losses, m q = 0.5 on
     // average (Poisson). With selective repeat one repairs all: 1 - exp(-0.5).
     const LossyMessages messages = Messages(5e-5, 1, 10000, 1e9);
-    const double back = LossDelay(Chains(messages, 1, 1, Recovery::GoBackN));
-    const double repeat = LossDelay(Chains(messages, 1, 1, Recovery::SelectiveRepeat));
+    const double back = LossDelay(Chains(messages, 1, 1, Recovery("go-back-n")));
+    const double repeat = LossDelay(Chains(messages, 1, 1, Recovery("selective-repeat")));
     EXPECT_NEAR(back, 0.5 * 10e-3, 1e-4 * back);
     EXPECT_NEAR(repeat, (1 - std::exp(-0.5)) * 10e-3, 1e-4 * repeat);
 }
@@ -95,7 +95,7 @@ TEST(LossDelay, WhatNothingTellsOfWaitsForTheNextMessage)
     LossyMessages messages = Messages(1e-4, 16, 4, 1e6);
     messages.silent = 4;
     messages.untold = 3e-3;
-    LossyChains chains = Chains(messages, 2, 1, Recovery::SelectiveRepeat);
+    LossyChains chains = Chains(messages, 2, 1, Recovery("selective-repeat"));
     chains.timeout = 67e-3;
     // Repetitions that are lost: 2 x 64 x 1e-8 x 67 ms, under 1e-3 of it.
     const double p = 1 - std::exp(2 * 64 * std::log1p(-1e-4));
@@ -116,13 +116,15 @@ TEST(LossDelay, ChunksAreMoreRoundsOfTheSameChains)
     // Eight chunks, one after the other: eight rounds of each chain. Two at a time: twice the
     // chains, four rounds each, half as many packets in a round trip.
     LossyMessages messages = Messages(1e-3, 1, 32, 24000);
-    LossyChains one = Chains(messages, 8, 1, Recovery::SelectiveRepeat);
+    LossyChains one = Chains(messages, 8, 1, Recovery("selective-repeat"));
     one.Repeat(8, 1);
-    EXPECT_DOUBLE_EQ(LossDelay(one), LossDelay(Chains(messages, 8, 8, Recovery::SelectiveRepeat)));
-    LossyChains two = Chains(messages, 8, 1, Recovery::SelectiveRepeat);
+    EXPECT_DOUBLE_EQ(LossDelay(one),
+                     LossDelay(Chains(messages, 8, 8, Recovery("selective-repeat"))));
+    LossyChains two = Chains(messages, 8, 1, Recovery("selective-repeat"));
     two.Repeat(8, 2);
     messages.inFlight = 12000;
-    EXPECT_DOUBLE_EQ(LossDelay(two), LossDelay(Chains(messages, 16, 4, Recovery::SelectiveRepeat)));
+    EXPECT_DOUBLE_EQ(LossDelay(two),
+                     LossDelay(Chains(messages, 16, 4, Recovery("selective-repeat"))));
 }
 
 TEST(LossDelay, OneChainOfAMillionRoundsIsDelayedByTheMean)
@@ -130,7 +132,7 @@ TEST(LossDelay, OneChainOfAMillionRoundsIsDelayedByTheMean)
     // 1e6 rounds, p of each: one chain is delayed by p t a round on average. With timeouts of
     // nothing a lost repetition counts as a loss. m / N = 5e-7.
     const LossyMessages messages = Messages(1e-5, 1, 512, 1e9);
-    const double delay = LossDelay(Chains(messages, 1, 1e6, Recovery::SelectiveRepeat));
+    const double delay = LossDelay(Chains(messages, 1, 1e6, Recovery("selective-repeat")));
     const double p = -std::expm1(512 * (std::log1p(-1e-5) + std::log1p(-1e-10)));
     EXPECT_NEAR(delay, 1e6 * p * 10e-3, 1e-6 * delay);
 }
@@ -141,7 +143,7 @@ TEST(LossDelay, WhatIsCertainDelaysEveryRound)
     // costs a round trip but for its place before the end, 1 / (q N) = 1e-5 on average. A timeout
     // of 67 ms besides, for a repetition that is lost as well: q^2 N = 1e4 of them.
     const double t = 10e-3;
-    LossyChains chains = Chains(Messages(0.1, 1, 1e6, 1e6), 16, 5, Recovery::SelectiveRepeat);
+    LossyChains chains = Chains(Messages(0.1, 1, 1e6, 1e6), 16, 5, Recovery("selective-repeat"));
     EXPECT_NEAR(LossDelay(chains), 5 * t, 1e-4 * 5 * t);
     chains.timeout = 67e-3;
     EXPECT_NEAR(LossDelay(chains), 5 * (t + 67e-3), 1e-4 * 5 * t);
@@ -205,7 +207,7 @@ TEST(LossDelay, AgreesWithDrawsOfEveryPacket)
     {
         const auto [mean, error] = Draw(c.messages, c.chains, c.rounds);
         const double delay =
-            LossDelay(Chains(c.messages, c.chains, c.rounds, Recovery::SelectiveRepeat));
+            LossDelay(Chains(c.messages, c.chains, c.rounds, Recovery("selective-repeat")));
         EXPECT_GT(delay, mean - 4 * error);
         EXPECT_LT(delay, mean * (1 + c.above) + 4 * error);
     }
@@ -214,12 +216,12 @@ TEST(LossDelay, AgreesWithDrawsOfEveryPacket)
 TEST(LossVolume, CountsWhatIsSentInVain)
 {
     // q = 1e-3. Half of a queue pair's 100 packets come after a loss, and all are on their way.
-    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery::GoBackN),
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery("go-back-n")),
                      (1 - 1e-3 + 50e-3) / (1 - 1e-3));
     // Of 1,000 packets 100 are on their way; the last 100 have 50 after them: 100 - 100^2 / 2000.
-    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 1000, 100), Recovery::GoBackN),
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 1000, 100), Recovery("go-back-n")),
                      (1 - 1e-3 + 95e-3) / (1 - 1e-3));
-    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery::SelectiveRepeat),
+    EXPECT_DOUBLE_EQ(LossVolume(Messages(1e-3, 1, 100, 200), Recovery("selective-repeat")),
                      1 / (1 - 1e-3));
 }
 

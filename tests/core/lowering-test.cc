@@ -53,9 +53,9 @@ Groups(const RankLayout& layout)
             RankGroup({{1, layout.ranks}})};
 }
 
-constexpr CollectiveAlgorithm kAlgorithms[] = {CollectiveAlgorithm::Ring,
-                                               CollectiveAlgorithm::Hierarchical,
-                                               CollectiveAlgorithm::HalvingDoubling};
+const CollectiveAlgorithm kAlgorithms[] = {CollectiveAlgorithm("ring"),
+                                           CollectiveAlgorithm("hierarchical"),
+                                           CollectiveAlgorithm("halving-doubling")};
 // Two-way rings and trees carry halves of parts: collective-test.cc carries them out.
 constexpr uint64_t kUnit = 12; // bytes per elementary part, of which a buffer has one per member
 
@@ -317,12 +317,12 @@ TEST(Lowering, AllToAllDeliversEachPairItsPart)
     using Item = std::pair<Rank, Rank>; // from, to
     for (const auto& layout : {Layout(), OddLayout()})
     {
-        for (const auto way : {AllToAllAlgorithm::Follow,
-                               AllToAllAlgorithm::Direct,
-                               AllToAllAlgorithm::Rail,
-                               AllToAllAlgorithm::Building})
+        for (const auto way : {AllToAllAlgorithm("follow"),
+                               AllToAllAlgorithm("direct"),
+                               AllToAllAlgorithm("rail"),
+                               AllToAllAlgorithm("building")})
         {
-            LoweringRules rules(CollectiveAlgorithm::Hierarchical);
+            LoweringRules rules(CollectiveAlgorithm("hierarchical"));
             rules.allToAll = way;
             for (const auto& group : Groups(layout))
             {
@@ -389,7 +389,7 @@ TEST(Lowering, NodesComeFirstAndBuildingsLast)
                                     Bytes(1600),
                                     group,
                                     layout,
-                                    CollectiveAlgorithm::Hierarchical);
+                                    CollectiveAlgorithm("hierarchical"));
     ASSERT_EQ(hierarchical.phases.size(), 6U);
     const uint32_t sizes[] = {2, 4, 2, 2, 4, 2};
     const uint64_t bytes[] = {1600, 800, 200, 200, 800, 1600};
@@ -404,7 +404,7 @@ TEST(Lowering, NodesComeFirstAndBuildingsLast)
                             Bytes(1600),
                             group,
                             layout,
-                            CollectiveAlgorithm::Ring);
+                            CollectiveAlgorithm("ring"));
     ASSERT_EQ(ring.phases.size(), 4U);
     EXPECT_EQ(ring.phases[1].group.Size(), 8U);
     EXPECT_EQ(ring.name, "all_reduce");
@@ -420,7 +420,7 @@ TEST(Lowering, HalvesNearOnesFirst)
                                Bytes(6000),
                                RankGroup({{1, 60}}),
                                layout,
-                               CollectiveAlgorithm::HalvingDoubling);
+                               CollectiveAlgorithm("halving-doubling"));
     const uint32_t strides[] = {1, 1, 3, 6, 6, 6, 30};
     const uint32_t sizes[] = {3, 3, 2, 5, 5, 5, 2};
     const uint32_t shifts[] = {2, 1, 1, 4, 2, 1, 1};
@@ -443,8 +443,8 @@ TEST(Lowering, HalvesNearOnesFirst)
 TEST(Lowering, RailsHaveTheServersPositions)
 {
     const auto layout = Layout();
-    LoweringRules rules(CollectiveAlgorithm::Hierarchical);
-    rules.allToAll = AllToAllAlgorithm::Rail;
+    LoweringRules rules(CollectiveAlgorithm("hierarchical"));
+    rules.allToAll = AllToAllAlgorithm("rail");
     const auto lowered = Lower(CollectiveOp::AllToAll,
                                CommClass::Expert,
                                Bytes(6400),
@@ -462,7 +462,7 @@ TEST(Lowering, TreesJoinServers)
 {
     const auto layout = Layout();
     const auto lower = [&](CollectiveOp op, const RankGroup& group) {
-        return Lower(op, CommClass::Data, Bytes(6400), group, layout, CollectiveAlgorithm::Tree);
+        return Lower(op, CommClass::Data, Bytes(6400), group, layout, CollectiveAlgorithm("tree"));
     };
     const auto all = lower(CollectiveOp::AllReduce, RankGroup({{1, 64}}));
     ASSERT_EQ(all.phases.size(), 3U);
@@ -489,7 +489,7 @@ TEST(Lowering, TwoMembersExchangeHalves)
                             Bytes(6400),
                             RankGroup({{32, 2}}),
                             layout,
-                            CollectiveAlgorithm::BidirectionalRing);
+                            CollectiveAlgorithm("bidirectional-ring"));
     ASSERT_EQ(pair.phases.size(), 2U);
     EXPECT_EQ(pair.phases[0].pattern, Pattern::RingReduceScatter);
     const auto four = Lower(CollectiveOp::AllReduce,
@@ -497,7 +497,7 @@ TEST(Lowering, TwoMembersExchangeHalves)
                             Bytes(6400),
                             RankGroup({{16, 4}}),
                             layout,
-                            CollectiveAlgorithm::BidirectionalRing);
+                            CollectiveAlgorithm("bidirectional-ring"));
     ASSERT_EQ(four.phases.size(), 2U);
     EXPECT_EQ(four.phases[0].pattern, Pattern::TwoWayReduceScatter);
     EXPECT_EQ(four.phases[1].pattern, Pattern::TwoWayAllGather);
@@ -507,7 +507,7 @@ TEST(Lowering, ChunksBySizeOrByTheRuleForChannels)
 {
     const auto layout = Layout();
     const auto lower = [&](uint64_t bytes, uint64_t chunk, uint32_t channels) {
-        LoweringRules rules(CollectiveAlgorithm::Ring);
+        LoweringRules rules(CollectiveAlgorithm("ring"));
         rules.chunk = Bytes(chunk);
         rules.channels = channels;
         return Lower(CollectiveOp::AllReduce,
@@ -559,7 +559,7 @@ TEST(Lowering, AutoTakesTheFastest)
     // rings 4, hierarchical 6 and halving-doubling 12. By its reverse it is the last.
     const auto layout = Layout();
     const auto lower = [&](CollectiveOp op, CollectiveTimer seconds) {
-        LoweringRules rules(CollectiveAlgorithm::Auto);
+        LoweringRules rules(CollectiveAlgorithm("auto"));
         rules.seconds = std::move(seconds);
         return Lower(op, CommClass::Data, Bytes(6400), RankGroup({{1, 64}}), layout, rules);
     };
@@ -582,7 +582,7 @@ TEST(Lowering, RingsGoThroughOneBuildingAfterTheOther)
                             Bytes(1600),
                             layout.dense,
                             layout,
-                            CollectiveAlgorithm::Ring);
+                            CollectiveAlgorithm("ring"));
     const auto& group = ring.phases.front().group;
     uint32_t crossings = 0;
     for (uint32_t i = 0; i < group.Size(); i++)
@@ -606,7 +606,7 @@ TEST(Lowering, OneMemberHasNothingToSend)
                           Bytes(1),
                           RankGroup(),
                           layout,
-                          CollectiveAlgorithm::Hierarchical)
+                          CollectiveAlgorithm("hierarchical"))
                         .phases.empty());
     }
 }

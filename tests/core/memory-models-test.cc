@@ -106,7 +106,7 @@ DensePlan()
     ParallelPlan plan;
     plan.tp = 2;
     plan.dp = 8;
-    plan.sharding = Sharding::Ddp;
+    plan.sharding = Sharding("ddp");
     return plan;
 }
 
@@ -119,7 +119,7 @@ MoePlan()
     plan.pp = 2;
     plan.dp = 4;
     plan.ep = 2;
-    plan.sharding = Sharding::Zero1;
+    plan.sharding = Sharding("zero1");
     return plan;
 }
 
@@ -143,7 +143,7 @@ TEST(MemoryOfModels, RecomputedLatentAttention)
 {
     // Outputs of the norms 2h each and of the latents' 2 (q + c), product 2f: 128 + 128 + 96 + 256.
     auto plan = DensePlan();
-    plan.recompute = Recompute::Selective;
+    plan.recompute = Recompute("selective");
     EXPECT_EQ(Uses(JobOf(Latent(), plan))[0].activations.Count(),
               kTokens * (2 * (kDenseKept - 608) + kHeadKept + 608));
 }
@@ -194,7 +194,7 @@ TEST(MemoryOfModels, Fp8KeepsOperandsOfGemmsInOneByte)
               bf16.buffers.Count());
     // These are what selective recomputation drops, so the same stays as in BF16, and half as much
     // comes back.
-    scenario.Job().plan.recompute = Recompute::Selective;
+    scenario.Job().plan.recompute = Recompute("selective");
     EXPECT_EQ(Uses(scenario)[0].activations.Count(),
               kTokens * (2 * (kDenseKept - 608) + kHeadKept + 304));
 }
@@ -286,7 +286,7 @@ TEST(MemoryOfModels, Fp8Experts)
     EXPECT_EQ(stages[1].activations.Count(), kTokens * (2 * (3008 - 640) + kHeadKept));
     // Selective recomputation drops the norms' outputs 64 and 128, the latents' 48 and the product
     // 144, 384, and brings them back for one layer.
-    scenario.Job().plan.recompute = Recompute::Selective;
+    scenario.Job().plan.recompute = Recompute("selective");
     EXPECT_EQ(Uses(scenario)[1].activations.Count(),
               kTokens * (2 * (3008 - 640 - 384) + kHeadKept + 384));
 }

@@ -66,29 +66,29 @@ TEST(Memory, BytesPerParameter)
     // 16.
     const ModelSpec model = SmallModel();
     const auto p = static_cast<double>(model.TotalParameters());
-    auto plan = PlanOf(1, 1, 32, Sharding::Ddp);
+    auto plan = PlanOf(1, 1, 32, Sharding("ddp"));
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), 18 * p);
-    plan.sharding = Sharding::Zero1;
+    plan.sharding = Sharding("zero1");
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 32) * p);
     EXPECT_DOUBLE_EQ(static_cast<double>(MemoryOfPlan(model, plan)[0].gathered.Count()), 0);
-    plan.sharding = Sharding::Zero2;
+    plan.sharding = Sharding("zero2");
     // 2 + 16/D, and gradients of two layers that are not yet reduced.
     const double unit = 4.0 * 512 * 512 + 3.0 * 512 * 2048 + 2 * 512;
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (2 + 16.0 / 32) * p + 4 * 2 * unit);
-    plan.sharding = Sharding::Fsdp;
+    plan.sharding = Sharding("fsdp");
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 32) * p);
     // Weights kept, gradients reduced for every microbatch, as Llama 3: the same as ZeRO-2.
-    plan.reduce = Reduction::Microbatch;
+    plan.reduce = Reduction("microbatch");
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (2 + 16.0 / 32) * p + 4 * 2 * unit);
     // Weights given up, whole gradients adding up: 4 + 14/D and the gathered units.
     plan.reshard = true;
-    plan.reduce = Reduction::Accumulated;
+    plan.reduce = Reduction("accumulated");
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (4 + 14.0 / 32) * p + 2 * 3 * unit);
     // A layer more or less prefetched is a layer more or less held.
     plan.prefetch = 0;
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (4 + 14.0 / 32) * p + 2 * 1 * unit);
-    plan = PlanOf(1, 1, 32, Sharding::Hsdp);
-    plan.sharding = Sharding::Hsdp;
+    plan = PlanOf(1, 1, 32, Sharding("hsdp"));
+    plan.sharding = Sharding("hsdp");
     EXPECT_DOUBLE_EQ(States(MemoryOfPlan(model, plan)[0]), (6 + 12.0 / 16) * p);
     plan.reshard = true;
     const auto hsdp = MemoryOfPlan(model, plan)[0];
@@ -104,7 +104,7 @@ TEST(Memory, ExpertsHaveTheirOwnDegree)
     // dp = 16, ep = 4: dense parameters over 16 ranks, a quarter of the experts over 4: every rank
     // keeps 1/16 of either. Gathered whole: all dense and a quarter of the experts.
     const ModelSpec model = SmallMoe();
-    auto plan = PlanOf(1, 1, 16, Sharding::Fsdp);
+    auto plan = PlanOf(1, 1, 16, Sharding("fsdp"));
     plan.ep = 4;
     double experts = 0;
     for (uint32_t layer = 0; layer < model.layers; layer++)
@@ -120,7 +120,7 @@ TEST(Memory, ExpertsHaveTheirOwnDegree)
 TEST(Memory, ActivationsOfAGpt)
 {
     // 1F1B, p = 4, two layers a stage: rank r holds p - r microbatches.
-    const auto stages = MemoryOfPlan(SmallGpt(), PlanOf(1, 4, 4, Sharding::Hsdp));
+    const auto stages = MemoryOfPlan(SmallGpt(), PlanOf(1, 4, 4, Sharding("hsdp")));
     for (uint32_t r = 0; r < 3; r++)
     {
         EXPECT_DOUBLE_EQ(Activations(stages[r]), (4 - r) * 2 * kGptLayer);
@@ -128,7 +128,7 @@ TEST(Memory, ActivationsOfAGpt)
     // The last stage adds its final norm's input and output, 4h, and logits, 2V, per token.
     EXPECT_DOUBLE_EQ(Activations(stages[3]), 2 * kGptLayer + 1024.0 * (4 * 512 + 2 * 4096));
     // Sequence parallel divides everything by t.
-    const auto split = MemoryOfPlan(SmallGpt(), PlanOf(8, 4, 1 * 4, Sharding::Hsdp));
+    const auto split = MemoryOfPlan(SmallGpt(), PlanOf(8, 4, 1 * 4, Sharding("hsdp")));
     EXPECT_DOUBLE_EQ(Activations(split[0]) * 8, Activations(stages[0]));
 }
 
@@ -136,7 +136,7 @@ TEST(Memory, MicrobatchesInFlight)
 {
     // On the first stage, in layers of the whole model: 1F1B L; interleaved L (1 + (p-1)/(pv));
     // GPipe L m / p; ZB-H1 as 1F1B, and as much on every other stage.
-    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
+    auto plan = PlanOf(1, 4, 4, Sharding("hsdp"));
     const auto first = [&plan] { return Activations(MemoryOfPlan(SmallGpt(), plan, 8)[0]); };
     EXPECT_DOUBLE_EQ(first(), 8 * kGptLayer);
     plan.schedule = "gpipe";
@@ -152,8 +152,8 @@ TEST(Memory, MicrobatchesInFlight)
 TEST(Memory, FullRecomputationKeepsLayerInputs)
 {
     // 2 s b h per layer and microbatch, and one layer brought back for its backward.
-    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
-    plan.recompute = Recompute::Full;
+    auto plan = PlanOf(1, 4, 4, Sharding("hsdp"));
+    plan.recompute = Recompute("full");
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
                      8 * 2.0 * 1024 * 512 + kGptLayer);
 }
@@ -162,22 +162,22 @@ TEST(Memory, SelectiveRecomputationKeepsNoNormsAndActivations)
 {
     // GELU: of 32 s b h + 4 a s, the two norms' outputs, 2h each, and the activation's, 2f = 8h,
     // go: 20 s b h + 4 a s stay, and one layer's 12 s b h come back for its backward.
-    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
-    plan.recompute = Recompute::Selective;
+    auto plan = PlanOf(1, 4, 4, Sharding("hsdp"));
+    plan.recompute = Recompute("selective");
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
                      8 * (20.0 * 1024 * 512 + 4.0 * 8 * 1024) + 12.0 * 1024 * 512);
     // SwiGLU, Llama 3 8B: of the 139,392 bytes per token and layer (ActivationsOfALlamaLayer)
     // 4h + 2f = 16,384 + 28,672 = 45,056 go.
-    plan = PlanOf(1, 1, 16, Sharding::Fsdp);
-    plan.recompute = Recompute::Selective;
+    plan = PlanOf(1, 1, 16, Sharding("fsdp"));
+    plan.recompute = Recompute("selective");
     const double head = 4 * 4096 + 2.0 * 128256;
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(ModelPreset("llama3-8b"), plan)[0]),
                      1024 * (32 * (139392.0 - 45056) + head + 45056));
     // MoE, h = 512, k f_e + f_s = 3,072: 4h + 2 x 3,072 = 8,192 per token go; the dispatched copies
     // stay. Dense layers, f = 2,048: 6,144. Four layers of each; one MoE layer comes back.
-    plan.recompute = Recompute::None;
+    plan.recompute = Recompute("none");
     const double whole = Activations(MemoryOfPlan(SmallMoe(), plan)[0]);
-    plan.recompute = Recompute::Selective;
+    plan.recompute = Recompute("selective");
     EXPECT_DOUBLE_EQ(whole - Activations(MemoryOfPlan(SmallMoe(), plan)[0]),
                      1024 * (4 * 8192.0 + 4 * 6144 - 8192));
 }
@@ -186,13 +186,13 @@ TEST(Memory, AlternateRecomputationKeepsEverySecondLinearLayer)
 {
     // Beside what selective drops: GELU, K and the sum of attention's output with the residual, 2h
     // each: 16 s b h + 4 a s stay, and one layer's 16 s b h come back for its backward.
-    auto plan = PlanOf(1, 4, 4, Sharding::Hsdp);
-    plan.recompute = Recompute::Alternate;
+    auto plan = PlanOf(1, 4, 4, Sharding("hsdp"));
+    plan.recompute = Recompute("alternate");
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(SmallGpt(), plan)[0]),
                      8 * (16.0 * 1024 * 512 + 4.0 * 8 * 1024) + 16.0 * 1024 * 512);
     // SwiGLU, Llama 3 8B: K 2 g d = 2,048, the sum 2h = 8,192 and up 2f = 28,672 beside 45,056.
-    plan = PlanOf(1, 1, 16, Sharding::Fsdp);
-    plan.recompute = Recompute::Alternate;
+    plan = PlanOf(1, 1, 16, Sharding("fsdp"));
+    plan.recompute = Recompute("alternate");
     const double head = 4 * 4096 + 2.0 * 128256;
     EXPECT_DOUBLE_EQ(Activations(MemoryOfPlan(ModelPreset("llama3-8b"), plan)[0]),
                      1024 * (32 * (139392.0 - 83968) + head + 83968));
@@ -203,7 +203,7 @@ TEST(Memory, ActivationsOfALlamaLayer)
     // Llama 3 8B, s = 1,024, one stage of 32 layers, p = 1: per token and layer 4h + 2(a + 2g)d +
     // 2ad
     // + 4a + 4h + 6f = 16,384 + 12,288 + 8,192 + 128 + 16,384 + 86,016 = 139,392 bytes.
-    const auto use = MemoryOfPlan(ModelPreset("llama3-8b"), PlanOf(1, 1, 16, Sharding::Fsdp))[0];
+    const auto use = MemoryOfPlan(ModelPreset("llama3-8b"), PlanOf(1, 1, 16, Sharding("fsdp")))[0];
     const double head = 4 * 4096 + 2.0 * 128256;
     EXPECT_DOUBLE_EQ(Activations(use), 1024 * (32 * 139392.0 + head));
 }
@@ -214,7 +214,7 @@ TEST(Memory, Llama405BTrainsAsPublished)
     // tokens a batch, no activation checkpointing, weights kept after forward, gradients and
     // optimizer state sharded, that is 2 + 16/D bytes per parameter. It ran in 80 GB, so
     // activations and buffers beside these states must fit.
-    auto plan = PlanOf(8, 16, 128, Sharding::Fsdp);
+    auto plan = PlanOf(8, 16, 128, Sharding("fsdp"));
     auto scenario = ScenarioOf(BuildingsOf({8192, 8192}), ModelPreset("llama3-405b"), plan, 16);
     scenario.Job().workload.sequence = 8192;
     const double usable =
@@ -227,7 +227,7 @@ TEST(Memory, Llama405BTrainsAsPublished)
     }
     // So it does as it was run, with gradients reduced for every microbatch. The two other modes
     // lie on either side: with whole FP32 gradients it is too much, with resharding it fits.
-    scenario.Job().plan.reduce = Reduction::Microbatch;
+    scenario.Job().plan.reduce = Reduction("microbatch");
     EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
     scenario.Job().plan.reduce.reset();
     const auto kept = CheckMemory(scenario, LayoutOf(scenario));
@@ -238,7 +238,7 @@ TEST(Memory, Llama405BTrainsAsPublished)
     EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
     // So does keeping whole gradients with selective recomputation.
     scenario.Job().plan.reshard = false;
-    scenario.Job().plan.recompute = Recompute::Selective;
+    scenario.Job().plan.recompute = Recompute("selective");
     EXPECT_FALSE(CheckMemory(scenario, LayoutOf(scenario)));
 }
 
@@ -248,7 +248,7 @@ TEST(Memory, LimitIsThatOfTheStagesBuilding)
     // every stage is in both.
     auto cluster = BuildingsOf({16, 16});
     cluster.buildings[1].gpu.hbmCapacity = cluster.buildings[1].gpu.hbmReserve + Bytes(1000);
-    auto plan = PlanOf(8, 2, 2, Sharding::Hsdp);
+    auto plan = PlanOf(8, 2, 2, Sharding("hsdp"));
     plan.crossing = Crossing::Pipeline;
     const auto scenario = ScenarioOf(cluster, SmallModel(), plan, 4);
     const auto out = CheckMemory(scenario, LayoutOf(scenario));
@@ -266,7 +266,7 @@ TEST(Memory, BuffersByHand)
     // tp = 2, cp = 1, ep = 4, pp = 2, shard of an activation A = 2 s h / tp: four pipeline
     // messages, gathered input and partial output 2 tp A, dispatch and combine 2kA and the experts'
     // partial output k tp A.
-    auto plan = PlanOf(2, 2, 8, Sharding::Hsdp);
+    auto plan = PlanOf(2, 2, 8, Sharding("hsdp"));
     plan.ep = 4;
     const auto stages = MemoryOfPlan(SmallMoe(), plan);
     const double shard = 2.0 * 1024 * 512 / 2;

@@ -98,11 +98,11 @@ TEST(NetworkFacts, SpansAreNumberedAsInTheScenario)
     NetworkFactsCache cache;
     Scenario scenario = Read(slow);
     // A quarter of the traffic at half the rate.
-    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath::EEcmp).Span(1).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath("e-ecmp")).Span(1).capacity, 0.5);
     // Equal for a database's key, but not here.
     std::swap(scenario.cluster.crossLinks[0], scenario.cluster.crossLinks[1]);
-    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath::EEcmp).Span(0).capacity, 0.5);
-    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath::EEcmp).Span(1).capacity, 1);
+    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath("e-ecmp")).Span(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(cache.Of(scenario)->cuts.Shares(Multipath("e-ecmp")).Span(1).capacity, 1);
     EXPECT_EQ(cache.Of(scenario)->paths.Route(0, 1).uses[0].link, 1U);
 }
 

@@ -91,7 +91,7 @@ TEST(TransferCost, TiersUseTheirQueuePairs)
     scenario.network.qps = 16;
     scenario.network.segment = Bytes(1 << 30);
     EXPECT_EQ(cost(4).CutSeconds(), one);
-    scenario.network.balance = Balance::Split;
+    scenario.network.balance = Balance("split");
     EXPECT_EQ(cost(4).CutSeconds(), far.CutSeconds());
 }
 
@@ -114,7 +114,7 @@ TEST(TransferCost, OutstandingSegmentsLimitALongPath)
     const double segment = 16 * 4199.5 * 8 / 100e9;
     EXPECT_NEAR(cost(4).PortSeconds(), 7 * (208e-6 + segment) + 2 * segment, 1e-12);
     // NCCLX's spray mode: the last ACK comes back, then the write that tells goes there.
-    scenario.network.balance = Balance::Spray;
+    scenario.network.balance = Balance("spray");
     EXPECT_EQ(cost(4).latency.Ps(), free.latency.Ps() + 208'000'000);
 }
 
@@ -315,12 +315,12 @@ TEST(TransferCost, SelectiveRepeatCostsThePacketsThatAreLost)
     };
     const TransferCost clean = cost();
     scenario.cluster.crossLinks[0].loss = 1e-4;
-    scenario.network.recovery = Recovery::SelectiveRepeat;
+    scenario.network.recovery = Recovery("selective-repeat");
     TransferCost lossy = cost();
     EXPECT_NEAR(lossy.PortSeconds() / clean.PortSeconds(), 1 / (1 - 1e-4), 1e-12);
     EXPECT_EQ(lossy.losses.rounds.at(0).messages.at(0).silent, 1);
     // Where packets may overtake, one tells of the loss of another only if it is so much later.
-    scenario.network.multipath = Multipath::SprayAdaptive;
+    scenario.network.multipath = Multipath("spray-adaptive");
     scenario.network.reorderTolerance = 3;
     lossy = cost();
     EXPECT_EQ(lossy.losses.rounds.at(0).messages.at(0).silent, 4);
@@ -378,11 +378,11 @@ TEST(TransferCost, PathsCollideByWhatIsHashed)
         scenario.network.multipath = multipath;
         return NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 4).CutSeconds();
     };
-    const double sprayed = seconds(Multipath::SprayAdaptive);
+    const double sprayed = seconds(Multipath("spray-adaptive"));
     EXPECT_NEAR(sprayed, 4 * 256 * 4199.5 * 8 / 100e9, 1e-12);
-    EXPECT_DOUBLE_EQ(seconds(Multipath::SprayRandom), sprayed);
-    EXPECT_DOUBLE_EQ(seconds(Multipath::Ecmp), sprayed * EcmpSlowdown(4, 4));
-    EXPECT_DOUBLE_EQ(seconds(Multipath::EEcmp), sprayed * EcmpSlowdown(64, 4));
+    EXPECT_DOUBLE_EQ(seconds(Multipath("spray-random")), sprayed);
+    EXPECT_DOUBLE_EQ(seconds(Multipath("ecmp")), sprayed * EcmpSlowdown(4, 4));
+    EXPECT_DOUBLE_EQ(seconds(Multipath("e-ecmp")), sprayed * EcmpSlowdown(64, 4));
 }
 
 TEST(TransferCost, AllToAllSplitsBetweenNvlinkAndNic)
@@ -441,7 +441,7 @@ TEST(TransferCost, AllToAllHashesConnections)
         building.fabric.spines = 8;
     }
     scenario.cluster.crossLinks[0].capacity = GigabitsPerSecond(800);
-    scenario.network.multipath = Multipath::Ecmp;
+    scenario.network.multipath = Multipath("ecmp");
     scenario.Job().plan.dp = 16;
     const RankLayout layout = LayoutOf(scenario);
     const Phase phase{Pattern::DirectAllToAll, RankGroup({{1, 16}}), Bytes(16 << 20)};

@@ -3,7 +3,7 @@
 #include "../pipeline-oracle.h"
 #include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ std::vector<PipelineShape>
 SmallShapes()
 {
     std::vector<PipelineShape> shapes;
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         for (uint32_t p = 1; p <= 6; p++)
         {
@@ -63,7 +63,7 @@ RandomShapes()
         return least + static_cast<uint32_t>(random() % (most - least + 1));
     };
     std::vector<PipelineShape> shapes;
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         for (uint32_t found = 0; found < 24;)
         {
@@ -165,7 +165,7 @@ TEST(PipelineOrder, EveryPassOfEveryMicrobatchComesOnceAndInOrder)
 
 TEST(PipelineOrder, OrdersOfAllRanksAreThoseOfEach)
 {
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         const ChunkRule& chunks = schedule->Facts().chunks;
         const PipelineShape shape{*schedule, 4, 8, chunks.most == 1 ? 1U : 2U};
@@ -339,7 +339,7 @@ TEST(PipelineOrder, BubbleOfAScheduleIsThatOfItsOrders)
 {
     // The closed forms, and the walk over orders where there is none, against the oracle. F, I, W =
     // 6, 6, 6 per chunk: the closed form of ZB1P needs W <= F, I.
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         for (const uint32_t p : {2U, 4U, 5U})
         {

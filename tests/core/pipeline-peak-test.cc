@@ -3,7 +3,7 @@
 // What a rank of a pipeline holds at most, in activations of one chunk and microbatch.
 
 #include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

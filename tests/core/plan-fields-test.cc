@@ -3,7 +3,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/fit-check.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/scenario.h"
 
@@ -104,7 +104,7 @@ TEST(PlanFields, TiersHaveValuesOfTheirOwn)
     const QueuePairUse leaf = network.QueuePairsAt(Tier::Leaf);
     EXPECT_EQ(leaf.qps, 1U);
     EXPECT_EQ(leaf.segment, Bytes(512 << 10));
-    EXPECT_EQ(leaf.balance, Balance::Dqplb);
+    EXPECT_EQ(leaf.balance, Balance("dqplb"));
     EXPECT_EQ(leaf.outstanding, 0U);
     EXPECT_EQ(network.QueuePairsAt(Tier::Zone).qps, 16U);
     for (const Tier tier : {Tier::Building, Tier::Cross})
@@ -112,7 +112,7 @@ TEST(PlanFields, TiersHaveValuesOfTheirOwn)
         const QueuePairUse far = network.QueuePairsAt(tier);
         EXPECT_EQ(far.qps, 16U);
         EXPECT_EQ(far.segment, Bytes(1 << 20));
-        EXPECT_EQ(far.balance, Balance::Spray);
+        EXPECT_EQ(far.balance, Balance("spray"));
         EXPECT_EQ(far.outstanding, 128U);
     }
     const std::string text = CanonicalText(plan);
@@ -141,16 +141,16 @@ TEST(PlanFields, SprayingAndGoBackNDoNotGoTogether)
         multipath->set(plan, word);
         const bool sprayed =
             word.rfind("spray", 0) == 0 || word == "entropy-random" || word == "reps";
-        EXPECT_EQ(IsSprayed(plan.network.multipath), sprayed) << word;
+        EXPECT_EQ(plan.network.multipath->IsSprayed(), sprayed) << word;
         EXPECT_EQ(plan.network.FindConflict().has_value(), sprayed) << word;
-        plan.network.recovery = Recovery::SelectiveRepeat;
+        plan.network.recovery = Recovery("selective-repeat");
         EXPECT_FALSE(plan.network.FindConflict()) << word;
         EXPECT_NO_THROW(plan.network.Validate());
     }
     // A search meets such a plan: it does not fit, and why.
     Scenario scenario;
     scenario.jobs.emplace_back();
-    scenario.network.multipath = Multipath::SprayRandom;
+    scenario.network.multipath = Multipath("spray-random");
     const auto reason = CheckFit(scenario);
     ASSERT_TRUE(reason);
     EXPECT_EQ(reason->reason, "network");
@@ -174,8 +174,8 @@ TEST(PlanFields, SizesAndPausesFollowFromTheTransportUnlessGiven)
     {
         Plan plan;
         FindPlanField("network.transport")->set(plan, c.transport);
-        EXPECT_EQ(plan.network.DataHeaders(), c.headers) << c.transport;
-        EXPECT_EQ(plan.network.AckOnWire(), c.ack) << c.transport;
+        EXPECT_EQ(plan.network.Format().DataHeaders(), c.headers) << c.transport;
+        EXPECT_EQ(Bytes(plan.network.Format().ack), c.ack) << c.transport;
         EXPECT_EQ(plan.network.UsesPfc(), c.pfc) << c.transport;
         // Saying what holds anyway changes nothing; saying something else does.
         const std::string text = CanonicalText(plan);
@@ -184,7 +184,7 @@ TEST(PlanFields, SizesAndPausesFollowFromTheTransportUnlessGiven)
         plan.network.pfc = c.pfc;
         EXPECT_EQ(CanonicalText(plan), text) << c.transport;
         plan.network.headers = Bytes(90);
-        EXPECT_EQ(plan.network.DataHeaders(), Bytes(90)) << c.transport;
+        EXPECT_EQ(plan.network.Format().DataHeaders(), Bytes(90)) << c.transport;
         EXPECT_NE(CanonicalText(plan), text) << c.transport;
     }
 }
@@ -193,7 +193,7 @@ TEST(PlanFields, TransportsRefuseByNameWhatTheyDoNotHave)
 {
     const auto conflictOf = [](const std::vector<std::pair<std::string, std::string>>& fields) {
         Plan plan;
-        plan.network.recovery = Recovery::SelectiveRepeat;
+        plan.network.recovery = Recovery("selective-repeat");
         for (const auto& [key, text] : fields)
         {
             FindPlanField("network." + key)->set(plan, text);
@@ -227,7 +227,7 @@ TEST(PlanFields, SpansWithoutPausesAreForRoce)
     scenario.cluster.crossLinks.emplace_back();
     scenario.cluster.crossLinks.back().pfc = false;
     EXPECT_FALSE(scenario.FindConflict());
-    scenario.network.transport = Transport::Infiniband;
+    scenario.network.transport = Transport("infiniband");
     const auto conflict = scenario.FindConflict();
     ASSERT_TRUE(conflict);
     EXPECT_EQ(conflict->Where(), "network.transport");
@@ -257,7 +257,7 @@ TEST(PlanFields, RefusalNamesKeyValueAndWhatIsAllowed)
     {
         EXPECT_EQ(error.Where(), "plan.schedule");
         EXPECT_EQ(error.Problem(), "'dorap' is not known");
-        EXPECT_EQ(error.Allowed(), AnyOf(ScheduleNames()));
+        EXPECT_EQ(error.Allowed(), AnyOf(Schedule::Names()));
         EXPECT_EQ(error.Remedy(), "did you mean dorapp?");
     }
     for (const auto& [key, text] : {std::pair("plan.tp", "0"),
@@ -321,14 +321,14 @@ TEST(PlanFields, Label)
     EXPECT_EQ(Label(plan), "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1");
     plan = {};
     plan.parallel.dp = 8;
-    plan.parallel.sharding = Sharding::Fsdp;
+    plan.parallel.sharding = Sharding("fsdp");
     plan.parallel.reshard = true;
-    plan.parallel.recompute = Recompute::Full;
+    plan.parallel.recompute = Recompute("full");
     EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard b1 recompute=full");
-    plan.parallel.reduce = Reduction::Accumulated;
+    plan.parallel.reduce = Reduction("accumulated");
     plan.parallel.prefetch = 1;
     plan.parallel.bucket = Bytes(1 << 20);
-    plan.parallel.recompute = Recompute::None;
+    plan.parallel.recompute = Recompute("none");
     EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard+accumulated prefetch=1 bucket=1MiB b1");
 }
 
@@ -340,16 +340,16 @@ TEST(PlanFields, ReductionFollowsFromWhatIsKept)
         plan.parallel.reshard = reshard;
         return FindPlanField("plan.reduce")->get(plan);
     };
-    EXPECT_EQ(reduction(Sharding::Ddp, false), "accumulated");
-    EXPECT_EQ(reduction(Sharding::Ddp, true), "accumulated"); // it has nothing to give up
-    EXPECT_EQ(reduction(Sharding::Zero1, true), "accumulated");
-    EXPECT_EQ(reduction(Sharding::Zero2, false), "microbatch");
-    EXPECT_EQ(reduction(Sharding::Fsdp, false), "accumulated");
-    EXPECT_EQ(reduction(Sharding::Fsdp, true), "microbatch");
-    EXPECT_EQ(reduction(Sharding::Hsdp, true), "microbatch");
+    EXPECT_EQ(reduction(Sharding("ddp"), false), "accumulated");
+    EXPECT_EQ(reduction(Sharding("ddp"), true), "accumulated"); // it has nothing to give up
+    EXPECT_EQ(reduction(Sharding("zero1"), true), "accumulated");
+    EXPECT_EQ(reduction(Sharding("zero2"), false), "microbatch");
+    EXPECT_EQ(reduction(Sharding("fsdp"), false), "accumulated");
+    EXPECT_EQ(reduction(Sharding("fsdp"), true), "microbatch");
+    EXPECT_EQ(reduction(Sharding("hsdp"), true), "microbatch");
     FindPlanField("plan.reduce")->set(plan, "accumulated");
-    EXPECT_EQ(reduction(Sharding::Hsdp, true), "accumulated");
-    EXPECT_EQ(reduction(Sharding::Zero2, false), "accumulated"); // refused by CheckJob
+    EXPECT_EQ(reduction(Sharding("hsdp"), true), "accumulated");
+    EXPECT_EQ(reduction(Sharding("zero2"), false), "accumulated"); // refused by CheckJob
 }
 
 TEST(PlanFields, ATextGivesItsPlanBack)

@@ -2,7 +2,7 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search-space.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "explore-fakes.h"
 
 #include <gtest/gtest.h>
@@ -177,7 +177,7 @@ TEST(SearchSpace, APlanTakesTheTimeThatItsSearchSays)
 {
     uint32_t held = 0;
     uint32_t onOneStage = 0;
-    for (const std::string& schedule : ScheduleNames())
+    for (const std::string& schedule : Schedule::Names())
     {
         for (const uint32_t pp : {1U, 2U})
         {
@@ -211,8 +211,8 @@ TEST(SearchSpace, APlanTakesTheTimeThatItsSearchSays)
             }
         }
     }
-    EXPECT_GE(held, 3 * 2 * ScheduleNames().size());
-    EXPECT_GE(onOneStage, 3 * ScheduleNames().size());
+    EXPECT_GE(held, 3 * 2 * Schedule::Names().size());
+    EXPECT_GE(onOneStage, 3 * Schedule::Names().size());
 }
 
 TEST(SearchSpace, LabelsTellVariedNetworkFields)

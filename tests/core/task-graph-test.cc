@@ -39,8 +39,11 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
     {
         for (const auto& crossing : {Crossing::Data, Crossing::Pipeline})
         {
-            for (const auto sharding :
-                 {Sharding::Ddp, Sharding::Zero1, Sharding::Zero2, Sharding::Fsdp, Sharding::Hsdp})
+            for (const auto sharding : {Sharding("ddp"),
+                                        Sharding("zero1"),
+                                        Sharding("zero2"),
+                                        Sharding("fsdp"),
+                                        Sharding("hsdp")})
             {
                 for (const auto schedule : {"gpipe", "1f1b", "interleaved", "dorapp", "zb-h1"})
                 {
@@ -56,22 +59,22 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
                             schedule == Schedule("interleaved") || schedule == Schedule("dorapp")
                                 ? 2
                                 : 1;
-                        plan.recompute = plans % 2 == 0 ? Recompute::None : Recompute::Full;
+                        plan.recompute = plans % 2 == 0 ? Recompute("none") : Recompute("full");
                         plan.prefetch = plans % 4;
                         plan.bucket = Bytes(plans % 5 == 0 ? 40 << 20 : 0);
                         plan.asyncTensor = plans % 7 == 0;
-                        if (plans % 6 == 0 && sharding != Sharding::Zero2)
+                        if (plans % 6 == 0 && sharding != Sharding("zero2"))
                         {
-                            plan.reduce =
-                                plans % 12 == 0 ? Reduction::Microbatch : Reduction::Accumulated;
+                            plan.reduce = plans % 12 == 0 ? Reduction("microbatch")
+                                                          : Reduction("accumulated");
                         }
                         ModelSpec model = moe ? SmallMoe() : SmallModel();
                         model.layers = 16;
                         model.tiedEmbedding = plans % 5 == 1;
                         auto scenario = TwoBuildings(model, plan, 8);
                         scenario.network.collective = plans % 3 == 0
-                                                          ? CollectiveAlgorithm::Ring
-                                                          : CollectiveAlgorithm::Hierarchical;
+                                                          ? CollectiveAlgorithm("ring")
+                                                          : CollectiveAlgorithm("hierarchical");
                         const auto layout = LayOut(plan, scenario.cluster);
                         if (std::holds_alternative<Infeasible>(layout))
                         {
@@ -148,7 +151,7 @@ TEST(TaskGraph, TensorAndContextVolume)
 
     // Full recomputation repeats the forward collectives, whose gathered keys serve backward too.
     auto again = plan;
-    again.recompute = Recompute::Full;
+    again.recompute = Recompute("full");
     const auto full = TallyOf(Build(TwoBuildings(SmallModel(), again, 3)), 0);
     EXPECT_EQ(Sent(full, CommClass::Tensor), 3 * (8 * 14 + 5) * activation / 2);
     EXPECT_EQ(Sent(full, CommClass::Context), 3 * 8 * 3 * keys / 2);
@@ -185,22 +188,22 @@ TEST(TaskGraph, DataVolume)
         plan.sharding = sharding;
         return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), 0), CommClass::Data);
     };
-    EXPECT_EQ(sent(Sharding::Ddp), 2 * 4 * held * 15 / 16);
-    EXPECT_EQ(sent(Sharding::Fsdp), (2 + 4) * held * 15 / 16);
+    EXPECT_EQ(sent(Sharding("ddp")), 2 * 4 * held * 15 / 16);
+    EXPECT_EQ(sent(Sharding("fsdp")), (2 + 4) * held * 15 / 16);
     // HSDP: shard group of 8 inside, then all-reduce of an eighth across two buildings: as much as
     // it has bytes.
-    EXPECT_EQ(sent(Sharding::Hsdp), (2 + 4) * held * 7 / 8 + 4 * held / 8);
+    EXPECT_EQ(sent(Sharding("hsdp")), (2 + 4) * held * 7 / 8 + 4 * held / 8);
 
     // Under PP-out no data group leaves its building, so HSDP has no replicas.
     plan = PlanOf(2, 1, 1, 2, 8);
     plan.crossing = Crossing::Pipeline;
-    EXPECT_EQ(sent(Sharding::Hsdp), sent(Sharding::Fsdp));
+    EXPECT_EQ(sent(Sharding("hsdp")), sent(Sharding("fsdp")));
 }
 
 TEST(TaskGraph, GradientsOnTheNetworkMayBeHalfAsWide)
 {
     auto scenario = TwoBuildings(SmallModel(), PlanOf(2, 1, 1, 1, 16), 4);
-    scenario.Job().plan.sharding = Sharding::Ddp;
+    scenario.Job().plan.sharding = Sharding("ddp");
     const auto wide = TallyOf(Build(scenario), 0);
     scenario.Job().workload.gradientBytes = 2;
     const auto narrow = TallyOf(Build(scenario), 0);
@@ -213,7 +216,7 @@ TEST(TaskGraph, ExpertsAreReducedOverTheirOwnGroup)
     // over 4. DDP all-reduces both: 2 x 4 bytes (n-1)/n.
     const ModelSpec model = SmallMoe();
     auto plan = PlanOf(2, 1, 4, 1, 16);
-    plan.sharding = Sharding::Ddp;
+    plan.sharding = Sharding("ddp");
     uint64_t experts = 0;
     for (uint32_t layer = 0; layer < model.layers; layer++)
     {
@@ -234,25 +237,25 @@ TEST(TaskGraph, ZeroSendsWhatItDoesNotHold)
     const auto sent = [&model, &plan] {
         return Sent(TallyOf(Build(TwoBuildings(model, plan, 4)), 0), CommClass::Data);
     };
-    plan.sharding = Sharding::Zero1;
+    plan.sharding = Sharding("zero1");
     EXPECT_EQ(sent(), (2 + 4) * part);
     plan.reshard = true; // nothing to give up
     EXPECT_EQ(sent(), (2 + 4) * part);
-    plan.sharding = Sharding::Zero2;
+    plan.sharding = Sharding("zero2");
     EXPECT_EQ(sent(), (2 + 4 * 4) * part);
-    plan.sharding = Sharding::Ddp;
-    plan.reduce = Reduction::Microbatch;
+    plan.sharding = Sharding("ddp");
+    plan.reduce = Reduction("microbatch");
     EXPECT_EQ(sent(), 2 * 4 * 4 * part);
     // FSDP either way, with weights kept or given up.
-    plan.sharding = Sharding::Fsdp;
+    plan.sharding = Sharding("fsdp");
     plan.reshard = false;
     EXPECT_EQ(sent(), (2 + 4 * 4) * part);
-    plan.reduce = Reduction::Accumulated;
+    plan.reduce = Reduction("accumulated");
     plan.reshard = true;
     const auto tally = TallyOf(Build(TwoBuildings(model, plan, 4)), 0);
     EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Reduce)], 10U);
     // What cannot be is refused: only a shard of the gradients, and all of them adding up.
-    plan.sharding = Sharding::Zero2;
+    plan.sharding = Sharding("zero2");
     EXPECT_EQ(ReasonOf(TwoBuildings(model, plan, 4)), "sharding");
 }
 
@@ -263,7 +266,7 @@ TEST(TaskGraph, PrefetchDecidesWhatIsStillThere)
     // there, the head always. At the turn to the next forward, which begins with the embedding,
     // layers 0, 1 ... follow by 2, 4 ...: floor(q/2).
     auto plan = PlanOf(2, 1, 1, 1, 16);
-    plan.sharding = Sharding::Fsdp;
+    plan.sharding = Sharding("fsdp");
     plan.reshard = true;
     for (const uint32_t q : {0U, 1U, 2U, 3U, 4U, 7U})
     {
@@ -281,7 +284,7 @@ TEST(TaskGraph, BucketsJoinUnitsInTheOrderOfBackward)
     // head with its norm), tp = 2, gradients of 4 bytes: 8.4 MB a layer, 4.2 MB the others. With
     // buckets of 20 MB: {head, 7, 6}, {5, 4, 3}, {2, 1, 0}, {embedding}.
     auto plan = PlanOf(2, 1, 1, 1, 16);
-    plan.sharding = Sharding::Fsdp;
+    plan.sharding = Sharding("fsdp");
     const auto whole = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
     plan.bucket = Bytes(20000000);
     auto scenario = TwoBuildings(SmallModel(), plan, 3);
@@ -329,14 +332,14 @@ TEST(TaskGraph, SoftwareThatKeepsItsInputsGathersThemOnce)
         scenario.Job().workload.stack.gathersForWeights = again;
         return TallyOf(Build(scenario), 0).posted[static_cast<size_t>(Stream::Tensor)];
     };
-    EXPECT_EQ(posted(Recompute::None, true), 3U * 85);
-    EXPECT_EQ(posted(Recompute::None, false), 3U * (85 - 17));
+    EXPECT_EQ(posted(Recompute("none"), true), 3U * 85);
+    EXPECT_EQ(posted(Recompute("none"), false), 3U * (85 - 17));
     // A whole layer's forward again has its own gathers, and scatters, 4 a layer.
-    EXPECT_EQ(posted(Recompute::Full, true), 3U * (85 + 32));
-    EXPECT_EQ(posted(Recompute::Full, false), 3U * (85 + 32 - 17));
+    EXPECT_EQ(posted(Recompute("full"), true), 3U * (85 + 32));
+    EXPECT_EQ(posted(Recompute("full"), false), 3U * (85 + 32 - 17));
     // Norms made again have to be gathered again.
-    EXPECT_EQ(posted(Recompute::Alternate, true), 3U * 85);
-    EXPECT_EQ(posted(Recompute::Alternate, false), 3U * 85);
+    EXPECT_EQ(posted(Recompute("alternate"), true), 3U * 85);
+    EXPECT_EQ(posted(Recompute("alternate"), false), 3U * 85);
     // Such a gather blocks: each collective is awaited before anything else is done.
     scenario.Job().workload.stack.overlapsTensorReduction = false;
     const auto graph = Build(scenario);
@@ -383,7 +386,7 @@ TEST(TaskGraph, ReshardingGathersEveryUseThatIsNotStillThere)
     // next forward begins with (embedding, 0): layer 0 was used two uses ago and is still there.
     // Gathers: m (10 + 9) - m - (m - 1). Reductions: every unit, every microbatch.
     auto plan = PlanOf(2, 1, 1, 1, 16);
-    plan.sharding = Sharding::Fsdp;
+    plan.sharding = Sharding("fsdp");
     plan.reshard = true;
     const auto tally = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
     EXPECT_EQ(tally.posted[static_cast<size_t>(Stream::Gather)], 3 * 19 - 3 - 2U);

@@ -75,15 +75,15 @@ TEST(TiedEmbedding, IsSummedOverItsTwoHolders)
     };
     for (const Rank rank : {0U, 2U}) // stages 0 and 1
     {
-        EXPECT_EQ(sent(Sharding::Ddp, rank), messages + whole);
-        EXPECT_EQ(sent(Sharding::Zero1, rank), messages + whole / 8);
-        EXPECT_EQ(sent(Sharding::Fsdp, rank), messages + whole / 8);
-        EXPECT_EQ(sent(Sharding::Hsdp, rank), messages + whole / 4);
+        EXPECT_EQ(sent(Sharding("ddp"), rank), messages + whole);
+        EXPECT_EQ(sent(Sharding("zero1"), rank), messages + whole / 8);
+        EXPECT_EQ(sent(Sharding("fsdp"), rank), messages + whole / 8);
+        EXPECT_EQ(sent(Sharding("hsdp"), rank), messages + whole / 4);
     }
     plan = PlanOf(2, 1, 1, 4, 4);
-    EXPECT_EQ(sent(Sharding::Ddp, 2), 2 * messages); // a stage between
+    EXPECT_EQ(sent(Sharding("ddp"), 2), 2 * messages); // a stage between
     plan = PlanOf(2, 1, 1, 1, 16);
-    EXPECT_EQ(sent(Sharding::Ddp, 0), 0U); // one rank, one embedding
+    EXPECT_EQ(sent(Sharding("ddp"), 0), 0U); // one rank, one embedding
 }
 
 TEST(TiedEmbedding, IsHeldOnceWhereAVBringsFirstAndLastStageTogether)
@@ -92,7 +92,7 @@ TEST(TiedEmbedding, IsHeldOnceWhereAVBringsFirstAndLastStageTogether)
     // stage, with the embedding once; rank 1 has layers only.
     for (const ChunkCase& vee : kVees)
     {
-        const auto scenario = TwoBuildings(Tied(), PlanWith(vee, Sharding::Ddp), 4);
+        const auto scenario = TwoBuildings(Tied(), PlanWith(vee, Sharding("ddp")), 4);
         const auto stages = MemoryOf(scenario, LayoutOf(scenario));
         EXPECT_EQ(ParametersOf(stages[0]), (kEmbedding + 4 * kLayer + kNorm) / 2) << vee.schedule;
         EXPECT_EQ(ParametersOf(stages[1]), 4 * kLayer / 2) << vee.schedule;
@@ -100,7 +100,7 @@ TEST(TiedEmbedding, IsHeldOnceWhereAVBringsFirstAndLastStageTogether)
     // Where chunks begin at the first rank again, as those of latency-aware do, it is on both.
     for (const char* schedule : {"interleaved", "latency-aware"})
     {
-        const auto scenario = TwoBuildings(Tied(), PlanWith({schedule, 2}, Sharding::Ddp), 4);
+        const auto scenario = TwoBuildings(Tied(), PlanWith({schedule, 2}, Sharding("ddp")), 4);
         const auto stages = MemoryOf(scenario, LayoutOf(scenario));
         EXPECT_EQ(ParametersOf(stages[0]), (kEmbedding + 4 * kLayer) / 2) << schedule;
         EXPECT_EQ(ParametersOf(stages[1]), (kEmbedding + 4 * kLayer + kNorm) / 2) << schedule;
@@ -115,7 +115,7 @@ TEST(TiedEmbedding, IsReducedOnceAndNotExchangedOnAV)
     // they are sent 2 x 7/8 times.
     for (const ChunkCase& vee : kVees)
     {
-        const auto graph = Build(TwoBuildings(Tied(), PlanWith(vee, Sharding::Ddp), 4));
+        const auto graph = Build(TwoBuildings(Tied(), PlanWith(vee, Sharding("ddp")), 4));
         const uint64_t message = 2ULL * 1024 * 512 / 2;
         for (const Rank rank : {0U, 2U}) // stages 0 and 1
         {
@@ -127,7 +127,7 @@ TEST(TiedEmbedding, IsReducedOnceAndNotExchangedOnAV)
     }
     // With latency-aware both hold it: V h / tp gradients each way.
     const auto graph =
-        Build(TwoBuildings(Tied(), PlanWith({"latency-aware", 1}, Sharding::Ddp), 4));
+        Build(TwoBuildings(Tied(), PlanWith({"latency-aware", 1}, Sharding("ddp")), 4));
     EXPECT_EQ(Sent(TallyOf(graph, 0), CommClass::Pipeline),
               4 * (2ULL * 1024 * 512 / 2) + 4 * kEmbedding / 2);
 }

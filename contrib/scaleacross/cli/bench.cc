@@ -97,7 +97,7 @@ WorkOf(const BenchCommand& options)
     SetField(plan, "network.multipath", options.multipath);
     SetField(plan, "network.control", options.control);
     SetField(plan, "network.transport", options.transport);
-    plan.network.recovery = Recovery::SelectiveRepeat; // it serves every other choice
+    plan.network.recovery = "selective-repeat"; // it serves every other choice
     if (const auto conflict = plan.network.FindConflict())
     {
         throw conflict->At(OptionOf(conflict->Where()));

@@ -46,7 +46,7 @@ struct FairnessCommand
 /// Attributes that options stand for.
 const std::map<std::string, std::string> kOwnAttributes = {
     {"ns3::FabricSwitch::MaxPacketSize", "--payload"},
-    {"ns3::RdmaNic::FixedOverhead", "the 82 bytes of headers that all packets have here"},
+    {"ns3::RdmaNic::FixedOverhead", "the headers that all packets have here, those of RoCE"},
     {"ns3::RdmaNic::PathMtu", "--payload"},
     {"ns3::RdmaQueuePair::CongestionOps", "--control"},
 };

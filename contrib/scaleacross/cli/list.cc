@@ -6,7 +6,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/baselines.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/presets.h"
 
 #include <fmt/format.h>
@@ -109,19 +109,34 @@ Fabrics()
             {"leaf-spine, rails: false", "one leaf per pod, all of its NICs on it"}};
 }
 
-/// The words of a plan field that is a choice, with their help.
+/// The words of the plan's fields with this prefix, but for tiers, which repeat them, and the
+/// schedules, which have a list of their own.
 std::vector<Row>
-WordsOf(const std::string& key)
+WordsOf(const std::string& prefix)
 {
-    const PlanField* field = FindPlanField(key);
-    return {{field->key, field->allowed, field->help}};
+    std::vector<Row> rows;
+    const Plan defaults;
+    for (const auto& field : PlanFields())
+    {
+        if (field.key.rfind(prefix, 0) != 0 || field.key.rfind("network.tiers.", 0) == 0 ||
+            field.key == "plan.schedule")
+        {
+            continue;
+        }
+        for (size_t i = 0; i < field.words.size(); i++)
+        {
+            const bool usual = field.words[i] == field.get(defaults);
+            rows.push_back({field.key, field.words[i], usual ? "yes" : "-", field.meanings[i]});
+        }
+    }
+    return rows;
 }
 
 std::vector<Row>
 Schedules()
 {
     std::vector<Row> rows;
-    for (const PipelineSchedule* schedule : PipelineSchedules())
+    for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         const ScheduleFacts& facts = schedule->Facts();
         rows.push_back({facts.name, schedule->ChunksText(), facts.help, facts.source});
@@ -130,15 +145,15 @@ Schedules()
 }
 
 std::vector<Row>
-Transports()
+NetworkWords()
 {
-    std::vector<Row> rows = WordsOf("network.transport");
-    for (const char* key :
-         {"network.multipath", "network.collective", "network.all_to_all", "network.copy"})
-    {
-        rows.push_back(WordsOf(key).front());
-    }
-    return rows;
+    return WordsOf("network.");
+}
+
+std::vector<Row>
+PlanWords()
+{
+    return WordsOf("plan.");
 }
 
 std::vector<Row>
@@ -176,7 +191,8 @@ Listings()
         {"stacks", {"stack", "element-wise", "score passes", "host", "meaning"}, Stacks},
         {"fabrics", {"fabric", "meaning"}, Fabrics},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
-        {"transports", {"field", "values", "meaning"}, Transports},
+        {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
+        {"plans", {"field", "word", "default", "meaning"}, PlanWords},
         {"baselines", {"baseline", "rule", "tunes", "does not touch"}, BaselineRules},
         {"fields", {"field", "default", "values", "meaning"}, Fields},
     };

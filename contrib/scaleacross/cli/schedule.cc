@@ -8,7 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -75,7 +75,7 @@ CheckUse(const ScheduleFacts& facts, const ScheduleCommand& options)
     refuse("--in-flight", options.inFlight != 0, facts.limitsHeld, "limit of activations held");
     refuse("--forward-backward",
            !options.forwardBackward.empty(),
-           facts.name == "dualpipev",
+           facts.overlapsPasses,
            "forwards overlapped with backwards");
 }
 
@@ -84,14 +84,7 @@ SettingOf(const ScheduleCommand& options)
 {
     ScheduleSetting setting;
     PipelineShape& shape = setting.shape;
-    try
-    {
-        shape.schedule = options.name;
-    }
-    catch (const ConfigError& error)
-    {
-        throw error.At("--name");
-    }
+    shape.schedule = ParseAt("--name", [&options] { return Schedule(options.name); });
     const ScheduleFacts& facts = shape.schedule->Facts();
     CheckUse(facts, options);
     shape.ranks = options.stages;
@@ -294,7 +287,7 @@ AddSchedule(CLI::App& app, CommandAction& chosen)
     const auto whole = [&](const char* name, uint32_t& value, const char* help) {
         return command->add_option(name, value, help)->check(CLI::Range(1U, 65535U));
     };
-    command->add_option("--name", options->name, AnyOf(ScheduleNames()))->required();
+    command->add_option("--name", options->name, AnyOf(Schedule::Names()))->required();
     whole("--stages", options->stages, "pipeline stages p")->required();
     whole("--microbatches", options->microbatches, "microbatches m")->required();
     whole("--chunks",

@@ -92,18 +92,14 @@ AttributeSetter::DataPriority() const
 }
 
 void
-AttributeSetter::Marking(const char* reference,
-                         uint64_t kmin,
-                         uint64_t kmax,
-                         double pmax,
-                         uint32_t rate)
+AttributeSetter::Mark(const scaleacross::Marking& marking)
 {
     Switch("EcnPriorities", UintegerValue(DataPriority()));
-    Switch("EcnReferenceRate", DataRateValue(DataRate(reference)));
-    Switch("EcnKmin", UintegerValue(kmin));
-    Switch("EcnKmax", UintegerValue(kmax));
-    Switch("EcnPmax", DoubleValue(pmax));
-    Switch("EcnMarkingRate", UintegerValue(rate));
+    Switch("EcnReferenceRate", DataRateValue(DataRate(marking.reference)));
+    Switch("EcnKmin", UintegerValue(marking.kmin));
+    Switch("EcnKmax", UintegerValue(marking.kmax));
+    Switch("EcnPmax", DoubleValue(marking.pmax));
+    Switch("EcnMarkingRate", UintegerValue(marking.rate));
 }
 
 void

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_ATTRIBUTE_SETTER_H
 #define SCALEACROSS_ATTRIBUTE_SETTER_H
 
+#include "core/spec/marking.h"
+
 #include "ns3/attribute.h"
 
 #include <set>
@@ -32,13 +34,8 @@ class AttributeSetter
     /// The priority of data packets, as set by now, as a bit.
     uint64_t DataPriority() const;
 
-    /// Lets switches mark data packets with these thresholds at ports of this rate ("100Gbps"), and
-    /// with thresholds in proportion at others; above kmax one of `rate` + 1 if that is given.
-    void Marking(const char* reference,
-                 uint64_t kmin,
-                 uint64_t kmax,
-                 double pmax,
-                 uint32_t rate = 0);
+    /// Lets switches mark data packets so.
+    void Mark(const scaleacross::Marking& marking);
     /// Marking as it is if nobody sets it.
     void ResetMarking();
 

@@ -63,23 +63,6 @@ HopLimitOf(const FabricGraph& graph)
     return static_cast<uint32_t>(std::clamp<int64_t>(switches, 64, 255));
 }
 
-/// Every data packet takes its payload and so many bytes on the wire.
-void
-UseHeaders(FabricHelper& fabric, Bytes headers)
-{
-    fabric.SetNicAttribute("FixedOverhead", UintegerValue(headers.Count()));
-    if (headers.Count() == 0)
-    {
-        // There FixedOverhead says that sizes count one by one: they are nothing, too. An empty
-        // packet takes a byte.
-        for (const char* size : {"HeaderSize", "FrameSize", "RethSize", "ImmediateSize"})
-        {
-            fabric.SetNicAttribute(size, UintegerValue(0));
-        }
-        fabric.SetNicAttribute("MinWireSize", UintegerValue(1));
-    }
-}
-
 } // namespace
 
 ClusterHelper::ClusterHelper(const Scenario& scenario)
@@ -98,8 +81,8 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
     // Studies send no IP, whose packets would have to fit in the credits of InfiniBand too.
     m_fabric.SetNicAttribute("IpMtu", UintegerValue(std::min<uint64_t>(network.mtu.Count(), 1500)));
-    UseHeaders(m_fabric, network.DataHeaders());
-    m_fabric.SetNicAttribute("AckSize", UintegerValue(network.AckOnWire().Count()));
+    const PacketFormat format = network.Format();
+    UseFormat(m_fabric, format);
     m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
     m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
     m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
@@ -107,14 +90,14 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
     m_fabric.SetSwitchAttribute(
         "MaxPacketSize",
-        UintegerValue(std::max((network.mtu + network.DataHeaders()).Count() +
-                                   TelemetryBytes(network.control, HopLimitOf(m_graph)),
-                               network.AckOnWire().Count())));
+        UintegerValue(std::max<uint64_t>((network.mtu + format.DataHeaders()).Count() +
+                                             network.control->TelemetryBytes(HopLimitOf(m_graph)),
+                                         format.ack)));
     UseMultipath(m_fabric, network.multipath, chosen);
     UseControl(m_fabric, network.control, chosen);
     UseRecovery(m_fabric,
                 network.recovery,
-                MayReorder(network.multipath) ? network.reorderTolerance : 0);
+                network.multipath->MayReorder() ? network.reorderTolerance : 0);
     UseAdmission(m_fabric, network.admission, network.GrantSize());
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
@@ -130,7 +113,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
             }
             return m_fabric.CreateConnection(nics);
         });
-    if (network.copy == Copy::Staged)
+    if (network.copy->staged)
     {
         std::vector<BitRate> memory; // by rank
         for (const BuildingSpec& building : scenario.cluster.buildings)

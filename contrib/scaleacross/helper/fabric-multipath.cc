@@ -14,7 +14,6 @@
 namespace ns3
 {
 
-using scaleacross::Balance;
 using scaleacross::Multipath;
 using scaleacross::QueuePairUse;
 using scaleacross::Recovery;
@@ -22,67 +21,11 @@ using scaleacross::Recovery;
 namespace
 {
 
-const char*
-SelectorOf(Multipath multipath)
-{
-    switch (multipath)
-    {
-    case Multipath::Ecmp:
-    case Multipath::EEcmp:
-    case Multipath::EntropyRandom:
-    case Multipath::Reps:
-        return "ns3::EcmpSelector";
-    case Multipath::Ucmp:
-        return "ns3::WeightedSelector";
-    case Multipath::Flowlet:
-        return "ns3::FlowletSelector";
-    case Multipath::SprayRandom:
-        return "ns3::RandomSpraySelector";
-    case Multipath::SprayRoundRobin:
-        return "ns3::RoundRobinSpraySelector";
-    case Multipath::SprayAdaptive:
-        return "ns3::AdaptiveSpraySelector";
-    case Multipath::DModK:
-        return "ns3::DestinationModKSelector";
-    }
-    return "";
-}
-
-const char*
-NotificationOf(Balance balance)
-{
-    switch (balance)
-    {
-    case Balance::Split:
-    case Balance::RoundRobin:
-        return "AllArrived";
-    case Balance::Dqplb:
-        return "InOrder";
-    case Balance::Spray:
-        return "Final";
-    }
-    return "";
-}
-
-const char*
-EntropiesOf(Multipath multipath)
-{
-    switch (multipath)
-    {
-    case Multipath::EntropyRandom:
-        return "ns3::RandomEntropy";
-    case Multipath::Reps:
-        return "ns3::RecycledEntropy";
-    default:
-        return "ns3::RdmaEntropyOps"; // none
-    }
-}
-
-/// Recycling goes by marks, which switches make at thresholds of 100 Gb/s, and needs no CNPs.
+/// A choice that goes by marks needs no CNPs.
 void
-MarkForRecycling(const FabricHelper& fabric, AttributeSetter& set)
+MarkFor(const scaleacross::Marking& marking, const FabricHelper& fabric, AttributeSetter& set)
 {
-    set.Marking("100Gbps", 20'000, 80'000, 1.0);
+    set.Mark(marking);
     if (fabric.GetQueuePairAttribute("CongestionOps") == RdmaCongestionOps::GetTypeId().GetName())
     {
         set.QueuePair("SendCnps", BooleanValue(false));
@@ -95,30 +38,31 @@ void
 UseMultipath(FabricHelper& fabric, Multipath multipath, const std::set<std::string>& chosen)
 {
     AttributeSetter set(fabric, chosen);
-    set.Switch("PathSelector", TypeIdValue(TypeId::LookupByName(SelectorOf(multipath))));
-    fabric.SetRouteWeights(multipath == Multipath::Ucmp ? scaleacross::RouteWeights::Capacity
-                                                        : scaleacross::RouteWeights::Equal);
-    set.Switch("HashFields",
-               StringValue(multipath == Multipath::Ecmp ? "source,destination"
-                                                        : "source,destination,udp-source-port"));
-    set.QueuePair("EntropyOps", TypeIdValue(TypeId::LookupByName(EntropiesOf(multipath))));
+    set.Switch("PathSelector", TypeIdValue(TypeId::LookupByName(multipath->selector)));
+    fabric.SetRouteWeights(multipath->weightedRoutes ? scaleacross::RouteWeights::Capacity
+                                                     : scaleacross::RouteWeights::Equal);
+    set.Switch("HashFields", StringValue(multipath->hashFields));
+    const char* const none = "ns3::RdmaEntropyOps";
+    set.QueuePair("EntropyOps",
+                  TypeIdValue(TypeId::LookupByName(
+                      multipath->entropies != nullptr ? multipath->entropies : none)));
     set.ResetMarking();
     set.ResetQueuePair("SendCnps");
-    if (multipath == Multipath::Reps)
+    if (multipath->marking)
     {
-        MarkForRecycling(fabric, set);
+        MarkFor(*multipath->marking, fabric, set);
     }
 }
 
 void
 UseQueuePairs(FabricHelper& fabric, const QueuePairUse& use)
 {
-    const bool split = use.balance == Balance::Split;
+    const bool split = use.balance->splits;
     fabric.SetConnectionAttribute("QueuePairs", UintegerValue(use.qps));
     fabric.SetConnectionAttribute("SegmentSize", UintegerValue(split ? 0 : use.segment.Count()));
     fabric.SetQueuePairAttribute("Window", UintegerValue(use.window.Count()));
     fabric.SetConnectionAttribute("MaxOutstanding", UintegerValue(use.outstanding));
-    fabric.SetConnectionAttribute("Notification", StringValue(NotificationOf(use.balance)));
+    fabric.SetConnectionAttribute("Notification", StringValue(use.balance->notification));
 }
 
 void
@@ -136,9 +80,7 @@ UseAdmission(FabricHelper& fabric, scaleacross::Bytes granted, scaleacross::Byte
 void
 UseRecovery(FabricHelper& fabric, Recovery recovery, uint64_t reorderTolerance)
 {
-    const bool selective = recovery == Recovery::SelectiveRepeat;
-    fabric.SetQueuePairAttribute("RetransmissionMode",
-                                 StringValue(selective ? "SelectiveRepeat" : "GoBackN"));
+    fabric.SetQueuePairAttribute("RetransmissionMode", StringValue(recovery->mode));
     fabric.SetQueuePairAttribute("ReorderTolerance", UintegerValue(reorderTolerance));
 }
 

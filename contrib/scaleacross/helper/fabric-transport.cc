@@ -12,63 +12,46 @@
 namespace ns3
 {
 
+using scaleacross::PacketFormat;
 using scaleacross::Transport;
-
-namespace
-{
-
-/// Bytes of packets on the wire, besides their payload.
-struct PacketSizes
-{
-    uint32_t header;
-    uint32_t frame;
-    uint32_t least;
-    uint32_t ack;
-    uint32_t cnp;
-};
-
-constexpr uint32_t kAeth = 4;
-constexpr uint32_t kCnpReserved = 16;
-constexpr uint32_t kTrimThreshold = 40 * 4200;
-constexpr const char* kTrimRate = "100Gbps";
-/// Ten bytes of data to one of headers and answers where both wait.
-constexpr const char* kTrimQuanta = "0,0,0,41780,0,0,4178,0";
-
-constexpr PacketSizes
-SizesOf(uint32_t header, uint32_t frame, uint32_t least)
-{
-    return {header, frame, least, header + kAeth + frame, header + kCnpReserved + frame};
-}
-
-/// Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4; FCS 4, preamble 8, gap 12.
-constexpr PacketSizes kEthernet = SizesOf(58, 24, 84);
-/// LRH 8, BTH 12, ICRC 4, VCRC 2; a delimiter at both ends.
-constexpr PacketSizes kInfiniband = SizesOf(26, 2, 0);
-
-} // namespace
 
 void
 UseTransport(FabricHelper& fabric, Transport transport, const std::set<std::string>& chosen)
 {
-    const bool trimming = transport == Transport::Trimming;
-    const bool infiniband = transport == Transport::Infiniband;
+    const auto& trimming = transport->trimming;
     AttributeSetter set(fabric, chosen);
     if (trimming)
     {
         set.Switch("Pfc", BooleanValue(false));
-        set.SwitchPort("Quanta", StringValue(kTrimQuanta));
+        set.SwitchPort("Quanta", StringValue(trimming->quanta));
     }
-    set.Switch("Credits", BooleanValue(infiniband));
-    set.Switch("Trim", BooleanValue(trimming));
-    set.Switch("TrimThreshold", UintegerValue(trimming ? kTrimThreshold : 0));
-    set.Switch("TrimReferenceRate", StringValue(trimming ? kTrimRate : "0bps"));
-    set.QueuePair("WindowCountsFlight", BooleanValue(trimming));
-    const PacketSizes& sizes = infiniband ? kInfiniband : kEthernet;
-    set.Nic("HeaderSize", UintegerValue(sizes.header));
-    set.Nic("FrameSize", UintegerValue(sizes.frame));
-    set.Nic("MinWireSize", UintegerValue(sizes.least));
-    set.Nic("AckSize", UintegerValue(sizes.ack));
-    set.Nic("CnpSize", UintegerValue(sizes.cnp));
+    set.Switch("Credits", BooleanValue(transport->credits));
+    set.Switch("Trim", BooleanValue(trimming.has_value()));
+    set.Switch("TrimThreshold", UintegerValue(trimming ? trimming->threshold : 0));
+    set.Switch("TrimReferenceRate", StringValue(trimming ? trimming->reference : "0bps"));
+    set.QueuePair("WindowCountsFlight", BooleanValue(trimming.has_value()));
+    UseFormat(fabric, transport->format, chosen);
+}
+
+void
+UseFormat(FabricHelper& fabric, const PacketFormat& format, const std::set<std::string>& chosen)
+{
+    AttributeSetter set(fabric, chosen);
+    // FixedOverhead 0 says that sizes count one by one: then they are nothing, too, where every
+    // packet adds nothing, and an empty packet takes a byte.
+    const bool nothing = format.fixed && format.overhead == 0;
+    const auto size = [nothing](uint32_t bytes) { return UintegerValue(nothing ? 0 : bytes); };
+    if (format.fixed)
+    {
+        set.Nic("FixedOverhead", UintegerValue(format.overhead));
+    }
+    set.Nic("HeaderSize", size(format.header));
+    set.Nic("FrameSize", size(format.frame));
+    set.Nic("RethSize", size(format.reth));
+    set.Nic("ImmediateSize", size(format.immediate));
+    set.Nic("MinWireSize", UintegerValue(nothing ? 1 : format.least));
+    set.Nic("AckSize", UintegerValue(format.ack));
+    set.Nic("CnpSize", UintegerValue(format.cnp));
 }
 
 } // namespace ns3

@@ -3,6 +3,7 @@
 #include "many-to-one.h"
 
 #include "core/base/errors.h"
+#include "core/spec/packet-format.h"
 #include "fabric-balance.h"
 #include "fabric-control.h"
 #include "fabric-helper.h"
@@ -33,8 +34,8 @@ using ns3::UintegerValue;
 namespace
 {
 
-constexpr uint32_t kOverhead = 82;
-constexpr uint32_t kAck = 86;
+constexpr uint32_t kOverhead = kRoceFormat.header + kRoceFormat.frame;
+constexpr uint32_t kAck = kRoceFormat.ack;
 /// More than any sender can send in the time that Validate allows.
 constexpr uint64_t kForEver = uint64_t{1} << 40;
 const Duration kQueueInterval = Duration::Microseconds(2);
@@ -86,13 +87,12 @@ class Run
     {
         m_fabric.SetNicAttribute("PathMtu", UintegerValue(m_work.payload));
         m_fabric.SetNicAttribute("FixedOverhead", UintegerValue(kOverhead));
-        m_fabric.SetSwitchAttribute(
-            "MaxPacketSize",
-            UintegerValue(m_work.payload + kOverhead +
-                          ns3::TelemetryBytes(m_work.control, m_work.switches)));
-        if (m_work.control == CongestionControl::ReceiverCredit)
+        m_fabric.SetSwitchAttribute("MaxPacketSize",
+                                    UintegerValue(m_work.payload + kOverhead +
+                                                  m_work.control->TelemetryBytes(m_work.switches)));
+        if (m_work.control->pulls)
         {
-            ns3::UseRecovery(m_fabric, Recovery::SelectiveRepeat, 0);
+            ns3::UseRecovery(m_fabric, "selective-repeat", 0);
         }
         ns3::UseControl(m_fabric, m_work.control, m_work.chosen);
         const ns3::DataRate rate(m_work.bitRate);

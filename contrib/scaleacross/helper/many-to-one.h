@@ -23,7 +23,7 @@ namespace scaleacross
  */
 struct ManyToOne
 {
-    CongestionControl control{CongestionControl::None};
+    CongestionControl control;
     uint32_t senders{8};
     uint32_t flows{1}; //!< connections of each sender
     uint32_t switches{1};

@@ -271,10 +271,9 @@ BuildFabric(const StandardWork& work, ns3::FabricHelper& fabric)
     fabric.SetSwitchAttribute("HashSeed", UintegerValue(work.seed));
     ns3::UseMultipath(fabric, work.multipath);
     ns3::UseControl(fabric, work.control);
-    const bool pulls = work.control == CongestionControl::ReceiverCredit;
-    if (IsSprayed(work.multipath) || work.transport == Transport::Trimming || pulls)
+    if (work.multipath->IsSprayed() || work.transport->needsSelectiveRepeat || work.control->pulls)
     {
-        ns3::UseRecovery(fabric, Recovery::SelectiveRepeat, kAnyOrder);
+        ns3::UseRecovery(fabric, "selective-repeat", kAnyOrder);
     }
 
     const ns3::DataRate rate(work.bitRate);

@@ -62,9 +62,9 @@ struct StandardWork
     uint32_t overhead{48};
     uint32_t ackSize{64};
     uint32_t ackInterval{1};
-    Multipath multipath{Multipath::EEcmp};
-    CongestionControl control{CongestionControl::None};
-    Transport transport{Transport::Roce};
+    Multipath multipath;
+    CongestionControl control;
+    Transport transport;
     uint64_t seed{0}; //!< of the switches' hash and, where they draw, of their random numbers
 
     Bytes size{16ULL << 20};                          //!< of every flow; at least 1

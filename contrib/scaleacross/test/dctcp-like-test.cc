@@ -97,7 +97,7 @@ class QueueTest : public TestCase
     void DoRun() override
     {
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::Dctcp;
+        work.control = scaleacross::CongestionControl("dctcp");
         work.senders = m_senders;
         const auto result = scaleacross::RunManyToOne(work);
         const double n = m_senders;

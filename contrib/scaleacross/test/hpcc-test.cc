@@ -233,7 +233,7 @@ class ManyTest : public TestCase
     void DoRun() override
     {
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::Hpcc;
+        work.control = scaleacross::CongestionControl("hpcc");
         work.switches = m_switches;
         work.warmUp = scaleacross::Duration::Microseconds(40'000);
         const auto result = scaleacross::RunManyToOne(work);

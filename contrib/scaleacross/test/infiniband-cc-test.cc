@@ -170,7 +170,7 @@ class ManyToOneTest : public TestCase
         Config::SetDefault("ns3::FabricSwitch::Credits", BooleanValue(m_credits));
         Config::SetDefault("ns3::FabricDevice::IpMtu", UintegerValue(1000)); // no longer than data
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::InfinibandCc;
+        work.control = scaleacross::CongestionControl("infiniband-cc");
         work.senders = m_senders;
         work.stagger = scaleacross::Duration::Microseconds(1000);
         work.measured = scaleacross::Duration::Microseconds(100'000);

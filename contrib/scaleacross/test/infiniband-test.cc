@@ -36,7 +36,7 @@ class SizesTest : public TestCase
     static std::pair<int64_t, int64_t> Times(uint64_t bytes)
     {
         FabricHelper fabric;
-        UseTransport(fabric, scaleacross::Transport::Infiniband);
+        UseTransport(fabric, scaleacross::Transport("infiniband"));
         fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1000)); // the last one only
         BuildStar(fabric, 2, "400Gbps", MicroSeconds(1));
         Log log;
@@ -172,7 +172,7 @@ class StagesTest : public TestCase
         {
             FabricHelper fabric;
             UseHpccSizes(fabric);
-            UseMultipath(fabric, scaleacross::Multipath::DModK);
+            UseMultipath(fabric, scaleacross::Multipath("d-mod-k"));
             fabric.SetQueuePairAttribute("AckInterval", UintegerValue(1000));
             const DataRate rate("100Gbps");
             std::vector<Ptr<FabricSwitch>> top;

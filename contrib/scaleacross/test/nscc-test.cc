@@ -238,7 +238,7 @@ class QueueTest : public TestCase
     void DoRun() override
     {
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::Nscc;
+        work.control = scaleacross::CongestionControl("nscc");
         work.senders = m_senders;
         const double base = 12'000 + 2 * 1082 / 12.5 + 2 * 86 / 12.5; // ns
         Config::SetDefault("ns3::Nscc::BaseRtt",

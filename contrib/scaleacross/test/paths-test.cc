@@ -544,10 +544,10 @@ class AllReduceTest : public TestCase
     void DoRun() override
     {
         using scaleacross::Multipath;
-        const Mean ecmp = MeanOf(Multipath::Ecmp, 1);
-        const Mean oneEach = MeanOf(Multipath::EEcmp, 1);
-        const Mean scaled = MeanOf(Multipath::EEcmp, 16);
-        const Mean sprayed = MeanOf(Multipath::SprayAdaptive, 1);
+        const Mean ecmp = MeanOf(Multipath("ecmp"), 1);
+        const Mean oneEach = MeanOf(Multipath("e-ecmp"), 1);
+        const Mean scaled = MeanOf(Multipath("e-ecmp"), 16);
+        const Mean sprayed = MeanOf(Multipath("spray-adaptive"), 1);
         for (const Mean& hashed : {ecmp, oneEach})
         {
             NS_TEST_EXPECT_MSG_GT(hashed.load, 3.09 - 4 * 0.29, "16 flows on 16 wires, at least");

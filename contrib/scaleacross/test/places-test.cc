@@ -123,7 +123,7 @@ class LonePacketTest : public TestCase
         ClusterHelper cluster(scenario);
         const uint32_t gpus = scenario.cluster.Gpus();
         const Bytes payload(1000);
-        const Bytes wire = payload + scenario.network.DataHeaders();
+        const Bytes wire = payload + scenario.network.Format().DataHeaders();
         uint64_t delivered = 0;
         for (Rank to = 0; to < gpus; to++)
         {
@@ -183,9 +183,9 @@ class TierTest : public TestCase
     void DoRun() override
     {
         Scenario scenario = ScenarioOf(Places().front());
-        scenario.network.balance = Balance::Dqplb;
+        scenario.network.balance = Balance("dqplb");
         auto& cross = scenario.network.tiers[static_cast<size_t>(Tier::Cross) - 1];
-        cross = {4, Bytes(1 << 20), Balance::Spray, 6, std::nullopt};
+        cross = {4, Bytes(1 << 20), Balance("spray"), 6, std::nullopt};
         ClusterHelper cluster(scenario);
         // 2 is on the next server of building 0, 8 in building 1.
         for (const auto& [to, pairs, used] : {std::tuple{2U, 16U, 6U}, std::tuple{8U, 4U, 3U}})

@@ -121,9 +121,9 @@ class Fabric
         m_lottery.Draw(FabricSwitch::GetTypeId());
         m_lottery.Draw(RdmaNic::GetTypeId());
         using scaleacross::Transport;
-        const Transport transports[] = {Transport::Roce,
-                                        Transport::Infiniband,
-                                        Transport::Trimming};
+        const Transport transports[] = {Transport("roce"),
+                                        Transport("infiniband"),
+                                        Transport("trimming")};
         const uint32_t choice = Below(5);
         if (choice < 3)
         {

@@ -155,13 +155,13 @@ class MultipathAttributesTest : public TestCase
         const uint64_t reference = 100'000'000'000;
         const Marks byDefault{0, 0, 5000, 200'000, 0.01}; // FabricSwitch's attributes
         FabricHelper fabric;
-        UseMultipath(fabric, Multipath::Reps);
+        UseMultipath(fabric, Multipath("reps"));
         Expect(fabric, {1U << 3, reference, 20'000, 80'000, 1.0}, "REPS");
         NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("EntropyOps"),
                               "ns3::RecycledEntropy",
                               "REPS");
         NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("SendCnps"), "false", "nobody wants it");
-        UseMultipath(fabric, Multipath::Ecmp);
+        UseMultipath(fabric, Multipath("ecmp"));
         Expect(fabric, byDefault, "ECMP after REPS");
         NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("EntropyOps"),
                               "ns3::RdmaEntropyOps",
@@ -171,7 +171,7 @@ class MultipathAttributesTest : public TestCase
         // Another priority, and a congestion control that goes by CNPs.
         fabric.SetQueuePairAttribute("Priority", UintegerValue(5));
         fabric.SetQueuePairAttribute("CongestionOps", TypeIdValue(Dcqcn::GetTypeId()));
-        UseMultipath(fabric, Multipath::Reps);
+        UseMultipath(fabric, Multipath("reps"));
         Expect(fabric, {1U << 5, reference, 20'000, 80'000, 1.0}, "priority 5");
         NS_TEST_EXPECT_MSG_EQ(fabric.GetQueuePairAttribute("SendCnps"), "true", "for DCQCN");
 
@@ -181,7 +181,7 @@ class MultipathAttributesTest : public TestCase
         Config::SetDefault("ns3::RdmaQueuePair::SendCnps", BooleanValue(true));
         FabricHelper chosen;
         UseMultipath(chosen,
-                     Multipath::Reps,
+                     Multipath("reps"),
                      {"ns3::FabricSwitch::EcnPriorities",
                       "ns3::FabricSwitch::EcnKmin",
                       "ns3::RdmaQueuePair::SendCnps"});

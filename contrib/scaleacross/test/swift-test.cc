@@ -156,7 +156,7 @@ class QueueTest : public TestCase
     void DoRun() override
     {
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::Swift;
+        work.control = scaleacross::CongestionControl("swift");
         work.senders = m_senders;
         // Four wires of 3 us; the packet and its ACK (86 bytes) on two of 12.5 B/ns each.
         const double base = 12'000 + 2 * 1082 / 12.5 + 2 * 86 / 12.5;

@@ -125,7 +125,7 @@ class PatchedTest : public TestCase
         Config::SetDefault("ns3::Timely::Beta", DoubleValue(m_patched ? 0.008 : 0.8));
         Config::SetDefault("ns3::Timely::MinRtt", TimeValue(NanoSeconds(12'187)));
         scaleacross::ManyToOne work;
-        work.control = scaleacross::CongestionControl::Timely;
+        work.control = scaleacross::CongestionControl("timely");
         work.senders = 4;
         work.stagger = scaleacross::Duration::Microseconds(1000);
         work.warmUp = scaleacross::Duration::Microseconds(100'000);

@@ -221,7 +221,7 @@ class TrainingSuite : public TestSuite
         : TestSuite("scaleacross-training")
     {
         AddTestCase(new NvlinkSharingTest);
-        for (const Sharding sharding : {Sharding::Ddp, Sharding::Fsdp, Sharding::Hsdp})
+        for (const Sharding sharding : {Sharding("ddp"), Sharding("fsdp"), Sharding("hsdp")})
         {
             for (const Crossing& crossing : {Crossing::Data,
                                              Crossing::Pipeline,
@@ -229,18 +229,18 @@ class TrainingSuite : public TestSuite
                                              Crossing::Parse("tp-pp-ep-cp-dp"),
                                              Crossing::Parse("dp-ep-cp-pp-tp")})
             {
-                for (const auto algorithm : {CollectiveAlgorithm::Ring,
-                                             CollectiveAlgorithm::Hierarchical,
-                                             CollectiveAlgorithm::HalvingDoubling,
-                                             CollectiveAlgorithm::BidirectionalRing,
-                                             CollectiveAlgorithm::Tree,
-                                             CollectiveAlgorithm::Auto})
+                for (const auto algorithm : {CollectiveAlgorithm("ring"),
+                                             CollectiveAlgorithm("hierarchical"),
+                                             CollectiveAlgorithm("halving-doubling"),
+                                             CollectiveAlgorithm("bidirectional-ring"),
+                                             CollectiveAlgorithm("tree"),
+                                             CollectiveAlgorithm("auto")})
                 {
                     AddTestCase(new BytesTest(sharding, crossing, algorithm, Bytes(0)));
                 }
                 AddTestCase(new BytesTest(sharding,
                                           crossing,
-                                          CollectiveAlgorithm::Hierarchical,
+                                          CollectiveAlgorithm("hierarchical"),
                                           Bytes(100000)));
             }
         }

@@ -49,7 +49,7 @@ class PermutationTest : public TestCase
         work.size = scaleacross::Bytes(2'000'000);
         work.payload = 4096;
         work.overhead = 82;
-        work.transport = scaleacross::Transport::Trimming;
+        work.transport = scaleacross::Transport("trimming");
         work.multipath = m_multipath;
         work.control = m_control;
         scaleacross::StandardRun::Options options;
@@ -83,16 +83,16 @@ class TrimmedPermutationSuite : public TestSuite
         : TestSuite("scaleacross-trimmed-permutation")
     {
         AddTestCase(new PermutationTest("Recycled entropies, NSCC",
-                                        CongestionControl::Nscc,
-                                        Multipath::Reps,
+                                        CongestionControl("nscc"),
+                                        Multipath("reps"),
                                         1.10));
         AddTestCase(new PermutationTest("Recycled entropies, receiver credits",
-                                        CongestionControl::ReceiverCredit,
-                                        Multipath::Reps,
+                                        CongestionControl("receiver-credit"),
+                                        Multipath("reps"),
                                         1.10));
         AddTestCase(new PermutationTest("Adaptive switches, NSCC",
-                                        CongestionControl::Nscc,
-                                        Multipath::SprayAdaptive,
+                                        CongestionControl("nscc"),
+                                        Multipath("spray-adaptive"),
                                         1 + 1.05 * 64 / 4178));
     }
 };

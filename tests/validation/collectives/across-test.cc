@@ -74,7 +74,7 @@ class Across : public testing::TestWithParam<Case>
                                        CollectiveOp::AllToAll,
                                        group,
                                        kSize,
-                                       CollectiveAlgorithm::Ring);
+                                       CollectiveAlgorithm("ring"));
         return SecondsOn(*EngineOf(std::get<1>(GetParam())), scenario);
     }
 };

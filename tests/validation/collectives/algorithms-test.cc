@@ -99,7 +99,7 @@ TEST_P(Algorithms, HalvingAndDoubling)
     {
         const double half =
             LogUp(n) * AlphaOnALeaf() + (n - 1.0) / n * kSize * SecondsPerByte(kNic);
-        ExpectHalves(n, CollectiveAlgorithm::HalvingDoubling, half);
+        ExpectHalves(n, CollectiveAlgorithm("halving-doubling"), half);
     }
 }
 
@@ -109,7 +109,7 @@ TEST_P(Algorithms, RingBothWays)
     for (const uint32_t n : {3, 4, 5, 8})
     {
         const double half = n / 2 * AlphaOnALeaf() + (n - 1.0) / n * kSize * SecondsPerByte(kNic);
-        ExpectHalves(n, CollectiveAlgorithm::BidirectionalRing, half);
+        ExpectHalves(n, CollectiveAlgorithm("bidirectional-ring"), half);
     }
 }
 
@@ -125,7 +125,7 @@ TEST_P(Algorithms, RingBothWaysCrossesOnce)
                                    CollectiveOp::AllGather,
                                    CollectiveGroup::All,
                                    size,
-                                   CollectiveAlgorithm::BidirectionalRing);
+                                   CollectiveAlgorithm("bidirectional-ring"));
     // Three whole parts inside and one across; at most all seven packets that a NIC sends besides.
     const double seconds = Seconds(scenario);
     const double least = 3 * inside(1024) + across(512);
@@ -169,7 +169,7 @@ TEST_P(Algorithms, DoubleTree)
                                  CollectiveOp::AllReduce,
                                  CollectiveGroup::All,
                                  size,
-                                 CollectiveAlgorithm::Tree);
+                                 CollectiveAlgorithm("tree"));
         scenario.network.qps = pairs;
         scenario.network.leafBuffer = Bytes(4ULL << 30);
         const double seconds = Seconds(scenario);
@@ -184,7 +184,7 @@ TEST_P(Algorithms, RailsInTwoLevels)
     // Two servers of 8: over NVLink (450 GB/s x 0.82, 1.9 us) 7/8 of S, over the NIC half of it.
     const uint64_t size = 8 * kSize;
     Scenario scenario = With(Servers(2), CollectiveOp::AllToAll, CollectiveGroup::All, size);
-    scenario.network.allToAll = AllToAllAlgorithm::Rail;
+    scenario.network.allToAll = AllToAllAlgorithm("rail");
     Expect(1.9e-6 + size * 7 / 8.0 / (450e9 * 0.82) + AlphaOnALeaf() +
                size / 2.0 * SecondsPerByte(kNic),
            scenario);
@@ -236,7 +236,7 @@ TEST_P(Algorithms, StagedCopyLimitsDistance)
     scenario.network.qps = 1;
     const double way = 0.5e-3 + 3e-6;
     Expect(way + kSize * SecondsPerByte(kNic), scenario);
-    scenario.network.copy = Copy::Staged;
+    scenario.network.copy = Copy("staged");
     Expect(7 * way + (4 << 20) * SecondsPerByte(kNic), scenario, 0.03);
     // With as many slots as bytes, all but a handover and two copies of a slot is as before.
     scenario.network.channels = 4;
@@ -248,7 +248,7 @@ TEST_P(Algorithms, StagedCopyCostsAHandover)
     // 4 KiB on one leaf: 6.9 us more, and two copies of 4 KiB, read and written at 3.35 TB/s.
     Scenario scenario = With(OnALeaf(4), CollectiveOp::SendReceive, CollectiveGroup::All, 4096);
     const double zero = Seconds(scenario);
-    scenario.network.copy = Copy::Staged;
+    scenario.network.copy = Copy("staged");
     Expect(zero + 6.9e-6 + 2 * 2 * 4096 / 3.35e12, scenario, 0.001);
 }
 
@@ -267,15 +267,15 @@ TEST(AutomaticChoice, IsTheFastestAtEverySize)
         for (uint64_t size = 4096; size <= uint64_t{1} << 32; size *= 16)
         {
             double least = std::numeric_limits<double>::infinity();
-            for (const auto algorithm : {CollectiveAlgorithm::Ring,
-                                         CollectiveAlgorithm::Hierarchical,
-                                         CollectiveAlgorithm::HalvingDoubling,
-                                         CollectiveAlgorithm::BidirectionalRing,
-                                         CollectiveAlgorithm::Tree})
+            for (const auto algorithm : {CollectiveAlgorithm("ring"),
+                                         CollectiveAlgorithm("hierarchical"),
+                                         CollectiveAlgorithm("halving-doubling"),
+                                         CollectiveAlgorithm("bidirectional-ring"),
+                                         CollectiveAlgorithm("tree")})
             {
-                for (const auto way : {AllToAllAlgorithm::Direct,
-                                       AllToAllAlgorithm::Rail,
-                                       AllToAllAlgorithm::Building})
+                for (const auto way : {AllToAllAlgorithm("direct"),
+                                       AllToAllAlgorithm("rail"),
+                                       AllToAllAlgorithm("building")})
                 {
                     Scenario scenario = With(cluster, op, CollectiveGroup::All, size, algorithm);
                     scenario.network.allToAll = way;
@@ -283,7 +283,7 @@ TEST(AutomaticChoice, IsTheFastestAtEverySize)
                 }
             }
             const Scenario scenario =
-                With(cluster, op, CollectiveGroup::All, size, CollectiveAlgorithm::Auto);
+                With(cluster, op, CollectiveGroup::All, size, CollectiveAlgorithm("auto"));
             EXPECT_DOUBLE_EQ(SecondsOn(engine, scenario), least) << ToString(op) << " " << size;
             chosen.insert(
                 std::get<PreparedRun>(PrepareRun(scenario)).graph.collectives.front().algorithm);

@@ -31,7 +31,7 @@ Pairs(CollectiveOp op, uint32_t channels, double loss)
                              CollectiveGroup::Across,
                              size);
     scenario.network.qps = 1;
-    scenario.network.recovery = Recovery::SelectiveRepeat;
+    scenario.network.recovery = Recovery("selective-repeat");
     scenario.network.timeoutExponent = 10;
     scenario.network.collectiveChunk = Bytes(size / kChunks);
     scenario.network.channels = channels;

@@ -108,7 +108,7 @@ TEST_P(ClosedForms, FlatRingThroughBuildings)
                 CollectiveOp::AllGather,
                 CollectiveGroup::All,
                 kSize,
-                CollectiveAlgorithm::Ring));
+                CollectiveAlgorithm("ring")));
 }
 
 TEST_P(ClosedForms, InsideAServerOverNvlink)

@@ -48,7 +48,7 @@ With(Scenario scenario,
      CollectiveOp op,
      CollectiveGroup group,
      uint64_t bytes,
-     CollectiveAlgorithm algorithm = CollectiveAlgorithm::Hierarchical)
+     CollectiveAlgorithm algorithm = CollectiveAlgorithm("hierarchical"))
 {
     CollectiveSpec& spec = scenario.Job().collective.emplace();
     spec.op = op;

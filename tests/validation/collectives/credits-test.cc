@@ -47,8 +47,8 @@ TEST_P(CreditedSpan, CarriesItsCreditsInARoundTrip)
                              CollectiveOp::AllToAll,
                              CollectiveGroup::Across,
                              size,
-                             CollectiveAlgorithm::Ring);
-    scenario.network.transport = Transport::Infiniband;
+                             CollectiveAlgorithm("ring"));
+    scenario.network.transport = Transport("infiniband");
     scenario.network.laneCredits = Bytes(uint64_t(kib) << 10);
     scenario.network.timeoutExponent = 20;
     scenario.network.Validate();
@@ -76,7 +76,7 @@ TEST(CreditedFabric, TakesPacketsOfEveryMtu)
     {
         Scenario scenario =
             With(PlainCluster(1), CollectiveOp::AllReduce, CollectiveGroup::All, 1 << 20);
-        scenario.network.transport = Transport::Infiniband;
+        scenario.network.transport = Transport("infiniband");
         scenario.network.mtu = Bytes(mtu);
         scenario.network.Validate();
         const double analytical = SecondsOn(*EngineOf("analytical"), scenario);

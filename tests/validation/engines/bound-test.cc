@@ -42,7 +42,7 @@ TEST(Bound, OfChunksCountsTheirBytesAndNotThoseOfTheLargest)
         With(PlainCluster(2), CollectiveOp::AllReduce, CollectiveGroup::Across, size);
     scenario.network.collectiveChunk = Bytes(1000);
     scenario.network.mtu = Bytes(512);
-    const uint64_t headers = scenario.network.DataHeaders().Count();
+    const uint64_t headers = scenario.network.Format().DataHeaders().Count();
     const auto result = AnalyticalEngine().Run(scenario, RunOptions());
     uint32_t spans = 0;
     for (const ResourceReport& resource : std::get<RunReport>(result).resources)

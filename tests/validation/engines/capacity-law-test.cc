@@ -315,9 +315,9 @@ WithoutChoice(Scenario scenario)
     {
         return std::nullopt;
     }
-    if (scenario.network.collective == CollectiveAlgorithm::Auto)
+    if (scenario.network.collective == CollectiveAlgorithm("auto"))
     {
-        scenario.network.collective = CollectiveAlgorithm::Ring;
+        scenario.network.collective = CollectiveAlgorithm("ring");
     }
     return scenario;
 }

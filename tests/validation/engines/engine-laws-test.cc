@@ -180,7 +180,7 @@ WithoutContention(const AgreementCase& what)
     return study.scenario;
 }
 
-const AgreementCase g_dpOut{Crossing::Data, 1, "1f1b", Sharding::Hsdp};
+const AgreementCase g_dpOut{Crossing::Data, 1, "1f1b", Sharding("hsdp")};
 
 class AgreementOf : public testing::TestWithParam<AgreementCase>
 {
@@ -299,15 +299,15 @@ INSTANTIATE_TEST_SUITE_P(
     Plans,
     AgreementOf,
     testing::Values(g_dpOut,
-                    AgreementCase{Crossing::Data, 1, "gpipe", Sharding::Ddp},
-                    AgreementCase{Crossing::Data, 1, "1f1b", Sharding::Fsdp},
-                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding::Fsdp},
-                    AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding::Hsdp},
-                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding::Ddp},
-                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding::Hsdp, true},
-                    AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding::Ddp, true},
-                    AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding::Fsdp, true},
-                    AgreementCase{Crossing::Pipeline, 2, "latency-aware", Sharding::Fsdp, true}));
+                    AgreementCase{Crossing::Data, 1, "gpipe", Sharding("ddp")},
+                    AgreementCase{Crossing::Data, 1, "1f1b", Sharding("fsdp")},
+                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp")},
+                    AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding("hsdp")},
+                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding("ddp")},
+                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("hsdp"), true},
+                    AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true},
+                    AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), true},
+                    AgreementCase{Crossing::Pipeline, 2, "latency-aware", Sharding("fsdp"), true}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {

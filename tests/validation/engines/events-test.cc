@@ -77,7 +77,7 @@ TEST_P(Constant, SlowsTheCutAsDerived)
                               CollectiveOp::AllToAll,
                               CollectiveGroup::Across,
                               16 << 20,
-                              CollectiveAlgorithm::Ring));
+                              CollectiveAlgorithm("ring")));
     };
     EXPECT_NEAR(seconds(row.events) / seconds("[]"), row.expected, 0.02 * row.expected);
 }

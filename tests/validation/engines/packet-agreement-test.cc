@@ -110,8 +110,8 @@ OverASpan(double gigabits, const ParallelPlan& plan, uint32_t microbatches)
     model.denseFfn = 4096;
     Scenario scenario = volumes::ScenarioOf(cluster, model, plan, microbatches);
     scenario.Job().workload.sequence = 1024;
-    scenario.network.multipath = Multipath::SprayAdaptive; // the cut is what counts here
-    scenario.network.recovery = Recovery::SelectiveRepeat;
+    scenario.network.multipath = Multipath("spray-adaptive"); // the cut is what counts here
+    scenario.network.recovery = Recovery("selective-repeat");
     return scenario;
 }
 
@@ -125,7 +125,7 @@ TEST(PacketAgreement, ReplicasOfAPipelineUseASpanInTurn)
     plan.pp = 2;
     plan.dp = 8;
     plan.crossing = Crossing::Pipeline;
-    plan.sharding = Sharding::Hsdp;
+    plan.sharding = Sharding("hsdp");
     for (const char* const schedule : {"1f1b", "interleaved", "zb-h1"})
     {
         plan.schedule = Schedule(schedule);
@@ -143,9 +143,9 @@ TEST(PacketAgreement, MembersOfCollectivesMeetAtASpan)
     ParallelPlan plan;
     plan.dp = 32;
     plan.crossing = Crossing::Data;
-    plan.sharding = Sharding::Ddp;
+    plan.sharding = Sharding("ddp");
     for (const CollectiveAlgorithm algorithm :
-         {CollectiveAlgorithm::Hierarchical, CollectiveAlgorithm::HalvingDoubling})
+         {CollectiveAlgorithm("hierarchical"), CollectiveAlgorithm("halving-doubling")})
     {
         Scenario scenario = OverASpan(400, plan, 4);
         scenario.network.collective = algorithm;
@@ -187,8 +187,8 @@ TEST(PacketAgreement, QueuePairsReachThePlanesThatTheyAreOn)
             building.fabric.dualTor = c.dualTor;
         }
         scenario.cluster.crossLinks[0].capacity = GigabitsPerSecond(100);
-        scenario.network.multipath = Multipath::SprayAdaptive;
-        scenario.network.recovery = Recovery::SelectiveRepeat;
+        scenario.network.multipath = Multipath("spray-adaptive");
+        scenario.network.recovery = Recovery("selective-repeat");
         scenario.network.qps = c.pairs;
         RunOptions eight;
         eight.iterations = 8;
@@ -200,6 +200,53 @@ TEST(PacketAgreement, QueuePairsReachThePlanesThatTheyAreOn)
             << text;
         EXPECT_NEAR(std::get<RunReport>(packets).iterationTime.S(), whole / c.share, 0.1 * whole)
             << text;
+    }
+}
+
+TEST(PacketAgreement, TheFullestPortDecidesWithAnyFirstQueuePair)
+{
+    // Two NICs of two ports of 200 Gb/s send each other segments of 512 KiB, 128 packets of 4,178 B
+    // and an ACK of 86 B per 4: 21.5 us on one port. A message of 513 KiB with two queue pairs has
+    // all of that on one port, and its rest on the other; 4,100 KiB with two four segments and a
+    // rest on one port, four on the other. With three queue pairs the one that begins changes from
+    // message to message: two segments are on different ports in two of three, four segments are
+    // three and one in one of three (queue pairs 2, 0, 1, 2 are ports 0, 0, 1, 0), else two and
+    // two.
+    const double segment = 128 * (4178 + 86 / 4.0) * 8 / 200e9;
+
+    struct Case
+    {
+        uint64_t kibibytes;
+        uint32_t pairs;
+        double segments; //!< that the fullest port carries, in the mean
+    };
+
+    for (const Case& c : {Case{512, 2, 1},
+                          Case{513, 2, 1},
+                          Case{640, 2, 1},
+                          Case{1024, 2, 1},
+                          Case{4100, 2, 4 + 4.0 / 512},
+                          Case{1024, 3, 4.0 / 3},
+                          Case{2048, 3, 8.0 / 3}})
+    {
+        Scenario scenario = With(PlainCluster(1),
+                                 CollectiveOp::SendReceive,
+                                 CollectiveGroup::Building,
+                                 c.kibibytes << 10);
+        scenario.cluster = volumes::Buildings(1, 2);
+        scenario.cluster.buildings[0].gpusPerNode = 1;
+        scenario.cluster.buildings[0].fabric.planes = 2;
+        scenario.network.qps = c.pairs;
+        RunOptions options;
+        options.iterations = 12; // as often with any queue pair first
+        const auto exact = AnalyticalEngine().Run(scenario, RunOptions());
+        const auto packets = PacketEngine().Run(scenario, options);
+        const std::string text =
+            std::to_string(c.kibibytes) + " KiB, " + std::to_string(c.pairs) + " queue pairs";
+        // Wires and the first packet on the way: some us.
+        const double expected = c.segments * segment;
+        EXPECT_NEAR(std::get<RunReport>(exact).iterationTime.S(), expected + 2e-6, 2e-6) << text;
+        EXPECT_NEAR(std::get<RunReport>(packets).iterationTime.S(), expected + 2e-6, 2e-6) << text;
     }
 }
 

@@ -97,7 +97,8 @@ TEST(UnequalBuildings, LoadTheSpansWithWhatEachHalfSends)
     const uint64_t message = PipelineMessageBytes(scenario.Job()).Count();
     const uint64_t packets = (message + 4095) / 4096;
     ASSERT_EQ(scenario.network.mtu, Bytes(4096));
-    const uint64_t expected = 2 * 8 * (message + packets * scenario.network.DataHeaders().Count());
+    const uint64_t expected =
+        2 * 8 * (message + packets * scenario.network.Format().DataHeaders().Count());
     const auto result = AnalyticalEngine().Run(scenario, RunOptions());
     uint32_t spans = 0;
     for (const ResourceReport& resource : std::get<RunReport>(result).resources)
@@ -122,7 +123,7 @@ TEST(UnequalBuildings, HalveOverTheSpanWhatTheyShare)
     plan.dp = 4;
     plan.crossing = Crossing::Data;
     Scenario scenario = Unequal({24, 8}, plan);
-    scenario.network.collective = CollectiveAlgorithm::HalvingDoubling;
+    scenario.network.collective = CollectiveAlgorithm("halving-doubling");
     ASSERT_EQ(scenario.Job().workload.gradientBytes, 4U);
     const auto result = AnalyticalEngine().Run(scenario, RunOptions());
     EXPECT_EQ(std::get<RunReport>(result).crossBuildingBytes.Count(),
@@ -138,9 +139,9 @@ TEST(UnequalBuildings, ReduceInsideForEveryMicrobatchAndAcrossOnce)
     plan.tp = 2;
     plan.dp = 8;
     plan.crossing = Crossing::Data;
-    plan.sharding = Sharding::Hsdp;
-    plan.reduce = Reduction::Microbatch;
-    plan.apportion = Apportion::Time;
+    plan.sharding = Sharding("hsdp");
+    plan.reduce = Reduction("microbatch");
+    plan.apportion = Apportion("time");
     Scenario scenario = Unequal({8, 8}, plan);
     scenario.Job().workload.globalBatch = 48;
     GpuSpec& slow = scenario.cluster.buildings[1].gpu;
@@ -178,7 +179,7 @@ DrawUnequal(std::mt19937& random, CollectiveAlgorithm algorithm)
     plan.pp = pick({1, 2, 4, 8});
     plan.dp = std::max(1U, all / (plan.tp * plan.pp));
     plan.schedule = Schedule(pick({0, 1}) == 0 ? "1f1b" : "zb-h1");
-    plan.sharding = pick({0, 1}) == 0 ? Sharding::Ddp : Sharding::Fsdp;
+    plan.sharding = pick({0, 1}) == 0 ? Sharding("ddp") : Sharding("fsdp");
     plan.crossing = pick({0, 1}) == 0 ? volumes::DrawOrder(random) : Crossing(Crossing::Data);
     Scenario scenario = Unequal(gpus, plan);
     scenario.network.collective = algorithm;
@@ -217,11 +218,11 @@ TEST_P(UnequalBuildingsBy, TakeOrdersOfTheirOwn)
 
 INSTANTIATE_TEST_SUITE_P(Algorithms,
                          UnequalBuildingsBy,
-                         testing::Values(CollectiveAlgorithm::Ring,
-                                         CollectiveAlgorithm::Hierarchical,
-                                         CollectiveAlgorithm::HalvingDoubling,
-                                         CollectiveAlgorithm::BidirectionalRing,
-                                         CollectiveAlgorithm::Tree,
-                                         CollectiveAlgorithm::Auto));
+                         testing::Values(CollectiveAlgorithm("ring"),
+                                         CollectiveAlgorithm("hierarchical"),
+                                         CollectiveAlgorithm("halving-doubling"),
+                                         CollectiveAlgorithm("bidirectional-ring"),
+                                         CollectiveAlgorithm("tree"),
+                                         CollectiveAlgorithm("auto")));
 
 } // namespace scaleacross

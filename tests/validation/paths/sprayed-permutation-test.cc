@@ -78,7 +78,7 @@ TEST(SprayedPermutation, AdaptiveIsWithinFivePercentOfWhatTheWiresAllow)
     const StandardWork work = MakeStandardWork("permutation");
     const double bound = SharedBound(work);
     EXPECT_NEAR(bound, 1500.3, 0.1);
-    const StandardResult adaptive = RunSprayed(work, Multipath::SprayAdaptive);
+    const StandardResult adaptive = RunSprayed(work, Multipath("spray-adaptive"));
     EXPECT_GE(LastOf(adaptive), bound);
     EXPECT_LE(LastOf(adaptive), 1.05 * bound);
     EXPECT_EQ(adaptive.dropped, 0U);
@@ -101,10 +101,10 @@ TEST(SprayedPermutation, EverySprayingIsCloserThanHashing)
     StandardWork work = MakeStandardWork("permutation", 16);
     work.size = Bytes(4ULL << 20);
     const double bound = SharedBound(work);
-    const double hashed = LastOf(RunSprayed(work, Multipath::EEcmp));
-    const double random = LastOf(RunSprayed(work, Multipath::SprayRandom));
-    const double turns = LastOf(RunSprayed(work, Multipath::SprayRoundRobin));
-    const double adaptive = LastOf(RunSprayed(work, Multipath::SprayAdaptive));
+    const double hashed = LastOf(RunSprayed(work, Multipath("e-ecmp")));
+    const double random = LastOf(RunSprayed(work, Multipath("spray-random")));
+    const double turns = LastOf(RunSprayed(work, Multipath("spray-rr")));
+    const double adaptive = LastOf(RunSprayed(work, Multipath("spray-adaptive")));
     EXPECT_GE(hashed, 2 * FlowBound(work).Us() * 0.99);
     EXPECT_LE(random, 1.10 * bound);
     EXPECT_LE(turns, 1.05 * bound);
@@ -141,17 +141,17 @@ TEST(SprayedPermutation, AdaptiveIsWithinFivePercentOutOfStepToo)
                 work.flows.emplace_back(from, to[from]);
             }
         }
-        EXPECT_GE(LastOf(RunSprayed(work, Multipath::EEcmp)), 2 * FlowBound(work).Us() * 0.99);
+        EXPECT_GE(LastOf(RunSprayed(work, Multipath("e-ecmp"))), 2 * FlowBound(work).Us() * 0.99);
 
         ns3::Config::SetDefault(selector + "Granularity", ns3::TimeValue(ns3::NanoSeconds(84)));
-        const StandardResult coarse = RunSprayed(work, Multipath::SprayAdaptive);
+        const StandardResult coarse = RunSprayed(work, Multipath("spray-adaptive"));
         ns3::Config::SetDefault(selector + "Granularity", ns3::TimeValue(ns3::Time(0)));
         EXPECT_LE(LastOf(coarse), 1.05 * bound) << seed;
         EXPECT_GT(coarse.reordered, 0U) << seed;
         EXPECT_EQ(coarse.dataPacketHops, DataPacketHops(work)) << seed; // nothing was sent twice
 
         ns3::Config::SetDefault(selector + "Choices", ns3::UintegerValue(2));
-        const StandardResult two = RunSprayed(work, Multipath::SprayAdaptive);
+        const StandardResult two = RunSprayed(work, Multipath("spray-adaptive"));
         ns3::Config::SetDefault(selector + "Choices", ns3::UintegerValue(0));
         EXPECT_LE(LastOf(two), 1.05 * bound) << seed;
     }

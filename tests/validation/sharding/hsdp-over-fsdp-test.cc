@@ -43,12 +43,12 @@ TwoBuildings(Sharding sharding, uint32_t m, BitRate capacity)
     job.plan.dp = 128;
     job.plan.sharding = sharding;
     job.plan.reshard = true;
-    job.plan.recompute = Recompute::Selective;
+    job.plan.recompute = Recompute("selective");
     scenario.jobs.push_back(job);
-    scenario.network.collective = CollectiveAlgorithm::Hierarchical;
+    scenario.network.collective = CollectiveAlgorithm("hierarchical");
     // The cut is what counts here, not how flows hash onto its links.
-    scenario.network.multipath = Multipath::SprayAdaptive;
-    scenario.network.recovery = Recovery::SelectiveRepeat;
+    scenario.network.multipath = Multipath("spray-adaptive");
+    scenario.network.recovery = Recovery("selective-repeat");
     return scenario;
 }
 
@@ -71,7 +71,7 @@ TurningPoint(uint32_t m)
 {
     double capacity = 100;
     while (capacity < 25600 &&
-           Seconds(Sharding::Hsdp, m, capacity) < Seconds(Sharding::Fsdp, m, capacity))
+           Seconds(Sharding("hsdp"), m, capacity) < Seconds(Sharding("fsdp"), m, capacity))
     {
         capacity *= 1.01;
     }
@@ -113,7 +113,7 @@ TEST(HsdpOverFsdp, TurnsWhereTheCutTakesAMicrobatchToFill)
     const double reduce = InsideSeconds(4 * p);
     for (const uint32_t m : {2U, 3U, 4U})
     {
-        const RunReport free = Execute(Sharding::Hsdp, m, GigabitsPerSecond(25600));
+        const RunReport free = Execute(Sharding("hsdp"), m, GigabitsPerSecond(25600));
         const double t = free.computeTime.S() / m;
         const double before = m * t - t * 2 / 3;
         const double expected = wire / ((before + reduce - m * gather) / (m - 1)) / 1e9;
@@ -121,16 +121,16 @@ TEST(HsdpOverFsdp, TurnsWhereTheCutTakesAMicrobatchToFill)
         const double x = 4 * wire / expected / 1e9; // at a quarter of the capacity
         const double fsdp = m * (x + gather);
         const double hsdp = before + x + reduce;
-        EXPECT_NEAR(Seconds(Sharding::Fsdp, m, expected / 4), fsdp, 0.05 * fsdp);
-        EXPECT_NEAR(Seconds(Sharding::Hsdp, m, expected / 4), hsdp, 0.05 * hsdp);
+        EXPECT_NEAR(Seconds(Sharding("fsdp"), m, expected / 4), fsdp, 0.05 * fsdp);
+        EXPECT_NEAR(Seconds(Sharding("hsdp"), m, expected / 4), hsdp, 0.05 * hsdp);
     }
 }
 
 TEST(HsdpOverFsdp, FsdpIsAsGoodOverAWideCut)
 {
     // With all NICs' 25.6 Tb/s a microbatch crosses in a seventieth of what it computes: 1 %.
-    const double fsdp = Seconds(Sharding::Fsdp, 8, 25600);
-    const double hsdp = Seconds(Sharding::Hsdp, 8, 25600);
+    const double fsdp = Seconds(Sharding("fsdp"), 8, 25600);
+    const double hsdp = Seconds(Sharding("hsdp"), 8, 25600);
     EXPECT_NEAR(fsdp, hsdp, 0.01 * hsdp);
 }
 

@@ -60,7 +60,7 @@ ExpertsOver(double gigabits, uint32_t experts)
     job.plan.ep = 8;
     job.plan.pp = 2;
     job.plan.dp = 64;
-    job.plan.sharding = Sharding::Hsdp;
+    job.plan.sharding = Sharding("hsdp");
     scenario.jobs.push_back(job);
     scenario.Validate();
     return scenario;

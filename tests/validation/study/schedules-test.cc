@@ -90,7 +90,7 @@ Study(const Entrant& entrant, const Between& between)
     job.plan.pp = kRanks;
     job.plan.dp = 1;
     job.plan.crossing = Crossing::Pipeline;
-    job.plan.sharding = Sharding::Ddp;
+    job.plan.sharding = Sharding("ddp");
     job.plan.schedule = Schedule(entrant.schedule);
     job.plan.chunks = entrant.chunks;
     job.plan.round = entrant.round;

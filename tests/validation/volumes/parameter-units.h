@@ -55,7 +55,7 @@ LayersOfStages(const Scenario& scenario)
     const JobSpec& job = scenario.Job();
     const uint32_t positions = job.plan.pp * job.plan.chunks;
     std::vector<StageLayers> stages;
-    if (job.plan.apportion == Apportion::Time)
+    if (job.plan.apportion == Apportion("time"))
     {
         stages = LayersOf(scenario, std::get<RankLayout>(LayOut(job.plan, scenario.cluster)));
         uint32_t next = 0;

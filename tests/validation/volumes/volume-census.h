@@ -73,8 +73,8 @@ class Census
     uint64_t Half(const Ranks& group, uint64_t bytes) const
     {
         const CollectiveAlgorithm algorithm = m_scenario.network.collective;
-        if (algorithm == CollectiveAlgorithm::Hierarchical ||
-            algorithm == CollectiveAlgorithm::HalvingDoubling)
+        if (algorithm == CollectiveAlgorithm("hierarchical") ||
+            algorithm == CollectiveAlgorithm("halving-doubling"))
         {
             return (m_places.BuildingsOf(group) - 1) * bytes;
         }
@@ -85,7 +85,7 @@ class Census
     /// An all-reduce of S in one group.
     uint64_t AllReduce(const Ranks& group, uint64_t bytes) const
     {
-        if (m_scenario.network.collective != CollectiveAlgorithm::Tree)
+        if (m_scenario.network.collective != CollectiveAlgorithm("tree"))
         {
             return 2 * Half(group, bytes);
         }
@@ -170,7 +170,7 @@ class Census
 
     uint64_t ForwardPasses() const
     {
-        return m_plan.recompute == Recompute::Full ? 2 : 1;
+        return m_plan.recompute == Recompute("full") ? 2 : 1;
     }
 
     /// Sums `each` over the virtual stages and the groups of the ranks that have them.
@@ -287,15 +287,10 @@ class Census
         {
             if (std::find(group.begin(), group.end(), rank) != group.end())
             {
-                switch (m_plan.sharding)
-                {
-                case Sharding::Ddp:
-                    return 1;
-                case Sharding::Hsdp:
-                    return group.size() / m_places.BuildingsOf(group);
-                default:
-                    return group.size();
-                }
+                const std::string& sharding = m_plan.sharding.Name();
+                return sharding == "ddp"    ? 1
+                       : sharding == "hsdp" ? group.size() / m_places.BuildingsOf(group)
+                                            : group.size();
             }
         }
         return 0;
@@ -327,17 +322,17 @@ class Census
     {
         const uint64_t gradients = m_job.workload.gradientBytes * held;
         const uint64_t reductions =
-            m_plan.ReductionOf() == Reduction::Microbatch ? Microbatches() : 1;
-        switch (m_plan.sharding)
+            m_plan.ReductionOf() == Reduction("microbatch") ? Microbatches() : 1;
+        if (m_plan.sharding == "ddp")
         {
-        case Sharding::Ddp:
             return reductions * AllReduce(group, gradients);
-        case Sharding::Hsdp:
+        }
+        if (m_plan.sharding == "hsdp")
+        {
             // Shards inside a building; all-reduced across once, when they are complete.
             return 2 * (m_places.BuildingsOf(group) - 1) * gradients;
-        default:
-            return gathers * Half(group, 2 * held) + reductions * Half(group, gradients);
         }
+        return gathers * Half(group, 2 * held) + reductions * Half(group, gradients);
     }
 
     const Scenario& m_scenario;

@@ -66,7 +66,7 @@ class Law
         uint64_t bytes = 2 * m_microbatches * crossings * activation * m_plan.dp;
         if (m_job.model.tiedEmbedding && !vee)
         {
-            const uint64_t copies = m_plan.sharding == Sharding::Ddp ? m_plan.cp * m_plan.dp : 1;
+            const uint64_t copies = m_plan.sharding == Sharding("ddp") ? m_plan.cp * m_plan.dp : 1;
             bytes += 2 * copies * m_job.workload.gradientBytes * m_job.model.vocabulary *
                      m_job.model.hidden;
         }
@@ -76,7 +76,7 @@ class Law
     uint64_t Experts() const
     {
         const uint64_t tokens = uint64_t{m_job.workload.sequence} * m_job.workload.globalBatch;
-        const uint64_t passes = m_plan.recompute == Recompute::Full ? 3 : 2;
+        const uint64_t passes = m_plan.recompute == Recompute("full") ? 3 : 2;
         const uint64_t bytes = m_job.workload.precision == Precision::Fp8 ? 1 + 2 : 2 + 2;
         const uint64_t copies = tokens * m_job.model.topK * m_job.model.MoeLayers();
         const auto leaving = copies / m_buildings * (m_buildings - 1) * passes * bytes;
@@ -96,19 +96,11 @@ class Law
                 const uint64_t whole = dense ? units[i].dense : experts ? units[i].expert : 0;
                 const uint64_t gradients = m_job.workload.gradientBytes * whole;
                 const uint64_t reductions =
-                    m_plan.ReductionOf() == Reduction::Microbatch ? m_microbatches : 1;
-                switch (m_plan.sharding)
-                {
-                case Sharding::Ddp:
-                    bytes += reductions * 2 * HalfOf(gradients, dense);
-                    break;
-                case Sharding::Hsdp:
-                    bytes += 2 * (m_buildings - 1) * gradients;
-                    break;
-                default:
-                    bytes += gathers[i] * HalfOf(2 * whole, dense) +
-                             reductions * HalfOf(gradients, dense);
-                }
+                    m_plan.ReductionOf() == Reduction("microbatch") ? m_microbatches : 1;
+                bytes += m_plan.sharding == "ddp"    ? reductions * 2 * HalfOf(gradients, dense)
+                         : m_plan.sharding == "hsdp" ? 2 * (m_buildings - 1) * gradients
+                                                     : gathers[i] * HalfOf(2 * whole, dense) +
+                                                           reductions * HalfOf(gradients, dense);
             }
         }
         return bytes;
@@ -118,8 +110,8 @@ class Law
     uint64_t HalfOf(uint64_t bytes, bool dense) const
     {
         const CollectiveAlgorithm algorithm = m_scenario.network.collective;
-        if (algorithm == CollectiveAlgorithm::Hierarchical ||
-            algorithm == CollectiveAlgorithm::HalvingDoubling)
+        if (algorithm == CollectiveAlgorithm("hierarchical") ||
+            algorithm == CollectiveAlgorithm("halving-doubling"))
         {
             return (m_buildings - 1) * bytes;
         }

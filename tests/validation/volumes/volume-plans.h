@@ -4,7 +4,7 @@
 #define SCALEACROSS_TESTS_VOLUME_PLANS_H
 
 #include "core/engine/engine.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/presets.h"
 #include "core/spec/scenario.h"
@@ -21,6 +21,14 @@
 /// Random plans whose sizes divide by every degree, as volume-laws.h wants.
 namespace scaleacross::volumes
 {
+
+/// Any word of a vocabulary.
+template <class Value, class Random>
+Value
+AnyWord(Random& random)
+{
+    return *Value::Rows()[random() % Value::Rows().size()];
+}
 
 /// A cluster of equal buildings with servers of four.
 inline ClusterSpec
@@ -103,18 +111,17 @@ Draw(std::mt19937& random)
     plan.dp = pick({2, 4, 8}) * (buildings == 3 && random() % 2 == 0 ? 3 : 1);
     plan.ep = pick({1, 1, 2, 4});
     plan.crossing = random() % 2 == 0 ? Crossing::Data : Crossing::Pipeline;
-    plan.sharding = static_cast<Sharding>(random() % 5);
+    plan.sharding = AnyWord<Sharding>(random);
     plan.reshard = random() % 2 == 0;
     plan.prefetch = pick({0, 1, 2, 2, 3});
-    const auto& names = ScheduleNames();
-    plan.schedule = Schedule(names[random() % names.size()]);
+    plan.schedule = AnyWord<Schedule>(random);
     plan.chunks = pick({1, 2, 2, 4});
     plan.microbatch = pick({1, 2});
-    plan.recompute = static_cast<Recompute>(random() % 3);
+    plan.recompute = *Recompute::Rows()[random() % 3]; // the rest send what selective does
     plan.asyncTensor = random() % 4 == 0;
     if (random() % 3 == 0)
     {
-        plan.reduce = random() % 2 == 0 ? Reduction::Microbatch : Reduction::Accumulated;
+        plan.reduce = random() % 2 == 0 ? Reduction("microbatch") : Reduction("accumulated");
     }
     ModelSpec model = Model(plan.ep > 1 || random() % 4 == 0);
     model.layers = buildings == 3 ? 24 : 16;
@@ -126,7 +133,7 @@ Draw(std::mt19937& random)
                                    pick({2, 4, 8, 12}));
     scenario.Job().workload.gradientBytes = pick({2, 4});
     scenario.network.collective =
-        random() % 2 == 0 ? CollectiveAlgorithm::Ring : CollectiveAlgorithm::Hierarchical;
+        random() % 2 == 0 ? CollectiveAlgorithm("ring") : CollectiveAlgorithm("hierarchical");
     return scenario;
 }
 
@@ -184,7 +191,7 @@ DrawAny(std::mt19937& random)
     const Crossing crossings[] = {plan.crossing, Crossing::Expert, DrawOrder(random)};
     plan.crossing = crossings[std::min<size_t>(random() % 6, 2)];
     plan.bucket = Bytes(pick({0, 0, 1'000'000, 4'000'000, 16'000'000}));
-    plan.apportion = random() % 2 == 0 ? Apportion::Time : Apportion::Even;
+    plan.apportion = random() % 2 == 0 ? Apportion("time") : Apportion("even");
     ModelSpec model = Model(plan.ep > 1);
     model.layers = buildings == 3 ? 24 : 16;
     model.experts *= plan.ep > 1 && buildings == 3 ? 3 : 1;
@@ -201,13 +208,16 @@ DrawAny(std::mt19937& random)
     drawn.gradientBytes = workload.gradientBytes;
     drawn.precision = random() % 4 == 0 ? Precision::Fp8 : Precision::Bf16;
     drawn.expertImbalance = random() % 4 == 0 ? 1.5 : 1;
-    const CollectiveAlgorithm algorithms[] = {CollectiveAlgorithm::Ring,
-                                              CollectiveAlgorithm::Hierarchical,
-                                              CollectiveAlgorithm::HalvingDoubling,
-                                              CollectiveAlgorithm::BidirectionalRing,
-                                              CollectiveAlgorithm::Tree};
-    scenario.network.collective = algorithms[random() % std::size(algorithms)];
-    scenario.network.allToAll = static_cast<AllToAllAlgorithm>(random() % 4);
+    std::vector<CollectiveAlgorithm> algorithms; // that are one and the same for every size
+    for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())
+    {
+        if (!algorithm->chooses)
+        {
+            algorithms.emplace_back(*algorithm);
+        }
+    }
+    scenario.network.collective = algorithms[random() % algorithms.size()];
+    scenario.network.allToAll = AnyWord<AllToAllAlgorithm>(random);
     // Without gaps small layers and heads differ in time, and buildings may.
     const double slower = pick({1, 4});
     for (BuildingSpec& building : scenario.cluster.buildings)

@@ -103,7 +103,7 @@ CollectiveSeconds(const Collective& collective,
 CollectiveTimer
 TimerOf(const Scenario& scenario, const RankLayout& layout)
 {
-    if (scenario.network.collective != CollectiveAlgorithm::Auto)
+    if (!scenario.network.collective->chooses)
     {
         return {};
     }

@@ -31,7 +31,7 @@ double CollectiveSeconds(const Collective& collective,
                          const std::function<const TransferCost&(uint32_t phase)>& costOf);
 
 /**
- * What CollectiveAlgorithm::Auto goes by: CollectiveSeconds() by the scenario's NetworkModel, for
+ * What `collective: auto` goes by: CollectiveSeconds() by the scenario's NetworkModel, for
  * the groups of the first stage; of those that reach into different buildings the slowest, phase by
  * phase. Empty with another algorithm. Not to be shared between threads.
  *

@@ -71,7 +71,7 @@ Hazard(const LossyChains& chains, const LossyMessages& of, double y)
     {
         hazard = perPacket * std::min(Told(of), of.inFlight * (1.0 - y / of.roundTrip));
     }
-    if (chains.recovery == Recovery::GoBackN)
+    if (!chains.recovery->selective)
     {
         const auto stalls = std::max(1U, static_cast<uint32_t>(y / of.roundTrip));
         const double beyond = PoissonBeyond(AtRisk(of) * of.loss, stalls);
@@ -199,8 +199,8 @@ Bends(const LossyChains& chains)
             bends.push_back(std::min(late, of.untold + of.roundTrip));
             const double messages = chains.chains * lossy.rounds * of.count * of.pairs;
             const double mean = AtRisk(of) * of.loss;
-            for (uint32_t j = 1; chains.recovery == Recovery::GoBackN &&
-                                 messages * PoissonBeyond(mean, j) > kNegligible;
+            for (uint32_t j = 1;
+                 !chains.recovery->selective && messages * PoissonBeyond(mean, j) > kNegligible;
                  j++)
             {
                 bends.push_back(of.roundTrip * (j + 1));
@@ -266,7 +266,7 @@ LossVolume(const LossyMessages& messages, Recovery recovery)
     const double m = messages.packets;
     const double n = messages.inFlight;
     const double vain = m <= n ? m / 2.0 : n - n * n / (2.0 * m);
-    const double again = recovery == Recovery::SelectiveRepeat ? 1.0 : std::max(1.0, vain);
+    const double again = recovery->selective ? 1.0 : std::max(1.0, vain);
     return (1.0 - q + q * again) / (1.0 - q);
 }
 

@@ -41,7 +41,7 @@ struct LossyChains
 {
     double chains{1};
     double steps{1}; //!< rounds of a chain, those without a risk among them
-    Recovery recovery{Recovery::GoBackN};
+    Recovery recovery;
     double timeout{0};               //!< T in seconds
     std::vector<LossyRounds> rounds; //!< empty: nothing is lost
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <utility>
 
 namespace scaleacross
@@ -107,47 +108,109 @@ NetworkModel::StageRanksIn(uint32_t building, uint32_t stage) const
                                        : m_layout.TakingPartIn(building);
 }
 
+namespace
+{
+
+/// Beyond so many queue pairs it makes no difference with which one a message begins.
+constexpr uint32_t g_mostTurns = 64;
+
+/**
+ * What each queue pair carries of `messages` messages in a row, in segments: each has `whole`
+ * segments and one more of which `rest` is there, and the turn goes on from one to the next.
+ */
+std::vector<double>
+LoadsOf(uint64_t messages, uint64_t whole, double rest, uint32_t pairs)
+{
+    const uint64_t segments = whole + 1;
+    std::vector<double> loads(pairs);
+    const auto add = [&](uint64_t count, double times) {
+        for (uint64_t i = 0; i < count; i++)
+        {
+            const uint64_t begin = i * segments % pairs;
+            for (uint64_t j = 0; j < whole % pairs; j++)
+            {
+                loads[(begin + j) % pairs] += times;
+            }
+            loads[(begin + whole) % pairs] += rest * times;
+        }
+        for (double& load : loads)
+        {
+            load += static_cast<double>(whole / pairs) * static_cast<double>(count) * times;
+        }
+    };
+    // After that many it begins anew.
+    const uint64_t turn = pairs / std::gcd<uint64_t>(segments, pairs);
+    if (messages >= turn)
+    {
+        add(turn, static_cast<double>(messages / turn));
+    }
+    add(messages % turn, 1.0);
+    return loads;
+}
+
+/// The most that one of `parts` equal parts of the ports carries, in the mean over the queue pairs
+/// that may be the first.
+double
+FullestPart(const std::vector<double>& loads, uint32_t ports, uint32_t parts)
+{
+    const auto pairs = static_cast<uint32_t>(loads.size());
+    // Where every port has as many queue pairs, another first one only exchanges the ports; where
+    // parts have several ports it may not.
+    const bool alike = pairs % ports == 0 && parts == ports;
+    const uint32_t turns = alike || pairs > g_mostTurns ? 1 : pairs;
+    double sum = 0;
+    std::vector<double> carried(parts);
+    for (uint32_t first = 0; first < turns; first++)
+    {
+        std::fill(carried.begin(), carried.end(), 0.0);
+        for (uint32_t i = 0; i < pairs; i++)
+        {
+            carried[(first + i) % pairs % ports / (ports / parts)] += loads[i];
+        }
+        sum += *std::max_element(carried.begin(), carried.end());
+    }
+    return sum / turns;
+}
+
+} // namespace
+
 NetworkModel::Spread
 NetworkModel::SpreadOf(double messages, double messageBytes, Tier tier) const
 {
     const QueuePairUse use = m_scenario.network.QueuePairsAt(tier);
     const FabricShape& shape = m_paths.Shape(0);
-    const double pairs = use.qps;
-    const double ports = shape.ports;
-    // Of n in turn on the ports, those on the first `together` of them, which have most.
-    const auto most = [ports](double n, double together) {
-        return std::floor(n / ports) * together + std::min(together, std::fmod(n, ports));
-    };
-    double segments = messages;
-    double used = 0;
-    if (use.balance == Balance::Split) // in parts of a byte at least
+    const bool splits = use.balance->splits;
+    const double size = splits ? 0.0 : static_cast<double>(use.segment.Count());
+    const double segments =
+        splits ? std::clamp<double>(messageBytes, 1.0, use.qps) // of a byte at least
+               : std::max(1.0, std::ceil(messageBytes / size));
+    const double used = splits ? segments : std::min(messages * segments, double{1} * use.qps);
+    if (shape.ports == 1)
     {
-        used = std::clamp(messageBytes, 1.0, pairs);
-        segments = used;
+        return {used, 1.0, 1.0};
     }
-    else
-    {
-        segments *=
-            std::max(1.0, std::ceil(messageBytes / static_cast<double>(use.segment.Count())));
-        used = std::min(segments, pairs);
-    }
-    const double rounds = std::floor(segments / pairs);
-    const auto share = [&](double parts) {
-        const double together = ports / parts;
-        const double fullest =
-            rounds * most(pairs, together) + most(segments - rounds * pairs, together);
-        return segments / (parts * fullest);
+    const double rest =
+        splits || messageBytes <= 0 ? 1.0 : (messageBytes - (segments - 1) * size) / size;
+    const auto loads = LoadsOf(splits ? 1 : std::max<uint64_t>(1, static_cast<uint64_t>(messages)),
+                               static_cast<uint64_t>(segments) - 1,
+                               rest,
+                               use.qps);
+    const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
+    const auto share = [&](uint32_t parts) {
+        return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.ports, parts));
     };
-    return {used, share(ports), share(shape.planes)};
+    return {used, share(shape.ports), share(shape.planes)};
 }
 
 double
 NetworkModel::CreditShareOf(BitRate link, Duration delay) const
 {
     const NetworkPlan& network = m_scenario.network;
-    return network.transport != Transport::Infiniband
-               ? 1.0
-               : CreditShare(network.laneCredits, network.mtu + network.DataHeaders(), link, delay);
+    return !network.transport->credits ? 1.0
+                                       : CreditShare(network.laneCredits,
+                                                     network.mtu + network.Format().DataHeaders(),
+                                                     link,
+                                                     delay);
 }
 
 double
@@ -183,7 +246,7 @@ NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
     const NetworkPlan& network = m_scenario.network;
     const QueuePairUse use = network.QueuePairsAt(path.tier);
     double seconds = 0;
-    if (use.outstanding > 0 && use.balance != Balance::Split) // that has a part per queue pair
+    if (use.outstanding > 0 && !use.balance->splits) // that has a part per queue pair
     {
         const auto segment = static_cast<double>(use.segment.Count());
         const double window = segment * use.outstanding * use.qps;
@@ -200,7 +263,7 @@ NetworkModel::WindowSeconds(double messageBytes, const FabricPath& path) const
             seconds,
             WindowedSeconds(messageBytes, pairs * packets * mtu, pairs * asked * mtu, path));
     }
-    if (network.copy == Copy::Staged)
+    if (network.copy->staged)
     {
         const auto slot = static_cast<double>(StagedCopy::kSlot.Count());
         const double slots = StagedCopy::kSlots * network.channels;
@@ -231,7 +294,7 @@ NetworkModel::DataBytes(double messages, double bytes) const
     const double packets =
         messages *
         std::max(1.0, std::ceil(std::floor(bytes) / static_cast<double>(network.mtu.Count())));
-    return messages * bytes + packets * static_cast<double>(network.DataHeaders().Count());
+    return messages * bytes + packets * static_cast<double>(network.Format().DataHeaders().Count());
 }
 
 double
@@ -241,13 +304,13 @@ NetworkModel::WireBytes(double messages, double bytes) const
     const double packets =
         messages * std::max(1.0, std::ceil(bytes / static_cast<double>(network.mtu.Count())));
     const double acks = packets / network.ackEvery;
-    return DataBytes(messages, bytes) + acks * static_cast<double>(network.AckOnWire().Count());
+    return DataBytes(messages, bytes) + acks * network.Format().ack;
 }
 
 Duration
 NetworkModel::StagingTime(Bytes bytes) const
 {
-    if (m_scenario.network.copy == Copy::Zero)
+    if (!m_scenario.network.copy->staged)
     {
         return Duration();
     }
@@ -273,12 +336,12 @@ NetworkModel::EdgeLatency(const FabricPath& path, double bytes) const
     const NetworkPlan& network = m_scenario.network;
     const auto payload =
         static_cast<uint64_t>(std::min(bytes, static_cast<double>(network.mtu.Count())));
-    const Bytes packet = Bytes(payload) + network.DataHeaders();
+    const Bytes packet = Bytes(payload) + network.Format().DataHeaders();
     for (const BitRate rate : path.rates)
     {
         latency += SerialisationTime(packet, rate);
     }
-    if (network.QueuePairsAt(path.tier).balance == Balance::Spray)
+    if (network.QueuePairsAt(path.tier).balance->lastWrite)
     {
         latency += path.propagation * 2; // the last ACK back, and the write that tells
     }
@@ -450,7 +513,7 @@ NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
 {
     const NetworkPlan& network = m_scenario.network;
     const double packetBits =
-        static_cast<double>((network.mtu + network.DataHeaders()).Count()) * 8.0;
+        static_cast<double>((network.mtu + network.Format().DataHeaders()).Count()) * 8.0;
     LossyMessages messages;
     messages.loss = path.loss;
     messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();
@@ -459,8 +522,7 @@ NetworkModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     messages.packets = std::max(1.0, std::ceil(packets / messages.pairs));
     messages.inFlight = messages.packets * messages.roundTrip / seconds;
     // Where packets may overtake, one tells of the loss of another only if it is so much later.
-    const bool tolerant =
-        network.recovery == Recovery::SelectiveRepeat && MayReorder(network.multipath);
+    const bool tolerant = network.recovery->selective && network.multipath->MayReorder();
     messages.silent = 1.0 + (tolerant ? network.reorderTolerance : 0.0);
     // The next message's first packet comes the way's time after the last one of this; messages
     // shorter than all queue pairs take the next of them in turn.

@@ -176,10 +176,13 @@ class NetworkModel
     double StageRanksIn(uint32_t building, uint32_t stage) const;
     /**
      * Of `messages` of so many bytes, whose segments go to the queue pairs in turn, queue pair i by
-     * port i mod ports: until the port that has most of them is done.
+     * port i mod ports: until the port that has most bytes of them is done. The turn goes on from
+     * message to message, so that any queue pair may be the first: the mean over them.
      *
-     * Worked case: 3 queue pairs, 2 ports. Of 9 segments 6 are on the first port: 3/4 of the rate.
-     * Of 2 segments one is on each: all of it.
+     * Worked cases: 3 queue pairs, 2 ports. Of 9 segments 6 are on the first port: 3/4 of the rate.
+     * Of 2 segments one is on each port if the first queue pair or the second begins; if the third
+     * does, both are on the first port: 4/3 in the mean, 2 / (2 x 4/3) = 3/4 of the rate. With two
+     * queue pairs one and a quarter of a segment are 1 on one port: 1.25 / 2 = 5/8.
      */
     Spread SpreadOf(double messages, double messageBytes, Tier tier) const;
     /// Time of a message at its NIC, by the rate of the ports that it uses.

@@ -242,7 +242,7 @@ PrepareRun(const Scenario& scenario)
     if (job.collective)
     {
         // Who takes part, on which the time of an algorithm depends, does not depend on it.
-        auto graph = BuildCollectiveGraph(scenario, run.layout, CollectiveAlgorithm::Ring);
+        auto graph = BuildCollectiveGraph(scenario, run.layout, CollectiveAlgorithm("ring"));
         if (auto* no = std::get_if<Infeasible>(&graph))
         {
             return *no;

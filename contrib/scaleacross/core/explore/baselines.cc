@@ -95,11 +95,11 @@ Production(const Study& study)
     Study school = SchoolOf(study);
     ParallelPlan& plan = school.scenario.Job().plan;
     plan.crossing = Crossing::Data;
-    plan.sharding = Sharding::Hsdp;
+    plan.sharding = "hsdp";
     plan.schedule = "dorapp";
-    school.scenario.network.multipath = Multipath::EEcmp;
+    school.scenario.network.multipath = "e-ecmp";
     school.scenario.network.qps = 16;
-    school.scenario.network.collective = CollectiveAlgorithm::Hierarchical;
+    school.scenario.network.collective = "hierarchical";
     school.search.push_back({"plan.tp", {TensorDegrees(study).back()}});
     return {school};
 }
@@ -110,8 +110,8 @@ Megatron(const Study& study)
     Study outside = SchoolOf(study);
     ParallelPlan& plan = outside.scenario.Job().plan;
     plan.crossing = Crossing::Pipeline;
-    plan.sharding = Sharding::Fsdp;
-    outside.scenario.network.collective = CollectiveAlgorithm::Ring;
+    plan.sharding = "fsdp";
+    outside.scenario.network.collective = "ring";
     outside.search.push_back({"plan.tp", TensorDegrees(study)});
     outside.search.push_back({"plan.schedule", {"1f1b", "interleaved"}});
     Study inside = outside;
@@ -125,7 +125,7 @@ LeastRecomputation(const Filter& filter)
 {
     return [filter](const Scenario& scenario,
                     const IsWorthMore& isWorthMore) -> std::variant<ClosedForm, Infeasible> {
-        for (const Recompute less : {Recompute::None, Recompute::Selective})
+        for (const Recompute less : {Recompute("none"), Recompute("selective")})
         {
             if (scenario.Job().plan.recompute == less)
             {

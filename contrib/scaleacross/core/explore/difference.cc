@@ -40,7 +40,7 @@ ReasonOfDifference(const ParallelPlan& plan, const RunReport& packet)
     for (const CommClass comm :
          {CommClass::Context, CommClass::Expert, CommClass::Pipeline, CommClass::Data})
     {
-        const bool sharded = comm == CommClass::Data && plan.sharding != Sharding::Ddp;
+        const bool sharded = comm == CommClass::Data && plan.sharding->optimizer;
         kinds += packet.Of(comm).bytes.Count() == 0 ? 0 : sharded ? 2 : 1;
     }
     return kinds > 1 ? "contention" : "unexplained";

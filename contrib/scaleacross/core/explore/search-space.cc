@@ -162,26 +162,26 @@ SearchSpace::Meaning(const Plan& plan) const
     const bool groupsInside = oneBuilding || p.crossing == Crossing::Pipeline;
     if (p.dp == 1 && p.cp == 1)
     {
-        p.sharding = Sharding::Ddp;
+        p.sharding = "ddp";
         p.reshard = false;
         p.prefetch = ParallelPlan().prefetch;
         p.bucket = Bytes(0);
         p.reduce.reset();
     }
-    else if (p.sharding == Sharding::Hsdp && groupsInside)
+    else if (p.sharding->insideBuildings && groupsInside)
     {
-        p.sharding = Sharding::Fsdp;
+        p.sharding = "fsdp";
     }
     // ZeRO-1 and ZeRO-2 are FSDP that keeps its weights, and its gradients whole or sharded.
-    if ((p.sharding == Sharding::Zero1 && p.ReductionOf() == Reduction::Accumulated) ||
-        (p.sharding == Sharding::Zero2 && p.ReductionOf() == Reduction::Microbatch))
+    if (p.sharding->optimizer && !p.sharding->parameters &&
+        p.sharding->gradients == p.ReductionOf()->everyMicrobatch)
     {
         p.reduce = p.ReductionOf();
-        p.sharding = Sharding::Fsdp;
+        p.sharding = "fsdp";
     }
-    if (groupsInside && same.network.collective == CollectiveAlgorithm::Ring)
+    if (groupsInside && same.network.collective == CollectiveAlgorithm("ring"))
     {
-        same.network.collective = CollectiveAlgorithm::Hierarchical;
+        same.network.collective = "hierarchical";
     }
     if (oneBuilding && OrderOf(p, p.crossing) == OrderOf(p, Crossing::Data))
     {
@@ -189,7 +189,7 @@ SearchSpace::Meaning(const Plan& plan) const
     }
     if (oneBuilding && p.pp == 1)
     {
-        p.apportion = Apportion::Even;
+        p.apportion = "even";
     }
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
     const uint64_t batch = m_scenario.Job().workload.globalBatch;

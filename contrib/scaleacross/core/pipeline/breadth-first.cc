@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/pipeline/schedules.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 namespace scaleacross
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/pipeline/order-writer.h"
-#include "core/pipeline/schedules.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <deque>
 #include <string>
@@ -21,6 +21,7 @@ KnownFacts()
     facts.source = "DeepSeek-V3, arXiv:2412.19437; order as torch.distributed.pipelining";
     facts.chunks = {2, 2, 1};
     facts.placement = Placement::Vee;
+    facts.overlapsPasses = true;
     facts.splitsBackward = true;
     return facts;
 }

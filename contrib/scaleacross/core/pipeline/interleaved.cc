@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/pipeline/rounds.h"
-#include "core/pipeline/schedules.h"
 
 #include <algorithm>
 #include <string>
@@ -120,7 +120,7 @@ class DoraPp : public PipelineSchedule
         if (shape.chunks > 1 && shape.microbatches % shape.ranks == 0 &&
             (shape.round == 0 || shape.round == shape.ranks))
         {
-            same.schedule = InterleavedSchedule();
+            same.schedule = "interleaved";
             same.round = 0;
         }
         return same;

@@ -2,8 +2,7 @@
 
 #include "core/pipeline/list-schedule.h"
 #include "core/pipeline/pipeline-order.h"
-#include "core/pipeline/schedule-registry.h"
-#include "core/pipeline/schedules.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 #include <utility>
@@ -59,7 +58,7 @@ class LatencyAware : public PipelineSchedule
         std::vector<PipelineOrders> fixed;
         PipelineShape other = shape; // whose rounds are no part of this schedule
         other.round = PipelineShape().round;
-        for (const PipelineSchedule* schedule : PipelineSchedules())
+        for (const PipelineSchedule* schedule : Schedule::Rows())
         {
             const ScheduleFacts& facts = schedule->Facts();
             if (facts.usesTimes || !facts.splitsBackward || facts.placement != Facts().placement ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/pipeline/rounds.h"
-#include "core/pipeline/schedules.h"
 
 #include <algorithm>
 
@@ -18,6 +18,7 @@ KnownFacts()
     facts.name = "1f1b";
     facts.help = "one forward, one backward";
     facts.source = "Narayanan et al., arXiv:2104.04473";
+    facts.usual = true;
     return facts;
 }
 

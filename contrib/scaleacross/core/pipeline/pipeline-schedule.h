@@ -44,6 +44,8 @@ struct ScheduleFacts
     bool inRounds{false};       //!< PipelineShape::round counts
     bool limitsHeld{false};     //!< PipelineShape::inFlight counts
     bool usesTimes{false};      //!< PipelineShape::times counts
+    bool overlapsPasses{false}; //!< some forwards run together with backwards (ForwardBackward)
+    bool usual{false};          //!< what a plan has that says nothing
 };
 
 /// Actions of every rank, in order.
@@ -52,8 +54,8 @@ using PipelineOrders = std::vector<std::vector<PipelineAction>>;
 /**
  * A pipeline schedule: the order in which the ranks of a pipeline run their passes.
  *
- * To add one, write a class with its facts and DoOrder(), in a file of its own, and add one line to
- * schedule-registry.cc and its declaration to schedules.h: study files, `list`, the search, memory,
+ * To add one, write a class with its facts and DoOrder(), in a file of its own, and name it in
+ * schedule-registry.cc: study files, `list`, the search, memory,
  * all engines and the tests on random shapes then know it. What has to
  * hold of an order: every chunk of the rank runs each microbatch forward once and then backward
  * once, backward being one Backward, an InputGradient with a later WeightGradient (where the facts
@@ -73,6 +75,21 @@ class PipelineSchedule
     const ScheduleFacts& Facts() const
     {
         return m_facts;
+    }
+
+    const std::string& Name() const
+    {
+        return m_facts.name;
+    }
+
+    const std::string& Help() const
+    {
+        return m_facts.help;
+    }
+
+    bool IsUsual() const
+    {
+        return m_facts.usual;
     }
 
     /// "1", "2 or more", "2, 4, 6 ...".

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/pipeline/pipeline-schedule.h"
 #include "core/pipeline/rounds.h"
-#include "core/pipeline/schedules.h"
 
 #include <algorithm>
 

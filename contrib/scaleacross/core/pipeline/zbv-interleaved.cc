@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/pipeline/list-schedule.h"
-#include "core/pipeline/schedules.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 namespace scaleacross
 {
@@ -40,7 +40,7 @@ class ZbvInterleaved : public PipelineSchedule
 
     PipelineOrders DoOrders(const PipelineShape& shape) const override
     {
-        return shape.chunks == 2 ? ZbvSchedule().Orders(shape)
+        return shape.chunks == 2 ? Schedule("zbv")->Orders(shape)
                                  : BestOrders(shape, UnitTimes(shape), shape.ranks);
     }
 
@@ -49,7 +49,7 @@ class ZbvInterleaved : public PipelineSchedule
         PipelineShape same = shape;
         if (shape.chunks == 2)
         {
-            same.schedule = ZbvSchedule();
+            same.schedule = "zbv";
         }
         return same;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/pipeline/order-writer.h"
-#include "core/pipeline/schedules.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 

@@ -112,9 +112,9 @@ bool
 JoinsEveryMicrobatch(const ParallelPlan& plan, const RankLayout& layout)
 {
     const DataGroups groups = DataGroupsOf(layout.dense, layout);
-    const bool reduces = plan.ReductionOf() == Reduction::Microbatch;
+    const bool reduces = plan.ReductionOf()->everyMicrobatch;
     return ((plan.Reshards() || reduces) && layout.Crosses(groups.shard)) ||
-           (reduces && plan.sharding == Sharding::Ddp && layout.Crosses(groups.replicas));
+           (reduces && !plan.sharding->optimizer && layout.Crosses(groups.replicas));
 }
 
 } // namespace
@@ -126,7 +126,7 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
     const PipelineShape shape = PipelineShapeOf(job);
     const uint32_t positions = Positions(shape);
     auto split = SplitLayers(job.model, positions);
-    if (job.plan.apportion == Apportion::Even || split.empty())
+    if (!job.plan.apportion->byTime || split.empty())
     {
         return split;
     }
@@ -162,7 +162,7 @@ MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
     // Only data parallelism may join replicas of different lengths.
     const bool wholeReplicas = !layout.Crosses(layout.tensor) && !layout.Crosses(layout.context) &&
                                !layout.Crosses(layout.expert) && !layout.Crosses(layout.pipeline);
-    if (job.plan.apportion == Apportion::Time && wholeReplicas && layout.Crosses(layout.dense))
+    if (job.plan.apportion->byTime && wholeReplicas && layout.Crosses(layout.dense))
     {
         const auto split = LayersOf(scenario, layout);
         const auto times = TimesByBuilding(scenario);

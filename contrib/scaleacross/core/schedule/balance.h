@@ -16,7 +16,7 @@ namespace scaleacross
 {
 
 /**
- * The layers of every virtual stage. Apportion::Even: SplitLayers(). Apportion::Time: the
+ * The layers of every virtual stage. apportion: even: SplitLayers(). apportion: time: the
  * consecutive parts whose slowest takes least time to compute a microbatch forward and backward,
  * each on the slowest accelerator of the buildings that hold it; embedding and head count.
  * Communication does not. Empty with fewer layers than virtual stages.
@@ -27,8 +27,8 @@ namespace scaleacross
 std::vector<StageLayers> LayersOf(const Scenario& scenario, const RankLayout& layout);
 
 /**
- * Microbatches of a replica, by building. Apportion::Even: globalBatch / (dp x microbatch).
- * Apportion::Time, where buildings hold whole replicas: as many as make the greatest (m + p - 1)
+ * Microbatches of a replica, by building. apportion: even: globalBatch / (dp x microbatch).
+ * apportion: time, where buildings hold whole replicas: as many as make the greatest (m + p - 1)
  * t least, t the time of the slowest stage there for one microbatch, such that all replicas
  * together have the global batch. A building that takes no part in data parallelism across has what
  * the others have.

@@ -378,7 +378,7 @@ BodyBuilder::Reduce(Pass& pass, const Piece& piece, UnitPart part) const
         m_parameters.PostReduction(UnitOf(piece.unit),
                                    SlotOf(piece.unit),
                                    part,
-                                   pass.variant.last || m_plan.sharding == Sharding::Ddp,
+                                   pass.variant.last || !m_plan.sharding->optimizer,
                                    pass.program);
     }
 }
@@ -460,7 +460,7 @@ void
 BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
     const ComputeCost& attention = CostOf(pass, layer).attention;
-    const bool recompute = m_plan.recompute == Recompute::Full;
+    const bool recompute = m_plan.recompute->layers;
     Begin(pass, piece);
     Await(pass, piece.unit, UnitPart::Expert);
     if (recompute)
@@ -483,7 +483,7 @@ void
 BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
 {
     const bool weights = HasWeights(pass.action);
-    const bool recompute = m_plan.recompute == Recompute::Full;
+    const bool recompute = m_plan.recompute->layers;
     const auto inputOf = [recompute](const ComputeCost& cost) {
         return cost.inputGradient - (recompute ? cost.forward : Duration());
     };

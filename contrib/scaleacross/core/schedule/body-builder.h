@@ -54,7 +54,7 @@ struct BodyVariant
  * posted ParallelPlan::prefetch uses ahead and awaited before its use, forward and backward; a unit
  * that is used again within this window is still there and is not gathered twice. Backward does not
  * need the embedding's parameters, a weight gradient needs none. Gradients are reduced right after
- * the unit's last weight gradient, or after every one (Reduction::Microbatch); over the replicas of
+ * the unit's last weight gradient, or after every one (ReductionFacts); over the replicas of
  * a shard only after the last.
  *
  * Full recomputation repeats a layer's forward with its collectives before its backward. An input
@@ -171,7 +171,7 @@ class BodyBuilder
 
     bool ReducesEveryMicrobatch() const
     {
-        return m_plan.ReductionOf() == Reduction::Microbatch;
+        return m_plan.ReductionOf()->everyMicrobatch;
     }
 
     uint32_t SlotOf(const UnitUse& use) const

@@ -193,7 +193,7 @@ class PartCost
     {
         PassTime time = m_time;
         time.forward = std::max(time.forward, m_stack.hostPerLayer.S() / 2);
-        if (recompute == Recompute::Full)
+        if (recompute->layers)
         {
             time.inputGradient += time.forward;
         }
@@ -284,11 +284,11 @@ TimeOfAttention(const ModelSpec& model,
     }
     part.AddCore(model, layer, model.heads / part.Tp());
     part.AddResidual(model.hidden);
-    if (plan.recompute == Recompute::Selective || plan.recompute == Recompute::Alternate)
+    if (plan.recompute->cheap)
     {
         part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
     }
-    if (plan.recompute == Recompute::Alternate)
+    if (plan.recompute->linears)
     {
         part.Repeat(own * 4 * rotary, 1);
         part.Repeat(model.queryKeyNorm ? own * 4 * rotary : 0, 1);
@@ -373,13 +373,13 @@ TimeOfMlp(const ModelSpec& model,
         AddMlp(model, part.Tokens(), width, 1, part);
     }
     part.AddResidual(model.hidden);
-    if (plan.recompute == Recompute::Selective || plan.recompute == Recompute::Alternate)
+    if (plan.recompute->cheap)
     {
         // The norm's output and the activation function's again, neither permutation nor routing.
         part.Repeat(part.OwnTokens() * 4 * model.hidden, 1);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
     }
-    if (plan.recompute == Recompute::Alternate)
+    if (plan.recompute->linears)
     {
         for (const auto& linear : AlternateLinears(model, layer).mlp)
         {

@@ -71,9 +71,7 @@ LayerProgram::LayerProgram(const JobSpec& job,
       m_tensor(job.plan.tp),
       m_besideScatter(job.workload.stack.overlapsTensorReduction),
       m_gathersInput(job.workload.stack.sequenceParallel &&
-                     (job.workload.stack.gathersForWeights ||
-                      job.plan.recompute == Recompute::Selective ||
-                      job.plan.recompute == Recompute::Alternate)),
+                     (job.workload.stack.gathersForWeights || job.plan.recompute->Selects())),
       m_gathersBeside(m_inSteps || job.workload.stack.gathersForWeights)
 {
     const ModelSpec& model = job.model;

@@ -35,7 +35,7 @@ struct RepeatedLinears
 };
 
 /**
- * What Recompute::Alternate does again: every second of a layer's linear layers, counted in the
+ * What recompute: alternate does again: every second of a layer's linear layers, counted in the
  * order of forward: Q, K, V, output, gate, up, down (with MLA the projection down and up of Q and
  * of K and V, output). The layer's last one is never among them, since nothing in backward needs
  * its output. Routed experts are not counted: theirs are kept.

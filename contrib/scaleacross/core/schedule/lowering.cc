@@ -98,11 +98,11 @@ ReduceScatterOf(const Level& level, CollectiveAlgorithm algorithm)
     {
         return phases;
     }
-    if (algorithm == CollectiveAlgorithm::BidirectionalRing)
+    if (algorithm->steps == LevelSteps::TwoWays)
     {
         phases.front().pattern = Pattern::TwoWayReduceScatter;
     }
-    if (algorithm == CollectiveAlgorithm::HalvingDoubling)
+    if (algorithm->steps == LevelSteps::Halves)
     {
         const auto rounds = DisseminationRounds(level.group.Size());
         phases.assign(rounds.size(), phase);
@@ -161,7 +161,7 @@ std::vector<Phase>
 AllReduceOf(std::vector<Level> levels, const RankLayout& layout, CollectiveAlgorithm algorithm)
 {
     std::optional<Phase> between;
-    if (algorithm == CollectiveAlgorithm::Tree && !levels.empty())
+    if (algorithm->trees && !levels.empty())
     {
         const Level& last = levels.back();
         const RankGroup::Axis& axis = last.group.Axes().back();
@@ -186,26 +186,20 @@ AllReduceOf(std::vector<Level> levels, const RankLayout& layout, CollectiveAlgor
 AllToAllAlgorithm
 WayOf(const LoweringRules& rules)
 {
-    if (rules.allToAll != AllToAllAlgorithm::Follow)
-    {
-        return rules.allToAll;
-    }
-    return rules.algorithm == CollectiveAlgorithm::Hierarchical ? AllToAllAlgorithm::Building
-                                                                : AllToAllAlgorithm::Direct;
+    return rules.allToAll->follows ? AllToAllAlgorithm(rules.algorithm->allToAll) : rules.allToAll;
 }
 
 /// The ranks inside which an all-to-all makes its first hop; 0: it is direct.
 uint32_t
-FirstHop(AllToAllAlgorithm way, const RankLayout& layout)
+FirstSpan(AllToAllAlgorithm way, const RankLayout& layout)
 {
-    switch (way)
+    switch (way->hop)
     {
-    case AllToAllAlgorithm::Rail:
+    case FirstHop::Server:
         return layout.gpusPerNode;
-    case AllToAllAlgorithm::Building:
+    case FirstHop::Building:
         return layout.buildingSpan;
-    case AllToAllAlgorithm::Follow:
-    case AllToAllAlgorithm::Direct:
+    case FirstHop::None:
         break;
     }
     return 0;
@@ -291,24 +285,25 @@ Choose(CollectiveOp op,
     LoweringRules candidate = rules;
     if (op == CollectiveOp::AllToAll)
     {
-        candidate.algorithm = CollectiveAlgorithm::Ring;
-        for (const auto way :
-             {AllToAllAlgorithm::Direct, AllToAllAlgorithm::Rail, AllToAllAlgorithm::Building})
+        candidate.algorithm = "ring";
+        for (const AllToAllFacts* way : AllToAllAlgorithm::Rows())
         {
-            candidate.allToAll = way;
-            candidates.push_back(candidate);
+            candidate.allToAll = *way;
+            if (!way->follows)
+            {
+                candidates.push_back(candidate);
+            }
         }
     }
     else
     {
-        for (const auto algorithm : {CollectiveAlgorithm::Ring,
-                                     CollectiveAlgorithm::Hierarchical,
-                                     CollectiveAlgorithm::HalvingDoubling,
-                                     CollectiveAlgorithm::BidirectionalRing,
-                                     CollectiveAlgorithm::Tree})
+        for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())
         {
-            candidate.algorithm = algorithm;
-            candidates.push_back(candidate);
+            candidate.algorithm = *algorithm;
+            if (!algorithm->chooses)
+            {
+                candidates.push_back(candidate);
+            }
         }
     }
     Collective best;
@@ -337,18 +332,14 @@ Lower(CollectiveOp op,
       const LoweringRules& rules)
 {
     const CollectiveAlgorithm algorithm = rules.algorithm;
-    const bool chosen = algorithm == CollectiveAlgorithm::Auto && group.Size() > 1;
-    const bool way = op == CollectiveOp::AllToAll && rules.allToAll != AllToAllAlgorithm::Follow;
+    const bool chosen = algorithm->chooses && group.Size() > 1;
+    const bool way = op == CollectiveOp::AllToAll && !rules.allToAll->follows;
     if (chosen && !way && op != CollectiveOp::SendReceive)
     {
         return Choose(op, comm, bytes, group, layout, rules);
     }
-    auto levels = LevelsOf(bytes,
-                           group,
-                           layout,
-                           algorithm == CollectiveAlgorithm::Hierarchical ||
-                               algorithm == CollectiveAlgorithm::HalvingDoubling);
-    if (algorithm == CollectiveAlgorithm::HalvingDoubling)
+    auto levels = LevelsOf(bytes, group, layout, algorithm->buildings);
+    if (algorithm->steps == LevelSteps::Halves)
     {
         levels = HalvesOf(levels);
     }
@@ -372,7 +363,7 @@ Lower(CollectiveOp op,
     case CollectiveOp::AllToAll:
         collective.name = "all_to_all";
         collective.algorithm = ToString(WayOf(rules));
-        AppendAllToAll(bytes, group, FirstHop(WayOf(rules), layout), collective.phases);
+        AppendAllToAll(bytes, group, FirstSpan(WayOf(rules), layout), collective.phases);
         break;
     case CollectiveOp::SendReceive:
         collective.name = "sendrecv";
@@ -394,7 +385,7 @@ PhaseFamilies(const RankGroup& group, const RankLayout& layout, CollectiveAlgori
 {
     // Cut at the building or not: all-to-alls may take two hops whatever the algorithm of others.
     std::vector<Level> levels = LevelsOf(Bytes(), group, layout, true);
-    if (algorithm == CollectiveAlgorithm::HalvingDoubling || algorithm == CollectiveAlgorithm::Auto)
+    if (algorithm->steps == LevelSteps::Halves || algorithm->chooses)
     {
         const std::vector<Level> halves = HalvesOf(levels);
         levels.insert(levels.end(), halves.begin(), halves.end());

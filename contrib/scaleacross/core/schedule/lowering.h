@@ -25,10 +25,10 @@ struct LoweringRules
     explicit LoweringRules(const NetworkPlan& network, CollectiveTimer seconds = {});
 
     CollectiveAlgorithm algorithm;
-    AllToAllAlgorithm allToAll{AllToAllAlgorithm::Follow};
+    AllToAllAlgorithm allToAll;
     Bytes chunk;          //!< 0: whole, or with channels by NCCLX's rule
     uint32_t channels{1}; //!< see Collective
-    /// What CollectiveAlgorithm::Auto goes by; domain: given if the algorithm is that.
+    /// What an algorithm that chooses goes by; domain: given if it is one.
     CollectiveTimer seconds;
 };
 

@@ -97,24 +97,23 @@ AddStates(const std::vector<ParameterUnit>& units,
         split.push_back((shards.dense > 1 ? unit.dense : 0) +
                         (shards.expert > 1 ? unit.expert : 0));
     }
-    const bool zero1 = plan.sharding == Sharding::Zero1;
-    const bool zero2 = plan.sharding == Sharding::Zero2;
-    use.parameters = Bytes(kParameterBytes * (zero1 || zero2 ? held : atRest));
-    use.gradients = Bytes(kGradientBytes * (zero1 ? held : atRest));
+    const ShardingFacts& sharding = *plan.sharding;
+    use.parameters = Bytes(kParameterBytes * (sharding.parameters ? atRest : held));
+    use.gradients = Bytes(kGradientBytes * (sharding.gradients ? atRest : held));
     use.optimizer = Bytes(kOptimizerBytes * atRest);
     if (plan.Reshards())
     {
         use.gathered += Bytes(kParameterBytes * LargestWindow(split, size_t{plan.prefetch} + 1));
     }
-    else if (!zero1 && !zero2)
+    else if (sharding.parameters)
     {
         use.gathered += Bytes(kParameterBytes * (held - atRest));
     }
-    if (!zero1 && plan.ReductionOf() == Reduction::Accumulated)
+    if (sharding.gradients && !plan.ReductionOf()->everyMicrobatch)
     {
         use.gathered += Bytes(kGradientBytes * (held - atRest));
     }
-    else if (!zero1)
+    else if (sharding.gradients)
     {
         use.gathered += Bytes(job.workload.gradientBytes * LargestWindow(split, 2));
     }
@@ -256,9 +255,9 @@ CheapPerToken(const JobSpec& job, uint32_t layer)
            MlpInputBytes(job, layer) * h;
 }
 
-/// Bytes of these that Recompute::Alternate drops: with the cheap ones, the outputs of the linear
-/// layers it does again, 2 bytes an element. That of attention's output is kept as the sum with the
-/// residual, 2h, which the second norm reads.
+/// Bytes of these that recomputing linear layers drops: with the cheap ones, the outputs of the
+/// linear layers it does again, 2 bytes an element. That of attention's output is kept as the sum
+/// with the residual, 2h, which the second norm reads.
 double
 AlternatePerToken(const JobSpec& job, uint32_t layer)
 {
@@ -275,6 +274,16 @@ AlternatePerToken(const JobSpec& job, uint32_t layer)
     return bytes;
 }
 
+/// Bytes of these that the plan's recomputation of parts of layers drops.
+double
+DroppedPerToken(const JobSpec& job, uint32_t layer)
+{
+    const RecomputeFacts& recompute = *job.plan.recompute;
+    return recompute.linears ? AlternatePerToken(job, layer)
+           : recompute.cheap ? CheapPerToken(job, layer)
+                             : 0.0;
+}
+
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
 double
 KeptPerToken(const JobSpec& job, const StageLayers& layers)
@@ -284,21 +293,9 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     for (uint32_t i = 0; i < layers.count; i++)
     {
         const uint32_t layer = layers.first + i;
-        switch (job.plan.recompute)
-        {
-        case Recompute::None:
-            kept += SavedPerToken(job, layer);
-            break;
-        case Recompute::Selective:
-            kept += SavedPerToken(job, layer) - CheapPerToken(job, layer);
-            break;
-        case Recompute::Alternate:
-            kept += SavedPerToken(job, layer) - AlternatePerToken(job, layer);
-            break;
-        case Recompute::Full: // the layer's input
-            kept += 2.0 * model.hidden * Repeated(job);
-            break;
-        }
+        kept += job.plan.recompute->layers
+                    ? 2.0 * model.hidden * Repeated(job) // the layer's input
+                    : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
     }
     if (layers.head)
     {
@@ -314,18 +311,7 @@ RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
 {
     double most = 0;
     const auto broughtBack = [&job](uint32_t layer) {
-        switch (job.plan.recompute)
-        {
-        case Recompute::None:
-            break;
-        case Recompute::Selective:
-            return CheapPerToken(job, layer);
-        case Recompute::Alternate:
-            return AlternatePerToken(job, layer);
-        case Recompute::Full:
-            return SavedPerToken(job, layer);
-        }
-        return 0.0;
+        return job.plan.recompute->layers ? SavedPerToken(job, layer) : DroppedPerToken(job, layer);
     };
     for (const auto& chunk : chunks)
     {

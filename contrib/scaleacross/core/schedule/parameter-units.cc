@@ -81,20 +81,17 @@ CopiesEmbedding(const JobSpec& job)
 DataGroups
 DataGroupsOf(const RankGroup& group, const RankLayout& layout)
 {
-    switch (layout.plan.sharding)
+    const ShardingFacts& sharding = *layout.plan.sharding;
+    if (!sharding.optimizer)
     {
-    case Sharding::Ddp:
         return {RankGroup(), group};
-    case Sharding::Zero1:
-    case Sharding::Zero2:
-    case Sharding::Fsdp:
+    }
+    if (!sharding.insideBuildings)
+    {
         return {group, RankGroup()};
-    case Sharding::Hsdp: {
-        const auto halves = group.SplitAt(layout.buildingSpan);
-        return {halves.inner, halves.outer};
     }
-    }
-    return {};
+    const auto halves = group.SplitAt(layout.buildingSpan);
+    return {halves.inner, halves.outer};
 }
 
 uint64_t

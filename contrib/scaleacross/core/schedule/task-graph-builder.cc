@@ -406,7 +406,7 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
     const ParallelPlan& plan = job.plan;
-    if (plan.sharding == Sharding::Zero2 && plan.ReductionOf() == Reduction::Accumulated)
+    if (plan.sharding->GradientsOnly() && !plan.ReductionOf()->everyMicrobatch)
     {
         return Infeasible{"sharding",
                           "zero2 keeps only a shard of its gradients, so they cannot add up whole: "

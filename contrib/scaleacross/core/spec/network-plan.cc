@@ -10,42 +10,27 @@
 namespace scaleacross
 {
 
-bool
-IsSprayed(Multipath multipath)
-{
-    return multipath == Multipath::SprayRandom || multipath == Multipath::SprayRoundRobin ||
-           multipath == Multipath::SprayAdaptive || multipath == Multipath::EntropyRandom ||
-           multipath == Multipath::Reps;
-}
-
-bool
-MayReorder(Multipath multipath)
-{
-    return IsSprayed(multipath) || multipath == Multipath::Flowlet;
-}
-
 Duration
 StagedCopy::CopyTime(Bytes bytes, BitRate memory)
 {
     return SerialisationTime(bytes * 2, memory); // read and written
 }
 
-Bytes
-NetworkPlan::DataHeaders() const
+PacketFormat
+NetworkPlan::Format() const
 {
-    return headers.value_or(transport == Transport::Infiniband ? Bytes(28) : Bytes(82));
-}
-
-Bytes
-NetworkPlan::AckOnWire() const
-{
-    return ackSize.value_or(transport == Transport::Infiniband ? Bytes(32) : Bytes(86));
+    // In a study every data packet adds the same: all engines count packets, and no first ones.
+    PacketFormat format = transport->format;
+    format.overhead = static_cast<uint32_t>(headers.value_or(format.DataHeaders()).Count());
+    format.fixed = true;
+    format.ack = ackSize ? static_cast<uint32_t>(ackSize->Count()) : format.ack;
+    return format;
 }
 
 bool
 NetworkPlan::UsesPfc() const
 {
-    return pfc.value_or(transport == Transport::Roce);
+    return pfc.value_or(transport->pauses);
 }
 
 Bytes
@@ -69,37 +54,98 @@ NetworkPlan::QueuePairsAt(Tier tier) const
 namespace
 {
 
-/// What does not go together with InfiniBand.
-std::optional<ConfigError>
-FindInfinibandConflict(const NetworkPlan& network)
+/// Whether switches spray packets by what they see.
+bool
+BySwitches(const MultipathFacts& multipath)
 {
-    const std::string transport = ToString(network.transport);
-    const std::string roce = "set network.transport: " + ToString(Transport::Roce);
-    const uint64_t mtu = network.mtu.Count();
-    if (mtu > 4096 || (mtu & (mtu - 1)) != 0)
+    return multipath.IsSprayed() && multipath.followsCapacity;
+}
+
+/// Whether every queue pair keeps its packets in order on a path of its own.
+bool
+KeepsOrder(const MultipathFacts& multipath)
+{
+    return !multipath.MayReorder() && multipath.owner == PathOwner::QueuePair;
+}
+
+/// What the packets of a transport have no place for.
+std::optional<ConfigError>
+FindTransportConflict(const NetworkPlan& network)
+{
+    const TransportFacts& transport = *network.transport;
+    const auto& mtus = transport.mtus;
+    if (!mtus.empty() && std::find(mtus.begin(), mtus.end(), network.mtu) == mtus.end())
     {
+        std::string allowed;
+        for (const Bytes mtu : mtus)
+        {
+            allowed += (allowed.empty() ? "" : mtu == mtus.back() ? " or " : ", ") + ExactText(mtu);
+        }
         return ConfigError("network.mtu",
-                           ExactText(network.mtu) + " is no MTU of " + transport,
-                           "256B, 512B, 1KiB, 2KiB or 4KiB with " + transport,
+                           ExactText(network.mtu) + " is no MTU of " + transport.word,
+                           allowed + " with " + transport.word,
                            "");
     }
-    if (network.multipath == Multipath::EntropyRandom || network.multipath == Multipath::Reps)
+    if (network.multipath->entropies != nullptr && !transport.sourcePorts)
     {
-        return ConfigError("network.multipath",
-                           ToString(network.multipath) +
-                               " gives every packet its own UDP source port, and packets of " +
-                               transport + " have none",
-                           "a multipath that switches decide on, with " + transport,
-                           "a multipath such as " + ToString(Multipath::SprayAdaptive) + ", or " +
-                               roce);
+        return ConfigError(
+            "network.multipath",
+            network.multipath->word +
+                " gives every packet its own UDP source port, and packets of " + transport.word +
+                " have none",
+            "a multipath that switches decide on, with " + transport.word,
+            "a multipath such as " + Multipath::First(BySwitches).Name() +
+                ", or set network.transport: " +
+                Transport::First([](const auto& other) { return other.sourcePorts; }).Name());
     }
-    if (network.control == CongestionControl::Hpcc)
+    if (network.control->HasTelemetry() && !transport.telemetry)
+    {
+        return ConfigError(
+            "network.control",
+            network.control->word + " goes by what switches write into packets, and packets of " +
+                transport.word + " have no place for it",
+            "another control with " + transport.word,
+            "set network.transport: " +
+                Transport::First([](const auto& other) { return other.telemetry; }).Name());
+    }
+    return std::nullopt;
+}
+
+/// Why go-back-n does not serve the rest, and what to do besides.
+std::optional<ConfigError>
+FindRecoveryConflict(const NetworkPlan& network)
+{
+    if (network.recovery->selective)
+    {
+        return std::nullopt;
+    }
+    const std::string& word =
+        Recovery::First([](const auto& other) { return other.selective; }).Name();
+    const std::string& now = network.recovery.Name();
+    const std::string remedy = "set network.recovery: " + word;
+    if (network.transport->needsSelectiveRepeat)
+    {
+        return ConfigError("network.recovery",
+                           now + " sends all again from a packet that was trimmed on",
+                           word + " with " + network.transport->word,
+                           remedy);
+    }
+    if (network.multipath->IsSprayed())
+    {
+        return ConfigError("network.recovery",
+                           now + " takes every packet that overtakes for a loss, and multipath " +
+                               network.multipath->word + " lets them overtake",
+                           word + " with " + network.multipath->word,
+                           remedy + ", or a multipath that keeps the order, such as " +
+                               Multipath::First(KeepsOrder).Name());
+    }
+    if (network.control->pulls)
     {
         return ConfigError("network.control",
-                           "hpcc goes by what switches write into packets, and packets of " +
-                               transport + " have no place for it",
-                           "another control with " + transport,
-                           roce);
+                           network.control->word + " counts packets one by one, and recovery " +
+                               now + " sends all of them again",
+                           network.control->word + " with " + word,
+                           remedy + ", or another control");
     }
     return std::nullopt;
 }
@@ -109,60 +155,37 @@ FindInfinibandConflict(const NetworkPlan& network)
 std::optional<ConfigError>
 NetworkPlan::FindConflict() const
 {
-    if (transport != Transport::Roce && UsesPfc())
+    if (!transport->pauses && UsesPfc())
     {
         return ConfigError("network.pfc",
-                           "true, and transport " + ToString(transport) + " has no pauses",
-                           "false, or nothing, with " + ToString(transport),
+                           "true, and transport " + transport->word + " has no pauses",
+                           "false, or nothing, with " + transport->word,
                            "leave network.pfc out");
     }
-    if (transport == Transport::Infiniband)
+    if (auto conflict = FindTransportConflict(*this))
     {
-        if (auto conflict = FindInfinibandConflict(*this))
-        {
-            return conflict;
-        }
+        return conflict;
     }
-    if (transport == Transport::Trimming && recovery == Recovery::GoBackN)
+    if (auto conflict = FindRecoveryConflict(*this))
     {
-        return ConfigError("network.recovery",
-                           "go-back-n sends all again from a packet that was trimmed on",
-                           ToString(Recovery::SelectiveRepeat) + " with " + ToString(transport),
-                           "set network.recovery: " + ToString(Recovery::SelectiveRepeat));
+        return conflict;
     }
-    if (IsSprayed(multipath) && recovery == Recovery::GoBackN)
-    {
-        return ConfigError(
-            "network.recovery",
-            "go-back-n takes every packet that overtakes for a loss, and multipath " +
-                ToString(multipath) + " lets them overtake",
-            ToString(Recovery::SelectiveRepeat) + " with " + ToString(multipath),
-            "set network.recovery: " + ToString(Recovery::SelectiveRepeat) +
-                ", or a multipath that keeps the order, such as " + ToString(Multipath::EEcmp));
-    }
-    if (IsSprayed(multipath) && control == CongestionControl::Hpcc)
+    if (multipath->IsSprayed() && control->HasTelemetry())
     {
         return ConfigError("network.control",
-                           "hpcc compares what the same switches said one packet after the other, "
-                           "and multipath " +
-                               ToString(multipath) + " sends packets by different ones",
-                           "hpcc with one path per queue pair",
-                           "another control, or a multipath such as " + ToString(Multipath::EEcmp));
-    }
-    if (control == CongestionControl::ReceiverCredit && recovery != Recovery::SelectiveRepeat)
-    {
-        return ConfigError("network.control",
-                           "receiver-credit counts packets one by one, and recovery go-back-n "
-                           "sends all of them again",
-                           "receiver-credit with " + ToString(Recovery::SelectiveRepeat),
-                           "set network.recovery: " + ToString(Recovery::SelectiveRepeat) +
-                               ", or another control");
+                           control->word +
+                               " compares what the same switches said one packet after the other, "
+                               "and multipath " +
+                               multipath->word + " sends packets by different ones",
+                           control->word + " with one path per queue pair",
+                           "another control, or a multipath such as " +
+                               Multipath::First(KeepsOrder).Name());
     }
     const char* const controlType = "ns3::RdmaQueuePair::CongestionOps";
-    if (control != CongestionControl::None && ns3Attributes.count(controlType) > 0)
+    if (control->controls && ns3Attributes.count(controlType) > 0)
     {
         return ConfigError("network.control",
-                           ToString(control) + ", and network.ns3 sets " + controlType,
+                           control->word + ", and network.ns3 sets " + controlType,
                            "one of the two",
                            "leave network.control out for a control of your own");
     }

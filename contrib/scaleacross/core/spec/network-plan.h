@@ -5,7 +5,13 @@
 
 #include "core/base/errors.h"
 #include "core/base/units.h"
+#include "core/spec/collective-words.h"
+#include "core/spec/congestion-control.h"
+#include "core/spec/connection-words.h"
+#include "core/spec/multipath.h"
+#include "core/spec/packet-format.h"
 #include "core/spec/tier.h"
+#include "core/spec/transport.h"
 
 #include <array>
 #include <cstdint>
@@ -15,65 +21,6 @@
 
 namespace scaleacross
 {
-
-/// What carries data between NICs.
-enum class Transport : uint8_t
-{
-    Roce,       //!< RoCEv2 reliable connection
-    Infiniband, //!< InfiniBand reliable connection: credits per virtual lane, nothing is dropped
-    Trimming    //!< Ethernet whose switches cut the payload off what they have no room for
-};
-
-/// Which of several equal paths packets take; how is for the selectors of the packet engine to say.
-enum class Multipath : uint8_t
-{
-    Ecmp,            //!< hash of the NIC pair: all of its queue pairs share one path
-    EEcmp,           //!< hash that sees each queue pair (E-ECMP)
-    Ucmp,            //!< the same, weighted by the capacity of the ways
-    Flowlet,         //!< a queue pair may move to another path after a pause
-    SprayRandom,     //!< every packet on its own, at random
-    SprayRoundRobin, //!< every packet on the next port
-    SprayAdaptive,   //!< every packet where it waits least
-    EntropyRandom,   //!< every packet with a UDP source port of its own, drawn at random, to E-ECMP
-    Reps,            //!< the same, with those again that came back unmarked (REPS)
-    DModK            //!< by the destination's address: one path per destination
-};
-
-/// True if packets of one queue pair are on several paths at a time.
-bool IsSprayed(Multipath multipath);
-
-/// The same, and flowlets, which keep their order only if the gap is long enough.
-bool MayReorder(Multipath multipath);
-
-/// What decides how fast a queue pair may send.
-enum class CongestionControl : uint8_t
-{
-    None,           //!< the line rate: PFC, losses or windows are all there is
-    Dcqcn,          //!< rate, by CNPs
-    Dctcp,          //!< window, by the share of marked packets
-    Swift,          //!< window, by the round trip
-    Timely,         //!< rate, by the gradient of the round trip
-    Hpcc,           //!< window, by what switches write into packets
-    Nscc,           //!< window, by marks and the round trip together (Ultra Ethernet)
-    ReceiverCredit, //!< a packet for each pull that the receiver hands out
-    InfinibandCc    //!< rate, by CNPs and a table of delays
-};
-
-/// How lost packets are repaired.
-enum class Recovery : uint8_t
-{
-    GoBackN,        //!< a gap: everything from the missing packet on is sent again
-    SelectiveRepeat //!< only what is missing; the receiver places packets in any order
-};
-
-/// How a connection spreads messages over its queue pairs, and when one counts as delivered.
-enum class Balance : uint8_t
-{
-    Split,      //!< every message in equal parts over all of them; when all parts have arrived
-    RoundRobin, //!< segments in turn; when all of a message have arrived
-    Dqplb,      //!< segments in turn, numbered; in the order of sending (NCCLX)
-    Spray       //!< segments in turn; by a write after all are acknowledged (NCCLX's spray mode)
-};
 
 /// How the connections between GPUs of one tier use their queue pairs.
 struct QueuePairUse
@@ -93,32 +40,6 @@ struct QueuePairOverride
     std::optional<Balance> balance;
     std::optional<uint32_t> outstanding;
     std::optional<Bytes> window;
-};
-
-enum class CollectiveAlgorithm : uint8_t
-{
-    Ring,              //!< one ring over all servers of the group, building after building
-    Hierarchical,      //!< inside each building, across buildings, inside again
-    HalvingDoubling,   //!< the same levels, each by halves of halves
-    BidirectionalRing, //!< the one ring, both ways round
-    Tree,              //!< all-reduce over all servers in two binary trees; all else as Ring
-    Auto               //!< by size: what takes least time alone
-};
-
-/// How an all-to-all goes.
-enum class AllToAllAlgorithm : uint8_t
-{
-    Follow,  //!< Direct, with CollectiveAlgorithm::Hierarchical by Building, with Auto the fastest
-    Direct,  //!< a message to every other member
-    Rail,    //!< first to the GPU of the server in the destination's position, then between servers
-    Building //!< first to the building's member in the destination's position, then across
-};
-
-/// Where the bytes of a message are on their way from one GPU's memory to the other's.
-enum class Copy : uint8_t
-{
-    Zero,  //!< NICs read and write the buffers themselves
-    Staged //!< through a few slots at either end, see StagedCopy
 };
 
 /**
@@ -144,11 +65,11 @@ struct StagedCopy
 /// How the network is used. Every field has a default that a study can leave out.
 struct NetworkPlan
 {
-    Transport transport{Transport::Roce};
-    Multipath multipath{Multipath::EEcmp};
-    CongestionControl control{CongestionControl::None};
+    Transport transport;
+    Multipath multipath;
+    CongestionControl control;
     /// Spraying needs selective repeat: to go-back-N every packet that overtakes means a loss.
-    Recovery recovery{Recovery::GoBackN};
+    Recovery recovery;
     /// Selective repeat where packets may overtake (flowlets, spraying): packets of a queue pair
     /// that may overtake one before it counts as lost. At least the difference in delay between
     /// paths, in packets; a loss at the end of a message costs a timeout up to this far before it.
@@ -158,7 +79,7 @@ struct NetworkPlan
     /// Bytes after which a message goes on with the next queue pair; shorter ones use one only.
     /// NCCLX's queue pair balancing uses 512 KiB.
     Bytes segment{512ULL << 10};
-    Balance balance{Balance::RoundRobin};
+    Balance balance;
     /// Segments that a queue pair may have sent and not acknowledged; 0 is any number. With qps and
     /// segment it limits what is under way, hence buffers; NCCLX has 128.
     uint32_t outstanding{0};
@@ -170,8 +91,8 @@ struct NetworkPlan
     Bytes admission;
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
-    CollectiveAlgorithm collective{CollectiveAlgorithm::Hierarchical};
-    AllToAllAlgorithm allToAll{AllToAllAlgorithm::Follow};
+    CollectiveAlgorithm collective;
+    AllToAllAlgorithm allToAll;
     /// Collectives are cut into chunks of this size, which are in different phases at the same time
     /// (inside a building, across); every chunk has the latency of its steps. 0: see channels.
     Bytes collectiveChunk;
@@ -179,10 +100,10 @@ struct NetworkPlan
     /// and no chunk given, chunks are as NCCLX has them: as many of each member's part as channels,
     /// of 16 MiB at most, and of 32 MiB at most at a time.
     uint32_t channels{1};
-    Copy copy{Copy::Zero};        //!< between servers
+    Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
-    std::optional<Bytes> headers; //!< see DataHeaders()
-    std::optional<Bytes> ackSize; //!< see AckOnWire()
+    std::optional<Bytes> headers; //!< see Format()
+    std::optional<Bytes> ackSize; //!< see Format()
     uint32_t ackEvery{4}; //!< data packets per ACK; a message's last packet is always acknowledged
     std::optional<bool> pfc; //!< see UsesPfc()
     /// With InfiniBand: what may be under way on one lane of a wire without having been granted
@@ -201,17 +122,11 @@ struct NetworkPlan
     /// ns-3 attributes ("ns3::TypeId::Attribute" -> value) that the packet engine sets.
     std::map<std::string, std::string> ns3Attributes;
 
-    /**
-     * Bytes that a data packet adds to its payload on the wire: `headers` if given, else by the
-     * transport. Ethernet: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, and FCS, preamble and gap
-     * 24: 82. InfiniBand: LRH 8, BTH 12, ICRC 4, VCRC 2, and a delimiter at both ends: 28.
-     */
-    Bytes DataHeaders() const;
+    /// What packets take on the wire: as the transport has it, but for `headers` and `ackSize`
+    /// where they are given; every data packet adds the same.
+    PacketFormat Format() const;
 
-    /// Bytes of one ACK on the wire: `ackSize` if given, else those headers and AETH 4.
-    Bytes AckOnWire() const;
-
-    /// Lossless by priority flow control: `pfc` if given, else with RoCE only.
+    /// Lossless by priority flow control: `pfc` if given, else where the transport has pauses.
     bool UsesPfc() const;
 
     /// Payload that one grant of a receiver covers: 128 KiB, or `admission` if that is less.

@@ -5,7 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
-#include "core/pipeline/schedule-registry.h"
+#include "core/pipeline/pipeline-schedule.h"
 
 #include <algorithm>
 #include <iterator>
@@ -21,190 +21,26 @@ namespace scaleacross
 namespace
 {
 
-/// The words of an enumeration, in the order of its values. A function, so that they exist whenever
-/// some static object asks.
-template <class E>
-const std::vector<std::string>& Words();
-
-template <>
-const std::vector<std::string>&
-Words<Sharding>()
-{
-    static const std::vector<std::string> words = {"ddp", "zero1", "zero2", "fsdp", "hsdp"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Reduction>()
-{
-    static const std::vector<std::string> words = {"microbatch", "accumulated"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Schedule>()
-{
-    return ScheduleNames();
-}
-
-template <>
-const std::vector<std::string>&
-Words<Recompute>()
-{
-    static const std::vector<std::string> words = {"none", "selective", "full", "alternate"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Apportion>()
-{
-    static const std::vector<std::string> words = {"even", "time"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Transport>()
-{
-    static const std::vector<std::string> words = {"roce", "infiniband", "trimming"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Multipath>()
-{
-    static const std::vector<std::string> words = {"ecmp",
-                                                   "e-ecmp",
-                                                   "ucmp",
-                                                   "flowlet",
-                                                   "spray-random",
-                                                   "spray-rr",
-                                                   "spray-adaptive",
-                                                   "entropy-random",
-                                                   "reps",
-                                                   "d-mod-k"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<CongestionControl>()
-{
-    static const std::vector<std::string> words = {"none",
-                                                   "dcqcn",
-                                                   "dctcp",
-                                                   "swift",
-                                                   "timely",
-                                                   "hpcc",
-                                                   "nscc",
-                                                   "receiver-credit",
-                                                   "infiniband-cc"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Balance>()
-{
-    static const std::vector<std::string> words = {"split", "round-robin", "dqplb", "spray"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Recovery>()
-{
-    static const std::vector<std::string> words = {"go-back-n", "selective-repeat"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<CollectiveAlgorithm>()
-{
-    static const std::vector<std::string> words =
-        {"ring", "hierarchical", "halving-doubling", "bidirectional-ring", "tree", "auto"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<AllToAllAlgorithm>()
-{
-    static const std::vector<std::string> words = {"follow", "direct", "rail", "building"};
-    return words;
-}
-
-template <>
-const std::vector<std::string>&
-Words<Copy>()
-{
-    static const std::vector<std::string> words = {"zero-copy", "staged"};
-    return words;
-}
-
-template <class E>
-std::string
-WordOf(E value)
-{
-    if constexpr (std::is_enum_v<E>)
-    {
-        const auto index = static_cast<size_t>(value);
-        SCALEACROSS_INVARIANT(index < Words<E>().size(), std::to_string(index));
-        return Words<E>()[index];
-    }
-    else
-    {
-        return ToString(value);
-    }
-}
-
-/// The value with this word, which is one of Words<E>().
-template <class E>
-E
-ValueOf(const std::string& word)
-{
-    if constexpr (std::is_enum_v<E>)
-    {
-        const auto& words = Words<E>();
-        return static_cast<E>(std::find(words.begin(), words.end(), word) - words.begin());
-    }
-    else
-    {
-        return E(word);
-    }
-}
-
 /// A row for a choice of words; `member` maps a Plan to the field, `read` to what holds, which may
 /// follow from other fields if `member` has no value.
 template <class Member, class Read>
 PlanField
 WordField(const std::string& key, const std::string& help, Member member, Read read)
 {
-    using E = decltype(read(std::declval<const Plan&>()));
-    const auto& words = Words<E>();
+    using Value = decltype(read(std::declval<const Plan&>()));
     PlanField field;
     field.key = key;
-    field.allowed = AnyOf(words);
-    field.words = words;
+    field.allowed = AnyOf(Value::Names());
+    field.words = Value::Names();
+    for (const auto* row : Value::Rows())
+    {
+        field.meanings.push_back(row->Help());
+    }
     field.help = help;
     field.set = [key, member](Plan& plan, const std::string& text) {
-        const auto& words = Words<E>();
-        if (std::find(words.begin(), words.end(), text) == words.end())
-        {
-            const std::string nearest = Nearest(text, words);
-            throw ConfigError(key,
-                              Quoted(text) + " is not known",
-                              AnyOf(words),
-                              nearest.empty() ? "" : "did you mean " + nearest + "?");
-        }
-        member(plan) = ValueOf<E>(text);
+        member(plan) = ParseAt(key, [&] { return Value(text); });
     };
-    field.get = [read](const Plan& plan) { return WordOf(read(plan)); };
+    field.get = [read](const Plan& plan) { return read(plan).Name(); };
     return field;
 }
 
@@ -375,15 +211,13 @@ ParallelFields()
                    SCALEACROSS_MEMBER(parallel.dp)),
         CrossingField(),
         WordField("plan.sharding",
-                  "ddp replicates, zero1 shards the optimizer over all of dp, zero2 gradients as "
-                  "well, fsdp everything, hsdp everything inside a building and replicates across",
+                  "what the ranks of a data-parallel group share, and what each has whole",
                   SCALEACROSS_MEMBER(parallel.sharding)),
         BoolField("plan.reshard",
                   "fsdp, hsdp: free gathered parameters after forward, gather again for backward",
                   SCALEACROSS_MEMBER(parallel.reshard)),
         WordField("plan.reduce",
-                  "gradients reduced for every microbatch, or accumulated and reduced once; left "
-                  "out: microbatch with reshard or zero2",
+                  "when gradients are reduced; left out: microbatch with reshard or zero2",
                   SCALEACROSS_MEMBER(parallel.reduce),
                   [](const Plan& plan) { return plan.parallel.ReductionOf(); }),
         WholeField("plan.prefetch",
@@ -421,14 +255,11 @@ ParallelFields()
                    "latency-aware: most microbatches whose activations a rank holds; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.inFlight)),
         WordField("plan.apportion",
-                  "layers of stages and microbatches of replicas in equal numbers (even), or so "
-                  "that the slowest computes for the least time (time)",
+                  "how layers are dealt out to stages, and microbatches to replicas",
                   SCALEACROSS_MEMBER(parallel.apportion)),
-        WordField(
-            "plan.recompute",
-            "computed again in backward: none, norms and activations (selective), whole layers "
-            "(full), or every second linear layer and all that is element-wise (alternate)",
-            SCALEACROSS_MEMBER(parallel.recompute)),
+        WordField("plan.recompute",
+                  "what backward computes again in place of keeping it from forward",
+                  SCALEACROSS_MEMBER(parallel.recompute)),
         BoolField("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
                   SCALEACROSS_MEMBER(parallel.asyncTensor)),
@@ -440,24 +271,16 @@ NetworkFields()
 {
     return {
         WordField("network.transport",
-                  "reliable connections over RoCEv2, over InfiniBand with its credits, or over "
-                  "Ethernet whose switches trim what they have no room for",
+                  "what carries data between NICs",
                   SCALEACROSS_MEMBER(network.transport)),
-        WordField(
-            "network.multipath",
-            "paths by hash of the NIC pair (ecmp) or of each queue pair (e-ecmp), weighted by "
-            "capacity (ucmp), anew after a pause (flowlet), or for every packet: at random, "
-            "in turns, by the shortest queue, or by the sender's UDP source port: at random, or "
-            "one that came back unmarked (reps)",
-            SCALEACROSS_MEMBER(network.multipath)),
+        WordField("network.multipath",
+                  "which of several equal paths packets take",
+                  SCALEACROSS_MEMBER(network.multipath)),
         WordField("network.control",
-                  "congestion control of the packet engine's queue pairs: none, by marks (dcqcn, "
-                  "dctcp), by round trips (swift, timely), by both (nscc), by what switches tell "
-                  "(hpcc), or by pulls of the receiver (receiver-credit)",
+                  "what decides how fast a queue pair of the packet engine may send",
                   SCALEACROSS_MEMBER(network.control)),
         WordField("network.recovery",
-                  "losses: all from the missing packet on is sent again, or only what is missing; "
-                  "spraying needs selective-repeat",
+                  "how lost packets are repaired; spraying needs selective-repeat",
                   SCALEACROSS_MEMBER(network.recovery)),
         WholeField("network.reorder_tolerance",
                    1,
@@ -476,9 +299,7 @@ NetworkFields()
                    "bytes of a message that go over one queue pair before the next takes its turn",
                    SCALEACROSS_MEMBER(network.segment)),
         WordField("network.balance",
-                  "messages in equal parts over all queue pairs (split) or segments in turn; "
-                  "delivered when all have arrived, in order (dqplb), or by a last write after "
-                  "all are acknowledged (spray)",
+                  "how messages are spread over queue pairs, and when one counts as delivered",
                   SCALEACROSS_MEMBER(network.balance)),
         WholeField("network.outstanding",
                    0,
@@ -498,14 +319,10 @@ NetworkFields()
                    "in turn; 0B: they do not ask",
                    SCALEACROSS_MEMBER(network.admission)),
         WordField("network.collective",
-                  "ring over all servers, one way or both; hierarchical: inside buildings, across, "
-                  "inside; these levels by recursive halving and doubling; double binary tree; or "
-                  "of all these what takes least time for the size",
+                  "how collectives that reduce or gather go",
                   SCALEACROSS_MEMBER(network.collective)),
         WordField("network.all_to_all",
-                  "a message to every member (direct), or two levels: by the GPU of the server "
-                  "(rail) or the member of the building in the destination's position; follow: "
-                  "building with hierarchical, the fastest with auto, else direct",
+                  "how an all-to-all goes",
                   SCALEACROSS_MEMBER(network.allToAll)),
         BytesField("network.collective_chunk",
                    Bytes(0),
@@ -519,8 +336,7 @@ NetworkFields()
                    "chunks of a collective that may be in the same phase at the same time",
                    SCALEACROSS_MEMBER(network.channels)),
         WordField("network.copy",
-                  "between servers NICs read and write buffers where they are, or messages are "
-                  "copied through slots at either end as by NCCL (staged)",
+                  "where the bytes of a message are on their way between servers",
                   SCALEACROSS_MEMBER(network.copy)),
         BytesField("network.mtu",
                    Bytes(256),
@@ -534,13 +350,13 @@ NetworkFields()
             "bytes a data packet adds on the wire, preamble and gap included; left out, they "
             "follow from the transport",
             SCALEACROSS_MEMBER(network.headers),
-            [](const Plan& plan) { return plan.network.DataHeaders(); }),
+            [](const Plan& plan) { return plan.network.Format().DataHeaders(); }),
         BytesField("network.ack_size",
                    Bytes(1),
                    Bytes(1024),
                    "bytes of an ACK on the wire; left out, they follow from the transport",
                    SCALEACROSS_MEMBER(network.ackSize),
-                   [](const Plan& plan) { return plan.network.AckOnWire(); }),
+                   [](const Plan& plan) { return Bytes(plan.network.Format().ack); }),
         WholeField("network.ack_every",
                    1,
                    1024,
@@ -673,11 +489,10 @@ TierFields(const std::vector<PlanField>& network)
 std::string
 ShardingLabel(const ParallelPlan& plan)
 {
-    static const char* const names[] = {"DDP", "ZeRO-1", "ZeRO-2", "FSDP", "HSDP"};
     ParallelPlan usual;
     usual.sharding = plan.sharding;
     usual.reshard = plan.reshard;
-    std::string text = names[static_cast<size_t>(plan.sharding)];
+    std::string text = plan.sharding->label;
     text += plan.reshard ? "+reshard" : "";
     text += plan.ReductionOf() == usual.ReductionOf() ? "" : "+" + ToString(plan.ReductionOf());
     text += plan.prefetch == usual.prefetch ? "" : " prefetch=" + std::to_string(plan.prefetch);
@@ -801,8 +616,8 @@ Label(const Plan& plan)
     text +=
         p.schedule->Facts().limitsHeld && p.inFlight > 0 ? "/" + std::to_string(p.inFlight) : "";
     text += " b" + std::to_string(p.microbatch);
-    text += p.recompute == Recompute::None ? "" : " recompute=" + ToString(p.recompute);
-    text += p.apportion == Apportion::Even ? "" : " apportion=" + ToString(p.apportion);
+    text += p.recompute == Recompute() ? "" : " recompute=" + ToString(p.recompute);
+    text += p.apportion == Apportion() ? "" : " apportion=" + ToString(p.apportion);
     text += p.asyncTensor ? " async-tp" : "";
     return text;
 }
@@ -831,78 +646,6 @@ operator==(const ParallelPlan& a, const ParallelPlan& b)
                         p.asyncTensor);
     };
     return a.crossing == b.crossing && fields(a) == fields(b);
-}
-
-std::string
-ToString(Sharding value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Reduction value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Recompute value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Apportion value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Transport value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Multipath value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(CongestionControl value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Balance value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Recovery value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(CollectiveAlgorithm value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(AllToAllAlgorithm value)
-{
-    return WordOf(value);
-}
-
-std::string
-ToString(Copy value)
-{
-    return WordOf(value);
 }
 
 } // namespace scaleacross

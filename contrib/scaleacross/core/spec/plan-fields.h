@@ -29,9 +29,10 @@ struct Plan
  */
 struct PlanField
 {
-    std::string key;                //!< "plan.tp", "network.qps"
-    std::string allowed;            //!< "a whole number from 1", "dp or pp"
-    std::vector<std::string> words; //!< all that it may be; empty if it is not one of some words
+    std::string key;                   //!< "plan.tp", "network.qps"
+    std::string allowed;               //!< "a whole number from 1", "dp or pp"
+    std::vector<std::string> words;    //!< all that it may be; empty if it is not one of some words
+    std::vector<std::string> meanings; //!< of the words
     std::string help;
     /// Parses and assigns; throws ConfigError with where = key.
     std::function<void(Plan&, const std::string&)> set;
@@ -62,19 +63,6 @@ std::optional<Plan> PlanOfText(const std::string& text);
 
 /// Short label for tables: "TP8 EP64 PP4x2 DP512 DP-out HSDP dorapp b1".
 std::string Label(const Plan& plan);
-
-std::string ToString(Sharding value);          //!< "ddp", "zero1", "zero2", "fsdp", "hsdp"
-std::string ToString(Reduction value);         //!< "microbatch", "accumulated"
-std::string ToString(Recompute value);         //!< "none", "selective", "full"
-std::string ToString(Apportion value);         //!< "even", "time"
-std::string ToString(Transport value);         //!< "roce", "infiniband", "trimming"
-std::string ToString(Multipath value);         //!< "ecmp", "e-ecmp", ... "reps"
-std::string ToString(Balance value);           //!< "split", "round-robin", "dqplb", "spray"
-std::string ToString(CongestionControl value); //!< "none", "dcqcn", "dctcp", ... "receiver-credit"
-std::string ToString(Recovery value);          //!< "go-back-n", "selective-repeat"
-std::string ToString(CollectiveAlgorithm value); //!< "ring", "hierarchical", ...
-std::string ToString(AllToAllAlgorithm value);   //!< "follow", "direct", "rail", "building"
-std::string ToString(Copy value);                //!< "zero-copy", "staged"
 
 } // namespace scaleacross
 

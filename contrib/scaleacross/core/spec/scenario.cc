@@ -73,12 +73,13 @@ Scenario::FindConflict() const
     const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
         return !link.pfc;
     });
-    if (lossy && network.transport != Transport::Roce)
+    if (lossy && !network.transport->pauses)
     {
         return ConfigError("network.transport",
                            ToString(network.transport) +
                                " has no pauses, and a span between buildings says pfc: false",
-                           ToString(Transport::Roce) + " with such spans",
+                           Transport::First([](const auto& other) { return other.pauses; }).Name() +
+                               " with such spans",
                            "leave pfc out of cluster.cross");
     }
     return std::nullopt;

@@ -119,9 +119,7 @@ class CutsLeft
 
     const CutShares& Shares(Multipath multipath) const
     {
-        return multipath == Multipath::Ucmp || multipath == Multipath::SprayAdaptive
-                   ? m_proportional
-                   : m_equal;
+        return multipath->followsCapacity ? m_proportional : m_equal;
     }
 
   private:

@@ -149,18 +149,18 @@ EcmpSlowdown(uint64_t flows, uint32_t paths)
 double
 PathSlowdown(Multipath multipath, double connections, double pairs, uint32_t paths)
 {
-    if (IsSprayed(multipath))
+    if (multipath->IsSprayed())
     {
         return 1.0;
     }
-    if (multipath == Multipath::DModK)
+    if (multipath->owner == PathOwner::Destination)
     {
         const double flows = std::ceil(connections * std::min(1.0, pairs));
         const double most = std::ceil(flows / paths);
         return flows <= 0 || paths <= 1 ? 1.0 : std::clamp(most * paths / flows, 1.0, 1.0 * paths);
     }
     const double hashed =
-        connections * (multipath == Multipath::Ecmp ? std::min(1.0, pairs) : pairs);
+        connections * (multipath->owner == PathOwner::NicPair ? std::min(1.0, pairs) : pairs);
     return EcmpSlowdown(static_cast<uint64_t>(std::ceil(hashed)), paths);
 }
 

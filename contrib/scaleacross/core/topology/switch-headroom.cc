@@ -29,7 +29,8 @@ uint32_t
 LargestPacket(const NetworkPlan& network)
 {
     return static_cast<uint32_t>(
-        std::max((network.mtu + network.DataHeaders()).Count(), network.AckOnWire().Count()));
+        std::max<uint64_t>((network.mtu + network.Format().DataHeaders()).Count(),
+                           network.Format().ack));
 }
 
 /// By vertex.
