@@ -3,9 +3,9 @@
 // Time to lay out a plan, to check its memory and to build its task graph: what a search pays per
 // plan.
 
-#include "core/schedule/memory.h"
-#include "core/schedule/task-graph-builder.h"
 #include "core/spec/presets.h"
+#include "core/work/graph/task-graph-builder.h"
+#include "core/work/memory/memory.h"
 
 #include <benchmark/benchmark.h>
 

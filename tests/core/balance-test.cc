@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/analytical-engine.h"
-#include "core/schedule/balance.h"
-#include "core/schedule/compute-cost.h"
 #include "core/spec/presets.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/partition/balance.h"
 #include "schedule-scenario.h"
 
 #include <gtest/gtest.h>

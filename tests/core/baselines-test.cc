@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/analytical-engine.h"
-#include "core/explore/baselines.h"
+#include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/fit-check.h"
 #include "core/spec/presets.h"
 #include "explore-fakes.h"
@@ -40,7 +40,7 @@ Choice(const std::string& name, const Study& study, const FakeEngine::Time& time
     SearchOptions options;
     options.jobs = 1;
     options.filter = std::move(filter);
-    return ChooseBaseline(FindBaseline(name), study, FakeEngine(time), options);
+    return ChooseBaseline(name, study, FakeEngine(time), options);
 }
 
 Plan
@@ -183,34 +183,23 @@ TEST(Baselines, SayWhyThereIsNone)
 {
     const auto never = DegreesFit([](const ParallelPlan& /* plan */) { return false; });
     const auto time = [](const ParallelPlan& /* plan */) { return Duration::Microseconds(1); };
-    for (const auto& baseline : Baselines())
+    for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        const auto chosen = Choice(baseline.name, TwoBuildings("plan: {tp: 8}\n"), time, never);
-        ASSERT_TRUE(std::holds_alternative<Infeasible>(chosen)) << baseline.name;
+        const auto chosen = Choice(baseline->word, TwoBuildings("plan: {tp: 8}\n"), time, never);
+        ASSERT_TRUE(std::holds_alternative<Infeasible>(chosen)) << baseline->word;
         EXPECT_EQ(std::get<Infeasible>(chosen).reason, "memory");
         EXPECT_THAT(std::get<Infeasible>(chosen).detail, testing::HasSubstr("needs 99 GiB"));
-        EXPECT_FALSE(baseline.tunes.empty());
-        EXPECT_FALSE(baseline.untouched.empty());
+        EXPECT_FALSE(baseline->tunes.empty());
+        EXPECT_FALSE(baseline->untouched.empty());
     }
-}
-
-TEST(Baselines, AreWhatAStudyMayName)
-{
-    std::vector<std::string> names;
-    for (const auto& baseline : Baselines())
-    {
-        names.push_back(baseline.name);
-    }
-    EXPECT_EQ(names, KnownBaselines());
-    EXPECT_THROW(FindBaseline("megatrom"), ConfigError);
 }
 
 TEST(Baselines, FitARealStudy)
 {
     const Study study = TwoBuildings("plan: {tp: 8}\n");
-    for (const auto& baseline : Baselines())
+    for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        const auto chosen = ChooseBaseline(baseline, study, AnalyticalEngine(), {});
+        const auto chosen = ChooseBaseline(*baseline, study, AnalyticalEngine(), {});
         ASSERT_TRUE(std::holds_alternative<Plan>(chosen)) << std::get<Infeasible>(chosen).detail;
         Scenario scenario = study.scenario;
         scenario.Job().plan = std::get<Plan>(chosen).parallel;

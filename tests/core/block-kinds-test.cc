@@ -2,7 +2,7 @@
 
 #include "../validation/volumes/volume-plans.h"
 #include "built-graph.h"
-#include "core/schedule/block-kinds.h"
+#include "core/work/collectives/block-kinds.h"
 
 #include <gtest/gtest.h>
 #include <random>

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_TESTS_BUILT_GRAPH_H
 #define SCALEACROSS_TESTS_BUILT_GRAPH_H
 
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/graph/task-graph-builder.h"
 #include "graph-interpreter.h"
 #include "schedule-scenario.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/analytical-engine.h"
-#include "core/schedule/collective-graph.h"
 #include "core/spec/plan-fields.h"
+#include "core/work/graph/collective-graph.h"
 #include "graph-interpreter.h"
 #include "schedule-scenario.h"
 

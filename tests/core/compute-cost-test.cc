@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/compute-cost.h"
 #include "core/spec/presets.h"
+#include "core/work/cost/compute-cost.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/drawing/fabric-picture.h"
 #include "core/spec/presets.h"
 #include "core/topology/adjacency.h"
-#include "core/topology/fabric-picture.h"
 
 #include <algorithm>
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/layer-split.h"
+#include "core/work/partition/layer-split.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

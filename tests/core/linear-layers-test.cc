@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/linear-layers.h"
 #include "core/spec/presets.h"
+#include "core/work/cost/linear-layers.h"
 
 #include <gmock/gmock.h>
 

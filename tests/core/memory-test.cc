@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/memory.h"
+#include "core/work/memory/memory.h"
 #include "schedule-scenario.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "built-graph.h"
-#include "core/schedule/compute-cost.h"
-#include "core/schedule/layer-program.h"
-#include "core/schedule/parameter-units.h"
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/collectives/parameter-units.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/graph/layer-program.h"
+#include "core/work/graph/task-graph-builder.h"
 #include "schedule-scenario.h"
 
 #include <algorithm>

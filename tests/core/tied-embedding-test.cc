@@ -3,7 +3,7 @@
 // An embedding that the output head shares: held by one rank or by two.
 
 #include "built-graph.h"
-#include "core/schedule/memory.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

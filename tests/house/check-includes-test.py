@@ -73,6 +73,14 @@ class CheckIncludes(unittest.TestCase):
                               "helper/nic-helper.cc": '#include "cli/run.h"\n'},
                              "helper/nic-helper.cc:1", "helper must not include cli")
 
+    def test_room_of_the_model_that_comes_later(self):
+        files = {"model/rdma/nic.h": "",
+                 "model/guard.h": "",
+                 "model/rdma/nic.cc": '#include "nic.h"\n#include "ns3/guard.h"\n',
+                 "model/switch/switch.cc": '#include "ns3/nic.h"\n'}
+        self.assert_reported(files, "model/switch/switch.cc:1",
+                             "model/switch must not include model/rdma")
+
     def test_library_in_core(self):
         self.assert_reported({"core/explore/search.cc": "#include <sqlite3.h>\n"},
                              "core/explore/search.cc:1", "explore must not include a library")

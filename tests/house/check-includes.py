@@ -12,7 +12,7 @@ import os
 import re
 import sys
 
-LAYERS = ["base", "program", "pipeline", "spec", "topology", "schedule", "engine", "explore"]
+LAYERS = ["base", "program", "pipeline", "spec", "topology", "work", "engine", "explore"]
 
 MAY_INCLUDE = {
     "base": ["base"],
@@ -20,7 +20,8 @@ MAY_INCLUDE = {
     "pipeline": LAYERS[:3],
     "spec": LAYERS[:4],
     "topology": LAYERS[:5],
-    "schedule": LAYERS[:6],
+    "drawing": LAYERS[:5] + ["drawing"],
+    "work": LAYERS[:6],
     "engine": LAYERS[:7],
     "explore": LAYERS,
     "io": LAYERS + ["io"],
@@ -29,11 +30,25 @@ MAY_INCLUDE = {
     "helper": LAYERS + ["model", "helper", "ns3"],
     "examples": LAYERS + ["model", "helper", "examples", "ns3"],
     "test": LAYERS + ["model", "helper", "test", "ns3"],
-    "cli": LAYERS + ["io", "store", "model", "helper", "cli", "ns3"],
+    "cli": LAYERS + ["drawing", "io", "store", "model", "helper", "cli", "ns3"],
+}
+
+# The folders of model/, and which of the others each may include; what stands in model/ itself
+# serves all and includes none of them.
+ROOMS = {
+    "model": [],
+    "packet": [],
+    "wire": ["packet"],
+    "path": ["packet"],
+    "switch": ["packet", "wire", "path"],
+    "control": ["packet", "wire"],
+    "entropy": [],
+    "rdma": ["packet", "wire", "switch", "control", "entropy"],
+    "training": ["packet", "wire", "switch", "control", "entropy", "rdma"],
 }
 
 # These parts make do with the standard library and Boost's headers, so that they build anywhere.
-PLAIN = LAYERS
+PLAIN = LAYERS + ["drawing"]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
 
@@ -46,6 +61,12 @@ def part_of(path):
     return folders[0] if folders and folders[0] in MAY_INCLUDE else None
 
 
+def room_of(path):
+    """The folder of model/ that a path belongs to, "model" for model/ itself; else nothing."""
+    folders = path.split("/")[:-1]
+    return None if folders[:1] != ["model"] else folders[1] if len(folders) > 1 else "model"
+
+
 def sources(module):
     """All C++ files below a folder, relative to it."""
     for folder, subfolders, files in os.walk(module):
@@ -55,15 +76,21 @@ def sources(module):
                 yield os.path.relpath(os.path.join(folder, name), module)
 
 
-def target_of(include, source, files, forwarded):
-    """The part an include leads to: one of ours, "ns3", "standard", "boost" or "other"."""
+def file_of(include, source, files, forwarded):
+    """The file of ours that an include leads to, or nothing."""
     beside = os.path.normpath(os.path.join(os.path.dirname(source), include))
     for path in (beside, os.path.normpath(include)):
         if path in files:
-            return part_of(path)
+            return path
+    return forwarded.get(include[len("ns3/"):]) if include.startswith("ns3/") else None
+
+
+def target_of(include, own):
+    """The part an include leads to: one of ours, "ns3", "standard", "boost" or "other"."""
+    if own:
+        return part_of(own)
     if include.startswith("ns3/"):
-        own = forwarded.get(include[len("ns3/"):])
-        return part_of(own) if own else "ns3"
+        return "ns3"
     if include.startswith("boost/"):
         return "boost"
     return "other" if "/" in include or "." in include else "standard"
@@ -85,7 +112,8 @@ def violations(top):
                 match = INCLUDE.match(line)
                 if not match:
                     continue
-                target = target_of(match[1], source, files, forwarded)
+                own = file_of(match[1], source, files, forwarded)
+                target = target_of(match[1], own)
                 if target in ("standard", "boost"):
                     continue
                 if target == "other":
@@ -94,6 +122,10 @@ def violations(top):
                 else:
                     allowed = target in MAY_INCLUDE[part]
                     what = target
+                room, other = room_of(source), own and room_of(own)
+                if room and other and other not in ("model", room, *ROOMS[room]):
+                    yield (f"contrib/scaleacross/{source}:{number}: model/{room} must not include"
+                           f" model/{other} ({match[1]}); allowed: {', '.join(ROOMS[room])}")
                 if not allowed:
                     yield (f"contrib/scaleacross/{source}:{number}: {part} must not include {what}"
                            f" ({match[1]}); allowed: {', '.join(MAY_INCLUDE[part])}")

@@ -93,11 +93,11 @@ class SourceHash(unittest.TestCase):
             shutil.copytree(MODULE / name, copy / name)
         before = self.hashes(copy)
         for name, module_only in (
-            ("core/schedule/memory.cc", False),
+            ("core/work/memory/memory.cc", False),
             ("core/engine/closed-form.cc", False),
             ("core/explore/search-space.cc", False),
-            ("model/rdma-nic.cc", True),
-            ("helper/packet-engine.cc", True),
+            ("model/rdma/rdma-nic.cc", True),
+            ("helper/engine/packet-engine.cc", True),
         ):
             path = copy / name
             text = path.read_text()

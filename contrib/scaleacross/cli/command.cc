@@ -3,7 +3,7 @@
 #include "cli/command.h"
 
 #include "core/base/errors.h"
-#include "helper/study-attributes.h"
+#include "helper/engine/study-attributes.h"
 
 #include <algorithm>
 #include <iostream>

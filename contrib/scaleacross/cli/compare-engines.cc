@@ -2,7 +2,7 @@
 
 #include "cli/compare-engines.h"
 
-#include "cli/progress-line.h"
+#include "cli/show/progress-line.h"
 #include "core/store/run-store.h"
 
 #include <algorithm>

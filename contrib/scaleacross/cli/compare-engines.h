@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_COMPARE_ENGINES_H
 #define SCALEACROSS_COMPARE_ENGINES_H
 
-#include "cli/report-json.h"
-#include "cli/worker-engine.h"
+#include "cli/show/report-json.h"
+#include "cli/workers/worker-engine.h"
 #include "core/explore/difference.h"
 #include "core/explore/search-space.h"
 

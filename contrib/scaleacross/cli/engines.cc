@@ -6,7 +6,7 @@
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/spec/study.h"
-#include "helper/packet-engine.h"
+#include "helper/engine/packet-engine.h"
 
 namespace scaleacross
 {

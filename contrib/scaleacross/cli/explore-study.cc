@@ -2,9 +2,9 @@
 
 #include "cli/explore-study.h"
 
-#include "cli/progress-line.h"
+#include "cli/show/progress-line.h"
 #include "core/engine/analytical-engine.h"
-#include "core/explore/baselines.h"
+#include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/model-error.h"
 #include "core/store/search-store.h"
 
@@ -61,7 +61,7 @@ RunBaseline(const std::string& name,
     tuning.run.limits = {};
     ProgressLine line(name);
     tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
-    const auto chosen = ChooseBaseline(FindBaseline(name), study, AnalyticalEngine(), tuning);
+    const auto chosen = ChooseBaseline(name, study, AnalyticalEngine(), tuning);
     if (const auto* none = std::get_if<Infeasible>(&chosen))
     {
         answer.evaluation = *none;
@@ -87,8 +87,8 @@ ResultOf(const SearchSpace& space, const BaselineAnswer& answer)
 {
     BaselineResult result;
     result.name = answer.name;
-    result.tunes = FindBaseline(answer.name).tunes;
-    result.untouched = FindBaseline(answer.name).untouched;
+    result.tunes = Baseline(answer.name)->tunes;
+    result.untouched = Baseline(answer.name)->untouched;
     if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
     {
         result.contender = ContenderOf(space, *answer.plan, *report);

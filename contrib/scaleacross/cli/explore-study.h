@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_EXPLORE_STUDY_H
 #define SCALEACROSS_EXPLORE_STUDY_H
 
-#include "cli/report-json.h"
-#include "cli/worker-engine.h"
+#include "cli/show/report-json.h"
+#include "cli/workers/worker-engine.h"
 #include "core/explore/explanation.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"

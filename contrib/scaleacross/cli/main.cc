@@ -2,7 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/output-file.h"
-#include "cli/worker-process.h"
+#include "cli/workers/worker-process.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/base/version.h"

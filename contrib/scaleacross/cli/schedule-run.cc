@@ -4,7 +4,7 @@
 
 #include "core/engine/program-evaluator.h"
 #include "core/pipeline/pipeline-order.h"
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/graph/task-graph-builder.h"
 
 #include <algorithm>
 #include <map>

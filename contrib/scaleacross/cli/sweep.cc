@@ -2,8 +2,8 @@
 
 #include "cli/sweep.h"
 
-#include "cli/interrupt.h"
-#include "cli/table.h"
+#include "cli/show/table.h"
+#include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/flip.h"

@@ -4,9 +4,9 @@
 // plan is replayed by one application per rank. Placement decides what crosses the long span:
 // gradients (dp) or activations (pp).
 
-#include "core/schedule/task-graph-builder.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/presets.h"
+#include "core/work/graph/task-graph-builder.h"
 
 #include "ns3/cluster-helper.h"
 #include "ns3/command-line.h"

@@ -55,7 +55,7 @@ struct FabricTarget
  * a port that its own switch knows to be down. It is the same for rates, which tables with weights
  * (RouteWeights::Capacity) follow. A path selector knows no sooner: until t + DetectionDelay the
  * queue of a port whose wire is down is empty unless it is kept, and one that goes by queues
- * (AdaptiveSpraySelector) sends everything there.
+ * (spraying by the shortest queue) sends everything there.
  *
  * A wire is down as long as any event keeps it down, and its rate is the product of the factors of
  * all degradations that hold. What is to happen at time zero, before the run, is known from the

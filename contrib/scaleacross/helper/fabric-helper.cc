@@ -2,11 +2,10 @@
 
 #include "fabric-helper.h"
 
-#include "buffer-dependency.h"
 #include "core/base/errors.h"
 
 #include "ns3/boolean.h"
-#include "ns3/destination-mod-k-selector.h"
+#include "ns3/buffer-dependency.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -407,9 +406,8 @@ FabricHelper::SetDivisors()
     std::vector<uint32_t> divisors;
     for (size_t i = 0; i < m_switches.size(); ++i)
     {
-        const auto selector =
-            DynamicCast<DestinationModKSelector>(m_switches[i]->GetPathSelector());
-        if (!selector)
+        const auto selector = m_switches[i]->GetPathSelector();
+        if (!selector->UsesStageDivisor())
         {
             continue;
         }

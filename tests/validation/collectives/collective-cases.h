@@ -5,8 +5,8 @@
 
 #include "core/engine/analytical-engine.h"
 #include "core/io/read-study.h"
-#include "core/schedule/collective-graph.h"
-#include "helper/packet-engine.h"
+#include "core/work/graph/collective-graph.h"
+#include "helper/engine/packet-engine.h"
 
 #include <memory>
 #include <string>

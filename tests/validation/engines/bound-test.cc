@@ -6,7 +6,7 @@
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
-#include "helper/packet-engine.h"
+#include "helper/engine/packet-engine.h"
 
 #include <gtest/gtest.h>
 #include <random>

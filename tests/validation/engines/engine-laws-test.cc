@@ -7,7 +7,7 @@
 #include "core/explore/search-space.h"
 #include "core/io/read-study.h"
 #include "core/pipeline/pipeline-schedule.h"
-#include "helper/packet-engine.h"
+#include "helper/engine/packet-engine.h"
 
 #include <algorithm>
 #include <cmath>

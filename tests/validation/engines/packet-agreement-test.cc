@@ -6,7 +6,7 @@
 #include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
-#include "helper/packet-engine.h"
+#include "helper/engine/packet-engine.h"
 
 #include <algorithm>
 #include <cmath>

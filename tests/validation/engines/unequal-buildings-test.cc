@@ -5,9 +5,9 @@
 
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
-#include "core/schedule/balance.h"
-#include "core/schedule/schedule-times.h"
-#include "helper/packet-engine.h"
+#include "core/work/cost/schedule-times.h"
+#include "core/work/partition/balance.h"
+#include "helper/engine/packet-engine.h"
 
 #include <gtest/gtest.h>
 #include <optional>

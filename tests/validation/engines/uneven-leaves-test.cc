@@ -5,7 +5,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
 #include "core/io/read-study.h"
-#include "helper/packet-engine.h"
+#include "helper/engine/packet-engine.h"
 
 #include <gtest/gtest.h>
 #include <string>

@@ -3,8 +3,8 @@
 // The permutation on which packet simulators are compared, under packet spraying: how close to what
 // its wires allow.
 
-#include "helper/standard-run.h"
-#include "helper/standard-work.h"
+#include "helper/bench/standard-run.h"
+#include "helper/bench/standard-work.h"
 
 #include "ns3/config.h"
 #include "ns3/nstime.h"

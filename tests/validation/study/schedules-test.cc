@@ -10,9 +10,9 @@
 
 #include "../../pipeline-oracle.h"
 #include "core/engine/analytical-engine.h"
-#include "core/schedule/schedule-times.h"
 #include "core/spec/presets.h"
-#include "helper/packet-engine.h"
+#include "core/work/cost/schedule-times.h"
+#include "helper/engine/packet-engine.h"
 #include "report-of.h"
 
 #include <algorithm>

@@ -4,9 +4,9 @@
 #define SCALEACROSS_TESTS_VOLUME_PARAMETER_UNITS_H
 
 #include "core/pipeline/pipeline-order.h"
-#include "core/schedule/balance.h"
-#include "core/schedule/schedule-times.h"
 #include "core/spec/scenario.h"
+#include "core/work/cost/schedule-times.h"
+#include "core/work/partition/balance.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_TESTS_VOLUME_PLAN_FEATURES_H
 #define SCALEACROSS_TESTS_VOLUME_PLAN_FEATURES_H
 
-#include "core/schedule/balance.h"
 #include "core/spec/plan-fields.h"
+#include "core/work/partition/balance.h"
 #include "parameter-units.h"
 #include "volume-census.h"
 

@@ -3,7 +3,7 @@
 // Bytes across the cut between buildings: what the packets of the packet engine carried over the
 // spans, against closed forms.
 
-#include "helper/cluster-helper.h"
+#include "helper/engine/cluster-helper.h"
 #include "plan-features.h"
 #include "volume-census.h"
 #include "volume-laws.h"

@@ -2,14 +2,14 @@
 
 #include "cli/command.h"
 #include "cli/field-option.h"
-#include "cli/report-json.h"
-#include "cli/table.h"
+#include "cli/show/report-json.h"
+#include "cli/show/table.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
-#include "helper/standard-run.h"
-#include "helper/standard-work.h"
+#include "helper/bench/standard-run.h"
+#include "helper/bench/standard-work.h"
 
 #include "ns3/nstime.h"
 

@@ -3,12 +3,12 @@
 #include "cli/command.h"
 #include "cli/engines.h"
 #include "cli/message-sizes.h"
-#include "cli/report-json.h"
-#include "cli/time-limit.h"
+#include "cli/show/report-json.h"
+#include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
-#include "core/schedule/collective-graph.h"
+#include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
 #include <fmt/format.h>

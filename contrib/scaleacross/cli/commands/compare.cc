@@ -3,7 +3,7 @@
 #include "cli/compare-engines.h"
 #include "cli/engines.h"
 #include "cli/explore-study.h"
-#include "cli/interrupt.h"
+#include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/fit-check.h"

@@ -2,8 +2,8 @@
 
 #include "cli/compare-engines.h"
 #include "cli/explore-study.h"
-#include "cli/interrupt.h"
 #include "cli/sweep.h"
+#include "cli/workers/interrupt.h"
 
 #include <iostream>
 #include <memory>

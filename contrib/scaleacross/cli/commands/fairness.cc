@@ -2,14 +2,14 @@
 
 #include "cli/command.h"
 #include "cli/field-option.h"
-#include "cli/report-json.h"
-#include "cli/table.h"
+#include "cli/show/report-json.h"
+#include "cli/show/table.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/spec/plan-fields.h"
-#include "helper/many-to-one.h"
-#include "helper/study-attributes.h"
+#include "helper/bench/many-to-one.h"
+#include "helper/engine/study-attributes.h"
 
 #include "ns3/nstime.h"
 

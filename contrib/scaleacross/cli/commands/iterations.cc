@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
-#include "cli/report-json.h"
-#include "cli/table.h"
+#include "cli/show/report-json.h"
+#include "cli/show/table.h"
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search.h"
 #include "core/io/iteration-rows.h"

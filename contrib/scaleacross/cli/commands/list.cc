@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
-#include "cli/report-json.h"
-#include "cli/table.h"
+#include "cli/show/report-json.h"
+#include "cli/show/table.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "core/explore/baselines.h"
+#include "core/explore/baselines/baseline.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/presets.h"
 
@@ -160,9 +160,9 @@ std::vector<Row>
 BaselineRules()
 {
     std::vector<Row> rows;
-    for (const auto& baseline : Baselines())
+    for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        rows.push_back({baseline.name, baseline.rule, baseline.tunes, baseline.untouched});
+        rows.push_back({baseline->word, baseline->help, baseline->tunes, baseline->untouched});
     }
     return rows;
 }

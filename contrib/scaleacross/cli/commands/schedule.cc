@@ -2,9 +2,9 @@
 
 #include "cli/command.h"
 #include "cli/output-file.h"
-#include "cli/report-json.h"
-#include "cli/schedule-picture.h"
 #include "cli/schedule-run.h"
+#include "cli/show/report-json.h"
+#include "cli/show/schedule-picture.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/pipeline/pipeline-order.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/explore-study.h"
-#include "cli/report-text.h"
-#include "core/explore/baselines.h"
+#include "cli/show/report-text.h"
+#include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
 #include "core/topology/switch-headroom.h"
 
@@ -191,10 +191,10 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
             entry["gain"] =
                 RelativeExcess(best.front().report.iterationTime, report->iterationTime);
         }
-        const Baseline& school = FindBaseline(baseline.name);
-        entry["rule"] = school.rule;
-        entry["tunes"] = school.tunes;
-        entry["untouched"] = school.untouched;
+        const Baseline school = baseline.name;
+        entry["rule"] = school->help;
+        entry["tunes"] = school->tunes;
+        entry["untouched"] = school->untouched;
         entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
         baselines[baseline.name] = entry;
     }

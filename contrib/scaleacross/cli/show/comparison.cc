@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/compare-engines.h"
-#include "cli/table.h"
+#include "cli/show/table.h"
 
 #include <cmath>
 #include <fmt/format.h>

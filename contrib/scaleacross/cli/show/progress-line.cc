@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/progress-line.h"
+#include "cli/show/progress-line.h"
 
 #include <cstdio>
 #include <fmt/format.h>

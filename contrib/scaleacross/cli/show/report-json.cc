@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/report-json.h"
+#include "cli/show/report-json.h"
 
 namespace scaleacross
 {

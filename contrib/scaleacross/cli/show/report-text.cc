@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/report-text.h"
+#include "cli/show/report-text.h"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_REPORT_TEXT_H
 #define SCALEACROSS_REPORT_TEXT_H
 
-#include "cli/table.h"
+#include "cli/show/table.h"
 #include "core/explore/outcome.h"
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/schedule-picture.h"
+#include "cli/show/schedule-picture.h"
 
 #include <algorithm>
 #include <cmath>

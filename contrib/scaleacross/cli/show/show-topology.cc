@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/show-topology.h"
+#include "cli/show/show-topology.h"
 
 #include "cli/output-file.h"
 #include "core/base/errors.h"
+#include "core/drawing/fabric-picture.h"
 #include "core/topology/adjacency.h"
-#include "core/topology/fabric-picture.h"
 #include "helper/graph-fabric.h"
 
 #include <filesystem>

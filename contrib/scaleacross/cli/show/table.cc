@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/table.h"
+#include "cli/show/table.h"
 
 #include "core/base/errors.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/interrupt.h"
+#include "cli/workers/interrupt.h"
 
 #include <csignal>
 

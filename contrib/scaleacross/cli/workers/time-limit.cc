@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/time-limit.h"
+#include "cli/workers/time-limit.h"
 
 #include "cli/command.h"
 #include "cli/output-file.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/worker-engine.h"
+#include "cli/workers/worker-engine.h"
 
 #include "cli/engines.h"
-#include "cli/report-json.h"
-#include "cli/time-limit.h"
+#include "cli/show/report-json.h"
+#include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"

@@ -4,7 +4,7 @@
 #define SCALEACROSS_WORKER_ENGINE_H
 
 #include "cli/command.h"
-#include "cli/worker-process.h"
+#include "cli/workers/worker-process.h"
 #include "core/engine/engine.h"
 #include "core/store/run-store.h"
 

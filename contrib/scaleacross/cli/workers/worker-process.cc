@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/worker-process.h"
+#include "cli/workers/worker-process.h"
 
 #include <array>
 #include <cerrno>

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_WORD_H
 #define SCALEACROSS_WORD_H
 
+#include "core/base/errors.h"
+
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -69,7 +71,10 @@ class Word
     static Word First(Is is)
     {
         const auto& rows = Rows();
-        return **std::find_if(rows.begin(), rows.end(), [&is](const Row* row) { return is(*row); });
+        const auto found =
+            std::find_if(rows.begin(), rows.end(), [&is](const Row* row) { return is(*row); });
+        SCALEACROSS_INVARIANT(found != rows.end(), "no word is so");
+        return **found;
     }
 
     /// Their names.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/topology/fabric-picture.h"
+#include "core/drawing/fabric-picture.h"
 
 #include "core/base/errors.h"
 #include "core/base/text.h"

@@ -5,7 +5,7 @@
 
 #include "core/engine/network-model.h"
 #include "core/program/collective.h"
-#include "core/schedule/lowering.h"
+#include "core/work/collectives/lowering.h"
 
 #include <cstdint>
 #include <functional>

@@ -3,10 +3,10 @@
 #include "core/base/version.h"
 #include "core/engine/collective-time.h"
 #include "core/engine/engine.h"
-#include "core/schedule/collective-graph.h"
-#include "core/schedule/compute-cost.h"
-#include "core/schedule/task-graph-builder.h"
 #include "core/topology/fabric-graph.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/graph/collective-graph.h"
+#include "core/work/graph/task-graph-builder.h"
 
 #include <algorithm>
 #include <map>

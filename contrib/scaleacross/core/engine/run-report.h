@@ -5,7 +5,7 @@
 
 #include "core/base/units.h"
 #include "core/program/program.h"
-#include "core/schedule/memory.h"
+#include "core/work/memory/memory.h"
 
 #include <array>
 #include <cstdint>

@@ -3,8 +3,8 @@
 #include "core/explore/explanation.h"
 
 #include "core/explore/model-error.h"
-#include "core/schedule/usable-memory.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/memory/usable-memory.h"
 
 #include <algorithm>
 #include <array>

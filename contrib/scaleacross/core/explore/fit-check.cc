@@ -2,9 +2,9 @@
 
 #include "core/explore/fit-check.h"
 
-#include "core/schedule/memory.h"
-#include "core/schedule/task-graph-builder.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/graph/task-graph-builder.h"
+#include "core/work/memory/memory.h"
 
 namespace scaleacross
 {

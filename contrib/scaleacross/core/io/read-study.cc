@@ -2,6 +2,7 @@
 
 #include "core/io/read-study.h"
 
+#include "core/explore/baselines/baseline.h"
 #include "core/io/cluster-reader.h"
 #include "core/io/map-reader.h"
 #include "core/io/model-reader.h"
@@ -366,7 +367,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     }
     if (const YamlNode* node = map.Find("baselines"); node != nullptr && training)
     {
-        study.baselines = ReadWords(*node, "baselines", KnownBaselines());
+        study.baselines = ReadWords(*node, "baselines", Baseline::Names());
     }
     study.engines = {"analytical"};
     if (const YamlNode* node = map.Find("engines"); node != nullptr)

@@ -6,13 +6,6 @@ namespace scaleacross
 {
 
 const std::vector<std::string>&
-KnownBaselines()
-{
-    static const std::vector<std::string> names = {"production", "megatron"};
-    return names;
-}
-
-const std::vector<std::string>&
 KnownEngines()
 {
     static const std::vector<std::string> names = {"analytical", "packet"};

@@ -32,13 +32,10 @@ struct Study
     Scenario scenario;
     bool dpGiven{false}; //!< the study fixes plan.dp
     std::vector<SearchAxis> search;
-    std::vector<std::string> baselines; //!< "production", "megatron"
+    std::vector<std::string> baselines; //!< words of Baseline
     std::vector<std::string> engines;   //!< "analytical", "packet"; explore ranks with the first
     uint64_t seed{1};
 };
-
-/// What Study::baselines may hold.
-const std::vector<std::string>& KnownBaselines();
 
 /// What Study::engines may hold.
 const std::vector<std::string>& KnownEngines();

@@ -72,11 +72,6 @@ struct RankLayout
         return static_cast<uint32_t>(buildingBegin.size() - 1);
     }
 
-    uint32_t NodeOf(Rank rank) const
-    {
-        return rank / gpusPerNode;
-    }
-
     uint32_t StageRanksIn(uint32_t building, uint32_t stage) const
     {
         return stageRanks[building * plan.pp + stage];

@@ -23,7 +23,7 @@ namespace scaleacross
  *   sum over the ports + max <= buffer,   max = mtu + headers, or an ACK if that is longer.
  *
  * The packet engine refuses the others; engines without buffers take them for lossless, which this
- * is to tell. Left out: telemetry of HPCC in packets (some bytes per switch on the way), and what
+ * is to tell. Left out: telemetry in packets (some bytes per switch on the way), and what
  * network.ns3 changes of switches and ports.
  *
  * Worked case: a spine with four spans of 100 Gb/s and 1 ms, packets of 4,178 bytes: each needs

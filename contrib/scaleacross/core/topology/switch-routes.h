@@ -104,7 +104,7 @@ std::vector<uint32_t> AddressOrder(const SwitchGraph& graph);
 
 /**
  * By what each switch divides addresses before it takes one modulo the number of its ports
- * (destination modulo k, DestinationModKSelector): 1 for leaves, and for a switch of height h the
+ * (destination modulo k): 1 for leaves, and for a switch of height h the
  * product of the numbers of links up that switches of heights 0 to h - 1 have, the largest of each
  * height. So two destinations that differ at a stage take different ports there only if the stages
  * below have not told them apart already.

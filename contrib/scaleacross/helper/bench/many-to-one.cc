@@ -4,11 +4,11 @@
 
 #include "core/base/errors.h"
 #include "core/spec/packet-format.h"
-#include "fabric-balance.h"
-#include "fabric-control.h"
-#include "fabric-helper.h"
-#include "fabric-multipath.h"
 
+#include "ns3/fabric-balance.h"
+#include "ns3/fabric-control.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/rdma-connection.h"

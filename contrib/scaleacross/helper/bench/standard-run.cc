@@ -3,8 +3,8 @@
 #include "standard-run.h"
 
 #include "core/base/errors.h"
-#include "fabric-balance.h"
 
+#include "ns3/fabric-balance.h"
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"

@@ -3,8 +3,9 @@
 #ifndef SCALEACROSS_STANDARD_RUN_H
 #define SCALEACROSS_STANDARD_RUN_H
 
-#include "fabric-helper.h"
 #include "standard-work.h"
+
+#include "ns3/fabric-helper.h"
 
 #include <cstdint>
 #include <optional>

@@ -4,12 +4,12 @@
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
-#include "fabric-control.h"
-#include "fabric-helper.h"
-#include "fabric-multipath.h"
-#include "fabric-transport.h"
 
+#include "ns3/fabric-control.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-transport.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"

@@ -2,8 +2,7 @@
 
 #include "buffer-dependency.h"
 
-#include "fabric-helper.h"
-
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/rdma-nic.h"
 

@@ -4,8 +4,8 @@
 
 #include "core/base/errors.h"
 #include "fabric-deadlock.h"
-#include "fabric-helper.h"
 
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/rdma-connection.h"

@@ -3,8 +3,8 @@
 #include "fabric-deadlock.h"
 
 #include "core/base/errors.h"
-#include "fabric-helper.h"
 
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
 
 #include <algorithm>

@@ -3,13 +3,13 @@
 #include "fabric-pcap-helper.h"
 
 #include "core/base/errors.h"
-#include "fabric-helper.h"
-#include "fabric-internet-helper.h"
 #include "rdma-flow-book.h"
 #include "roce-frame.h"
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-address.h"
+#include "ns3/fabric-helper.h"
+#include "ns3/fabric-internet-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/foreign-frame.h"
 #include "ns3/pcap-file-wrapper.h"

@@ -3,8 +3,8 @@
 #include "fabric-sampler.h"
 
 #include "core/base/errors.h"
-#include "fabric-helper.h"
 
+#include "ns3/fabric-helper.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"

@@ -3,8 +3,8 @@
 #include "rdma-flow-book.h"
 
 #include "core/base/errors.h"
-#include "fabric-helper.h"
 
+#include "ns3/fabric-helper.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 

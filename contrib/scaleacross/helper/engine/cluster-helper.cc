@@ -2,17 +2,17 @@
 
 #include "cluster-helper.h"
 
-#include "fabric-balance.h"
-#include "fabric-control.h"
-#include "fabric-multipath.h"
-#include "fabric-transport.h"
-#include "graph-fabric.h"
 #include "study-attributes.h"
 
 #include "ns3/boolean.h"
 #include "ns3/data-rate.h"
+#include "ns3/fabric-balance.h"
+#include "ns3/fabric-control.h"
+#include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-transport.h"
 #include "ns3/fabric-wire.h"
+#include "ns3/graph-fabric.h"
 #include "ns3/node.h"
 #include "ns3/nvlink-domain.h"
 #include "ns3/rdma-connection.h"

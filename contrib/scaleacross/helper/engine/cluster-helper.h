@@ -7,9 +7,9 @@
 #include "core/program/rank-group.h"
 #include "core/spec/scenario.h"
 #include "core/topology/fabric-graph.h"
-#include "fabric-helper.h"
 
 #include "ns3/cluster-transport.h"
+#include "ns3/fabric-helper.h"
 
 #include <functional>
 #include <string>

@@ -4,7 +4,8 @@
 #define SCALEACROSS_SCENARIO_EVENTS_H
 
 #include "core/spec/scenario.h"
-#include "fabric-events.h"
+
+#include "ns3/fabric-events.h"
 
 namespace ns3
 {

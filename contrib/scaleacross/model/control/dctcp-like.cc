@@ -2,8 +2,7 @@
 
 #include "dctcp-like.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/double.h"
 
 #include <algorithm>

@@ -2,8 +2,7 @@
 
 #include "hpcc.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 

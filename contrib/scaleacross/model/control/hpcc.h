@@ -4,10 +4,10 @@
 #define SCALEACROSS_HPCC_H
 
 #include "rdma-congestion-ops.h"
-#include "telemetry.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/nstime.h"
+#include "ns3/telemetry.h"
 
 #include <vector>
 

@@ -2,11 +2,11 @@
 
 #include "infiniband-cc.h"
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
-#include "table-text.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/string.h"
+#include "ns3/table-text.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

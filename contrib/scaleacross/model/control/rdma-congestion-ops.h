@@ -3,9 +3,8 @@
 #ifndef SCALEACROSS_RDMA_CONGESTION_OPS_H
 #define SCALEACROSS_RDMA_CONGESTION_OPS_H
 
-#include "arrival-agenda.h"
-#include "attribute-guard.h"
-
+#include "ns3/arrival-agenda.h"
+#include "ns3/attribute-guard.h"
 #include "ns3/object.h"
 
 #include <cstdint>
@@ -88,7 +87,7 @@ class RdmaCongestionOps : public Object, public scaleacross::FixedOnceUsed
     RdmaCongestionOps();
     ~RdmaCongestionOps() override;
 
-    /// "DCQCN".
+    /// For messages and tables.
     virtual std::string GetName() const = 0;
 
     /// A new one with the same attributes, for another queue pair. Its state is fresh.

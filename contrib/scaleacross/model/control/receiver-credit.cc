@@ -2,7 +2,7 @@
 
 #include "receiver-credit.h"
 
-#include "attribute-guard.h"
+#include "ns3/attribute-guard.h"
 
 #include <algorithm>
 

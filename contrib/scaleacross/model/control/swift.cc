@@ -2,9 +2,9 @@
 
 #include "swift.h"
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/double.h"
 #include "ns3/uinteger.h"
 

@@ -3,8 +3,7 @@
 #ifndef SCALEACROSS_RDMA_ENTROPY_OPS_H
 #define SCALEACROSS_RDMA_ENTROPY_OPS_H
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
 

@@ -2,8 +2,7 @@
 
 #include "loss-model.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/double.h"
 #include "ns3/random-variable-stream.h"
 

@@ -3,9 +3,9 @@
 #ifndef SCALEACROSS_LOSS_MODEL_H
 #define SCALEACROSS_LOSS_MODEL_H
 
-#include "attribute-guard.h"
 #include "fabric-packet.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
 

@@ -2,8 +2,7 @@
 
 #include "adaptive-spray-selector.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

@@ -2,8 +2,7 @@
 
 #include "destination-mod-k-selector.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/uinteger.h"
 
 namespace ns3

@@ -39,8 +39,14 @@ class DestinationModKSelector : public PathSelector
     uint16_t Select(const scaleacross::PortGroup& group,
                     const scaleacross::FabricPacket& packet,
                     int64_t now) override;
-    /// The divisor that follows from the topology, which counts if the attribute is 0.
-    void SetStageDivisor(uint32_t divisor);
+
+    bool UsesStageDivisor() const override
+    {
+        return true;
+    }
+
+    /// It counts if the attribute is 0.
+    void SetStageDivisor(uint32_t divisor) override;
     /// What addresses are divided by.
     uint32_t GetEffectiveDivisor() const;
 

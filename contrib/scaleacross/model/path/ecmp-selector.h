@@ -38,6 +38,11 @@ class EcmpSelector : public PathSelector
                     int64_t now) override;
     std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
                                        const scaleacross::FabricPacket& packet) const override;
+
+    bool GoesByHash() const override
+    {
+        return true;
+    }
 };
 
 } // namespace ns3

@@ -2,8 +2,7 @@
 
 #include "flowlet-selector.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

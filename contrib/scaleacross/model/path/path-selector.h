@@ -3,11 +3,11 @@
 #ifndef SCALEACROSS_PATH_SELECTOR_H
 #define SCALEACROSS_PATH_SELECTOR_H
 
-#include "attribute-guard.h"
-#include "fabric-packet.h"
-#include "flow-hash.h"
 #include "route-table.h"
 
+#include "ns3/attribute-guard.h"
+#include "ns3/fabric-packet.h"
+#include "ns3/flow-hash.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
 
@@ -76,7 +76,7 @@ class PathSelector : public Object, public scaleacross::FixedOnceUsed
     PathSelector();
     ~PathSelector() override;
 
-    /// "ECMP".
+    /// For messages and tables.
     virtual std::string GetName() const = 0;
 
     /// True if packets of a queue pair may overtake each other by taking different paths, whatever
@@ -92,6 +92,24 @@ class PathSelector : public Object, public scaleacross::FixedOnceUsed
     /// (as here) if that does not follow from the flow's hash alone. For the prediction of paths.
     virtual std::optional<uint16_t> PortOfFlow(const scaleacross::PortGroup& group,
                                                const scaleacross::FabricPacket& packet) const;
+
+    /// True if every packet takes PortOfHash of its flow's hash, so that the switch, which can do
+    /// that without a call, does not ask.
+    virtual bool GoesByHash() const
+    {
+        return false;
+    }
+
+    /// True if it goes by a divisor that follows from the switch's place (AddressDivisors).
+    virtual bool UsesStageDivisor() const
+    {
+        return false;
+    }
+
+    /// That divisor, with new routes.
+    virtual void SetStageDivisor(uint32_t /* divisor */)
+    {
+    }
 
     /// Called by the switch before the first packet, and again if its hash has changed.
     void Attach(const scaleacross::FlowHash& hash, scaleacross::EgressQueues& queues);

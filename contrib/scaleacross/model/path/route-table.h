@@ -16,7 +16,7 @@ struct PortGroup
 {
     std::vector<uint16_t> ports;
     /// One per port, proportional to the share it should get, none of them 0; empty: all are equal.
-    /// Heeded by selectors that weight (WeightedSelector).
+    /// Heeded by selectors that weight.
     std::vector<uint32_t> weights;
 
     bool operator==(const PortGroup& other) const

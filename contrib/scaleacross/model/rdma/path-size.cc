@@ -3,12 +3,12 @@
 #include "path-size.h"
 
 #include "core/base/errors.h"
-#include "fabric-switch.h"
 #include "rdma-nic.h"
-#include "switch-port.h"
-#include "telemetry.h"
 
+#include "ns3/fabric-switch.h"
 #include "ns3/node.h"
+#include "ns3/switch-port.h"
+#include "ns3/telemetry.h"
 
 namespace scaleacross
 {

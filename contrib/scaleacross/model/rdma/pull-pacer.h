@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_PULL_PACER_H
 #define SCALEACROSS_PULL_PACER_H
 
-#include "arrival-agenda.h"
-#include "rate-pacer.h"
+#include "ns3/arrival-agenda.h"
+#include "ns3/rate-pacer.h"
 
 #include <cstdint>
 #include <deque>

@@ -2,14 +2,14 @@
 
 #include "rdma-connection.h"
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
-#include "ns3-compat.h"
 #include "rdma-nic.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/node.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>

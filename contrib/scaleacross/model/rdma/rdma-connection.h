@@ -3,10 +3,11 @@
 #ifndef SCALEACROSS_RDMA_CONNECTION_H
 #define SCALEACROSS_RDMA_CONNECTION_H
 
-#include "attribute-guard.h"
 #include "rdma-queue-pair.h"
 #include "receiver-admission.h"
 #include "segment-order.h"
+
+#include "ns3/attribute-guard.h"
 
 #include <cstdint>
 #include <deque>

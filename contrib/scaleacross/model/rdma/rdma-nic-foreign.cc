@@ -3,11 +3,11 @@
 // How an RDMA NIC carries the packets of other stacks.
 
 #include "core/base/errors.h"
-#include "fabric-address.h"
-#include "fabric-wire.h"
-#include "foreign-frame.h"
 #include "rdma-nic.h"
 
+#include "ns3/fabric-address.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/foreign-frame.h"
 #include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/packet.h"

@@ -2,19 +2,19 @@
 
 #include "rdma-nic.h"
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
-#include "credit-link.h"
-#include "fabric-address.h"
-#include "fabric-wire.h"
-#include "foreign-frame.h"
 #include "rdma-queue-pair.h"
-#include "switch-port.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
+#include "ns3/credit-link.h"
+#include "ns3/fabric-address.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/foreign-frame.h"
 #include "ns3/node.h"
 #include "ns3/object-vector.h"
 #include "ns3/packet.h"
+#include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
@@ -141,8 +141,8 @@ RdmaNic::GetTypeId()
                           scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_foreignPriority)),
                           MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))
             .AddAttribute("PullPriority",
-                          "Priority of the pulls that this NIC hands out to senders with "
-                          "ReceiverCredit; to be set before time zero.",
+                          "Priority of the pulls that this NIC hands out to senders that go by "
+                          "them; to be set before time zero.",
                           UintegerValue(6),
                           scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_pullPriority)),
                           MakeUintegerChecker<uint8_t>(0, scaleacross::kPriorities - 1))

@@ -3,13 +3,14 @@
 #ifndef SCALEACROSS_RDMA_NIC_H
 #define SCALEACROSS_RDMA_NIC_H
 
-#include "arrival-agenda.h"
-#include "fabric-port.h"
-#include "foreign-queue.h"
 #include "pacing-queue.h"
 #include "pull-pacer.h"
 #include "rdma-counters.h"
-#include "telemetry.h"
+
+#include "ns3/arrival-agenda.h"
+#include "ns3/fabric-port.h"
+#include "ns3/foreign-queue.h"
+#include "ns3/telemetry.h"
 
 #include <array>
 #include <vector>
@@ -27,7 +28,7 @@ class RdmaQueuePair;
  * with a rate of its own takes its turn when its next packet is due (RatePacer); those due at the
  * same time, in the order of their numbers. Nothing is queued but control packets: a data packet
  * comes into being when its first bit leaves. The NIC takes in whatever arrives at line rate and
- * obeys pause frames. Pulls, which ReceiverCredit's senders go by, leave when they are due
+ * obeys pause frames. Pulls, which some senders go by, leave when they are due
  * (PullPacer), after the ACKs of their priority (PullPriority). Behind a switch with Credits it has
  * that switch's buffer for every virtual lane, and gives it back as packets come in.
  *
@@ -131,6 +132,11 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t GetPortNumber() const override;
     scaleacross::ArrivalAgenda& Agenda() override;
     uint32_t FullPacketSize(uint8_t lane) const override;
+
+    bool IsNic() const override
+    {
+        return true;
+    }
 
     /// See the attribute StalledLanes.
     void SetStalledLanes(uint32_t lanes);

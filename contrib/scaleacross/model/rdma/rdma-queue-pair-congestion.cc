@@ -26,7 +26,7 @@ RdmaQueuePair::SetUpCongestionControl()
         {
             throw ConfigError(Describe() + " CongestionOps",
                               m_controlType.GetName() + " is no congestion control",
-                              "a type derived from ns3::RdmaCongestionOps, as ns3::Dcqcn",
+                              "a type derived from ns3::RdmaCongestionOps",
                               "");
         }
         ObjectFactory factory;

@@ -5,18 +5,18 @@
 
 #include "rdma-queue-pair.h"
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
-#include "fabric-wire.h"
-#include "flow-hash.h"
-#include "ns3-compat.h"
 #include "path-size.h"
 #include "rdma-nic.h"
 #include "reordering.h"
 #include "rnr-timer.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/enum.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/flow-hash.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/object-factory.h"
 #include "ns3/uinteger.h"
 
@@ -175,7 +175,7 @@ RdmaQueuePair::GetTypeId()
                           scaleacross::Fixed(MakeBooleanAccessor(&RdmaQueuePair::m_sendCnps)),
                           MakeBooleanChecker())
             .AddAttribute("CnpInterval",
-                          "Least time between two CNPs of this end. DCQCN's paper: N = 50 us.",
+                          "Least time between two CNPs of this end. SIGCOMM 2015: N = 50 us.",
                           TimeValue(MicroSeconds(50)),
                           scaleacross::Fixed(MakeTimeAccessor(&RdmaQueuePair::m_cnpIntervalTime)),
                           MakeTimeChecker(Time(0)))
@@ -324,7 +324,7 @@ RdmaQueuePair::SetUpEntropy(uint16_t entropy)
         {
             throw ConfigError(Describe() + " EntropyOps",
                               m_entropyType.GetName() + " gives no entropies",
-                              "a type derived from ns3::RdmaEntropyOps, as ns3::RandomEntropy",
+                              "a type derived from ns3::RdmaEntropyOps",
                               "");
         }
         ObjectFactory factory;

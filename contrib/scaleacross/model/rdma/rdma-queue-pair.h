@@ -3,26 +3,26 @@
 #ifndef SCALEACROSS_RDMA_QUEUE_PAIR_H
 #define SCALEACROSS_RDMA_QUEUE_PAIR_H
 
-#include "arrival-agenda.h"
-#include "attribute-guard.h"
 #include "core/base/units.h"
-#include "fabric-packet.h"
-#include "psn.h"
-#include "rate-pacer.h"
-#include "rdma-congestion-ops.h"
 #include "rdma-counters.h"
-#include "rdma-entropy-ops.h"
 #include "rdma-receiver.h"
 #include "selective-repeat.h"
-#include "send-times.h"
-#include "watched-trace.h"
 
+#include "ns3/arrival-agenda.h"
+#include "ns3/attribute-guard.h"
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
+#include "ns3/fabric-packet.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/psn.h"
+#include "ns3/rate-pacer.h"
+#include "ns3/rdma-congestion-ops.h"
+#include "ns3/rdma-entropy-ops.h"
+#include "ns3/send-times.h"
 #include "ns3/traced-callback.h"
 #include "ns3/type-id.h"
+#include "ns3/watched-trace.h"
 
 #include <algorithm>
 #include <deque>

@@ -3,10 +3,11 @@
 #ifndef SCALEACROSS_RDMA_RECEIVER_H
 #define SCALEACROSS_RDMA_RECEIVER_H
 
-#include "fabric-packet.h"
-#include "psn-bitmap.h"
-#include "psn.h"
 #include "rdma-counters.h"
+
+#include "ns3/fabric-packet.h"
+#include "ns3/psn-bitmap.h"
+#include "ns3/psn.h"
 
 #include <cstdint>
 #include <deque>

@@ -2,11 +2,11 @@
 
 #include "receiver-admission.h"
 
-#include "attribute-guard.h"
-#include "ns3-compat.h"
 #include "rdma-nic.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/enum.h"
+#include "ns3/ns3-compat.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 

@@ -3,9 +3,9 @@
 #ifndef SCALEACROSS_RECEIVER_ADMISSION_H
 #define SCALEACROSS_RECEIVER_ADMISSION_H
 
-#include "attribute-guard.h"
 #include "core/base/units.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/callback.h"
 #include "ns3/object.h"
 #include "ns3/traced-value.h"

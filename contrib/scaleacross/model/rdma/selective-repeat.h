@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_SELECTIVE_REPEAT_H
 #define SCALEACROSS_SELECTIVE_REPEAT_H
 
-#include "psn-bitmap.h"
+#include "ns3/psn-bitmap.h"
 
 #include <cstdint>
 #include <deque>

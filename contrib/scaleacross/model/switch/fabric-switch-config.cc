@@ -3,14 +3,14 @@
 // The attributes of a switch, and what follows from them before time zero: headroom, marking,
 // seeds.
 
-#include "attribute-guard.h"
 #include "core/base/errors.h"
-#include "ecmp-selector.h"
 #include "fabric-switch.h"
-#include "fabric-wire.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/double.h"
+#include "ns3/ecmp-selector.h"
+#include "ns3/fabric-wire.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
 #include "ns3/rng-seed-manager.h"
@@ -209,7 +209,7 @@ FabricSwitch::GetTypeId()
                           MakeUintegerChecker<uint32_t>(0, 255))
             .AddAttribute("EcnKmin",
                           "Bytes waiting in the egress queue up to which nothing is marked. "
-                          "DCQCN's paper: 5 KB at 40 Gb/s.",
+                          "RED of SIGCOMM 2015: 5 KB at 40 Gb/s.",
                           UintegerValue(5000),
                           scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_kmin)),
                           MakeUintegerChecker<uint64_t>(0, uint64_t{1} << 40))
@@ -331,7 +331,7 @@ FabricSwitch::SetPathSelector(Ptr<PathSelector> selector)
         throw ConfigError("FabricSwitch::SetPathSelector",
                           "there is no object",
                           "a PathSelector",
-                          "take ns3::EcmpSelector, the default");
+                          "leave the default, which goes by a hash");
     }
     m_selector = selector;
     if (m_stream >= 0)
@@ -339,8 +339,7 @@ FabricSwitch::SetPathSelector(Ptr<PathSelector> selector)
         m_selector->AssignStreams(m_stream + GetNPorts());
     }
     // What is done for every packet is done without a call.
-    const bool hashed = selector->GetInstanceTypeId() == EcmpSelector::GetTypeId();
-    m_asked = hashed ? nullptr : PeekPointer(selector);
+    m_asked = selector->GoesByHash() ? nullptr : PeekPointer(selector);
     m_checked = false;
 }
 
@@ -351,7 +350,7 @@ FabricSwitch::SetPathSelectorType(TypeId type)
     {
         throw ConfigError("FabricSwitch::PathSelector",
                           type.GetName() + " is not a path selector",
-                          "a type derived from ns3::PathSelector, as ns3::EcmpSelector",
+                          "a type derived from ns3::PathSelector",
                           "");
     }
     ObjectFactory factory;

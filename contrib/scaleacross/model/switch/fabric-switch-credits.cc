@@ -4,9 +4,8 @@
 
 #include "core/base/errors.h"
 #include "fabric-switch.h"
-#include "fabric-wire.h"
-#include "rdma-nic.h"
 
+#include "ns3/fabric-wire.h"
 #include "ns3/node.h"
 
 #include <algorithm>
@@ -116,9 +115,10 @@ FabricSwitch::ForgetCredits()
     for (const auto& port : m_ports)
     {
         port->ForgetCredits();
-        if (const Ptr<RdmaNic> nic = DynamicCast<RdmaNic>(port->GetPeer()))
+        const auto peer = port->GetPeer();
+        if (peer && peer->IsNic())
         {
-            nic->ForgetCredits();
+            peer->ForgetCredits();
         }
     }
 }
@@ -181,7 +181,7 @@ FabricSwitch::SetUpCredits()
         }
         bytes += lanes * buffer.capacity * kCreditBlock;
         m_ports[i]->SetUpCredits(buffer);
-        m_ports[i]->m_setsLevel = static_cast<bool>(DynamicCast<RdmaNic>(peer));
+        m_ports[i]->m_setsLevel = peer->IsNic();
         m_ports[i]->m_spareVictims = !m_ecnVictims;
         if (m_ports[i]->m_setsLevel)
         {

@@ -4,9 +4,9 @@
 
 #include "core/base/errors.h"
 #include "fabric-switch.h"
-#include "telemetry.h"
 
 #include "ns3/node.h"
+#include "ns3/telemetry.h"
 
 #include <algorithm>
 #include <string>

@@ -166,8 +166,8 @@ FabricSwitch::PredictPort(const FabricPacket& packet) const
     {
         throw ConfigError("FabricSwitch::PredictPort",
                           m_selector->GetName() + " does not go by the hash of a flow alone",
-                          "ECMP or UCMP",
-                          "set PathSelector ns3::EcmpSelector or ns3::WeightedSelector");
+                          "a selector with a port for every flow (PortOfFlow)",
+                          "set another PathSelector");
     }
     return *port;
 }

@@ -3,19 +3,19 @@
 #ifndef SCALEACROSS_FABRIC_SWITCH_H
 #define SCALEACROSS_FABRIC_SWITCH_H
 
-#include "arrival-agenda.h"
-#include "attribute-guard.h"
-#include "credit-link.h"
-#include "flow-hash.h"
-#include "lane-map.h"
-#include "path-selector.h"
 #include "pfc-watchdog.h"
-#include "route-table.h"
 #include "shared-buffer.h"
 #include "switch-port.h"
 
+#include "ns3/arrival-agenda.h"
+#include "ns3/attribute-guard.h"
+#include "ns3/credit-link.h"
 #include "ns3/data-rate.h"
+#include "ns3/flow-hash.h"
+#include "ns3/lane-map.h"
 #include "ns3/object.h"
+#include "ns3/path-selector.h"
+#include "ns3/route-table.h"
 #include "ns3/type-id.h"
 
 #include <array>
@@ -299,7 +299,6 @@ class FabricSwitch : public Object,
     void CatchUp(int64_t now);
     void PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now);
     void PlanResume(int64_t now);
-    void NotePeak(int64_t now);
     void Refuse(SwitchPort& ingress,
                 scaleacross::FabricPacket* packet,
                 scaleacross::DropReason reason,

@@ -2,7 +2,7 @@
 
 #include "pfc-watchdog.h"
 
-#include "arrival-agenda.h"
+#include "ns3/arrival-agenda.h"
 
 #include <algorithm>
 

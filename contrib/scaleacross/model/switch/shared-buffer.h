@@ -4,7 +4,8 @@
 #define SCALEACROSS_SHARED_BUFFER_H
 
 #include "core/base/headroom.h"
-#include "fabric-packet.h"
+
+#include "ns3/fabric-packet.h"
 
 #include <cstdint>
 #include <string>
@@ -141,11 +142,6 @@ class SharedBuffer
     uint64_t Occupancy() const
     {
         return m_sharedUsed + m_headroomUsed;
-    }
-
-    uint64_t HeadroomUsed() const
-    {
-        return m_headroomUsed;
     }
 
     /// Bytes held for one ingress and priority, shared and headroom.

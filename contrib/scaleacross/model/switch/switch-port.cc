@@ -2,12 +2,12 @@
 
 #include "switch-port.h"
 
-#include "attribute-guard.h"
 #include "fabric-switch.h"
-#include "telemetry.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/node.h"
+#include "ns3/telemetry.h"
 
 #include <algorithm>
 

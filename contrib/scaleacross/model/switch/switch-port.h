@@ -4,7 +4,8 @@
 #define SCALEACROSS_SWITCH_PORT_H
 
 #include "ecn-marker.h"
-#include "fabric-port.h"
+
+#include "ns3/fabric-port.h"
 
 #include <memory>
 

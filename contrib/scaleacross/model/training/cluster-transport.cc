@@ -3,9 +3,9 @@
 #include "cluster-transport.h"
 
 #include "nvlink-domain.h"
-#include "rdma-connection.h"
 #include "staged-link.h"
 
+#include "ns3/rdma-connection.h"
 #include "ns3/simulator.h"
 
 namespace ns3

@@ -2,8 +2,7 @@
 
 #include "staged-link.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/log.h"
 #include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"

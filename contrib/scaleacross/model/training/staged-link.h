@@ -3,9 +3,9 @@
 #ifndef SCALEACROSS_STAGED_LINK_H
 #define SCALEACROSS_STAGED_LINK_H
 
-#include "attribute-guard.h"
 #include "core/base/units.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
 #include "ns3/event-id.h"

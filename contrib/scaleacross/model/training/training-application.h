@@ -143,7 +143,6 @@ class TrainingApplication : public Application
     void Compute(scaleacross::Duration work);
     void ComputeDone();
     void Activate(int32_t collectives);
-    void PostSend(const scaleacross::Op& op);
     void PostCollective(const scaleacross::Op& op);
     void StartNext(uint32_t stream);
     /// Whether ranks of other classes take part in a collective of this one.

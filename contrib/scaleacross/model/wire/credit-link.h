@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_CREDIT_LINK_H
 #define SCALEACROSS_CREDIT_LINK_H
 
-#include "fabric-packet.h"
+#include "ns3/fabric-packet.h"
 
 #include <array>
 #include <cstdint>

@@ -2,8 +2,7 @@
 
 #include "fabric-device.h"
 
-#include "attribute-guard.h"
-
+#include "ns3/attribute-guard.h"
 #include "ns3/channel.h"
 #include "ns3/log.h"
 #include "ns3/node.h"

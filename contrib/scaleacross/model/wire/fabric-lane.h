@@ -4,11 +4,11 @@
 #define SCALEACROSS_FABRIC_LANE_H
 
 #include "arrival-agenda.h"
-#include "fabric-packet.h"
 #include "lane-meter.h"
-#include "loss-model.h"
-#include "packet-ring.h"
 
+#include "ns3/fabric-packet.h"
+#include "ns3/loss-model.h"
+#include "ns3/packet-ring.h"
 #include "ns3/ptr.h"
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 #include "core/base/errors.h"
 #include "credit-link.h"
 #include "fabric-port.h"
-#include "telemetry.h"
+
+#include "ns3/telemetry.h"
 
 #include <algorithm>
 #include <string>

@@ -3,7 +3,6 @@
 #include "fabric-port.h"
 
 #include "arrival-agenda.h"
-#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "credit-link.h"
 #include "fabric-lane.h"
@@ -11,6 +10,7 @@
 #include "lane-arbiter.h"
 #include "weighted-turns.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/boolean.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"

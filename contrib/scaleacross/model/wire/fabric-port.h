@@ -4,14 +4,14 @@
 #define SCALEACROSS_FABRIC_PORT_H
 
 #include "arrival-agenda.h"
-#include "attribute-guard.h"
 #include "fabric-device.h"
 #include "fabric-lane.h"
-#include "fabric-packet.h"
-#include "watched-trace.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/data-rate.h"
+#include "ns3/fabric-packet.h"
 #include "ns3/nstime.h"
+#include "ns3/watched-trace.h"
 
 #include <array>
 #include <memory>
@@ -252,6 +252,12 @@ class FabricPort : public FabricDevice, public scaleacross::AttributeOwner
     /// Bytes of the longest packet that Pull may have for a lane, to be known before it exists.
     virtual uint32_t FullPacketSize(uint8_t lane) const;
 
+    /// Messages begin and end here; else it is a port of a switch.
+    virtual bool IsNic() const
+    {
+        return false;
+    }
+
     /// A packet has come in by this port.
     void Arrive(scaleacross::FabricPacket* packet, int64_t now);
 
@@ -305,13 +311,8 @@ class FabricPort : public FabricDevice, public scaleacross::AttributeOwner
                                                      m_bitsPerSecond));
     }
 
-    /// True if a packet of this priority must not start.
-    bool IsStopped(uint8_t priority) const
-    {
-        return ((m_paused >> priority) & 1U) != 0;
-    }
-
-    /// True if that is because of the neighbour, and not because the wire is down.
+    /// True if a packet of this priority must not start because of the neighbour, and not because
+    /// the wire is down.
     bool IsToldToStop(uint8_t priority) const
     {
         return ((((m_told & ~m_ignored) | m_starved) >> priority) & 1U) != 0;

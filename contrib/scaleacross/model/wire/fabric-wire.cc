@@ -3,10 +3,10 @@
 #include "fabric-wire.h"
 
 #include "arrival-agenda.h"
-#include "attribute-guard.h"
 #include "core/base/errors.h"
 #include "fabric-port.h"
 
+#include "ns3/attribute-guard.h"
 #include "ns3/double.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"

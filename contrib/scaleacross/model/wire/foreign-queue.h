@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_FOREIGN_QUEUE_H
 #define SCALEACROSS_FOREIGN_QUEUE_H
 
-#include "fabric-packet.h"
+#include "ns3/fabric-packet.h"
 
 #include <cstdint>
 

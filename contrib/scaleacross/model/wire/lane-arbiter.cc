@@ -3,8 +3,9 @@
 #include "lane-arbiter.h"
 
 #include "core/base/errors.h"
-#include "fabric-packet.h"
-#include "table-text.h"
+
+#include "ns3/fabric-packet.h"
+#include "ns3/table-text.h"
 
 #include <algorithm>
 #include <utility>

@@ -3,8 +3,9 @@
 #include "lane-map.h"
 
 #include "core/base/errors.h"
-#include "fabric-packet.h"
-#include "table-text.h"
+
+#include "ns3/fabric-packet.h"
+#include "ns3/table-text.h"
 
 namespace scaleacross
 {

@@ -4,7 +4,8 @@
 #define SCALEACROSS_WEIGHTED_TURNS_H
 
 #include "egress-arbiter.h"
-#include "fabric-packet.h"
+
+#include "ns3/fabric-packet.h"
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/block-kinds.h"
+#include "core/work/collectives/block-kinds.h"
 
-#include "core/schedule/lowering.h"
+#include "core/work/collectives/lowering.h"
 
 #include <algorithm>
 #include <map>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/collective-table.h"
+#include "core/work/collectives/collective-table.h"
 
 #include <algorithm>
 #include <utility>

@@ -4,7 +4,7 @@
 #define SCALEACROSS_COLLECTIVE_TABLE_H
 
 #include "core/program/program.h"
-#include "core/schedule/lowering.h"
+#include "core/work/collectives/lowering.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/lowering.h"
+#include "core/work/collectives/lowering.h"
 
 #include "core/base/errors.h"
 #include "core/spec/plan-fields.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/parameter-collectives.h"
+#include "core/work/collectives/parameter-collectives.h"
 
 namespace scaleacross
 {

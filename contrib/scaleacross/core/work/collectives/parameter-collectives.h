@@ -3,11 +3,11 @@
 #ifndef SCALEACROSS_PARAMETER_COLLECTIVES_H
 #define SCALEACROSS_PARAMETER_COLLECTIVES_H
 
-#include "core/schedule/collective-table.h"
-#include "core/schedule/layer-program.h"
-#include "core/schedule/parameter-units.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/collectives/collective-table.h"
+#include "core/work/collectives/parameter-units.h"
+#include "core/work/graph/layer-program.h"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/parameter-units.h"
+#include "core/work/collectives/parameter-units.h"
 
 #include "core/pipeline/pipeline-shape.h"
 

@@ -4,9 +4,9 @@
 #define SCALEACROSS_PARAMETER_UNITS_H
 
 #include "core/program/rank-group.h"
-#include "core/schedule/layer-split.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/partition/layer-split.h"
 
 #include <cstdint>
 #include <vector>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/compute-cost.h"
+#include "core/work/cost/compute-cost.h"
 
-#include "core/schedule/kernel-cost.h"
-#include "core/schedule/linear-layers.h"
+#include "core/work/cost/kernel-cost.h"
+#include "core/work/cost/linear-layers.h"
 
 #include <algorithm>
 #include <numeric>

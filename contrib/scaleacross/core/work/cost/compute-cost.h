@@ -29,7 +29,7 @@ struct LayerCost
 };
 
 /**
- * The sum of a layer's kernels (core/schedule/kernel-cost.h), which follow each other on one GPU:
+ * The sum of a layer's kernels (core/work/cost/kernel-cost.h), which follow each other on one GPU:
  * GEMMs by their size after the split by tp and cp, core attention, element-wise kernels. What the
  * software makes of them is the workload's stack. Recomputation is counted in the input gradient.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/kernel-cost.h"
+#include "core/work/cost/kernel-cost.h"
 
 #include <algorithm>
 

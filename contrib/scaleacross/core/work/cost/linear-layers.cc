@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/linear-layers.h"
+#include "core/work/cost/linear-layers.h"
 
 namespace scaleacross
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/schedule-times.h"
+#include "core/work/cost/schedule-times.h"
 
 #include "core/pipeline/pipeline-schedule.h"
-#include "core/schedule/balance.h"
-#include "core/schedule/compute-cost.h"
 #include "core/topology/fabric-graph.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/partition/balance.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/body-builder.h"
+#include "core/work/graph/body-builder.h"
 
 #include <algorithm>
 

@@ -5,12 +5,12 @@
 
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
-#include "core/schedule/compute-cost.h"
-#include "core/schedule/layer-program.h"
-#include "core/schedule/layer-split.h"
-#include "core/schedule/parameter-collectives.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/collectives/parameter-collectives.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/graph/layer-program.h"
+#include "core/work/partition/layer-split.h"
 
 #include <array>
 #include <cstdint>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/collective-graph.h"
+#include "core/work/graph/collective-graph.h"
 
-#include "core/schedule/block-kinds.h"
-#include "core/schedule/collective-table.h"
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/collectives/block-kinds.h"
+#include "core/work/collectives/collective-table.h"
+#include "core/work/graph/task-graph-builder.h"
 
 #include <map>
 #include <string>

@@ -5,9 +5,9 @@
 
 #include "core/base/errors.h"
 #include "core/program/program.h"
-#include "core/schedule/lowering.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/collectives/lowering.h"
 
 #include <variant>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/layer-program.h"
+#include "core/work/graph/layer-program.h"
 
 #include <algorithm>
 #include <cmath>

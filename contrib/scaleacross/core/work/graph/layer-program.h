@@ -3,10 +3,10 @@
 #ifndef SCALEACROSS_LAYER_PROGRAM_H
 #define SCALEACROSS_LAYER_PROGRAM_H
 
-#include "core/schedule/collective-table.h"
-#include "core/schedule/compute-cost.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/collectives/collective-table.h"
+#include "core/work/cost/compute-cost.h"
 
 #include <cstdint>
 #include <vector>

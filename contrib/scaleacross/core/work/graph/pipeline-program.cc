@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/pipeline-program.h"
+#include "core/work/graph/pipeline-program.h"
 
 namespace scaleacross
 {

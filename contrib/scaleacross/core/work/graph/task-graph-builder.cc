@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/graph/task-graph-builder.h"
 
-#include "core/schedule/balance.h"
-#include "core/schedule/block-kinds.h"
-#include "core/schedule/body-builder.h"
-#include "core/schedule/pipeline-program.h"
+#include "core/work/collectives/block-kinds.h"
+#include "core/work/graph/body-builder.h"
+#include "core/work/graph/pipeline-program.h"
+#include "core/work/partition/balance.h"
 
 #include <algorithm>
 #include <map>

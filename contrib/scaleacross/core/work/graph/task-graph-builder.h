@@ -6,10 +6,10 @@
 #include "core/base/errors.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
-#include "core/schedule/lowering.h"
-#include "core/schedule/schedule-times.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/collectives/lowering.h"
+#include "core/work/cost/schedule-times.h"
 
 #include <optional>
 #include <variant>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/memory.h"
+#include "core/work/memory/memory.h"
 
 #include "core/pipeline/pipeline-order.h"
-#include "core/schedule/balance.h"
-#include "core/schedule/layer-split.h"
-#include "core/schedule/linear-layers.h"
-#include "core/schedule/parameter-units.h"
-#include "core/schedule/task-graph-builder.h"
-#include "core/schedule/usable-memory.h"
+#include "core/work/collectives/parameter-units.h"
+#include "core/work/cost/linear-layers.h"
+#include "core/work/graph/task-graph-builder.h"
+#include "core/work/memory/usable-memory.h"
+#include "core/work/partition/balance.h"
+#include "core/work/partition/layer-split.h"
 
 #include <algorithm>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/usable-memory.h"
+#include "core/work/memory/usable-memory.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/balance.h"
+#include "core/work/partition/balance.h"
 
-#include "core/schedule/compute-cost.h"
-#include "core/schedule/parameter-units.h"
-#include "core/schedule/partition.h"
-#include "core/schedule/task-graph-builder.h"
+#include "core/work/collectives/parameter-units.h"
+#include "core/work/cost/compute-cost.h"
+#include "core/work/graph/task-graph-builder.h"
+#include "core/work/partition/partition.h"
 
 #include <algorithm>
 #include <array>

@@ -4,9 +4,9 @@
 #define SCALEACROSS_BALANCE_H
 
 #include "core/base/errors.h"
-#include "core/schedule/layer-split.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/partition/layer-split.h"
 
 #include <cstdint>
 #include <variant>

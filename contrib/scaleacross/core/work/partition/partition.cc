@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/schedule/partition.h"
+#include "core/work/partition/partition.h"
 
 #include <algorithm>
 #include <limits>
