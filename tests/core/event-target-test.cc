@@ -72,27 +72,27 @@ TEST(EventTarget, WhatBelongsToIt)
         event.target = name;
         return TargetOf(scenario.cluster, graph, event, "events.0");
     };
-    const EventTarget link = target(EventKind::LinkFailure, "c/nic3--c/leaf3");
+    const EventTarget link = target(EventKind("link-failure"), "c/nic3--c/leaf3");
     EXPECT_EQ(link.links.size(), 1U);
     EXPECT_TRUE(link.switches.empty());
     // A leaf: 2 NICs, 4 spines.
-    const EventTarget leaf = target(EventKind::SwitchFailure, "c/leaf3");
+    const EventTarget leaf = target(EventKind("switch-failure"), "c/leaf3");
     EXPECT_EQ(leaf.links.size(), 6U);
     EXPECT_EQ(leaf.switches.size(), 1U);
     // Spine 2 on both sides: 8 leaves each, and two lanes that both have.
-    const EventTarget plane = target(EventKind::PlaneFailure, "plane 2");
+    const EventTarget plane = target(EventKind("plane-failure"), "plane 2");
     EXPECT_EQ(plane.links.size(), 18U);
     EXPECT_EQ(plane.switches.size(), 2U);
     // Only links flap.
-    EXPECT_EQ(target(EventKind::Flap, "plane 2").links, plane.links);
-    EXPECT_TRUE(target(EventKind::Flap, "plane 2").switches.empty());
-    EXPECT_EQ(target(EventKind::Degradation, "c/leaf3").links, leaf.links);
-    for (const auto& [kind, name] : {std::pair(EventKind::LinkFailure, "plane 2"),
-                                     {EventKind::SwitchFailure, "c/nic3"},
-                                     {EventKind::SwitchFailure, "d/leaf3"},
-                                     {EventKind::PlaneFailure, "c/spine2"},
-                                     {EventKind::PlaneFailure, "plane 4"},
-                                     {EventKind::Flap, "c/nic3"}})
+    EXPECT_EQ(target(EventKind("flap"), "plane 2").links, plane.links);
+    EXPECT_TRUE(target(EventKind("flap"), "plane 2").switches.empty());
+    EXPECT_EQ(target(EventKind("degradation"), "c/leaf3").links, leaf.links);
+    for (const auto& [kind, name] : {std::pair(EventKind("link-failure"), "plane 2"),
+                                     {EventKind("switch-failure"), "c/nic3"},
+                                     {EventKind("switch-failure"), "d/leaf3"},
+                                     {EventKind("plane-failure"), "c/spine2"},
+                                     {EventKind("plane-failure"), "plane 4"},
+                                     {EventKind("flap"), "c/nic3"}})
     {
         EXPECT_THROW(target(kind, name), ConfigError) << name;
     }

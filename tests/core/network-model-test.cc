@@ -253,7 +253,7 @@ TEST(TransferCost, LosingOneOf76PlanesCosts)
     };
     const double all = seconds();
     EventSpec event;
-    event.kind = EventKind::PlaneFailure;
+    event.kind = EventKind("plane-failure");
     event.target = "plane 5";
     scenario.events = {event};
     const double hashing = EcmpSlowdown(4 * 1024, 75) / EcmpSlowdown(4 * 1024, 76);

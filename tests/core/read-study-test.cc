@@ -142,13 +142,13 @@ seed: 42
     EXPECT_EQ(s.network.convergence, Duration::Microseconds(3000));
     EXPECT_TRUE(s.network.keepAtDownPort);
     ASSERT_EQ(s.events.size(), 3U);
-    EXPECT_EQ(s.events[0].kind, EventKind::Degradation);
+    EXPECT_EQ(s.events[0].kind, EventKind("degradation"));
     EXPECT_EQ(s.events[0].factor, 0.25);
     EXPECT_TRUE(s.events[0].IsConstant());
     EXPECT_EQ(s.events[1].target, "north/leaf0--north/spine1");
     EXPECT_EQ(s.events[1].until, Duration::Microseconds(1000));
     EXPECT_FALSE(s.events[1].IsConstant());
-    EXPECT_EQ(s.events[2].kind, EventKind::Flap);
+    EXPECT_EQ(s.events[2].kind, EventKind("flap"));
     EXPECT_EQ(s.events[2].down, Duration::Microseconds(1));
     EXPECT_EQ(s.events[2].period, Duration::Microseconds(3));
     EXPECT_EQ(s.events[2].count, 4U);

@@ -83,21 +83,22 @@ TEST(Scenario, ValidatesEvents)
         });
     };
     const auto nothing = [](EventSpec&) {};
-    for (const EventKind kind : {EventKind::LinkFailure, EventKind::Degradation, EventKind::Flap})
+    for (const EventKind kind :
+         {EventKind("link-failure"), EventKind("degradation"), EventKind("flap")})
     {
         EXPECT_EQ(refused(kind, nothing), "");
         EXPECT_EQ(refused(kind, [](auto& e) { e.at = Duration::Microseconds(-1); }), "events.1.at");
     }
     const auto until = [](auto& e) { e.until = e.at; };
-    EXPECT_EQ(refused(EventKind::PlaneFailure, until), "events.1.until");
-    EXPECT_EQ(refused(EventKind::Flap, until), "events.1.until");
-    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.at = Duration(); }), "events.1.at");
-    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.down = Duration(); }), "events.1.down");
-    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.period = e.down; }), "events.1.period");
-    EXPECT_EQ(refused(EventKind::Flap, [](auto& e) { e.count = 0; }), "events.1.count");
+    EXPECT_EQ(refused(EventKind("plane-failure"), until), "events.1.until");
+    EXPECT_EQ(refused(EventKind("flap"), until), "events.1.until");
+    EXPECT_EQ(refused(EventKind("flap"), [](auto& e) { e.at = Duration(); }), "events.1.at");
+    EXPECT_EQ(refused(EventKind("flap"), [](auto& e) { e.down = Duration(); }), "events.1.down");
+    EXPECT_EQ(refused(EventKind("flap"), [](auto& e) { e.period = e.down; }), "events.1.period");
+    EXPECT_EQ(refused(EventKind("flap"), [](auto& e) { e.count = 0; }), "events.1.count");
     for (const double factor : {0.0, 1.0, -0.5})
     {
-        EXPECT_EQ(refused(EventKind::Degradation, [=](auto& e) { e.factor = factor; }),
+        EXPECT_EQ(refused(EventKind("degradation"), [=](auto& e) { e.factor = factor; }),
                   "events.1.factor");
     }
 }

@@ -5,6 +5,7 @@
 #include "core/explore/baselines/baseline.h"
 #include "core/io/text-file.h"
 #include "core/pipeline/pipeline-schedule.h"
+#include "core/spec/event-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/plan-words.h"
 
@@ -57,6 +58,7 @@ using Vocabularies = testing::Types<Transport,
                                     Recompute,
                                     Apportion,
                                     Schedule,
+                                    EventKind,
                                     Baseline>;
 TYPED_TEST_SUITE(Vocabulary, Vocabularies);
 

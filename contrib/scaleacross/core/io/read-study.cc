@@ -119,15 +119,11 @@ ReadEvent(const YamlNode& node, const std::string& path)
     keys.insert(keys.end(), flapKeys.begin(), flapKeys.end());
     const MapReader map(node, path, keys);
     EventSpec event;
-    const auto parseKind = [](const std::string& text) {
-        const auto& names = EventKindNames();
-        const std::string name = OneOf(names)(text);
-        return static_cast<EventKind>(std::find(names.begin(), names.end(), name) - names.begin());
-    };
+    const auto parseKind = [](const std::string& text) { return EventKind(text); };
     map.GetRequired("kind", event.kind, parseKind, "kind: link-failure");
     map.GetRequired("target", event.target, Text, "target: plane 0");
-    const bool flap = event.kind == EventKind::Flap;
-    const bool degradation = event.kind == EventKind::Degradation;
+    const bool flap = event.kind->change == EventChange::Flaps;
+    const bool degradation = event.kind->change == EventChange::Slows;
     for (const std::string& key : keys)
     {
         const bool ofFlap = std::find(flapKeys.begin(), flapKeys.end(), key) != flapKeys.end();

@@ -357,7 +357,7 @@ Write(Writer& out, const ClusterSpec& cluster, const EventSpec& event)
     out.Text("target", CanonicalTarget(cluster, event.target));
     out.Time("at", event.at);
     // Only what the kind heeds: nothing else makes two events different.
-    if (event.kind == EventKind::Flap)
+    if (event.kind->change == EventChange::Flaps)
     {
         out.Time("down", event.down);
         out.Time("period", event.period);
@@ -365,7 +365,7 @@ Write(Writer& out, const ClusterSpec& cluster, const EventSpec& event)
         return;
     }
     out.Time("until", event.until);
-    if (event.kind == EventKind::Degradation)
+    if (event.kind->change == EventChange::Slows)
     {
         out.Number("factor", event.factor);
     }

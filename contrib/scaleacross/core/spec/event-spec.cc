@@ -4,31 +4,41 @@
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "core/base/word-registry.h"
 
 namespace scaleacross
 {
 
-const std::vector<std::string>&
-EventKindNames()
+template <>
+const std::vector<const EventFacts*>&
+EventKind::Rows()
 {
-    static const std::vector<std::string> names = {"link-failure",
-                                                   "switch-failure",
-                                                   "plane-failure",
-                                                   "degradation",
-                                                   "flap"};
-    return names;
+    static const auto rows = PointersTo<EventFacts>(
+        {{{"link-failure", "one link is down", true}, EventChange::Fails, true},
+         {{"switch-failure", "all links of a switch are down, and what it holds is lost"},
+          EventChange::Fails,
+          false,
+          true},
+         {{"plane-failure", "the same of one plane's switch at every site"},
+          EventChange::Fails,
+          false,
+          false,
+          true},
+         {{"degradation", "links have a part of their rate"}, EventChange::Slows, true, true, true},
+         {{"flap", "links go down and come back, again and again"},
+          EventChange::Flaps,
+          true,
+          true,
+          true}});
+    return rows;
 }
 
-std::string
-ToString(EventKind kind)
-{
-    return EventKindNames().at(static_cast<size_t>(kind));
-}
+template class Word<EventFacts>;
 
 bool
 EventSpec::IsConstant() const
 {
-    return kind != EventKind::Flap && at == Duration() && until == Duration();
+    return kind->change != EventChange::Flaps && at == Duration() && until == Duration();
 }
 
 void
@@ -45,7 +55,7 @@ EventSpec::Validate(const std::string& path) const
     };
     need(at >= Duration(), "at", ToString(at) + " is before the beginning");
     need(at <= kLatestEvent, "at", ToString(at) + " is later than " + ToString(kLatestEvent));
-    if (kind == EventKind::Flap)
+    if (kind->change == EventChange::Flaps)
     {
         need(at > Duration(), "at", "a flap begins after the beginning");
         need(down > Duration(), "down", ToString(down) + " is no time");
@@ -69,7 +79,7 @@ EventSpec::Validate(const std::string& path) const
     need(until <= kLatestEvent,
          "until",
          ToString(until) + " is later than " + ToString(kLatestEvent));
-    if (kind == EventKind::Degradation)
+    if (kind->change == EventChange::Slows)
     {
         need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");
     }

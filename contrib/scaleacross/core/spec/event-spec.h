@@ -4,6 +4,7 @@
 #define SCALEACROSS_EVENT_SPEC_H
 
 #include "core/base/units.h"
+#include "core/base/word.h"
 
 #include <cstdint>
 #include <string>
@@ -12,14 +13,35 @@
 namespace scaleacross
 {
 
-enum class EventKind : uint8_t
+/// What happens to what an event hits.
+enum class EventChange : uint8_t
 {
-    LinkFailure,   //!< one link is down
-    SwitchFailure, //!< all links of a switch are down, and what it holds is lost
-    PlaneFailure,  //!< the same of one plane's switch at every site
-    Degradation,   //!< links have a part of their rate
-    Flap           //!< links go down and come back, again and again
+    Fails, //!< it is down
+    Slows, //!< its links have a part of their rate
+    Flaps  //!< its links go down and come back, again and again
 };
+
+/// What is known of a kind of event.
+struct EventFacts : WordFacts
+{
+    EventChange change;
+    bool links{false};    //!< it may hit a link
+    bool switches{false}; //!< it may hit a switch, and so all of its links
+    bool planes{false};   //!< it may hit one plane's switch at every site
+
+    /// What a switch holds is lost with it; else it is its links that are hit.
+    bool LosesWhatSwitchesHold() const
+    {
+        return change == EventChange::Fails;
+    }
+};
+
+/// What kind of event it is.
+using EventKind = Word<EventFacts>;
+
+template <>
+const std::vector<const EventFacts*>& EventKind::Rows();
+extern template class Word<EventFacts>;
 
 /// Nothing may begin or end later: 11 days, which leaves detection and convergence room in int64
 /// ps.
@@ -36,7 +58,7 @@ constexpr Duration kLatestEvent = Duration::Picoseconds(1'000'000'000'000'000'00
  */
 struct EventSpec
 {
-    EventKind kind{EventKind::LinkFailure};
+    EventKind kind;
     std::string target;
     Duration at;
     Duration until;     //!< end; 0: none (not for a flap)
@@ -52,10 +74,6 @@ struct EventSpec
     /// topology to say (TargetOf).
     void Validate(const std::string& path) const;
 };
-
-/// "link-failure", "switch-failure", "plane-failure", "degradation", "flap": by EventKind.
-const std::vector<std::string>& EventKindNames();
-std::string ToString(EventKind kind);
 
 } // namespace scaleacross
 

@@ -51,7 +51,7 @@ PartsLeft(const ClusterSpec& cluster,
                                   "links between switches",
                                   "use --engine packet");
             }
-            parts[l] *= event.kind == EventKind::Degradation ? event.factor : 0.0;
+            parts[l] *= event.kind->change == EventChange::Slows ? event.factor : 0.0;
         }
     }
     return parts;

@@ -98,14 +98,15 @@ TargetOf(const ClusterSpec& cluster,
          const std::string& path)
 {
     EventTarget target;
-    const bool any = event.kind == EventKind::Degradation || event.kind == EventKind::Flap;
+    const EventFacts& kind = *event.kind;
+    const bool any = kind.links && kind.switches && kind.planes;
     const bool plane = event.target.compare(0, sizeof(kPlane) - 1, kPlane) == 0;
     const bool link = event.target.find("--") != std::string::npos;
-    if (plane && (any || event.kind == EventKind::PlaneFailure))
+    if (plane && kind.planes)
     {
         target.switches = SwitchesOfPlane(cluster, graph, event.target);
     }
-    else if (any || event.kind == EventKind::SwitchFailure)
+    else if (kind.switches)
     {
         const auto vertex = VertexNamed(cluster, graph, event.target);
         if (vertex && graph.vertices[*vertex].kind != VertexKind::Nic)
@@ -113,7 +114,7 @@ TargetOf(const ClusterSpec& cluster,
             target.switches = {*vertex};
         }
     }
-    if (any || event.kind == EventKind::LinkFailure)
+    if (kind.links)
     {
         const auto named = LinkNamed(cluster, graph, event.target);
         if (named)
@@ -134,11 +135,11 @@ TargetOf(const ClusterSpec& cluster,
     if (target.links.empty())
     {
         std::string allowed;
-        if (event.kind == EventKind::LinkFailure || (any && link))
+        if (kind.links && (!any || link))
         {
             allowed = "a link: " + KnownLinks(cluster, graph, event.target);
         }
-        else if (event.kind == EventKind::PlaneFailure || (any && plane))
+        else if (kind.planes && (!any || plane))
         {
             allowed = "a plane: " + KnownPlanes(cluster);
         }
@@ -152,7 +153,7 @@ TargetOf(const ClusterSpec& cluster,
                           allowed,
                           "");
     }
-    if (event.kind == EventKind::Degradation || event.kind == EventKind::Flap)
+    if (!kind.LosesWhatSwitchesHold())
     {
         target.switches.clear(); // its links, and not what it holds
     }

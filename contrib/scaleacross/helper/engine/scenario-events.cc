@@ -53,17 +53,15 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
             target.switches.push_back(cluster.GetSwitch(vertex));
         }
         const Time at = ToTime(event.at);
-        switch (event.kind)
+        switch (event.kind->change)
         {
-        case EventKind::LinkFailure:
-        case EventKind::SwitchFailure:
-        case EventKind::PlaneFailure:
+        case EventChange::Fails:
             events->Fail(target, at, ToTime(event.until));
             break;
-        case EventKind::Degradation:
+        case EventChange::Slows:
             events->Degrade(target, event.factor, at, ToTime(event.until));
             break;
-        case EventKind::Flap:
+        case EventChange::Flaps:
             events->Flap(target, at, ToTime(event.down), ToTime(event.period), event.count);
             break;
         }
