@@ -334,7 +334,7 @@ TEST(ComputeCost, Fp8DoublesLinearLayersOnly)
     gpu.fp8Peak = FlopRate(4e12);
     auto workload = WorkloadOf(8192, 1, true);
     const auto head = CostOfHead(model, workload, plan, gpu);
-    workload.precision = Precision::Fp8;
+    workload.precision = Precision("fp8");
     const auto cost = CostOfLayer(model, workload, plan, gpu, 5);
     EXPECT_NEAR(Work(cost.attention.forward), 1024 * (1.140850688e9 / 2 + 0.268435456e9), 1e3);
     EXPECT_NEAR(Work(cost.mlp.forward), 1024 * 5.234491392e9 / 2, 1e3);
@@ -346,7 +346,7 @@ TEST(ComputeCost, Fp8DoublesLinearLayersOnly)
     // outputs' gradients backward (1000 x 32, 1000 x 8).
     workload = WorkloadOf(1000, 1, true);
     const auto plain = CostOfLayer(Tiny(), workload, ParallelPlan(), OnlyMemory(), 0);
-    workload.precision = Precision::Fp8;
+    workload.precision = Precision("fp8");
     gpu = OnlyMemory();
     gpu.fp8Peak = FlopRate(1e30);
     const auto fp8 = CostOfLayer(Tiny(), workload, ParallelPlan(), gpu, 0);

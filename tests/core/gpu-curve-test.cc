@@ -80,7 +80,7 @@ TEST(GpuCurve, BadFilesAreRefusedByLine)
     EXPECT_THAT(Refusal("gemm_efficiency", "gem_efficiency").Problem(), HasSubstr("no such key"));
     EXPECT_THAT(Refusal("source: measured", "name: x").Problem(), HasSubstr("given twice"));
     EXPECT_THAT(Refusal("kernel_gap: 2us\n", "").Problem(), HasSubstr("kernel_gap is missing"));
-    EXPECT_EQ(Refusal("2us", "2s").Where(), "a.yaml kernel_gap");
+    EXPECT_EQ(Refusal("2us", "2s").Where(), "a.yaml:9 kernel_gap");
     EXPECT_EQ(Refusal("2us", "-2us").Where().substr(0, 6), "a.yaml");
     EXPECT_THAT(Refusal("source: measured", "nonsense").Problem(), HasSubstr("'nonsense'"));
     for (const char* tiles : {"256x128", "256 1", "0x128 1", "256x128 2", "x 1", "1", "256x128 1,"})

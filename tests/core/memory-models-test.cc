@@ -185,7 +185,7 @@ TEST(MemoryOfModels, Fp8KeepsOperandsOfGemmsInOneByte)
     // gate and up stay, and so do the head, weights, gradients and buffers.
     auto scenario = JobOf(Latent(), DensePlan());
     const auto bf16 = Uses(scenario)[0];
-    scenario.Job().workload.precision = Precision::Fp8;
+    scenario.Job().workload.precision = Precision("fp8");
     ExpectUse(Uses(scenario)[0],
               bf16.parameters.Count(),
               bf16.gradients.Count(),
@@ -206,7 +206,7 @@ TEST(MemoryOfModels, Fp8OfAGpt)
     model.gatedMlp = false;
     auto scenario = JobOf(model, DensePlan());
     const auto bf16 = Uses(scenario)[0].activations.Count();
-    scenario.Job().workload.precision = Precision::Fp8;
+    scenario.Job().workload.precision = Precision("fp8");
     EXPECT_EQ(bf16 - Uses(scenario)[0].activations.Count(), kTokens * 8 * (2 * 512 + 2048));
 }
 
@@ -278,7 +278,7 @@ TEST(MemoryOfModels, Fp8Experts)
     // two: k A (0.5 + 1 + tp).
     auto scenario = JobOf(LatentMoe(), MoePlan());
     scenario.Job().workload.expertImbalance = 1.5;
-    scenario.Job().workload.precision = Precision::Fp8;
+    scenario.Job().workload.precision = Precision("fp8");
     const auto stages = Uses(scenario);
     constexpr uint64_t a = 128 * kTokens;
     EXPECT_EQ(stages[0].activations.Count(), 2 * kTokens * (kDenseKept - 304 + 3008 - 640));

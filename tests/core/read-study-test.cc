@@ -380,7 +380,7 @@ TEST(ReadStudy, CurvesAndStacks)
             .workload;
     };
     EXPECT_EQ(workload("stack: torch-eager").stack.name, "torch-eager");
-    EXPECT_EQ(workload("precision: fp8").precision, Precision::Fp8);
+    EXPECT_EQ(workload("precision: fp8").precision, Precision("fp8"));
     EXPECT_EQ(workload("expert_imbalance: 1.25").expertImbalance, 1.25);
     EXPECT_THROW(workload("stack: torch"), ConfigError);
     // A map on a stack that is built in, or on the perfect one.

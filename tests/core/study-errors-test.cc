@@ -107,7 +107,7 @@ TEST(StudyErrors, UnknownKey)
            "  cross: {distence: 30km, oversubscription: 2.8}",
            "s.yaml:5:11 cluster.cross.'distence'",
            "not known",
-           "shape, distance, latency, capacity, oversubscription, loss, lanes or pfc",
+           "shape, distance, latency, capacity, loss, lanes, pfc or oversubscription",
            "did you mean distance?");
     Expect(6, "network: {qp: 4}", "s.yaml:6:11 network.'qp'", "not known", "qps", "mean qps?");
     Expect(7, "plan: {banana: 4}", "s.yaml:7:8 plan.'banana'", "not known", "tp, cp, ep");
@@ -442,11 +442,13 @@ TEST(StudyErrors, Events)
     Expect(8,
            "events: [{kind: link-failure, target: plane 0, at: 1000001s}]",
            "s.yaml:8:52 events.0.at",
-           "1000001 s is later than 1000000 s");
+           "'1000001s' is out of range",
+           "0s to 1000000s");
     Expect(8,
            "events: [{kind: degradation, target: plane 0, at: 0s, until: 9000000s, factor: 0.5}]",
            "s.yaml:8:62 events.0.until",
-           "9000000 s is later than 1000000 s");
+           "'9000000s' is out of range",
+           "0s to 1000000s");
     Expect(8,
            "events: [{kind: degradation, target: plane 0, at: 0s, until: 0s, factor: 0.5}]",
            "s.yaml:8:62 events.0.until",

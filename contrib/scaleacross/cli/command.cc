@@ -36,7 +36,8 @@ AddSetAndJson(CLI::App& command, CommonOptions& options)
 void
 AddStudyOptions(CLI::App& command, CommonOptions& options)
 {
-    command.add_option("STUDY", options.study, "study file (YAML or JSON)")->required();
+    command.add_option("STUDY", options.study, "study file (YAML or JSON), - for standard input")
+        ->required();
     command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
         ->check(CLI::Range(1U, 4294967295U));
     AddSetAndJson(command, options);

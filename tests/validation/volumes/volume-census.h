@@ -228,7 +228,7 @@ class Census
 
     uint64_t Expert() const
     {
-        const bool fp8 = m_job.workload.precision == Precision::Fp8;
+        const bool fp8 = m_job.workload.precision == Precision("fp8");
         const auto each = [&](const StageLayers& stage, const Ranks& group) {
             uint64_t bytes = 0;
             for (uint32_t i = stage.first; i < stage.first + stage.count && m_plan.ep > 1; i++)

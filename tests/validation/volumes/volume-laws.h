@@ -77,7 +77,7 @@ class Law
     {
         const uint64_t tokens = uint64_t{m_job.workload.sequence} * m_job.workload.globalBatch;
         const uint64_t passes = m_plan.recompute == Recompute("full") ? 3 : 2;
-        const uint64_t bytes = m_job.workload.precision == Precision::Fp8 ? 1 + 2 : 2 + 2;
+        const uint64_t bytes = m_job.workload.precision == Precision("fp8") ? 1 + 2 : 2 + 2;
         const uint64_t copies = tokens * m_job.model.topK * m_job.model.MoeLayers();
         const auto leaving = copies / m_buildings * (m_buildings - 1) * passes * bytes;
         return static_cast<uint64_t>(static_cast<double>(leaving * m_job.model.hidden) *

@@ -206,7 +206,7 @@ DrawAny(std::mt19937& random)
                           pick({2, 4, 8, 12}));
     WorkloadSpec& drawn = scenario.Job().workload;
     drawn.gradientBytes = workload.gradientBytes;
-    drawn.precision = random() % 4 == 0 ? Precision::Fp8 : Precision::Bf16;
+    drawn.precision = random() % 4 == 0 ? Precision("fp8") : Precision("bf16");
     drawn.expertImbalance = random() % 4 == 0 ? 1.5 : 1;
     std::vector<CollectiveAlgorithm> algorithms; // that are one and the same for every size
     for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())

@@ -7,6 +7,7 @@
 #include "core/base/text.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/pipeline/pipeline-schedule.h"
+#include "core/spec/event-spec.h"
 #include "core/spec/presets.h"
 
 #include <fmt/format.h>
@@ -167,15 +168,48 @@ BaselineRules()
     return rows;
 }
 
+/// What a field is where a study says nothing; "-" where it has to, or it follows from others.
+template <class Owner>
+std::string
+DefaultOf(const Field<Owner>& field)
+{
+    Owner owner{};
+    const std::string usual = field.get(owner);
+    try
+    {
+        field.set(owner, usual);
+    }
+    catch (const ConfigError&)
+    {
+        return "-";
+    }
+    return field.example.empty() && !usual.empty() ? usual : "-";
+}
+
+/// Adds the fields of a table, whose keys stand below `path` in a study.
+template <class Owner>
+void
+AddFields(std::vector<Row>& rows, const std::string& path, const FieldTable<Owner>& table)
+{
+    for (const auto& field : table)
+    {
+        rows.push_back({path + field.key, DefaultOf(field), field.allowed, field.help});
+    }
+}
+
 std::vector<Row>
 Fields()
 {
     std::vector<Row> rows;
-    const Plan defaults;
-    for (const auto& field : PlanFields())
-    {
-        rows.push_back({field.key, field.get(defaults), field.allowed, field.help});
-    }
+    AddFields(rows, "model.", ModelSpec::Fields());
+    AddFields(rows, "workload.", WorkloadSpec::Fields());
+    AddFields(rows, "workload.stack.", SoftwareStack::Fields());
+    AddFields(rows, "cluster.buildings.", BuildingSpec::Fields());
+    AddFields(rows, "cluster.buildings.gpu.", GpuSpec::Fields());
+    AddFields(rows, "cluster.buildings.fabric.", FabricSpec::Fields());
+    AddFields(rows, "cluster.cross.", CrossLinkSpec::Fields());
+    AddFields(rows, "", PlanFields());
+    AddFields(rows, "events.", EventSpec::Fields());
     return rows;
 }
 

@@ -241,6 +241,10 @@ ParseBool(std::string_view text)
 std::string
 NumberText(double value)
 {
+    if (!std::isfinite(value))
+    {
+        return std::isnan(value) ? "nan" : value < 0 ? "-inf" : "inf";
+    }
     // Below 2^53 whole numbers are exact; %g would write 30 as 3e+01.
     if (std::fabs(value) < 9e15 && value == std::trunc(value))
     {

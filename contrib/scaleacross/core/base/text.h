@@ -71,7 +71,8 @@ double ParseNumber(std::string_view text, double least, double most);
 /// "true" or "false". Throws ValueError.
 bool ParseBool(std::string_view text);
 
-/// The shortest decimal text that reads back as exactly this double. Domain: finite.
+/// The shortest decimal text that reads back as exactly this double; "nan" and "inf", which nothing
+/// reads, for what is none.
 std::string NumberText(double value);
 
 /// "a, b or c".

@@ -155,6 +155,15 @@ ParseCount(std::string_view text, const Kind& kind)
 {
     constexpr double most = 9.2e18; // below 2^63
     const double value = ParseQuantity(text, kind);
+    if (value <= most && text.find_first_not_of("0123456789") != 0)
+    {
+        // Whole base units are read exactly also where a double has too few digits for them.
+        const size_t digits = text.find_first_not_of("0123456789");
+        if (text.substr(digits) == kind.units.front().name)
+        {
+            return std::stoull(std::string(text.substr(0, digits)));
+        }
+    }
     if (value > most)
     {
         throw ValueError(Quoted(text) + " is too large",
@@ -204,6 +213,24 @@ FormatScaled(double value, const std::vector<Unit>& ascending)
         }
     }
     return Format(value / best->Scale(), best->name);
+}
+
+/// The value in the largest unit that leaves it at or above 1 and reads back as exactly the same.
+template <class Quantity>
+std::string
+ExactMeasure(Quantity value, const std::vector<Unit>& ascending)
+{
+    const double number = value.Value();
+    for (auto unit = ascending.rbegin(); std::isfinite(number) && unit != ascending.rend(); ++unit)
+    {
+        const double scaled = number / unit->Scale();
+        const std::string text = NumberText(scaled) + unit->name;
+        if (scaled >= 1 && Parse<Quantity>(text) == value)
+        {
+            return text;
+        }
+    }
+    return NumberText(number) + ascending.front().name;
 }
 
 /// What follows a value that is out of range.
@@ -366,7 +393,7 @@ std::string
 ExactText(Duration value)
 {
     int64_t count = value.Ps();
-    const Unit* best = &g_durationUnits.front();
+    const Unit* best = count == 0 ? &g_durationUnits.back() : &g_durationUnits.front();
     for (const auto& unit : g_durationUnits)
     {
         const auto scale = static_cast<int64_t>(unit.Scale());
@@ -395,6 +422,25 @@ ExactText(Bytes value)
         }
     }
     return std::to_string(value.Count() / static_cast<uint64_t>(best->factor)) + best->name;
+}
+
+std::string
+ExactText(BitRate value)
+{
+    static const std::vector<Unit> bits(g_rateUnits.begin(), g_rateUnits.begin() + 6);
+    return ExactMeasure(value, bits);
+}
+
+std::string
+ExactText(FlopRate value)
+{
+    return ExactMeasure(value, g_flopRateUnits);
+}
+
+std::string
+ExactText(Distance value)
+{
+    return ExactMeasure(value, g_distanceUnits);
 }
 
 } // namespace scaleacross

@@ -392,6 +392,45 @@ BitRate ParseBitRate(std::string_view text);
 FlopRate ParseFlopRate(std::string_view text);
 Distance ParseDistance(std::string_view text);
 
+/// The same, by the type of what is read.
+template <class Quantity>
+Quantity Parse(std::string_view text);
+
+template <>
+inline Duration
+Parse(std::string_view text)
+{
+    return ParseDuration(text);
+}
+
+template <>
+inline Bytes
+Parse(std::string_view text)
+{
+    return ParseBytes(text);
+}
+
+template <>
+inline BitRate
+Parse(std::string_view text)
+{
+    return ParseBitRate(text);
+}
+
+template <>
+inline FlopRate
+Parse(std::string_view text)
+{
+    return ParseFlopRate(text);
+}
+
+template <>
+inline Distance
+Parse(std::string_view text)
+{
+    return ParseDistance(text);
+}
+
 /// For people: three or four significant digits and a fitting unit ("1.234 ms", "12.5 GiB").
 std::string ToString(Duration value);
 std::string ToString(Bytes value);
@@ -399,10 +438,14 @@ std::string ToString(BitRate value);
 std::string ToString(FlopRate value);
 std::string ToString(Distance value);
 
-/// For files and keys: a whole number and the largest unit that keeps it exact ("64MiB", "4500ns").
-/// The parsers above read it back as the same value.
+/// For files and keys: a whole number, or of a measure any, and the largest unit that keeps it
+/// exact
+/// ("64MiB", "4500ns", "400Gbps"). The parsers above read it back as the same value.
 std::string ExactText(Duration value);
 std::string ExactText(Bytes value);
+std::string ExactText(BitRate value);
+std::string ExactText(FlopRate value);
+std::string ExactText(Distance value);
 
 } // namespace scaleacross
 

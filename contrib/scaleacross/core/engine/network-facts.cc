@@ -2,29 +2,10 @@
 
 #include "core/engine/network-facts.h"
 
-#include "core/spec/canonical-json.h"
 #include "core/topology/fabric-graph.h"
 
 namespace scaleacross
 {
-
-namespace
-{
-
-/// Equal for scenarios whose facts are equal, indices of spans included.
-std::string
-KeyOf(const Scenario& scenario)
-{
-    std::string key = CanonicalNetwork(scenario);
-    // There spans are in an order of their own.
-    for (const CrossLinkSpec& link : scenario.cluster.crossLinks)
-    {
-        key += " " + std::to_string(link.a) + "-" + std::to_string(link.b);
-    }
-    return key;
-}
-
-} // namespace
 
 NetworkFacts::NetworkFacts(const Scenario& scenario)
     : paths(scenario.cluster),
@@ -64,12 +45,12 @@ NetworkFacts::StagesOf(const ClusterSpec& cluster, const RankLayout& layout, uin
 std::shared_ptr<const NetworkFacts>
 NetworkFactsCache::Of(const Scenario& scenario)
 {
-    const std::string key = KeyOf(scenario);
     const std::lock_guard<std::mutex> lock(m_mutex);
-    if (!m_facts || key != m_key)
+    if (!m_facts || !(scenario.cluster == m_cluster) || !(scenario.events == m_events))
     {
         m_facts = std::make_shared<const NetworkFacts>(scenario);
-        m_key = key;
+        m_cluster = scenario.cluster;
+        m_events = scenario.events;
     }
     return m_facts;
 }

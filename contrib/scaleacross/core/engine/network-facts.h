@@ -56,7 +56,8 @@ class NetworkFactsCache
 
   private:
     std::mutex m_mutex;
-    std::string m_key;
+    ClusterSpec m_cluster; //!< whose facts they are
+    std::vector<EventSpec> m_events;
     std::shared_ptr<const NetworkFacts> m_facts;
 };
 

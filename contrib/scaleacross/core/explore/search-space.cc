@@ -30,11 +30,14 @@ OrderOf(const ParallelPlan& plan, const Crossing& crossing)
     return order;
 }
 
-/// Texts only where need be: most pairs differ in what they are compared for.
+/// Texts only where need be: what is not given may follow to be the same.
 bool
 AreEqual(const Plan& a, const Plan& b)
 {
-    return a.parallel == b.parallel && CanonicalText(a) == CanonicalText(b);
+    const auto& fields = PlanFields();
+    return std::all_of(fields.begin(), fields.end(), [&](const PlanField& field) {
+        return field.equal(a, b) || field.get(a) == field.get(b);
+    });
 }
 
 } // namespace

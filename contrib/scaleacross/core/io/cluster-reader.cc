@@ -15,64 +15,6 @@
 namespace scaleacross
 {
 
-const std::vector<std::string>&
-BuildingKeys()
-{
-    static const std::vector<std::string> keys =
-        {"name", "gpus", "gpus_per_node", "gpu", "nic_rate", "fabric"};
-    return keys;
-}
-
-const std::vector<std::string>&
-GpuKeys()
-{
-    static const std::vector<std::string> keys = {"preset",
-                                                  "name",
-                                                  "bf16_peak",
-                                                  "fp8_peak",
-                                                  "hbm_capacity",
-                                                  "hbm_reserve",
-                                                  "hbm_bandwidth",
-                                                  "nvlink_bandwidth",
-                                                  "nvlink_latency",
-                                                  "nic_rate",
-                                                  "curve",
-                                                  "gemm_efficiency",
-                                                  "fp8_efficiency",
-                                                  "attention_efficiency",
-                                                  "kernel_gap",
-                                                  "hbm_efficiency",
-                                                  "nvlink_efficiency",
-                                                  "collective_share"};
-    return keys;
-}
-
-const std::vector<std::string>&
-FabricKeys()
-{
-    static const std::vector<std::string> keys = {"rails",
-                                                  "nodes_per_pod",
-                                                  "spines",
-                                                  "oversubscription",
-                                                  "aggregations",
-                                                  "pods_per_zone",
-                                                  "zone_oversubscription",
-                                                  "planes",
-                                                  "dual_tor",
-                                                  "nic_delay",
-                                                  "leaf_delay",
-                                                  "aggregation_delay"};
-    return keys;
-}
-
-const std::vector<std::string>&
-SpanKeys()
-{
-    static const std::vector<std::string> keys =
-        {"distance", "latency", "capacity", "oversubscription", "loss", "lanes", "pfc"};
-    return keys;
-}
-
 namespace
 {
 
@@ -121,86 +63,26 @@ ReadGpu(const YamlNode& node, const std::string& path, const std::string& folder
     {
         return PresetAt(node, path);
     }
-    const MapReader map(node, path, GpuKeys());
+    const MapReader map(node, path, WithKeys({"preset", "curve"}, GpuSpec::Fields()));
     GpuSpec gpu;
-    const YamlNode* preset = map.Find("preset");
-    if (preset != nullptr)
+    gpu.name = "custom";
+    if (const YamlNode* preset = map.Find("preset"); preset != nullptr)
     {
         gpu = PresetAt(*preset, map.PathOf("preset"));
-    }
-    else
-    {
-        gpu.name = "custom";
-        for (const auto& [key, example] : {std::pair("bf16_peak", "989TFLOP/s"),
-                                           {"hbm_capacity", "80GiB"},
-                                           {"hbm_reserve", "6GiB"},
-                                           {"hbm_bandwidth", "3350GB/s"},
-                                           {"nvlink_bandwidth", "450GB/s"},
-                                           {"nvlink_latency", "1.9us"},
-                                           {"nic_rate", "400Gbps"}})
-        {
-            map.Require(key, std::string(key) + ": " + example + ", or start from a preset: h100");
-        }
-        if (map.Find("curve") == nullptr)
-        {
-            for (const auto& [key, example] : {std::pair("gemm_efficiency", "0.7"),
-                                               {"hbm_efficiency", "0.8"},
-                                               {"nvlink_efficiency", "0.6"}})
-            {
-                map.Require(key, std::string(key) + ": " + example + ", or take a curve: h100");
-            }
-        }
     }
     if (const YamlNode* curve = map.Find("curve"); curve != nullptr)
     {
         gpu.Take(CurveAt(*curve, map.PathOf("curve"), folder));
     }
-    const auto text = [](const std::string& value) { return value; };
-    map.Get("name", gpu.name, text);
-    map.Get("bf16_peak", gpu.bf16Peak, ParseFlopRate);
-    map.Get("fp8_peak", gpu.fp8Peak, ParseFlopRate);
-    map.Get("hbm_capacity", gpu.hbmCapacity, ParseBytes);
-    map.Get("hbm_reserve", gpu.hbmReserve, ParseBytes);
-    map.Get("hbm_bandwidth", gpu.hbmBandwidth, ParseBitRate);
-    map.Get("nvlink_bandwidth", gpu.nvlinkBandwidth, ParseBitRate);
-    map.Get("nvlink_latency", gpu.nvlinkLatency, ParseDuration);
-    map.Get("nic_rate", gpu.nicRate, ParseBitRate);
-    map.Get("gemm_efficiency", gpu.gemmEfficiency, Number(0.001, 1));
-    map.Get("fp8_efficiency", gpu.fp8Efficiency, Number(0, 1));
-    map.Get("attention_efficiency", gpu.attentionEfficiency, Number(0, 1));
-    map.Get("kernel_gap", gpu.kernelGap, ParseDuration);
-    map.Get("hbm_efficiency", gpu.hbmEfficiency, Number(0.001, 1));
-    map.Get("nvlink_efficiency", gpu.nvlinkEfficiency, Number(0.001, 1));
-    map.Get("collective_share", gpu.collectiveShare, Number(0, 0.19));
+    ReadFields(map, GpuSpec::Fields(), gpu);
     return gpu;
-}
-
-FabricSpec
-ReadFabric(const YamlNode& node, const std::string& path)
-{
-    const MapReader map(node, path, FabricKeys());
-    FabricSpec fabric;
-    map.Get("rails", fabric.rails, ParseBool);
-    map.Get("nodes_per_pod", fabric.nodesPerPod, Whole(0, UINT32_MAX));
-    map.Get("spines", fabric.spines, Whole(1, 4096));
-    map.Get("oversubscription", fabric.oversubscription, Number(1, 1000));
-    map.Get("nic_delay", fabric.nicDelay, ParseDuration);
-    map.Get("aggregations", fabric.aggregations, Whole(0, 4096));
-    map.Get("pods_per_zone", fabric.podsPerZone, Whole(0, UINT32_MAX));
-    map.Get("zone_oversubscription", fabric.zoneOversubscription, Number(1, 1000));
-    map.Get("planes", fabric.planes, Whole(1, kMostPlanes));
-    map.Get("dual_tor", fabric.dualTor, ParseBool);
-    map.Get("leaf_delay", fabric.leafDelay, ParseDuration);
-    map.Get("aggregation_delay", fabric.aggregationDelay, ParseDuration);
-    return fabric;
 }
 
 BuildingSpec
 ReadBuilding(const MapReader& map, const std::string& folder)
 {
     BuildingSpec building;
-    map.GetRequired("gpus", building.gpus, Whole(1, 1U << 22), "gpus: 8192");
-    map.Get("gpus_per_node", building.gpusPerNode, Whole(1, 1024));
+    ReadFields(map, BuildingSpec::Fields(), building);
     const YamlNode& gpu = map.Require("gpu", "gpu: h100");
     building.gpu = ReadGpu(gpu, map.PathOf("gpu"), folder);
     if (const YamlNode* rate = map.Find("nic_rate"); rate != nullptr)
@@ -217,27 +99,34 @@ ReadBuilding(const MapReader& map, const std::string& folder)
     }
     if (const YamlNode* fabric = map.Find("fabric"); fabric != nullptr)
     {
-        building.fabric = ReadFabric(*fabric, map.PathOf("fabric"));
+        const MapReader of(*fabric, map.PathOf("fabric"), KeysOf(FabricSpec::Fields()));
+        ReadFields(of, FabricSpec::Fields(), building.fabric);
     }
     return building;
+}
+
+/// What a building may say, after `own`.
+std::vector<std::string>
+BuildingKeys(const std::vector<std::string>& own)
+{
+    std::vector<std::string> keys = WithKeys(own, BuildingSpec::Fields());
+    keys.insert(keys.end(), {"gpu", "nic_rate", "fabric"});
+    return keys;
 }
 
 /// A list of buildings, or one map with a count for equal ones.
 std::vector<BuildingSpec>
 ReadBuildings(const YamlNode& node, const std::string& path, const std::string& folder)
 {
-    const auto text = [](const std::string& value) { return value; };
     std::vector<BuildingSpec> buildings;
     if (node.kind == YamlNode::Kind::Map)
     {
-        std::vector<std::string> keys{"count"};
-        keys.insert(keys.end(), BuildingKeys().begin(), BuildingKeys().end());
-        const MapReader map(node, path, keys);
+        const MapReader map(node, path, BuildingKeys({"count"}));
         uint32_t count = 0;
         map.GetRequired("count", count, Whole(1, kMostBuildings), "count: 2");
-        std::string name = "building";
-        map.Get("name", name, text);
-        buildings.assign(count, ReadBuilding(map, folder));
+        const BuildingSpec building = ReadBuilding(map, folder);
+        const std::string name = map.Find("name") == nullptr ? "building" : building.name;
+        buildings.assign(count, building);
         for (uint32_t i = 0; i < count; i++)
         {
             buildings[i].name = name + std::to_string(i + 1);
@@ -257,85 +146,89 @@ ReadBuildings(const YamlNode& node, const std::string& path, const std::string& 
     }
     for (size_t i = 0; i < node.children.size(); i++)
     {
-        const MapReader map(node.children[i], path + "." + std::to_string(i), BuildingKeys());
+        const MapReader map(node.children[i], path + "." + std::to_string(i), BuildingKeys({}));
         buildings.push_back(ReadBuilding(map, folder));
-        buildings.back().name = "building" + std::to_string(i + 1);
-        map.Get("name", buildings.back().name, text);
+        if (map.Find("name") == nullptr)
+        {
+            buildings.back().name = "building" + std::to_string(i + 1);
+        }
     }
     return buildings;
 }
 
-/// What is said of a span, for all pairs under `cross` or for one under `links`.
-struct Span
-{
-    std::optional<Distance> distance;
-    std::optional<Duration> latency;
-    std::optional<BitRate> capacity;
-    std::optional<double> oversubscription;
-    std::optional<double> loss;
-    std::optional<uint32_t> lanes;
-    std::optional<bool> pfc;
-};
-
+/// What a span may say, after `key`.
 std::vector<std::string>
-WithSpanKeys(const std::string& key)
+SpanKeys(const std::string& key)
 {
-    std::vector<std::string> keys{key};
-    keys.insert(keys.end(), SpanKeys().begin(), SpanKeys().end());
+    std::vector<std::string> keys = WithKeys({key}, CrossLinkSpec::Fields());
+    keys.emplace_back("oversubscription");
     return keys;
 }
 
-Span
-ReadSpan(const MapReader& map)
+double
+OversubscriptionOf(const YamlNode& node, const std::string& path)
 {
-    Span span;
-    map.Get("distance", span.distance, ParseDistance);
-    map.Get("latency", span.latency, ParseDuration);
-    map.Get("capacity", span.capacity, ParseBitRate);
-    map.Get("oversubscription", span.oversubscription, Number(0.01, 1e6));
-    map.Get("loss", span.loss, Number(0, 0.5));
-    map.Get("lanes", span.lanes, Whole(1, 1024));
-    map.Get("pfc", span.pfc, ParseBool);
-    if (span.capacity && span.oversubscription)
+    return ParseScalar(node, path, Number(0.01, 1e6));
+}
+
+/// What a map says of a span is right by itself, whether it is used or not.
+void
+CheckSpan(const MapReader& map)
+{
+    CrossLinkSpec scratch;
+    for (const auto& field : CrossLinkSpec::Fields())
     {
-        FailAt(*map.Find("oversubscription"),
+        if (const YamlNode* node = map.Find(field.key); node != nullptr)
+        {
+            SetField(field, scratch, *node, map.PathOf(field.key));
+        }
+    }
+    const YamlNode* oversubscription = map.Find("oversubscription");
+    if (oversubscription == nullptr)
+    {
+        return;
+    }
+    OversubscriptionOf(*oversubscription, map.PathOf("oversubscription"));
+    if (map.Find("capacity") != nullptr)
+    {
+        FailAt(*oversubscription,
                map.PathOf("oversubscription"),
                "capacity is given as well",
                "exactly one of capacity and oversubscription",
                "remove one of them");
     }
-    return span;
 }
 
-/// `link` on top of `cross`. A distance of its own brings its own latency, and capacity and
-/// oversubscription replace each other.
-Span
-Merged(const Span& cross, const Span& link)
-{
-    Span span = link;
-    if (!link.distance)
-    {
-        span.distance = cross.distance;
-        span.latency = link.latency ? link.latency : cross.latency;
-    }
-    if (!link.capacity && !link.oversubscription)
-    {
-        span.capacity = cross.capacity;
-        span.oversubscription = cross.oversubscription;
-    }
-    span.loss = link.loss ? link.loss : cross.loss;
-    span.lanes = link.lanes ? link.lanes : cross.lanes;
-    span.pfc = link.pfc ? link.pfc : cross.pfc;
-    return span;
-}
-
-/// One span of the cluster and the map that says the most about it.
+/// A span of the cluster, and the maps that say what it is like: `cross`, which is for all pairs,
+/// one of `links`, or both, the latter on top of the former.
 struct PlacedSpan
 {
     uint32_t a;
     uint32_t b;
-    Span span;
-    const MapReader* map;
+    const MapReader* cross;
+    const MapReader* link;
+
+    /// The one that says the most about it.
+    const MapReader& Map() const
+    {
+        return link != nullptr ? *link : *cross;
+    }
+
+    /// The map that says this, or nullptr. A distance of its own brings its own latency, and
+    /// capacity and oversubscription replace each other.
+    const MapReader* Saying(const std::string& key) const
+    {
+        if (link == nullptr || cross == nullptr)
+        {
+            return Map().Find(key) != nullptr ? &Map() : nullptr;
+        }
+        const auto has = [this](const char* other) { return link->Find(other) != nullptr; };
+        const bool capacity = key == "capacity" || key == "oversubscription";
+        const bool replaced = (key == "latency" && has("distance")) ||
+                              (capacity && (has("capacity") || has("oversubscription")));
+        const MapReader* map = link->Find(key) != nullptr || replaced ? link : cross;
+        return map->Find(key) != nullptr ? map : nullptr;
+    }
 };
 
 /// NIC capacity of the smaller of two sites; hubs have no NICs and limit nothing.
@@ -362,45 +255,55 @@ AddSpans(ClusterSpec& cluster, const std::vector<PlacedSpan>& spans)
     {
         peers[hub] = 0; // a hub's spans are the buildings' concern
     }
-    for (const auto& [a, b, span, map] : spans)
+    for (const PlacedSpan& span : spans)
     {
-        if (!span.distance)
+        const MapReader& map = span.Map();
+        if (span.Saying("distance") == nullptr)
         {
-            FailAt(map->Node(),
-                   map->PathOf("distance"),
+            FailAt(map.Node(),
+                   map.PathOf("distance"),
                    "the key is missing",
                    "",
                    "add it, e.g. distance: 30km");
         }
-        if (!span.capacity && !span.oversubscription)
+        const MapReader* oversubscribed = span.Saying("oversubscription");
+        if (span.Saying("capacity") == nullptr && oversubscribed == nullptr)
         {
-            FailAt(map->Node(),
-                   map->PathOf("oversubscription"),
+            FailAt(map.Node(),
+                   map.PathOf("oversubscription"),
                    "neither capacity nor oversubscription is given",
                    "exactly one of them",
                    "add e.g. oversubscription: 2.8");
         }
-        CrossLinkSpec link;
-        link.a = a;
-        link.b = b;
-        link.distance = *span.distance;
-        // Validate() refuses what is far too long; until then it still needs some delay.
-        const Distance distance = std::min(*span.distance, Distance(1e9));
-        link.latency = span.latency ? *span.latency : FibreDelay(distance);
-        if (span.oversubscription && a >= cluster.buildings.size())
+        if (oversubscribed != nullptr && span.a >= cluster.buildings.size())
         {
-            FailAt(map->Node(),
-                   map->PathOf("oversubscription"),
+            FailAt(map.Node(),
+                   map.PathOf("oversubscription"),
                    "a span between two hubs has no NICs to compare with",
                    "capacity",
                    "give its capacity, e.g. capacity: 10Tbps");
         }
-        link.capacity = span.capacity ? *span.capacity
-                                      : NicCapacity(cluster, a, b) /
-                                            (*span.oversubscription * std::max(peers[a], peers[b]));
-        link.loss = span.loss.value_or(0.0);
-        link.lanes = span.lanes.value_or(1);
-        link.pfc = span.pfc.value_or(true);
+        CrossLinkSpec link;
+        link.a = span.a;
+        link.b = span.b;
+        for (const auto& field : CrossLinkSpec::Fields())
+        {
+            if (const MapReader* says = span.Saying(field.key); says != nullptr)
+            {
+                SetField(field, link, *says->Find(field.key), says->PathOf(field.key));
+            }
+        }
+        if (span.Saying("latency") == nullptr)
+        {
+            link.latency = FibreDelay(link.distance);
+        }
+        if (oversubscribed != nullptr)
+        {
+            const double over = OversubscriptionOf(*oversubscribed->Find("oversubscription"),
+                                                   oversubscribed->PathOf("oversubscription"));
+            link.capacity = NicCapacity(cluster, span.a, span.b) /
+                            (over * std::max(peers[span.a], peers[span.b]));
+        }
         cluster.crossLinks.push_back(link);
     }
 }
@@ -484,16 +387,15 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
     const YamlNode* linksNode = map.Find("links");
     std::optional<MapReader> cross;
     const MapReader* ofAll = nullptr; //!< what says it for all pairs
-    Span common;
     std::vector<PlacedSpan> spans;
     if (crossNode != nullptr)
     {
-        cross.emplace(*crossNode, map.PathOf("cross"), WithSpanKeys("shape"));
+        cross.emplace(*crossNode, map.PathOf("cross"), SpanKeys("shape"));
         ofAll = &*cross;
-        common = ReadSpan(*cross);
+        CheckSpan(*cross);
         for (const auto& [a, b] : PairsOf(cluster, *cross))
         {
-            spans.push_back({a, b, common, ofAll});
+            spans.push_back({a, b, ofAll, nullptr});
         }
     }
     std::vector<MapReader> links; // reserved below: spans point into it
@@ -505,7 +407,7 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
         {
             const MapReader& link = links.emplace_back(*nodes[i],
                                                        map.PathOf("links." + std::to_string(i)),
-                                                       WithSpanKeys("between"));
+                                                       SpanKeys("between"));
             const YamlNode& between = link.Require("between", "between: [building1, building2]");
             const std::string path = link.PathOf("between");
             const auto ends = ListOf(between, path);
@@ -523,10 +425,8 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
             {
                 FailAt(between, path, "both ends are the same site", "two buildings or hubs", "");
             }
-            const PlacedSpan placed{std::min(a, b),
-                                    std::max(a, b),
-                                    Merged(common, ReadSpan(link)),
-                                    &link};
+            CheckSpan(link);
+            const PlacedSpan placed{std::min(a, b), std::max(a, b), ofAll, &link};
             const auto found = std::find_if(spans.begin(), spans.end(), [&](const auto& span) {
                 return span.a == placed.a && span.b == placed.b;
             });
@@ -534,7 +434,7 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
             {
                 spans.push_back(placed);
             }
-            else if (found->map != ofAll)
+            else if (found->link != nullptr)
             {
                 FailAt(between,
                        path,

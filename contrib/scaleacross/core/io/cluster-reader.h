@@ -7,7 +7,6 @@
 #include "core/spec/cluster-spec.h"
 
 #include <string>
-#include <vector>
 
 namespace scaleacross
 {
@@ -15,12 +14,6 @@ namespace scaleacross
 /// Reads the key `cluster` of a study, paths in it relative to `folder`. Throws ConfigError with
 /// the place; what only ClusterSpec::Validate() knows is left to it.
 ClusterSpec ReadCluster(const YamlNode& node, const std::string& folder);
-
-/// The keys that a study may have for a building, its accelerator, its fabric, and a span.
-const std::vector<std::string>& BuildingKeys();
-const std::vector<std::string>& GpuKeys();
-const std::vector<std::string>& FabricKeys();
-const std::vector<std::string>& SpanKeys();
 
 } // namespace scaleacross
 

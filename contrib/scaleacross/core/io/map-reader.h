@@ -4,6 +4,7 @@
 #define SCALEACROSS_MAP_READER_H
 
 #include "core/base/errors.h"
+#include "core/base/field.h"
 #include "core/base/text.h"
 #include "core/io/yaml-node.h"
 
@@ -92,6 +93,65 @@ class MapReader
     const YamlNode& m_node;
     std::string m_path;
 };
+
+/// `own` and the keys of a table.
+template <class Owner>
+std::vector<std::string>
+WithKeys(std::vector<std::string> own, const FieldTable<Owner>& table)
+{
+    const auto keys = KeysOf(table);
+    own.insert(own.end(), keys.begin(), keys.end());
+    return own;
+}
+
+/// Reads a field from a text that stands in `node`; what is refused gets its place.
+template <class Owner>
+void
+SetField(const Field<Owner>& field,
+         Owner& owner,
+         const std::string& text,
+         const YamlNode& node,
+         const std::string& path)
+{
+    try
+    {
+        field.set(owner, text);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(node.Place() + " " + path);
+    }
+}
+
+/// Reads a field from a single value.
+template <class Owner>
+void
+SetField(const Field<Owner>& field, Owner& owner, const YamlNode& node, const std::string& path)
+{
+    SetField(field, owner, ScalarText(node, path), node, path);
+}
+
+/// Reads the fields that the map gives. Throws ConfigError for one that must be given, means
+/// something, and is neither given nor set before, as by a preset.
+template <class Owner>
+void
+ReadFields(const MapReader& map, const FieldTable<Owner>& table, Owner& owner)
+{
+    for (const auto& field : table)
+    {
+        if (!field.example.empty() && field.applies(owner) && field.usual(owner))
+        {
+            map.Require(field.key, field.example);
+        }
+    }
+    for (const auto& field : table)
+    {
+        if (const YamlNode* node = map.Find(field.key); node != nullptr)
+        {
+            SetField(field, owner, *node, map.PathOf(field.key));
+        }
+    }
+}
 
 /// The single value, or the single values of a list.
 std::vector<const YamlNode*> ListOf(const YamlNode& node, const std::string& path);

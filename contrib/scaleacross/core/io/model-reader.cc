@@ -60,16 +60,7 @@ ReadModel(const YamlNode& node, const std::string& path, const std::string& fold
     {
         return NamedModel(node, path, folder);
     }
-    const MapReader map(
-        node,
-        path,
-        {"preset",          "name",           "layers",         "hidden",
-         "heads",           "kv_heads",       "head_dim",       "dense_ffn",
-         "experts",         "top_k",          "expert_ffn",     "shared_ffn",
-         "moe_every",       "vocabulary",     "tied_embedding", "gated_mlp",
-         "query_rank",      "kv_rank",        "rope_dim",       "value_dim",
-         "leading_dense",   "attention_bias", "mlp_bias",       "query_key_norm",
-         "attention_sinks", "window",         "chunked_window", "full_attention_every"});
+    const MapReader map(node, path, WithKeys({"preset"}, ModelSpec::Fields()));
     ModelSpec model;
     if (const YamlNode* preset = map.Find("preset"); preset != nullptr)
     {
@@ -78,49 +69,22 @@ ReadModel(const YamlNode& node, const std::string& path, const std::string& fold
     else
     {
         model.name = "custom";
-        for (const auto* key : {"layers", "hidden", "heads", "vocabulary"})
-        {
-            map.Require(key, std::string(key) + ": 32, or start from a preset: llama3-8b");
-        }
     }
-    const auto count = Whole(0, UINT32_MAX);
-    map.Get("name", model.name, [](const std::string& text) { return text; });
-    map.Get("layers", model.layers, count);
-    const bool width = map.Get("hidden", model.hidden, count);
-    const bool heads = map.Get("heads", model.heads, count);
+    ReadFields(map, ModelSpec::Fields(), model);
     // As many key and value heads as query heads, and heads that share the width, unless said.
-    if (!map.Get("kv_heads", model.kvHeads, count) && heads)
+    const bool heads = map.Find("heads") != nullptr;
+    if (heads && map.Find("kv_heads") == nullptr)
     {
         model.kvHeads = model.heads;
     }
-    if (!map.Get("head_dim", model.headDim, count) && (width || heads) && model.heads > 0)
+    if ((heads || map.Find("hidden") != nullptr) && map.Find("head_dim") == nullptr)
     {
         model.headDim = model.hidden / model.heads;
     }
-    map.Get("dense_ffn", model.denseFfn, count);
-    if (map.Get("experts", model.experts, count) && model.moeEvery == 0 && model.experts > 0)
+    if (model.IsMoe() && model.moeEvery == 0 && map.Find("moe_every") == nullptr)
     {
         model.moeEvery = 1;
     }
-    map.Get("top_k", model.topK, count);
-    map.Get("expert_ffn", model.expertFfn, count);
-    map.Get("shared_ffn", model.sharedFfn, count);
-    map.Get("moe_every", model.moeEvery, count);
-    map.Get("vocabulary", model.vocabulary, count);
-    map.Get("tied_embedding", model.tiedEmbedding, ParseBool);
-    map.Get("gated_mlp", model.gatedMlp, ParseBool);
-    map.Get("query_rank", model.queryRank, count);
-    map.Get("kv_rank", model.kvRank, count);
-    map.Get("rope_dim", model.ropeDim, count);
-    map.Get("value_dim", model.valueDim, count);
-    map.Get("leading_dense", model.leadingDense, count);
-    map.Get("attention_bias", model.attentionBias, ParseBool);
-    map.Get("mlp_bias", model.mlpBias, ParseBool);
-    map.Get("query_key_norm", model.queryKeyNorm, ParseBool);
-    map.Get("attention_sinks", model.attentionSinks, ParseBool);
-    map.Get("window", model.window, count);
-    map.Get("chunked_window", model.chunkedWindow, ParseBool);
-    map.Get("full_attention_every", model.fullAttentionEvery, count);
     return model;
 }
 

@@ -35,23 +35,6 @@ KeysOf(const std::string& prefix)
     return keys;
 }
 
-void
-Set(Plan& plan,
-    const PlanField& field,
-    const std::string& text,
-    const YamlNode& node,
-    const std::string& path)
-{
-    try
-    {
-        field.set(plan, text);
-    }
-    catch (const ConfigError& error)
-    {
-        throw error.At(node.Place() + " " + path);
-    }
-}
-
 /// The texts of a range: from, then times factor or plus step, up to and including to.
 std::vector<std::string>
 RangeOf(const YamlNode& node, const std::string& path)
@@ -107,7 +90,7 @@ ReadAxis(const PlanField& field, const YamlNode& node, const std::string& path)
     axis.key = field.key;
     Plan scratch;
     const auto add = [&](const std::string& text, const YamlNode& place, const std::string& at) {
-        Set(scratch, field, text, place, at);
+        SetField(field, scratch, text, place, at);
         const std::string value = field.get(scratch);
         if (std::find(axis.values.begin(), axis.values.end(), value) != axis.values.end())
         {
@@ -158,7 +141,7 @@ ReadPlanFields(Plan& plan, const YamlNode& node, const std::string& prefix, cons
         const PlanField* field = FindPlanField(prefix + "." + key);
         if (field != nullptr)
         {
-            Set(plan, *field, ScalarText(value, map.PathOf(key)), value, map.PathOf(key));
+            SetField(*field, plan, value, map.PathOf(key));
             continue;
         }
         if (!KeysOf(prefix + "." + key).empty())

@@ -22,33 +22,14 @@ namespace scaleacross
 namespace
 {
 
-std::string
-Text(const std::string& value)
-{
-    return value;
-}
-
 WorkloadSpec
 ReadWorkload(const YamlNode& node, const std::string& path)
 {
-    const MapReader map(node,
-                        path,
-                        {"sequence",
-                         "global_batch",
-                         "gradients",
-                         "causal_attention",
-                         "precision",
-                         "expert_imbalance",
-                         "stack"});
+    std::vector<std::string> keys = KeysOf(WorkloadSpec::Fields());
+    keys.emplace_back("stack");
+    const MapReader map(node, path, keys);
     WorkloadSpec workload;
-    map.GetRequired("sequence", workload.sequence, Whole(1, 1U << 24), "sequence: 8192");
-    map.GetRequired("global_batch", workload.globalBatch, Whole(1, 1U << 24), "global_batch: 2048");
-    std::string gradients = "fp32";
-    map.Get("gradients", gradients, OneOf({"fp32", "bf16"}));
-    workload.gradientBytes = gradients == "fp32" ? 4 : 2;
-    map.Get("causal_attention", workload.causalAttention, ParseBool);
-    map.Get("precision", workload.precision, ParsePrecision);
-    map.Get("expert_imbalance", workload.expertImbalance, Number(1, 16384));
+    ReadFields(map, WorkloadSpec::Fields(), workload);
     if (const YamlNode* stack = map.Find("stack"); stack != nullptr)
     {
         workload.stack = ReadStack(*stack, map.PathOf("stack"));
@@ -75,8 +56,18 @@ ReadJob(const MapReader& map, const std::string& folder, bool& dpGiven)
     return job;
 }
 
+/// A collective that takes the place of training.
+CollectiveSpec
+ReadCollective(const YamlNode& node, const std::string& path)
+{
+    CollectiveSpec collective;
+    const MapReader map(node, path, KeysOf(CollectiveSpec::Fields()));
+    ReadFields(map, CollectiveSpec::Fields(), collective);
+    return collective;
+}
+
 std::vector<JobSpec>
-ReadJobs(const MapReader& map, const std::string& folder, bool& dpGiven)
+ReadJobs(const MapReader& map, const std::string& folder, StudyScope scope, bool& dpGiven)
 {
     const YamlNode* list = map.Find("jobs");
     if (list == nullptr)
@@ -101,11 +92,22 @@ ReadJobs(const MapReader& map, const std::string& folder, bool& dpGiven)
     std::vector<JobSpec> jobs;
     for (size_t i = 0; i < list->children.size(); i++)
     {
-        const MapReader job(list->children[i],
-                            "jobs." + std::to_string(i),
-                            {"name", "model", "workload", "plan"});
-        jobs.push_back(ReadJob(job, folder, dpGiven));
-        job.Get("name", jobs.back().name, Text);
+        std::vector<std::string> keys{"name", "model", "workload", "plan"};
+        if (scope == StudyScope::Scenario)
+        {
+            keys.emplace_back("collective");
+        }
+        const MapReader job(list->children[i], "jobs." + std::to_string(i), keys);
+        if (const YamlNode* collective = job.Find("collective"); collective != nullptr)
+        {
+            jobs.emplace_back();
+            jobs.back().collective = ReadCollective(*collective, job.PathOf("collective"));
+        }
+        else
+        {
+            jobs.push_back(ReadJob(job, folder, dpGiven));
+        }
+        job.Get("name", jobs.back().name, [](const std::string& text) { return text; });
     }
     return jobs;
 }
@@ -113,34 +115,29 @@ ReadJobs(const MapReader& map, const std::string& folder, bool& dpGiven)
 EventSpec
 ReadEvent(const YamlNode& node, const std::string& path)
 {
+    const auto& fields = EventSpec::Fields();
+    const MapReader map(node, path, KeysOf(fields));
     // Which keys there may be follows from the kind, so that is read first.
-    std::vector<std::string> keys = {"kind", "target", "at", "until", "factor"};
-    std::vector<std::string> flapKeys = {"down", "period", "count"};
-    keys.insert(keys.end(), flapKeys.begin(), flapKeys.end());
-    const MapReader map(node, path, keys);
     EventSpec event;
-    const auto parseKind = [](const std::string& text) { return EventKind(text); };
-    map.GetRequired("kind", event.kind, parseKind, "kind: link-failure");
-    map.GetRequired("target", event.target, Text, "target: plane 0");
-    const bool flap = event.kind->change == EventChange::Flaps;
-    const bool degradation = event.kind->change == EventChange::Slows;
-    for (const std::string& key : keys)
+    const Field<EventSpec>& kind = fields.front();
+    SetField(kind, event, map.Require(kind.key, kind.example), map.PathOf(kind.key));
+    std::string allowed;
+    for (const auto& field : fields)
     {
-        const bool ofFlap = std::find(flapKeys.begin(), flapKeys.end(), key) != flapKeys.end();
-        const bool fits = key == "factor" ? degradation : key == "until" ? !flap : flap || !ofFlap;
-        if (const YamlNode* value = map.Find(key); value != nullptr && !fits)
+        allowed += field.applies(event) ? (allowed.empty() ? "" : ", ") + field.key : "";
+    }
+    for (const auto& field : fields)
+    {
+        if (const YamlNode* value = map.Find(field.key); value != nullptr && !field.applies(event))
         {
             FailAt(*value,
-                   map.PathOf(key),
-                   "a " + ToString(event.kind) + " has no '" + key + "'",
-                   flap          ? "kind, target, at, down, period, count"
-                   : degradation ? "kind, target, at, until, factor"
-                                 : "kind, target, at, until",
+                   map.PathOf(field.key),
+                   "a " + ToString(event.kind) + " has no '" + field.key + "'",
+                   allowed,
                    "");
         }
     }
-    map.GetRequired("at", event.at, ParseDuration, "at: 1ms");
-    map.Get("until", event.until, ParseDuration);
+    ReadFields(map, fields, event);
     if (const YamlNode* until = map.Find("until"); until != nullptr && event.until == Duration())
     {
         FailAt(*until,
@@ -148,16 +145,6 @@ ReadEvent(const YamlNode& node, const std::string& path)
                "an event that ends at 0s never happens",
                "a time after its beginning, " + ToString(event.at),
                "leave 'until' out if it does not end");
-    }
-    if (degradation)
-    {
-        map.GetRequired("factor", event.factor, Number(0, 1), "factor: 0.5");
-    }
-    if (flap)
-    {
-        map.GetRequired("down", event.down, ParseDuration, "down: 10ms");
-        map.GetRequired("period", event.period, ParseDuration, "period: 100ms");
-        map.Get("count", event.count, Whole(1, 100'000));
     }
     return event;
 }
@@ -234,15 +221,16 @@ Located(const ConfigError& error, const YamlNode& root)
 }
 
 /// Lets dp follow from the GPUs, or checks it. Where the search varies a degree, whether the
-/// degrees fit is for the search to judge.
+/// degrees fit is for the search to judge, and in a scenario that is written down for the engine.
 void
-FitDegrees(Study& study, const YamlNode& root)
+FitDegrees(Study& study, const YamlNode& root, StudyScope scope)
 {
     ParallelPlan& plan = study.scenario.Job().plan;
-    const bool varied = std::any_of(study.search.begin(), study.search.end(), [](const auto& axis) {
-        return axis.key == "plan.tp" || axis.key == "plan.cp" || axis.key == "plan.pp" ||
-               axis.key == "plan.dp";
-    });
+    const bool varied = scope == StudyScope::Scenario ||
+                        std::any_of(study.search.begin(), study.search.end(), [](const auto& axis) {
+                            return axis.key == "plan.tp" || axis.key == "plan.cp" ||
+                                   axis.key == "plan.pp" || axis.key == "plan.dp";
+                        });
     const uint64_t gpus = study.scenario.cluster.Gpus();
     // The product of the degrees may exceed 64 bits, so divide instead.
     uint64_t rest = gpus;
@@ -334,10 +322,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     study.name = FolderName(file);
     map.Get("study", study.name, StudyName);
     Scenario& scenario = study.scenario;
-    const bool training = scope == StudyScope::Training;
+    const bool training = scope != StudyScope::Network;
     if (training)
     {
-        scenario.jobs = ReadJobs(map, file.parent_path().string(), study.dpGiven);
+        scenario.jobs = ReadJobs(map, file.parent_path().string(), scope, study.dpGiven);
     }
     else
     {
@@ -385,9 +373,9 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         throw Located(error, root);
     }
-    if (training)
+    if (training && !scenario.Job().collective)
     {
-        FitDegrees(study, root);
+        FitDegrees(study, root, scope);
     }
     return study;
 }
@@ -411,7 +399,8 @@ ParseStudy(const std::string& text,
 Study
 ReadStudy(const std::string& path, const Overrides& overrides, StudyScope scope)
 {
-    return ParseStudy(ReadTextFile(path), path, overrides, scope);
+    return path == "-" ? ParseStudy(ReadStandardInput(), kStandardInput, overrides, scope)
+                       : ParseStudy(ReadTextFile(path), path, overrides, scope);
 }
 
 } // namespace scaleacross

@@ -20,6 +20,9 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 enum class StudyScope : uint8_t
 {
     Training, //!< all of it
+    /// The same of a scenario that is written down (core/spec/study-json.h): a job may be a
+    /// collective, and the degrees need not make up the GPUs, which is for an engine to find out.
+    Scenario,
     /// Only cluster, network, events, engines and seed: the job is a collective that the caller
     /// fills in. Model, workload, plan, jobs, search and baselines may be missing and are not
     /// looked at.
@@ -27,7 +30,8 @@ enum class StudyScope : uint8_t
 };
 
 /**
- * Reads a study file (YAML, or JSON); its schema is described in doc/study-file.md.
+ * Reads a study file (YAML, or JSON), "-" from standard input; its schema is described in
+ * doc/study-file.md.
  *
  * The result is complete and has passed Scenario::Validate(). Where the study fixes no degree in
  * `search`, tp x cp x pp x dp is the number of GPUs: dp follows unless it is given.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 namespace scaleacross
 {
@@ -61,6 +62,22 @@ TooLarge(const std::string& name)
                        "the file is too large",
                        "at most " + std::to_string(kMostTextBytes) + " bytes",
                        "is this the right file?");
+}
+
+/// All of a stream that is checked as CheckText() does.
+std::string
+ReadStream(std::istream& stream, const std::string& name)
+{
+    // One byte more than allowed: whatever has a size may have grown since it was looked at.
+    std::string text(kMostTextBytes + 1, '\0');
+    stream.read(text.data(), static_cast<std::streamsize>(text.size()));
+    if (stream.bad())
+    {
+        throw ConfigError(name, "reading failed", "a file that can be read", "");
+    }
+    text.resize(static_cast<size_t>(stream.gcount()));
+    CheckText(text, name);
+    return text;
 }
 
 } // namespace
@@ -137,16 +154,13 @@ ReadTextFile(const std::string& path)
                           "a file that can be read",
                           "check its permissions");
     }
-    // One byte more than allowed: the file may have grown since it was looked at.
-    std::string text(kMostTextBytes + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    if (file.bad())
-    {
-        throw ConfigError(path, "reading failed", "a file that can be read", "");
-    }
-    text.resize(static_cast<size_t>(file.gcount()));
-    CheckText(text, path);
-    return text;
+    return ReadStream(file, path);
+}
+
+std::string
+ReadStandardInput()
+{
+    return ReadStream(std::cin, kStandardInput);
 }
 
 } // namespace scaleacross

@@ -17,6 +17,12 @@ constexpr size_t kMostTextBytes = 1U << 20;
 /// not readable, empty, larger than kMostTextBytes, or refused by CheckText().
 std::string ReadTextFile(const std::string& path);
 
+/// What standard input is called in messages.
+constexpr const char* kStandardInput = "standard input";
+
+/// As ReadTextFile(), of standard input, to its end.
+std::string ReadStandardInput();
+
 /// Throws ConfigError (where = "name:line:column") unless `text` is UTF-8 without control
 /// characters other than tab and line ends, at most kMostTextBytes long and more than white space.
 void CheckText(std::string_view text, const std::string& name);

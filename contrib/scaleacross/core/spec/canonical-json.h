@@ -14,10 +14,10 @@ namespace scaleacross
  * A scenario as one line of JSON that is equal for equal scenarios and differs when anything
  * differs that can change a result: what a database hashes as the key of a run.
  *
- * All fields in a fixed order, whole base units (ps, B) or doubles in the shortest form that reads
- * back exactly; no spaces. Left out is what cannot change a result: the names of job, model,
- * buildings and accelerators. Spans are listed by building index, the lower one first, so their
- * order in a study does not matter.
+ * It is a study (StudyJson) and can be run as one. What is as it usually is, is left out, so that
+ * a field that is added later changes no text of before; so is what cannot change a result: the
+ * names of job, model, stack and accelerators. Buildings and hubs are called by number, and spans
+ * are in their order.
  */
 std::string CanonicalJson(const Scenario& scenario);
 
@@ -27,9 +27,6 @@ std::string CanonicalJson(const Scenario& scenario);
  * CanonicalJson().
  */
 std::string CanonicalSetting(const Scenario& scenario);
-
-/// Of it, cluster and events.
-std::string CanonicalNetwork(const Scenario& scenario);
 
 } // namespace scaleacross
 

@@ -3,12 +3,12 @@
 #include "core/spec/cluster-spec.h"
 
 #include "core/base/errors.h"
+#include "core/base/field-rows.h"
 #include "core/spec/check.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -20,24 +20,9 @@ namespace
 const Duration g_longestDelay = Duration::Seconds(10);
 
 void
-CheckDelay(const std::string& key, Duration delay)
-{
-    if (delay < Duration() || delay > g_longestDelay)
-    {
-        throw ConfigError(key,
-                          ToString(delay) + " is out of range",
-                          "0s to " + ToString(g_longestDelay),
-                          "");
-    }
-}
-
-void
 CheckZones(const std::string& key, const BuildingSpec& building)
 {
     const FabricSpec& fabric = building.fabric;
-    CheckWhole(key + ".aggregations", fabric.aggregations, 0, 4096);
-    CheckRange(key + ".zone_oversubscription", fabric.zoneOversubscription, 1.0, 1000.0);
-    CheckDelay(key + ".aggregation_delay", fabric.aggregationDelay);
     if (fabric.aggregations == 0 && (fabric.podsPerZone != 0 || fabric.zoneOversubscription != 1))
     {
         throw ConfigError(
@@ -62,11 +47,7 @@ void
 CheckFabric(const std::string& key, const BuildingSpec& building)
 {
     const FabricSpec& fabric = building.fabric;
-    CheckWhole(key + ".spines", fabric.spines, 1, 4096);
-    CheckRange(key + ".oversubscription", fabric.oversubscription, 1.0, 1000.0);
-    CheckWhole(key + ".planes", fabric.planes, 1, kMostPlanes);
-    CheckDelay(key + ".nic_delay", fabric.nicDelay);
-    CheckDelay(key + ".leaf_delay", fabric.leafDelay);
+    CheckFields(FabricSpec::Fields(), fabric, key);
     if (fabric.nodesPerPod != 0 && building.Nodes() % fabric.nodesPerPod != 0)
     {
         throw ConfigError(key + ".nodes_per_pod",
@@ -81,8 +62,7 @@ CheckFabric(const std::string& key, const BuildingSpec& building)
 void
 CheckBuilding(const std::string& key, const BuildingSpec& building)
 {
-    CheckWhole(key + ".gpus", building.gpus, 1, 1U << 22);
-    CheckWhole(key + ".gpus_per_node", building.gpusPerNode, 1, 1024);
+    CheckFields(BuildingSpec::Fields(), building, key);
     if (building.gpus % building.gpusPerNode != 0)
     {
         throw ConfigError(key + ".gpus",
@@ -105,30 +85,18 @@ CheckBuilding(const std::string& key, const BuildingSpec& building)
 void
 CheckLink(const ClusterSpec& cluster, const CrossLinkSpec& link)
 {
-    const std::string& a = cluster.SiteName(link.a);
-    const std::string& b = cluster.SiteName(link.b);
-    const std::string key = "cluster.cross";
-    const std::string span = " between " + a + " and " + b;
-    // Once round the Earth: nothing on land is farther.
-    if (!(link.distance.Value() >= 0 && link.distance.Value() <= 40000))
+    try
     {
-        throw ConfigError(key + ".distance",
-                          ToString(link.distance) + span + " is out of range",
-                          "0km to 40000km",
-                          "");
+        CheckFields(CrossLinkSpec::Fields(), link, "cluster.cross");
     }
-    CheckDelay(key + ".latency", link.latency);
-    const double capacity = link.capacity.Value();
-    if (!std::isfinite(capacity) || capacity < 1e6 || capacity > 1e19)
+    catch (const ConfigError& error)
     {
-        throw ConfigError(key + ".capacity",
-                          ToString(link.capacity) + span + " is out of range",
-                          "1Mbps to 10000000Tbps",
-                          "");
+        throw ConfigError(error.Where(),
+                          error.Problem() + ", between " + cluster.SiteName(link.a) + " and " +
+                              cluster.SiteName(link.b),
+                          error.Allowed(),
+                          error.Remedy());
     }
-    // 1 in 10 is beyond repair for every transport here; 1 would never end.
-    CheckRange(key + ".loss", link.loss, 0.0, 0.5);
-    CheckWhole(key + ".lanes", link.lanes, 1, 1024);
 }
 
 /// Spans join equal planes and top switches of all sites.
@@ -200,24 +168,153 @@ CheckReachable(const ClusterSpec& cluster)
 
 } // namespace
 
+const FieldTable<FabricSpec>&
+FabricSpec::Fields()
+{
+    using Row = FieldRows<FabricSpec>;
+    using F = FabricSpec;
+    static const FieldTable<FabricSpec> fields = {
+        Row::Bool("rails", "one leaf for each NIC position of a pod", &F::rails),
+        Row::Whole("nodes_per_pod",
+                   0,
+                   UINT32_MAX,
+                   "servers under one set of leaves; 0: all of the building",
+                   &F::nodesPerPod),
+        Row::Whole("spines",
+                   1,
+                   4096,
+                   "spine switches of a zone, or of the building, in each plane",
+                   &F::spines),
+        Row::Number("oversubscription",
+                    1,
+                    1000,
+                    "of a leaf: port capacity below over capacity to the spines",
+                    &F::oversubscription),
+        Row::Whole("aggregations",
+                   0,
+                   4096,
+                   "switches above the spines in each plane; 0: two stages",
+                   &F::aggregations),
+        Row::Whole("pods_per_zone",
+                   0,
+                   UINT32_MAX,
+                   "three stages: pods under one set of spines; 0: all of them",
+                   &F::podsPerZone),
+        Row::Number("zone_oversubscription",
+                    1,
+                    1000,
+                    "of a spine: capacity to the leaves over capacity upwards",
+                    &F::zoneOversubscription),
+        Row::Whole("planes",
+                   1,
+                   kMostPlanes,
+                   "copies of the fabric, with a port of each NIC in each",
+                   &F::planes),
+        Row::Bool("dual_tor", "two ports per plane, on leaves of their own", &F::dualTor),
+        Row::Amount("nic_delay",
+                    Duration(),
+                    g_longestDelay,
+                    "one way from NIC to leaf",
+                    &F::nicDelay),
+        Row::Amount("leaf_delay",
+                    Duration(),
+                    g_longestDelay,
+                    "one way from leaf to spine",
+                    &F::leafDelay),
+        Row::Amount("aggregation_delay",
+                    Duration(),
+                    g_longestDelay,
+                    "one way from spine to aggregation",
+                    &F::aggregationDelay),
+    };
+    return fields;
+}
+
 bool
 operator==(const FabricSpec& a, const FabricSpec& b)
 {
-    const auto values = [](const FabricSpec& f) {
-        return std::make_tuple(f.rails,
-                               f.nodesPerPod,
-                               f.spines,
-                               f.oversubscription,
-                               f.podsPerZone,
-                               f.aggregations,
-                               f.zoneOversubscription,
-                               f.planes,
-                               f.dualTor,
-                               f.nicDelay.Ps(),
-                               f.leafDelay.Ps(),
-                               f.aggregationDelay.Ps());
+    return EqualFields(FabricSpec::Fields(), a, b);
+}
+
+const FieldTable<BuildingSpec>&
+BuildingSpec::Fields()
+{
+    using Row = FieldRows<BuildingSpec>;
+    using B = BuildingSpec;
+    static const FieldTable<BuildingSpec> fields = {
+        Row::Text("name", "for people, ends of spans and targets of events", &B::name).Label(),
+        Row::Whole("gpus",
+                   1,
+                   1U << 22,
+                   "GPUs of the building, a multiple of gpus_per_node",
+                   &B::gpus)
+            .Required("gpus: 8192"),
+        Row::Whole("gpus_per_node", 1, 1024, "GPUs and NICs of a server", &B::gpusPerNode),
     };
-    return values(a) == values(b);
+    return fields;
+}
+
+bool
+operator==(const BuildingSpec& a, const BuildingSpec& b)
+{
+    return EqualFields(BuildingSpec::Fields(), a, b) && a.gpu == b.gpu && a.fabric == b.fabric;
+}
+
+bool
+operator==(const HubSpec& a, const HubSpec& b)
+{
+    return a.name == b.name;
+}
+
+const FieldTable<CrossLinkSpec>&
+CrossLinkSpec::Fields()
+{
+    using Row = FieldRows<CrossLinkSpec>;
+    using L = CrossLinkSpec;
+    // Once round the Earth: nothing on land is farther.
+    const Distance farthest(40000);
+    static const FieldTable<CrossLinkSpec> fields = [&] {
+        Field<CrossLinkSpec> latency = Row::Amount("latency",
+                                                   Duration(),
+                                                   g_longestDelay,
+                                                   "one way; left out: 5us a kilometre",
+                                                   &L::latency);
+        latency.usual = [](const CrossLinkSpec& link) {
+            return link.latency == FibreDelay(link.distance);
+        };
+        return FieldTable<CrossLinkSpec>{
+            Row::Amount("distance", Distance(), farthest, "of fibre", &L::distance)
+                .Required("distance: 30km"),
+            latency,
+            Row::Amount("capacity",
+                        BitRate(1e6),
+                        BitRate(1e19),
+                        "per direction, all planes together",
+                        &L::capacity)
+                .Required("capacity: 10Tbps"),
+            // 1 in 10 is beyond repair for every transport here; 1 would never end.
+            Row::Number("loss",
+                        0,
+                        0.5,
+                        "probability that a packet is lost, in either direction",
+                        &L::loss),
+            Row::Whole("lanes", 1, 1024, "parallel links of each plane", &L::lanes),
+            Row::Bool("pfc", "what arrives over it is lossless where the network is", &L::pfc),
+        };
+    }();
+    return fields;
+}
+
+bool
+operator==(const CrossLinkSpec& a, const CrossLinkSpec& b)
+{
+    return a.a == b.a && a.b == b.b && EqualFields(CrossLinkSpec::Fields(), a, b);
+}
+
+bool
+operator==(const ClusterSpec& a, const ClusterSpec& b)
+{
+    return a.buildings == b.buildings && a.hubs == b.hubs && a.crossLinks == b.crossLinks;
 }
 
 BitRate

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_CLUSTER_SPEC_H
 #define SCALEACROSS_CLUSTER_SPEC_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 #include "core/spec/gpu-spec.h"
 
@@ -66,6 +67,9 @@ struct FabricSpec
     {
         return planes * (aggregations == 0 ? spines : aggregations);
     }
+
+    /// What a study may say of a fabric, in canonical order.
+    static const FieldTable<FabricSpec>& Fields();
 };
 
 bool operator==(const FabricSpec& a, const FabricSpec& b);
@@ -86,7 +90,12 @@ struct BuildingSpec
 
     /// Sum of the NIC rates.
     BitRate NicCapacity() const;
+
+    /// What a study may say of a building besides GPU and fabric, in canonical order.
+    static const FieldTable<BuildingSpec>& Fields();
 };
+
+bool operator==(const BuildingSpec& a, const BuildingSpec& b);
 
 /**
  * A place with switches and no GPUs, which joins buildings: a regional aggregation site.
@@ -97,6 +106,8 @@ struct HubSpec
 {
     std::string name;
 };
+
+bool operator==(const HubSpec& a, const HubSpec& b);
 
 /**
  * The direct span between two sites: top switch i of one to top switch i of the other, one link per
@@ -116,7 +127,13 @@ struct CrossLinkSpec
     double loss{0};    //!< probability that a packet is lost, i.i.d., per direction, [0, 1)
     uint32_t lanes{1}; //!< parallel links of each plane, which share the plane's capacity equally
     bool pfc{true};    //!< packets that arrive over it are lossless where the network's are
+
+    /// What a study may say of a span besides its ends, in canonical order. (It may also give an
+    /// oversubscription, from which the capacity follows.)
+    static const FieldTable<CrossLinkSpec>& Fields();
 };
+
+bool operator==(const CrossLinkSpec& a, const CrossLinkSpec& b);
 
 /// More buildings than any training cluster has; keeps the number of pairs small.
 constexpr uint32_t kMostBuildings = 64;
@@ -172,6 +189,8 @@ struct ClusterSpec
     /// Throws ConfigError (where = "cluster.<...>").
     void Validate() const;
 };
+
+bool operator==(const ClusterSpec& a, const ClusterSpec& b);
 
 } // namespace scaleacross
 

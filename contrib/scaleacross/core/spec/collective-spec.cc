@@ -3,9 +3,68 @@
 #include "core/spec/collective-spec.h"
 
 #include "core/base/errors.h"
+#include "core/base/field-rows.h"
+
+#include <algorithm>
 
 namespace scaleacross
 {
+
+namespace
+{
+
+/// A row for one of `words`, which are in the order of the values of the member's enumeration.
+template <class Member>
+Field<CollectiveSpec>
+EnumField(const std::string& key,
+          const std::string& help,
+          Member member,
+          const std::vector<std::string>& words)
+{
+    using Value = std::decay_t<decltype(std::invoke(member, std::declval<CollectiveSpec&>()))>;
+    const auto parse = [words](const std::string& text) {
+        const auto found = std::find(words.begin(), words.end(), text);
+        if (found == words.end())
+        {
+            const std::string nearest = Nearest(text, words);
+            throw ValueError(Quoted(text) + " is not known",
+                             AnyOf(words),
+                             nearest.empty() ? "" : "did you mean " + nearest + "?");
+        }
+        return static_cast<Value>(found - words.begin());
+    };
+    auto field =
+        FieldRows<CollectiveSpec>::Make(key, AnyOf(words), help, member, parse, [](Value value) {
+            return ToString(value);
+        });
+    field.words = words;
+    return field;
+}
+
+} // namespace
+
+const FieldTable<CollectiveSpec>&
+CollectiveSpec::Fields()
+{
+    using Row = FieldRows<CollectiveSpec>;
+    using C = CollectiveSpec;
+    static const FieldTable<CollectiveSpec> fields = {
+        EnumField("op", "what is done", &C::op, CollectiveOpWords()).Always(),
+        EnumField("group", "who does it with whom", &C::group, CollectiveGroupWords()).Always(),
+        Row::Whole("groups",
+                   0,
+                   1U << 22,
+                   "groups that take part at the same time; 0: all of them",
+                   &C::groups),
+        Row::Amount("bytes",
+                    Bytes(1),
+                    Bytes(1ULL << 60),
+                    "a group's whole buffer; all-to-all and send-receive: what each member holds",
+                    &C::bytes)
+            .Always(),
+    };
+    return fields;
+}
 
 void
 CollectiveSpec::Validate() const

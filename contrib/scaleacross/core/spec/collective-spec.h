@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_COLLECTIVE_SPEC_H
 #define SCALEACROSS_COLLECTIVE_SPEC_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 
 #include <cstdint>
@@ -40,6 +41,8 @@ struct CollectiveSpec
     uint32_t groups{0};
     /// S, a group's whole buffer; all-to-all and send-receive: what each member holds.
     Bytes bytes{1};
+
+    static const FieldTable<CollectiveSpec>& Fields();
 
     /// Throws ConfigError (where = "collective.<field>").
     void Validate() const;

@@ -3,6 +3,7 @@
 #include "core/spec/event-spec.h"
 
 #include "core/base/errors.h"
+#include "core/base/field-rows.h"
 #include "core/base/text.h"
 #include "core/base/word-registry.h"
 
@@ -35,6 +36,42 @@ EventKind::Rows()
 
 template class Word<EventFacts>;
 
+const FieldTable<EventSpec>&
+EventSpec::Fields()
+{
+    using Row = FieldRows<EventSpec>;
+    using E = EventSpec;
+    const auto ofFlap = [](const E& event) { return event.kind->change == EventChange::Flaps; };
+    const auto notOfFlap = [ofFlap](const E& event) { return !ofFlap(event); };
+    const auto slows = [](const E& event) { return event.kind->change == EventChange::Slows; };
+    const Duration latest = kLatestEvent;
+    static const FieldTable<EventSpec> fields = {
+        Row::Word("kind", "what happens", &E::kind).Required("kind: link-failure"),
+        Row::Text("target", "a link, a switch or a plane that it happens to", &E::target)
+            .Required("target: plane 0"),
+        Row::Amount("at", Duration(), latest, "when it begins", &E::at).Required("at: 1ms"),
+        Row::Amount("until", Duration(), latest, "when it ends; left out: never", &E::until)
+            .Where(notOfFlap),
+        Row::Number("factor", 0, 1, "the part of the rate that is left", &E::factor)
+            .Required("factor: 0.5")
+            .Where(slows),
+        Row::Amount("down", Duration(), latest, "time down in each period", &E::down)
+            .Required("down: 10ms")
+            .Where(ofFlap),
+        Row::Amount("period", Duration(), latest, "from one failure to the next", &E::period)
+            .Required("period: 100ms")
+            .Where(ofFlap),
+        Row::Whole("count", 1, 100'000, "failures", &E::count).Where(ofFlap),
+    };
+    return fields;
+}
+
+bool
+operator==(const EventSpec& a, const EventSpec& b)
+{
+    return EqualFields(EventSpec::Fields(), a, b);
+}
+
 bool
 EventSpec::IsConstant() const
 {
@@ -53,8 +90,7 @@ EventSpec::Validate(const std::string& path) const
                               "");
         }
     };
-    need(at >= Duration(), "at", ToString(at) + " is before the beginning");
-    need(at <= kLatestEvent, "at", ToString(at) + " is later than " + ToString(kLatestEvent));
+    CheckFields(Fields(), *this, path);
     if (kind->change == EventChange::Flaps)
     {
         need(at > Duration(), "at", "a flap begins after the beginning");
@@ -62,7 +98,6 @@ EventSpec::Validate(const std::string& path) const
         need(period > down,
              "period",
              ToString(period) + " is not longer than the time down, " + ToString(down));
-        need(count > 0, "count", "0 failures");
         need(down <= kLatestEvent - at,
              "down",
              "the end, after " + ToString(down) + ", is later than " + ToString(kLatestEvent));
@@ -76,9 +111,6 @@ EventSpec::Validate(const std::string& path) const
     need(until == Duration() || until > at,
          "until",
          ToString(until) + " is not after the beginning, " + ToString(at));
-    need(until <= kLatestEvent,
-         "until",
-         ToString(until) + " is later than " + ToString(kLatestEvent));
     if (kind->change == EventChange::Slows)
     {
         need(factor > 0 && factor < 1, "factor", NumberText(factor) + " is out of range");

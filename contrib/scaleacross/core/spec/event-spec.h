@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_EVENT_SPEC_H
 #define SCALEACROSS_EVENT_SPEC_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 #include "core/base/word.h"
 
@@ -70,10 +71,15 @@ struct EventSpec
     /// It holds from time zero for as long as anything runs.
     bool IsConstant() const;
 
+    /// What a study may say of an event, in canonical order.
+    static const FieldTable<EventSpec>& Fields();
+
     /// Throws ConfigError (where = path + ".<field>"). Whether the target exists is for the
     /// topology to say (TargetOf).
     void Validate(const std::string& path) const;
 };
+
+bool operator==(const EventSpec& a, const EventSpec& b);
 
 } // namespace scaleacross
 

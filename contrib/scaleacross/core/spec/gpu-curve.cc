@@ -3,12 +3,12 @@
 #include "core/spec/gpu-curve.h"
 
 #include "core/base/errors.h"
+#include "core/base/field-rows.h"
 #include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
+#include <set>
 #include <sstream>
 
 namespace scaleacross
@@ -27,7 +27,20 @@ Trimmed(const std::string& text)
                : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-/// "256x128 1, 128x64 0.8"
+} // namespace
+
+bool
+operator==(const GemmTile& a, const GemmTile& b)
+{
+    return a.rows == b.rows && a.columns == b.columns && a.efficiency == b.efficiency;
+}
+
+bool
+operator==(const GemmCurve& a, const GemmCurve& b)
+{
+    return a.processors == b.processors && a.depth == b.depth && a.tiles == b.tiles;
+}
+
 std::vector<GemmTile>
 ParseTiles(const std::string& text)
 {
@@ -41,7 +54,7 @@ ParseTiles(const std::string& text)
         const size_t blank = part.find(' ');
         if (by == std::string::npos || blank == std::string::npos || by > blank)
         {
-            throw ValueError(Quoted(part) + " is no tile", "256x128 1, 128x64 0.8", "");
+            throw ValueError(Quoted(part) + " is no tile", kTilesAllowed, "");
         }
         GemmTile tile;
         tile.rows = static_cast<uint32_t>(ParseWhole(part.substr(0, by), 1, 4096));
@@ -53,51 +66,74 @@ ParseTiles(const std::string& text)
     return tiles;
 }
 
-using Setter = std::function<void(GpuCurve&, const std::string&)>;
-
-const std::map<std::string, Setter>&
-Setters()
+std::string
+ToString(const std::vector<GemmTile>& tiles)
 {
-    const auto fraction = [](double GpuCurve::*member, double least) {
-        return [member, least](GpuCurve& curve, const std::string& text) {
-            curve.*member = ParseNumber(text, least, 1);
-        };
+    std::string text;
+    for (const auto& tile : tiles)
+    {
+        text += (text.empty() ? "" : ", ") + std::to_string(tile.rows) + "x" +
+                std::to_string(tile.columns) + " " + NumberText(tile.efficiency);
+    }
+    return text;
+}
+
+const FieldTable<GpuCurve>&
+GpuCurve::Fields()
+{
+    using Row = FieldRows<GpuCurve>;
+    using C = GpuCurve;
+    static const FieldTable<GpuCurve> fields = {
+        Row::Text("name", "as a study has it", &C::name),
+        Row::Text("source", "where the values are from", &C::source),
+        Row::Number("gemm_efficiency",
+                    0.001,
+                    1,
+                    "asymptote of GEMMs over the matrix peak",
+                    &C::gemmEfficiency),
+        Row::Number("fp8_efficiency",
+                    0,
+                    1,
+                    "the same over the FP8 peak; 0 without FP8",
+                    &C::fp8Efficiency),
+        Row::Number("attention_efficiency",
+                    0.001,
+                    1,
+                    "flash attention over the BF16 peak",
+                    &C::attentionEfficiency),
+        Row::Number("hbm_efficiency",
+                    0.001,
+                    1,
+                    "element-wise kernels over the bandwidth of the HBM",
+                    &C::hbmEfficiency),
+        Row::Number("nvlink_efficiency",
+                    0.001,
+                    1,
+                    "collectives over the links inside the server",
+                    &C::nvlinkEfficiency),
+        Row::Amount("kernel_gap",
+                    Duration(),
+                    Duration::Microseconds(1000),
+                    "from the end of a kernel to the beginning of the next",
+                    &C::kernelGap),
+        Row::Whole("processors",
+                   1,
+                   1U << 16,
+                   "that compute a tile each at a time",
+                   SCALEACROSS_MEMBER(gemm.processors)),
+        Row::Number("gemm_depth",
+                    0,
+                    65536,
+                    "what a tile costs before and after its multiplications, in steps of k",
+                    SCALEACROSS_MEMBER(gemm.depth)),
+        Row::Make("tiles",
+                  kTilesAllowed,
+                  "rows x columns that a processor computes at a time, and their efficiency",
+                  SCALEACROSS_MEMBER(gemm.tiles),
+                  ParseTiles,
+                  [](const std::vector<GemmTile>& tiles) { return ToString(tiles); }),
     };
-    static const std::map<std::string, Setter> setters = {
-        {"name", [](GpuCurve& curve, const std::string& text) { curve.name = text; }},
-        {"source", [](GpuCurve& curve, const std::string& text) { curve.source = text; }},
-        {"gemm_efficiency", fraction(&GpuCurve::gemmEfficiency, 0.001)},
-        {"fp8_efficiency", fraction(&GpuCurve::fp8Efficiency, 0)},
-        {"attention_efficiency", fraction(&GpuCurve::attentionEfficiency, 0.001)},
-        {"hbm_efficiency", fraction(&GpuCurve::hbmEfficiency, 0.001)},
-        {"nvlink_efficiency", fraction(&GpuCurve::nvlinkEfficiency, 0.001)},
-        {"kernel_gap",
-         [](GpuCurve& curve, const std::string& text) { curve.kernelGap = ParseDuration(text); }},
-        {"processors",
-         [](GpuCurve& curve, const std::string& text) {
-             curve.gemm.processors = static_cast<uint32_t>(ParseWhole(text, 1, 1U << 16));
-         }},
-        {"gemm_depth",
-         [](GpuCurve& curve, const std::string& text) {
-             curve.gemm.depth = ParseNumber(text, 0, 65536);
-         }},
-        {"tiles",
-         [](GpuCurve& curve, const std::string& text) { curve.gemm.tiles = ParseTiles(text); }}};
-    return setters;
-}
-
-} // namespace
-
-bool
-operator==(const GemmTile& a, const GemmTile& b)
-{
-    return a.rows == b.rows && a.columns == b.columns && a.efficiency == b.efficiency;
-}
-
-bool
-operator==(const GemmCurve& a, const GemmCurve& b)
-{
-    return a.processors == b.processors && a.depth == b.depth && a.tiles == b.tiles;
+    return fields;
 }
 
 double
@@ -122,7 +158,7 @@ GpuCurve
 ParseGpuCurve(const std::string& text, const std::string& file)
 {
     GpuCurve curve;
-    std::map<std::string, Setter> missing = Setters();
+    std::set<std::string> given;
     std::istringstream lines(text);
     size_t number = 0;
     for (std::string line; std::getline(lines, line);)
@@ -140,40 +176,30 @@ ParseGpuCurve(const std::string& text, const std::string& file)
             throw ConfigError(where, Quoted(line) + " is no `key: value`", "kernel_gap: 2us", "");
         }
         const std::string key = line.substr(0, colon);
-        const auto setter = missing.find(key);
-        if (setter == missing.end())
+        const Field<GpuCurve>* field = FindField(GpuCurve::Fields(), key);
+        const bool twice = !given.insert(key).second;
+        if (field == nullptr || twice)
         {
-            std::vector<std::string> keys;
-            for (const auto& known : Setters())
-            {
-                keys.push_back(known.first);
-            }
-            const bool twice = Setters().count(key) > 0;
             throw ConfigError(where + " " + key,
                               twice ? "the key is given twice" : "there is no such key",
-                              twice ? "once" : AnyOf(keys),
+                              twice ? "once" : AnyOf(KeysOf(GpuCurve::Fields())),
                               "");
         }
         try
         {
-            setter->second(curve, Trimmed(line.substr(colon + 1)));
+            field->set(curve, Trimmed(line.substr(colon + 1)));
         }
-        catch (const ValueError& error)
+        catch (const ConfigError& error)
         {
-            throw ConfigError(where + " " + key, error.Problem(), error.Allowed(), error.Remedy());
+            throw error.At(where + " " + key);
         }
-        missing.erase(setter);
     }
-    if (!missing.empty())
+    for (const auto& field : GpuCurve::Fields())
     {
-        throw ConfigError(file, "the key " + missing.begin()->first + " is missing", "", "");
-    }
-    if (curve.kernelGap < Duration() || curve.kernelGap > Duration::Microseconds(1000))
-    {
-        throw ConfigError(file + " kernel_gap",
-                          ToString(curve.kernelGap) + " is out of range",
-                          "0s to 1ms",
-                          "");
+        if (given.count(field.key) == 0)
+        {
+            throw ConfigError(file, "the key " + field.key + " is missing", "", "");
+        }
     }
     return curve;
 }

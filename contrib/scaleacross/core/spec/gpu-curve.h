@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_GPU_CURVE_H
 #define SCALEACROSS_GPU_CURVE_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 
 #include <cstdint>
@@ -21,6 +22,13 @@ struct GemmTile
 };
 
 bool operator==(const GemmTile& a, const GemmTile& b);
+
+/// Tiles as text, "256x128 1, 128x64 0.8": rows x columns and efficiency. Throws ValueError.
+std::vector<GemmTile> ParseTiles(const std::string& text);
+std::string ToString(const std::vector<GemmTile>& tiles);
+
+/// What ParseTiles() reads, for messages.
+constexpr const char* kTilesAllowed = "256x128 1, 128x64 0.8";
 
 /**
  * How the efficiency of GEMMs depends on their size.
@@ -56,11 +64,7 @@ bool operator==(const GemmCurve& a, const GemmCurve& b);
 /**
  * What the kernels of one generation of GPUs achieve, read from a data file.
  *
- * A file has lines `key: value`, all keys once: name, source, gemm_efficiency (asymptote of GEMMs
- * over the matrix peak), fp8_efficiency (the same over the FP8 peak; 0 without FP8),
- * attention_efficiency (flash attention over the BF16 peak), hbm_efficiency, nvlink_efficiency,
- * kernel_gap (from the end of a kernel to the beginning of the next), processors, gemm_depth and
- * tiles (`256x128 1, 128x64 0.8`). `#` begins a comment.
+ * A file has lines `key: value`, all keys of Fields() once. `#` begins a comment.
  */
 struct GpuCurve
 {
@@ -73,6 +77,8 @@ struct GpuCurve
     double nvlinkEfficiency{0};
     Duration kernelGap;
     GemmCurve gemm;
+
+    static const FieldTable<GpuCurve>& Fields();
 };
 
 /// Reads a data file's text. Throws ConfigError (where = "file:line key").

@@ -3,30 +3,11 @@
 #include "core/spec/gpu-spec.h"
 
 #include "core/base/errors.h"
+#include "core/base/field-rows.h"
 #include "core/spec/check.h"
 
 namespace scaleacross
 {
-
-namespace
-{
-
-void
-CheckRate(const std::string& key, BitRate rate)
-{
-    // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs. Below
-    // 1 Mb/s a gradient takes months, and 64-bit picoseconds end after 106 days.
-    CheckQuantity(key, rate, BitRate(1e6), BitRate(1e15));
-}
-
-void
-CheckEfficiency(const std::string& key, double fraction)
-{
-    // An efficiency below one in a thousand is a percentage or a slip, not a kernel.
-    CheckRange(key, fraction, 0.001, 1.0);
-}
-
-} // namespace
 
 Bytes
 GpuSpec::UsableHbm() const
@@ -46,18 +27,135 @@ GpuSpec::Take(const GpuCurve& curve)
     gemm = curve.gemm;
 }
 
+const FieldTable<GpuSpec>&
+GpuSpec::Fields()
+{
+    using Row = FieldRows<GpuSpec>;
+    using G = GpuSpec;
+    const std::string orPreset = ", or start from a preset: h100";
+    const std::string orCurve = ", or take a curve: h100";
+    const auto rate = [](const std::string& key, const std::string& help, auto member) {
+        // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs.
+        // Below 1 Mb/s a gradient takes months, and 64-bit picoseconds end after 106 days.
+        return Row::Amount(key, BitRate(1e6), BitRate(1e15), help, member);
+    };
+    const auto efficiency = [](const std::string& key, const std::string& help, auto member) {
+        // An efficiency below one in a thousand is a percentage or a slip, not a kernel.
+        return Row::Number(key, 0.001, 1, help, member);
+    };
+    // A GFLOP/s is less than a processor core does.
+    const FlopRate least(1e9);
+    const FlopRate most(1e18);
+    const Bytes mostMemory(1ULL << 50);
+    static const FieldTable<GpuSpec> fields = {
+        Row::Text("name", "for people", &G::name).Label(),
+        Row::Amount("bf16_peak", least, most, "dense BF16 matrix peak", &G::bf16Peak)
+            .Required("bf16_peak: 989TFLOP/s" + orPreset),
+        Row::Amount("fp8_peak",
+                    FlopRate(),
+                    most,
+                    "dense FP8 matrix peak; 0FLOP/s: it has none",
+                    &G::fp8Peak),
+        Row::Amount("hbm_capacity", Bytes(1), mostMemory, "HBM installed", &G::hbmCapacity)
+            .Required("hbm_capacity: 80GiB" + orPreset),
+        Row::Amount("hbm_reserve",
+                    Bytes(),
+                    mostMemory,
+                    "HBM kept back for context, communication buffers and fragmentation",
+                    &G::hbmReserve)
+            .Required("hbm_reserve: 6GiB" + orPreset),
+        rate("hbm_bandwidth", "bandwidth of the HBM", &G::hbmBandwidth)
+            .Required("hbm_bandwidth: 3350GB/s" + orPreset),
+        rate("nvlink_bandwidth",
+             "links inside the server, per direction and GPU",
+             &G::nvlinkBandwidth)
+            .Required("nvlink_bandwidth: 450GB/s" + orPreset),
+        Row::Amount("nvlink_latency",
+                    Duration(),
+                    Duration::Seconds(1),
+                    "of a message inside the server, end to end",
+                    &G::nvlinkLatency)
+            .Required("nvlink_latency: 1.9us" + orPreset),
+        rate("nic_rate", "the one NIC of a GPU", &G::nicRate)
+            .Required("nic_rate: 400Gbps" + orPreset),
+        efficiency("gemm_efficiency",
+                   "fraction of the matrix peak that large GEMMs achieve",
+                   &G::gemmEfficiency)
+            .Required("gemm_efficiency: 0.7" + orCurve),
+        Row::Number("fp8_efficiency",
+                    0,
+                    1,
+                    "the same of the FP8 peak; 0: gemm_efficiency",
+                    &G::fp8Efficiency),
+        Row::Number("attention_efficiency",
+                    0,
+                    1,
+                    "the same of flash attention and the BF16 peak; 0: gemm_efficiency",
+                    &G::attentionEfficiency),
+        Row::Amount("kernel_gap",
+                    Duration(),
+                    Duration::Microseconds(1000),
+                    "from the end of a kernel to the beginning of the next",
+                    &G::kernelGap),
+        efficiency("hbm_efficiency",
+                   "fraction of hbm_bandwidth that element-wise kernels achieve",
+                   &G::hbmEfficiency)
+            .Required("hbm_efficiency: 0.8" + orCurve),
+        efficiency("nvlink_efficiency",
+                   "fraction of nvlink_bandwidth that collectives achieve",
+                   &G::nvlinkEfficiency)
+            .Required("nvlink_efficiency: 0.6" + orCurve),
+        // At most 0.19, so that one collective on each of five streams leaves some.
+        Row::Number("collective_share",
+                    0,
+                    0.19,
+                    "fraction of the processors that each collective under way takes",
+                    &G::collectiveShare),
+        Row::Whole("processors",
+                   0,
+                   1U << 16,
+                   "that compute a GEMM's tiles, one each at a time",
+                   SCALEACROSS_MEMBER(gemm.processors)),
+        Row::Number("gemm_depth",
+                    0,
+                    65536,
+                    "what a tile costs before and after its multiplications, in steps of k",
+                    SCALEACROSS_MEMBER(gemm.depth)),
+        Row::Make(
+            "tiles",
+            kTilesAllowed,
+            "rows x columns that a processor computes at a time, and their efficiency; left out: "
+            "GEMMs of all sizes are as efficient as large ones",
+            SCALEACROSS_MEMBER(gemm.tiles),
+            [](const std::string& text) {
+                return text.empty() ? std::vector<GemmTile>() : ParseTiles(text);
+            },
+            [](const std::vector<GemmTile>& tiles) { return ToString(tiles); }),
+    };
+    return fields;
+}
+
+bool
+operator==(const GpuSpec& a, const GpuSpec& b)
+{
+    return EqualFields(GpuSpec::Fields(), a, b);
+}
+
 void
 GpuSpec::Validate() const
 {
-    // A GFLOP/s is less than a processor core does.
-    const FlopRate leastFlops(1e9);
-    const FlopRate mostFlops(1e18);
-    CheckQuantity("gpu.bf16_peak", bf16Peak, leastFlops, mostFlops);
+    CheckFields(Fields(), *this, "gpu");
     if (fp8Peak != FlopRate(0))
     {
-        CheckQuantity("gpu.fp8_peak", fp8Peak, leastFlops, mostFlops);
+        CheckQuantity("gpu.fp8_peak", fp8Peak, FlopRate(1e9), FlopRate(1e18));
     }
-    CheckQuantity("gpu.hbm_capacity", hbmCapacity, Bytes(1), Bytes(1ULL << 50));
+    if (!gemm.tiles.empty() && gemm.processors == 0)
+    {
+        throw ConfigError("gpu.processors",
+                          "there are tiles, and no processors to compute them",
+                          "1 or more with tiles",
+                          "");
+    }
     if (hbmReserve >= hbmCapacity)
     {
         throw ConfigError("gpu.hbm_reserve",
@@ -66,29 +164,6 @@ GpuSpec::Validate() const
                           "less than hbm_capacity",
                           "");
     }
-    CheckRate("gpu.hbm_bandwidth", hbmBandwidth);
-    CheckRate("gpu.nvlink_bandwidth", nvlinkBandwidth);
-    if (nvlinkLatency < Duration() || nvlinkLatency > Duration::Seconds(1))
-    {
-        throw ConfigError("gpu.nvlink_latency",
-                          ToString(nvlinkLatency) + " is out of range",
-                          "0s to 1s",
-                          "");
-    }
-    CheckRate("gpu.nic_rate", nicRate);
-    CheckEfficiency("gpu.gemm_efficiency", gemmEfficiency);
-    CheckRange("gpu.fp8_efficiency", fp8Efficiency, 0, 1);
-    CheckRange("gpu.attention_efficiency", attentionEfficiency, 0, 1);
-    if (kernelGap < Duration() || kernelGap > Duration::Microseconds(1000))
-    {
-        throw ConfigError("gpu.kernel_gap",
-                          ToString(kernelGap) + " is out of range",
-                          "0s to 1ms",
-                          "");
-    }
-    CheckEfficiency("gpu.hbm_efficiency", hbmEfficiency);
-    CheckEfficiency("gpu.nvlink_efficiency", nvlinkEfficiency);
-    CheckRange("gpu.collective_share", collectiveShare, 0.0, 0.19);
 }
 
 } // namespace scaleacross

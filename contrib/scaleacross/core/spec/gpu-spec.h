@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_GPU_SPEC_H
 #define SCALEACROSS_GPU_SPEC_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 #include "core/spec/gpu-curve.h"
 
@@ -52,9 +53,14 @@ struct GpuSpec
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.
     Bytes UsableHbm() const;
 
+    /// What a study may say of a GPU, in canonical order.
+    static const FieldTable<GpuSpec>& Fields();
+
     /// Throws ConfigError (where = "gpu.<field>").
     void Validate() const;
 };
+
+bool operator==(const GpuSpec& a, const GpuSpec& b);
 
 } // namespace scaleacross
 

@@ -3,7 +3,7 @@
 #include "core/spec/model-spec.h"
 
 #include "core/base/errors.h"
-#include "core/base/text.h"
+#include "core/base/field-rows.h"
 #include "core/spec/check.h"
 
 #include <algorithm>
@@ -141,12 +141,105 @@ ModelSpec::ActiveParameters() const
     return active;
 }
 
+const FieldTable<ModelSpec>&
+ModelSpec::Fields()
+{
+    using Row = FieldRows<ModelSpec>;
+    using M = ModelSpec;
+    const std::string orPreset = ", or start from a preset: llama3-8b";
+    // The limits lie far above every published model and keep all counts within 64 bits.
+    static const FieldTable<ModelSpec> fields = {
+        Row::Text("name", "for people", &M::name).Label(),
+        Row::Whole("layers", 1, 4096, "decoder layers", &M::layers)
+            .Required("layers: 32" + orPreset),
+        Row::Whole("hidden", 1, 1U << 18, "width of the residual stream", &M::hidden)
+            .Required("hidden: 4096" + orPreset),
+        Row::Whole("heads", 1, 1U << 14, "query heads", &M::heads).Required("heads: 32" + orPreset),
+        Row::Whole("kv_heads",
+                   1,
+                   1U << 14,
+                   "key and value heads, a divisor of heads; left out: as many as heads",
+                   &M::kvHeads),
+        Row::Whole("head_dim",
+                   1,
+                   1U << 14,
+                   "width of a head; left out: hidden / heads",
+                   &M::headDim),
+        Row::Whole("dense_ffn", 0, 1U << 22, "width of a dense layer's MLP", &M::denseFfn),
+        Row::Whole("experts",
+                   0,
+                   1U << 14,
+                   "routed experts of a MoE layer; 0: a dense model",
+                   &M::experts),
+        Row::Whole("top_k", 0, 1U << 14, "routed experts that a token visits", &M::topK),
+        Row::Whole("expert_ffn", 0, 1U << 22, "width of a routed expert", &M::expertFfn),
+        Row::Whole("shared_ffn",
+                   0,
+                   1U << 22,
+                   "total width of the shared experts; 0: none",
+                   &M::sharedFfn),
+        Row::Whole("moe_every",
+                   0,
+                   4096,
+                   "one layer in so many is MoE; left out: 1 with experts",
+                   &M::moeEvery),
+        Row::Whole("vocabulary", 1, 1U << 26, "tokens that there are", &M::vocabulary)
+            .Required("vocabulary: 128256" + orPreset),
+        Row::Bool("tied_embedding",
+                  "the output head shares the embedding's weights",
+                  &M::tiedEmbedding),
+        Row::Bool("gated_mlp", "SwiGLU, three matrices, in place of GELU, two", &M::gatedMlp),
+        Row::Whole("query_rank",
+                   0,
+                   1U << 18,
+                   "latent attention: rank of the queries' latent vector; 0: projected",
+                   &M::queryRank),
+        Row::Whole("kv_rank",
+                   0,
+                   1U << 18,
+                   "latent attention (MLA): rank of the latent vector of keys and values; 0: none",
+                   &M::kvRank),
+        Row::Whole("rope_dim",
+                   0,
+                   1U << 14,
+                   "latent attention: rotary part of head_dim, shared by the heads",
+                   &M::ropeDim),
+        Row::Whole("value_dim",
+                   0,
+                   1U << 14,
+                   "latent attention: width of a value head; 0: head_dim",
+                   &M::valueDim),
+        Row::Whole("leading_dense",
+                   0,
+                   4096,
+                   "first layers, which are dense whatever moe_every says",
+                   &M::leadingDense),
+        Row::Bool("attention_bias",
+                  "projections of query, key, value and output have biases",
+                  &M::attentionBias),
+        Row::Bool("mlp_bias", "MLPs, experts and router have biases", &M::mlpBias),
+        Row::Bool("query_key_norm", "norms of a head's queries and of its keys", &M::queryKeyNorm),
+        Row::Bool("attention_sinks", "a learned logit for each head", &M::attentionSinks),
+        Row::Whole("window",
+                   0,
+                   1U << 24,
+                   "tokens that a windowed layer sees; 0: all layers see all",
+                   &M::window),
+        Row::Bool("chunked_window",
+                  "blocks of `window` tokens in place of the last `window`",
+                  &M::chunkedWindow),
+        Row::Whole("full_attention_every",
+                   0,
+                   4096,
+                   "with a window: one layer in so many sees all; 0: none",
+                   &M::fullAttentionEvery),
+    };
+    return fields;
+}
+
 void
 ModelSpec::ValidateAttention() const
 {
-    CheckWhole("model.value_dim", valueDim, 0, 1U << 14);
-    CheckWhole("model.window", window, 0, 1U << 24);
-    CheckWhole("model.full_attention_every", fullAttentionEvery, 0, 4096);
     if (window == 0 && (chunkedWindow || fullAttentionEvery != 0))
     {
         throw ConfigError(chunkedWindow ? "model.chunked_window" : "model.full_attention_every",
@@ -171,8 +264,6 @@ ModelSpec::ValidateAttention() const
         }
         return;
     }
-    CheckWhole("model.kv_rank", kvRank, 1, 1U << 18);
-    CheckWhole("model.query_rank", queryRank, 0, 1U << 18);
     CheckWhole("model.rope_dim", ropeDim, 0, headDim);
     if (kvHeads != heads)
     {
@@ -189,10 +280,7 @@ ModelSpec::ValidateAttention() const
 void
 ModelSpec::Validate() const
 {
-    // The limits lie far above every published model and keep all counts within 64 bits.
-    CheckWhole("model.layers", layers, 1, 4096);
-    CheckWhole("model.hidden", hidden, 1, 1U << 18);
-    CheckWhole("model.heads", heads, 1, 1U << 14);
+    CheckFields(Fields(), *this, "model");
     CheckWhole("model.kv_heads", kvHeads, 1, heads);
     if (heads % kvHeads != 0)
     {
@@ -202,10 +290,7 @@ ModelSpec::Validate() const
                           "a divisor of heads",
                           "");
     }
-    CheckWhole("model.head_dim", headDim, 1, 1U << 14);
     ValidateAttention();
-    CheckWhole("model.vocabulary", vocabulary, 1, 1U << 26);
-    CheckWhole("model.experts", experts, 0, 1U << 14);
     if (experts == 0)
     {
         for (const auto& [key, value] : {std::pair<const char*, uint64_t>{"model.top_k", topK},
@@ -227,7 +312,6 @@ ModelSpec::Validate() const
     {
         CheckWhole("model.top_k", topK, 1, experts);
         CheckWhole("model.expert_ffn", expertFfn, 1, 1U << 22);
-        CheckWhole("model.shared_ffn", sharedFfn, 0, 1U << 22);
         CheckWhole("model.moe_every", moeEvery, 1, layers);
         CheckWhole("model.leading_dense", leadingDense, 0, layers - 1);
     }

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_MODEL_SPEC_H
 #define SCALEACROSS_MODEL_SPEC_H
 
+#include "core/base/field.h"
+
 #include <cstdint>
 #include <string>
 
@@ -128,6 +130,9 @@ struct ModelSpec
     uint64_t TotalParameters() const;
     /// Those a token uses: k of the E routed experts, everything else once.
     uint64_t ActiveParameters() const;
+
+    /// What a study may say of a model, in canonical order.
+    static const FieldTable<ModelSpec>& Fields();
 
     /// Throws ConfigError (where = "model.<field>") naming the first impossible value.
     void Validate() const;

@@ -3,7 +3,7 @@
 #include "core/spec/plan-fields.h"
 
 #include "core/base/errors.h"
-#include "core/base/parse-at.h"
+#include "core/base/field-rows.h"
 #include "core/base/text.h"
 #include "core/pipeline/pipeline-schedule.h"
 
@@ -21,246 +21,106 @@ namespace scaleacross
 namespace
 {
 
-/// A row for a choice of words; `member` maps a Plan to the field, `read` to what holds, which may
-/// follow from other fields if `member` has no value.
-template <class Member, class Read>
-PlanField
-WordField(const std::string& key, const std::string& help, Member member, Read read)
-{
-    using Value = decltype(read(std::declval<const Plan&>()));
-    PlanField field;
-    field.key = key;
-    field.allowed = AnyOf(Value::Names());
-    field.words = Value::Names();
-    for (const auto* row : Value::Rows())
-    {
-        field.meanings.push_back(row->Help());
-    }
-    field.help = help;
-    field.set = [key, member](Plan& plan, const std::string& text) {
-        member(plan) = ParseAt(key, [&] { return Value(text); });
-    };
-    field.get = [read](const Plan& plan) { return read(plan).Name(); };
-    return field;
-}
-
-template <class Member>
-PlanField
-WordField(const std::string& key, const std::string& help, Member member)
-{
-    return WordField(key, help, member, [member](const Plan& plan) {
-        return std::decay_t<decltype(member(plan))>(member(plan));
-    });
-}
-
-template <class Member>
-PlanField
-WholeField(const std::string& key,
-           uint32_t least,
-           uint32_t most,
-           const std::string& help,
-           Member member)
-{
-    PlanField field;
-    field.key = key;
-    field.allowed = "a whole number " + std::to_string(least) + " to " + std::to_string(most);
-    field.help = help;
-    field.set = [key, least, most, member](Plan& plan, const std::string& text) {
-        member(plan) =
-            static_cast<uint32_t>(ParseAt(key, [&] { return ParseWhole(text, least, most); }));
-    };
-    field.get = [member](const Plan& plan) { return std::to_string(member(plan)); };
-    return field;
-}
-
-/// A row for bytes; `read` maps a Plan to what holds, which may follow from other fields if
-/// `member` has no value.
-template <class Member, class Read>
-PlanField
-BytesField(const std::string& key,
-           Bytes least,
-           Bytes most,
-           const std::string& help,
-           Member member,
-           Read read)
-{
-    PlanField field;
-    field.key = key;
-    field.allowed = ExactText(least) + " to " + ExactText(most);
-    field.help = help;
-    field.set = [key, least, most, member](Plan& plan, const std::string& text) {
-        const Bytes value = ParseAt(key, [&] { return ParseBytes(text); });
-        if (value < least || value > most)
-        {
-            throw ConfigError(key,
-                              Quoted(text) + " is out of range",
-                              ExactText(least) + " to " + ExactText(most),
-                              "");
-        }
-        member(plan) = value;
-    };
-    field.get = [read](const Plan& plan) { return ExactText(read(plan)); };
-    return field;
-}
-
-template <class Member>
-PlanField
-BytesField(const std::string& key, Bytes least, Bytes most, const std::string& help, Member member)
-{
-    return BytesField(key, least, most, help, member, member);
-}
-
-template <class Member>
-PlanField
-DurationField(const std::string& key, Duration most, const std::string& help, Member member)
-{
-    PlanField field;
-    field.key = key;
-    field.allowed = "0s to " + ExactText(most);
-    field.help = help;
-    field.set = [key, most, member](Plan& plan, const std::string& text) {
-        const Duration value = ParseAt(key, [&] { return ParseDuration(text); });
-        if (value < Duration() || value > most)
-        {
-            throw ConfigError(key,
-                              Quoted(text) + " is out of range",
-                              "0s to " + ExactText(most),
-                              "");
-        }
-        member(plan) = value;
-    };
-    field.get = [member](const Plan& plan) { return ExactText(member(plan)); };
-    return field;
-}
-
-template <class Member, class Read>
-PlanField
-BoolField(const std::string& key, const std::string& help, Member member, Read read)
-{
-    PlanField field;
-    field.key = key;
-    field.allowed = "true or false";
-    field.help = help;
-    field.set = [key, member](Plan& plan, const std::string& text) {
-        member(plan) = ParseAt(key, [&] { return ParseBool(text); });
-    };
-    field.get = [read](const Plan& plan) { return std::string(read(plan) ? "true" : "false"); };
-    return field;
-}
-
-template <class Member>
-PlanField
-BoolField(const std::string& key, const std::string& help, Member member)
-{
-    return BoolField(key, help, member, member);
-}
+using Row = FieldRows<Plan>;
 
 // Degrees up to 2^22, the most GPUs of a building: larger ones only cost time to refuse later.
 constexpr uint32_t g_mostRanks = 1U << 22;
 
-/// The member of a Plan, const or not as the plan is.
-#define SCALEACROSS_MEMBER(path)                                                                   \
-    [](auto& plan) -> auto&                                                                        \
-    {                                                                                              \
-        return plan.path;                                                                          \
-    }
-
 PlanField
 CrossingField()
 {
-    PlanField field;
-    field.key = "plan.crossing";
-    field.allowed = kCrossingAllowed;
-    field.help = "dimension whose groups span buildings (DP-out, PP-out, EP-out), or the order in "
-                 "which all of them make up the number of a rank, inner to outer";
-    field.set = [key = field.key](Plan& plan, const std::string& text) {
-        plan.parallel.crossing = ParseAt(key, [&] { return Crossing::Parse(text); });
-    };
-    field.get = [](const Plan& plan) { return ToString(plan.parallel.crossing); };
-    return field;
+    return Row::Make(
+        "plan.crossing",
+        kCrossingAllowed,
+        "dimension whose groups span buildings (DP-out, PP-out, EP-out), or the order in which all "
+        "of them make up the number of a rank, inner to outer",
+        SCALEACROSS_MEMBER(parallel.crossing),
+        Crossing::Parse,
+        [](const Crossing& crossing) { return ToString(crossing); });
 }
 
 std::vector<PlanField>
 ParallelFields()
 {
     return {
-        WholeField("plan.tp",
+        Row::Whole("plan.tp",
                    1,
                    g_mostRanks,
                    "tensor parallel degree",
                    SCALEACROSS_MEMBER(parallel.tp)),
-        WholeField("plan.cp",
+        Row::Whole("plan.cp",
                    1,
                    g_mostRanks,
                    "context parallel degree",
                    SCALEACROSS_MEMBER(parallel.cp)),
-        WholeField("plan.ep",
+        Row::Whole("plan.ep",
                    1,
                    g_mostRanks,
                    "expert parallel degree; divides dp, experts are split by tp as well",
                    SCALEACROSS_MEMBER(parallel.ep)),
-        WholeField("plan.pp",
+        Row::Whole("plan.pp",
                    1,
                    g_mostRanks,
                    "pipeline parallel degree (stages)",
                    SCALEACROSS_MEMBER(parallel.pp)),
-        WholeField("plan.dp",
+        Row::Whole("plan.dp",
                    1,
                    g_mostRanks,
                    "data parallel degree; left out, it follows: GPUs / (tp cp pp)",
-                   SCALEACROSS_MEMBER(parallel.dp)),
+                   SCALEACROSS_MEMBER(parallel.dp))
+            .Always(),
         CrossingField(),
-        WordField("plan.sharding",
+        Row::Word("plan.sharding",
                   "what the ranks of a data-parallel group share, and what each has whole",
                   SCALEACROSS_MEMBER(parallel.sharding)),
-        BoolField("plan.reshard",
+        Row::Bool("plan.reshard",
                   "fsdp, hsdp: free gathered parameters after forward, gather again for backward",
                   SCALEACROSS_MEMBER(parallel.reshard)),
-        WordField("plan.reduce",
+        Row::Word("plan.reduce",
                   "when gradients are reduced; left out: microbatch with reshard or zero2",
                   SCALEACROSS_MEMBER(parallel.reduce),
                   [](const Plan& plan) { return plan.parallel.ReductionOf(); }),
-        WholeField("plan.prefetch",
+        Row::Whole("plan.prefetch",
                    0,
                    64,
                    "with reshard: units gathered before they are needed",
                    SCALEACROSS_MEMBER(parallel.prefetch)),
-        BytesField("plan.bucket",
-                   Bytes(0),
-                   Bytes(1ULL << 44),
-                   "layers are joined until they have as many bytes of gradients, gathered and "
-                   "reduced as one; 0B: every layer by itself",
-                   SCALEACROSS_MEMBER(parallel.bucket)),
-        WordField("plan.schedule",
+        Row::Amount("plan.bucket",
+                    Bytes(0),
+                    Bytes(1ULL << 44),
+                    "layers are joined until they have as many bytes of gradients, gathered and "
+                    "reduced as one; 0B: every layer by itself",
+                    SCALEACROSS_MEMBER(parallel.bucket)),
+        Row::Word("plan.schedule",
                   "pipeline schedule; dorapp is reconstructed (flexible interleaved 1F1B)",
                   SCALEACROSS_MEMBER(parallel.schedule)),
-        WholeField("plan.microbatch",
+        Row::Whole("plan.microbatch",
                    1,
                    1U << 16,
                    "sequences per microbatch",
                    SCALEACROSS_MEMBER(parallel.microbatch)),
-        WholeField("plan.chunks",
+        Row::Whole("plan.chunks",
                    1,
                    4096,
                    "model chunks (virtual stages) per rank",
                    SCALEACROSS_MEMBER(parallel.chunks)),
-        WholeField("plan.round",
+        Row::Whole("plan.round",
                    0,
                    1U << 24,
                    "schedules in rounds: contiguous microbatches per chunk and round; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.round)),
-        WholeField("plan.in_flight",
+        Row::Whole("plan.in_flight",
                    0,
                    1U << 16,
                    "latency-aware: most microbatches whose activations a rank holds; 0 means pp",
                    SCALEACROSS_MEMBER(parallel.inFlight)),
-        WordField("plan.apportion",
+        Row::Word("plan.apportion",
                   "how layers are dealt out to stages, and microbatches to replicas",
                   SCALEACROSS_MEMBER(parallel.apportion)),
-        WordField("plan.recompute",
+        Row::Word("plan.recompute",
                   "what backward computes again in place of keeping it from forward",
                   SCALEACROSS_MEMBER(parallel.recompute)),
-        BoolField("plan.async_tp",
+        Row::Bool("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
                   SCALEACROSS_MEMBER(parallel.asyncTensor)),
     };
@@ -270,80 +130,82 @@ std::vector<PlanField>
 NetworkFields()
 {
     return {
-        WordField("network.transport",
+        Row::Word("network.transport",
                   "what carries data between NICs",
                   SCALEACROSS_MEMBER(network.transport)),
-        WordField("network.multipath",
+        Row::Word("network.multipath",
                   "which of several equal paths packets take",
                   SCALEACROSS_MEMBER(network.multipath)),
-        WordField("network.control",
+        Row::Word("network.control",
                   "what decides how fast a queue pair of the packet engine may send",
                   SCALEACROSS_MEMBER(network.control)),
-        WordField("network.recovery",
+        Row::Word("network.recovery",
                   "how lost packets are repaired; spraying needs selective-repeat",
                   SCALEACROSS_MEMBER(network.recovery)),
-        WholeField("network.reorder_tolerance",
+        Row::Whole("network.reorder_tolerance",
                    1,
                    1U << 22,
                    "selective-repeat with flowlets or spraying: packets of a queue pair that may "
                    "overtake one before it counts as lost",
                    SCALEACROSS_MEMBER(network.reorderTolerance)),
-        WholeField("network.qps",
+        Row::Whole("network.qps",
                    1,
                    1024,
                    "queue pairs a connection is spread over",
                    SCALEACROSS_MEMBER(network.qps)),
-        BytesField("network.segment",
-                   Bytes(256),
-                   Bytes(1ULL << 32),
-                   "bytes of a message that go over one queue pair before the next takes its turn",
-                   SCALEACROSS_MEMBER(network.segment)),
-        WordField("network.balance",
+        Row::Amount("network.segment",
+                    Bytes(256),
+                    Bytes(1ULL << 32),
+                    "bytes of a message that go over one queue pair before the next takes its turn",
+                    SCALEACROSS_MEMBER(network.segment)),
+        Row::Word("network.balance",
                   "how messages are spread over queue pairs, and when one counts as delivered",
                   SCALEACROSS_MEMBER(network.balance)),
-        WholeField("network.outstanding",
+        Row::Whole("network.outstanding",
                    0,
                    1024,
                    "segments a queue pair may have sent and not acknowledged; 0: any number",
                    SCALEACROSS_MEMBER(network.outstanding)),
-        BytesField("network.window",
-                   Bytes(0),
-                   Bytes(1ULL << 40),
-                   "payload a queue pair may have sent and not acknowledged, in whole packets; 0B: "
-                   "any amount",
-                   SCALEACROSS_MEMBER(network.window)),
-        BytesField("network.admission",
-                   Bytes(0),
-                   Bytes(1ULL << 40),
-                   "payload that all senders together may have under way to a NIC, which grants it "
-                   "in turn; 0B: they do not ask",
-                   SCALEACROSS_MEMBER(network.admission)),
-        WordField("network.collective",
+        Row::Amount(
+            "network.window",
+            Bytes(0),
+            Bytes(1ULL << 40),
+            "payload a queue pair may have sent and not acknowledged, in whole packets; 0B: "
+            "any amount",
+            SCALEACROSS_MEMBER(network.window)),
+        Row::Amount(
+            "network.admission",
+            Bytes(0),
+            Bytes(1ULL << 40),
+            "payload that all senders together may have under way to a NIC, which grants it "
+            "in turn; 0B: they do not ask",
+            SCALEACROSS_MEMBER(network.admission)),
+        Row::Word("network.collective",
                   "how collectives that reduce or gather go",
                   SCALEACROSS_MEMBER(network.collective)),
-        WordField("network.all_to_all",
+        Row::Word("network.all_to_all",
                   "how an all-to-all goes",
                   SCALEACROSS_MEMBER(network.allToAll)),
-        BytesField("network.collective_chunk",
-                   Bytes(0),
-                   Bytes(1ULL << 40),
-                   "collectives go in chunks of this size, which are in different phases at the "
-                   "same time; 0B: whole, or with channels as NCCLX cuts them",
-                   SCALEACROSS_MEMBER(network.collectiveChunk)),
-        WholeField("network.channels",
+        Row::Amount("network.collective_chunk",
+                    Bytes(0),
+                    Bytes(1ULL << 40),
+                    "collectives go in chunks of this size, which are in different phases at the "
+                    "same time; 0B: whole, or with channels as NCCLX cuts them",
+                    SCALEACROSS_MEMBER(network.collectiveChunk)),
+        Row::Whole("network.channels",
                    1,
                    1024,
                    "chunks of a collective that may be in the same phase at the same time",
                    SCALEACROSS_MEMBER(network.channels)),
-        WordField("network.copy",
+        Row::Word("network.copy",
                   "where the bytes of a message are on their way between servers",
                   SCALEACROSS_MEMBER(network.copy)),
-        BytesField("network.mtu",
-                   Bytes(256),
-                   Bytes(9000),
-                   "payload of a full packet",
-                   SCALEACROSS_MEMBER(network.mtu)),
-        BytesField(
+        Row::Amount("network.mtu",
+                    Bytes(256),
+                    Bytes(9000),
+                    "payload of a full packet",
+                    SCALEACROSS_MEMBER(network.mtu)),
+        Row::Amount(
             "network.headers",
             Bytes(0),
             Bytes(1024),
@@ -351,55 +213,57 @@ NetworkFields()
             "follow from the transport",
             SCALEACROSS_MEMBER(network.headers),
             [](const Plan& plan) { return plan.network.Format().DataHeaders(); }),
-        BytesField("network.ack_size",
-                   Bytes(1),
-                   Bytes(1024),
-                   "bytes of an ACK on the wire; left out, they follow from the transport",
-                   SCALEACROSS_MEMBER(network.ackSize),
-                   [](const Plan& plan) { return Bytes(plan.network.Format().ack); }),
-        WholeField("network.ack_every",
+        Row::Amount("network.ack_size",
+                    Bytes(1),
+                    Bytes(1024),
+                    "bytes of an ACK on the wire; left out, they follow from the transport",
+                    SCALEACROSS_MEMBER(network.ackSize),
+                    [](const Plan& plan) { return Bytes(plan.network.Format().ack); }),
+        Row::Whole("network.ack_every",
                    1,
                    1024,
                    "data packets per ACK",
                    SCALEACROSS_MEMBER(network.ackEvery)),
-        BoolField("network.pfc",
+        Row::Bool("network.pfc",
                   "lossless by priority flow control; left out: true with roce",
                   SCALEACROSS_MEMBER(network.pfc),
                   [](const Plan& plan) { return plan.network.UsesPfc(); }),
-        BytesField("network.lane_credits",
-                   Bytes(16ULL << 10),
-                   Bytes(1ULL << 40),
-                   "with infiniband: credits of a lane of a wire, 128KiB in the standard",
-                   SCALEACROSS_MEMBER(network.laneCredits)),
-        BytesField("network.leaf_buffer",
-                   Bytes(1ULL << 16),
-                   Bytes(1ULL << 44),
-                   "shared packet buffer of a leaf",
-                   SCALEACROSS_MEMBER(network.leafBuffer)),
-        BytesField("network.spine_buffer",
-                   Bytes(1ULL << 16),
-                   Bytes(1ULL << 44),
-                   "shared packet buffer of a spine; long links need depth",
-                   SCALEACROSS_MEMBER(network.spineBuffer)),
-        WholeField("network.timeout_exponent",
+        Row::Amount("network.lane_credits",
+                    Bytes(16ULL << 10),
+                    Bytes(1ULL << 40),
+                    "with infiniband: credits of a lane of a wire, 128KiB in the standard",
+                    SCALEACROSS_MEMBER(network.laneCredits)),
+        Row::Amount("network.leaf_buffer",
+                    Bytes(1ULL << 16),
+                    Bytes(1ULL << 44),
+                    "shared packet buffer of a leaf",
+                    SCALEACROSS_MEMBER(network.leafBuffer)),
+        Row::Amount("network.spine_buffer",
+                    Bytes(1ULL << 16),
+                    Bytes(1ULL << 44),
+                    "shared packet buffer of a spine; long links need depth",
+                    SCALEACROSS_MEMBER(network.spineBuffer)),
+        Row::Whole("network.timeout_exponent",
                    1,
                    31,
                    "retransmission timeout 4.096us x 2^n",
                    SCALEACROSS_MEMBER(network.timeoutExponent)),
-        WholeField("network.retries",
+        Row::Whole("network.retries",
                    0,
                    255,
                    "timeouts in a row before a queue pair fails",
                    SCALEACROSS_MEMBER(network.retries)),
-        DurationField("network.detection",
-                      Duration::Seconds(100),
-                      "time a link has to be down, or back, until the switches at its ends act",
-                      SCALEACROSS_MEMBER(network.detection)),
-        DurationField("network.convergence",
-                      Duration::Seconds(100),
-                      "time from then until all switches have new tables",
-                      SCALEACROSS_MEMBER(network.convergence)),
-        BoolField(
+        Row::Amount("network.detection",
+                    Duration(),
+                    Duration::Seconds(100),
+                    "time a link has to be down, or back, until the switches at its ends act",
+                    SCALEACROSS_MEMBER(network.detection)),
+        Row::Amount("network.convergence",
+                    Duration(),
+                    Duration::Seconds(100),
+                    "time from then until all switches have new tables",
+                    SCALEACROSS_MEMBER(network.convergence)),
+        Row::Bool(
             "network.keep_at_down_port",
             "packets for a link that is down wait for it, or another way, and are not dropped",
             SCALEACROSS_MEMBER(network.keepAtDownPort)),
@@ -438,6 +302,10 @@ TierField(const PlanField& row, const std::string& tier, Common common, Overridd
         }
         overridden(plan) = common(scratch);
     };
+    field.equal = [overridden](const Plan& a, const Plan& b) {
+        return overridden(a) == overridden(b);
+    };
+    field.usual = [overridden](const Plan& plan) { return !overridden(plan).has_value(); };
     field.get = [row, common, overridden](const Plan& plan) {
         if (!overridden(plan))
         {
@@ -483,8 +351,6 @@ TierFields(const std::vector<PlanField>& network)
     return fields;
 }
 
-#undef SCALEACROSS_MEMBER
-
 /// "HSDP", "FSDP+reshard", "DDP+microbatch", with what differs from the defaults.
 std::string
 ShardingLabel(const ParallelPlan& plan)
@@ -509,10 +375,10 @@ ShortKey(const PlanField& field)
 
 } // namespace
 
-const std::vector<PlanField>&
+const FieldTable<Plan>&
 PlanFields()
 {
-    static const std::vector<PlanField> fields = [] {
+    static const FieldTable<Plan> fields = [] {
         std::vector<PlanField> all = ParallelFields();
         std::vector<PlanField> network = NetworkFields();
         std::vector<PlanField> tiers = TierFields(network);
@@ -526,20 +392,13 @@ PlanFields()
 bool
 IsLeftOut(const PlanField& field, const Plan& plan)
 {
-    return field.key.rfind("network.tiers.", 0) == 0 && field.get(plan) == g_same;
+    return field.key.rfind("network.tiers.", 0) == 0 && field.usual(plan);
 }
 
 const PlanField*
 FindPlanField(const std::string& key)
 {
-    for (const auto& field : PlanFields())
-    {
-        if (field.key == key)
-        {
-            return &field;
-        }
-    }
-    return nullptr;
+    return FindField(PlanFields(), key);
 }
 
 void
@@ -562,11 +421,10 @@ CanonicalText(const Plan& plan)
     std::string text;
     for (const auto& field : PlanFields())
     {
-        if (IsLeftOut(field, plan))
+        if (field.IsSaid(plan))
         {
-            continue;
+            text += (text.empty() ? "" : " ") + ShortKey(field) + "=" + field.get(plan);
         }
-        text += (text.empty() ? "" : " ") + ShortKey(field) + "=" + field.get(plan);
     }
     return text;
 }
@@ -625,27 +483,7 @@ Label(const Plan& plan)
 bool
 operator==(const ParallelPlan& a, const ParallelPlan& b)
 {
-    const auto fields = [](const ParallelPlan& p) {
-        return std::tie(p.tp,
-                        p.cp,
-                        p.ep,
-                        p.pp,
-                        p.dp,
-                        p.sharding,
-                        p.reshard,
-                        p.reduce,
-                        p.prefetch,
-                        p.bucket,
-                        p.schedule,
-                        p.microbatch,
-                        p.chunks,
-                        p.round,
-                        p.inFlight,
-                        p.recompute,
-                        p.apportion,
-                        p.asyncTensor);
-    };
-    return a.crossing == b.crossing && fields(a) == fields(b);
+    return EqualFields(PlanFields(), Plan{a, {}}, Plan{b, {}});
 }
 
 } // namespace scaleacross

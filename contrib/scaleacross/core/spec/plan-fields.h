@@ -3,13 +3,12 @@
 #ifndef SCALEACROSS_PLAN_FIELDS_H
 #define SCALEACROSS_PLAN_FIELDS_H
 
+#include "core/base/field.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/parallel-plan.h"
 
-#include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace scaleacross
 {
@@ -21,26 +20,11 @@ struct Plan
     NetworkPlan network;
 };
 
-/**
- * One field of a plan as text: the single place that knows its key, its values and its help.
- *
- * The study reader, --set, search axes, the canonical text (hence the database key) and `list`
- * all go through this table, so a new field is one new row.
- */
-struct PlanField
-{
-    std::string key;                   //!< "plan.tp", "network.qps"
-    std::string allowed;               //!< "a whole number from 1", "dp or pp"
-    std::vector<std::string> words;    //!< all that it may be; empty if it is not one of some words
-    std::vector<std::string> meanings; //!< of the words
-    std::string help;
-    /// Parses and assigns; throws ConfigError with where = key.
-    std::function<void(Plan&, const std::string&)> set;
-    std::function<std::string(const Plan&)> get;
-};
+/// Its key is the whole path in a study: "plan.tp", "network.qps", "network.tiers.cross.qps".
+using PlanField = Field<Plan>;
 
 /// All fields in canonical order: plan.* then network.*.
-const std::vector<PlanField>& PlanFields();
+const FieldTable<Plan>& PlanFields();
 
 /// True of a tier's field that says "same": the plan is the same without it.
 bool IsLeftOut(const PlanField& field, const Plan& plan);
@@ -52,8 +36,8 @@ const PlanField* FindPlanField(const std::string& key);
 /// own set() would refuse.
 void ValidatePlanFields(const Plan& plan, const std::string& prefix);
 
-/// "tp=8 cp=1 ep=64 pp=4 dp=64 crossing=dp sharding=hsdp ...": every field of the table in its
-/// order, but for tiers that have no value of their own; equal plans have equal texts. ns-3
+/// "tp=8 ep=64 pp=4 dp=64 sharding=hsdp ...": the fields of the table, in its order, that are not
+/// as they usually are; equal plans have equal texts, and keep them when the table grows. ns-3
 /// attributes are no fields and are part of CanonicalJson().
 std::string CanonicalText(const Plan& plan);
 

@@ -38,7 +38,7 @@ Scenario::Validate() const
     }
     cluster.Validate();
     network.Validate();
-    if (!Job().collective && Job().workload.precision == Precision::Fp8)
+    if (!Job().collective && Job().workload.precision->fp8)
     {
         for (const auto& building : cluster.buildings)
         {

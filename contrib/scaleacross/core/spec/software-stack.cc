@@ -2,9 +2,7 @@
 
 #include "core/spec/software-stack.h"
 
-#include "core/base/text.h"
-
-#include <tuple>
+#include "core/base/field-rows.h"
 
 namespace scaleacross
 {
@@ -89,20 +87,60 @@ TorchEager()
 bool
 operator==(const SoftwareStack& a, const SoftwareStack& b)
 {
-    const auto fields = [](const SoftwareStack& s) {
-        return std::tie(s.name,
-                        s.elementwise,
-                        s.flashAttention,
-                        s.scorePasses,
-                        s.sequenceParallel,
-                        s.joinedProjections,
-                        s.gathersForWeights,
-                        s.overlapsTensorReduction,
-                        s.accumulation,
-                        s.optimizerBytes,
-                        s.hostPerLayer);
+    return EqualFields(SoftwareStack::Fields(), a, b);
+}
+
+const FieldTable<SoftwareStack>&
+SoftwareStack::Fields()
+{
+    using Row = FieldRows<SoftwareStack>;
+    using S = SoftwareStack;
+    static const FieldTable<SoftwareStack> fields = {
+        Row::Text("name", "for people", &S::name).Label(),
+        Row::Number("elementwise",
+                    1,
+                    1000,
+                    "HBM traffic of element-wise kernels over that of fused ones",
+                    &S::elementwise),
+        Row::Bool("flash_attention",
+                  "core attention in one kernel that keeps its scores on the chip",
+                  &S::flashAttention),
+        Row::Number("score_passes",
+                    0,
+                    1000,
+                    "without it: how often kernels read or write the scores on their way",
+                    &S::scorePasses),
+        Row::Bool("sequence_parallel",
+                  "norms, residuals and dropout on a share of the sequence",
+                  &S::sequenceParallel),
+        Row::Bool("joined_projections",
+                  "query, key and value are one GEMM, and so are gate and up",
+                  &S::joinedProjections),
+        Row::Bool(
+            "gathers_for_weights",
+            "a rank keeps its part of a gathered input and gathers again for weight gradients",
+            &S::gathersForWeights),
+        Row::Bool("overlaps_tensor_reduction",
+                  "weight gradients beside the reduction of input gradients",
+                  &S::overlapsTensorReduction),
+        Row::Number("accumulation",
+                    0,
+                    1000,
+                    "bytes per parameter and microbatch of kernels that add up weight gradients",
+                    &S::accumulation),
+        Row::Number("optimizer_bytes",
+                    0,
+                    10000,
+                    "bytes per parameter that an optimizer step touches",
+                    &S::optimizerBytes),
+        // A second is a slip of the unit.
+        Row::Amount("host_per_layer",
+                    Duration(),
+                    Duration::Seconds(1),
+                    "time that the host needs to issue a layer's forward",
+                    &S::hostPerLayer),
     };
-    return fields(a) == fields(b);
+    return fields;
 }
 
 const std::vector<SoftwareStack>&

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_SOFTWARE_STACK_H
 #define SCALEACROSS_SOFTWARE_STACK_H
 
+#include "core/base/field.h"
 #include "core/base/units.h"
 
 #include <string>
@@ -21,6 +22,7 @@ namespace scaleacross
 struct SoftwareStack
 {
     std::string name{"fused"};
+    /// One line for `scaleacross list`.
     std::string help{"every chain of element-wise operations is one kernel; nothing is lost"};
 
     /// HBM traffic of element-wise kernels over that of fused ones, from 1.
@@ -60,6 +62,9 @@ struct SoftwareStack
     /// What the host needs to issue a layer's forward: its time is never below that. (Backward is
     /// issued by compiled code, which is faster.)
     Duration hostPerLayer;
+
+    /// What a study may say of a stack, in canonical order.
+    static const FieldTable<SoftwareStack>& Fields();
 };
 
 bool operator==(const SoftwareStack& a, const SoftwareStack& b);

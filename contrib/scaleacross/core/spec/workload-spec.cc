@@ -3,45 +3,107 @@
 #include "core/spec/workload-spec.h"
 
 #include "core/base/errors.h"
-#include "core/base/text.h"
-#include "core/spec/check.h"
+#include "core/base/field-rows.h"
+#include "core/base/word-registry.h"
 
 namespace scaleacross
 {
 
-std::string
-ToString(Precision precision)
+template <>
+const std::vector<const PrecisionFacts*>&
+Precision::Rows()
 {
-    return precision == Precision::Fp8 ? "fp8" : "bf16";
+    static const auto rows = PointersTo<PrecisionFacts>(
+        {{{"bf16", "GEMMs of BF16 operands", true}},
+         {{"fp8", "linear layers' GEMMs of FP8 operands that are cast before, all else in BF16"},
+          true}});
+    return rows;
 }
 
+template class Word<PrecisionFacts>;
+
 Precision
-ParsePrecision(const std::string& text)
+Bf16()
 {
-    for (const Precision precision : {Precision::Bf16, Precision::Fp8})
-    {
-        if (text == ToString(precision))
+    return Precision::First([](const PrecisionFacts& facts) { return !facts.fp8; });
+}
+
+namespace
+{
+
+/// Gradients by the name of their format.
+Field<WorkloadSpec>
+GradientField()
+{
+    static const std::vector<std::pair<std::string, uint32_t>> formats = {{"fp32", 4}, {"bf16", 2}};
+    const auto parse = [](const std::string& text) {
+        for (const auto& [name, bytes] : formats)
         {
-            return precision;
+            if (text == name)
+            {
+                return bytes;
+            }
         }
-    }
-    throw ValueError(Quoted(text) + " is not known", "bf16 or fp8", "");
+        throw ValueError(Quoted(text) + " is not known", "fp32 or bf16", "");
+    };
+    const auto print = [](uint32_t value) {
+        for (const auto& [name, bytes] : formats)
+        {
+            if (value == bytes)
+            {
+                return name;
+            }
+        }
+        return std::to_string(value) + " bytes";
+    };
+    Field<WorkloadSpec> field = FieldRows<WorkloadSpec>::Make(
+        "gradients",
+        "fp32 or bf16",
+        "format of gradients on the network: fp32 (4 bytes, Llama 3's choice) or bf16 (2)",
+        &WorkloadSpec::gradientBytes,
+        parse,
+        print);
+    field.words = {"fp32", "bf16"};
+    field.meanings = {"4 bytes an element", "2 bytes an element"};
+    return field;
+}
+
+} // namespace
+
+const FieldTable<WorkloadSpec>&
+WorkloadSpec::Fields()
+{
+    using Row = FieldRows<WorkloadSpec>;
+    using W = WorkloadSpec;
+    static const FieldTable<WorkloadSpec> fields = {
+        Row::Whole("sequence", 1, 1U << 24, "tokens of a sequence", &W::sequence)
+            .Required("sequence: 8192"),
+        Row::Whole("global_batch",
+                   1,
+                   1U << 24,
+                   "sequences of an optimizer step, all replicas together",
+                   &W::globalBatch)
+            .Required("global_batch: 2048"),
+        GradientField(),
+        Row::Bool("causal_attention",
+                  "count core attention as s^2/2, in time and MFU; false: s^2",
+                  &W::causalAttention),
+        Row::Word("precision", "number format of the linear layers' GEMMs", &W::precision),
+        // All tokens on one of 16,384 ranks is as far as imbalance can go.
+        Row::Number("expert_imbalance",
+                    1,
+                    16384,
+                    "routed tokens of the fullest expert-parallel rank over the mean",
+                    &W::expertImbalance),
+    };
+    return fields;
 }
 
 void
 WorkloadSpec::Validate() const
 {
-    CheckWhole("workload.sequence", sequence, 1, 1U << 24);
-    CheckWhole("workload.global_batch", globalBatch, 1, 1U << 24);
-    if (gradientBytes != 2 && gradientBytes != 4)
-    {
-        throw ConfigError("workload.gradients",
-                          std::to_string(gradientBytes) + " bytes per gradient element",
-                          "4 (fp32) or 2 (bf16)",
-                          "");
-    }
-    // All tokens on one of 16,384 ranks is as far as imbalance can go.
-    CheckRange("workload.expert_imbalance", expertImbalance, 1, 16384);
+    CheckFields(Fields(), *this, "workload");
+    CheckFields(SoftwareStack::Fields(), stack, "workload.stack");
 }
 
 } // namespace scaleacross

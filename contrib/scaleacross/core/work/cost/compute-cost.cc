@@ -78,7 +78,7 @@ class PartCost
     void AddLinear(double m, double n, double k, double count = 1)
     {
         AddMatrices(m, n, k, count, m_workload.precision);
-        if (m_workload.precision == Precision::Fp8)
+        if (m_workload.precision->fp8)
         {
             AddElementwise(count * 4 * (m * k + n * k), 2, count * 4 * m * n, 1);
         }
@@ -107,7 +107,7 @@ class PartCost
     /// The same in BF16 whatever the precision is: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
-        AddMatrices(m, n, k, 1, Precision::Bf16);
+        AddMatrices(m, n, k, 1, Bf16());
     }
 
     void AddElementwise(double forward,
@@ -150,7 +150,7 @@ class PartCost
         const double n = linear.split == Split::Columns ? linear.out / m_tp : linear.out;
         const double k = linear.split == Split::Rows ? linear.in / m_tp : linear.in;
         m_time.inputGradient += m_kernels.Gemm(1, m, n, k, m_workload.precision);
-        if (m_workload.precision == Precision::Fp8)
+        if (m_workload.precision->fp8)
         {
             Repeat(4 * (m * k + n * k), 2); // the casts, see AddLinear()
         }
@@ -179,7 +179,7 @@ class PartCost
         const double s = m_workload.sequence;
         const double count = m_sequences * heads;
         const auto gemm = [&](double m, double n, double k) {
-            return m_kernels.Gemm(count, m, n, k, Precision::Bf16);
+            return m_kernels.Gemm(count, m, n, k, Bf16());
         };
         m_time.forward += gemm(s / m_cp, s, d) + gemm(s / m_cp, v, s);
         m_time.inputGradient += gemm(s / m_cp, d, s) + gemm(s, d, s / m_cp) + gemm(s / m_cp, s, v) +

@@ -22,7 +22,7 @@ KernelCost::Gemm(double count, double m, double n, double k, Precision precision
     {
         return 0;
     }
-    const bool fp8 = precision == Precision::Fp8;
+    const bool fp8 = precision->fp8;
     const double rate = fp8 ? m_gpu.fp8Peak.Value() * m_gpu.Fp8Efficiency()
                             : m_gpu.bf16Peak.Value() * m_gpu.gemmEfficiency;
     const double flops = m_gpu.gemm.EffectiveFlops(count, m, n, k);

@@ -81,7 +81,7 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const Bytes keys(2 * tokens * model.kvHeads * (model.headDim + model.ValueDim()) / plan.tp);
     const Bytes routed = Scaled(activation * model.topK, job.workload.expertImbalance);
     const Bytes combined(routed.Count() / plan.tp);
-    const bool fp8 = job.workload.precision == Precision::Fp8;
+    const bool fp8 = job.workload.precision->fp8;
     const Bytes dispatched = fp8 ? Bytes(combined.Count() / 2) : combined;
     const auto add = [&](CollectiveOp op, CommClass comm, Bytes bytes, const RankGroup& group) {
         return table.Add(Lower(op, comm, bytes, group, layout, rules));

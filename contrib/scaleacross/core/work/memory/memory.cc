@@ -173,7 +173,7 @@ KeptCopies(const JobSpec& job)
 double
 OperandBytes(const JobSpec& job)
 {
-    return job.workload.precision == Precision::Fp8 ? 1 : 2;
+    return job.workload.precision->OperandBytes();
 }
 
 /// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
