@@ -165,7 +165,7 @@ CompareEngines(const Study& study,
     std::vector<RunStore> stores;
     for (const auto& name : names)
     {
-        engines.push_back(MakeSweepEngine(name, "engines", setting.common, stop));
+        engines.push_back(MakeSweepEngine(name, "engines", stop));
         stores.emplace_back(database,
                             MakeRunSetting(study.scenario, *engines.back(), setting.run),
                             setting.failures);

@@ -158,7 +158,7 @@ ExploreStudy(const Study& study,
              const std::atomic<bool>& stop)
 {
     const auto start = std::chrono::steady_clock::now();
-    const auto engine = MakeSweepEngine(study.engines.front(), "engines", options.common, stop);
+    const auto engine = MakeSweepEngine(study.engines.front(), "engines", stop);
     SearchOptions search;
     search.jobs = JobsOf(options.common);
     search.keep = options.keep;

@@ -6,6 +6,7 @@
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/workers/time-limit.h"
+#include "cli/workers/worker-process.h"
 #include "core/base/parse-at.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
@@ -143,7 +144,8 @@ class Shelf
 Exit
 Run(const RunCommand& options)
 {
-    const Study study = StudyOf(options.common);
+    const Study study =
+        StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Training);
     const std::shared_ptr<const Engine> engine = MakeEngine(options.engine);
     RunOptions run = options.run;
     run.seed = study.seed;

@@ -9,6 +9,7 @@
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/explore/outcome.h"
+#include "core/spec/study-json.h"
 
 #include <sstream>
 #include <utility>
@@ -118,11 +119,8 @@ LimitsOf(const WorkerOptions& options)
     return limits;
 }
 
-WorkerEngine::WorkerEngine(std::unique_ptr<Engine> engine,
-                           const CommonOptions& options,
-                           const std::atomic<bool>& stop)
+WorkerEngine::WorkerEngine(std::unique_ptr<Engine> engine, const std::atomic<bool>& stop)
     : m_engine(std::move(engine)),
-      m_common(options),
       m_stop(stop)
 {
 }
@@ -148,8 +146,9 @@ WorkerEngine::Fingerprint() const
 RunResult
 WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
+    SCALEACROSS_INVARIANT(!options.timeline, "a worker's answer has no timeline");
     std::vector<std::string> arguments = {"run",
-                                          m_common.study,
+                                          "-",
                                           "--engine",
                                           Name(),
                                           "--json",
@@ -158,21 +157,9 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
                                           std::to_string(options.warmup),
                                           "--iterations",
                                           std::to_string(options.iterations)};
-    const auto set = [&arguments](const std::string& text) {
-        arguments.emplace_back("--set");
-        arguments.push_back(text);
-    };
-    for (const auto& text : m_common.set)
-    {
-        set(text);
-    }
-    const Plan plan{scenario.Job().plan, scenario.network};
-    for (const auto& field : PlanFields())
-    {
-        set(field.key + "=" + field.get(plan));
-    }
-    set("seed=" + std::to_string(options.seed));
-    const WorkerEnd end = RunWorker(arguments, options.limits, &m_stop);
+    StudyParts parts;
+    parts.seed = options.seed;
+    const WorkerEnd end = RunWorker(arguments, StudyJson(scenario, parts), options.limits, &m_stop);
     if (options.limits.memory != Bytes() && !end.started &&
         (end.how == WorkerEnd::How::Signalled || end.how == WorkerEnd::How::Exited))
     {
@@ -198,17 +185,14 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
 }
 
 std::unique_ptr<Engine>
-MakeSweepEngine(const std::string& name,
-                const std::string& where,
-                const CommonOptions& common,
-                const std::atomic<bool>& stop)
+MakeSweepEngine(const std::string& name, const std::string& where, const std::atomic<bool>& stop)
 {
     auto engine = MakeEngine(name, where);
     if (name != "packet")
     {
         return engine;
     }
-    return std::make_unique<WorkerEngine>(std::move(engine), common, stop);
+    return std::make_unique<WorkerEngine>(std::move(engine), stop);
 }
 
 } // namespace scaleacross

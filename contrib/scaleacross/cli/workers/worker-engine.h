@@ -30,21 +30,18 @@ void AddWorkerOptions(CLI::App& command, WorkerOptions& options);
 RunLimits LimitsOf(const WorkerOptions& options);
 
 /**
- * An engine whose every run is a process of its own: `scaleacross run STUDY --engine NAME`, because
- * ns-3 has one simulator per process and a run that crashes or hangs shall not take the others
- * along.
+ * An engine whose every run is a process of its own: `scaleacross run - --engine NAME` with the
+ * scenario on its standard input, because ns-3 has one simulator per process and a run that crashes
+ * or hangs shall not take the others along.
  *
- * Runs scenarios of one study only: the study as given, with any plan. A worker that crashes or
- * runs over a limit is a Failure "crash", "memory" or "timeout". Run() may be called from several
- * threads.
+ * A worker that crashes or runs over a limit is a Failure "crash", "memory" or "timeout". Run() may
+ * be called from several threads. Domain: no timeline, which no answer has.
  */
 class WorkerEngine : public Engine
 {
   public:
     /// @param stop once set, running workers are killed and Run() throws Interrupted
-    WorkerEngine(std::unique_ptr<Engine> engine,
-                 const CommonOptions& options,
-                 const std::atomic<bool>& stop);
+    WorkerEngine(std::unique_ptr<Engine> engine, const std::atomic<bool>& stop);
 
     std::string Name() const override;
     bool UsesSeed() const override;
@@ -53,14 +50,12 @@ class WorkerEngine : public Engine
 
   private:
     std::unique_ptr<Engine> m_engine;
-    CommonOptions m_common;
     const std::atomic<bool>& m_stop;
 };
 
 /// The engine of this name for many runs: in worker processes if it needs them.
 std::unique_ptr<Engine> MakeSweepEngine(const std::string& name,
                                         const std::string& where,
-                                        const CommonOptions& common,
                                         const std::atomic<bool>& stop);
 
 } // namespace scaleacross

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <iostream>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -21,6 +22,9 @@ namespace scaleacross
 
 namespace
 {
+
+// Of Debian's Boost.Process a child has neither limits of its own nor dies with its parent, but by
+// hooks that are as long as what follows.
 
 using Clock = std::chrono::steady_clock;
 
@@ -70,15 +74,61 @@ class Pipe
     std::array<int, 2> m_ends{-1, -1};
 };
 
+/// A file in memory with a text, to be read from its beginning. Other than a pipe it holds a text
+/// of any length while nobody reads.
+class Message
+{
+  public:
+    explicit Message(const std::string& text)
+        : m_file(memfd_create("message", MFD_CLOEXEC))
+    {
+        size_t written = 0;
+        while (m_file >= 0 && written < text.size())
+        {
+            const ssize_t part = write(m_file, text.data() + written, text.size() - written);
+            if (part < 0 && errno != EINTR)
+            {
+                break;
+            }
+            written += part > 0 ? static_cast<size_t>(part) : 0;
+        }
+        if (m_file < 0 || written < text.size() || lseek(m_file, 0, SEEK_SET) != 0)
+        {
+            const int error = errno;
+            close(m_file);
+            throw std::system_error(error, std::generic_category(), "message to a worker");
+        }
+    }
+
+    Message(const Message&) = delete;
+    Message& operator=(const Message&) = delete;
+
+    ~Message()
+    {
+        close(m_file);
+    }
+
+    int File() const
+    {
+        return m_file;
+    }
+
+  private:
+    int m_file;
+};
+
 /// What a worker has in its environment, and what it says on standard error for it.
 const char* const g_workerVariable = "SCALEACROSS_WORKER";
 const char g_started = '\n';
+
+bool g_isWorker = false;
 
 /// In the child, between fork and exec: only calls that are safe there.
 [[noreturn]] void
 Become(char* const* arguments,
        char* const* environment,
        const RunLimits& limits,
+       const Message& in,
        const Pipe& out,
        const Pipe& err)
 {
@@ -93,6 +143,7 @@ Become(char* const* arguments,
     }
     const struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
+    dup2(in.File(), STDIN_FILENO);
     dup2(out.WriteEnd(), STDOUT_FILENO);
     dup2(err.WriteEnd(), STDERR_FILENO);
     execve("/proc/self/exe", arguments, environment);
@@ -154,6 +205,7 @@ Collect(pid_t child,
 
 WorkerEnd
 RunWorker(const std::vector<std::string>& arguments,
+          const std::string& input,
           const RunLimits& limits,
           const std::atomic<bool>* stop)
 {
@@ -176,6 +228,7 @@ RunWorker(const std::vector<std::string>& arguments,
     const auto pointers = pointersTo(own);
     const auto environment = pointersTo(variables);
 
+    const Message in(input);
     Pipe out;
     Pipe err;
     const pid_t child = fork();
@@ -185,7 +238,7 @@ RunWorker(const std::vector<std::string>& arguments,
     }
     if (child == 0)
     {
-        Become(pointers.data(), environment.data(), limits, out, err);
+        Become(pointers.data(), environment.data(), limits, in, out, err);
     }
     out.CloseWriteEnd();
     err.CloseWriteEnd();
@@ -210,9 +263,16 @@ SayStarted()
 {
     if (std::getenv(g_workerVariable) != nullptr)
     {
+        g_isWorker = true;
         unsetenv(g_workerVariable);
         std::cerr << g_started << std::flush;
     }
+}
+
+bool
+IsWorker()
+{
+    return g_isWorker;
 }
 
 } // namespace scaleacross

@@ -31,18 +31,23 @@ struct WorkerEnd
 };
 
 /**
- * Runs this same program with other arguments and collects what it prints.
+ * Runs this same program with other arguments, and `input` on its standard input, and collects what
+ * it prints.
  *
  * The child has its own process group, so that ctrl-C reaches this program only, and is killed when
  * the calling thread ends. Killed as well: past the wall time, and once `stop` (if given) is set.
  * Throws std::system_error if no process can be started.
  */
 WorkerEnd RunWorker(const std::vector<std::string>& arguments,
+                    const std::string& input,
                     const RunLimits& limits,
                     const std::atomic<bool>* stop);
 
 /// To be called first of all: in a process that RunWorker has made, tells it so.
 void SayStarted();
+
+/// Whether SayStarted() has found that RunWorker has made this process.
+bool IsWorker();
 
 } // namespace scaleacross
 
