@@ -325,6 +325,29 @@ TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
     EXPECT_NE(Read("again.svg").find("50 us, 800 Gbps"), std::string::npos);
 }
 
+TEST_F(Commands, AStudyMayComeFromStandardInput)
+{
+    // There is no file that a worker could read either: it gets the scenario itself.
+    const std::string compare = " --engines packet --set search={} --db ";
+    EXPECT_EQ(RunJson("run - --no-store <study.yaml"), RunJson("run study.yaml --no-store"));
+    const auto piped = RunJson("compare -" + compare + "a.db <study.yaml");
+    const auto named = RunJson("compare study.yaml" + compare + "b.db");
+    EXPECT_EQ(piped[0].at("plan"), named[0].at("plan"));
+    EXPECT_EQ(piped[0].at("iteration_time_s"), named[0].at("iteration_time_s"));
+    EXPECT_EQ(Run("run - --no-store").code, 2);
+    EXPECT_NE(Run("run -").err.find("standard input: the file is empty"), std::string::npos);
+}
+
+TEST_F(Commands, AStoredScenarioCanBeRun)
+{
+    RunJson("run study.yaml --db a.db --set plan.microbatch=2");
+    Write("stored.json", Sql("a.db", "SELECT text FROM scenario"));
+    const auto again = RunJson("run - --no-store --set plan.microbatch=2 <stored.json");
+    const auto first = RunJson("run study.yaml --no-store --set plan.microbatch=2");
+    EXPECT_EQ(again["iteration_time_s"], first["iteration_time_s"]);
+    EXPECT_EQ(again["memory_bytes_max"], first["memory_bytes_max"]);
+}
+
 TEST_F(Commands, ShowRefusesToDrawWhatItCannot)
 {
     Write("bad.txt", "2 1 1\n1\n0 1 100 1us 0\n");

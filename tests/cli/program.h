@@ -33,8 +33,9 @@ class ProgramTest : public testing::Test
     /// Calls `scaleacross ARGUMENTS` with the shell, in the test's folder.
     Call Run(const std::string& arguments) const
     {
-        const std::string command = "cd '" + folder.string() + "' && '" SCALEACROSS_PROGRAM "' " +
-                                    arguments + " >.out 2>.err </dev/null";
+        const std::string command = "cd '" + folder.string() +
+                                    "' && '" SCALEACROSS_PROGRAM "' </dev/null " + arguments +
+                                    " >.out 2>.err";
         const int status = std::system(command.c_str());
         Call call;
         call.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);

@@ -157,28 +157,48 @@ TEST_F(DatabaseTest, WritingToADeletedFileFails)
     EXPECT_THROW(write(), RunError);
 }
 
-TEST_F(DatabaseTest, EveryWordOfANetworkThatASearchCanVaryHasAColumn)
+TEST_F(DatabaseTest, EveryFieldOfAPlanHasAColumn)
 {
     std::set<std::string> columns;
+    std::set<std::string> names{"id", "hash", "text", "label"};
     for (const PlanColumn& column : PlanColumns())
     {
-        EXPECT_NE(FindPlanField(column.key), nullptr) << column.key;
         columns.insert(column.key);
+        EXPECT_TRUE(names.insert(column.name).second) << column.name;
     }
     for (const PlanField& field : PlanFields())
     {
-        // With one word there is no choice. Values of one tier are in the text.
-        if (field.key.compare(0, 8, "network.") == 0 && field.words.size() > 1)
-        {
-            EXPECT_EQ(columns.count(field.key), 1U) << field.key;
-        }
+        // Values of one tier are in the text.
+        const bool tier = field.key.rfind("network.tiers.", 0) == 0;
+        EXPECT_EQ(columns.count(field.key), tier ? 0U : 1U) << field.key;
     }
     // In the file too.
     Database database(PathOf("a.db"), Database::Access::Write);
     for (const PlanColumn& column : PlanColumns())
     {
-        EXPECT_NO_THROW(database.Prepare("SELECT " + column.name + " FROM plan")) << column.name;
+        const std::string sql = "SELECT plan.\"" + column.name + "\" FROM plan";
+        EXPECT_NO_THROW(database.Prepare(sql)) << column.name;
     }
+}
+
+TEST_F(DatabaseTest, ColumnsThatHaveComeSinceAreAddedAndUnknownBefore)
+{
+    // A file of a release that knew fewer fields and figures.
+    ASSERT_FALSE(AddedColumns().empty());
+    const auto [table, column] = AddedColumns().front();
+    {
+        Database database(PathOf("a.db"), Database::Access::Write);
+        database.Execute("ALTER TABLE " + table + " DROP COLUMN \"" + column + "\"");
+    }
+    EXPECT_THAT(
+        ProblemOf(PathOf("a.db"), Database::Access::Read),
+        HasSubstr("is of an older release: the table " + table + " has no column " + column));
+    Database database(PathOf("a.db"), Database::Access::Write);
+    EXPECT_NO_THROW(database.Prepare("SELECT \"" + column + "\" FROM " + table));
+    EXPECT_EQ(ProblemOf(PathOf("a.db"), Database::Access::Read), "nothing");
+    // What is in every release is no such column.
+    EXPECT_FALSE(IsAddedColumn("run", "mfu"));
+    EXPECT_TRUE(IsAddedColumn(table, column));
 }
 
 TEST_F(DatabaseTest, OpensAgainAndTogether)

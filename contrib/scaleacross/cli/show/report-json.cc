@@ -24,47 +24,45 @@ Typed(const std::string& text)
 }
 
 Json
-ToJson(const ClassReport& report)
+ToJson(const FigureValue& value)
 {
-    return {{"busy_s", report.busy.S()},
-            {"exposed_s", report.exposed.S()},
-            {"bytes", report.bytes.Count()},
-            {"cross_bytes", report.crossBytes.Count()}};
+    return std::visit([](auto figure) { return Json(figure); }, value);
 }
 
+/// Adds the figures of a report, or a part of one.
+template <class Owner>
+void
+AddFigures(Json& json, const Owner& owner)
+{
+    for (const auto& figure : Owner::Figures())
+    {
+        json[figure.key] = ToJson(figure.get(owner));
+    }
+}
+
+template <class Owner>
 Json
-ToJson(const MemoryUse& use)
+FiguresOf(const Owner& owner)
 {
-    return {{"parameters", use.parameters.Count()},
-            {"gradients", use.gradients.Count()},
-            {"optimizer", use.optimizer.Count()},
-            {"activations", use.activations.Count()},
-            {"gathered", use.gathered.Count()},
-            {"buffers", use.buffers.Count()}};
+    Json json = Json::object();
+    AddFigures(json, owner);
+    return json;
 }
 
-Json
-ToJson(const NetworkReport& network)
+/// Reads what AddFigures() has written. Throws Json::exception for what is not there.
+template <class Owner>
+void
+ReadFigures(const Json& json, Owner& owner)
 {
-    return {{"packets_sent", network.packetsSent},
-            {"packets_delivered", network.packetsDelivered},
-            {"packets_dropped", network.packetsDropped},
-            {"packets_in_flight", network.packetsInFlight},
-            {"retransmissions", network.retransmissions},
-            {"pauses", network.pauses},
-            {"collision_factor", network.collisionFactor}};
-}
-
-Duration
-TimeAt(const Json& json, const char* key)
-{
-    return Duration::Seconds(json.at(key).get<double>());
-}
-
-Bytes
-BytesAt(const Json& json, const char* key)
-{
-    return Bytes(json.at(key).get<uint64_t>());
+    for (const auto& figure : Owner::Figures())
+    {
+        figure.set(owner,
+                   std::visit(
+                       [&](auto zero) {
+                           return FigureValue(json.at(figure.key).template get<decltype(zero)>());
+                       },
+                       figure.zero));
+    }
 }
 
 } // namespace
@@ -92,11 +90,9 @@ ToJson(const Plan& plan)
 Json
 ToJson(const ResourceReport& resource)
 {
-    return {{"name", resource.name},
-            {"bytes", resource.bytes.Count()},
-            {"capacity_bps", resource.capacity.Value()},
-            {"shared", resource.shared},
-            {"busy", resource.busy}};
+    Json json = {{"name", resource.name}};
+    AddFigures(json, resource);
+    return json;
 }
 
 Json
@@ -105,88 +101,51 @@ ToJson(const RunReport& report)
     Json classes = Json::object();
     for (uint32_t c = 0; c < kCommClasses; c++)
     {
-        classes[ToString(static_cast<CommClass>(c))] = ToJson(report.classes[c]);
+        classes[ToString(static_cast<CommClass>(c))] = FiguresOf(report.classes[c]);
     }
     Json memory = Json::array();
     for (const auto& use : report.memory)
     {
-        memory.push_back(ToJson(use));
+        memory.push_back(FiguresOf(use));
     }
     Json resources = Json::array();
     for (const ResourceReport& resource : report.resources)
     {
         resources.push_back(ToJson(resource));
     }
-    return {{"iteration_time_s", report.iterationTime.S()},
-            {"mfu", report.mfu},
-            {"bubble_fraction", report.bubbleFraction},
-            {"exposed_comm_s", report.exposedComm.S()},
-            {"memory_bytes_max", report.memoryMax.Count()},
-            {"cross_building_bytes", report.crossBuildingBytes.Count()},
-            {"engine", report.engine},
-            {"seed", report.seed == 0 ? Json(nullptr) : Json(report.seed)},
-            {"version", report.version},
-            {"compute_s", report.computeTime.S()},
-            {"bubble_s", report.bubble.S()},
-            {"warmup", report.warmup},
-            {"iterations", report.iterations},
-            {"classes", classes},
-            {"memory", memory},
-            {"network", ToJson(report.network)},
-            {"resources", resources}};
+    Json json = FiguresOf(report);
+    json["engine"] = report.engine;
+    json["seed"] = report.seed == 0 ? Json(nullptr) : Json(report.seed);
+    json["version"] = report.version;
+    json["classes"] = classes;
+    json["memory"] = memory;
+    json["network"] = FiguresOf(report.network);
+    json["resources"] = resources;
+    return json;
 }
 
 RunReport
 ReportFromJson(const Json& json)
 {
     RunReport report;
-    report.iterationTime = TimeAt(json, "iteration_time_s");
-    report.mfu = json.at("mfu");
-    report.bubbleFraction = json.at("bubble_fraction");
-    report.exposedComm = TimeAt(json, "exposed_comm_s");
-    report.memoryMax = BytesAt(json, "memory_bytes_max");
-    report.crossBuildingBytes = BytesAt(json, "cross_building_bytes");
+    ReadFigures(json, report);
     report.engine = json.at("engine");
     report.seed = json.at("seed").is_null() ? 0 : json.at("seed").get<uint64_t>();
     report.version = json.at("version");
-    report.computeTime = TimeAt(json, "compute_s");
-    report.bubble = TimeAt(json, "bubble_s");
-    report.warmup = json.at("warmup");
-    report.iterations = json.at("iterations");
     for (uint32_t c = 0; c < kCommClasses; c++)
     {
-        const Json& part = json.at("classes").at(ToString(static_cast<CommClass>(c)));
-        report.classes[c] = {TimeAt(part, "busy_s"),
-                             TimeAt(part, "exposed_s"),
-                             BytesAt(part, "bytes"),
-                             BytesAt(part, "cross_bytes")};
+        ReadFigures(json.at("classes").at(ToString(static_cast<CommClass>(c))), report.classes[c]);
     }
     for (const auto& use : json.at("memory"))
     {
-        report.memory.push_back({BytesAt(use, "parameters"),
-                                 BytesAt(use, "gradients"),
-                                 BytesAt(use, "optimizer"),
-                                 BytesAt(use, "activations"),
-                                 BytesAt(use, "gathered"),
-                                 BytesAt(use, "buffers")});
+        ReadFigures(use, report.memory.emplace_back());
     }
-    const Json& network = json.at("network");
-    report.network.packetsSent = network.at("packets_sent");
-    report.network.packetsDelivered = network.at("packets_delivered");
-    report.network.packetsDropped = network.at("packets_dropped");
-    report.network.packetsInFlight = network.at("packets_in_flight");
-    report.network.retransmissions = network.at("retransmissions");
-    report.network.pauses = network.at("pauses");
-    report.network.collisionFactor = network.at("collision_factor");
+    ReadFigures(json.at("network"), report.network);
     for (const Json& entry : json.at("resources"))
     {
-        ResourceReport resource;
+        ResourceReport& resource = report.resources.emplace_back();
         resource.name = entry.at("name");
-        resource.bytes = BytesAt(entry, "bytes");
-        resource.capacity = BitRate(entry.at("capacity_bps").get<double>());
-        resource.shared = entry.at("shared");
-        resource.busy = entry.at("busy");
-        report.resources.push_back(std::move(resource));
+        ReadFigures(entry, resource);
     }
     return report;
 }

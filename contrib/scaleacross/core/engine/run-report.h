@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_RUN_REPORT_H
 #define SCALEACROSS_RUN_REPORT_H
 
+#include "core/base/figure.h"
 #include "core/base/units.h"
 #include "core/program/program.h"
 #include "core/work/memory/memory.h"
@@ -26,6 +27,8 @@ struct ClassReport
     Duration exposed;
     Bytes bytes;      //!< payload sent by all ranks
     Bytes crossBytes; //!< of it, payload that left its building
+
+    static const FigureTable<ClassReport>& Figures();
 };
 
 /// One stretch of a stage's timeline.
@@ -53,6 +56,8 @@ struct NetworkReport
     /// Largest number of this job's flows that hashed onto one of several equal paths, over the
     /// mean.
     double collisionFactor{1.0};
+
+    static const FigureTable<NetworkReport>& Figures();
 };
 
 /// What went over a link that ranks share, or a rank's own, in one direction and one iteration.
@@ -65,10 +70,16 @@ struct ResourceReport
     BitRate capacity;
     bool shared{false}; //!< by ranks; else it is a port of one
     double busy{0};     //!< bytes over capacity, over the iteration time: at most 1
+
+    /// All but the name.
+    static const FigureTable<ResourceReport>& Figures();
 };
 
 /**
  * The result of one run, from which everything printed, stored or drawn is taken.
+ *
+ * What of it is numbers stands in the tables Figures(), from which JSON and columns of the database
+ * follow.
  *
  * Iteration time is the steady state: from the start of the first forward of one iteration to the
  * same point of the next, on the slowest rank, after the warm-up iterations.
@@ -95,6 +106,9 @@ struct RunReport
     NetworkReport network;
     std::vector<ResourceReport> resources; //!< those that carried something
     std::vector<TimelineEntry> timeline;   //!< if asked for: one representative rank per stage
+
+    /// Those that are one number each; network, classes, memory and resources have their own.
+    static const FigureTable<RunReport>& Figures();
 
     const ClassReport& Of(CommClass comm) const
     {

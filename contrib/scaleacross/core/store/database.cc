@@ -25,6 +25,9 @@ namespace
 /// "SCLA": marks a file as ours (PRAGMA application_id).
 constexpr int g_applicationId = 0x53434c41;
 
+/// What to do with a file that lacks what this release writes.
+const char* const g_bringUp = "run explore or run with this --db, which brings it up to date";
+
 /// A path as SQLite takes it for one: names that begin with "file:" are URIs to it, and ":memory:"
 /// is no file.
 std::string
@@ -67,21 +70,6 @@ OpenFile(const std::string& path, Database::Access access, Duration patience)
                 milliseconds};
     }
     return {PlainPath(path), SQLite::OPEN_READONLY, milliseconds};
-}
-
-/// Table and column of everything in a database.
-std::set<std::pair<std::string, std::string>>
-ColumnsOf(SQLite::Database& database)
-{
-    SQLite::Statement select(database,
-                             "SELECT t.name, c.name FROM sqlite_master AS t, "
-                             "pragma_table_info(t.name) AS c WHERE t.type = 'table'");
-    std::set<std::pair<std::string, std::string>> columns;
-    while (select.executeStep())
-    {
-        columns.emplace(select.getColumn(0).getString(), select.getColumn(1).getString());
-    }
-    return columns;
 }
 
 [[noreturn]] void
@@ -204,6 +192,7 @@ Database::Open(Access access)
         Execute("PRAGMA journal_mode = WAL");
         Execute("PRAGMA synchronous = NORMAL");
         Migrate();
+        AddColumns();
     }
     else if (version < SchemaVersion())
     {
@@ -211,7 +200,7 @@ Database::Open(Access access)
                           empty ? "the database is empty"
                                 : "the database has the older schema " + std::to_string(version),
                           "schema " + std::to_string(SchemaVersion()),
-                          "run explore or run with this --db, which brings it up to date");
+                          g_bringUp);
     }
     CheckColumns();
 }
@@ -254,20 +243,49 @@ Database::Damaged(const std::string& what) const
 }
 
 void
+Database::AddColumns()
+{
+    const auto add = [this] {
+        const auto found = ColumnsOf(m_database);
+        std::string sql;
+        for (const TableColumn& column : AddedColumns())
+        {
+            if (found.count(column) == 0)
+            {
+                // Numbers are kept as such whoever binds them as what.
+                sql += "ALTER TABLE " + column.first + " ADD COLUMN \"" + column.second +
+                       "\" NUMERIC;";
+            }
+        }
+        return sql;
+    };
+    if (!add().empty())
+    {
+        // Another process may have been faster: ask again now that the lock is held.
+        InTransaction([&] { Execute(add()); });
+    }
+}
+
+void
 Database::CheckColumns()
 {
-    // What the migrations make of an empty database is what there has to be.
-    SQLite::Database empty(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
-    for (const auto& migration : Migrations())
-    {
-        empty.exec(migration);
-    }
     const auto found = ColumnsOf(m_database);
-    for (const auto& [table, column] : ColumnsOf(empty))
+    for (const auto& [table, column] : ColumnsOfSchema())
     {
         if (found.count({table, column}) == 0)
         {
             Damaged("the table " + table + " has no column " + column);
+        }
+    }
+    for (const auto& [table, column] : AddedColumns())
+    {
+        if (found.count({table, column}) == 0)
+        {
+            throw ConfigError(m_path,
+                              "the database is of an older release: the table " + table +
+                                  " has no column " + column,
+                              "what this release writes",
+                              g_bringUp);
         }
     }
 }

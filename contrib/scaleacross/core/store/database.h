@@ -89,6 +89,7 @@ class Database
     void OpenPatiently(Access access, Duration patience);
     void Open(Access access);
     void Migrate();
+    void AddColumns();
     void CheckColumns();
     /// Remembers which file was opened.
     void Identify();

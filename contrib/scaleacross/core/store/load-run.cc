@@ -2,9 +2,10 @@
 
 #include "core/base/text.h"
 #include "core/store/run-store.h"
+#include "core/store/schema.h"
 
 #include <cstdint>
-#include <limits>
+#include <variant>
 
 namespace scaleacross
 {
@@ -27,49 +28,54 @@ class Row
     {
     }
 
-    /// Domain: zero to below `limit`.
-    double Number(const char* column, double limit = std::numeric_limits<double>::infinity()) const
+    double Number(const char* column, double most) const
     {
         const SQLite::Column cell = m_statement.getColumn(column);
         const double value = cell.getDouble();
         const bool number = cell.isFloat() || cell.isInteger();
-        if (!number || !(value >= 0 && value < limit))
+        if (!number || !(value >= 0 && value <= most))
         {
             Refuse(column);
         }
         return value;
     }
 
-    Duration Time(const char* column) const
-    {
-        return Duration::Seconds(Number(column, Duration::Max().S()));
-    }
-
-    uint64_t Whole(const char* column) const
+    uint64_t Whole(const char* column, double most) const
     {
         const SQLite::Column cell = m_statement.getColumn(column);
         const int64_t value = cell.getInt64();
-        // An eighth, because the categories of memory are added up.
-        if (!cell.isInteger() || value < 0 || value > INT64_MAX / 8)
+        if (!cell.isInteger() || value < 0 || static_cast<double>(value) > most)
         {
             Refuse(column);
         }
         return static_cast<uint64_t>(value);
     }
 
-    uint32_t Small(const char* column) const
+    /// The figures of a report, or a part of one. Those that the row does not know, because the
+    /// release that wrote it had none, stay as they are.
+    template <class Owner>
+    void Figures(const char* table, Owner& owner) const
     {
-        const uint64_t value = Whole(column);
-        if (value > UINT32_MAX)
+        for (const auto& figure : Owner::Figures())
         {
-            Refuse(column);
+            const char* column = figure.key.c_str();
+            if (m_statement.getColumn(column).isNull() && IsAddedColumn(table, figure.key))
+            {
+                continue;
+            }
+            if (std::holds_alternative<double>(figure.zero))
+            {
+                figure.set(owner, Number(column, figure.most));
+            }
+            else if (std::holds_alternative<bool>(figure.zero))
+            {
+                figure.set(owner, Whole(column, figure.most) != 0);
+            }
+            else
+            {
+                figure.set(owner, Whole(column, figure.most));
+            }
         }
-        return static_cast<uint32_t>(value);
-    }
-
-    Bytes Amount(const char* column) const
-    {
-        return Bytes(Whole(column));
     }
 
     std::string Text(const char* column) const
@@ -102,23 +108,8 @@ ReportOf(const Row& row)
     report.engine = row.Text("engine");
     report.version = row.Text("program_version");
     report.seed = row.Seed();
-    report.iterations = row.Small("iterations");
-    report.warmup = row.Small("warmup");
-    report.iterationTime = row.Time("iteration_time_s");
-    report.mfu = row.Number("mfu");
-    report.computeTime = row.Time("compute_s");
-    report.bubble = row.Time("bubble_s");
-    report.bubbleFraction = row.Number("bubble_fraction");
-    report.exposedComm = row.Time("exposed_comm_s");
-    report.memoryMax = row.Amount("memory_bytes_max");
-    report.crossBuildingBytes = row.Amount("cross_building_bytes");
-    report.network.packetsSent = row.Whole("packets_sent");
-    report.network.packetsDelivered = row.Whole("packets_delivered");
-    report.network.packetsDropped = row.Whole("packets_dropped");
-    report.network.packetsInFlight = row.Whole("packets_in_flight");
-    report.network.retransmissions = row.Whole("retransmissions");
-    report.network.pauses = row.Whole("pauses");
-    report.network.collisionFactor = row.Number("collision_factor");
+    row.Figures("run", report);
+    row.Figures("run", report.network);
     return report;
 }
 
@@ -135,10 +126,7 @@ LoadParts(Database& database, int64_t run, RunReport& report)
         {
             if (ToString(static_cast<CommClass>(c)) == name)
             {
-                report.classes[c] = {part.Time("busy_s"),
-                                     part.Time("exposed_s"),
-                                     part.Amount("bytes"),
-                                     part.Amount("cross_bytes")};
+                part.Figures("run_class", report.classes[c]);
             }
         }
     }
@@ -148,12 +136,7 @@ LoadParts(Database& database, int64_t run, RunReport& report)
     const Row use(database, memory);
     while (memory.executeStep())
     {
-        report.memory.push_back({use.Amount("parameters"),
-                                 use.Amount("gradients"),
-                                 use.Amount("optimizer"),
-                                 use.Amount("activations"),
-                                 use.Amount("gathered"),
-                                 use.Amount("buffers")});
+        use.Figures("run_memory", report.memory.emplace_back());
     }
     memory.reset();
     auto& resources =
@@ -162,11 +145,9 @@ LoadParts(Database& database, int64_t run, RunReport& report)
     const Row resource(database, resources);
     while (resources.executeStep())
     {
-        report.resources.push_back({resource.Text("name"),
-                                    resource.Amount("bytes"),
-                                    BitRate(resource.Number("capacity_bps")),
-                                    resource.Whole("shared") != 0,
-                                    resource.Number("busy")});
+        ResourceReport& part = report.resources.emplace_back();
+        part.name = resource.Text("name");
+        resource.Figures("run_resource", part);
     }
     resources.reset();
 }

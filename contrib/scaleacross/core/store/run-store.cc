@@ -3,6 +3,7 @@
 #include "core/store/run-store.h"
 
 #include "core/base/version.h"
+#include "core/store/schema.h"
 
 #include <limits>
 #include <utility>
@@ -26,54 +27,119 @@ Count(Bytes value)
 }
 
 std::string
+Quote(const std::string& column)
+{
+    return "\"" + column + "\"";
+}
+
+std::string
 InsertPlanSql()
 {
     std::string columns = "hash, text, label";
     std::string values = "?, ?, ?";
     for (const auto& column : PlanColumns())
     {
-        columns += ", " + column.name;
+        columns += ", " + Quote(column.name);
         values += ", ?";
     }
     return "INSERT INTO plan (" + columns + ") VALUES (" + values + ")";
 }
 
-const char* const g_putRun = R"sql(
-INSERT INTO run (scenario_id, engine, options, correction, seed, fingerprint, plan_id,
-                 status, reason, detail,
-                 iteration_time_s, mfu, compute_s, bubble_s, bubble_fraction, exposed_comm_s,
-                 memory_bytes_max, cross_building_bytes, warmup, iterations,
-                 packets_sent, packets_delivered, packets_dropped, packets_in_flight,
-                 retransmissions, pauses, collision_factor,
-                 requested, program_version, git_commit, time_limit_s, memory_limit)
-VALUES (:scenario, :engine, :options, :correction, :seed, :fingerprint, :plan,
-        :status, :reason, :detail,
-        :time, :mfu, :compute, :bubble, :bubbleFraction, :exposed,
-        :memory, :cross, :warmup, :iterations,
-        :sent, :delivered, :dropped, :inFlight, :retransmissions, :pauses, :collision,
-        :requested, :program, :commit, :wall, :space)
-ON CONFLICT (scenario_id, engine, options, correction, fingerprint, IFNULL(seed, -1), plan_id)
-DO UPDATE SET
-    status = excluded.status, reason = excluded.reason, detail = excluded.detail,
-    iteration_time_s = excluded.iteration_time_s, mfu = excluded.mfu,
-    compute_s = excluded.compute_s, bubble_s = excluded.bubble_s,
-    bubble_fraction = excluded.bubble_fraction, exposed_comm_s = excluded.exposed_comm_s,
-    memory_bytes_max = excluded.memory_bytes_max,
-    cross_building_bytes = excluded.cross_building_bytes,
-    warmup = excluded.warmup, iterations = excluded.iterations,
-    packets_sent = excluded.packets_sent, packets_delivered = excluded.packets_delivered,
-    packets_dropped = excluded.packets_dropped, packets_in_flight = excluded.packets_in_flight,
-    retransmissions = excluded.retransmissions, pauses = excluded.pauses,
-    collision_factor = excluded.collision_factor,
-    requested = MAX(requested, excluded.requested), evaluations = evaluations + 1,
-    program_version = excluded.program_version, git_commit = excluded.git_commit,
-    time_limit_s = excluded.time_limit_s, memory_limit = excluded.memory_limit
-RETURNING id
-)sql";
+/// The columns of figures, as in "busy_s, exposed_s".
+template <class Owner>
+void
+AddKeys(std::vector<std::string>& columns)
+{
+    for (const auto& figure : Owner::Figures())
+    {
+        columns.push_back(figure.key);
+    }
+}
+
+template <class Owner>
+void
+BindFigures(SQLite::Statement& put, const Owner& owner)
+{
+    for (const auto& figure : Owner::Figures())
+    {
+        const FigureValue value = figure.get(owner);
+        const std::string name = ":" + figure.key;
+        if (const auto* number = std::get_if<double>(&value))
+        {
+            put.bind(name, *number);
+        }
+        else if (const auto* count = std::get_if<uint64_t>(&value))
+        {
+            put.bind(name, Signed(*count));
+        }
+        else
+        {
+            put.bind(name, std::get<bool>(value) ? 1 : 0);
+        }
+    }
+}
+
+/// "INSERT INTO table (a, b) VALUES (:a, :b)"
+std::string
+InsertSql(const std::string& table, const std::vector<std::string>& columns)
+{
+    std::string names;
+    std::string values;
+    for (const auto& column : columns)
+    {
+        names += (names.empty() ? "" : ", ") + Quote(column);
+        values += (values.empty() ? ":" : ", :") + column;
+    }
+    return "INSERT INTO " + table + " (" + names + ") VALUES (" + values + ")";
+}
+
+/// The same of a part of a report, after the columns that tell parts apart.
+template <class Owner>
+std::string
+InsertPartSql(const std::string& table, std::vector<std::string> columns)
+{
+    AddKeys<Owner>(columns);
+    return InsertSql(table, columns);
+}
+
+/// Stores a run, or what it is now in its place.
+std::string
+PutRunSql()
+{
+    std::vector<std::string> columns = {"scenario_id",
+                                        "engine",
+                                        "options",
+                                        "correction",
+                                        "seed",
+                                        "fingerprint",
+                                        "plan_id",
+                                        "requested"};
+    const size_t own = columns.size();
+    columns.insert(columns.end(),
+                   {"status",
+                    "reason",
+                    "detail",
+                    "program_version",
+                    "git_commit",
+                    "time_limit_s",
+                    "memory_limit"});
+    AddKeys<RunReport>(columns);
+    AddKeys<NetworkReport>(columns);
+    std::string sql =
+        InsertSql("run", columns) +
+        " ON CONFLICT (scenario_id, engine, options, correction, fingerprint, IFNULL(seed, -1), "
+        "plan_id) DO UPDATE SET requested = MAX(requested, excluded.requested), "
+        "evaluations = evaluations + 1";
+    for (size_t i = own; i < columns.size(); i++)
+    {
+        sql += ", " + Quote(columns[i]) + " = excluded." + Quote(columns[i]);
+    }
+    return sql + " RETURNING id";
+}
 
 /// Of stored runs those of the setting.
 const std::string g_ofSetting =
-    "scenario_id = :scenario AND engine = :engine AND options = :options AND "
+    "scenario_id = :scenario_id AND engine = :engine AND options = :options AND "
     "correction = :correction AND fingerprint = :fingerprint AND seed IS :seed";
 
 /// Of them those that answer.
@@ -97,28 +163,6 @@ SpaceBytes(const RunLimits& limits)
 }
 
 void
-BindReport(SQLite::Statement& put, const RunReport& report)
-{
-    put.bind(":time", report.iterationTime.S());
-    put.bind(":mfu", report.mfu);
-    put.bind(":compute", report.computeTime.S());
-    put.bind(":bubble", report.bubble.S());
-    put.bind(":bubbleFraction", report.bubbleFraction);
-    put.bind(":exposed", report.exposedComm.S());
-    put.bind(":memory", Count(report.memoryMax));
-    put.bind(":cross", Count(report.crossBuildingBytes));
-    put.bind(":warmup", report.warmup);
-    put.bind(":iterations", report.iterations);
-    put.bind(":sent", Signed(report.network.packetsSent));
-    put.bind(":delivered", Signed(report.network.packetsDelivered));
-    put.bind(":dropped", Signed(report.network.packetsDropped));
-    put.bind(":inFlight", Signed(report.network.packetsInFlight));
-    put.bind(":retransmissions", Signed(report.network.retransmissions));
-    put.bind(":pauses", Signed(report.network.pauses));
-    put.bind(":collision", report.network.collisionFactor);
-}
-
-void
 BindReason(SQLite::Statement& put,
            const char* status,
            const std::string& reason,
@@ -135,11 +179,11 @@ BindLimits(SQLite::Statement& put, const RunLimits& limits)
 {
     if (limits.wallTime != Duration::Max())
     {
-        put.bind(":wall", limits.wallTime.S());
+        put.bind(":time_limit_s", limits.wallTime.S());
     }
     if (limits.memory != Bytes())
     {
-        put.bind(":space", Count(limits.memory));
+        put.bind(":memory_limit", Count(limits.memory));
     }
 }
 
@@ -157,36 +201,6 @@ FirstOf(SQLite::Statement& select)
 }
 
 } // namespace
-
-const std::vector<PlanColumn>&
-PlanColumns()
-{
-    static const std::vector<PlanColumn> columns = {
-        {"tp", "plan.tp"},
-        {"cp", "plan.cp"},
-        {"ep", "plan.ep"},
-        {"pp", "plan.pp"},
-        {"dp", "plan.dp"},
-        {"crossing", "plan.crossing"},
-        {"sharding", "plan.sharding"},
-        {"reshard", "plan.reshard"},
-        {"schedule", "plan.schedule"},
-        {"microbatch", "plan.microbatch"},
-        {"chunks", "plan.chunks"},
-        {"round", "plan.round"},
-        {"recompute", "plan.recompute"},
-        {"collective", "network.collective"},
-        {"multipath", "network.multipath"},
-        {"qps", "network.qps"},
-        {"transport", "network.transport"},
-        {"recovery", "network.recovery"},
-        {"control", "network.control"},
-        {"balance", "network.balance"},
-        {"all_to_all", "network.all_to_all"},
-        {"copy", "network.copy"},
-    };
-    return columns;
-}
 
 RunStore::RunStore(Database& database, RunSetting setting, Failures failures)
     : m_database(database),
@@ -218,7 +232,7 @@ RunStore::ScenarioId()
 void
 RunStore::BindKey(SQLite::Statement& statement)
 {
-    statement.bind(":scenario", ScenarioId());
+    statement.bind(":scenario_id", ScenarioId());
     statement.bind(":engine", m_setting.engine);
     statement.bind(":options", m_setting.options);
     statement.bind(":correction", m_setting.correction);
@@ -368,17 +382,19 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
         }
     }
     const int64_t planId = PlanId(plan);
-    auto& put = m_database.Prepare(g_putRun);
+    static const std::string sql = PutRunSql();
+    auto& put = m_database.Prepare(sql);
     BindKey(put);
-    put.bind(":plan", planId);
+    put.bind(":plan_id", planId);
     put.bind(":requested", requested ? 1 : 0);
-    put.bind(":program", std::string(Version()));
-    put.bind(":commit", std::string(GitCommit()));
+    put.bind(":program_version", std::string(Version()));
+    put.bind(":git_commit", std::string(GitCommit()));
     const auto* report = std::get_if<RunReport>(&evaluation);
     if (report != nullptr)
     {
         put.bind(":status", "ok");
-        BindReport(put, *report);
+        BindFigures(put, *report);
+        BindFigures(put, report->network);
     }
     else if (const auto* infeasible = std::get_if<Infeasible>(&evaluation))
     {
@@ -409,43 +425,35 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
 void
 RunStore::PutParts(int64_t run, const RunReport& report)
 {
+    static const std::string classSql =
+        InsertPartSql<ClassReport>("run_class", {"run_id", "class"});
     for (uint32_t c = 0; c < kCommClasses; c++)
     {
-        const ClassReport& part = report.classes[c];
-        auto& insert = m_database.Prepare("INSERT INTO run_class VALUES (?, ?, ?, ?, ?, ?)");
-        insert.bind(1, run);
-        insert.bind(2, ToString(static_cast<CommClass>(c)));
-        insert.bind(3, part.busy.S());
-        insert.bind(4, part.exposed.S());
-        insert.bind(5, Count(part.bytes));
-        insert.bind(6, Count(part.crossBytes));
+        auto& insert = m_database.Prepare(classSql);
+        insert.bind(":run_id", run);
+        insert.bind(":class", ToString(static_cast<CommClass>(c)));
+        BindFigures(insert, report.classes[c]);
         Database::Run(insert);
     }
+    static const std::string memorySql =
+        InsertPartSql<MemoryUse>("run_memory", {"run_id", "stage"});
     for (size_t stage = 0; stage < report.memory.size(); stage++)
     {
-        const MemoryUse& use = report.memory[stage];
-        auto& insert = m_database.Prepare("INSERT INTO run_memory VALUES (?, ?, ?, ?, ?, ?, ?, ?)");
-        insert.bind(1, run);
-        insert.bind(2, Signed(stage));
-        insert.bind(3, Count(use.parameters));
-        insert.bind(4, Count(use.gradients));
-        insert.bind(5, Count(use.optimizer));
-        insert.bind(6, Count(use.activations));
-        insert.bind(7, Count(use.gathered));
-        insert.bind(8, Count(use.buffers));
+        auto& insert = m_database.Prepare(memorySql);
+        insert.bind(":run_id", run);
+        insert.bind(":stage", Signed(stage));
+        BindFigures(insert, report.memory[stage]);
         Database::Run(insert);
     }
+    static const std::string resourceSql =
+        InsertPartSql<ResourceReport>("run_resource", {"run_id", "position", "name"});
     for (size_t i = 0; i < report.resources.size(); i++)
     {
-        const ResourceReport& resource = report.resources[i];
-        auto& insert = m_database.Prepare("INSERT INTO run_resource VALUES (?, ?, ?, ?, ?, ?, ?)");
-        insert.bind(1, run);
-        insert.bind(2, Signed(i));
-        insert.bind(3, resource.name);
-        insert.bind(4, Count(resource.bytes));
-        insert.bind(5, resource.capacity.Value());
-        insert.bind(6, resource.shared ? 1 : 0);
-        insert.bind(7, resource.busy);
+        auto& insert = m_database.Prepare(resourceSql);
+        insert.bind(":run_id", run);
+        insert.bind(":position", Signed(i));
+        insert.bind(":name", report.resources[i].name);
+        BindFigures(insert, report.resources[i]);
         Database::Run(insert);
     }
 }

@@ -16,16 +16,6 @@
 namespace scaleacross
 {
 
-/// A column of the table `plan` that is a field of a plan, and the field's key.
-struct PlanColumn
-{
-    std::string name;
-    std::string key;
-};
-
-/// All of them, in the order of the table.
-const std::vector<PlanColumn>& PlanColumns();
-
 /// A stored run of any setting.
 struct StoredRun
 {

@@ -2,6 +2,12 @@
 
 #include "core/store/schema.h"
 
+#include "core/engine/run-report.h"
+#include "core/spec/plan-fields.h"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <algorithm>
+
 namespace scaleacross
 {
 
@@ -243,6 +249,99 @@ Migrations()
     static const std::vector<std::string> migrations =
         {g_version1, g_version2, g_version3, g_version4, g_version5, g_version6};
     return migrations;
+}
+
+const std::vector<PlanColumn>&
+PlanColumns()
+{
+    static const std::vector<PlanColumn> columns = [] {
+        std::vector<PlanColumn> all;
+        for (const auto& field : PlanFields())
+        {
+            if (field.key.rfind("network.tiers.", 0) != 0)
+            {
+                all.push_back({field.key.substr(field.key.find('.') + 1), field.key});
+            }
+        }
+        return all;
+    }();
+    return columns;
+}
+
+const std::set<TableColumn>&
+ColumnsOfSchema()
+{
+    static const std::set<TableColumn> columns = [] {
+        // What the migrations make of an empty database.
+        SQLite::Database empty(":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+        for (const auto& migration : Migrations())
+        {
+            empty.exec(migration);
+        }
+        return ColumnsOf(empty);
+    }();
+    return columns;
+}
+
+namespace
+{
+
+template <class Owner>
+void
+AddFigures(std::vector<TableColumn>& columns, const std::string& table)
+{
+    for (const auto& figure : Owner::Figures())
+    {
+        columns.emplace_back(table, figure.key);
+    }
+}
+
+} // namespace
+
+const std::vector<TableColumn>&
+AddedColumns()
+{
+    static const std::vector<TableColumn> columns = [] {
+        std::vector<TableColumn> all;
+        for (const PlanColumn& column : PlanColumns())
+        {
+            all.emplace_back("plan", column.name);
+        }
+        AddFigures<RunReport>(all, "run");
+        AddFigures<NetworkReport>(all, "run");
+        AddFigures<ClassReport>(all, "run_class");
+        AddFigures<MemoryUse>(all, "run_memory");
+        AddFigures<ResourceReport>(all, "run_resource");
+        all.erase(std::remove_if(all.begin(),
+                                 all.end(),
+                                 [](const TableColumn& column) {
+                                     return ColumnsOfSchema().count(column) > 0;
+                                 }),
+                  all.end());
+        return all;
+    }();
+    return columns;
+}
+
+bool
+IsAddedColumn(const std::string& table, const std::string& column)
+{
+    const auto& added = AddedColumns();
+    return std::find(added.begin(), added.end(), TableColumn(table, column)) != added.end();
+}
+
+std::set<TableColumn>
+ColumnsOf(SQLite::Database& database)
+{
+    SQLite::Statement select(database,
+                             "SELECT t.name, c.name FROM sqlite_master AS t, "
+                             "pragma_table_info(t.name) AS c WHERE t.type = 'table'");
+    std::set<TableColumn> columns;
+    while (select.executeStep())
+    {
+        columns.emplace(select.getColumn(0).getString(), select.getColumn(1).getString());
+    }
+    return columns;
 }
 
 } // namespace scaleacross

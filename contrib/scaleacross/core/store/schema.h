@@ -4,8 +4,15 @@
 #define SCALEACROSS_SCHEMA_H
 
 #include <cstdint>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+namespace SQLite
+{
+class Database;
+}
 
 namespace scaleacross
 {
@@ -20,6 +27,30 @@ SchemaVersion()
 {
     return static_cast<int64_t>(Migrations().size());
 }
+
+/// A column of the table `plan` that is a field of a plan, and the field's key.
+struct PlanColumn
+{
+    std::string name;
+    std::string key;
+};
+
+/// All fields of plan and network but those of a tier, in the order of their table.
+const std::vector<PlanColumn>& PlanColumns();
+
+/// Table and name of a column.
+using TableColumn = std::pair<std::string, std::string>;
+
+/// The columns that a database of this schema version has at least, in every release.
+const std::set<TableColumn>& ColumnsOfSchema();
+
+std::set<TableColumn> ColumnsOf(SQLite::Database& database);
+
+/// Further columns, of fields and figures that have come since: a database that lacks them gets
+/// them when it is next written to, and has NULL in the rows of before.
+const std::vector<TableColumn>& AddedColumns();
+
+bool IsAddedColumn(const std::string& table, const std::string& column);
 
 } // namespace scaleacross
 

@@ -407,6 +407,21 @@ LargestCategory(const MemoryUse& use)
 
 } // namespace
 
+const FigureTable<MemoryUse>&
+MemoryUse::Figures()
+{
+    using M = MemoryUse;
+    static const FigureTable<M> figures = {
+        MakeFigure("parameters", &M::parameters, "weights, as sharded at rest"),
+        MakeFigure("gradients", &M::gradients, "gradients that are kept"),
+        MakeFigure("optimizer", &M::optimizer, "master weights and moments"),
+        MakeFigure("activations", &M::activations, "at the peak of microbatches in flight"),
+        MakeFigure("gathered", &M::gathered, "unsharded parameters and gradients of live units"),
+        MakeFigure("buffers", &M::buffers, "of messages, dispatch and logits"),
+    };
+    return figures;
+}
+
 std::vector<MemoryUse>
 MemoryOf(const Scenario& scenario, const RankLayout& layout)
 {

@@ -4,6 +4,7 @@
 #define SCALEACROSS_MEMORY_H
 
 #include "core/base/errors.h"
+#include "core/base/figure.h"
 #include "core/base/units.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
@@ -28,6 +29,8 @@ struct MemoryUse
     {
         return parameters + gradients + optimizer + activations + gathered + buffers;
     }
+
+    static const FigureTable<MemoryUse>& Figures();
 };
 
 /**
