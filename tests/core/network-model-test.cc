@@ -188,10 +188,10 @@ TEST(TransferCost, GroupsThatPairOtherBuildingsLoadTheirSpansToo)
     const TransferCost cost = network.PhaseCost(phase, 0);
     for (const CutUse& use : cost.cuts)
     {
-        if (network.CutNamed(use.cut).name.find(" to ") != std::string::npos)
+        if (network.Cuts().Named(use.cut).name.find(" to ") != std::string::npos)
         {
             spans++;
-            EXPECT_DOUBLE_EQ(use.bytes, 4 * 256 * 4178) << network.CutNamed(use.cut).name;
+            EXPECT_DOUBLE_EQ(use.bytes, 4 * 256 * 4178) << network.Cuts().Named(use.cut).name;
         }
     }
     EXPECT_EQ(spans, 8U);
@@ -199,7 +199,7 @@ TEST(TransferCost, GroupsThatPairOtherBuildingsLoadTheirSpansToo)
     double own = 0;
     for (const CutUse& use : network.PhaseCost(phase, 0, {{0, 4}, {8, 4}}).cuts)
     {
-        own += network.CutNamed(use.cut).name.find(" to ") != std::string::npos ? use.bytes : 0;
+        own += network.Cuts().Named(use.cut).name.find(" to ") != std::string::npos ? use.bytes : 0;
     }
     EXPECT_DOUBLE_EQ(own, 2 * 2 * 4 * 256 * 4178);
 }

@@ -112,7 +112,7 @@ TransferTimes
 TimesOf(const NetworkModel& network)
 {
     TransferTimes times;
-    times.cuts = network.Cuts();
+    times.cuts = network.Cuts().Count();
     times.phase =
         [&network](const Phase& phase, Rank representative, const std::vector<RankCount>& members) {
             return network.PhaseCost(phase, representative, members);
@@ -121,7 +121,7 @@ TimesOf(const NetworkModel& network)
         return network.MessageCost(bytes, from, to, senders);
     };
     times.shared = [&network](const CutUse& use, double flows) {
-        return network.SharedSeconds(use, flows);
+        return network.Cuts().SharedSeconds(use, flows);
     };
     return times;
 }

@@ -5,6 +5,7 @@
 #include "core/engine/class-costs.h"
 #include "core/engine/least-replay.h"
 #include "core/engine/resource-report.h"
+#include "core/program/step-pattern.h"
 
 #include <algorithm>
 #include <vector>
@@ -118,7 +119,7 @@ class Summation
                           m_network.PortRate(rank, Port::NvlinkOut).Value();
                 continue;
             }
-            if (phase.pattern == Pattern::DirectAllToAll)
+            if (StepsOf(phase).IsDirect())
             {
                 // Members on the same server are reached by NVLink, whatever their number.
                 continue;
@@ -128,7 +129,7 @@ class Summation
             const double payload = static_cast<double>(phase.bytes.Count()) * sent;
             // In a tree members send differently much: whoever sends more may have a faster NIC.
             const double rate =
-                phase.pattern == Pattern::DoubleTree ? FastestNic() : NicRate(classId);
+                StepsOf(phase).ChainOf() == Chain::Tree ? FastestNic() : NicRate(classId);
             least.nic += payload * 8.0 / rate;
         }
         // Chunks are on NVLink and NIC at the same time.

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_NETWORK_MODEL_H
 #define SCALEACROSS_NETWORK_MODEL_H
 
+#include "core/engine/cut-model.h"
+#include "core/engine/message-model.h"
 #include "core/engine/network-facts.h"
 #include "core/engine/phase-edges.h"
 #include "core/engine/switch-edges.h"
@@ -12,24 +14,12 @@
 #include "core/topology/rank-layout.h"
 
 #include <cstdint>
-#include <limits>
-#include <map>
 #include <memory>
-#include <optional>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 namespace scaleacross
 {
-
-/// A resource by its name.
-struct NamedLink
-{
-    std::string name;
-    BitRate capacity;
-};
 
 /// Ranks of one stage and building.
 struct RankCount
@@ -111,129 +101,24 @@ class NetworkModel
     /// it; 0: all do.
     TransferCost MessageCost(Bytes bytes, Rank from, Rank to, uint32_t senders = 0) const;
 
-    /// Time that a cut needs for what a transfer puts on it while so many flows are there.
-    double SharedSeconds(const CutUse& use, double flows) const;
-
-    uint32_t Cuts() const
+    /// What is shared.
+    const CutModel& Cuts() const
     {
         return m_cuts;
     }
 
-    /// What a cut is called, such as "east leaf up" or "east to west", and its capacity, of which
-    /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
-    NamedLink CutNamed(uint32_t cut) const;
-
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 
-    /// The same of a rank's port in its building; of NVLink the share that is reached.
+    /// The rate of a rank's port; of NVLink the share that is reached.
     BitRate PortRate(Rank rank, Port port) const;
 
   private:
-    /// What is put on a cut.
-    struct CutLoad
-    {
-        uint32_t cut{0};
-        double bytes{0};   //!< payload and headers
-        double loading{0}; //!< bytes on the wire, ACKs with them, times what events make of them
-        double flows{0};   //!< connections
-        /// Queue pairs of a connection; where tiers differ, of those that have fewest and collide
-        /// most.
-        double pairs{std::numeric_limits<double>::infinity()};
-        BitRate capacity;
-        uint32_t links{1}; //!< that are parallel
-        uint32_t parts{1}; //!< of them that no queue pair has a choice between: ports, or planes
-        double reached{1}; //!< share of them that the queue pairs reach
-    };
-
-    using CutLoads = std::vector<CutLoad>; //!< by cut
-
-    /// What messages of one connection that follow each other without a wait use of it.
-    struct Spread
-    {
-        double pairs{1};  //!< queue pairs
-        double ports{1};  //!< share of the rate of the NIC's ports, and of the leaves' uplinks
-        double planes{1}; //!< of what is above: both leaves of a dual ToR lead to the same spines
-    };
-
-    /// Flows that are alike.
-    struct Flows
-    {
-        Rank from{0}; //!< an example
-        Rank to{0};
-        double count{0}; //!< connections
-        Spread spread;   //!< of each
-        double messages{1};
-        double message{0}; //!< bytes of payload
-        /// Which switches they pass; null: as the ranks of the stage are on them.
-        const SwitchEdges* over{nullptr};
-    };
-
     /// A phase, and what follows from it at once.
     struct PhaseView;
 
     /// Ranks of a stage in a building that has some.
     double StageRanksIn(uint32_t building, uint32_t stage) const;
-    /**
-     * Of `messages` of so many bytes, whose segments go to the queue pairs in turn, queue pair i by
-     * port i mod ports: until the port that has most bytes of them is done. The turn goes on from
-     * message to message, so that any queue pair may be the first: the mean over them.
-     *
-     * Worked cases: 3 queue pairs, 2 ports. Of 9 segments 6 are on the first port: 3/4 of the rate.
-     * Of 2 segments one is on each port if the first queue pair or the second begins; if the third
-     * does, both are on the first port: 4/3 in the mean, 2 / (2 x 4/3) = 3/4 of the rate. With two
-     * queue pairs one and a quarter of a segment are 1 on one port: 1.25 / 2 = 5/8.
-     */
-    Spread SpreadOf(double messages, double messageBytes, Tier tier) const;
-    /// Time of a message at its NIC, by the rate of the ports that it uses.
-    double PortSeconds(BitRate nic, double messageBytes, double ports) const;
-    /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
-    /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
-    /// at the beginning; behind a message whose last bytes are still under way it is not.
-    /// `staging` passes in every round trip besides.
-    double WindowedSeconds(double bytes,
-                           double window,
-                           double unit,
-                           const FabricPath& path,
-                           double staging = 0) const;
-    /// What copying through slots adds to the time of a message; 0 without that.
-    Duration StagingTime(Bytes bytes) const;
-    /// Time of a message by what its connection may have outstanding and its queue pairs'
-    /// windows; 0 without such a limit.
-    double WindowSeconds(double messageBytes, const FabricPath& path) const;
-    /// Time of bytes to one NIC by what that grants; 0 without such a limit.
-    double AdmissionSeconds(double bytes, const FabricPath& path) const;
-    /// Share of a link's rate that credits allow; 1 without them.
-    double CreditShareOf(BitRate link, Duration delay) const;
-    /// Payload and headers of `messages` messages of `bytes` payload each.
-    double DataBytes(double messages, double bytes) const;
-    /// The same with the share of an ACK.
-    double WireBytes(double messages, double bytes) const;
-    Duration EdgeLatency(const FabricPath& path, double bytes) const;
-    /// Of a ring both ways: the latencies of the way that takes longest.
-    Duration LongestWayOfRing(const Phase& phase, Rank representative, double message) const;
-    /// Of a double tree: the same, and what passes first on every level but the lowest; `inTurn`:
-    /// one message, whoever else is on the queue pairs.
-    Duration LongestWayOfTree(const Phase& phase,
-                              Rank representative,
-                              double message,
-                              const TransferCost& volume,
-                              bool inTurn) const;
-    /// Adds what flows put on the cuts between the examples' buildings.
-    void LoadCuts(CutLoads& loads, const FabricPath& path, const Flows& flows) const;
-    void LoadBuilding(CutLoads& loads, const FabricPath& path, const Flows& flows, bool up) const;
-    void LoadSpans(CutLoads& loads, const Flows& flows) const;
-    /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
-    void AddLoad(CutLoads& loads,
-                 const CutLoad& whole,
-                 const Flows& flows,
-                 const CutShare& left,
-                 const CutShare& usable,
-                 double share) const;
-    /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
-    double Slowdown(double flows, double pairs, uint32_t links) const;
-    /// What a transfer takes of each cut.
-    void UseCuts(TransferCost& cost, CutLoads& loads) const;
     /// The volume of a phase: on ports and cuts, and what holds it back besides.
     void AddVolume(const PhaseView& view, TransferCost& cost) const;
     /// Whether all groups that reach into a building have equally many members there.
@@ -245,12 +130,6 @@ class NetworkModel
     void LoadAll(const PhaseView& view, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
     void AddLosses(const PhaseView& view, TransferCost& cost) const;
-    /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
-    /// next round begins `nextAfter` seconds after it.
-    LossyMessages LossyOf(const FabricPath& path,
-                          double bytes,
-                          double seconds,
-                          double nextAfter) const;
     /// Completes the losses of a cost, and adds what is repeated to its volume.
     void ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const;
 
@@ -258,16 +137,12 @@ class NetworkModel
     const RankLayout& m_layout;
     std::shared_ptr<const NetworkFacts> m_facts;
     const ClusterPaths& m_paths;
+    std::shared_ptr<const StageFabric> m_stages;
+    MessageModel m_messages;
+    CutModel m_cuts;
     // What it remembers, hence not for several threads at once.
     mutable PhaseEdgeTable m_edges;
-    mutable std::optional<SwitchEdgeTable> m_switchEdges;
-    mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
-    const CutShares& m_shares;
-    std::shared_ptr<const StageFabric> m_stages;
-    // Cuts are kinds of leaves, then of zones, each up, then down; then spans, forward and back.
-    uint32_t m_zoneCuts{0}; //!< the first of the zones'
-    uint32_t m_spanCuts{0}; //!< the first of the spans'
-    uint32_t m_cuts{0};
+    mutable SwitchEdgeTable m_switchEdges;
 };
 
 } // namespace scaleacross

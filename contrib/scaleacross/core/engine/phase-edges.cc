@@ -2,23 +2,12 @@
 
 #include "core/engine/phase-edges.h"
 
+#include "core/program/step-pattern.h"
+
 #include <algorithm>
 
 namespace scaleacross
 {
-
-uint32_t
-MostPeers(const Phase& phase)
-{
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < phase.group.Size(); i++)
-    {
-        uint32_t peers = 0;
-        ForEachPeer(phase, i, [&peers](uint32_t /* peer */) { peers++; });
-        most = std::max(most, peers);
-    }
-    return most;
-}
 
 PhaseEdgeTable::PhaseEdgeTable(const ClusterPaths& paths, const RankLayout& layout)
     : m_paths(paths),
@@ -129,7 +118,7 @@ PhaseEdgeTable::Count(const Phase& phase, Rank first) const
         const uint32_t offset = m_paths.TierOffset(member);
         there.lowest = firstThere ? offset : std::min(there.lowest, offset);
         there.highest = std::max(there.highest, offset);
-        if (phase.pattern != Pattern::DirectAllToAll || firstThere)
+        if (!StepsOf(phase).IsDirect() || firstThere)
         {
             ForEachPeer(phase, i, [&](uint32_t peer) {
                 count(member, phase.group.Member(first, peer), building);

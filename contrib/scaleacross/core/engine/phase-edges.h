@@ -63,49 +63,6 @@ struct PhaseEdges
     std::map<uint32_t, MembersThere> membersIn; //!< by building
 };
 
-/// Calls `visit` with the index of each member that member `index` of a phase's group sends to.
-template <class Visit>
-void
-ForEachPeer(const Phase& phase, uint32_t index, Visit visit)
-{
-    const uint32_t n = phase.group.Size();
-    switch (phase.pattern)
-    {
-    case Pattern::TwoWayReduceScatter:
-    case Pattern::TwoWayAllGather:
-        visit((index + 1) % n);
-        visit((index + n - 1) % n);
-        return;
-    case Pattern::DoubleTree:
-        for (uint32_t tree = 0; tree < 2; tree++)
-        {
-            const TreePlace place = PlaceInTree(tree, index, n);
-            for (const uint32_t peer : {place.parent, place.left, place.right})
-            {
-                if (peer != TreePlace::kNone)
-                {
-                    visit(peer);
-                }
-            }
-        }
-        return;
-    case Pattern::DirectAllToAll:
-        for (uint32_t other = 0; other < n; other++)
-        {
-            if (other != index)
-            {
-                visit(other);
-            }
-        }
-        return;
-    default:
-        visit(MessageOf(phase, index, 0, 0).to);
-    }
-}
-
-/// Most peers that a member of a phase's group sends to.
-uint32_t MostPeers(const Phase& phase);
-
 /**
  * The edges of the phases of a job, each counted once: they depend on pattern and group, not on the
  * bytes, of which collectives have many. Groups that lie in their buildings like one that has been

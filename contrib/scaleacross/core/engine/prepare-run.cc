@@ -3,6 +3,7 @@
 #include "core/base/version.h"
 #include "core/engine/collective-time.h"
 #include "core/engine/engine.h"
+#include "core/program/step-pattern.h"
 #include "core/topology/fabric-graph.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/collective-graph.h"
@@ -47,10 +48,9 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     {
         return volume;
     }
-    if (phase.pattern != Pattern::DirectAllToAll)
+    if (!StepsOf(phase).IsDirect())
     {
-        const bool ring =
-            phase.pattern == Pattern::RingReduceScatter || phase.pattern == Pattern::RingAllGather;
+        const bool ring = StepsOf(phase).ChainOf() == Chain::Ring;
         for (uint32_t i = 0; i < n; i++)
         {
             if (ring && building[i] == building[(i + 1) % n])

@@ -36,12 +36,12 @@ double
 CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& graph)
 {
     double bound = 0;
-    for (uint32_t cut = 0; cut < network.Cuts(); cut++)
+    for (uint32_t cut = 0; cut < network.Cuts().Count(); cut++)
     {
         const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
         if (bytes > 0)
         {
-            bound = std::max(bound, SecondsOf(bytes, network.CutNamed(cut).capacity));
+            bound = std::max(bound, SecondsOf(bytes, network.Cuts().Named(cut).capacity));
         }
     }
     return bound;
@@ -70,12 +70,12 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         added.shared = shared;
         resources.push_back(std::move(added));
     };
-    for (uint32_t cut = 0; cut < network.Cuts(); cut++)
+    for (uint32_t cut = 0; cut < network.Cuts().Count(); cut++)
     {
         const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
         if (bytes > 0)
         {
-            NamedLink link = network.CutNamed(cut);
+            NamedLink link = network.Cuts().Named(cut);
             add(std::move(link.name), bytes, link.capacity, true);
         }
     }

@@ -2,6 +2,8 @@
 
 #include "core/engine/switch-edges.h"
 
+#include "core/program/step-pattern.h"
+
 #include <algorithm>
 
 namespace scaleacross

@@ -30,7 +30,7 @@ constexpr uint32_t kCommClasses = 5;
 
 std::string ToString(CommClass value); //!< "tp", "cp", "ep", "pp", "dp"
 
-/// The step pattern of one phase of a collective.
+/// The step pattern of one phase of a collective; step-pattern.h leads to all that is known of it.
 enum class Pattern : uint8_t
 {
     RingReduceScatter,   //!< n-1 dependent steps to the next member

@@ -3,6 +3,7 @@
 #include "core/work/collectives/lowering.h"
 
 #include "core/base/errors.h"
+#include "core/program/step-pattern.h"
 #include "core/spec/plan-fields.h"
 
 #include <algorithm>
@@ -121,17 +122,7 @@ ReduceScatterOf(const Level& level, CollectiveAlgorithm algorithm)
 Phase
 GatherOf(Phase phase)
 {
-    switch (phase.pattern)
-    {
-    case Pattern::TwoWayReduceScatter:
-        phase.pattern = Pattern::TwoWayAllGather;
-        break;
-    case Pattern::JumpReduceScatter:
-        phase.pattern = Pattern::JumpAllGather;
-        break;
-    default:
-        phase.pattern = Pattern::RingAllGather;
-    }
+    phase.pattern = StepsOf(phase).Mirror();
     return phase;
 }
 

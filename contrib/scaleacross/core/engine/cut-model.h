@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_CUT_MODEL_H
+#define SCALEACROSS_CUT_MODEL_H
+
+#include "core/engine/message-model.h"
+#include "core/engine/network-facts.h"
+#include "core/engine/switch-edges.h"
+#include "core/engine/transfer-cost.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// A resource by its name.
+struct NamedLink
+{
+    std::string name;
+    BitRate capacity;
+};
+
+/// Flows that are alike.
+struct AlikeFlows
+{
+    Rank from{0}; //!< an example
+    Rank to{0};
+    double count{0};        //!< connections
+    QueuePairSpread spread; //!< of each
+    double messages{1};
+    double message{0}; //!< bytes of payload
+    /// Which switches they pass; null: as the ranks of the stage are on them.
+    const SwitchEdges* over{nullptr};
+};
+
+/// What is put on a cut.
+struct CutLoad
+{
+    uint32_t cut{0};
+    double bytes{0};   //!< payload and headers
+    double loading{0}; //!< bytes on the wire, ACKs with them, times what events make of them
+    double flows{0};   //!< connections
+    /// Queue pairs of a connection; where tiers differ, of those that have fewest and collide
+    /// most.
+    double pairs{std::numeric_limits<double>::infinity()};
+    BitRate capacity;
+    uint32_t links{1}; //!< that are parallel
+    uint32_t parts{1}; //!< of them that no queue pair has a choice between: ports, or planes
+    double reached{1}; //!< share of them that the queue pairs reach
+};
+
+using CutLoads = std::vector<CutLoad>; //!< by cut, ascending
+
+/**
+ * The links that ranks share, as cuts: those between leaves and spines of each building, those
+ * above the spines of its zones where there are three stages, and the spans between two sites, each
+ * in each direction. Cuts are kinds of leaves, then of zones, each up, then down; then spans,
+ * forward and back.
+ */
+class CutModel
+{
+  public:
+    /// All have to outlive it.
+    CutModel(const Scenario& scenario,
+             const RankLayout& layout,
+             const NetworkFacts& facts,
+             const StageFabric& stages);
+
+    uint32_t Count() const
+    {
+        return m_cuts;
+    }
+
+    /// What a cut is called, such as "east leaf up" or "east to west", and its capacity, of which
+    /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
+    NamedLink Named(uint32_t cut) const;
+
+    /// Adds what flows put on the cuts between the examples' buildings.
+    void Load(CutLoads& loads, const FabricPath& path, const AlikeFlows& flows) const;
+
+    /// What a transfer takes of each cut.
+    void Use(TransferCost& cost, const CutLoads& loads) const;
+
+    /// Time that a cut needs for what a transfer puts on it while so many flows are there.
+    double SharedSeconds(const CutUse& use, double flows) const;
+
+  private:
+    void LoadBuilding(CutLoads& loads,
+                      const FabricPath& path,
+                      const AlikeFlows& flows,
+                      bool up) const;
+    void LoadSpans(CutLoads& loads, const AlikeFlows& flows) const;
+    /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
+    void AddLoad(CutLoads& loads,
+                 const CutLoad& whole,
+                 const AlikeFlows& flows,
+                 const CutShare& left,
+                 const CutShare& usable,
+                 double share) const;
+    /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
+    double Slowdown(double flows, double pairs, uint32_t links) const;
+
+    const Scenario& m_scenario;
+    const RankLayout& m_layout;
+    const ClusterPaths& m_paths;
+    MessageModel m_messages;
+    const CutShares& m_shares;
+    const StageFabric& m_stages;
+    uint32_t m_zoneCuts; //!< the first of the zones'
+    uint32_t m_spanCuts; //!< the first of the spans'
+    uint32_t m_cuts;
+    // What it remembers, hence not for several threads at once.
+    mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_CUT_MODEL_H

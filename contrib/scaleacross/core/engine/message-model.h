@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_MESSAGE_MODEL_H
+#define SCALEACROSS_MESSAGE_MODEL_H
+
+#include "core/engine/loss-delay.h"
+#include "core/engine/queue-pair-spread.h"
+#include "core/spec/scenario.h"
+#include "core/topology/cluster-paths.h"
+
+#include <cstdint>
+
+namespace scaleacross
+{
+
+/**
+ * What one connection makes of messages: bytes on the wire, how they are spread over queue pairs
+ * and ports, latency, what windows and grants allow, and what may be lost. Who shares links with
+ * whom plays no part; see NetworkModel for that, and for the equations.
+ */
+class MessageModel
+{
+  public:
+    /// Both have to outlive it.
+    MessageModel(const Scenario& scenario, const ClusterPaths& paths);
+
+    /// SpreadOver() the queue pairs of a tier.
+    QueuePairSpread SpreadOf(double messages, double messageBytes, Tier tier) const;
+
+    /// Queue pairs of a connection between GPUs of a tier.
+    uint32_t QueuePairsAt(Tier tier) const
+    {
+        return m_scenario.network.QueuePairsAt(tier).qps;
+    }
+
+    /// Payload and headers of `messages` messages of `bytes` payload each.
+    double DataBytes(double messages, double bytes) const;
+
+    /// The same with the share of an ACK.
+    double WireBytes(double messages, double bytes) const;
+
+    /// Time of a message at its NIC, by the rate of the ports that it uses.
+    double PortSeconds(BitRate nic, double messageBytes, double ports) const;
+
+    /// Of the first packet of a message, but for its time on the slowest link; with what the
+    /// balance, admission and staging add.
+    Duration EdgeLatency(const FabricPath& path, double bytes) const;
+
+    /// Time of a message by what its connection may have outstanding and its queue pairs'
+    /// windows; 0 without such a limit.
+    double WindowSeconds(double messageBytes, const FabricPath& path) const;
+
+    /// Time of bytes to one NIC by what that grants; 0 without such a limit.
+    double AdmissionSeconds(double bytes, const FabricPath& path) const;
+
+    /// Share of a link's rate that credits allow; 1 without them.
+    double CreditShareOf(BitRate link, Duration delay) const;
+
+    /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
+    /// next round begins `nextAfter` seconds after it.
+    LossyMessages LossyOf(const FabricPath& path,
+                          double bytes,
+                          double seconds,
+                          double nextAfter) const;
+
+  private:
+    /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
+    /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
+    /// at the beginning; behind a message whose last bytes are still under way it is not.
+    /// `staging` passes in every round trip besides.
+    double WindowedSeconds(double bytes,
+                           double window,
+                           double unit,
+                           const FabricPath& path,
+                           double staging = 0) const;
+    /// What copying through slots adds to the time of a message; 0 without that.
+    Duration StagingTime(Bytes bytes) const;
+
+    const Scenario& m_scenario;
+    const ClusterPaths& m_paths;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_MESSAGE_MODEL_H
