@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../hand-written-ops.h"
 #include "core/engine/resource-report.h"
 #include "core/engine/resource-use.h"
-#include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
 #include <map>

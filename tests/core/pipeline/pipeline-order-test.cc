@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../pipeline-oracle.h"
+#include "../../pipeline-oracle.h"
 #include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../explore-fakes.h"
 #include "core/engine/analytical-engine.h"
 #include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/fit-check.h"
 #include "core/spec/presets.h"
-#include "explore-fakes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "any-field.h"
+#include "../any-field.h"
 #include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
 

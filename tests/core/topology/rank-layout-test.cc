@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../schedule-scenario.h"
 #include "core/topology/rank-layout.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 #include <map>

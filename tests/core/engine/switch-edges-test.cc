@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../schedule-scenario.h"
 #include "core/engine/network-model.h"
 #include "core/engine/switch-edges.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 #include <map>

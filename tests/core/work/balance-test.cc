@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../schedule-scenario.h"
 #include "core/engine/analytical-engine.h"
 #include "core/spec/presets.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/partition/balance.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 

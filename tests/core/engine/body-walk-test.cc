@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../hand-written-ops.h"
 #include "core/engine/body-walk.h"
-#include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../validation/volumes/volume-plans.h"
-#include "built-graph.h"
+#include "../../validation/volumes/volume-plans.h"
+#include "../built-graph.h"
 #include "core/work/collectives/block-kinds.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../explore-fakes.h"
 #include "core/explore/search.h"
-#include "explore-fakes.h"
 
 #include <gtest/gtest.h>
 #include <set>

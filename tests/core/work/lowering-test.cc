@@ -3,8 +3,8 @@
 // Every lowered collective is carried out on sets of buffer parts, following only MessageOf(), and
 // must leave every member with what the operation promises. Phase sizes are checked on the way.
 
+#include "../schedule-scenario.h"
 #include "core/work/collectives/lowering.h"
-#include "schedule-scenario.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

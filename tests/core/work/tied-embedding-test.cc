@@ -2,7 +2,7 @@
 
 // An embedding that the output head shares: held by one rank or by two.
 
-#include "built-graph.h"
+#include "../built-graph.h"
 #include "core/work/memory/memory.h"
 
 #include <algorithm>

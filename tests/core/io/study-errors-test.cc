@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "../temporary-folder.h"
+#include "../../temporary-folder.h"
 #include "core/base/errors.h"
 #include "core/io/read-study.h"
 #include "core/io/text-file.h"

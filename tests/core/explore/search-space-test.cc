@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../explore-fakes.h"
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search-space.h"
 #include "core/pipeline/pipeline-schedule.h"
-#include "explore-fakes.h"
 
 #include <gtest/gtest.h>
 #include <set>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../explore-fakes.h"
 #include "core/store/search-reader.h"
 #include "core/store/search-store.h"
-#include "explore-fakes.h"
 
 #include <chrono>
 #include <filesystem>

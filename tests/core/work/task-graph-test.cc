@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "built-graph.h"
+#include "../built-graph.h"
+#include "../schedule-scenario.h"
 #include "core/work/collectives/parameter-units.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/layer-program.h"
 #include "core/work/graph/task-graph-builder.h"
-#include "schedule-scenario.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../schedule-scenario.h"
 #include "core/work/memory/memory.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../hand-written-ops.h"
 #include "core/base/errors.h"
 #include "core/engine/program-evaluator.h"
-#include "hand-written-ops.h"
 
 #include <gtest/gtest.h>
 #include <string>

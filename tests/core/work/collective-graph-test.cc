@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../graph-interpreter.h"
+#include "../schedule-scenario.h"
 #include "core/engine/analytical-engine.h"
 #include "core/spec/plan-fields.h"
 #include "core/work/graph/collective-graph.h"
-#include "graph-interpreter.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 

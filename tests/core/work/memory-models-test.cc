@@ -3,8 +3,8 @@
 // Memory of what the newer models are made of, by hand and to the byte: latent attention, leading
 // dense layers, routed and shared experts, unbalanced experts, FP8.
 
+#include "../schedule-scenario.h"
 #include "core/work/memory/memory.h"
-#include "schedule-scenario.h"
 
 #include <gtest/gtest.h>
 
