@@ -41,8 +41,8 @@ TEST(CanonicalJson, IsJsonOnOneLine)
     const std::string text = CanonicalJson(Read());
     EXPECT_EQ(text.find('\n'), std::string::npos);
     const auto json = nlohmann::json::parse(text);
-    EXPECT_EQ(json["jobs"][0]["model"]["hidden"], 512);
-    EXPECT_EQ(json["jobs"][0]["plan"]["dp"], 64);
+    EXPECT_EQ(json["model"]["hidden"], 512);
+    EXPECT_EQ(json["plan"]["dp"], 64);
     EXPECT_EQ(json["cluster"]["links"][0]["capacity"], "400Gbps");
     EXPECT_EQ(json["network"]["ns3"]["ns3::A::B"], "1");
     EXPECT_TRUE(nlohmann::json::accept(CanonicalSetting(Read())));

@@ -183,21 +183,10 @@ WritePlanFields(Writer& out, const Plan& plan, const std::string& prefix)
     }
 }
 
+/// What a job trains, as members of the object that is open.
 void
-WriteJob(Writer& out, const JobSpec& job, const StudyParts& parts)
+WriteTraining(Writer& out, const JobSpec& job, const StudyParts& parts)
 {
-    out.Open('{');
-    if (job.name != JobSpec().name)
-    {
-        out.Key("name");
-        out.Text(job.name);
-    }
-    if (job.collective)
-    {
-        WriteObject(out, "collective", *job.collective);
-        out.Close('}');
-        return;
-    }
     WriteObject(out, "model", job.model);
     out.Key("workload");
     out.Open('{');
@@ -211,7 +200,45 @@ WriteJob(Writer& out, const JobSpec& job, const StudyParts& parts)
         WritePlanFields(out, Plan{job.plan, {}}, "plan.");
         out.Close('}');
     }
+}
+
+void
+WriteJob(Writer& out, const JobSpec& job, const StudyParts& parts)
+{
+    out.Open('{');
+    if (job.name != JobSpec().name)
+    {
+        out.Key("name");
+        out.Text(job.name);
+    }
+    if (job.collective)
+    {
+        WriteObject(out, "collective", *job.collective);
+    }
+    else
+    {
+        WriteTraining(out, job, parts);
+    }
     out.Close('}');
+}
+
+/// One training job without a name stands in the study itself, so that --set and search reach its
+/// plan; others stand in a list.
+void
+WriteJobs(Writer& out, const std::vector<JobSpec>& jobs, const StudyParts& parts)
+{
+    if (jobs.size() == 1 && !jobs[0].collective && jobs[0].name == JobSpec().name)
+    {
+        WriteTraining(out, jobs[0], parts);
+        return;
+    }
+    out.Key("jobs");
+    out.Open('[');
+    for (const JobSpec& job : jobs)
+    {
+        WriteJob(out, job, parts);
+    }
+    out.Close(']');
 }
 
 void
@@ -290,13 +317,7 @@ StudyJson(const Scenario& scenario, const StudyParts& parts)
 {
     Writer out;
     out.Open('{');
-    out.Key("jobs");
-    out.Open('[');
-    for (const JobSpec& job : scenario.jobs)
-    {
-        WriteJob(out, job, parts);
-    }
-    out.Close(']');
+    WriteJobs(out, scenario.jobs, parts);
     WriteCluster(out, scenario.cluster);
     WriteNetwork(out, scenario.network, parts);
     if (!scenario.events.empty())
