@@ -38,8 +38,8 @@ class Wrapper(unittest.TestCase):
         self.top = pathlib.Path(folder.name) / "a tree"
         self.top.mkdir()
         shutil.copy(WRAPPER, self.top)
-        self.put("contrib/scaleacross/cli/commands/run.cc", 'app.add_subcommand("run", "runs");\n')
-        self.put("contrib/scaleacross/cli/commands/list.cc", 'app.add_subcommand(\n    "list",\n    "x");\n')
+        self.put("contrib/scaleacross/cli/commands/run.cc", 'program.Add("run", "runs");\n')
+        self.put("contrib/scaleacross/cli/commands/list.cc", 'program.Add(\n    "list",\n    "x");\n')
         self.put("contrib/scaleacross/examples/first.cc", "")
         self.put("scratch/mine.cc", "")
         self.tool("dpkg-query", "echo installed")

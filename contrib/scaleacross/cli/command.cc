@@ -6,78 +6,68 @@
 #include "helper/engine/study-attributes.h"
 
 #include <algorithm>
-#include <iostream>
 #include <thread>
 
 namespace scaleacross
 {
 
 void
-PrintError(const std::string& message)
+AddSetAndJson(Command command, CommonOptions& options)
 {
-    std::cout.flush();
-    std::cerr << "scaleacross: error: " << message << "\n";
-}
-
-void
-AddSetAndJson(CLI::App& command, CommonOptions& options)
-{
-    command.add_flag("--json", options.json, "print JSON instead of tables");
+    command.Flag("--json", options.json, "print JSON instead of tables");
     command
-        .add_option("--set",
-                    options.set,
-                    "set a value of the study, such as cluster.cross.distance=30km; repeatable")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
+        .Add("--set",
+             options.set,
+             "set a value of the study, such as cluster.cross.distance=30km; repeatable")
+        .Named("KEY=VALUE")
+        .Repeatable();
 }
 
 void
-AddStudyOptions(CLI::App& command, CommonOptions& options)
+AddStudyOptions(Command command, CommonOptions& options)
 {
-    command.add_option("STUDY", options.study, "study file (YAML or JSON), - for standard input")
-        ->required();
-    command.add_option("--seed", options.seed, "seed of engines that draw; default: the study's")
-        ->check(CLI::Range(1U, 4294967295U));
+    command.Add("STUDY", options.study, "study file (YAML or JSON), - for standard input")
+        .Required();
+    command.Add("--seed", options.seed, "seed of engines that draw; default: the study's")
+        .Between(1, 4294967295);
     AddSetAndJson(command, options);
 }
 
 void
-AddDatabase(CLI::App& command, CommonOptions& options)
+AddDatabase(Command command, CommonOptions& options)
 {
     command
-        .add_option("--db",
-                    options.db,
-                    "database for the results; default: <name of the study>.db in the current "
-                    "folder")
-        ->check([](const std::string& path) {
+        .Add("--db",
+             options.db,
+             "database for the results; default: <name of the study>.db in the current "
+             "folder")
+        .Check([](const std::string& path) {
             return path.empty() ? std::string("a file has a name") : std::string();
         });
 }
 
 void
-AddCommonOptions(CLI::App& command, CommonOptions& options)
+AddCommonOptions(Command command, CommonOptions& options)
 {
     AddStudyOptions(command, options);
     AddDatabase(command, options);
-    command.add_option("--jobs", options.jobs, "runs at the same time; default: one per core")
-        ->check(CLI::Range(1U, 4096U));
+    command.Add("--jobs", options.jobs, "runs at the same time; default: one per core")
+        .Between(1, 4096);
 }
 
 void
-AddRunOptions(CLI::App& command, RunOptions& options)
+AddRunOptions(Command command, RunOptions& options)
 {
-    command.add_option("--warmup", options.warmup, "iterations before the measured ones")
-        ->check(CLI::Range(0U, 1000U))
-        ->capture_default_str();
+    command.Add("--warmup", options.warmup, "iterations before the measured ones")
+        .Between(0, 1000)
+        .ShowDefault();
     command
-        .add_option("--iterations",
-                    options.iterations,
-                    "iterations to average over; the analytical engine takes more, up to 512, "
-                    "where so few are not steady yet")
-        ->check(CLI::Range(1U, 1000U))
-        ->capture_default_str();
+        .Add("--iterations",
+             options.iterations,
+             "iterations to average over; the analytical engine takes more, up to 512, "
+             "where so few are not steady yet")
+        .Between(1, 1000)
+        .ShowDefault();
 }
 
 Overrides

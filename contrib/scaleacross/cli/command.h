@@ -3,11 +3,11 @@
 #ifndef SCALEACROSS_COMMAND_H
 #define SCALEACROSS_COMMAND_H
 
+#include "cli/command-line.h"
 #include "core/engine/engine.h"
 #include "core/io/read-study.h"
 #include "core/store/database.h"
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,33 +17,17 @@
 namespace scaleacross
 {
 
-/// Exit codes of the program.
-enum class Exit : int
-{
-    Done = 0,
-    Failed = 1,       //!< what was asked for could not be done: no plan can run, a run failed
-    BadInput = 2,     //!< study, arguments or database cannot be used
-    Interrupted = 130 //!< by SIGINT or SIGTERM; what was finished is stored
-};
-
-/// Says on stderr why the program ends, after what has been printed so far.
-void PrintError(const std::string& message);
-
-/// What a subcommand does once its arguments are read.
-using CommandAction = std::function<Exit()>;
-
-/// Each file of this folder that is named after a subcommand adds it. The action is stored where
-/// the chosen command will be looked up.
-void AddExplore(CLI::App& app, CommandAction& chosen);
-void AddRun(CLI::App& app, CommandAction& chosen);
-void AddCompare(CLI::App& app, CommandAction& chosen);
-void AddShow(CLI::App& app, CommandAction& chosen);
-void AddList(CLI::App& app, CommandAction& chosen);
-void AddBench(CLI::App& app, CommandAction& chosen);
-void AddFairness(CLI::App& app, CommandAction& chosen);
-void AddCollective(CLI::App& app, CommandAction& chosen);
-void AddSchedule(CLI::App& app, CommandAction& chosen);
-void AddIterations(CLI::App& app, CommandAction& chosen);
+/// Each file of commands/ that is named after a subcommand adds it.
+void AddExplore(CommandLine& program);
+void AddRun(CommandLine& program);
+void AddCompare(CommandLine& program);
+void AddShow(CommandLine& program);
+void AddList(CommandLine& program);
+void AddBench(CommandLine& program);
+void AddFairness(CommandLine& program);
+void AddCollective(CommandLine& program);
+void AddSchedule(CommandLine& program);
+void AddIterations(CommandLine& program);
 
 /// Options that mean the same everywhere.
 struct CommonOptions
@@ -57,19 +41,19 @@ struct CommonOptions
 };
 
 /// Adds --json and --set.
-void AddSetAndJson(CLI::App& command, CommonOptions& options);
+void AddSetAndJson(Command command, CommonOptions& options);
 
 /// Adds --db.
-void AddDatabase(CLI::App& command, CommonOptions& options);
+void AddDatabase(Command command, CommonOptions& options);
 
 /// Adds STUDY, --seed, --json and --set.
-void AddStudyOptions(CLI::App& command, CommonOptions& options);
+void AddStudyOptions(Command command, CommonOptions& options);
 
 /// The same, --db and --jobs.
-void AddCommonOptions(CLI::App& command, CommonOptions& options);
+void AddCommonOptions(Command command, CommonOptions& options);
 
 /// Adds --warmup and --iterations.
-void AddRunOptions(CLI::App& command, RunOptions& options);
+void AddRunOptions(Command command, RunOptions& options);
 
 /// --set and --seed as overrides of the study. Throws ConfigError for "--set" without "=".
 Overrides OverridesOf(const CommonOptions& options);

@@ -49,17 +49,17 @@ SizeAt(const std::string& option, const std::string& text)
 } // namespace
 
 void
-AddSizeOptions(CLI::App& command, SizeOptions& options)
+AddSizeOptions(Command command, SizeOptions& options)
 {
-    command.add_option("-b,--minbytes", options.least, "first size: 8, 4K, 128M, 1G (1024-based)")
-        ->capture_default_str();
-    command.add_option("-e,--maxbytes", options.most, "last size")->capture_default_str();
-    command.add_option("-f,--stepfactor",
-                       options.factor,
-                       "each size is the one before times this; default: 2");
-    command.add_option("-i,--stepbytes",
-                       options.increment,
-                       "each size is the one before plus this, in place of -f");
+    command.Add("-b,--minbytes", options.least, "first size: 8, 4K, 128M, 1G (1024-based)")
+        .ShowDefault();
+    command.Add("-e,--maxbytes", options.most, "last size").ShowDefault();
+    command.Add("-f,--stepfactor",
+                options.factor,
+                "each size is the one before times this; default: 2");
+    command.Add("-i,--stepbytes",
+                options.increment,
+                "each size is the one before plus this, in place of -f");
 }
 
 std::vector<Bytes>

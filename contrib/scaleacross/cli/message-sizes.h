@@ -3,9 +3,9 @@
 #ifndef SCALEACROSS_MESSAGE_SIZES_H
 #define SCALEACROSS_MESSAGE_SIZES_H
 
+#include "cli/command-line.h"
 #include "core/base/units.h"
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -22,7 +22,7 @@ struct SizeOptions
 };
 
 /// Adds -b, -e, -f and -i.
-void AddSizeOptions(CLI::App& command, SizeOptions& options);
+void AddSizeOptions(Command command, SizeOptions& options);
 
 /**
  * The sizes from least to most, both included where they are met: each the one before times the

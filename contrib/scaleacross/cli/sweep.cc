@@ -9,9 +9,11 @@
 #include "core/explore/flip.h"
 #include "core/explore/model-error.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 namespace scaleacross
 {
@@ -42,7 +44,8 @@ StepsOf(const ExploreOptions& options, std::string& key)
     }
     std::vector<Step> steps;
     std::set<std::string> values;
-    for (const auto& value : CLI::detail::split(options.sweep.substr(equals + 1), ','))
+    std::istringstream list(options.sweep.substr(equals + 1));
+    for (std::string value; std::getline(list, value, ',');)
     {
         if (value.empty() || !values.insert(value).second)
         {

@@ -14,9 +14,10 @@
 #include "ns3/nstime.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
 namespace scaleacross
@@ -241,72 +242,67 @@ Bench(const BenchCommand& options)
 } // namespace
 
 void
-AddBench(CLI::App& app, CommandAction& chosen)
+AddBench(CommandLine& program)
 {
     auto options = std::make_shared<BenchCommand>();
     const std::string scenarios = AnyOf(StandardWorkNames());
-    CLI::App* command =
-        app.add_subcommand("bench", "time the packet engine on standard work: " + scenarios);
-    command->add_option("SCENARIO", options->scenario, scenarios)->required();
-    command->add_flag("--json", options->json, "print JSON instead of a table");
-    command->add_option("--repeat", options->repeat, "runs, of which the median is printed")
-        ->check(CLI::Range(1U, 1000U))
-        ->capture_default_str();
-    command->add_option("--seed", options->seed, "seed of the switches' choice of paths")
-        ->check(CLI::Range(1U, 4294967295U))
-        ->capture_default_str();
+    Command command = program.Add("bench", "time the packet engine on standard work: " + scenarios);
+    command.Add("SCENARIO", options->scenario, scenarios).Required();
+    command.Flag("--json", options->json, "print JSON instead of a table");
+    command.Add("--repeat", options->repeat, "runs, of which the median is printed")
+        .Between(1, 1000)
+        .ShowDefault();
+    command.Add("--seed", options->seed, "seed of the switches' choice of paths")
+        .Between(1, 4294967295)
+        .ShowDefault();
     command
-        ->add_option("--hosts",
-                     options->hosts,
-                     "hosts, of an incast its senders; default: 64, of an incast 16")
-        ->check(CLI::Range(1U, 1000000U));
+        .Add("--hosts",
+             options->hosts,
+             "hosts, of an incast its senders; default: 64, of an incast 16")
+        .Between(1, 1000000);
     command
-        ->add_option("--paths",
-                     options->paths,
-                     "of a permutation: spines, and hosts of a leaf; default: the square root "
-                     "of the hosts")
-        ->check(CLI::Range(1U, 1000000U));
+        .Add("--paths",
+             options->paths,
+             "of a permutation: spines, and hosts of a leaf; default: the square root "
+             "of the hosts")
+        .Between(1, 1000000);
     command
-        ->add_option("--payload",
-                     options->payload,
-                     "bytes of a packet; default: 1000, of permutation-400g 4096")
-        ->check(CLI::Range(1, 4096));
-    command->add_option("--size", options->size, "bytes of every flow, such as 1MiB");
+        .Add("--payload",
+             options->payload,
+             "bytes of a packet; default: 1000, of permutation-400g 4096")
+        .Between(1, 4096);
+    command.Add("--size", options->size, "bytes of every flow, such as 1MiB");
+    command.Add("--multipath", options->multipath, "paths: " + FieldOf("network.multipath").allowed)
+        .ShowDefault();
     command
-        ->add_option("--multipath",
-                     options->multipath,
-                     "paths: " + FieldOf("network.multipath").allowed)
-        ->capture_default_str();
+        .Add("--control",
+             options->control,
+             "congestion control: " + FieldOf("network.control").allowed)
+        .ShowDefault();
     command
-        ->add_option("--control",
-                     options->control,
-                     "congestion control: " + FieldOf("network.control").allowed)
-        ->capture_default_str();
+        .Add("--transport",
+             options->transport,
+             "roce: with PFC; infiniband: with credits; trimming: neither, switches cut "
+             "off payload. Packets of the same sizes")
+        .ShowDefault();
+    command.Add("--span",
+                options->span,
+                "delay of the wires between buildings, such as 1us; long-haul: 1ms");
+    command.Add("--ack-interval", options->ackInterval, "data packets per ACK")
+        .Between(1, 1000000)
+        .ShowDefault();
     command
-        ->add_option("--transport",
-                     options->transport,
-                     "roce: with PFC; infiniband: with credits; trimming: neither, switches cut "
-                     "off payload. Packets of the same sizes")
-        ->capture_default_str();
-    command->add_option("--span",
-                        options->span,
-                        "delay of the wires between buildings, such as 1us; long-haul: 1ms");
-    command->add_option("--ack-interval", options->ackInterval, "data packets per ACK")
-        ->check(CLI::Range(1U, 1000000U))
-        ->capture_default_str();
-    command
-        ->add_option("--engine",
-                     options->engine,
-                     "exact: an event for every arrival; windows: one for all that is due within a "
-                     "wire's delay, with the same results")
-        ->check(CLI::IsMember({"exact", "windows"}))
-        ->capture_default_str();
-    command->add_option("--scheduler", options->scheduler, "the Simulator's event list")
-        ->capture_default_str();
-    command->add_flag("--check",
-                      options->check,
-                      "count packet-hops and packets in flight by trace sinks as well; slower");
-    command->callback([options, &chosen] { chosen = [options] { return Bench(*options); }; });
+        .Add("--engine",
+             options->engine,
+             "exact: an event for every arrival; windows: one for all that is due within a "
+             "wire's delay, with the same results")
+        .OneOf({"exact", "windows"})
+        .ShowDefault();
+    command.Add("--scheduler", options->scheduler, "the Simulator's event list").ShowDefault();
+    command.Flag("--check",
+                 options->check,
+                 "count packet-hops and packets in flight by trace sinks as well; slower");
+    command.Does([options] { return Bench(*options); });
 }
 
 } // namespace scaleacross

@@ -11,9 +11,10 @@
 #include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace scaleacross
@@ -343,36 +344,35 @@ MeasureSizes(const CollectiveCommand& options)
 } // namespace
 
 void
-AddCollective(CLI::App& app, CommandAction& chosen)
+AddCollective(CommandLine& program)
 {
     auto options = std::make_shared<CollectiveCommand>();
-    CLI::App* command =
-        app.add_subcommand("collective",
-                           "time a collective on the cluster of a study at growing sizes, in "
-                           "nccl-tests' table; model, workload and plan play no part");
-    AddStudyOptions(*command, options->common);
-    command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
-    command->add_option("--op", options->op, AnyOf(CollectiveOpWords()))->capture_default_str();
+    Command command =
+        program.Add("collective",
+                    "time a collective on the cluster of a study at growing sizes, in "
+                    "nccl-tests' table; model, workload and plan play no part");
+    AddStudyOptions(command, options->common);
+    command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
+    command.Add("--op", options->op, AnyOf(CollectiveOpWords())).ShowDefault();
     command
-        ->add_option("--group",
-                     options->group,
-                     "who does it with whom: all; across: equal positions in every building; "
-                     "building; rail: equal positions in every server; node")
-        ->capture_default_str();
+        .Add("--group",
+             options->group,
+             "who does it with whom: all; across: equal positions in every building; "
+             "building; rail: equal positions in every server; node")
+        .ShowDefault();
     command
-        ->add_option("--groups",
-                     options->groups,
-                     "groups that take part at the same time, from the lowest rank on; default: "
-                     "all of them")
-        ->check(CLI::Range(1U, 1U << 22));
-    AddSizeOptions(*command, options->sizes);
-    AddRunOptions(*command, options->run);
-    command->add_option("--time-limit",
-                        options->timeLimit,
-                        "wall clock time of one size, preparation included, such as 60s; beyond "
-                        "it the command fails after the sizes before; default: no limit");
-    command->callback(
-        [options, &chosen] { chosen = [options] { return MeasureSizes(*options); }; });
+        .Add("--groups",
+             options->groups,
+             "groups that take part at the same time, from the lowest rank on; default: "
+             "all of them")
+        .Between(1, 1U << 22);
+    AddSizeOptions(command, options->sizes);
+    AddRunOptions(command, options->run);
+    command.Add("--time-limit",
+                options->timeLimit,
+                "wall clock time of one size, preparation included, such as 60s; beyond "
+                "it the command fails after the sizes before; default: no limit");
+    command.Does([options] { return MeasureSizes(*options); });
 }
 
 } // namespace scaleacross

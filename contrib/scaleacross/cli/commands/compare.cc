@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {
@@ -132,26 +133,22 @@ Compare(const CompareOptions& options)
 } // namespace
 
 void
-AddCompare(CLI::App& app, CommandAction& chosen)
+AddCompare(CommandLine& program)
 {
     auto options = std::make_shared<CompareOptions>();
-    CLI::App* command =
-        app.add_subcommand("compare", "run plans of a study on several engines and compare");
-    AddCommonOptions(*command, options->explore.common);
-    AddWorkerOptions(*command, options->explore.worker);
-    AddRunOptions(*command, options->run);
+    Command command = program.Add("compare", "run plans of a study on several engines and compare");
+    AddCommonOptions(command, options->explore.common);
+    AddWorkerOptions(command, options->explore.worker);
+    AddRunOptions(command, options->run);
+    command.Add("--engines", options->engines, "engines, the most exact one last; default: all")
+        .SeparatedBy(',');
     command
-        ->add_option("--engines",
-                     options->engines,
-                     "engines, the most exact one last; default: all")
-        ->delimiter(',');
-    command
-        ->add_option("--top",
-                     options->top,
-                     "compare only so many of the best plans; default: all plans if there are at "
-                     "most 100, else 5")
-        ->check(CLI::Range(1U, 1000000U));
-    command->callback([options, &chosen] { chosen = [options] { return Compare(*options); }; });
+        .Add("--top",
+             options->top,
+             "compare only so many of the best plans; default: all plans if there are at "
+             "most 100, else 5")
+        .Between(1, 1000000);
+    command.Does([options] { return Compare(*options); });
 }
 
 } // namespace scaleacross

@@ -7,6 +7,7 @@
 
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 
 namespace scaleacross
@@ -103,42 +104,38 @@ Explore(const ExploreOptions& options)
 } // namespace
 
 void
-AddExplore(CLI::App& app, CommandAction& chosen)
+AddExplore(CommandLine& program)
 {
     auto options = std::make_shared<ExploreOptions>();
-    CLI::App* command =
-        app.add_subcommand("explore", "search the plans of a study, rank and explain them");
-    AddCommonOptions(*command, options->common);
-    AddWorkerOptions(*command, options->worker);
+    Command command = program.Add("explore", "search the plans of a study, rank and explain them");
+    AddCommonOptions(command, options->common);
+    AddWorkerOptions(command, options->worker);
     command
-        ->add_option("--keep",
-                     options->keep,
-                     "best plans to keep in the database, beside Pareto front, baselines and "
-                     "failures")
-        ->check(CLI::Range(1U, 1000000U))
-        ->capture_default_str();
-    command->add_option("--top", options->top, "rows of the ranking to print")
-        ->check(CLI::Range(1U, 1000000U))
-        ->capture_default_str();
+        .Add("--keep",
+             options->keep,
+             "best plans to keep in the database, beside Pareto front, baselines and "
+             "failures")
+        .Between(1, 1000000)
+        .ShowDefault();
+    command.Add("--top", options->top, "rows of the ranking to print")
+        .Between(1, 1000000)
+        .ShowDefault();
     command
-        ->add_option("--verify",
-                     options->verify,
-                     "best plans that the further engines of the study run as well")
-        ->check(CLI::Range(0U, 1000U))
-        ->capture_default_str();
+        .Add("--verify",
+             options->verify,
+             "best plans that the further engines of the study run as well")
+        .Between(0, 1000)
+        .ShowDefault();
     command
-        ->add_option(
-            "--sweep",
-            options->sweep,
-            "explore at several values of one setting and print where the better placement "
-            "flips, such as cluster.cross.oversubscription=1,2.8,7")
-        ->type_name("KEY=V1,V2,...")
-        ->excludes("--verify")
-        ->excludes("--top");
-    command->callback([options, command, &chosen] {
-        chosen = [options, command] {
-            return command->count("--sweep") == 0 ? Explore(*options) : Sweep(*options);
-        };
+        .Add("--sweep",
+             options->sweep,
+             "explore at several values of one setting and print where the better placement "
+             "flips, such as cluster.cross.oversubscription=1,2.8,7")
+        .Named("KEY=V1,V2,...")
+        .Excludes("--verify")
+        .Excludes("--top");
+    command.Does([options, command] {
+        return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options);
     });
 }
 

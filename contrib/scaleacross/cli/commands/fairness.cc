@@ -14,10 +14,11 @@
 #include "ns3/nstime.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {
@@ -208,42 +209,35 @@ Fairness(const FairnessCommand& options)
 } // namespace
 
 void
-AddFairness(CLI::App& app, CommandAction& chosen)
+AddFairness(CommandLine& program)
 {
     auto options = std::make_shared<FairnessCommand>();
-    CLI::App* command = app.add_subcommand(
+    Command command = program.Add(
         "fairness",
         "how congestion controls share a port among senders to one host, at packet level");
     command
-        ->add_option("--control",
-                     options->controls,
-                     "one or more, separated by commas: " + FieldOf("network.control").allowed)
-        ->delimiter(',')
-        ->required();
-    command->add_option("--senders", options->senders, "hosts that send to one")
-        ->capture_default_str();
-    command->add_option("--flows", options->flows, "of each of them")->capture_default_str();
-    command->add_option("--switches", options->switches, "in a row, senders on the first")
-        ->capture_default_str();
-    command->add_option("--payload", options->payload, "bytes of a packet")->capture_default_str();
-    command->add_option("--rate", options->rate, "of every wire")->capture_default_str();
-    command->add_option("--delay", options->delay, "of every wire")->capture_default_str();
-    command->add_option("--stagger", options->stagger, "between the starts of two senders")
-        ->capture_default_str();
-    command->add_option("--warm-up", options->warmUp, "from the beginning to the measurement")
-        ->capture_default_str();
-    command->add_option("--measured", options->measured, "length of the measurement")
-        ->capture_default_str();
-    command->add_option("--interval", options->interval, "over which shares are compared")
-        ->capture_default_str();
-    command->add_option("--ns3",
-                        options->settings,
-                        "an ns-3 attribute, ns3::TypeId::Attribute=VALUE; may be repeated");
-    command->add_option("--seed", options->seed, "of marking")
-        ->check(CLI::Range(1U, 4294967295U))
-        ->capture_default_str();
-    command->add_flag("--json", options->json, "print a JSON object per control and line");
-    command->callback([options, &chosen] { chosen = [options] { return Fairness(*options); }; });
+        .Add("--control",
+             options->controls,
+             "one or more, separated by commas: " + FieldOf("network.control").allowed)
+        .SeparatedBy(',')
+        .Required();
+    command.Add("--senders", options->senders, "hosts that send to one").ShowDefault();
+    command.Add("--flows", options->flows, "of each of them").ShowDefault();
+    command.Add("--switches", options->switches, "in a row, senders on the first").ShowDefault();
+    command.Add("--payload", options->payload, "bytes of a packet").ShowDefault();
+    command.Add("--rate", options->rate, "of every wire").ShowDefault();
+    command.Add("--delay", options->delay, "of every wire").ShowDefault();
+    command.Add("--stagger", options->stagger, "between the starts of two senders").ShowDefault();
+    command.Add("--warm-up", options->warmUp, "from the beginning to the measurement")
+        .ShowDefault();
+    command.Add("--measured", options->measured, "length of the measurement").ShowDefault();
+    command.Add("--interval", options->interval, "over which shares are compared").ShowDefault();
+    command.Add("--ns3",
+                options->settings,
+                "an ns-3 attribute, ns3::TypeId::Attribute=VALUE; may be repeated");
+    command.Add("--seed", options->seed, "of marking").Between(1, 4294967295).ShowDefault();
+    command.Flag("--json", options->json, "print a JSON object per control and line");
+    command.Does([options] { return Fairness(*options); });
 }
 
 } // namespace scaleacross

@@ -9,9 +9,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 namespace scaleacross
@@ -152,16 +153,16 @@ Run(const IterationsCommand& options)
 } // namespace
 
 void
-AddIterations(CLI::App& app, CommandAction& chosen)
+AddIterations(CommandLine& program)
 {
     auto options = std::make_shared<IterationsCommand>();
-    CLI::App* command =
-        app.add_subcommand("iterations", "measured iteration times beside the analytical engine's");
-    command->add_option("ROWS", options->files, "CSV files of measured rows, see doc/compute.md")
-        ->required();
-    command->add_flag("--fitted", options->fittedOnly, "only rows marked as fitted");
-    AddSetAndJson(*command, options->common);
-    command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
+    Command command =
+        program.Add("iterations", "measured iteration times beside the analytical engine's");
+    command.Add("ROWS", options->files, "CSV files of measured rows, see doc/compute.md")
+        .Required();
+    command.Flag("--fitted", options->fittedOnly, "only rows marked as fitted");
+    AddSetAndJson(command, options->common);
+    command.Does([options] { return Run(*options); });
 }
 
 } // namespace scaleacross

@@ -10,9 +10,10 @@
 #include "core/spec/event-spec.h"
 #include "core/spec/presets.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {
@@ -268,7 +269,7 @@ PrintListing(const Listing& listing, bool json)
 } // namespace
 
 void
-AddList(CLI::App& app, CommandAction& chosen)
+AddList(CommandLine& program)
 {
     struct Options
     {
@@ -282,25 +283,23 @@ AddList(CLI::App& app, CommandAction& chosen)
     {
         names.push_back(listing.name);
     }
-    CLI::App* command = app.add_subcommand("list", "what a study can name: " + AnyOf(names));
-    command->add_option("WHAT", options->what, AnyOf(names))->required();
-    command->add_flag("--json", options->json, "print JSON instead of a table");
-    command->callback([options, names, &chosen] {
-        chosen = [options, names] {
-            for (const auto& listing : Listings())
+    Command command = program.Add("list", "what a study can name: " + AnyOf(names));
+    command.Add("WHAT", options->what, AnyOf(names)).Required();
+    command.Flag("--json", options->json, "print JSON instead of a table");
+    command.Does([options, names]() -> Exit {
+        for (const auto& listing : Listings())
+        {
+            if (listing.name == options->what)
             {
-                if (listing.name == options->what)
-                {
-                    PrintListing(listing, options->json);
-                    return Exit::Done;
-                }
+                PrintListing(listing, options->json);
+                return Exit::Done;
             }
-            const std::string nearest = Nearest(options->what, names);
-            throw ConfigError("list " + options->what,
-                              "there is no such list",
-                              AnyOf(names),
-                              nearest.empty() ? "" : "did you mean " + nearest + "?");
-        };
+        }
+        const std::string nearest = Nearest(options->what, names);
+        throw ConfigError("list " + options->what,
+                          "there is no such list",
+                          AnyOf(names),
+                          nearest.empty() ? "" : "did you mean " + nearest + "?");
     });
 }
 

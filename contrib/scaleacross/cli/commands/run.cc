@@ -15,9 +15,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <variant>
@@ -169,21 +170,20 @@ Run(const RunCommand& options)
 } // namespace
 
 void
-AddRun(CLI::App& app, CommandAction& chosen)
+AddRun(CommandLine& program)
 {
     auto options = std::make_shared<RunCommand>();
-    CLI::App* command = app.add_subcommand("run", "run the plan that a study fixes");
-    AddStudyOptions(*command, options->common);
-    AddDatabase(*command, options->common);
-    command->add_option("--engine", options->engine, "analytical or packet")->capture_default_str();
-    AddRunOptions(*command, options->run);
-    command->add_option("--time-limit",
-                        options->timeLimit,
-                        "wall clock time, preparation included, such as 60s; beyond it the run has "
-                        "failed with the reason \"timeout\"; default: no limit");
-    command->add_flag("--no-store", options->noStore, "do not write to a database")
-        ->excludes("--db");
-    command->callback([options, &chosen] { chosen = [options] { return Run(*options); }; });
+    Command command = program.Add("run", "run the plan that a study fixes");
+    AddStudyOptions(command, options->common);
+    AddDatabase(command, options->common);
+    command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
+    AddRunOptions(command, options->run);
+    command.Add("--time-limit",
+                options->timeLimit,
+                "wall clock time, preparation included, such as 60s; beyond it the run has "
+                "failed with the reason \"timeout\"; default: no limit");
+    command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
+    command.Does([options] { return Run(*options); });
 }
 
 } // namespace scaleacross

@@ -12,9 +12,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {
@@ -278,51 +279,48 @@ DrawSchedule(const ScheduleCommand& options)
 } // namespace
 
 void
-AddSchedule(CLI::App& app, CommandAction& chosen)
+AddSchedule(CommandLine& program)
 {
     auto options = std::make_shared<ScheduleCommand>();
-    CLI::App* command = app.add_subcommand(
+    Command command = program.Add(
         "schedule",
         "draw a pipeline schedule; its bubble, activations held and building crossings");
     const auto whole = [&](const char* name, uint32_t& value, const char* help) {
-        return command->add_option(name, value, help)->check(CLI::Range(1U, 65535U));
+        return command.Add(name, value, help).Between(1, 65535);
     };
-    command->add_option("--name", options->name, AnyOf(Schedule::Names()))->required();
-    whole("--stages", options->stages, "pipeline stages p")->required();
-    whole("--microbatches", options->microbatches, "microbatches m")->required();
+    command.Add("--name", options->name, AnyOf(Schedule::Names())).Required();
+    whole("--stages", options->stages, "pipeline stages p").Required();
+    whole("--microbatches", options->microbatches, "microbatches m").Required();
     whole("--chunks",
           options->chunks,
           "model chunks per stage v; default: the least the schedule takes");
     command
-        ->add_option("--forward",
-                     options->forward,
-                     "time of one microbatch's forward on a stage, all its chunks together, such "
-                     "as 11.3ms")
-        ->required();
-    command->add_option("--input-grad", options->inputGrad, "of its input gradient")->required();
-    command->add_option("--weight-grad", options->weightGrad, "of its weight gradient")->required();
-    command->add_option("--forward-backward",
-                        options->forwardBackward,
-                        "dualpipev: of a forward and a backward of one chunk each, overlapped; "
-                        "default: as long as both");
-    command->add_option("--comm", options->comm, "time of a message between two stages")
-        ->capture_default_str();
+        .Add("--forward",
+             options->forward,
+             "time of one microbatch's forward on a stage, all its chunks together, such "
+             "as 11.3ms")
+        .Required();
+    command.Add("--input-grad", options->inputGrad, "of its input gradient").Required();
+    command.Add("--weight-grad", options->weightGrad, "of its weight gradient").Required();
+    command.Add("--forward-backward",
+                options->forwardBackward,
+                "dualpipev: of a forward and a backward of one chunk each, overlapped; "
+                "default: as long as both");
+    command.Add("--comm", options->comm, "time of a message between two stages").ShowDefault();
     whole("--buildings", options->buildings, "buildings that hold equal numbers of stages in a row")
-        ->capture_default_str();
-    command
-        ->add_option("--cross", options->cross, "further time of a message between two buildings")
-        ->capture_default_str();
+        .ShowDefault();
+    command.Add("--cross", options->cross, "further time of a message between two buildings")
+        .ShowDefault();
     whole("--round", options->round, "schedules in rounds: microbatches per chunk and round");
     whole("--in-flight",
           options->inFlight,
           "latency-aware: most microbatches that a stage holds; default: the stages");
-    command->add_option("--width", options->width, "columns of the drawing")
-        ->check(CLI::Range(10U, 10000U))
-        ->capture_default_str();
-    command->add_option("-o,--output", options->output, "also write a drawing to this .svg file");
-    command->add_flag("--json", options->json, "print JSON with every action instead of a drawing");
-    command->callback(
-        [options, &chosen] { chosen = [options] { return DrawSchedule(*options); }; });
+    command.Add("--width", options->width, "columns of the drawing")
+        .Between(10, 10000)
+        .ShowDefault();
+    command.Add("-o,--output", options->output, "also write a drawing to this .svg file");
+    command.Flag("--json", options->json, "print JSON with every action instead of a drawing");
+    command.Does([options] { return DrawSchedule(*options); });
 }
 
 } // namespace scaleacross

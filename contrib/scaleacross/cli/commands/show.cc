@@ -10,10 +10,11 @@
 #include "core/spec/canonical-json.h"
 #include "core/store/search-reader.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {
@@ -213,58 +214,52 @@ ShowStudy(const ShowOptions& options)
 } // namespace
 
 void
-AddShow(CLI::App& app, CommandAction& chosen)
+AddShow(CommandLine& program)
 {
     auto options = std::make_shared<ShowOptions>();
-    CLI::App* command =
-        app.add_subcommand("show",
-                           "print what a database holds or a study says, or draw its fabric");
-    command->add_option("DB|STUDY", options->common.study, "a database, or a study file")
-        ->required();
-    command->add_option("--search", options->search, "number of the search to print")
-        ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()));
-    command->add_option("--top", options->top, "rows of the ranking to print")
-        ->check(CLI::Range(1U, 1000000U))
-        ->capture_default_str();
-    command->add_flag("--json", options->common.json, "print JSON instead of tables");
-    command->add_option("--set", options->common.set, "set a value of the study; repeatable")
-        ->type_name("KEY=VALUE")
-        ->expected(1)
-        ->take_all()
-        ->allow_extra_args(false);
-    auto* topology = command->add_flag("--topology",
-                                       options->topology,
-                                       "draw the fabric of a study, or of an adjacency file");
-    command->add_option("-o,--output", options->output, "FILE.svg, FILE.dot or FILE.txt")
-        ->needs(topology);
-    command->callback([options, command, &chosen] {
-        chosen = [options, command] {
-            const auto refuse = [command](const std::vector<std::string>& names,
-                                          const std::string& problem,
-                                          const std::string& allowed) {
-                for (const std::string& name : names)
+    Command command =
+        program.Add("show", "print what a database holds or a study says, or draw its fabric");
+    command.Add("DB|STUDY", options->common.study, "a database, or a study file").Required();
+    command.Add("--search", options->search, "number of the search to print")
+        .Between(1, std::numeric_limits<int64_t>::max());
+    command.Add("--top", options->top, "rows of the ranking to print")
+        .Between(1, 1000000)
+        .ShowDefault();
+    command.Flag("--json", options->common.json, "print JSON instead of tables");
+    command.Add("--set", options->common.set, "set a value of the study; repeatable")
+        .Named("KEY=VALUE")
+        .Repeatable();
+    command.Flag("--topology",
+                 options->topology,
+                 "draw the fabric of a study, or of an adjacency file");
+    command.Add("-o,--output", options->output, "FILE.svg, FILE.dot or FILE.txt")
+        .Needs("--topology");
+    command.Does([options, command] {
+        const auto refuse = [command](const std::vector<std::string>& names,
+                                      const std::string& problem,
+                                      const std::string& allowed) {
+            for (const std::string& name : names)
+            {
+                if (command.IsGiven(name))
                 {
-                    if (command->count(name) > 0)
-                    {
-                        throw ConfigError(name, problem, allowed, "");
-                    }
+                    throw ConfigError(name, problem, allowed, "");
                 }
-            };
-            if (options->topology)
-            {
-                refuse({"--search", "--top", "--json"}, "a drawing has none", "without --topology");
-                return ShowTopology(options->common, options->output);
             }
-            const std::string& path = options->common.study;
-            const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
-            if (named || Database::IsDatabase(path))
-            {
-                refuse({"--set"}, "a database is as it is", "a study");
-                return ShowDatabase(*options);
-            }
-            refuse({"--search", "--top"}, "a study has no results", "a database");
-            return ShowStudy(*options);
         };
+        if (options->topology)
+        {
+            refuse({"--search", "--top", "--json"}, "a drawing has none", "without --topology");
+            return ShowTopology(options->common, options->output);
+        }
+        const std::string& path = options->common.study;
+        const bool named = path.size() > 3 && path.compare(path.size() - 3, 3, ".db") == 0;
+        if (named || Database::IsDatabase(path))
+        {
+            refuse({"--set"}, "a database is as it is", "a study");
+            return ShowDatabase(*options);
+        }
+        refuse({"--search", "--top"}, "a study has no results", "a database");
+        return ShowStudy(*options);
     });
 }
 

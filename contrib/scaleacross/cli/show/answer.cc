@@ -7,7 +7,8 @@
 #include "core/topology/switch-headroom.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {

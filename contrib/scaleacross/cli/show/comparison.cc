@@ -4,7 +4,8 @@
 #include "cli/show/table.h"
 
 #include <cmath>
-#include <fmt/format.h>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 
 namespace scaleacross
 {

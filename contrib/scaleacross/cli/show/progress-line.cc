@@ -3,7 +3,7 @@
 #include "cli/show/progress-line.h"
 
 #include <cstdio>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 #include <utility>
 

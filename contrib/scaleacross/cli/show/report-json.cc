@@ -2,6 +2,8 @@
 
 #include "cli/show/report-json.h"
 
+#include <nlohmann/json.hpp>
+
 namespace scaleacross
 {
 

@@ -7,7 +7,7 @@
 #include "core/explore/outcome.h"
 #include "core/spec/plan-fields.h"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace scaleacross
 {

@@ -3,7 +3,7 @@
 #include "cli/show/report-text.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <utility>
 #include <vector>
 

@@ -9,6 +9,7 @@
 #include "helper/graph-fabric.h"
 
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iostream>
 #include <map>

@@ -5,7 +5,7 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <utility>
 
 namespace scaleacross

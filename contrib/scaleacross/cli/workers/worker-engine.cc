@@ -11,6 +11,7 @@
 #include "core/explore/outcome.h"
 #include "core/spec/study-json.h"
 
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <utility>
 
@@ -87,17 +88,17 @@ ResultOf(const WorkerEnd& end)
 } // namespace
 
 void
-AddWorkerOptions(CLI::App& command, WorkerOptions& options)
+AddWorkerOptions(Command command, WorkerOptions& options)
 {
     command
-        .add_option("--time-limit",
-                    options.timeLimit,
-                    "wall clock time of one run; beyond it the run is stored as a timeout")
-        ->capture_default_str();
-    command.add_option("--memory-limit",
-                       options.memoryLimit,
-                       "address space of one packet run, such as 8GiB; default: no limit");
-    command.add_flag_callback(
+        .Add("--time-limit",
+             options.timeLimit,
+             "wall clock time of one run; beyond it the run is stored as a timeout")
+        .ShowDefault();
+    command.Add("--memory-limit",
+                options.memoryLimit,
+                "address space of one packet run, such as 8GiB; default: no limit");
+    command.Flag(
         "--retry-failed",
         [&options] { options.failures = Failures::Repeat; },
         "run again what is stored as failed; what failed under lower limits is, always");

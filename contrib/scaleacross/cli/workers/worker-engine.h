@@ -24,7 +24,7 @@ struct WorkerOptions
 };
 
 /// Adds --time-limit, --memory-limit and --retry-failed.
-void AddWorkerOptions(CLI::App& command, WorkerOptions& options);
+void AddWorkerOptions(Command command, WorkerOptions& options);
 
 /// Throws ConfigError for a limit that is no quantity.
 RunLimits LimitsOf(const WorkerOptions& options);

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/command-line.h"
+
+#include "cli/output-file.h"
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <exception>
+#include <iostream>
+#include <optional>
+#include <type_traits>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+template <class Value>
+struct IsWhole : std::is_integral<Value>
+{
+};
+
+template <class Value>
+struct IsWhole<std::optional<Value>> : std::is_integral<Value>
+{
+};
+
+/// The library takes 010 for 8 and 0x10 for 16.
+std::string
+NotDecimal(const std::string& text)
+{
+    const bool isDecimal = text.size() < 2 || text[0] != '0';
+    return isDecimal ? "" : Quoted(text) + " is no decimal number";
+}
+
+Exit
+Fail(Exit code, const std::string& message)
+{
+    PrintError(message);
+    return code;
+}
+
+} // namespace
+
+// --- Option --------------------------------------------------------------------------------------
+
+Option::Option(CLI::Option* option)
+    : m_option(option)
+{
+}
+
+Option&
+Option::Required()
+{
+    m_option->required();
+    return *this;
+}
+
+Option&
+Option::ShowDefault()
+{
+    m_option->capture_default_str();
+    return *this;
+}
+
+Option&
+Option::Between(uint64_t least, uint64_t most)
+{
+    m_option->check(CLI::Range(least, most));
+    return *this;
+}
+
+Option&
+Option::OneOf(const std::vector<std::string>& words)
+{
+    m_option->check(CLI::IsMember(words));
+    return *this;
+}
+
+Option&
+Option::Check(const std::function<std::string(const std::string&)>& problem)
+{
+    m_option->check(problem);
+    return *this;
+}
+
+Option&
+Option::Named(const std::string& type)
+{
+    m_option->type_name(type);
+    return *this;
+}
+
+Option&
+Option::Repeatable()
+{
+    m_option->expected(1)->take_all()->allow_extra_args(false);
+    return *this;
+}
+
+Option&
+Option::SeparatedBy(char delimiter)
+{
+    m_option->delimiter(delimiter);
+    return *this;
+}
+
+Option&
+Option::Excludes(const std::string& name)
+{
+    m_option->excludes(name);
+    return *this;
+}
+
+Option&
+Option::Needs(const std::string& name)
+{
+    m_option->needs(name);
+    return *this;
+}
+
+// --- Command -------------------------------------------------------------------------------------
+
+Command::Command(CLI::App* command, std::function<Exit()>& chosen)
+    : m_command(command),
+      m_chosen(&chosen)
+{
+}
+
+template <class Value>
+Option
+Command::Add(const std::string& names, Value& value, const std::string& help)
+{
+    CLI::Option* option = m_command->add_option(names, value, help);
+    if constexpr (IsWhole<Value>::value)
+    {
+        option->check(NotDecimal);
+    }
+    return Option(option);
+}
+
+template Option Command::Add(const std::string&, std::string&, const std::string&);
+template Option Command::Add(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Command::Add(const std::string&, uint32_t&, const std::string&);
+template Option Command::Add(const std::string&, uint64_t&, const std::string&);
+template Option Command::Add(const std::string&, int64_t&, const std::string&);
+template Option Command::Add(const std::string&, std::optional<uint32_t>&, const std::string&);
+
+Option
+Command::Flag(const std::string& names, bool& value, const std::string& help)
+{
+    return Option(m_command->add_flag(names, value, help));
+}
+
+Option
+Command::Flag(const std::string& names,
+              const std::function<void()>& action,
+              const std::string& help)
+{
+    return Option(m_command->add_flag_callback(names, action, help));
+}
+
+void
+Command::Does(const std::function<Exit()>& action)
+{
+    m_command->callback([action, chosen = m_chosen] { *chosen = action; });
+}
+
+bool
+Command::IsGiven(const std::string& name) const
+{
+    return m_command->count(name) > 0;
+}
+
+// --- CommandLine ---------------------------------------------------------------------------------
+
+CommandLine::CommandLine(const std::string& about,
+                         const std::string& name,
+                         const std::string& version)
+    : m_app(std::make_unique<CLI::App>(about, name))
+{
+    m_app->set_version_flag("--version", version);
+    m_app->require_subcommand(1);
+}
+
+CommandLine::~CommandLine() = default;
+
+Command
+CommandLine::Add(const std::string& name, const std::string& help)
+{
+    return Command(m_app->add_subcommand(name, help), m_chosen);
+}
+
+/// What to say of a first argument that is no command; "" if it is one, or an option.
+std::string
+CommandLine::Unknown(const std::string& word) const
+{
+    std::vector<std::string> names;
+    for (const auto* command : m_app->get_subcommands({}))
+    {
+        names.push_back(command->get_name());
+    }
+    if (word.rfind('-', 0) == 0 || std::find(names.begin(), names.end(), word) != names.end())
+    {
+        return "";
+    }
+    const std::string nearest = Nearest(word, names);
+    return "there is no command " + Quoted(word) +
+           (nearest.empty() ? "" : "; did you mean " + nearest + "?") +
+           "\n  allowed: " + AnyOf(names);
+}
+
+Exit
+CommandLine::Run(int argc, char** argv)
+{
+    if (const std::string unknown = argc > 1 ? Unknown(argv[1]) : ""; !unknown.empty())
+    {
+        return Fail(Exit::BadInput, unknown);
+    }
+    try
+    {
+        m_app->parse(argc, argv);
+    }
+    catch (const CLI::Success& help)
+    {
+        m_app->exit(help);
+        return Exit::Done;
+    }
+    catch (const CLI::ExtrasError& error)
+    {
+        const std::string what = error.what();
+        const bool isValue = what.find('=') != std::string::npos;
+        return Fail(Exit::BadInput,
+                    what + (isValue ? "; every value has a --set of its own" : "") +
+                        "; see scaleacross --help");
+    }
+    catch (const CLI::ConversionError& error)
+    {
+        return Fail(Exit::BadInput,
+                    std::string(error.what()) +
+                        "; a whole number is expected; see scaleacross --help");
+    }
+    catch (const CLI::ParseError& error)
+    {
+        return Fail(Exit::BadInput, std::string(error.what()) + "; see scaleacross --help");
+    }
+    try
+    {
+        const Exit end = m_chosen();
+        FlushOutput();
+        return end;
+    }
+    catch (const ConfigError& error)
+    {
+        return Fail(Exit::BadInput, error.what());
+    }
+    catch (const std::exception& error)
+    {
+        return Fail(Exit::Failed, error.what());
+    }
+}
+
+void
+PrintError(const std::string& message)
+{
+    std::cout.flush();
+    std::cerr << "scaleacross: error: " << message << "\n";
+}
+
+} // namespace scaleacross
