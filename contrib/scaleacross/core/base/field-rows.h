@@ -45,13 +45,12 @@ class FieldRows
                               const std::string& help,
                               Member member)
     {
-        return Make(
-            key,
-            "a whole number " + std::to_string(least) + " to " + std::to_string(most),
-            help,
-            member,
-            [least, most](const std::string& text) { return ParseWhole(text, least, most); },
-            [](uint64_t value) { return std::to_string(value); });
+        return Make(key,
+                    "a whole number " + std::to_string(least) + " to " + std::to_string(most),
+                    help,
+                    member,
+                    WholeIn(least, most),
+                    WholeText);
     }
 
     template <class Member>
@@ -61,13 +60,12 @@ class FieldRows
                                const std::string& help,
                                Member member)
     {
-        return Make(
-            key,
-            "a number from " + NumberText(least) + " to " + NumberText(most),
-            help,
-            member,
-            [least, most](const std::string& text) { return ParseNumber(text, least, most); },
-            NumberText);
+        return Make(key,
+                    "a number from " + NumberText(least) + " to " + NumberText(most),
+                    help,
+                    member,
+                    NumberIn(least, most),
+                    NumberText);
     }
 
     template <class Member>
@@ -88,8 +86,7 @@ class FieldRows
     template <class Member>
     static Field<Owner> Text(const std::string& key, const std::string& help, Member member)
     {
-        const auto same = [](const std::string& text) { return text; };
-        return Make(key, "a text", help, member, same, same);
+        return Make(key, "a text", help, member, SameText, SameText);
     }
 
     /// A number with a unit.
@@ -105,7 +102,7 @@ class FieldRows
                     help,
                     member,
                     InRange(least, most),
-                    [](Quantity value) { return ExactText(value); });
+                    AmountText<Quantity>);
     }
 
     template <class Quantity, class Member, class Read>
@@ -116,14 +113,13 @@ class FieldRows
                                Member member,
                                Read read)
     {
-        return Make(
-            key,
-            RangeText(least, most),
-            help,
-            member,
-            InRange(least, most),
-            [](Quantity value) { return ExactText(value); },
-            read);
+        return Make(key,
+                    RangeText(least, most),
+                    help,
+                    member,
+                    InRange(least, most),
+                    AmountText<Quantity>,
+                    read);
     }
 
     /// A word of a registry.
@@ -160,15 +156,7 @@ class FieldRows
                              Parse parse,
                              Print print)
     {
-        Field<Owner> field = Base(key, allowed, help, member, parse);
-        field.get = [member, print](const Owner& owner) {
-            return print(std::invoke(member, owner));
-        };
-        const Owner nothing{};
-        field.usual = [member, usual = std::invoke(member, nothing)](const Owner& owner) {
-            return std::invoke(member, owner) == usual;
-        };
-        return field;
+        return AtPlace(key, allowed, help, PlaceOf(member), parse, print);
     }
 
     template <class Member, class Parse, class Print, class Read>
@@ -180,41 +168,113 @@ class FieldRows
                              Print print,
                              Read read)
     {
-        Field<Owner> field = Base(key, allowed, help, member, parse);
+        const auto place = PlaceOf(member);
+        Field<Owner> field = Base(key, allowed, help, place, parse);
         field.get = [read, print](const Owner& owner) { return print(std::invoke(read, owner)); };
-        field.usual = [member, read](const Owner& owner) {
-            if (!std::invoke(member, owner).has_value())
+        field.usual = [place, read](const Owner& owner) {
+            if (!place(owner).has_value())
             {
                 return true;
             }
             Owner without = owner;
-            std::invoke(member, without).reset();
+            place(without).reset();
             return std::invoke(read, std::as_const(without)) == std::invoke(read, owner);
         };
         return field;
     }
 
   private:
-    template <class Member, class Parse>
+    /// Where a value of some type stands in an owner. That it hides how to get there keeps what
+    /// follows from being compiled again for each row of a table.
+    template <class Value>
+    class Place
+    {
+      public:
+        template <class Member>
+        explicit Place(Member member)
+            : m_at([member](Owner& owner) -> Value& { return std::invoke(member, owner); })
+        {
+        }
+
+        Value& operator()(Owner& owner) const
+        {
+            return m_at(owner);
+        }
+
+        const Value& operator()(const Owner& owner) const
+        {
+            return m_at(const_cast<Owner&>(owner)); // and gives it back as const
+        }
+
+      private:
+        std::function<Value&(Owner&)> m_at;
+    };
+
+    template <class Member>
+    static auto PlaceOf(Member member)
+    {
+        return Place<std::decay_t<decltype(std::invoke(member, std::declval<Owner&>()))>>(member);
+    }
+
+    template <class Value, class Parse, class Print>
+    static Field<Owner> AtPlace(const std::string& key,
+                                const std::string& allowed,
+                                const std::string& help,
+                                const Place<Value>& place,
+                                Parse parse,
+                                Print print)
+    {
+        Field<Owner> field = Base(key, allowed, help, place, parse);
+        field.get = [place, print](const Owner& owner) { return print(place(owner)); };
+        const Owner nothing{};
+        field.usual = [place, usual = Value(place(nothing))](const Owner& owner) {
+            return place(owner) == usual;
+        };
+        return field;
+    }
+
+    template <class Value, class Parse>
     static Field<Owner> Base(const std::string& key,
                              const std::string& allowed,
                              const std::string& help,
-                             Member member,
+                             const Place<Value>& place,
                              Parse parse)
     {
         Field<Owner> field;
         field.key = key;
         field.allowed = allowed;
         field.help = help;
-        field.set = [key, member, parse](Owner& owner, const std::string& text) {
-            auto& target = std::invoke(member, owner);
-            using Value = std::decay_t<decltype(target)>;
-            target = static_cast<Value>(ParseAt(key, [&] { return parse(text); }));
+        field.set = [key, place, parse](Owner& owner, const std::string& text) {
+            place(owner) = static_cast<Value>(ParseAt(key, [&] { return parse(text); }));
         };
-        field.equal = [member](const Owner& a, const Owner& b) {
-            return std::invoke(member, a) == std::invoke(member, b);
-        };
+        field.equal = [place](const Owner& a, const Owner& b) { return place(a) == place(b); };
         return field;
+    }
+
+    static auto WholeIn(uint64_t least, uint64_t most)
+    {
+        return [least, most](const std::string& text) { return ParseWhole(text, least, most); };
+    }
+
+    static std::string WholeText(uint64_t value)
+    {
+        return std::to_string(value);
+    }
+
+    static auto NumberIn(double least, double most)
+    {
+        return [least, most](const std::string& text) { return ParseNumber(text, least, most); };
+    }
+
+    static std::string SameText(const std::string& text)
+    {
+        return text;
+    }
+
+    template <class Quantity>
+    static std::string AmountText(Quantity value)
+    {
+        return ExactText(value);
     }
 
     template <class Quantity>
