@@ -95,7 +95,7 @@ function(build_lib)
     add_executable(${runner} ${ARG_TEST_SOURCES} ${PROJECT_SOURCE_DIR}/cmake/test-runner.cc)
     target_link_libraries(${runner} PRIVATE ${library})
     target_precompile_headers(${runner} PRIVATE ${usual_headers} ${usual_ns3_headers} <ns3/test.h>)
-    target_compile_options(${runner} PRIVATE $<$<CONFIG:Release>:-O1>) # enough for tests
+    target_compile_options(${runner} PRIVATE $<$<CONFIG:Release>:-O0>) # enough for tests
     cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR}
                OUTPUT_VARIABLE folder)
     target_compile_definitions(${runner} PRIVATE NS_TEST_SOURCEDIR="${folder}/test")
