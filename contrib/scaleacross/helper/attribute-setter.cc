@@ -8,8 +8,9 @@
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
-#include "ns3/type-id.h"
+#include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -30,16 +31,41 @@ DefaultOf(TypeId type, const std::string& name)
 
 } // namespace
 
+std::string
+AttributeName(const TypeId& type, const std::string& attribute)
+{
+    for (TypeId declaring = type;; declaring = declaring.GetParent())
+    {
+        for (size_t i = 0; i < declaring.GetAttributeN(); i++)
+        {
+            if (declaring.GetAttribute(i).name == attribute)
+            {
+                return declaring.GetName() + "::" + attribute;
+            }
+        }
+        if (!declaring.HasParent())
+        {
+            return "";
+        }
+    }
+}
+
 AttributeSetter::AttributeSetter(FabricHelper& fabric, const std::set<std::string>& chosen)
     : m_fabric(fabric),
       m_chosen(chosen)
 {
 }
 
+bool
+AttributeSetter::IsChosen(const TypeId& type, const std::string& name) const
+{
+    return m_chosen.count(AttributeName(type, name)) > 0;
+}
+
 void
 AttributeSetter::Switch(const std::string& name, const AttributeValue& value)
 {
-    if (m_chosen.count("ns3::FabricSwitch::" + name) == 0)
+    if (!IsChosen(FabricSwitch::GetTypeId(), name))
     {
         m_fabric.SetSwitchAttribute(name, value);
     }
@@ -48,8 +74,7 @@ AttributeSetter::Switch(const std::string& name, const AttributeValue& value)
 void
 AttributeSetter::SwitchPort(const std::string& name, const AttributeValue& value)
 {
-    if (m_chosen.count("ns3::SwitchPort::" + name) + m_chosen.count("ns3::FabricPort::" + name) ==
-        0)
+    if (!IsChosen(SwitchPort::GetTypeId(), name))
     {
         m_fabric.SetSwitchPortAttribute(name, value);
     }
@@ -58,7 +83,7 @@ AttributeSetter::SwitchPort(const std::string& name, const AttributeValue& value
 void
 AttributeSetter::QueuePair(const std::string& name, const AttributeValue& value)
 {
-    if (m_chosen.count("ns3::RdmaQueuePair::" + name) == 0)
+    if (!IsChosen(RdmaQueuePair::GetTypeId(), name))
     {
         m_fabric.SetQueuePairAttribute(name, value);
     }
@@ -67,7 +92,7 @@ AttributeSetter::QueuePair(const std::string& name, const AttributeValue& value)
 void
 AttributeSetter::Nic(const std::string& name, const AttributeValue& value)
 {
-    if (m_chosen.count("ns3::RdmaNic::" + name) == 0)
+    if (!IsChosen(RdmaNic::GetTypeId(), name))
     {
         m_fabric.SetNicAttribute(name, value);
     }

@@ -6,6 +6,7 @@
 #include "core/spec/marking.h"
 
 #include "ns3/attribute.h"
+#include "ns3/type-id.h"
 
 #include <set>
 #include <string>
@@ -14,6 +15,10 @@ namespace ns3
 {
 
 class FabricHelper;
+
+/// "ns3::FabricPort::DataRate" for DataRate of a SwitchPort: the attribute by the type that
+/// declares it, which may be one that `type` is derived from. Empty if there is none.
+std::string AttributeName(const TypeId& type, const std::string& attribute);
 
 /// Sets attributes of what a fabric creates from now on, save those that somebody has chosen
 /// ("ns3::Type::Attribute").
@@ -40,6 +45,8 @@ class AttributeSetter
     void ResetMarking();
 
   private:
+    bool IsChosen(const TypeId& type, const std::string& name) const;
+
     FabricHelper& m_fabric;
     const std::set<std::string>& m_chosen;
 };

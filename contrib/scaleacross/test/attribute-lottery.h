@@ -39,6 +39,12 @@ class AttributeLottery
     /// "ns3::RdmaQueuePair::Window=8192 ...", all that is not as it is by default.
     std::string Text() const;
 
+    /// All that is not as it is by default: values by "ns3::RdmaQueuePair::Window".
+    const std::map<std::string, std::string>& Drawn() const
+    {
+        return m_drawn;
+    }
+
     /// All types of the module that are registered.
     static std::vector<ns3::TypeId> Types();
 

@@ -2,6 +2,7 @@
 
 // What the keys of a study set in ns-3, and what they leave to network.ns3.
 
+#include "attribute-lottery.h"
 #include "core/base/errors.h"
 #include "core/spec/presets.h"
 
@@ -15,16 +16,29 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
+#include "ns3/fabric-wire.h"
+#include "ns3/loss-model.h"
+#include "ns3/path-selector.h"
+#include "ns3/rdma-congestion-ops.h"
+#include "ns3/rdma-connection.h"
+#include "ns3/rdma-entropy-ops.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
+#include "ns3/receiver-admission.h"
 #include "ns3/simulator.h"
+#include "ns3/string.h"
 #include "ns3/study-attributes.h"
+#include "ns3/switch-port.h"
 #include "ns3/test.h"
 #include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
 using namespace ns3;
 using namespace scaleacross;
@@ -74,7 +88,7 @@ class OwnedAttributesTest : public TestCase
     void DoRun() override
     {
         Scenario scenario = LineOf(2);
-        for (const auto& [name, key] : StudyAttributes())
+        for (const auto& [name, key, valueOf] : StudyAttributes())
         {
             const size_t colons = name.rfind("::");
             TypeId type;
@@ -98,9 +112,250 @@ class OwnedAttributesTest : public TestCase
             NS_TEST_EXPECT_MSG_EQ(problem, "is set by " + key, name);
             Simulator::Destroy();
         }
+        // By a derived type's name ns-3 would abort.
+        NS_TEST_EXPECT_MSG_EQ(RemedyFor("ns3::RdmaNic::IpMtu", "1000", scenario),
+                              "write ns3::FabricDevice::IpMtu",
+                              "inherited");
+        NS_TEST_EXPECT_MSG_EQ(RemedyFor("ns3::SwitchPort::DataRate", "1Gbps", scenario),
+                              "set cluster instead",
+                              "inherited, and a key's");
         scenario.network.ns3Attributes = {{"ns3::FabricSwitch::EcnKmin", "7000"}};
         ClusterHelper cluster(scenario); // is not refused
         Simulator::Destroy();
+    }
+
+    static std::string RemedyFor(const std::string& name,
+                                 const std::string& value,
+                                 Scenario scenario)
+    {
+        scenario.network.ns3Attributes = {{name, value}};
+        try
+        {
+            CheckAttributes(scenario.network);
+        }
+        catch (const ConfigError& error)
+        {
+            return error.Remedy();
+        }
+        return "";
+    }
+};
+
+/**
+ * Whatever attribute network.ns3 sets: either it is refused, or everything of its type that the
+ * study's fabric has, has its value. Nothing is overridden silently.
+ *
+ * Attributes and values are those that AttributeLottery draws, and those that it has an excuse for;
+ * the networks around them are of words drawn from the registries.
+ */
+class NothingIsOverriddenTest : public TestCase
+{
+  public:
+    NothingIsOverriddenTest()
+        : TestCase("An attribute under network.ns3 is refused or holds")
+    {
+    }
+
+  private:
+    using Attributes = std::map<std::string, std::string>;
+
+    void DoRun() override
+    {
+        std::mt19937 random(20261123);
+        for (uint32_t round = 0; round < 3; ++round)
+        {
+            for (const auto& attribute : DrawnAttributes(random))
+            {
+                Check(attribute, random);
+            }
+        }
+    }
+
+    /// Whether only scripts make such objects in a fabric, or in one with FabricWire::LossModel.
+    static bool IsMadeByScripts(const std::string& name)
+    {
+        const TypeId type = TypeId::LookupByName(name.substr(0, name.rfind("::")));
+        return type.IsChildOf(FabricLossModel::GetTypeId());
+    }
+
+    /// Another value than usual for each attribute that one is drawn for.
+    static Attributes DrawnAttributes(std::mt19937& random)
+    {
+        Attributes attributes{
+            // What the lottery leaves alone, since something else of a fabric sets it.
+            {"ns3::DestinationModKSelector::Divisor", "3"},
+            {"ns3::FabricPort::DataRate", "77Gbps"},
+            {"ns3::FabricPort::Eager", "true"},
+            {"ns3::FabricSwitch::Credits", "true"},
+            {"ns3::FabricSwitch::LaneMap", "in any out 1 3:3"},
+            {"ns3::FabricSwitch::LookAhead", "true"},
+            {"ns3::FabricWire::Delay", "7us"},
+            {"ns3::FabricWire::LossModel", "ns3::GilbertElliottLossModel[GoodToBad=0.25]"},
+            {"ns3::FabricWire::LossRate", "0.25"},
+            {"ns3::RdmaNic::FabricAddress", "7"},
+            {"ns3::RdmaNic::LookAhead", "true"},
+            {"ns3::RdmaNic::StalledLanes", "2"},
+            {"ns3::StagedLink::Handover", "7us"},
+            {"ns3::StagedLink::ReceiverMemoryRate", "7Gbps"},
+            {"ns3::StagedLink::SenderMemoryRate", "7Gbps"},
+            {"ns3::StagedLink::SlotSize", "7"},
+            {"ns3::StagedLink::Slots", "7"},
+        };
+        // Half of them are drawn at a time.
+        for (uint32_t i = 0; i < 6; ++i)
+        {
+            fabrictest::AttributeLottery lottery(random);
+            for (const TypeId& type : fabrictest::AttributeLottery::Types())
+            {
+                lottery.Draw(type);
+            }
+            attributes.insert(lottery.Drawn().begin(), lottery.Drawn().end());
+            Config::Reset();
+        }
+        return attributes;
+    }
+
+    template <class Vocabulary>
+    static void DrawWord(Vocabulary& word, std::mt19937& random)
+    {
+        const auto& rows = Vocabulary::Rows();
+        word = Vocabulary(*rows[random() % rows.size()]);
+    }
+
+    /// A study whose fabric can be built, whatever words it has.
+    static Scenario DrawScenario(std::mt19937& random)
+    {
+        Scenario scenario = LineOf(2);
+        while (true)
+        {
+            NetworkPlan& network = scenario.network;
+            DrawWord(network.transport, random);
+            DrawWord(network.multipath, random);
+            DrawWord(network.control, random);
+            DrawWord(network.recovery, random);
+            DrawWord(network.balance, random);
+            network.admission = Bytes(random() % 2 * 1'000'000);
+            try
+            {
+                network.Validate();
+                const ClusterHelper cluster(scenario);
+                return scenario;
+            }
+            catch (const ConfigError&)
+            {
+                Simulator::Destroy();
+            }
+        }
+    }
+
+    /// Draws studies until one refuses the attribute as its own or has something of its type.
+    void Check(const Attributes::value_type& attribute, std::mt19937& random)
+    {
+        bool told = IsMadeByScripts(attribute.first);
+        for (uint32_t draw = 0; !told && draw < 300; ++draw)
+        {
+            told = IsTold(attribute, DrawScenario(random));
+            Simulator::Destroy();
+            Config::Reset();
+        }
+        NS_TEST_EXPECT_MSG_EQ(told, true, attribute.first << " was met nowhere");
+    }
+
+    bool IsTold(const Attributes::value_type& attribute, Scenario scenario)
+    {
+        const auto& [name, value] = attribute;
+        scenario.network.ns3Attributes = {attribute};
+        if (name == "ns3::InfinibandCc::Table")
+        {
+            const auto entries = std::count(value.begin(), value.end(), ',') + 1;
+            scenario.network.ns3Attributes["ns3::InfinibandCc::Limit"] =
+                std::to_string(entries - 1); // the one that goes with it
+        }
+        bool told = false;
+        try
+        {
+            CheckAttributes(scenario.network);
+            SetAttributeDefaults(scenario.network.ns3Attributes, "network.ns3.");
+            ClusterHelper cluster(scenario);
+            cluster.GetTransport()->Send(0, 1, Bytes(1000), 1);
+            for (const Ptr<Object>& object : ObjectsOf(cluster))
+            {
+                told = Expect(*object, name, value, scenario) || told;
+            }
+        }
+        catch (const ConfigError&)
+        {
+            // Not a row of the table: some word or size of this study does not go with it.
+            told = told || IsOwned(name);
+        }
+        return told;
+    }
+
+    static bool IsOwned(const std::string& name)
+    {
+        const auto& rows = StudyAttributes();
+        return std::any_of(rows.begin(), rows.end(), [&](const StudyAttribute& row) {
+            return row.name == name;
+        });
+    }
+
+    /// What a study's fabric consists of, and the connection of its one message.
+    static std::vector<Ptr<Object>> ObjectsOf(const ClusterHelper& cluster)
+    {
+        std::vector<Ptr<Object>> objects;
+        const FabricHelper& fabric = cluster.GetFabric();
+        for (const auto& fabricSwitch : fabric.Switches())
+        {
+            objects.push_back(fabricSwitch);
+            objects.push_back(fabricSwitch->GetPathSelector());
+            for (uint32_t i = 0; i < fabricSwitch->GetNPorts(); ++i)
+            {
+                objects.push_back(fabricSwitch->GetPort(i));
+            }
+        }
+        objects.insert(objects.end(), fabric.Wires().begin(), fabric.Wires().end());
+        objects.insert(objects.end(), fabric.Nics().begin(), fabric.Nics().end());
+        for (const auto& connection : fabric.Connections())
+        {
+            objects.push_back(connection);
+            for (uint32_t i = 0; i < connection->GetNQueuePairs(); ++i)
+            {
+                const auto queuePair = connection->GetQueuePair(i);
+                objects.push_back(queuePair);
+                objects.push_back(queuePair->GetCongestionOps());
+                objects.push_back(queuePair->GetEntropyOps());
+            }
+        }
+        objects.push_back(ReceiverAdmission::Of(fabric.Nics().back()));
+        objects.erase(std::remove(objects.begin(), objects.end(), nullptr), objects.end());
+        return objects;
+    }
+
+    /// False for an object of another type.
+    bool Expect(const Object& object,
+                const std::string& name,
+                const std::string& value,
+                const Scenario& scenario)
+    {
+        const size_t colons = name.rfind("::");
+        const TypeId type = TypeId::LookupByName(name.substr(0, colons));
+        if (object.GetInstanceTypeId() != type && !object.GetInstanceTypeId().IsChildOf(type))
+        {
+            return false;
+        }
+        TypeId::AttributeInformation attribute;
+        type.LookupAttributeByName(name.substr(colons + 2), &attribute);
+        const auto expected = attribute.checker->CreateValidValue(StringValue(value));
+        StringValue held;
+        object.GetAttribute(attribute.name, held);
+        NS_TEST_EXPECT_MSG_EQ(held.Get(),
+                              expected->SerializeToString(attribute.checker),
+                              name << " of " << object.GetInstanceTypeId().GetName() << " with "
+                                   << scenario.network.transport.Name() << ", "
+                                   << scenario.network.multipath.Name() << ", "
+                                   << scenario.network.control.Name() << ", "
+                                   << scenario.network.recovery.Name());
+        return true;
     }
 };
 
@@ -313,6 +568,7 @@ class StudyAttributesSuite : public TestSuite
         : TestSuite("scaleacross-study-attributes")
     {
         AddTestCase(new OwnedAttributesTest);
+        AddTestCase(new NothingIsOverriddenTest);
         AddTestCase(new MultipathAttributesTest);
         AddTestCase(new HopLimitTest);
         AddTestCase(new HeadersTest);

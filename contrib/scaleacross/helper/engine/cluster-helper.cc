@@ -2,9 +2,9 @@
 
 #include "cluster-helper.h"
 
+#include "helper/attribute-setter.h"
 #include "study-attributes.h"
 
-#include "ns3/boolean.h"
 #include "ns3/data-rate.h"
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-control.h"
@@ -17,6 +17,7 @@
 #include "ns3/nvlink-domain.h"
 #include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
+#include "ns3/rdma-queue-pair.h"
 #include "ns3/staged-link.h"
 #include "ns3/uinteger.h"
 
@@ -72,22 +73,25 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     const NetworkPlan& network = scenario.network;
     CheckAttributes(network);
     const std::set<std::string> chosen = ChosenAttributes(network);
-    if (chosen.count("ns3::RdmaNic::HopLimit") == 0)
-    {
-        m_fabric.SetNicAttribute("HopLimit", UintegerValue(HopLimitOf(m_graph)));
-    }
+    AttributeSetter set(m_fabric, chosen);
+    set.Nic("HopLimit", UintegerValue(HopLimitOf(m_graph)));
     UseTransport(m_fabric, network.transport, chosen);
-    m_fabric.SetSwitchAttribute("MaxCreditBlocks", UintegerValue(network.laneCredits.Count() / 64));
-    m_fabric.SetNicAttribute("PathMtu", UintegerValue(network.mtu.Count()));
+    for (const auto& [name, value] : StudyAttributesOf(FabricSwitch::GetTypeId(), network))
+    {
+        m_fabric.SetSwitchAttribute(name, *value);
+    }
+    for (const auto& [name, value] : StudyAttributesOf(RdmaNic::GetTypeId(), network))
+    {
+        m_fabric.SetNicAttribute(name, *value);
+    }
+    for (const auto& [name, value] : StudyAttributesOf(RdmaQueuePair::GetTypeId(), network))
+    {
+        m_fabric.SetQueuePairAttribute(name, *value);
+    }
     // Studies send no IP, whose packets would have to fit in the credits of InfiniBand too.
-    m_fabric.SetNicAttribute("IpMtu", UintegerValue(std::min<uint64_t>(network.mtu.Count(), 1500)));
+    set.Nic("IpMtu", UintegerValue(std::min<uint64_t>(network.mtu.Count(), 1500)));
     const PacketFormat format = network.Format();
-    UseFormat(m_fabric, format);
-    m_fabric.SetQueuePairAttribute("AckInterval", UintegerValue(network.ackEvery));
-    m_fabric.SetQueuePairAttribute("Timeout", UintegerValue(network.timeoutExponent));
-    m_fabric.SetQueuePairAttribute("RetryCount", UintegerValue(network.retries));
-    m_fabric.SetSwitchAttribute("Pfc", BooleanValue(network.UsesPfc()));
-    m_fabric.SetSwitchAttribute("KeepAtDownPort", BooleanValue(network.keepAtDownPort));
+    UseFormat(m_fabric, format, chosen);
     m_fabric.SetSwitchAttribute(
         "MaxPacketSize",
         UintegerValue(std::max<uint64_t>((network.mtu + format.DataHeaders()).Count() +
@@ -120,14 +124,16 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
         {
             memory.insert(memory.end(), building.gpus, building.gpu.hbmBandwidth);
         }
-        m_transport->SetStagingFactory([memory, channels = network.channels](Rank from, Rank to) {
+        const auto slots = StudyAttributesOf(StagedLink::GetTypeId(), network);
+        m_transport->SetStagingFactory([memory, slots](Rank from, Rank to) {
             const auto rate = [](BitRate value) {
                 return DataRateValue(DataRate(static_cast<uint64_t>(value.Value())));
             };
             const auto link = CreateObject<StagedLink>();
-            link->SetAttribute("Slots", UintegerValue(StagedCopy::kSlots * channels));
-            link->SetAttribute("SlotSize", UintegerValue(StagedCopy::kSlot.Count()));
-            link->SetAttribute("Handover", TimeValue(PicoSeconds(StagedCopy::kHandover.Ps())));
+            for (const auto& [name, value] : slots)
+            {
+                link->SetAttribute(name, *value);
+            }
             link->SetAttribute("SenderMemoryRate", rate(memory[from]));
             link->SetAttribute("ReceiverMemoryRate", rate(memory[to]));
             return link;

@@ -4,6 +4,7 @@
 
 #include "cluster-helper.h"
 #include "core/topology/event-target.h"
+#include "study-attributes.h"
 
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
@@ -34,8 +35,10 @@ ScheduleEvents(const Scenario& scenario, ClusterHelper& cluster)
         return nullptr;
     }
     auto events = CreateObject<FabricEvents>();
-    events->SetAttribute("DetectionDelay", TimeValue(ToTime(scenario.network.detection)));
-    events->SetAttribute("ConvergenceDelay", TimeValue(ToTime(scenario.network.convergence)));
+    for (const auto& [name, value] : StudyAttributesOf(FabricEvents::GetTypeId(), scenario.network))
+    {
+        events->SetAttribute(name, *value);
+    }
     events->SetFabric(cluster.GetFabric());
     for (size_t i = 0; i < scenario.events.size(); i++)
     {

@@ -5,15 +5,37 @@
 
 #include "core/spec/network-plan.h"
 
+#include "ns3/attribute.h"
+#include "ns3/ptr.h"
+#include "ns3/type-id.h"
+
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace ns3
 {
 
-/// The ns-3 attributes ("ns3::TypeId::Attribute") that keys of a study stand for, and which keys.
-const std::map<std::string, std::string>& StudyAttributes();
+/// An ns-3 attribute that a key of a study stands for.
+struct StudyAttribute
+{
+    std::string name; //!< "ns3::TypeId::Attribute", of the type that declares it
+    std::string key;  //!< "network.mtu"
+    /// What the key makes of it; empty where it differs from object to object or where a word says
+    /// several attributes at once (UseTransport and the like).
+    std::function<Ptr<AttributeValue>(const scaleacross::NetworkPlan&)> value;
+};
+
+/// All of them, by name. What stands here is refused under network.ns3.
+const std::vector<StudyAttribute>& StudyAttributes();
+
+/// Values of the attributes of a type that follow from the network's keys alone, by their names
+/// without the type.
+std::map<std::string, Ptr<AttributeValue>> StudyAttributesOf(
+    const TypeId& type,
+    const scaleacross::NetworkPlan& network);
 
 /// Throws ConfigError (where = "network.ns3.<name>") if network.ns3 sets one of them, which the
 /// study's own key would override, or what ns-3 does not have or take.
