@@ -37,19 +37,12 @@ void
 UseFormat(FabricHelper& fabric, const PacketFormat& format, const std::set<std::string>& chosen)
 {
     AttributeSetter set(fabric, chosen);
-    // FixedOverhead 0 says that sizes count one by one: then they are nothing, too, where every
-    // packet adds nothing, and an empty packet takes a byte.
-    const bool nothing = format.fixed && format.overhead == 0;
-    const auto size = [nothing](uint32_t bytes) { return UintegerValue(nothing ? 0 : bytes); };
-    if (format.fixed)
-    {
-        set.Nic("FixedOverhead", UintegerValue(format.overhead));
-    }
-    set.Nic("HeaderSize", size(format.header));
-    set.Nic("FrameSize", size(format.frame));
-    set.Nic("RethSize", size(format.reth));
-    set.Nic("ImmediateSize", size(format.immediate));
-    set.Nic("MinWireSize", UintegerValue(nothing ? 1 : format.least));
+    set.Nic("FixedOverhead", UintegerValue(format.overhead));
+    set.Nic("HeaderSize", UintegerValue(format.header));
+    set.Nic("FrameSize", UintegerValue(format.frame));
+    set.Nic("RethSize", UintegerValue(format.reth));
+    set.Nic("ImmediateSize", UintegerValue(format.immediate));
+    set.Nic("MinWireSize", UintegerValue(format.least));
     set.Nic("AckSize", UintegerValue(format.ack));
     set.Nic("CnpSize", UintegerValue(format.cnp));
 }

@@ -3,13 +3,12 @@
 #ifndef SCALEACROSS_HEADROOM_H
 #define SCALEACROSS_HEADROOM_H
 
+#include "core/base/packet-format.h"
+
 #include <cstdint>
 
 namespace scaleacross
 {
-
-/// Bytes of time that a PFC frame takes on the wire: 64, and 20 of preamble and gap.
-constexpr uint32_t kPauseFrame = 84;
 
 /// What decides how much a lossless ingress may still get after it has asked for a pause.
 struct HeadroomInput

@@ -2,6 +2,8 @@
 
 #include "core/engine/credit-rate.h"
 
+#include "core/base/packet-format.h"
+
 #include <algorithm>
 
 namespace scaleacross
@@ -9,21 +11,19 @@ namespace scaleacross
 
 namespace
 {
-constexpr uint64_t kBlock = 64;
-constexpr uint64_t kUpdateBlocks = 132;
-constexpr Bytes kCreditPacket(8);
+constexpr uint64_t kUpdateBlocks = CreditBlocks(kCreditUpdate);
 } // namespace
 
 double
 CreditShare(Bytes credits, Bytes packet, BitRate rate, Duration delay)
 {
-    const uint64_t blocks = (packet.Count() + kBlock - 1) / kBlock;
-    const uint64_t packets = credits.Count() / (blocks * kBlock);
+    const uint64_t blocks = CreditBlocks(packet.Count());
+    const uint64_t packets = credits.Count() / (blocks * kCreditBlock);
     const uint64_t lot = (kUpdateBlocks + blocks - 1) / blocks;
     const uint64_t turn = packets < lot ? packets : packets / lot * lot;
     const Duration roundTrip = delay * 2 +
                                SerialisationTime(packet, rate) * static_cast<int64_t>(lot) +
-                               SerialisationTime(kCreditPacket, rate);
+                               SerialisationTime(Bytes(kCreditPacket), rate);
     const double bits = static_cast<double>(turn * packet.Count()) * 8.0;
     return std::min(1.0, bits / (roundTrip.S() * rate.Value()));
 }

@@ -21,8 +21,7 @@ NetworkPlan::Format() const
 {
     // In a study every data packet adds the same: all engines count packets, and no first ones.
     PacketFormat format = transport->format;
-    format.overhead = static_cast<uint32_t>(headers.value_or(format.DataHeaders()).Count());
-    format.fixed = true;
+    format.AddToEach(static_cast<uint32_t>(headers.value_or(format.DataHeaders()).Count()));
     format.ack = ackSize ? static_cast<uint32_t>(ackSize->Count()) : format.ack;
     return format;
 }

@@ -4,12 +4,12 @@
 #define SCALEACROSS_NETWORK_PLAN_H
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "core/base/units.h"
 #include "core/spec/collective-words.h"
 #include "core/spec/congestion-control.h"
 #include "core/spec/connection-words.h"
 #include "core/spec/multipath.h"
-#include "core/spec/packet-format.h"
 #include "core/spec/tier.h"
 #include "core/spec/transport.h"
 

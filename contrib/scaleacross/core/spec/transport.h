@@ -3,9 +3,9 @@
 #ifndef SCALEACROSS_TRANSPORT_H
 #define SCALEACROSS_TRANSPORT_H
 
+#include "core/base/packet-format.h"
 #include "core/base/units.h"
 #include "core/base/word.h"
-#include "core/spec/packet-format.h"
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 #include "many-to-one.h"
 
 #include "core/base/errors.h"
-#include "core/spec/packet-format.h"
+#include "core/base/packet-format.h"
 
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-control.h"

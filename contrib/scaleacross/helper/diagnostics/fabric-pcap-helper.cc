@@ -3,6 +3,7 @@
 #include "fabric-pcap-helper.h"
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "rdma-flow-book.h"
 #include "roce-frame.h"
 
@@ -47,7 +48,7 @@ constexpr uint8_t kMarked = 3;
 constexpr uint8_t kAckNoCredits = 0x1F; // end-to-end credits are not in use
 constexpr uint8_t kNakSequenceError = 0x60;
 constexpr uint8_t kRnrNak = 0x20;
-constexpr size_t kShortestFrame = 60; // without FCS
+constexpr size_t kShortest = scaleacross::kShortestFrame - scaleacross::kEthernetCheck;
 
 /// The opcode of a data packet of a reliable connection.
 uint8_t
@@ -67,12 +68,12 @@ ForeignBytes(const FabricPacket& packet)
 {
     const scaleacross::ForeignFrame& frame = scaleacross::FrameOf(packet);
     const uint32_t size = frame.packet->GetSize();
-    std::vector<uint8_t> bytes(std::max<size_t>(kShortestFrame, 14U + size));
+    std::vector<uint8_t> bytes(std::max<size_t>(kShortest, scaleacross::kEthernetHeader + size));
     frame.destination.CopyTo(bytes.data());
     frame.source.CopyTo(bytes.data() + 6);
     bytes[12] = static_cast<uint8_t>(frame.protocol >> 8);
     bytes[13] = static_cast<uint8_t>(frame.protocol & 0xFFU);
-    frame.packet->CopyData(bytes.data() + 14, size);
+    frame.packet->CopyData(bytes.data() + scaleacross::kEthernetHeader, size);
     return bytes;
 }
 

@@ -2,6 +2,8 @@
 
 #include "roce-frame.h"
 
+#include "core/base/packet-format.h"
+
 #include <algorithm>
 #include <array>
 #include <boost/crc.hpp>
@@ -12,12 +14,12 @@ namespace scaleacross
 namespace
 {
 
-constexpr size_t kEthernet = 14;
-constexpr size_t kIp = 20;
-constexpr size_t kUdp = 8;
-constexpr size_t kBth = 12;
-constexpr size_t kIcrc = 4;
-constexpr size_t kShortest = 60; // without FCS
+constexpr size_t kEthernet = kEthernetHeader;
+constexpr size_t kIp = kIpv4Header;
+constexpr size_t kUdp = kUdpHeader;
+constexpr size_t kBth = kBaseTransportHeader;
+constexpr size_t kIcrc = kInvariantCheck;
+constexpr size_t kShortest = kShortestFrame - kEthernetCheck;
 constexpr uint16_t kRocePort = 4791;
 
 // Where the fields are that may change on the way, counted from the IP header on.
@@ -82,7 +84,8 @@ PaddingOf(const RoceFrame& frame)
 size_t
 ExtendedSize(const RoceFrame& frame)
 {
-    return (frame.reth ? 16U : 0U) + (frame.aeth ? 4U : 0U) + (frame.immediate ? 4U : 0U);
+    return (frame.reth ? kExtendedTransportHeader : 0U) + (frame.aeth ? kAckTransportHeader : 0U) +
+           (frame.immediate ? kImmediateData : 0U);
 }
 
 void

@@ -33,9 +33,6 @@ struct ForeignFrame
 /// Queue pair number of foreign packets; no queue pair has it.
 constexpr uint32_t kForeignQueuePair = 0xFFFFFF;
 
-/// Bytes of an Ethernet header.
-constexpr uint32_t kEthernetHeader = 14;
-
 /// Hangs a frame on a packet, which becomes foreign.
 void AttachFrame(FabricPacket& packet, const ForeignFrame& frame);
 

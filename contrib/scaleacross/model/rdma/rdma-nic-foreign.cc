@@ -3,6 +3,7 @@
 // How an RDMA NIC carries the packets of other stacks.
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "rdma-nic.h"
 
 #include "ns3/fabric-address.h"
@@ -28,7 +29,7 @@ NS_LOG_COMPONENT_DEFINE("RdmaNic");
 uint32_t
 RdmaNic::ForeignWireSize(uint32_t bytes) const
 {
-    return std::max(bytes + scaleacross::kEthernetHeader + m_frameSize, m_minWireSize);
+    return std::max(bytes + scaleacross::kEthernetHeader + m_format.frame, m_format.least);
 }
 
 bool

@@ -14,6 +14,7 @@
 #include "ns3/node.h"
 #include "ns3/object-vector.h"
 #include "ns3/packet.h"
+#include "ns3/part-accessor.h"
 #include "ns3/switch-port.h"
 #include "ns3/uinteger.h"
 
@@ -28,8 +29,11 @@ using scaleacross::ConfigError;
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
 using scaleacross::kNever;
+using scaleacross::kRoceFormat;
+using scaleacross::PacketFormat;
 using scaleacross::PacketKind;
 using scaleacross::PacketPool;
+using scaleacross::PartAccessor;
 using scaleacross::RdmaOperation;
 using scaleacross::SimulatorPicoseconds;
 
@@ -70,49 +74,53 @@ RdmaNic::GetTypeId()
                 "Header bytes of every data packet. RoCEv2: Ethernet 14, IPv4 20, UDP 8, "
                 "BTH 12, ICRC 4. RoCEv2 over IPv6: 78. InfiniBand: LRH 8, BTH 12, ICRC 4, "
                 "VCRC 2.",
-                UintegerValue(58),
-                scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_headerSize)),
+                UintegerValue(kRoceFormat.header),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::header)),
                 MakeUintegerChecker<uint32_t>(0, 1024))
-            .AddAttribute("FrameSize",
-                          "Bytes of wire time around each packet. Ethernet: FCS 4, preamble 8, "
-                          "gap 12.",
-                          UintegerValue(24),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_frameSize)),
-                          MakeUintegerChecker<uint32_t>(0, 1024))
-            .AddAttribute("MinWireSize",
-                          "Least bytes that a data or foreign packet takes on the wire. Ethernet: "
-                          "64, preamble 8, gap 12. InfiniBand: none.",
-                          UintegerValue(84),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_minWireSize)),
-                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute(
+                "FrameSize",
+                "Bytes of wire time around each packet. Ethernet: FCS 4, preamble 8, "
+                "gap 12.",
+                UintegerValue(kRoceFormat.frame),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::frame)),
+                MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute(
+                "MinWireSize",
+                "Least bytes that a data or foreign packet takes on the wire. Ethernet: "
+                "64, preamble 8, gap 12. InfiniBand: none.",
+                UintegerValue(kRoceFormat.least),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::least)),
+                MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("RethSize",
                           "Further header bytes of the first packet of a write.",
-                          UintegerValue(16),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_rethSize)),
+                          UintegerValue(kRoceFormat.reth),
+                          scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::reth)),
                           MakeUintegerChecker<uint32_t>(0, 1024))
-            .AddAttribute("ImmediateSize",
-                          "Further header bytes of the last packet of a write with immediate.",
-                          UintegerValue(4),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_immediateSize)),
-                          MakeUintegerChecker<uint32_t>(0, 1024))
-            .AddAttribute("FixedOverhead",
-                          "If not 0: every data packet takes its payload and this many bytes on "
-                          "the wire, and the sizes of headers and frame do not count. 48 to "
-                          "compare with HPCC's simulator.",
-                          UintegerValue(0),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_fixedOverhead)),
-                          MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute(
+                "ImmediateSize",
+                "Further header bytes of the last packet of a write with immediate.",
+                UintegerValue(kRoceFormat.immediate),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::immediate)),
+                MakeUintegerChecker<uint32_t>(0, 1024))
+            .AddAttribute(
+                "FixedOverhead",
+                "If not 0: every data packet takes its payload and this many bytes on "
+                "the wire, and the sizes of headers and frame do not count. 48 to "
+                "compare with HPCC's simulator.",
+                UintegerValue(kRoceFormat.overhead),
+                scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::overhead)),
+                MakeUintegerChecker<uint32_t>(0, 1024))
             .AddAttribute("AckSize",
                           "Bytes that an ACK or NAK takes on the wire. RoCEv2: 58 of headers, "
                           "AETH 4, frame 24.",
-                          UintegerValue(86),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_ackSize)),
+                          UintegerValue(kRoceFormat.ack),
+                          scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::ack)),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("CnpSize",
                           "Bytes that a CNP takes on the wire. RoCEv2: 58 of headers, 16 reserved, "
                           "frame 24.",
-                          UintegerValue(98),
-                          scaleacross::Fixed(MakeUintegerAccessor(&RdmaNic::m_cnpSize)),
+                          UintegerValue(kRoceFormat.cnp),
+                          scaleacross::Fixed(PartAccessor(&RdmaNic::m_format, &PacketFormat::cnp)),
                           MakeUintegerChecker<uint32_t>(1, 1024))
             .AddAttribute("HopLimit",
                           "Switches a packet may pass before it is dropped.",
@@ -345,14 +353,9 @@ RdmaNic::GetPathMtu() const
 uint32_t
 RdmaNic::WireSize(uint32_t payload, RdmaOperation operation, bool first, bool last) const
 {
-    if (m_fixedOverhead > 0)
-    {
-        return payload + m_fixedOverhead;
-    }
-    uint32_t size = payload + m_headerSize + m_frameSize;
-    size += first && operation != RdmaOperation::Send ? m_rethSize : 0;
-    size += last && operation == RdmaOperation::WriteWithImmediate ? m_immediateSize : 0;
-    return std::max(size, m_minWireSize);
+    return m_format.DataSize(payload,
+                             first && operation != RdmaOperation::Send,
+                             last && operation == RdmaOperation::WriteWithImmediate);
 }
 
 uint32_t
@@ -654,7 +657,7 @@ RdmaNic::NewControl()
     FabricPacket* packet = m_pool.Take();
     packet->source = m_address;
     packet->hops = static_cast<uint8_t>(m_hopLimit);
-    packet->size = static_cast<uint16_t>(m_ackSize);
+    packet->size = static_cast<uint16_t>(m_format.ack);
     return packet;
 }
 
@@ -681,7 +684,7 @@ RdmaNic::NewCnp()
 {
     FabricPacket* packet = NewControl();
     packet->kind = PacketKind::Cnp;
-    packet->size = static_cast<uint16_t>(m_cnpSize);
+    packet->size = static_cast<uint16_t>(m_format.cnp);
     return packet;
 }
 

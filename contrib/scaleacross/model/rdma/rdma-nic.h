@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_RDMA_NIC_H
 #define SCALEACROSS_RDMA_NIC_H
 
+#include "core/base/packet-format.h"
 #include "pacing-queue.h"
 #include "pull-pacer.h"
 #include "rdma-counters.h"
@@ -229,14 +230,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
 
     uint32_t m_address{0};
     uint32_t m_pathMtu{0};
-    uint32_t m_headerSize{0};
-    uint32_t m_frameSize{0};
-    uint32_t m_minWireSize{0};
-    uint32_t m_rethSize{0};
-    uint32_t m_immediateSize{0};
-    uint32_t m_fixedOverhead{0};
-    uint32_t m_ackSize{0};
-    uint32_t m_cnpSize{0};
+    scaleacross::PacketFormat m_format{scaleacross::kRoceFormat};
     uint32_t m_hopLimit{0};
 
     struct StartedMessage

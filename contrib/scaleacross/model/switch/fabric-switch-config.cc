@@ -4,6 +4,7 @@
 // seeds.
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "fabric-switch.h"
 
 #include "ns3/attribute-guard.h"
@@ -69,7 +70,7 @@ FabricSwitch::GetTypeId()
                 "CreditUpdate",
                 "With Credits: the neighbour is told when it may send so many bytes more, "
                 "rounded up to blocks of 64.",
-                UintegerValue(8400),
+                UintegerValue(scaleacross::kCreditUpdate),
                 scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_creditUpdate)),
                 MakeUintegerChecker<uint32_t>(1))
             .AddAttribute(
@@ -109,7 +110,7 @@ FabricSwitch::GetTypeId()
                           MakeDoubleChecker<double>(1e-6, 1e6))
             .AddAttribute("ResumeOffset",
                           "Bytes below its threshold at which a paused ingress is resumed.",
-                          UintegerValue(8400),
+                          UintegerValue(scaleacross::kCreditUpdate),
                           scaleacross::Fixed(MakeUintegerAccessor(&FabricSwitch::m_resumeOffset)),
                           MakeUintegerChecker<uint64_t>())
             .AddAttribute("MaxPacketSize",

@@ -2,6 +2,7 @@
 
 // What can be asked of a switch while it runs.
 
+#include "core/base/packet-format.h"
 #include "fabric-switch.h"
 
 #include <map>

@@ -3,6 +3,7 @@
 // What a switch does about credits: buffers before time zero, and room that is granted anew.
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "fabric-switch.h"
 
 #include "ns3/fabric-wire.h"

@@ -11,16 +11,6 @@
 namespace scaleacross
 {
 
-/// Bytes of a credit block.
-constexpr uint64_t kCreditBlock = 64;
-
-/// Whole blocks that so many bytes take.
-constexpr uint64_t
-CreditBlocks(uint64_t bytes)
-{
-    return (bytes + kCreditBlock - 1) / kCreditBlock;
-}
-
 /// The receive buffer that one end of a link has for each of its virtual lanes, in blocks.
 struct CreditBuffer
 {

@@ -3,6 +3,7 @@
 // What a port does about credits.
 
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "credit-link.h"
 #include "fabric-port.h"
 

@@ -4,6 +4,7 @@
 
 #include "arrival-agenda.h"
 #include "core/base/errors.h"
+#include "core/base/packet-format.h"
 #include "credit-link.h"
 #include "fabric-lane.h"
 #include "fabric-wire.h"
@@ -69,13 +70,13 @@ FabricPort::GetTypeId()
                 "PauseSize",
                 "Bytes of time that a PFC frame takes on the wire: 64, and 20 of preamble "
                 "and gap.",
-                UintegerValue(84),
+                UintegerValue(scaleacross::kPauseFrame),
                 scaleacross::Fixed(MakeUintegerAccessor(&FabricPort::m_pauseSize)),
                 MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("CreditSize",
                           "Bytes of time that a credit packet takes on the wire: InfiniBand's flow "
                           "control packet has 6, and a delimiter on both sides.",
-                          UintegerValue(8),
+                          UintegerValue(scaleacross::kCreditPacket),
                           scaleacross::Fixed(MakeUintegerAccessor(&FabricPort::m_creditSize)),
                           MakeUintegerChecker<uint32_t>(1, 9000))
             .AddAttribute("Quanta",

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PART_ACCESSOR_H
+#define SCALEACROSS_PART_ACCESSOR_H
+
+#include "ns3/attribute-accessor-helper.h"
+#include "ns3/uinteger.h"
+
+namespace scaleacross
+{
+
+/**
+ * The accessor of a whole number that is part of a member, as in
+ *
+ *   PartAccessor(&RdmaNic::m_format, &PacketFormat::header)
+ *
+ * ns-3's own accessors reach members, but not what they consist of.
+ */
+template <class Owner, class Whole, class Part>
+ns3::Ptr<const ns3::AttributeAccessor>
+PartAccessor(Whole Owner::*whole, Part Whole::*part)
+{
+    using Value = ns3::UintegerValue;
+
+    class Accessor : public ns3::AccessorHelper<Owner, Value>
+    {
+      public:
+        Accessor(Whole Owner::*whole, Part Whole::*part)
+            : m_whole(whole),
+              m_part(part)
+        {
+        }
+
+      private:
+        bool DoSet(Owner* object, const Value* value) const override
+        {
+            (object->*m_whole).*m_part = static_cast<Part>(value->Get());
+            return true;
+        }
+
+        bool DoGet(const Owner* object, Value* value) const override
+        {
+            value->Set((object->*m_whole).*m_part);
+            return true;
+        }
+
+        bool HasGetter() const override
+        {
+            return true;
+        }
+
+        bool HasSetter() const override
+        {
+            return true;
+        }
+
+        Whole Owner::*m_whole;
+        Part Whole::*m_part;
+    };
+
+    return ns3::Ptr<const ns3::AttributeAccessor>(new Accessor(whole, part), false);
+}
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PART_ACCESSOR_H
