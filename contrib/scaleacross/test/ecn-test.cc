@@ -56,7 +56,7 @@ class PinnedQueue
             Callback<void, const FabricPacket&>([this, egress](const FabricPacket& packet) {
                 if (packet.source == 1)
                 {
-                    found.push_back(egress->StaleQueueBytes(3) - packet.size);
+                    found.push_back(egress->Queues().Bytes(3) - packet.size);
                     marks.push_back(packet.ecnMarked);
                 }
             }));

@@ -287,7 +287,7 @@ class IncastTest : public TestCase
         last->TraceConnectWithoutContext(
             "Enqueue",
             Callback<void, const FabricPacket&>([&most, last](const FabricPacket&) {
-                most = std::max(most, last->StaleQueueBytes(3));
+                most = std::max(most, last->Queues().Bytes(3));
             }));
         for (uint32_t i = 0; i < 8; ++i)
         {

@@ -65,7 +65,7 @@ FabricSwitch::GetHeldBytes()
         for (uint8_t priority = 0; priority < kPriorities; ++priority)
         {
             std::map<std::pair<uint32_t, uint8_t>, HeldBytes> parts; // by ingress and lane
-            for (const FabricPacket* packet = m_ports[egress]->QueueOf(priority).Front();
+            for (const FabricPacket* packet = m_ports[egress]->Queues().Packets(priority).Front();
                  packet != nullptr;
                  packet = packet->next)
             {

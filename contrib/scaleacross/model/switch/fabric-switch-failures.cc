@@ -102,7 +102,7 @@ FabricSwitch::DropQueues(SwitchPort& port, DropReason reason, int64_t now)
 {
     for (uint8_t priority = 0; priority < kPriorities; ++priority)
     {
-        if (!port.QueueOf(priority).Empty())
+        if (!port.Queues().Packets(priority).Empty())
         {
             DropQueue(port, priority, reason, now);
         }
@@ -152,7 +152,7 @@ FabricSwitch::ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& 
 void
 FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
 {
-    const FabricPacket* waiting = from.QueueOf(priority).Front();
+    const FabricPacket* waiting = from.Queues().Packets(priority).Front();
     while (waiting != nullptr && !MustMove(*waiting, from))
     {
         waiting = waiting->next;

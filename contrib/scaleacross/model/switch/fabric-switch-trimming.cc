@@ -51,7 +51,7 @@ FabricSwitch::SetUpTrimming()
     const auto reference = static_cast<double>(m_trimReference.GetBitRate());
     for (const auto& port : m_ports)
     {
-        const double scale = reference > 0 ? port->BitsPerSecond() / reference : 1;
+        const double scale = reference > 0 ? port->Line().BitsPerSecond() / reference : 1;
         const double above = static_cast<double>(m_trimThreshold) * scale;
         port->m_trimAbove = std::max<uint64_t>(m_maxPacket, static_cast<uint64_t>(above));
     }

@@ -193,7 +193,7 @@ FabricSwitch::Join(SwitchPort& egress, FabricPacket* packet, int64_t now)
     egress.Kick(now);
     if (firstLossless && egress.HasLossless(m_lossless))
     {
-        m_agenda.SetAlarm(egress.FreeAt());
+        m_agenda.SetAlarm(egress.Line().FreeAt());
     }
 }
 
@@ -231,7 +231,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
         packet->priority = LaneAt(egress.m_number, *packet);
     }
     egress.CatchUp(now);
-    if (egress.StaleQueueBytes(packet->priority) + packet->size > egress.m_trimAbove &&
+    if (egress.Queues().Bytes(packet->priority) + packet->size > egress.m_trimAbove &&
         MayTrim(ingress, *packet))
     {
         Trim(*packet);
@@ -274,7 +274,7 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
     const bool lossless = m_buffer.IsLossless(port, priority);
     auto fits = [&]() {
         return lossless ? m_buffer.FitsShared(port, priority, packet.size)
-                        : m_buffer.FitsLossy(egress.StaleQueueBytes(priority), packet.size);
+                        : m_buffer.FitsLossy(egress.Queues().Bytes(priority), packet.size);
     };
     // Ports that have not been brought up to date can only make the buffer look fuller than it is.
     bool fit = fits();
@@ -365,11 +365,11 @@ FabricSwitch::PlanResume(int64_t now)
     for (const auto& port : m_ports)
     {
         port->CatchUpIfBusy(now);
-        if (port->FreeAt() > now && port->HasLossless(m_lossless))
+        if (port->Line().FreeAt() > now && port->HasLossless(m_lossless))
         {
-            rate += port->BitsPerSecond();
+            rate += port->Line().BitsPerSecond();
             sending += port->LeavingSize();
-            firstEnd = std::min(firstEnd, port->FreeAt());
+            firstEnd = std::min(firstEnd, port->Line().FreeAt());
         }
     }
     if (firstEnd != scaleacross::kNever && !m_pausing.empty())

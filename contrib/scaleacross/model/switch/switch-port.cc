@@ -89,8 +89,8 @@ SwitchPort::Started(scaleacross::FabricPacket& packet, int64_t start)
                             {(uint64_t{GetNode()->GetId()} << 32) | m_number,
                              start,
                              StaleSentBytes(),
-                             StaleQueueBytes(packet.priority),
-                             static_cast<uint64_t>(BitsPerSecond())});
+                             Queues().Bytes(packet.priority),
+                             static_cast<uint64_t>(Line().BitsPerSecond())});
     }
     return true;
 }
@@ -122,7 +122,7 @@ SwitchPort::MarkIfCongested(scaleacross::FabricPacket& packet)
     {
         return;
     }
-    if (m_ecn->Marks(StaleQueueBytes(packet.priority)))
+    if (m_ecn->Marks(Queues().Bytes(packet.priority)))
     {
         packet.ecnMarked = true;
         ++m_ecnMarked;
@@ -141,7 +141,7 @@ SwitchPort::Resumed(int64_t now)
     // What leaves from here on was not in the bound of the resume alarm.
     if (!m_switch->m_pausing.empty())
     {
-        m_switch->m_agenda.SetAlarm(std::max(now, FreeAt()));
+        m_switch->m_agenda.SetAlarm(std::max(now, Line().FreeAt()));
     }
 }
 

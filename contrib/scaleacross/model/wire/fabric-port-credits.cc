@@ -4,7 +4,6 @@
 
 #include "core/base/errors.h"
 #include "core/base/packet-format.h"
-#include "credit-link.h"
 #include "fabric-port.h"
 
 #include "ns3/telemetry.h"
@@ -35,13 +34,13 @@ FabricPort::FullPacketSize(uint8_t) const
     return 1; // whatever a switch sends has been there before
 }
 
-scaleacross::CreditLink&
+scaleacross::PortCredits&
 FabricPort::MakeCredits()
 {
     if (!m_credits)
     {
-        m_credits = std::make_unique<scaleacross::CreditLink>();
-        m_creditLanes = std::make_unique<CreditLanes>();
+        m_credits = std::make_unique<scaleacross::PortCredits>();
+        m_gated = true;
     }
     return *m_credits;
 }
@@ -49,8 +48,9 @@ FabricPort::MakeCredits()
 void
 FabricPort::SetUpCredits(const scaleacross::CreditBuffer& buffer)
 {
-    MakeCredits().SetBuffer(buffer);
-    m_credits->BeginReceiving();
+    scaleacross::CreditLink& link = MakeCredits().Link();
+    link.SetBuffer(buffer);
+    link.BeginReceiving();
     Ptr<FabricPort> peer = GetPeer();
     peer->MakeCredits();
     peer->BeginCredits(SimulatorPicoseconds());
@@ -60,29 +60,34 @@ void
 FabricPort::ForgetCredits()
 {
     m_credits.reset();
-    m_creditLanes.reset();
-    m_starved = 0;
-    UpdatePaused();
+    m_gated = false;
+    UpdateBlocked();
 }
 
 void
 FabricPort::BeginCredits(int64_t now)
 {
-    m_credits->Begin(*GetPeer()->m_credits);
+    m_credits->Link().Begin(GetPeer()->m_credits->Link());
     for (uint8_t lane = 0; lane < kPriorities; ++lane)
     {
-        if (HasWaiting(lane))
-        {
-            CheckLane(lane);
-        }
-        UpdateStarved(lane, now);
+        NextChanged(lane, now);
     }
+}
+
+void
+FabricPort::NextChanged(uint8_t lane, int64_t now)
+{
+    if (HasWaiting(lane))
+    {
+        CheckLane(lane);
+    }
+    UpdateStarved(lane, now);
 }
 
 void
 FabricPort::CheckLane(uint8_t lane) const
 {
-    if (!m_credits->HasLane(lane))
+    if (!m_credits->Link().HasLane(lane))
     {
         throw ConfigError(Describe(),
                           "has a packet for virtual lane " + std::to_string(lane) +
@@ -96,7 +101,7 @@ FabricPort::CheckLane(uint8_t lane) const
 uint64_t
 FabricPort::NeededBlocks(uint8_t lane) const
 {
-    const FabricPacket* next = m_queues[lane].packets.Front();
+    const FabricPacket* next = Queues().Packets(lane).Front();
     // Telemetry is added when a packet starts: by a switch to one that waits, by a NIC to a new
     // one.
     const uint32_t added =
@@ -108,55 +113,35 @@ bool
 FabricPort::CouldGrant(uint8_t lane, uint64_t held) const
 {
     const Ptr<FabricPort> peer = GetPeer();
+    const scaleacross::CreditLink& link = m_credits->Link();
     // What is on its way counts as arrived and gone, and what has been told as known.
-    const uint64_t told = m_credits->Told(lane) - peer->m_credits->Sent(lane);
-    const uint64_t room = std::min(m_credits->Buffer().capacity - held, m_credits->Buffer().most);
-    // A credit packet that waits is brought up to date.
-    const uint64_t update = m_creditLanes->frames[lane] != nullptr ? 1 : m_credits->Buffer().update;
-    return (room >= told + update ? room : told) >= peer->NeededBlocks(lane);
-}
-
-bool
-FabricPort::IsStarved(uint8_t lane)
-{
-    BringUpToDate();
-    return ((m_starved >> lane) & 1U) != 0;
+    const uint64_t told = link.Told(lane) - peer->m_credits->Link().Sent(lane);
+    const uint64_t room = std::min(link.Buffer().capacity - held, link.Buffer().most);
+    return (room >= told + m_credits->Step(lane) ? room : told) >= peer->NeededBlocks(lane);
 }
 
 void
 FabricPort::UpdateStarved(uint8_t lane, int64_t now)
 {
-    const uint32_t before = m_starved;
-    const uint32_t bit = 1U << lane;
-    m_starved = m_credits->Left(lane) < NeededBlocks(lane) ? m_starved | bit : m_starved & ~bit;
-    if (m_starved == before)
+    if (m_credits->Need(lane, NeededBlocks(lane), now))
     {
-        return;
+        UpdateBlocked();
     }
-    if ((m_starved & bit) != 0)
-    {
-        m_creditLanes->starvedSince[lane] = now;
-    }
-    else
-    {
-        m_creditLanes->starvedTotal[lane] += now - m_creditLanes->starvedSince[lane];
-    }
-    UpdatePaused();
 }
 
 void
-FabricPort::NoteCreditStarted(const FabricPacket& packet, int64_t start)
+FabricPort::Occupied(const FabricPacket& packet, int64_t start)
 {
     if (packet.kind < PacketKind::Pause)
     {
-        m_credits->Spend(packet.priority, CreditBlocks(packet.size));
+        m_credits->Link().Spend(packet.priority, CreditBlocks(packet.size));
         UpdateStarved(packet.priority, start);
     }
     else if (packet.kind == PacketKind::Credit)
     {
-        m_creditLanes->frames[packet.level] = nullptr;
+        m_credits->SetWaiting(packet.level, nullptr);
     }
-    Leaving(m_freeAt);
+    Leaving(Line().FreeAt());
 }
 
 void
@@ -167,24 +152,20 @@ FabricPort::SendCredit(uint8_t lane, int64_t now)
         return; // what there is then is granted when the wire is back
     }
     CatchUp(now);
-    FabricPacket* waiting = m_creditLanes->frames[lane];
-    if (m_credits->Untold(lane) < (waiting != nullptr ? 1 : m_credits->Buffer().update))
+    scaleacross::CreditLink& link = m_credits->Link();
+    if (link.Untold(lane) < m_credits->Step(lane))
     {
         return;
     }
-    if (waiting != nullptr)
+    if (FabricPacket* waiting = m_credits->Waiting(lane); waiting != nullptr)
     {
-        waiting->psn = m_credits->Tell(lane);
+        waiting->psn = link.Tell(lane);
         return;
     }
-    FabricPacket* frame = m_pool.Take();
-    frame->kind = PacketKind::Credit;
-    frame->priority = kLinkControl;
-    frame->level = lane & 0x7;
-    frame->size = static_cast<uint16_t>(m_creditSize);
-    frame->psn = m_credits->Tell(lane);
-    m_creditLanes->frames[lane] = frame;
-    ++m_creditsSent;
+    FabricPacket* frame = NewFrame(PacketKind::Credit, lane, m_creditSize);
+    frame->psn = link.Tell(lane);
+    m_credits->SetWaiting(lane, frame);
+    ++m_credits->sent;
     Enqueue(frame, now);
     Kick(now);
 }
@@ -193,79 +174,85 @@ void
 FabricPort::FreeCredit(const FabricPacket& packet, int64_t now)
 {
     const uint8_t lane = packet.priority;
-    m_credits->Free(lane, CreditBlocks(packet.size));
+    m_credits->Link().Free(lane, CreditBlocks(packet.size));
     SendCredit(lane, now);
 }
 
 void
-FabricPort::CreditLost(const FabricPacket& packet, int64_t now)
+FabricPort::NoteLost(const FabricPacket& packet, int64_t now)
 {
-    m_credits->Take(packet.priority, CreditBlocks(packet.size));
-    FreeCredit(packet, now);
+    if (m_credits)
+    {
+        m_credits->Link().Take(packet.priority, CreditBlocks(packet.size));
+        FreeCredit(packet, now);
+    }
 }
 
 void
 FabricPort::HandleCredit(const FabricPacket& packet, int64_t now)
 {
     CatchUp(now);
-    ++m_creditsReceived;
+    ++m_credits->received;
     const uint8_t lane = packet.level;
-    m_credits->SetLimit(lane, packet.psn);
+    m_credits->Link().SetLimit(lane, packet.psn);
     UpdateStarved(lane, now);
-    m_creditTrace(lane, m_credits->Left(lane));
+    m_creditTrace(lane, m_credits->Link().Left(lane));
     Kick(now);
 }
 
 uint64_t
 FabricPort::GetCreditsSent() const
 {
-    return m_creditsSent;
+    return m_credits ? m_credits->sent : 0;
 }
 
 uint64_t
 FabricPort::GetCreditsReceived()
 {
     BringUpToDate();
-    return m_creditsReceived;
+    return m_credits ? m_credits->received : 0;
 }
 
 uint64_t
 FabricPort::GetCreditsLeft(uint8_t lane)
 {
     BringUpToDate();
-    return m_credits && lane < kPriorities ? m_credits->Left(lane) : 0;
+    return m_credits && lane < kPriorities ? m_credits->Link().Left(lane) : 0;
 }
 
 uint64_t
 FabricPort::GetHeldBlocks(uint8_t lane)
 {
     BringUpToDate();
-    return m_credits && lane < kPriorities ? m_credits->Held(lane) : 0;
+    return m_credits && lane < kPriorities ? m_credits->Link().Held(lane) : 0;
 }
 
 uint64_t
 FabricPort::GetPeakHeldBlocks() const
 {
-    return m_credits ? m_credits->Peak() : 0;
+    return m_credits ? m_credits->Link().Peak() : 0;
 }
 
 uint64_t
 FabricPort::GetBlockCapacity() const
 {
-    return m_credits ? m_credits->Buffer().capacity : 0;
+    return m_credits ? m_credits->Link().Buffer().capacity : 0;
+}
+
+bool
+FabricPort::IsStarved(uint8_t lane)
+{
+    BringUpToDate();
+    return m_credits && m_credits->Starved().Has(lane);
 }
 
 Time
 FabricPort::GetStarvedTime(uint8_t lane)
 {
     BringUpToDate();
-    if (!m_creditLanes || lane >= kPriorities)
-    {
-        return Time(0);
-    }
-    const bool starved = ((m_starved >> lane) & 1U) != 0;
-    const int64_t open = starved ? SimulatorPicoseconds() - m_creditLanes->starvedSince[lane] : 0;
-    return PicoSeconds(m_creditLanes->starvedTotal[lane] + open);
+    return m_credits && lane < kPriorities
+               ? PicoSeconds(m_credits->Starved().Total(lane, SimulatorPicoseconds()))
+               : Time(0);
 }
 
 } // namespace ns3

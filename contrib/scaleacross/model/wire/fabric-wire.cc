@@ -357,7 +357,7 @@ FabricWire::NoteRate(std::size_t i)
 {
     if (m_up)
     {
-        m_lanes[i].m_meter.SetRate(m_ports[i]->BitsPerSecond(),
+        m_lanes[i].m_meter.SetRate(m_ports[i]->Line().BitsPerSecond(),
                                    scaleacross::SimulatorPicoseconds());
     }
 }
