@@ -4,23 +4,61 @@
 #define SCALEACROSS_PART_ACCESSOR_H
 
 #include "ns3/attribute-accessor-helper.h"
+#include "ns3/boolean.h"
+#include "ns3/data-rate.h"
+#include "ns3/double.h"
+#include "ns3/nstime.h"
 #include "ns3/uinteger.h"
+
+#include <cstdint>
 
 namespace scaleacross
 {
 
+/// The AttributeValue of a type.
+template <class T>
+struct AttributeValueOf
+{
+    using Type = ns3::UintegerValue;
+};
+
+template <>
+struct AttributeValueOf<bool>
+{
+    using Type = ns3::BooleanValue;
+};
+
+template <>
+struct AttributeValueOf<double>
+{
+    using Type = ns3::DoubleValue;
+};
+
+template <>
+struct AttributeValueOf<ns3::Time>
+{
+    using Type = ns3::TimeValue;
+};
+
+template <>
+struct AttributeValueOf<ns3::DataRate>
+{
+    using Type = ns3::DataRateValue;
+};
+
 /**
- * The accessor of a whole number that is part of a member, as in
+ * The accessor of an attribute that is part of a member, as in
  *
  *   PartAccessor(&RdmaNic::m_format, &PacketFormat::header)
  *
- * ns-3's own accessors reach members, but not what they consist of.
+ * ns-3's own accessors reach members, but not what they consist of. Domain: unsigned numbers, bool,
+ * double, Time and DataRate.
  */
 template <class Owner, class Whole, class Part>
 ns3::Ptr<const ns3::AttributeAccessor>
 PartAccessor(Whole Owner::*whole, Part Whole::*part)
 {
-    using Value = ns3::UintegerValue;
+    using Value = typename AttributeValueOf<Part>::Type;
 
     class Accessor : public ns3::AccessorHelper<Owner, Value>
     {

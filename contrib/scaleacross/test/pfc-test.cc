@@ -67,7 +67,7 @@ class WatchdogRulesTest : public TestCase
     {
         Desk desk;
         PfcWatchdog dog(desk);
-        dog.Configure(200, 100, false);
+        dog.Configure({PicoSeconds(200), PicoSeconds(100), false});
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "nothing is paused: nothing to do");
 
         // Something waits already when the pause comes at 50.

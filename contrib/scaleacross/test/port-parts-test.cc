@@ -103,7 +103,7 @@ class PriorityQueuesTest : public TestCase
             packets[i].priority = priorities[i];
             packets[i].size = static_cast<uint16_t>(100 * (i + 1));
             const bool first = queues.Push(&packets[i], static_cast<int64_t>(10 * i));
-            NS_TEST_EXPECT_MSG_EQ(first, i != 1, "packet " << i);
+            NS_TEST_EXPECT_MSG_EQ(first, (i != 1), "packet " << i);
         }
         NS_TEST_EXPECT_MSG_EQ(queues.Bytes(), 100 + 200 + 300, "frames do not count");
         NS_TEST_EXPECT_MSG_EQ(queues.Bytes(3), 100 + 200, "");

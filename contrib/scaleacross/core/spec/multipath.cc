@@ -72,6 +72,7 @@ Facts()
                                 "by the destination's address: one path per destination",
                                 "ns3::DestinationModKSelector");
     dModK.owner = PathOwner::Destination;
+    dModK.stageAttribute = "Divisor";
 
     return {ecmp, eEcmp, ucmp, flowlet, random, roundRobin, adaptive, entropy, reps, dModK};
 }

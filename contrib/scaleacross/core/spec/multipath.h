@@ -40,8 +40,10 @@ struct MultipathFacts : WordFacts
     /// Type of RdmaQueuePair::EntropyOps, by which packets have UDP source ports of their own.
     const char* entropies{nullptr};
     std::optional<Marking> marking{}; //!< what the choice goes by, where it goes by marks
-    bool weightedRoutes{false};       //!< routes have weights by capacity
-    bool followsCapacity{false};      //!< links are used for what they carry, else equally
+    /// Attribute of the selector that follows from the stage of each switch.
+    const char* stageAttribute{nullptr};
+    bool weightedRoutes{false};  //!< routes have weights by capacity
+    bool followsCapacity{false}; //!< links are used for what they carry, else equally
 
     bool IsSprayed() const
     {

@@ -40,14 +40,11 @@ Span(scaleacross::Duration value)
     return Create<TimeValue>(PicoSeconds(value.Ps()));
 }
 
-} // namespace
-
-const std::vector<StudyAttribute>&
-StudyAttributes()
+std::vector<StudyAttribute>
+Rows()
 {
     using N = NetworkPlan;
-    static const std::vector<StudyAttribute> kRows = {
-        {"ns3::DestinationModKSelector::Divisor", "cluster", {}},
+    std::vector<StudyAttribute> rows = {
         {"ns3::FabricEvents::ConvergenceDelay",
          "network.convergence",
          [](const N& network) { return Span(network.convergence); }},
@@ -114,6 +111,23 @@ StudyAttributes()
          "network.channels",
          [](const N& network) { return Whole(StagedCopy::kSlots * network.channels); }},
     };
+    for (const scaleacross::MultipathFacts* word : scaleacross::Multipath::Rows())
+    {
+        if (word->stageAttribute != nullptr)
+        {
+            rows.push_back(
+                {std::string(word->selector) + "::" + word->stageAttribute, "cluster", {}});
+        }
+    }
+    return rows;
+}
+
+} // namespace
+
+const std::vector<StudyAttribute>&
+StudyAttributes()
+{
+    static const std::vector<StudyAttribute> kRows = Rows();
     return kRows;
 }
 

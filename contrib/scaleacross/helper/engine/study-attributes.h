@@ -28,7 +28,7 @@ struct StudyAttribute
     std::function<Ptr<AttributeValue>(const scaleacross::NetworkPlan&)> value;
 };
 
-/// All of them, by name. What stands here is refused under network.ns3.
+/// All of them. What stands here is refused under network.ns3.
 const std::vector<StudyAttribute>& StudyAttributes();
 
 /// Values of the attributes of a type that follow from the network's keys alone, by their names

@@ -117,6 +117,25 @@ class RouteTable
         return destination < range.first || range.last < destination ? nullptr : &range;
     }
 
+    /// Packets for a destination should not wait for this port: another one leads there, or nothing
+    /// has ever led there.
+    bool LeadsElsewhere(uint32_t destination, uint32_t port) const
+    {
+        const PortGroup* group = Lookup(destination);
+        if (group == nullptr)
+        {
+            return RangeOf(destination) == nullptr;
+        }
+        return group->ports.size() > 1 || group->ports.front() != port;
+    }
+
+    /// The ports to a destination whether they are up or not; null if there have never been any.
+    const PortGroup* WithDown(uint32_t destination) const
+    {
+        const Range* range = RangeOf(destination);
+        return range == nullptr ? nullptr : &GroupOf(*range);
+    }
+
   private:
     uint32_t NumberOf(PortGroup&& group);
     PortGroup LivePartOf(const PortGroup& group) const;

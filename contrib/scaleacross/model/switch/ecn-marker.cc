@@ -2,6 +2,8 @@
 
 #include "ecn-marker.h"
 
+#include "core/base/errors.h"
+
 #include "ns3/random-variable-stream.h"
 
 #include <cmath>
@@ -31,6 +33,27 @@ EcnThresholds::Scaled(uint64_t rate, uint64_t reference) const
         return static_cast<uint64_t>(std::llround(static_cast<double>(bytes) * factor));
     };
     return {scale(kmin), scale(kmax), pmax, beyond};
+}
+
+void
+EcnConfig::Check(const std::string& owner) const
+{
+    if (kmin > kmax)
+    {
+        throw ConfigError(owner + "EcnKmin",
+                          std::to_string(kmin) + " bytes are more than EcnKmax, " +
+                              std::to_string(kmax) + " bytes",
+                          "at most EcnKmax",
+                          "");
+    }
+}
+
+EcnThresholds
+EcnConfig::ThresholdsAt(ns3::DataRate rate) const
+{
+    const EcnThresholds thresholds{kmin, kmax, pmax, 1.0 / (1.0 + markingRate)};
+    return reference.GetBitRate() > 0 ? thresholds.Scaled(rate.GetBitRate(), reference.GetBitRate())
+                                      : thresholds;
 }
 
 EcnMarker::EcnMarker(const EcnThresholds& thresholds)

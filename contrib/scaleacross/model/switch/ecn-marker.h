@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_ECN_MARKER_H
 #define SCALEACROSS_ECN_MARKER_H
 
+#include "ns3/data-rate.h"
 #include "ns3/ptr.h"
 
 #include <cstdint>
@@ -33,6 +34,25 @@ struct EcnThresholds
 
     /// For a port of `rate`, these being those of one of `reference` (bit/s).
     EcnThresholds Scaled(uint64_t rate, uint64_t reference) const;
+};
+
+/// FabricSwitch's attributes EcnPriorities, EcnKmin and so on.
+struct EcnConfig
+{
+    uint32_t priorities{0}; //!< bit p: packets of priority p may be marked
+    uint64_t kmin{0};
+    uint64_t kmax{0};
+    double pmax{0};
+    uint32_t markingRate{0};
+    bool atDeparture{false};
+    bool victims{false};
+    ns3::DataRate reference;
+
+    /// Throws ConfigError (where = owner + the attribute) if kmin is more than kmax.
+    void Check(const std::string& owner) const;
+
+    /// For a port of that rate.
+    EcnThresholds ThresholdsAt(ns3::DataRate rate) const;
 };
 
 /// Marks packets of one egress port. Draws a random number only where the probability is between 0

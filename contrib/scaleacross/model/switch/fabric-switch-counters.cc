@@ -14,6 +14,7 @@ namespace ns3
 
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
+using scaleacross::HeldBytes;
 using scaleacross::kPriorities;
 using scaleacross::SimulatorPicoseconds;
 
@@ -55,7 +56,7 @@ FabricSwitch::GetHeld(uint32_t port, uint8_t priority)
     return m_buffer.Held(port, priority);
 }
 
-std::vector<FabricSwitch::HeldBytes>
+std::vector<HeldBytes>
 FabricSwitch::GetHeldBytes()
 {
     CatchUp(SimulatorPicoseconds());
@@ -90,7 +91,7 @@ FabricSwitch::GetHeldBytes()
 bool
 FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<HeldBytes>& left) const
 {
-    if (m_credits)
+    if (HasCredits())
     {
         uint64_t blocks = 0;
         for (const HeldBytes& part : left)
@@ -108,31 +109,31 @@ FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<Hel
 }
 
 bool
-FabricSwitch::HasCredits() const
-{
-    return m_credits;
-}
-
-bool
 FabricSwitch::HasLaneMap() const
 {
-    return m_laneMap != nullptr;
+    return m_credits.HasMap();
+}
+
+uint8_t
+FabricSwitch::LaneOf(uint32_t in, uint32_t out, uint8_t level) const
+{
+    return m_credits.LaneOf(in, out, level);
 }
 
 uint32_t
 FabricSwitch::GetLosslessPriorities() const
 {
-    if (m_credits)
+    if (HasCredits())
     {
-        return m_lanes;
+        return m_creditConfig.lanes;
     }
-    return m_pfc ? m_losslessMask : 0;
+    return m_pfcConfig.on ? m_pfcConfig.priorities : 0;
 }
 
 uint64_t
 FabricSwitch::GetPauses() const
 {
-    return m_pauses;
+    return m_pauses.Sent();
 }
 
 uint64_t
@@ -146,10 +147,34 @@ FabricSwitch::GetEcnMarked() const
     return sum;
 }
 
+uint64_t
+FabricSwitch::GetTrimmed() const
+{
+    return m_trimmer.Trimmed();
+}
+
+uint64_t
+FabricSwitch::GetRerouted() const
+{
+    return m_rerouted;
+}
+
+bool
+FabricSwitch::IsStorm(uint32_t port, uint8_t priority) const
+{
+    return m_watchdog.IsStorm(port, priority);
+}
+
+uint64_t
+FabricSwitch::GetStorms() const
+{
+    return m_watchdog.Storms();
+}
+
 bool
 FabricSwitch::IsPausing(uint32_t port, uint8_t priority) const
 {
-    return ((m_pausingBits.at(port) >> priority) & 1U) != 0;
+    return m_pauses.Has(port, priority);
 }
 
 uint64_t

@@ -3,15 +3,11 @@
 // What a switch does when a wire breaks or comes back, when routes change, and when the PFC
 // watchdog gives up on a queue.
 
-#include "core/base/errors.h"
 #include "fabric-switch.h"
-
-#include <algorithm>
 
 namespace ns3
 {
 
-using scaleacross::ConfigError;
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
 using scaleacross::kPriorities;
@@ -41,48 +37,13 @@ FabricSwitch::LinkChanged(SwitchPort& port, bool up, int64_t now)
         port.m_marked = static_cast<uint16_t>(port.m_marked & ~SwitchPort::kDeadEnd);
         return;
     }
-    const uint32_t number = port.m_number;
-    for (uint8_t priority = 0; priority < kPriorities; ++priority)
-    {
-        const auto stopped = std::find_if(m_pausing.begin(), m_pausing.end(), [&](const auto& in) {
-            return in.port == number && in.priority == priority;
-        });
-        if (stopped != m_pausing.end())
-        {
-            m_pausing.erase(stopped);
-            m_pausingBits[number] = static_cast<uint8_t>(m_pausingBits[number] & ~(1U << priority));
-            m_pauseTrace(number, priority, false);
-        }
-    }
+    m_pauses.Forget(port.m_number);
     if (!m_keepAtDownPort)
     {
         port.m_marked = static_cast<uint16_t>(port.m_marked | SwitchPort::kDeadEnd);
         DropQueues(port, DropReason::LinkDown, now);
     }
     PlanResumeAt(now); // the packet that was being sent does not count any more
-}
-
-void
-FabricSwitch::CheckLink(uint32_t port, DataRate own, DataRate peer, Time delay) const
-{
-    if (!IsInitialized() || m_headroom[port] == 0)
-    {
-        return; // not computed yet, or not needed
-    }
-    const uint64_t headroom = HeadroomOf(port, own, peer, delay);
-    // Rounded up, which may differ by a byte.
-    if (headroom > m_headroom[port] + 1)
-    {
-        throw ConfigError(m_ports[port]->Describe(),
-                          "is to get a rate or delay (" + std::to_string(own.GetBitRate()) +
-                              " bit/s, its neighbour " + std::to_string(peer.GetBitRate()) +
-                              " bit/s, " + std::to_string(delay.GetPicoSeconds()) +
-                              " ps) that needs a PFC headroom of " + std::to_string(headroom) +
-                              " bytes, and " + std::to_string(m_headroom[port]) +
-                              " bytes were reserved at the beginning",
-                          "during a run no rate above the first one, and no longer delay",
-                          "begin with the highest rate and the longest delay");
-    }
 }
 
 void
@@ -136,7 +97,7 @@ FabricSwitch::ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& 
     }
     m_agenda.Finish();
     change(m_routes);
-    CheckRoutes();
+    CheckRoutes(GetNPorts());
     const int64_t now = SimulatorPicoseconds();
     CatchUp(now);
     for (const auto& port : m_ports)
@@ -153,7 +114,7 @@ void
 FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
 {
     const FabricPacket* waiting = from.Queues().Packets(priority).Front();
-    while (waiting != nullptr && !MustMove(*waiting, from))
+    while (waiting != nullptr && !m_routes.LeadsElsewhere(waiting->destination, from.m_number))
     {
         waiting = waiting->next;
     }
@@ -165,7 +126,7 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
     while (!packets.Empty())
     {
         FabricPacket* packet = packets.PopFront();
-        if (!MustMove(*packet, from))
+        if (!m_routes.LeadsElsewhere(packet->destination, from.m_number))
         {
             from.Enqueue(packet, now);
             continue;
@@ -178,10 +139,7 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
             continue;
         }
         SwitchPort& to = *m_ports[ChoosePort(*group, *packet, now)];
-        if (m_laneMap)
-        {
-            packet->priority = LaneAt(to.m_number, *packet);
-        }
+        SetLane(*packet, to);
         to.CatchUp(now);
         DropReason reason{};
         if (to.m_marked != 0 && !MayJoin(to, *packet, now, reason))
@@ -194,30 +152,6 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
         Join(to, packet, now);
     }
     PlanResumeAt(now);
-}
-
-bool
-FabricSwitch::MustMove(const FabricPacket& packet, const SwitchPort& from) const
-{
-    const PortGroup* group = m_routes.Lookup(packet.destination);
-    if (group == nullptr)
-    {
-        return m_routes.RangeOf(packet.destination) == nullptr;
-    }
-    return group->ports.size() > 1 || group->ports.front() != from.GetPortNumber();
-}
-
-const PortGroup*
-FabricSwitch::DeadGroup(const FabricPacket& packet) const
-{
-    const auto* range = m_routes.RangeOf(packet.destination);
-    return range == nullptr ? nullptr : &m_routes.GroupOf(*range);
-}
-
-uint64_t
-FabricSwitch::GetRerouted() const
-{
-    return m_rerouted;
 }
 
 void
@@ -261,7 +195,7 @@ FabricSwitch::BeginStorm(uint32_t port, uint8_t priority, int64_t now)
 {
     SwitchPort& egress = *m_ports[port];
     m_stormTrace(port, priority, true);
-    if (m_watchdogForward)
+    if (m_watchdogConfig.forward)
     {
         egress.IgnorePause(priority, true);
         egress.Kick(now);
@@ -275,18 +209,6 @@ FabricSwitch::EndStorm(uint32_t port, uint8_t priority, int64_t)
 {
     m_ports[port]->IgnorePause(priority, false); // the neighbour does not keep it paused
     m_stormTrace(port, priority, false);
-}
-
-bool
-FabricSwitch::IsStorm(uint32_t port, uint8_t priority) const
-{
-    return m_watchdog.IsStorm(port, priority);
-}
-
-uint64_t
-FabricSwitch::GetStorms() const
-{
-    return m_watchdog.Storms();
 }
 
 } // namespace ns3

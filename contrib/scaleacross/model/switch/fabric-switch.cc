@@ -14,15 +14,14 @@ namespace ns3
 using scaleacross::ConfigError;
 using scaleacross::DropReason;
 using scaleacross::FabricPacket;
-using scaleacross::PacketKind;
 using scaleacross::PacketPool;
 using scaleacross::PortGroup;
 
-NS_OBJECT_ENSURE_REGISTERED(FabricSwitch);
-
 FabricSwitch::FabricSwitch()
     : m_agenda(*this, scaleacross::ArrivalAgenda::AlarmOrder::BeforeArrivals),
-      m_watchdog(*this)
+      m_pauses(m_ports, m_buffer, m_agenda, m_pauseTrace),
+      m_watchdog(*this),
+      m_credits(m_ports, m_agenda)
 {
 }
 
@@ -52,8 +51,8 @@ FabricSwitch::DoInitialize()
     m_agenda.SetPace(m_lookAhead ? scaleacross::ArrivalAgenda::Pace::Ahead
                                  : scaleacross::ArrivalAgenda::Pace::Exact);
     CheckConfig();
-    m_selector->FixAttributes("the run has begun");
-    Object::DoInitialize();
+    BeginPaths();
+    SwitchPaths::DoInitialize();
 }
 
 void
@@ -61,9 +60,7 @@ FabricSwitch::DoDispose()
 {
     m_agenda.Clear();
     m_ports.clear();
-    m_asked = nullptr;
-    m_selector = nullptr;
-    Object::DoDispose();
+    SwitchPaths::DoDispose();
 }
 
 Ptr<SwitchPort>
@@ -107,20 +104,6 @@ FabricSwitch::GetPort(uint32_t number) const
     return m_ports.at(number);
 }
 
-scaleacross::RouteTable&
-FabricSwitch::Routes()
-{
-    return m_routes;
-}
-
-const scaleacross::RouteTable&
-FabricSwitch::Routes() const
-{
-    return m_routes;
-}
-
-// --- Paths
-
 void
 FabricSwitch::HoldAt(Time time)
 {
@@ -129,54 +112,12 @@ FabricSwitch::HoldAt(Time time)
 
 // --- Forwarding
 
-uint16_t
-FabricSwitch::ChoosePort(const PortGroup& group, const FabricPacket& packet, int64_t now)
-{
-    if (group.ports.size() == 1)
-    {
-        return group.ports[0];
-    }
-    if (m_asked == nullptr || packet.kind == PacketKind::Foreign)
-    {
-        return scaleacross::PortOfHash(group, m_flowHash(packet));
-    }
-    m_asking = &packet;
-    return m_asked->Select(group, packet, now);
-}
-
-uint32_t
-FabricSwitch::PredictPort(const FabricPacket& packet) const
-{
-    const PortGroup* group = m_routes.Lookup(packet.destination);
-    if (group == nullptr || !m_checked)
-    {
-        throw ConfigError("FabricSwitch::PredictPort",
-                          group == nullptr
-                              ? "no route to address " + std::to_string(packet.destination)
-                              : "something has been set since CheckConfig, and may change the hash",
-                          "a destination with a route, and a configuration that is checked",
-                          "call it after InstallRoutes, and CheckConfig if something was set then");
-    }
-    if (group->ports.size() == 1 || m_asked == nullptr || packet.kind == PacketKind::Foreign)
-    {
-        return scaleacross::PortOfHash(*group, m_flowHash(packet));
-    }
-    const std::optional<uint16_t> port = m_asked->PortOfFlow(*group, packet);
-    if (!port)
-    {
-        throw ConfigError("FabricSwitch::PredictPort",
-                          m_selector->GetName() + " does not go by the hash of a flow alone",
-                          "a selector with a port for every flow (PortOfFlow)",
-                          "set another PathSelector");
-    }
-    return *port;
-}
-
 int64_t
 FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
 {
     SwitchPort& egress = *m_ports[port];
-    priority = m_laneMap ? LaneAt(port, *m_asking) : priority;
+    priority =
+        m_credits.HasMap() ? m_credits.LaneOf(Asking().ingress, port, Asking().level) : priority;
     egress.CatchUpIfBusy(now);
     return egress.StaleWait(now) + (egress.IsToldToStop(priority) ? scaleacross::kPausedWait : 0);
 }
@@ -184,14 +125,14 @@ FabricSwitch::WaitAt(uint16_t port, uint8_t priority, int64_t now)
 void
 FabricSwitch::Join(SwitchPort& egress, FabricPacket* packet, int64_t now)
 {
-    if (packet->ecnCapable && ((m_ecn >> packet->priority) & 1U) != 0)
+    if (packet->ecnCapable && ((egress.m_ecnJoining >> packet->priority) & 1U) != 0)
     {
         egress.MarkIfCongested(*packet);
     }
-    const bool firstLossless = !m_pausing.empty() && !egress.HasLossless(m_lossless);
+    const bool firstLossless = m_pauses.Any() && !egress.HasLossless(m_pauses.Lossless());
     egress.Enqueue(packet, now);
     egress.Kick(now);
-    if (firstLossless && egress.HasLossless(m_lossless))
+    if (firstLossless && egress.HasLossless(m_pauses.Lossless()))
     {
         m_agenda.SetAlarm(egress.Line().FreeAt());
     }
@@ -208,7 +149,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     const PortGroup* group = m_routes.Lookup(packet->destination);
     if (group == nullptr && m_keepAtDownPort)
     {
-        group = DeadGroup(*packet);
+        group = m_routes.WithDown(packet->destination);
     }
     if (group == nullptr)
     {
@@ -226,10 +167,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     --packet->hops;
     packet->ingress = static_cast<uint16_t>(ingress.m_number);
     SwitchPort& egress = *m_ports[ChoosePort(*group, *packet, now)];
-    if (m_laneMap)
-    {
-        packet->priority = LaneAt(egress.m_number, *packet);
-    }
+    SetLane(*packet, egress);
     egress.CatchUp(now);
     if (egress.Queues().Bytes(packet->priority) + packet->size > egress.m_trimAbove &&
         MayTrim(ingress, *packet))
@@ -264,7 +202,7 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
 {
     const uint32_t port = ingress.m_number;
     const uint8_t priority = packet.priority;
-    if (m_credits)
+    if (HasCredits())
     {
         // What has left, has been released.
         m_buffer.TakeShared(port, packet.ingressLane, packet.size);
@@ -294,9 +232,9 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
     else
     {
         bool taken = m_buffer.TakeHeadroom(port, priority, packet.size);
-        if (((m_pausingBits[port] >> priority) & 1U) == 0)
+        if (!m_pauses.Has(port, priority))
         {
-            PauseIngress(ingress, priority, now);
+            m_pauses.Stop(ingress, priority, now);
         }
         if (!taken)
         {
@@ -309,6 +247,39 @@ FabricSwitch::Admit(SwitchPort& ingress, SwitchPort& egress, FabricPacket& packe
         m_peak = std::max(m_peak, m_buffer.Occupancy());
     }
     return true;
+}
+
+bool
+FabricSwitch::MayTrim(const SwitchPort& ingress, const FabricPacket& packet) const
+{
+    return m_trimmer.MayTrim(packet) && !m_buffer.IsLossless(ingress.m_number, packet.priority);
+}
+
+void
+FabricSwitch::Trim(FabricPacket& packet)
+{
+    m_trimmer.Trim(packet);
+    m_trimTrace(packet);
+}
+
+void
+FabricSwitch::SetLane(FabricPacket& packet, const SwitchPort& egress) const
+{
+    if (m_credits.HasMap())
+    {
+        packet.priority = m_credits.LaneOf(packet.ingress, egress.m_number, packet.level);
+    }
+}
+
+void
+FabricSwitch::Refuse(SwitchPort& ingress, FabricPacket* packet, DropReason reason, int64_t now)
+{
+    if (HasCredits())
+    {
+        m_credits.Free(ingress.m_number, packet->ingressLane, packet->size);
+        m_agenda.SetAlarm(now);
+    }
+    Drop(ingress, packet, reason);
 }
 
 void
@@ -333,58 +304,12 @@ FabricSwitch::CatchUp(int64_t now)
     }
 }
 
-// --- Pauses
-
-void
-FabricSwitch::PauseIngress(SwitchPort& ingress, uint8_t priority, int64_t now)
-{
-    uint32_t port = ingress.m_number;
-    m_pausingBits[port] = static_cast<uint8_t>(m_pausingBits[port] | (1U << priority));
-    m_pausing.push_back({port, priority});
-    ++m_pauses;
-    m_pauseTrace(port, priority, true);
-    ingress.SendPause(priority, true, now);
-    PlanResume(now);
-}
-
-void
-FabricSwitch::PlanResume(int64_t now)
-{
-    // The alarm is a lower bound of the time of the next resume. An ingress waits for x lossless
-    // bytes to leave. Ports with lossless packets that can leave now will have freed, by the time
-    // t, the packets they are sending and rate * (t - now) after them. Whatever lets another port
-    // send lossless packets, sets the alarm again.
-    uint64_t bytes = UINT64_MAX;
-    for (const auto& ingress : m_pausing)
-    {
-        bytes = std::min(bytes, m_buffer.BytesToResume(ingress.port, ingress.priority));
-    }
-    double rate = 0;
-    uint64_t sending = 0;
-    int64_t firstEnd = scaleacross::kNever;
-    for (const auto& port : m_ports)
-    {
-        port->CatchUpIfBusy(now);
-        if (port->Line().FreeAt() > now && port->HasLossless(m_lossless))
-        {
-            rate += port->Line().BitsPerSecond();
-            sending += port->LeavingSize();
-            firstEnd = std::min(firstEnd, port->Line().FreeAt());
-        }
-    }
-    if (firstEnd != scaleacross::kNever && !m_pausing.empty())
-    {
-        double wait = bytes > sending ? static_cast<double>(bytes - sending) * 8e12 / rate : 0.0;
-        m_agenda.SetAlarm(std::max(firstEnd, now + static_cast<int64_t>(wait)));
-    }
-}
-
 void
 FabricSwitch::HandleAlarm(int64_t now)
 {
-    if (m_credits)
+    if (HasCredits())
     {
-        ReturnCredits(now);
+        m_credits.GrantFreed(now);
         return;
     }
     CatchUp(now);
@@ -392,28 +317,14 @@ FabricSwitch::HandleAlarm(int64_t now)
     {
         m_watchdog.Check(now);
     }
-    size_t stillPaused = 0;
-    for (const PausedIngress ingress : m_pausing)
-    {
-        if (!m_buffer.MayResume(ingress.port, ingress.priority))
-        {
-            m_pausing[stillPaused++] = ingress;
-            continue;
-        }
-        uint8_t& bits = m_pausingBits[ingress.port];
-        bits = static_cast<uint8_t>(bits & ~(1U << ingress.priority));
-        m_pauseTrace(ingress.port, ingress.priority, false);
-        m_ports[ingress.port]->SendPause(ingress.priority, false, now);
-    }
-    m_pausing.resize(stillPaused);
-    PlanResume(now);
+    m_pauses.ResumeThoseThatMay(now);
     m_agenda.SetAlarm(m_watchdog.Due());
 }
 
 void
 FabricSwitch::PlanResumeAt(int64_t now)
 {
-    if (!m_pausing.empty() || !m_freed.empty())
+    if (m_pauses.Any() || m_credits.HasFreed())
     {
         m_agenda.SetAlarm(now);
     }

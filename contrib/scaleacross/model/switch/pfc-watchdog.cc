@@ -15,11 +15,11 @@ PfcWatchdog::PfcWatchdog(Owner& owner)
 }
 
 void
-PfcWatchdog::Configure(int64_t detection, int64_t restoration, bool forward)
+PfcWatchdog::Configure(const Config& config)
 {
-    m_detection = detection;
-    m_restoration = restoration;
-    m_forward = forward;
+    m_detection = config.detection.GetPicoSeconds();
+    m_restoration = config.restoration.GetPicoSeconds();
+    m_forward = config.forward;
 }
 
 std::vector<PfcWatchdog::Watched>::iterator

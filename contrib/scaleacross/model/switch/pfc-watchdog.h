@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_PFC_WATCHDOG_H
 #define SCALEACROSS_PFC_WATCHDOG_H
 
+#include "ns3/nstime.h"
+
 #include <cstdint>
 #include <vector>
 
@@ -47,11 +49,17 @@ class PfcWatchdog
         virtual void EndStorm(uint32_t port, uint8_t priority, int64_t now) = 0;
     };
 
+    /// FabricSwitch's attributes WatchdogDetection, -Restoration and -Forward.
+    struct Config
+    {
+        ns3::Time detection; //!< 0: there is no watchdog
+        ns3::Time restoration;
+        bool forward{false}; //!< queues in a storm send in spite of it, so arrivals are welcome
+    };
+
     explicit PfcWatchdog(Owner& owner);
 
-    /// Detection 0 switches the watchdog off. `forward`: queues in a storm send in spite of the
-    /// pause, so that arrivals are welcome.
-    void Configure(int64_t detection, int64_t restoration, bool forward);
+    void Configure(const Config& config);
 
     bool IsOn() const
     {

@@ -105,7 +105,7 @@ SwitchPort::Finished()
 void
 SwitchPort::Leaving(int64_t end)
 {
-    m_switch->NoteEnd(m_number, end);
+    m_switch->m_credits.NoteEnd(m_number, end);
 }
 
 void
@@ -129,6 +129,34 @@ SwitchPort::MarkIfCongested(scaleacross::FabricPacket& packet)
     }
 }
 
+void
+SwitchPort::SetUp(const scaleacross::EcnConfig& ecn,
+                  const scaleacross::Trimmer& trimmer,
+                  bool credits,
+                  int64_t stream)
+{
+    m_ecnJoining = ecn.atDeparture ? 0 : ecn.priorities;
+    m_ecnDeparting = ecn.atDeparture ? ecn.priorities : 0;
+    if (ecn.priorities != 0)
+    {
+        m_ecn = std::make_unique<scaleacross::EcnMarker>(ecn.ThresholdsAt(GetDataRate()));
+        AssignStream(stream);
+    }
+    m_trimAbove = trimmer.ThresholdAt(Line().BitsPerSecond());
+    const Ptr<FabricPort> peer = GetPeer();
+    m_setsLevel = credits && peer && peer->IsNic();
+    m_spareVictims = credits && !ecn.victims;
+}
+
+void
+SwitchPort::AssignStream(int64_t stream)
+{
+    if (m_ecn && stream >= 0)
+    {
+        m_ecn->SetStream(stream + m_number);
+    }
+}
+
 uint64_t
 SwitchPort::GetEcnMarked() const
 {
@@ -139,7 +167,7 @@ void
 SwitchPort::Resumed(int64_t now)
 {
     // What leaves from here on was not in the bound of the resume alarm.
-    if (!m_switch->m_pausing.empty())
+    if (m_switch->m_pauses.Any())
     {
         m_switch->m_agenda.SetAlarm(std::max(now, Line().FreeAt()));
     }
@@ -160,7 +188,10 @@ SwitchPort::RateChanged(int64_t now)
 void
 SwitchPort::CheckLink(DataRate own, DataRate peer, Time delay) const
 {
-    m_switch->CheckLink(m_number, own, peer, delay);
+    if (m_switch->IsInitialized()) // else nothing has been reserved yet
+    {
+        m_switch->m_headroom.Check(*this, own, peer, delay);
+    }
 }
 
 void

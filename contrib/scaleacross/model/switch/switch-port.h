@@ -4,6 +4,7 @@
 #define SCALEACROSS_SWITCH_PORT_H
 
 #include "ecn-marker.h"
+#include "trimmer.h"
 
 #include "ns3/fabric-port.h"
 
@@ -54,6 +55,14 @@ class SwitchPort : public FabricPort
                (m_leavingSize > 0 && ((mask >> m_leavingPriority) & 1U) != 0);
     }
 
+    /// Before time zero: takes over what the switch's attributes say. `stream`: random stream of
+    /// port 0, -1 if none was assigned.
+    void SetUp(const scaleacross::EcnConfig& ecn,
+               const scaleacross::Trimmer& trimmer,
+               bool credits,
+               int64_t stream);
+    void AssignStream(int64_t stream);
+
   private:
     friend class FabricSwitch;
 
@@ -86,7 +95,8 @@ class SwitchPort : public FabricPort
     uint16_t m_marked{0};
     std::unique_ptr<scaleacross::EcnMarker> m_ecn; //!< null if nothing is marked
     uint64_t m_ecnMarked{0};
-    uint32_t m_ecnDeparting{0}; //!< bit per priority that is marked when it leaves
+    uint32_t m_ecnJoining{0};   //!< bit per priority that is marked when it joins
+    uint32_t m_ecnDeparting{0}; //!< the same when it leaves
 };
 
 } // namespace ns3

@@ -38,9 +38,7 @@ class FabricWire;
  * (PortCredits), which go before everything else as pause frames do. They are never lost, and a
  * packet that the wire has lost counts as received and gone when it would have arrived: the
  * sender's counter, which real credit packets carry, says so then. A link that comes up begins with
- * the room there is at its ends.
- *
- * Left out: cut-through, pause quanta that run out.
+ * the room there is at its ends. Left out: cut-through, pause quanta that run out.
  */
 class FabricPort : public EgressPort, public scaleacross::AttributeOwner
 {
@@ -133,6 +131,13 @@ class FabricPort : public EgressPort, public scaleacross::AttributeOwner
     void SetUpCredits(const scaleacross::CreditBuffer& buffer);
     /// Before time zero: the opposite.
     void ForgetCredits();
+
+    /// Null without credits.
+    scaleacross::CreditLink* Credits() const
+    {
+        return m_credits ? &m_credits->Link() : nullptr;
+    }
+
     /// Tells the neighbour what it may send on a lane, if that has grown enough. Any time.
     void SendCredit(uint8_t lane, int64_t now);
     /// With credits: the neighbour could be granted enough for its next packet of a lane when so
@@ -183,12 +188,6 @@ class FabricPort : public EgressPort, public scaleacross::AttributeOwner
     void ControlStarted(const scaleacross::FabricPacket& frame) override;
     void NextChanged(uint8_t priority, int64_t now) override;
     void Occupied(const scaleacross::FabricPacket& packet, int64_t start) override;
-
-    /// Null without credits.
-    scaleacross::CreditLink* Credits() const
-    {
-        return m_credits ? &m_credits->Link() : nullptr;
-    }
 
     /// The packet, which has arrived, is not in the receive buffer any more: NICs.
     void FreeCredit(const scaleacross::FabricPacket& packet, int64_t now);
