@@ -17,12 +17,12 @@ Evaluator::Run(RunReport& report)
     m_start = std::chrono::steady_clock::now();
     while (m_unfinished > 0)
     {
-        if (m_agenda.Empty())
+        if (m_events.Empty())
         {
             FailStuck();
         }
-        m_now = m_agenda.Earliest().at;
-        m_current = m_agenda.First();
+        m_now = m_events.Earliest().at;
+        m_current = m_events.First();
         HandleNext(m_current);
         Schedule(m_current);
         TouchChanged();
@@ -159,10 +159,10 @@ Evaluator::Schedule(uint32_t c)
     m_classes[c].scheduled = next;
     if (next == Duration::Max())
     {
-        m_agenda.Remove(c);
+        m_events.Remove(c);
         return;
     }
-    m_agenda.Set(c, {next, c});
+    m_events.Set(c, {next, c});
 }
 
 /// Transfers whose ends have moved, by what they share with others.

@@ -3,10 +3,10 @@
 #ifndef SCALEACROSS_EVALUATOR_H
 #define SCALEACROSS_EVALUATOR_H
 
-#include "core/engine/agenda.h"
 #include "core/engine/class-costs.h"
 #include "core/engine/convoys.h"
 #include "core/engine/engine.h"
+#include "core/engine/event-heap.h"
 #include "core/engine/fluid-network.h"
 #include "core/engine/mailbox.h"
 #include "core/engine/program-evaluator.h"
@@ -119,7 +119,7 @@ struct ClassState
     uint32_t waitFor{0}; //!< message or handle
     Duration blockedSince;
     Duration resume;                     //!< Computing, Ready: when it goes on
-    Duration scheduled{Duration::Max()}; //!< its time in the agenda; Max: it is not there
+    Duration scheduled{Duration::Max()}; //!< its time in the heap; Max: it is not there
     ComputeClock clock;
     uint32_t active{0};         //!< collectives under way
     bool jumping{false};        //!< over a body, whose computing is part of its sum
@@ -170,7 +170,7 @@ struct TransferOwner
 };
 
 /**
- * An event loop over the classes: each has one entry in the agenda, for what happens next on it.
+ * An event loop over the classes: each has one entry in the heap, for what happens next on it.
  * At equal times the class with the lower number goes first, and on a class what the network does
  * before what the program does.
  */
@@ -232,7 +232,7 @@ class Evaluator
     std::vector<ResourceUse::Step> m_steps; //!< by class x body
     const RunOptions& m_options;
     FluidNetwork m_network;
-    Agenda m_agenda; //!< classes, by what happens next on them
+    EventHeap m_events; //!< classes, by what happens next on them
     Duration m_now;
     uint32_t m_current{kNone};       //!< the class that is being handled
     std::vector<uint32_t> m_touched; //!< others whose next time may have changed

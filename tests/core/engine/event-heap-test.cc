@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/engine/agenda.h"
+#include "core/engine/event-heap.h"
 
 #include <gtest/gtest.h>
 #include <map>
@@ -19,50 +19,50 @@ At(int64_t ns, uint64_t order)
 }
 
 uint32_t
-Pop(Agenda& agenda)
+Pop(EventHeap& heap)
 {
-    const uint32_t first = agenda.First();
-    agenda.Remove(first);
+    const uint32_t first = heap.First();
+    heap.Remove(first);
     return first;
 }
 
 } // namespace
 
-TEST(Agenda, EqualTimesInTheOrderTheyWereMade)
+TEST(EventHeap, EqualTimesInTheOrderTheyWereMade)
 {
-    Agenda agenda;
-    agenda.Set(2, At(5, 0));
-    agenda.Set(0, At(5, 1));
-    agenda.Set(1, At(4, 2));
-    EXPECT_EQ(Pop(agenda), 1U);
-    EXPECT_EQ(Pop(agenda), 2U);
-    EXPECT_EQ(Pop(agenda), 0U);
-    EXPECT_TRUE(agenda.Empty());
+    EventHeap heap;
+    heap.Set(2, At(5, 0));
+    heap.Set(0, At(5, 1));
+    heap.Set(1, At(4, 2));
+    EXPECT_EQ(Pop(heap), 1U);
+    EXPECT_EQ(Pop(heap), 2U);
+    EXPECT_EQ(Pop(heap), 0U);
+    EXPECT_TRUE(heap.Empty());
 }
 
-TEST(Agenda, ATimeSetAgainReplacesTheOneBefore)
+TEST(EventHeap, ATimeSetAgainReplacesTheOneBefore)
 {
     // 0 at 5, 1 at 6, 2 at 7; then 0 goes to 8 and 2 to 1: 2, 1, 0.
-    Agenda agenda;
-    agenda.Set(0, At(5, 0));
-    agenda.Set(1, At(6, 1));
-    agenda.Set(2, At(7, 2));
-    agenda.Set(0, At(8, 3));
-    agenda.Set(2, At(1, 4));
-    EXPECT_EQ(agenda.Earliest().at, Duration::Nanoseconds(1));
-    EXPECT_EQ(Pop(agenda), 2U);
-    EXPECT_EQ(Pop(agenda), 1U);
-    agenda.Set(2, At(9, 5)); // a number that has been removed is free again
-    EXPECT_EQ(Pop(agenda), 0U);
-    EXPECT_EQ(Pop(agenda), 2U);
-    EXPECT_TRUE(agenda.Empty());
+    EventHeap heap;
+    heap.Set(0, At(5, 0));
+    heap.Set(1, At(6, 1));
+    heap.Set(2, At(7, 2));
+    heap.Set(0, At(8, 3));
+    heap.Set(2, At(1, 4));
+    EXPECT_EQ(heap.Earliest().at, Duration::Nanoseconds(1));
+    EXPECT_EQ(Pop(heap), 2U);
+    EXPECT_EQ(Pop(heap), 1U);
+    heap.Set(2, At(9, 5)); // a number that has been removed is free again
+    EXPECT_EQ(Pop(heap), 0U);
+    EXPECT_EQ(Pop(heap), 2U);
+    EXPECT_TRUE(heap.Empty());
 }
 
-TEST(Agenda, AgreesWithASortedMap)
+TEST(EventHeap, AgreesWithASortedMap)
 {
     // 10,000 random changes and removals of 50 entries; the reference keeps them in a std::map.
     std::mt19937 random(1);
-    Agenda agenda;
+    EventHeap heap;
     std::map<EventTime, uint32_t> byTime;
     std::map<uint32_t, EventTime> byId;
     for (uint64_t order = 0; order < 10000; order++)
@@ -70,8 +70,8 @@ TEST(Agenda, AgreesWithASortedMap)
         if (random() % 3 == 0 && !byTime.empty())
         {
             const auto [time, id] = *byTime.begin();
-            ASSERT_EQ(agenda.Earliest().order, time.order);
-            ASSERT_EQ(Pop(agenda), id);
+            ASSERT_EQ(heap.Earliest().order, time.order);
+            ASSERT_EQ(Pop(heap), id);
             byTime.erase(time);
             byId.erase(id);
             continue;
@@ -85,15 +85,15 @@ TEST(Agenda, AgreesWithASortedMap)
         }
         if (random() % 4 == 0)
         {
-            agenda.Remove(id);
+            heap.Remove(id);
             byId.erase(id);
             continue;
         }
         byId[id] = time;
         byTime[time] = id;
-        agenda.Set(id, time);
+        heap.Set(id, time);
     }
-    EXPECT_EQ(agenda.Empty(), byTime.empty());
+    EXPECT_EQ(heap.Empty(), byTime.empty());
 }
 
 } // namespace scaleacross

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/engine/agenda.h"
+#include "core/engine/event-heap.h"
 
 namespace scaleacross
 {
 
 void
-Agenda::Set(Id id, EventTime time)
+EventHeap::Set(Id id, EventTime time)
 {
     if (m_positions.size() <= id)
     {
@@ -23,7 +23,7 @@ Agenda::Set(Id id, EventTime time)
 }
 
 void
-Agenda::Remove(Id id)
+EventHeap::Remove(Id id)
 {
     if (id >= m_positions.size() || m_positions[id] == kNowhere)
     {
@@ -41,7 +41,7 @@ Agenda::Remove(Id id)
 
 /// Puts an entry where another was.
 void
-Agenda::Move(size_t position, const Entry& entry)
+EventHeap::Move(size_t position, const Entry& entry)
 {
     if (entry.time < m_heap[position].time)
     {
@@ -54,14 +54,14 @@ Agenda::Move(size_t position, const Entry& entry)
 }
 
 void
-Agenda::Place(size_t position, const Entry& entry)
+EventHeap::Place(size_t position, const Entry& entry)
 {
     m_heap[position] = entry;
     m_positions[entry.id] = static_cast<uint32_t>(position);
 }
 
 void
-Agenda::Rise(size_t position, const Entry& entry)
+EventHeap::Rise(size_t position, const Entry& entry)
 {
     while (position > 0)
     {
@@ -77,7 +77,7 @@ Agenda::Rise(size_t position, const Entry& entry)
 }
 
 void
-Agenda::Sink(size_t position, const Entry& entry)
+EventHeap::Sink(size_t position, const Entry& entry)
 {
     while (true)
     {
