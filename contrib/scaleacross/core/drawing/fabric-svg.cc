@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/drawing/fabric-picture.h"
+#include "core/drawing/svg-canvas.h"
 
 #include <algorithm>
 #include <cmath>
@@ -14,138 +15,11 @@ namespace
 {
 
 // Everything in pixels.
-constexpr double kLine = 15;   // height of a line of text
-constexpr double kGlyph = 6.4; // width of a character at the size of labels
 constexpr double kPad = 14;
 constexpr double kGap = 40; // between sites
 constexpr double kMargin = 24;
 /// Up to this many spans are labelled where they are, more by a letter.
 constexpr size_t kMostLabelledSpans = 6;
-
-double
-WidthOf(const std::vector<std::string>& lines)
-{
-    size_t longest = 0;
-    for (const std::string& line : lines)
-    {
-        longest = std::max(longest, line.size());
-    }
-    return kGlyph * static_cast<double>(longest);
-}
-
-double
-HeightOf(const std::vector<std::string>& lines)
-{
-    return kLine * static_cast<double>(lines.size());
-}
-
-std::string
-Escaped(const std::string& text)
-{
-    std::string escaped;
-    for (const char c : text)
-    {
-        escaped += c == '&'   ? "&amp;"
-                   : c == '<' ? "&lt;"
-                   : c == '>' ? "&gt;"
-                   : c == '"' ? "&quot;"
-                              : std::string(1, c);
-    }
-    return escaped;
-}
-
-/// A coordinate: a tenth of a pixel is fine enough.
-std::string
-At(double value)
-{
-    const auto tenths = std::llround(value * 10);
-    const std::string text = std::to_string(tenths / 10);
-    return tenths % 10 == 0 ? text : text + "." + std::to_string(std::abs(tenths % 10));
-}
-
-class Canvas
-{
-  public:
-    void Line(double x1, double y1, double x2, double y2, const char* style)
-    {
-        m_lines += "<line x1=\"" + At(x1) + "\" y1=\"" + At(y1) + "\" x2=\"" + At(x2) + "\" y2=\"" +
-                   At(y2) + "\" class=\"" + style + "\"/>\n";
-    }
-
-    /// Up from one point to a height, across, and down to another.
-    void Bridge(double x1, double y1, double x2, double y2, double level)
-    {
-        m_lines += "<path d=\"M " + At(x1) + " " + At(y1) + " V " + At(level) + " H " + At(x2) +
-                   " V " + At(y2) + "\" class=\"span\"/>\n";
-    }
-
-    void Frame(double x, double y, double width, double height, const char* style)
-    {
-        m_frames += Rectangle(x, y, width, height, style);
-    }
-
-    void Box(double x, double y, double width, double height, const char* style)
-    {
-        m_boxes += Rectangle(x, y, width, height, style);
-    }
-
-    /// Lines of text around a point; with something behind it where lines may pass.
-    void Text(double x,
-              double y,
-              const std::vector<std::string>& lines,
-              const char* style,
-              const char* back = nullptr)
-    {
-        const double height = HeightOf(lines);
-        if (back != nullptr)
-        {
-            const double width = WidthOf(lines) + 6;
-            m_texts += Rectangle(x - width / 2, y - height / 2 - 1, width, height + 2, back);
-        }
-        for (size_t i = 0; i < lines.size(); i++)
-        {
-            m_texts += "<text x=\"" + At(x) + "\" y=\"" +
-                       At(y - height / 2 + kLine * static_cast<double>(i) + 11) + "\" class=\"" +
-                       style + "\">" + Escaped(lines[i]) + "</text>\n";
-        }
-    }
-
-    std::string Svg(double width, double height) const
-    {
-        const std::string size = At(width) + "\" height=\"" + At(height);
-        return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size + "\" viewBox=\"0 0 " +
-               At(width) + " " + At(height) +
-               "\">\n"
-               "<style>\n"
-               "text { font-family: sans-serif; font-size: 11.5px; text-anchor: middle; }\n"
-               ".title { font-size: 18px; font-weight: bold; }\n"
-               ".site { font-size: 14px; font-weight: bold; }\n"
-               ".key { text-anchor: start; }\n"
-               ".page { fill: white; }\n"
-               ".frame { fill: #f1f3f5; stroke: #adb5bd; }\n"
-               ".behind { fill: #f1f3f5; }\n"
-               ".nic { fill: #d3f9d8; stroke: #2b8a3e; }\n"
-               ".leaf { fill: #d0ebff; stroke: #1864ab; }\n"
-               ".spine { fill: #e5dbff; stroke: #5f3dc4; }\n"
-               ".agg { fill: #ffe8cc; stroke: #d9480f; }\n"
-               ".edge { stroke: #495057; stroke-width: 1.5; }\n"
-               ".span { stroke: #c92a2a; stroke-width: 2; fill: none; }\n"
-               "</style>\n<rect class=\"page\" width=\"" +
-               size + "\"/>\n" + m_frames + m_lines + m_boxes + m_texts + "</svg>\n";
-    }
-
-  private:
-    static std::string Rectangle(double x, double y, double width, double height, const char* style)
-    {
-        return "<rect x=\"" + At(x) + "\" y=\"" + At(y) + "\" width=\"" + At(width) +
-               "\" height=\"" + At(height) + "\" rx=\"5\" class=\"" + style + "\"/>\n";
-    }
-
-    std::string m_frames;
-    std::string m_lines;
-    std::string m_boxes;
-    std::string m_texts;
-};
 
 /// Where the tiers, sites and spans of a picture go.
 class Layout
@@ -210,12 +84,12 @@ class Layout
 
     double BoxWidth(uint32_t box) const
     {
-        return std::max(110.0, WidthOf(m_picture.boxes[box].lines) + 2 * kPad);
+        return std::max(110.0, SvgWidthOf(m_picture.boxes[box].lines) + 2 * kPad);
     }
 
     double BoxHeight(uint32_t box) const
     {
-        return HeightOf(m_picture.boxes[box].lines) + kPad;
+        return SvgHeightOf(m_picture.boxes[box].lines) + kPad;
     }
 
     /// Sites side by side, as wide as their widest row or label; boxes in the middle.
@@ -226,13 +100,11 @@ class Layout
         for (const PictureEdge& edge : m_picture.edges)
         {
             double& width = widest[m_picture.boxes[edge.low].site];
-            width = std::max(width, WidthOf(edge.lines) + 20);
+            width = std::max(width, SvgWidthOf(edge.lines) + 20);
         }
         for (size_t site = 0; site < m_left.size(); site++)
         {
-            double width =
-                std::max(widest[site],
-                         1.3 * kGlyph * static_cast<double>(m_picture.names.sites[site].size()));
+            double width = std::max(widest[site], 1.3 * SvgWidthOf({m_picture.names.sites[site]}));
             for (const auto& [kind, boxes] : m_boxesOf[site])
             {
                 double row = 0;
@@ -261,9 +133,9 @@ class Layout
             x += m_width[site] + kGap;
         }
         m_pageWidth = std::max({x - kGap + kMargin,
-                                WidthOf(m_legend) + 2 * kMargin,
-                                1.8 * WidthOf({m_picture.names.title}) + 2 * kMargin,
-                                WidthOf({m_picture.summary}) + 2 * kMargin});
+                                SvgWidthOf(m_legend) + 2 * kMargin,
+                                1.8 * SvgWidthOf({m_picture.names.title}) + 2 * kMargin,
+                                SvgWidthOf({m_picture.summary}) + 2 * kMargin});
     }
 
     /**
@@ -307,7 +179,7 @@ class Layout
             order[i] = i;
         }
         const auto reach = [&](size_t i) {
-            const double half = WidthOf(m_spanLines[i]) / 2 + 4;
+            const double half = SvgWidthOf(m_spanLines[i]) / 2 + 4;
             const auto [left, right] = std::minmax(m_ends[i].first, m_ends[i].second);
             const double middle = (left + right) / 2;
             return std::make_pair(std::min(left, middle - half), std::max(right, middle + half));
@@ -341,7 +213,7 @@ class Layout
         }
         for (const auto& lines : m_spanLines)
         {
-            m_levelHeight = std::max(m_levelHeight, HeightOf(lines) + 12);
+            m_levelHeight = std::max(m_levelHeight, SvgHeightOf(lines) + 12);
         }
         m_levels = levels.size();
     }
@@ -349,7 +221,7 @@ class Layout
     /// Tiers as rows over all sites, the highest on top; between them room for all labels.
     void PlaceRows()
     {
-        m_titleHeight = kMargin + 44 + HeightOf(m_legend);
+        m_titleHeight = kMargin + 44 + SvgHeightOf(m_legend);
         double y = m_titleHeight + m_levelHeight * static_cast<double>(m_levels) + 48;
         double bottom = y;
         for (const VertexKind kind :
@@ -372,7 +244,8 @@ class Layout
                 for (const PictureEdge& edge : m_picture.edges)
                 {
                     const PictureBox& high = m_picture.boxes[edge.high];
-                    labels += high.site == site && high.kind == kind ? HeightOf(edge.lines) + 8 : 0;
+                    labels +=
+                        high.site == site && high.kind == kind ? SvgHeightOf(edge.lines) + 8 : 0;
                 }
                 room = std::max(room, labels);
             }
@@ -408,7 +281,7 @@ class Layout
         for (size_t i = 0; i < m_legend.size(); i++)
         {
             m_canvas.Text(kMargin,
-                          kMargin + 56 + kLine * static_cast<double>(i),
+                          kMargin + 56 + kSvgLine * static_cast<double>(i),
                           {m_legend[i]},
                           "key");
         }
@@ -455,10 +328,10 @@ class Layout
             m_canvas.Line(x1, y1, x2, y2, "edge");
             const PictureBox& high = m_picture.boxes[edge.high];
             double& below = used[{high.site, high.kind}];
-            const double y = m_rowBottom[high.kind] + kPad + below + HeightOf(edge.lines) / 2;
-            below += HeightOf(edge.lines) + 8;
+            const double y = m_rowBottom[high.kind] + kPad + below + SvgHeightOf(edge.lines) / 2;
+            below += SvgHeightOf(edge.lines) + 8;
             const double share = y1 == y2 ? 0.5 : std::clamp((y - y2) / (y1 - y2), 0.0, 1.0);
-            const double half = WidthOf(edge.lines) / 2 + kPad;
+            const double half = SvgWidthOf(edge.lines) / 2 + kPad;
             const double left = m_left[high.site] + half;
             const double right = m_left[high.site] + m_width[high.site] - half;
             const double x = std::clamp(x2 + share * (x1 - x2), left, std::max(left, right));
@@ -475,7 +348,7 @@ class Layout
                 m_titleHeight + m_levelHeight * static_cast<double>(m_levels - m_level[i]);
             m_canvas.Bridge(m_ends[i].first, m_top[span.a], m_ends[i].second, m_top[span.b], level);
             m_canvas.Text((m_ends[i].first + m_ends[i].second) / 2,
-                          level - (m_legend.empty() ? HeightOf(m_spanLines[i]) / 2 + 3 : 0),
+                          level - (m_legend.empty() ? SvgHeightOf(m_spanLines[i]) / 2 + 3 : 0),
                           m_spanLines[i],
                           "label",
                           "page");
@@ -499,7 +372,7 @@ class Layout
     double m_bottom{0};
     double m_pageWidth{0};
     double m_pageHeight{0};
-    Canvas m_canvas;
+    SvgCanvas m_canvas;
 };
 
 } // namespace

@@ -58,6 +58,13 @@ enum class Action : uint8_t
 
 constexpr uint32_t kActions = 6;
 
+/// Whether a pass makes weight gradients, and nothing forward.
+constexpr bool
+HasWeights(Action action)
+{
+    return action == Action::Backward || action == Action::WeightGradient;
+}
+
 /**
  * One operation. Which fields count depends on kind; all others are zero.
  *

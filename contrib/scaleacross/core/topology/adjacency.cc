@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "core/topology/text-lines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,35 +24,10 @@ constexpr uint64_t kMostLinks = 1'000'000'000;
 constexpr const char* kFormat = "NODES SWITCHES LINKS, then the switches' numbers, then "
                                 "SOURCE DESTINATION RATE DELAY LOSS for each link";
 
-/// A line that says something.
-struct Line
+bool
+IsWhole(const std::string& word)
 {
-    size_t number; //!< from 1
-    std::vector<std::string> words;
-};
-
-std::vector<Line>
-LinesOf(std::string_view text)
-{
-    std::vector<Line> lines;
-    size_t number = 0;
-    while (!text.empty())
-    {
-        number++;
-        const size_t end = std::min(text.find('\n'), text.size());
-        std::istringstream stream{std::string(text.substr(0, end))};
-        text.remove_prefix(std::min(end + 1, text.size()));
-        Line line{number, {}};
-        for (std::string word; stream >> word && word.front() != '#';)
-        {
-            line.words.push_back(word);
-        }
-        if (!line.words.empty())
-        {
-            lines.push_back(std::move(line));
-        }
-    }
-    return lines;
+    return word.find_first_not_of("0123456789") == std::string::npos;
 }
 
 /// As the text has it.
@@ -68,12 +44,6 @@ struct NodeName
     std::string site;
     VertexKind kind;
 };
-
-bool
-IsWhole(const std::string& word)
-{
-    return word.find_first_not_of("0123456789") == std::string::npos;
-}
 
 class AdjacencyReader
 {
@@ -104,7 +74,7 @@ class AdjacencyReader
     }
 
     /// The next line; `what` was expected if there is none.
-    const Line& Next(const std::string& what)
+    const TextLine& Next(const std::string& what)
     {
         if (m_next == m_lines.size())
         {
@@ -117,7 +87,7 @@ class AdjacencyReader
 
     /// A value of a line by one of the parsers of core/base, with the place in the message.
     template <class Parse>
-    auto Value(const Line& line, const std::string& what, Parse parse) const
+    auto Value(const TextLine& line, const std::string& what, Parse parse) const
     {
         try
         {
@@ -129,19 +99,19 @@ class AdjacencyReader
         }
     }
 
-    uint64_t Whole(const Line& line, size_t word, const std::string& what, uint64_t most) const
+    uint64_t Whole(const TextLine& line, size_t word, const std::string& what, uint64_t most) const
     {
         return Value(line, what, [&] { return ParseWhole(line.words[word], 0, most); });
     }
 
-    uint32_t Node(const Line& line, size_t word, const std::string& what) const
+    uint32_t Node(const TextLine& line, size_t word, const std::string& what) const
     {
         return static_cast<uint32_t>(Whole(line, word, what, m_isSwitch.size() - 1));
     }
 
     void ReadCounts()
     {
-        const Line& line = Next("the counts");
+        const TextLine& line = Next("the counts");
         if (line.words.size() != 3)
         {
             Fail(line.number,
@@ -163,7 +133,7 @@ class AdjacencyReader
     {
         for (uint64_t left = m_switches; left > 0;)
         {
-            const Line& line = Next("the number of every switch");
+            const TextLine& line = Next("the number of every switch");
             if (line.words.size() > left)
             {
                 Fail(line.number,
@@ -191,7 +161,7 @@ class AdjacencyReader
     {
         for (uint64_t i = 0; i < m_linkCount; i++)
         {
-            const Line& line =
+            const TextLine& line =
                 Next("link " + std::to_string(i + 1) + " of " + std::to_string(m_linkCount));
             if (line.words.size() != 5)
             {
@@ -250,7 +220,7 @@ class AdjacencyReader
         std::set<std::string> texts;
         while (m_next < m_lines.size())
         {
-            const Line& line = m_lines[m_next++];
+            const TextLine& line = m_lines[m_next++];
             if (line.words.size() == 5 && IsWhole(line.words[0]) && IsWhole(line.words[1]))
             {
                 Fail(line.number,
@@ -296,7 +266,7 @@ class AdjacencyReader
         }
     }
 
-    NodeName NameOf(const Line& line, const std::string& text) const
+    NodeName NameOf(const TextLine& line, const std::string& text) const
     {
         const size_t slash = text.rfind('/');
         if (slash != std::string::npos && slash > 0)
@@ -486,7 +456,7 @@ class AdjacencyReader
     }
 
     std::string m_name;
-    std::vector<Line> m_lines;
+    std::vector<TextLine> m_lines;
     size_t m_next{0};
     uint64_t m_switches{0};
     uint64_t m_linkCount{0};
@@ -499,13 +469,6 @@ class AdjacencyReader
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> m_spans;
 };
 
-/// east/nic3 of east/nic3.1.
-std::string
-NodeNameOf(const Vertex& vertex, const std::string& name)
-{
-    return vertex.kind == VertexKind::Nic ? name.substr(0, name.find('.', name.rfind('/'))) : name;
-}
-
 } // namespace
 
 AdjacencyFabric
@@ -514,88 +477,12 @@ ParseAdjacency(std::string_view text, const std::string& name)
     return AdjacencyReader(text, name).Read();
 }
 
-std::vector<std::string>
-NamesOf(const AdjacencyFabric& adjacency)
-{
-    std::map<uint32_t, uint32_t> ports; // of a node: NICs named so far
-    std::map<uint32_t, uint32_t> all;
-    for (size_t v = 0; v < adjacency.nodes.size(); v++)
-    {
-        all[adjacency.nodes[v]]++;
-    }
-    std::vector<uint32_t> hosts(adjacency.sites.size(), 0); // of a site, named so far
-    std::vector<std::string> names;
-    for (size_t v = 0; v < adjacency.nodes.size(); v++)
-    {
-        const Vertex& vertex = adjacency.graph.vertices[v];
-        const uint32_t node = adjacency.nodes[v];
-        const std::string& site = adjacency.sites[vertex.site];
-        std::string name = site.empty() ? "fabric/" : site + "/";
-        if (vertex.kind != VertexKind::Nic)
-        {
-            const char* const kinds[] = {"nic", "leaf", "spine", "agg"};
-            name += kinds[static_cast<size_t>(vertex.kind)] + std::to_string(vertex.index);
-        }
-        else
-        {
-            const uint32_t port = ports[node]++;
-            hosts[vertex.site] += port == 0 ? 1 : 0;
-            name += "nic" + std::to_string(hosts[vertex.site] - 1);
-            name += all[node] > 1 ? "." + std::to_string(port) : "";
-        }
-        names.push_back(name);
-    }
-    return names;
-}
-
 bool
 LooksLikeAdjacency(std::string_view text)
 {
-    const std::vector<Line> lines = LinesOf(text);
+    const std::vector<TextLine> lines = LinesOf(text);
     return !lines.empty() &&
            std::all_of(lines.front().words.begin(), lines.front().words.end(), IsWhole);
-}
-
-std::string
-AdjacencyText(const FabricGraph& graph, const std::vector<std::string>& names)
-{
-    SCALEACROSS_INVARIANT(names.size() == graph.vertices.size(), "one name for each vertex");
-    std::vector<std::string> nodes; // names, by node
-    std::vector<uint32_t> nodeOf;   // by vertex
-    std::vector<uint32_t> switches;
-    for (size_t v = 0; v < names.size(); v++)
-    {
-        const std::string node = NodeNameOf(graph.vertices[v], names[v]);
-        if (nodes.empty() || nodes.back() != node)
-        {
-            nodes.push_back(node);
-        }
-        nodeOf.push_back(static_cast<uint32_t>(nodes.size() - 1));
-        if (graph.vertices[v].kind != VertexKind::Nic)
-        {
-            switches.push_back(nodeOf.back());
-        }
-    }
-    std::ostringstream text;
-    text << nodes.size() << " " << switches.size() << " " << graph.links.size() << "\n";
-    for (size_t i = 0; i < switches.size(); i++)
-    {
-        text << (i == 0 ? "" : " ") << switches[i];
-    }
-    text << "\n";
-    for (const FabricLink& link : graph.links)
-    {
-        const auto rate = static_cast<uint64_t>(std::llround(link.rate.Value()));
-        text << nodeOf[link.a] << " " << nodeOf[link.b] << " "
-             << (rate % 1'000'000'000 == 0 ? std::to_string(rate / 1'000'000'000) + "Gbps"
-                                           : std::to_string(rate) + "bps")
-             << " " << ExactText(link.delay) << " " << NumberText(link.loss) << "\n";
-    }
-    for (size_t node = 0; node < nodes.size(); node++)
-    {
-        text << "name " << node << " " << nodes[node] << "\n";
-    }
-    return text.str();
 }
 
 } // namespace scaleacross

@@ -21,6 +21,15 @@ struct ComputeCost
     Duration weightGradient;
 };
 
+/// What is left of a cost without one of its parts.
+inline ComputeCost
+operator-(const ComputeCost& whole, const ComputeCost& part)
+{
+    return {whole.forward - part.forward,
+            whole.inputGradient - part.inputGradient,
+            whole.weightGradient - part.weightGradient};
+}
+
 /// A layer's two halves, between which the tensor-parallel collectives stand.
 struct LayerCost
 {

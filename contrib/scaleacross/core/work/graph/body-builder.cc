@@ -10,21 +10,6 @@ namespace scaleacross
 namespace
 {
 
-/// Whether a pass makes weight gradients.
-bool
-HasWeights(Action action)
-{
-    return action == Action::Backward || action == Action::WeightGradient;
-}
-
-ComputeCost
-Without(const ComputeCost& whole, const ComputeCost& part)
-{
-    return {whole.forward - part.forward,
-            whole.inputGradient - part.inputGradient,
-            whole.weightGradient - part.weightGradient};
-}
-
 /// What the shared experts add to a MoE layer.
 ComputeCost
 CostOfShared(const JobSpec& job, const GpuSpec& gpu)
@@ -40,8 +25,8 @@ CostOfShared(const JobSpec& job, const GpuSpec& gpu)
     }
     ModelSpec without = job.model;
     without.sharedFfn = 0;
-    return Without(CostOfLayer(job.model, job.workload, job.plan, gpu, layer).mlp,
-                   CostOfLayer(without, job.workload, job.plan, gpu, layer).mlp);
+    return CostOfLayer(job.model, job.workload, job.plan, gpu, layer).mlp -
+           CostOfLayer(without, job.workload, job.plan, gpu, layer).mlp;
 }
 
 /// Share of attention's GEMMs that come before core attention: Q, K and V against the output
@@ -295,12 +280,6 @@ BodyBuilder::OptimizerBody(uint32_t gpu, uint64_t parameters)
     return entry->second;
 }
 
-const LayerCost&
-BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
-{
-    return pass.costs.layers[m_model.KindOf(layer)];
-}
-
 std::vector<BodyBuilder::Piece>
 BodyBuilder::PiecesOf(uint32_t position, uint32_t chunk, bool forward) const
 {
@@ -321,209 +300,6 @@ BodyBuilder::PiecesOf(uint32_t position, uint32_t chunk, bool forward) const
         std::reverse(pieces.begin(), pieces.end());
     }
     return pieces;
-}
-
-/// Posts the gather whose turn it is with the next use.
-void
-BodyBuilder::BeginUse(Pass& pass) const
-{
-    const size_t ahead = pass.used + m_plan.prefetch;
-    if (GathersPerUse() && ahead < pass.uses.size())
-    {
-        const UnitUse& use = pass.uses[ahead];
-        const auto begin = pass.uses.begin() + static_cast<std::ptrdiff_t>(pass.used);
-        const auto end = pass.uses.begin() + static_cast<std::ptrdiff_t>(ahead);
-        bool there =
-            std::any_of(begin, end, [&use](const UnitUse& other) { return SameUnit(use, other); });
-        if (m_plan.prefetch == 0)
-        {
-            there =
-                pass.used == 0 ? pass.variant.stillThere : SameUnit(use, pass.uses[pass.used - 1]);
-        }
-        if (!there)
-        {
-            PostGather(use, pass.program);
-        }
-    }
-    pass.used++;
-}
-
-/// Where a piece opens its unit, a pass begins to use its parameters.
-void
-BodyBuilder::Begin(Pass& pass, const Piece& piece) const
-{
-    if (piece.opens)
-    {
-        BeginUse(pass);
-        Await(pass, piece.unit, UnitPart::Dense);
-    }
-}
-
-void
-BodyBuilder::Await(Pass& pass, const UnitUse& unit, UnitPart part) const
-{
-    if (GathersPerUse() || (GathersOnce() && pass.variant.first))
-    {
-        m_parameters.WaitGather(UnitOf(unit), SlotOf(unit), part, pass.program);
-    }
-}
-
-/// Where a piece closes its unit, all its gradients of `part` are done.
-void
-BodyBuilder::Reduce(Pass& pass, const Piece& piece, UnitPart part) const
-{
-    if (piece.closes && HasWeights(pass.action) && (pass.variant.last || ReducesEveryMicrobatch()))
-    {
-        // Without shards there is nothing but the replicas.
-        m_parameters.PostReduction(UnitOf(piece.unit),
-                                   SlotOf(piece.unit),
-                                   part,
-                                   pass.variant.last || !m_plan.sharding->optimizer,
-                                   pass.program);
-    }
-}
-
-void
-BodyBuilder::Forward(Pass& pass) const
-{
-    auto piece = pass.pieces.begin();
-    if (pass.layers.embedding)
-    {
-        Begin(pass, *piece++);
-        m_layer.EmbeddingForward(pass.costs.embedding.forward, pass.program);
-    }
-    for (uint32_t i = 0; i < pass.layers.count; i++)
-    {
-        ForwardLayer(pass, *piece++, pass.layers.first + i);
-    }
-    if (pass.layers.head)
-    {
-        Begin(pass, *piece);
-        m_layer.HeadForward(pass.costs.head.forward, pass.program);
-    }
-}
-
-void
-BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
-{
-    Begin(pass, piece);
-    m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
-                             pass.program);
-    Await(pass, piece.unit, UnitPart::Expert);
-    ForwardMlp(pass, layer);
-}
-
-void
-BodyBuilder::ForwardMlp(Pass& pass, uint32_t layer) const
-{
-    const ComputeCost& mlp = CostOf(pass, layer).mlp;
-    if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
-    {
-        const ComputeCost& shared = pass.costs.shared;
-        m_layer.MoeForward(ForwardTime(shared, m_mlpColumns),
-                           mlp.forward - shared.forward,
-                           pass.program);
-        return;
-    }
-    m_layer.MlpForward(ForwardTime(mlp, m_mlpColumns), pass.program);
-}
-
-void
-BodyBuilder::Backward(Pass& pass) const
-{
-    const bool weights = HasWeights(pass.action);
-    const auto none = [weights](Duration gradient) { return weights ? gradient : Duration(); };
-    auto piece = pass.pieces.begin();
-    if (pass.layers.head)
-    {
-        const ComputeCost& head = pass.costs.head;
-        Begin(pass, *piece);
-        m_layer.HeadBackward(head.inputGradient, none(head.weightGradient), pass.program);
-        Reduce(pass, *piece, UnitPart::Expert);
-        Reduce(pass, *piece++, UnitPart::Dense);
-    }
-    for (uint32_t i = pass.layers.count; i-- > 0;)
-    {
-        BackwardLayer(pass, *piece++, pass.layers.first + i);
-    }
-    if (pass.layers.embedding)
-    {
-        const ComputeCost& embedding = pass.costs.embedding;
-        m_layer.EmbeddingBackward(embedding.inputGradient + none(embedding.weightGradient),
-                                  pass.program);
-        Reduce(pass, *piece, UnitPart::Expert);
-        Reduce(pass, *piece, UnitPart::Dense);
-    }
-}
-
-void
-BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
-{
-    const ComputeCost& attention = CostOf(pass, layer).attention;
-    const bool recompute = m_plan.recompute->layers;
-    Begin(pass, piece);
-    Await(pass, piece.unit, UnitPart::Expert);
-    if (recompute)
-    {
-        m_layer.AttentionForward(ForwardTime(attention, m_attentionColumns), pass.program);
-        ForwardMlp(pass, layer);
-    }
-    BackwardMlp(pass, layer);
-    Reduce(pass, piece, UnitPart::Expert);
-    // Recomputed forward is part of the input gradient's cost.
-    const Duration input = attention.inputGradient - (recompute ? attention.forward : Duration());
-    m_layer.AttentionBackward(
-        BackwardTime(attention, input, m_attentionColumns, HasWeights(pass.action)),
-        !recompute,
-        pass.program);
-    Reduce(pass, piece, UnitPart::Dense);
-}
-
-void
-BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
-{
-    const bool weights = HasWeights(pass.action);
-    const bool recompute = m_plan.recompute->layers;
-    const auto inputOf = [recompute](const ComputeCost& cost) {
-        return cost.inputGradient - (recompute ? cost.forward : Duration());
-    };
-    const ComputeCost& mlp = CostOf(pass, layer).mlp;
-    if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
-    {
-        const ComputeCost& shared = pass.costs.shared;
-        const ComputeCost routed = Without(mlp, shared);
-        m_layer.MoeBackward(BackwardTime(shared, inputOf(shared), m_mlpColumns, weights),
-                            inputOf(routed) + (weights ? routed.weightGradient : Duration()),
-                            pass.program);
-        return;
-    }
-    m_layer.MlpBackward(BackwardTime(mlp, inputOf(mlp), m_mlpColumns, weights), pass.program);
-}
-
-void
-BodyBuilder::WeightGradient(Pass& pass) const
-{
-    auto piece = pass.pieces.begin();
-    if (pass.layers.head)
-    {
-        AppendCompute(pass.costs.head.weightGradient, pass.program);
-        Reduce(pass, *piece, UnitPart::Expert);
-        Reduce(pass, *piece++, UnitPart::Dense);
-    }
-    for (uint32_t i = pass.layers.count; i-- > 0;)
-    {
-        const LayerCost& cost = CostOf(pass, pass.layers.first + i);
-        AppendCompute(cost.mlp.weightGradient, pass.program);
-        Reduce(pass, *piece, UnitPart::Expert);
-        AppendCompute(cost.attention.weightGradient, pass.program);
-        Reduce(pass, *piece++, UnitPart::Dense);
-    }
-    if (pass.layers.embedding)
-    {
-        AppendCompute(pass.costs.embedding.weightGradient, pass.program);
-        Reduce(pass, *piece, UnitPart::Expert);
-        Reduce(pass, *piece, UnitPart::Dense);
-    }
 }
 
 } // namespace scaleacross
