@@ -25,6 +25,7 @@ namespace ns3
 class FabricHelper;
 class FabricSwitch;
 class FabricWire;
+class SwitchPort;
 
 /// What fails, or slows down, together.
 struct FabricTarget
@@ -150,6 +151,8 @@ class FabricEvents : public Object, public scaleacross::FixedOnceUsed
     void Check(const std::string& what, const FabricTarget& target, Time at, Time until) const;
     void CheckSwitches(const std::string& where, const FabricTarget& target) const;
     std::vector<uint32_t> WiresOf(const FabricTarget& target) const;
+    /// The ends of a wire that are ports of switches.
+    static std::vector<Ptr<SwitchPort>> SwitchEnds(const FabricWire& wire);
     void Announce(const std::vector<uint32_t>& wires, Time at);
     void At(Time at, Rank rank, std::function<void()> action);
     void RunDue();

@@ -2,7 +2,10 @@
 
 #include "training-application.h"
 
+#include "message-tag.h"
+
 #include "ns3/log.h"
+#include "ns3/simulator-time.h"
 #include "ns3/simulator.h"
 
 #include <algorithm>
@@ -20,27 +23,6 @@ namespace
 {
 
 constexpr uint32_t kNone = UINT32_MAX;
-
-// Tags. Pipeline messages: bit 63 and the message number. Collectives: stream, whether other
-// classes take part, instance, chunk, phase, input of the receiver and number in it, which together
-// name the sender to the receiver. Instances are counted modulo 2^15: ranks are never so many
-// collectives apart.
-constexpr uint64_t kPipelineBit = 1ULL << 63;
-constexpr uint32_t kStreamShift = 59;
-constexpr uint32_t kInstanceShift = 43;
-constexpr uint64_t kInstanceMask = 0x7fff;
-constexpr uint32_t kJoinedShift = 58;
-constexpr uint32_t kChunkShift = 30;
-constexpr uint64_t kChunkMask = 0x1fff;
-constexpr uint32_t kPhaseShift = 23;
-constexpr uint32_t kInputShift = 20;
-constexpr uint64_t kFlowMask = (1ULL << kPhaseShift) - 1;
-
-int64_t
-NowPs()
-{
-    return Simulator::Now().GetPicoSeconds();
-}
 
 } // namespace
 
@@ -96,7 +78,7 @@ TrainingApplication::GetTimes() const
     for (uint32_t k = 0; k < kCommClasses; k++)
     {
         const BusyClock& clock = m_busy[k];
-        const int64_t open = clock.active > 0 ? NowPs() - clock.sincePs : 0;
+        const int64_t open = clock.active > 0 ? SimulatorPicoseconds() - clock.sincePs : 0;
         times.busy[k] += Duration::Picoseconds(clock.totalPs + open);
     }
     return times;
@@ -224,7 +206,7 @@ TrainingApplication::Advance()
             {
                 m_state = State::WaitsForMessage;
                 m_waitFor = op.index;
-                m_blockedSincePs = NowPs();
+                m_blockedSincePs = SimulatorPicoseconds();
                 return;
             }
             pc++;
@@ -238,7 +220,7 @@ TrainingApplication::Advance()
             {
                 m_state = State::WaitsForHandle;
                 m_waitFor = op.handle;
-                m_blockedSincePs = NowPs();
+                m_blockedSincePs = SimulatorPicoseconds();
                 return;
             }
             pc++;
@@ -250,7 +232,7 @@ TrainingApplication::Advance()
 void
 TrainingApplication::Compute(Duration work)
 {
-    const Duration now = Duration::Picoseconds(NowPs());
+    const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
     m_state = State::Computing;
     m_blockedSincePs = now.Ps();
     const Duration end = m_clock.Begin(work, m_active, now);
@@ -261,7 +243,7 @@ TrainingApplication::Compute(Duration work)
 void
 TrainingApplication::ComputeDone()
 {
-    m_times.compute += Duration::Picoseconds(NowPs() - m_blockedSincePs);
+    m_times.compute += Duration::Picoseconds(SimulatorPicoseconds() - m_blockedSincePs);
     Advance();
 }
 
@@ -272,7 +254,7 @@ TrainingApplication::Activate(int32_t collectives)
     m_active += collectives;
     if (m_state == State::Computing && m_clock.IsShared())
     {
-        const Duration now = Duration::Picoseconds(NowPs());
+        const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
         const Duration end = m_clock.Change(m_active, now);
         m_compute.Cancel();
         m_compute = Simulator::Schedule(PicoSeconds((end - now).Ps()),
@@ -293,7 +275,7 @@ TrainingApplication::BeginRun(const Op& op)
         }
     }
     m_running = &op;
-    m_runBeginPs = NowPs();
+    m_runBeginPs = SimulatorPicoseconds();
     m_body = op.index;
     m_bodyPc = 0;
 }
@@ -310,204 +292,9 @@ TrainingApplication::EndRun()
                           op.chunk,
                           op.microbatch,
                           Duration::Picoseconds(m_runBeginPs),
-                          Duration::Picoseconds(NowPs()),
+                          Duration::Picoseconds(SimulatorPicoseconds()),
                           op.backChunk,
                           op.backMicrobatch});
-    }
-}
-
-void
-TrainingApplication::PostCollective(const Op& op)
-{
-    m_posted[op.handle]++;
-    m_handleComm[op.handle] = m_graph->collectives[op.index].comm;
-    const auto s = static_cast<uint32_t>(op.stream);
-    StreamState& stream = m_streams[s];
-    const bool joined = JoinsClasses(op.index);
-    stream.queue.push_back({op.index, op.handle, stream.posted[joined ? 1 : 0]++, joined});
-    if (!stream.active)
-    {
-        StartNext(s);
-    }
-}
-
-bool
-TrainingApplication::JoinsClasses(uint32_t collective)
-{
-    std::optional<bool>& joins = m_joins[collective];
-    if (!joins)
-    {
-        const std::vector<Phase>& phases = m_graph->collectives[collective].phases;
-        joins = std::any_of(phases.begin(), phases.end(), [this](const Phase& phase) {
-            return m_graph->ClassesOf(phase.group, m_rank).size() > 1;
-        });
-    }
-    return *joins;
-}
-
-void
-TrainingApplication::StartNext(uint32_t s)
-{
-    StreamState& stream = m_streams[s];
-    if (stream.queue.empty())
-    {
-        return;
-    }
-    stream.active = true;
-    Activate(1);
-    const Collective& collective = CollectiveOn(s);
-    BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
-    if (clock.active++ == 0)
-    {
-        clock.sincePs = NowPs();
-    }
-    if (collective.phases.empty())
-    {
-        Complete(s);
-        return;
-    }
-    stream.chunksLeft = collective.chunks;
-    stream.chunks.assign(collective.chunks, ChunkState());
-    // The others follow when these leave the first phase.
-    for (uint32_t chunk = 0; chunk < std::min(collective.channels, collective.chunks); chunk++)
-    {
-        StartPhase(s, chunk);
-    }
-}
-
-const Collective&
-TrainingApplication::CollectiveOn(uint32_t s) const
-{
-    return m_graph->collectives[m_streams[s].queue.front().collective];
-}
-
-uint64_t
-TrainingApplication::CollectiveTag(uint32_t s,
-                                   uint32_t chunk,
-                                   uint32_t input,
-                                   uint32_t number) const
-{
-    const StreamState& stream = m_streams[s];
-    return uint64_t{s} << kStreamShift | uint64_t{stream.queue.front().joined} << kJoinedShift |
-           (stream.queue.front().instance & kInstanceMask) << kInstanceShift |
-           uint64_t{chunk} << kChunkShift | uint64_t{stream.chunks[chunk].phase} << kPhaseShift |
-           uint64_t{input} << kInputShift | number;
-}
-
-void
-TrainingApplication::StartPhase(uint32_t s, uint32_t c)
-{
-    ChunkState& chunk = m_streams[s].chunks[c];
-    const Phase& phase = CollectiveOn(s).phases[chunk.phase];
-    chunk.active = true;
-    chunk.index = phase.group.IndexOf(m_rank);
-    chunk.flows = FlowsOf(ChunkOf(phase, c, CollectiveOn(s).chunks), chunk.index);
-    chunk.received.fill(0);
-    chunk.sent.fill(0);
-    SendMessages(s, c);
-    TakeArrivals(s, c);
-}
-
-/// Sends what the messages received so far allow.
-void
-TrainingApplication::SendMessages(uint32_t s, uint32_t c)
-{
-    ChunkState& chunk = m_streams[s].chunks[c];
-    const Phase phase = ChunkOf(CollectiveOn(s).phases[chunk.phase], c, CollectiveOn(s).chunks);
-    for (uint32_t o = 0; o < kMostFlows; o++)
-    {
-        const uint32_t most = chunk.flows.outputs[o].Allowed(chunk.received);
-        for (; chunk.sent[o] < most; chunk.sent[o]++)
-        {
-            const PhaseMessage message = MessageOf(phase, chunk.index, o, chunk.sent[o]);
-            m_transport->Send(m_rank,
-                              phase.group.Member(m_rank, message.to),
-                              message.bytes,
-                              CollectiveTag(s, c, message.input, chunk.sent[o]));
-        }
-    }
-}
-
-void
-TrainingApplication::TakeArrivals(uint32_t s, uint32_t c)
-{
-    ChunkState& chunk = m_streams[s].chunks[c];
-    bool arrived = false;
-    for (uint32_t i = 0; i < kMostFlows; i++)
-    {
-        while (chunk.received[i] < chunk.flows.inputs[i] &&
-               m_arrived.erase(CollectiveTag(s, c, i, chunk.received[i])) > 0)
-        {
-            chunk.received[i]++;
-            arrived = true;
-        }
-    }
-    if (arrived)
-    {
-        SendMessages(s, c);
-    }
-    if (chunk.received == chunk.flows.inputs)
-    {
-        PhaseDone(s, c);
-    }
-}
-
-/// Whether the chunk before it on the same channel has left the phase that it waits for.
-bool
-TrainingApplication::MayEnter(uint32_t s, uint32_t c) const
-{
-    const std::vector<ChunkState>& chunks = m_streams[s].chunks;
-    const uint32_t channels = CollectiveOn(s).channels;
-    return c < channels || chunks[c - channels].phase > chunks[c].phase;
-}
-
-void
-TrainingApplication::PhaseDone(uint32_t s, uint32_t c)
-{
-    StreamState& stream = m_streams[s];
-    const Collective& collective = CollectiveOn(s);
-    stream.chunks[c].active = false;
-    const uint32_t left = stream.chunks[c].phase++;
-    const bool through = stream.chunks[c].phase == collective.phases.size();
-    if (through && --stream.chunksLeft == 0)
-    {
-        Complete(s);
-        return;
-    }
-    // The next one of this channel may be waiting for the phase that this one has left.
-    const uint32_t next = c + collective.channels;
-    const bool waits = next < collective.chunks && !stream.chunks[next].active &&
-                       stream.chunks[next].phase == left;
-    if (!through && MayEnter(s, c))
-    {
-        StartPhase(s, c);
-    }
-    if (waits)
-    {
-        StartPhase(s, next);
-    }
-}
-
-void
-TrainingApplication::Complete(uint32_t s)
-{
-    StreamState& stream = m_streams[s];
-    const PostedCollective finished = stream.queue.front();
-    stream.queue.pop_front();
-    stream.active = false;
-    Activate(-1);
-    BusyClock& clock = m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
-    if (--clock.active == 0)
-    {
-        clock.totalPs += NowPs() - clock.sincePs;
-    }
-    m_done[finished.handle]++;
-    StartNext(s);
-    if (m_state == State::WaitsForHandle && m_done[m_waitFor] == m_posted[m_waitFor])
-    {
-        m_times.exposed[static_cast<size_t>(m_handleComm[m_waitFor])] +=
-            Duration::Picoseconds(NowPs() - m_blockedSincePs);
-        Advance();
     }
 }
 
@@ -534,7 +321,7 @@ void
 TrainingApplication::PipelineArrived(const RankMessage& message)
 {
     const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
-    const int64_t now = NowPs();
+    const int64_t now = SimulatorPicoseconds();
     m_times.busy[pipeline] += Duration::Picoseconds(
         now - std::max(message.postedPs, std::min(m_pipelineBusyUntilPs, now)));
     m_pipelineBusyUntilPs = now;

@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "fabric-lane.h"
 #include "fabric-port.h"
+#include "simulator-time.h"
 
 #include "ns3/event-impl.h"
 #include "ns3/simulator.h"
@@ -54,26 +55,7 @@ class TimeoutEvent : public ns3::EventImpl
     ArrivalAgenda& m_agenda;
 };
 
-int64_t
-PicosecondsPerTick()
-{
-    if (ns3::Time::GetResolution() == ns3::Time::FS)
-    {
-        throw ConfigError("ns3::Time resolution",
-                          "femtoseconds",
-                          "ps, ns or coarser",
-                          "call Time::SetResolution(Time::PS) first of all");
-    }
-    return ns3::TimeStep(1).GetPicoSeconds();
-}
-
 } // namespace
-
-int64_t
-SimulatorPicoseconds()
-{
-    return ns3::Simulator::Now().GetPicoSeconds();
-}
 
 ArrivalAgenda::ArrivalAgenda(Owner& owner, AlarmOrder order)
     : m_owner(owner),

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_ARRIVAL_AGENDA_H
 #define SCALEACROSS_ARRIVAL_AGENDA_H
 
+#include "simulator-time.h"
+
 #include "ns3/event-id.h"
 #include "ns3/ptr.h"
 
@@ -230,9 +232,6 @@ class ArrivalAgenda
     int64_t m_tick{0}; //!< ps per tick of the Simulator; 0: not looked up yet
     uint32_t m_context{0};
 };
-
-/// The Simulator's time in ps, whatever its resolution.
-int64_t SimulatorPicoseconds();
 
 } // namespace scaleacross
 
