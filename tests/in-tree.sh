@@ -14,17 +14,25 @@ top=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 module=$top/contrib/scaleacross
 work=$top/build/in-tree
 
-# Fetches Debian's source package with a source list of its own: most systems list no sources.
+# Fetches Debian's source package from where the system has its package from, by that entry of its
+# source lists: most systems list no sources.
 fetch()
 {
-    local release
-    release=$(sed -n 's/^VERSION_CODENAME=//p' /etc/os-release)
-    mkdir -p "$work/lists/partial"
-    echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]" \
-        "http://deb.debian.org/debian $release main" >"$work/sources.list"
-    local options=(-qq -o "Dir::Etc::SourceList=$work/sources.list" -o Dir::Etc::SourceParts=/dev/null
+    local site suite entry
+    read -r site suite _ < <(apt-cache madison libns3-dev | awk -F'|' 'NR == 1 { print $3 }') || true
+    if [[ -z ${suite:-} ]]; then
+        echo "apt knows no package libns3-dev: run apt-get update first" >&2
+        exit 1
+    fi
+    # shellcheck disable=SC2016 # apt's own words
+    entry=$(apt-get indextargets --format '$(SITE) $(RELEASE)/$(COMPONENT) $(SOURCESENTRY)' |
+        awk -v from="$site $suite " 'index($0, from) == 1 && !found++ { print $3 }')
+    entry=${entry%:*}
+    mkdir -p "$work/lists/partial" "$work/sources"
+    sed -E 's/^Types:.*/Types: deb-src/; s/^deb /deb-src /' "$entry" >"$work/sources/$(basename "$entry")"
+    local options=(-qq -o Dir::Etc::SourceList=/dev/null -o "Dir::Etc::SourceParts=$work/sources"
         -o "Dir::State::Lists=$work/lists" -o APT::Sandbox::User=root)
-    echo "fetching Debian's ns-3 source"
+    echo "fetching the source package of ns-3 from $site"
     (cd "$work" && apt-get "${options[@]}" update && apt-get "${options[@]}" source ns3)
 }
 
