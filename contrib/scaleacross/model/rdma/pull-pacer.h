@@ -21,6 +21,9 @@ namespace scaleacross
  * take turns, a pull each. What else comes by the line (ACKs, headers of trimmed packets) puts the
  * next pull off by its own time; a line that has rested earns nothing.
  *
+ * Whoever sends them asks Admit when NextDue() has come, and may then start one at any time, until
+ * there is none that is due (IsReady).
+ *
  * Domain: bytes < 65,536, rate > 0, times that do not fall. No allocation per pull once it has seen
  * its largest queue.
  *
@@ -34,6 +37,7 @@ class PullPacer
     /// Queue pair `number` is owed one more, from `now` on.
     void Ask(uint32_t number)
     {
+        m_used = true;
         if (number >= m_owed.size())
         {
             m_owed.resize(number + 1);
@@ -50,6 +54,32 @@ class PullPacer
         return m_turns.empty() ? kNever : m_pacer.Eligible();
     }
 
+    /// A pull may start, as Admit has said.
+    bool IsReady() const
+    {
+        return m_ready;
+    }
+
+    /// When Admit is due, ps; kNever if one may start already, or none is owed.
+    int64_t NextDue() const
+    {
+        return m_ready ? kNever : Due();
+    }
+
+    /// True if a pull may start from now on, and none might before.
+    bool Admit(int64_t now)
+    {
+        const bool before = m_ready;
+        m_ready = before || Due() <= now;
+        return m_ready && !before;
+    }
+
+    /// There has been one to owe.
+    bool IsUsed() const
+    {
+        return m_used;
+    }
+
     /// A pull for a packet of `bytes` starts; returns to which queue pair. Domain: Due() <= start.
     uint32_t Take(uint32_t bytes, int64_t start, uint64_t rate)
     {
@@ -61,6 +91,7 @@ class PullPacer
         }
         m_pacer.Sent(bytes, start, rate);
         RestIfDone();
+        m_ready = Due() <= start;
         return number;
     }
 
@@ -85,6 +116,7 @@ class PullPacer
     {
         m_turns.clear();
         m_owed.clear();
+        m_ready = false;
     }
 
   private:
@@ -99,6 +131,8 @@ class PullPacer
     RatePacer m_pacer;
     std::deque<uint32_t> m_turns; //!< queue pairs that are owed some
     std::vector<uint32_t> m_owed; //!< by queue pair
+    bool m_ready{false};
+    bool m_used{false};
 };
 
 } // namespace scaleacross

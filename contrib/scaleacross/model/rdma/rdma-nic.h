@@ -4,16 +4,18 @@
 #define SCALEACROSS_RDMA_NIC_H
 
 #include "core/base/packet-format.h"
-#include "pacing-queue.h"
+#include "foreign-endpoint.h"
 #include "pull-pacer.h"
 #include "rdma-counters.h"
+#include "sender-turns.h"
+#include "stalled-lanes.h"
+#include "timer-watch.h"
 
 #include "ns3/arrival-agenda.h"
+#include "ns3/drop-counts.h"
 #include "ns3/fabric-port.h"
-#include "ns3/foreign-queue.h"
 #include "ns3/telemetry.h"
 
-#include <array>
 #include <vector>
 
 namespace ns3
@@ -94,7 +96,13 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint32_t WireSize(uint32_t payload,
                       scaleacross::RdmaOperation operation,
                       bool first,
-                      bool last) const;
+                      bool last) const
+    {
+        return m_format.DataSize(payload,
+                                 first && operation != scaleacross::RdmaOperation::Send,
+                                 last &&
+                                     operation == scaleacross::RdmaOperation::WriteWithImmediate);
+    }
 
     /// Bytes of time on the wire of a foreign packet without its Ethernet header.
     uint32_t ForeignWireSize(uint32_t bytes) const;
@@ -175,12 +183,11 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void AskPull(const RdmaQueuePair& queuePair, int64_t now);
 
   private:
-    static constexpr uint8_t kNoPriority = 255;
-
-    struct Ring
+    struct StartedMessage
     {
-        RdmaQueuePair* head{nullptr};
-        RdmaQueuePair* tail{nullptr};
+        RdmaQueuePair* queuePair{nullptr};
+        uint64_t bytes{0};
+        uint64_t tag{0};
     };
 
     void DoInitialize() override;
@@ -193,69 +200,38 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     void RateChanged(int64_t now) override;
     void Departed() override;
     void DoLinkChanged(bool up, int64_t now) override;
-    scaleacross::FabricPacket* PullForeign(int64_t start);
     scaleacross::FabricPacket* StartPull(int64_t start);
-    void NoteLineUsed(const scaleacross::FabricPacket& packet, int64_t now);
     void ReceiveForeign(scaleacross::FabricPacket* packet, int64_t now);
     bool Refuse(Ptr<const Packet> packet, scaleacross::DropReason reason);
     void UpdatePullable(uint8_t priority);
-    void Append(Ring& ring, RdmaQueuePair* queuePair);
-    void Remove(Ring& ring, const RdmaQueuePair* queuePair);
-    void LeaveHead(uint8_t priority);
-    void WaitUntilEligible(RdmaQueuePair* queuePair);
     void NoteEligible();
     /// Of all queue pairs.
     uint64_t Sum(uint64_t scaleacross::RdmaCounters::*counter) const;
 
     scaleacross::ArrivalAgenda m_agenda;
-    std::array<Ring, scaleacross::kPriorities> m_rings; //!< queue pairs that may send, in turn
-    scaleacross::PacingQueue m_waiting; //!< those that may, but whose rate does not allow it yet
+    scaleacross::SenderTurns<RdmaQueuePair> m_turns;
+    scaleacross::ForeignEndpoint m_foreign;
+    scaleacross::PullPacer m_pulls; //!< owed to those who send to this NIC
+    uint8_t m_pullPriority{0};
     std::vector<Ptr<RdmaQueuePair>> m_queuePairs;
     int64_t m_stream{-1}; //!< from which those of the queue pairs follow, -1: not assigned
     std::vector<RdmaQueuePair*> m_posted;
-    int64_t m_nextDeadline{scaleacross::kNever}; //!< no timer runs out before
-    uint32_t m_timers{0};                        //!< of queue pairs that run
-    uint8_t m_foreignReady{kNoPriority};         //!< priority of foreign packets if some may start
-    bool m_foreignTurn{false};                   //!< the last packet of that priority was foreign
-    scaleacross::PullPacer m_pulls;              //!< owed to those who send to this NIC
-    bool m_pulling{false};                       //!< there have been some
-    bool m_pullReady{false};                     //!< one may start now
-    uint8_t m_pullPriority{0};
+    scaleacross::TimerWatch m_timers; //!< of the queue pairs
     scaleacross::TelemetryPool m_trails;
     scaleacross::TelemetryTrail* m_arrivedTrail{nullptr};
+    StartedMessage m_started; //!< to be traced when its packet is on the wire
+    scaleacross::StalledLanes m_stalled;
     uint64_t m_dataSent{0};
     uint64_t m_dataReceived{0};
     uint64_t m_controlReceived{0};
-    std::array<uint64_t, scaleacross::kDropReasons> m_drops{};
+    scaleacross::DropCounts m_drops;
 
     uint32_t m_address{0};
     uint32_t m_pathMtu{0};
     scaleacross::PacketFormat m_format{scaleacross::kRoceFormat};
     uint32_t m_hopLimit{0};
-
-    struct StartedMessage
-    {
-        RdmaQueuePair* queuePair{nullptr};
-        uint64_t bytes{0};
-        uint64_t tag{0};
-    };
-
-    StartedMessage m_started; //!< to be traced when its packet is on the wire
-    scaleacross::ForeignQueue m_foreign;
-    uint64_t m_foreignLimit{0};
-    uint8_t m_foreignPriority{0};
-    uint64_t m_foreignSent{0};
-    uint64_t m_foreignReceived{0};
-    std::array<uint64_t, scaleacross::kDropReasons> m_refused{};
-    TracedCallback<Ptr<RdmaQueuePair>> m_queuePairTrace;
-    TracedCallback<Ptr<const Packet>> m_macTxTrace;
-    TracedCallback<Ptr<const Packet>> m_macTxDropTrace;
-    TracedCallback<Ptr<const Packet>> m_macRxTrace;
-    TracedCallback<Ptr<const Packet>> m_macPromiscRxTrace;
     bool m_lookAhead{false};
-    uint32_t m_stalled{0}; //!< bit per virtual lane
-    /// Blocks that packets of stalled lanes hold.
-    std::array<uint64_t, scaleacross::kPriorities> m_stalledBlocks{};
+    TracedCallback<Ptr<RdmaQueuePair>> m_queuePairTrace;
 };
 
 } // namespace ns3

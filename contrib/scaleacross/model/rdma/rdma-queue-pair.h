@@ -7,6 +7,7 @@
 #include "rdma-counters.h"
 #include "rdma-receiver.h"
 #include "selective-repeat.h"
+#include "sender-turns.h"
 
 #include "ns3/arrival-agenda.h"
 #include "ns3/attribute-guard.h"
@@ -312,9 +313,11 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
         return !connected || (m_lastOnWay > expected && m_mode == SelectiveRepeat);
     }
 
-    bool m_active{false};                 //!< for RdmaNic: in its ring of senders, or waiting
-    bool m_waiting{false};                //!< for RdmaNic: to be eligible
-    RdmaQueuePair* m_nextActive{nullptr}; //!< for RdmaNic: next in the ring
+    /// Its place among those of its NIC that can send.
+    scaleacross::SenderTurn<RdmaQueuePair>& Turn()
+    {
+        return m_turn;
+    }
 
   private:
     struct Message
@@ -424,6 +427,7 @@ class RdmaQueuePair : public Object, public scaleacross::AttributeOwner
     int64_t m_cnpInterval{0};
 
     // Both
+    scaleacross::SenderTurn<RdmaQueuePair> m_turn;
     RdmaNic* m_nic{nullptr};
     uint32_t m_number{0};
     uint32_t m_remoteAddress{0};
