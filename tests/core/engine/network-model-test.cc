@@ -69,6 +69,34 @@ TEST(TransferCost, AMessageThroughOneSwitch)
     EXPECT_TRUE(cost.cuts.empty());
 }
 
+TEST(TransferCost, EveryWriteOfASegmentEndsWithAPacket)
+{
+    // 1 MiB in segments of 256 B: 4,096 packets. Of 5,000 B: 209 of two packets, and one for the
+    // 3,576 B that are left. In three parts: 349,525 or 349,526 B, 86 packets each.
+    struct Case
+    {
+        uint64_t segment;
+        const char* balance;
+        double packets;
+    };
+
+    for (const Case& c : {Case{256, "round-robin", 4096},
+                          Case{5000, "round-robin", 419},
+                          Case{8192, "round-robin", 256},
+                          Case{8192, "split", 258}})
+    {
+        Scenario scenario = SmallScenario(1);
+        scenario.network.segment = Bytes(c.segment);
+        scenario.network.balance = Balance(c.balance);
+        scenario.network.qps = 3;
+        const RankLayout layout = LayoutOf(scenario);
+        const TransferCost cost = NetworkModel(scenario, layout).MessageCost(Bytes(1 << 20), 0, 2);
+        const double bytes = (1 << 20) + c.packets * 82;
+        EXPECT_EQ(cost.portBytes[static_cast<size_t>(Port::NicOut)], bytes) << c.segment;
+        EXPECT_NEAR(cost.PortSeconds(), (bytes + c.packets * 21.5) * 8 / 100e9, 1e-15) << c.segment;
+    }
+}
+
 TEST(TransferCost, TiersUseTheirQueuePairs)
 {
     // Between buildings: one queue pair has one flow on the span, sixteen spread.

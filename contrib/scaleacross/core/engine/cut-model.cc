@@ -45,9 +45,9 @@ CutModel::AddLoad(CutLoads& loads,
     }
     const double count = flows.count * share;
     load->flows += count;
-    load->bytes += count * m_messages.DataBytes(flows.messages, flows.message);
-    load->loading += count * m_messages.WireBytes(flows.messages, flows.message) * left.capacity /
-                     usable.capacity / whole.reached;
+    load->bytes += count * m_messages.DataBytes(flows.messages, flows.message, flows.spread);
+    load->loading += count * m_messages.WireBytes(flows.messages, flows.message, flows.spread) *
+                     left.capacity / usable.capacity / whole.reached;
     // In a part that is used.
     load->pairs = std::min(load->pairs, flows.spread.pairs / (whole.parts * whole.reached));
     load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));

@@ -13,6 +13,8 @@ namespace scaleacross
 namespace
 {
 
+constexpr double kRounding = 1e-9; // of sums of parts of a message
+
 BitRate
 SlowestRate(const FabricPath& path)
 {
@@ -48,11 +50,11 @@ MessageModel::CreditShareOf(BitRate link, Duration delay) const
 }
 
 double
-MessageModel::PortSeconds(BitRate nic, double messageBytes, double ports) const
+MessageModel::PortSeconds(BitRate nic, double messageBytes, const QueuePairSpread& spread) const
 {
     const double credits = CreditShareOf(nic / m_paths.Shape(0).ports,
                                          m_scenario.cluster.buildings[0].fabric.nicDelay);
-    return WireBytes(1.0, messageBytes) * 8.0 / (nic.Value() * ports * credits);
+    return WireBytes(1.0, messageBytes, spread) * 8.0 / (nic.Value() * spread.ports * credits);
 }
 
 double
@@ -70,8 +72,8 @@ MessageModel::WindowedSeconds(double bytes,
     const double before = std::ceil(bytes / window) - 1.0;
     const double rate = SlowestRate(path).Value();
     const double roundTrip =
-        2.0 * path.propagation.S() + WireBytes(1.0, unit) * 8.0 / rate + staging;
-    return before * roundTrip + WireBytes(1.0, bytes - before * window) * 8.0 / rate;
+        2.0 * path.propagation.S() + WireBytesOf(unit, path.tier) * 8.0 / rate + staging;
+    return before * roundTrip + WireBytesOf(bytes - before * window, path.tier) * 8.0 / rate;
 }
 
 double
@@ -121,24 +123,38 @@ MessageModel::AdmissionSeconds(double bytes, const FabricPath& path) const
 }
 
 double
-MessageModel::DataBytes(double messages, double bytes) const
+MessageModel::PacketsOf(double bytes, const QueuePairSpread& spread, bool least) const
+{
+    // Every write ends with a packet of its own. Parts of a buffer differ by a byte.
+    const auto mtu = static_cast<double>(m_scenario.network.mtu.Count());
+    const double write = least ? std::floor(spread.write) : spread.write;
+    const double rest = (least ? std::floor(bytes) : bytes) - spread.writes * spread.write;
+    const double last = rest > bytes * kRounding ? std::ceil(rest / mtu) : 0.0;
+    return std::max(1.0, spread.writes * std::ceil(write / mtu) + last);
+}
+
+double
+MessageModel::DataBytes(double messages, double bytes, const QueuePairSpread& spread) const
 {
     const NetworkPlan& network = m_scenario.network;
-    // Parts of a buffer differ by a byte: the smaller ones, as this is part of a bound.
-    const double packets =
-        messages *
-        std::max(1.0, std::ceil(std::floor(bytes) / static_cast<double>(network.mtu.Count())));
+    const double packets = messages * PacketsOf(bytes, spread, true); // as part of a bound
     return messages * bytes + packets * static_cast<double>(network.Format().DataHeaders().Count());
 }
 
 double
-MessageModel::WireBytes(double messages, double bytes) const
+MessageModel::WireBytes(double messages, double bytes, const QueuePairSpread& spread) const
 {
     const NetworkPlan& network = m_scenario.network;
-    const double packets =
-        messages * std::max(1.0, std::ceil(bytes / static_cast<double>(network.mtu.Count())));
-    const double acks = packets / network.ackEvery;
-    return DataBytes(messages, bytes) + acks * network.Format().ack;
+    const double acks = messages * PacketsOf(bytes, spread, false) / network.ackEvery;
+    return DataBytes(messages, bytes, spread) + acks * network.Format().ack;
+}
+
+double
+MessageModel::WireBytesOf(double bytes, Tier tier) const
+{
+    // A part of a message does not begin the parts of a split one anew.
+    const bool splits = m_scenario.network.QueuePairsAt(tier).balance->splits;
+    return WireBytes(1.0, bytes, splits ? QueuePairSpread() : SpreadOf(1.0, bytes, tier));
 }
 
 Duration
@@ -168,8 +184,10 @@ MessageModel::EdgeLatency(const FabricPath& path, double bytes) const
         return latency;
     }
     const NetworkPlan& network = m_scenario.network;
+    const QueuePairSpread spread = SpreadOf(1.0, bytes, path.tier);
+    const double first = spread.writes > 0 ? std::min(bytes, spread.write) : bytes;
     const auto payload =
-        static_cast<uint64_t>(std::min(bytes, static_cast<double>(network.mtu.Count())));
+        static_cast<uint64_t>(std::min(first, static_cast<double>(network.mtu.Count())));
     const Bytes packet = Bytes(payload) + network.Format().DataHeaders();
     for (const BitRate rate : path.rates)
     {
@@ -196,8 +214,9 @@ MessageModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
     LossyMessages messages;
     messages.loss = path.loss;
     messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();
-    messages.pairs = SpreadOf(1.0, bytes, path.tier).pairs;
-    const double packets = std::ceil(bytes / static_cast<double>(network.mtu.Count()));
+    const QueuePairSpread spread = SpreadOf(1.0, bytes, path.tier);
+    messages.pairs = spread.pairs;
+    const double packets = PacketsOf(bytes, spread, false);
     messages.packets = std::max(1.0, std::ceil(packets / messages.pairs));
     messages.inFlight = messages.packets * messages.roundTrip / seconds;
     // Where packets may overtake, one tells of the loss of another only if it is so much later.

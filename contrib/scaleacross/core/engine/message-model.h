@@ -33,14 +33,14 @@ class MessageModel
         return m_scenario.network.QueuePairsAt(tier).qps;
     }
 
-    /// Payload and headers of `messages` messages of `bytes` payload each.
-    double DataBytes(double messages, double bytes) const;
+    /// Payload and headers of `messages` messages of `bytes` payload each, of which `spread` is.
+    double DataBytes(double messages, double bytes, const QueuePairSpread& spread) const;
 
     /// The same with the share of an ACK.
-    double WireBytes(double messages, double bytes) const;
+    double WireBytes(double messages, double bytes, const QueuePairSpread& spread) const;
 
     /// Time of a message at its NIC, by the rate of the ports that it uses.
-    double PortSeconds(BitRate nic, double messageBytes, double ports) const;
+    double PortSeconds(BitRate nic, double messageBytes, const QueuePairSpread& spread) const;
 
     /// Of the first packet of a message, but for its time on the slowest link; with what the
     /// balance, admission and staging add.
@@ -64,6 +64,12 @@ class MessageModel
                           double nextAfter) const;
 
   private:
+    /// WireBytes of a part of a message.
+    double WireBytesOf(double bytes, Tier tier) const;
+
+    /// Data packets of a message; `least`: where its parts are the smaller ones.
+    double PacketsOf(double bytes, const QueuePairSpread& spread, bool least) const;
+
     /// Time of `bytes` of which no more than `window` may be under way; `unit` bytes are
     /// acknowledged at a time. 0 if they are no more than the window. The window is taken for empty
     /// at the beginning; behind a message whose last bytes are still under way it is not.

@@ -88,10 +88,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
         return cost;
     }
     const QueuePairSpread spread = m_messages.SpreadOf(1.0, payload, path.tier);
-    cost.On(Port::NicOut) = m_messages.PortSeconds(gpu.nicRate, payload, spread.ports);
-    cost.On(Port::NicIn) =
-        m_messages.PortSeconds(buildings[there].gpu.nicRate, payload, spread.ports);
-    cost.portBytes.fill(m_messages.DataBytes(1.0, payload));
+    cost.On(Port::NicOut) = m_messages.PortSeconds(gpu.nicRate, payload, spread);
+    cost.On(Port::NicIn) = m_messages.PortSeconds(buildings[there].gpu.nicRate, payload, spread);
+    cost.portBytes.fill(m_messages.DataBytes(1.0, payload, spread));
     cost.least = std::max(m_messages.WindowSeconds(payload, path),
                           m_messages.AdmissionSeconds(payload, path));
     const double senders = some > 0 ? some : StageRanksIn(here, m_layout.StageOf(from));
@@ -170,10 +169,10 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
                          uint32_t building,
                          double messages,
                          const FabricPath& path) {
-        const double ports = m_messages.SpreadOf(rounds.joined, part, path.tier).ports;
+        const QueuePairSpread spread = m_messages.SpreadOf(rounds.joined, part, path.tier);
         const double seconds =
-            messages * m_messages.PortSeconds(buildings[building].gpu.nicRate, part, ports);
-        const double bytes = m_messages.DataBytes(messages, part);
+            messages * m_messages.PortSeconds(buildings[building].gpu.nicRate, part, spread);
+        const double bytes = m_messages.DataBytes(messages, part, spread);
         AtNic& nic = nics[building];
         // Whom a member of a ring sends to is one of these.
         nic.seconds = view.direct ? nic.seconds + seconds : std::max(nic.seconds, seconds);

@@ -86,9 +86,11 @@ SpreadOver(const QueuePairUse& use, const FabricShape& shape, double messages, d
         splits ? std::clamp<double>(messageBytes, 1.0, use.qps) // of a byte at least
                : std::max(1.0, std::ceil(messageBytes / size));
     const double used = splits ? segments : std::min(messages * segments, double{1} * use.qps);
+    const double writes = splits ? std::floor(segments) : std::floor(messageBytes / size);
+    const double write = splits ? messageBytes / writes : size;
     if (shape.ports == 1)
     {
-        return {used, 1.0, 1.0};
+        return {used, 1.0, 1.0, writes, write};
     }
     const double rest =
         splits || messageBytes <= 0 ? 1.0 : (messageBytes - (segments - 1) * size) / size;
@@ -100,7 +102,7 @@ SpreadOver(const QueuePairUse& use, const FabricShape& shape, double messages, d
     const auto share = [&](uint32_t parts) {
         return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.ports, parts));
     };
-    return {used, share(shape.ports), share(shape.planes)};
+    return {used, share(shape.ports), share(shape.planes), writes, write};
 }
 
 } // namespace scaleacross

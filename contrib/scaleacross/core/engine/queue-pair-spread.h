@@ -15,6 +15,9 @@ struct QueuePairSpread
     double pairs{1};  //!< queue pairs
     double ports{1};  //!< share of the rate of the NIC's ports, and of the leaves' uplinks
     double planes{1}; //!< of what is above: both leaves of a dual ToR lead to the same spines
+    /// Writes of a message that are alike, and bytes of each; what is left of it is one more.
+    double writes{1};
+    double write{0};
 };
 
 /**
