@@ -119,6 +119,9 @@ class OwnedAttributesTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(RemedyFor("ns3::SwitchPort::DataRate", "1Gbps", scenario),
                               "set cluster instead",
                               "inherited, and a key's");
+        NS_TEST_EXPECT_MSG_EQ(RemedyFor("ns3::Dcqcn::AlphaTimer", "0s", scenario).empty(),
+                              false,
+                              "a timer that never gets on");
         scenario.network.ns3Attributes = {{"ns3::FabricSwitch::EcnKmin", "7000"}};
         ClusterHelper cluster(scenario); // is not refused
         Simulator::Destroy();

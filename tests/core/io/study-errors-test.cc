@@ -368,6 +368,10 @@ TEST(StudyErrors, Cluster)
            "  buildings: [{gpus: 64, gpu: h100, name: x}, {gpus: 64, gpu: h100, name: x}]",
            "s.yaml:4:75 cluster.buildings.1.name",
            "used twice");
+    Expect(4,
+           R"(  buildings: [{gpus: 64, gpu: h100, name: "x\ny"}, {gpus: 64, gpu: h100}])",
+           "s.yaml:4:43 cluster.buildings.0.name",
+           "'x\\x0ay' has 3 bytes or a control character");
     Expect(5,
            "  cross: {distance: 3km, oversubscription: 2, capacity: 1Tbps}",
            "s.yaml:5:44 cluster.cross.oversubscription",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/topology/address-order.h"
 #include "core/topology/switch-routes.h"
 
 #include <algorithm>

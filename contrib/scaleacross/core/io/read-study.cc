@@ -2,6 +2,7 @@
 
 #include "core/io/read-study.h"
 
+#include "core/base/one-line.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/io/cluster-reader.h"
 #include "core/io/map-reader.h"
@@ -283,17 +284,14 @@ FolderName(const std::filesystem::path& file)
 std::string
 StudyName(const std::string& text)
 {
-    constexpr size_t longest = 100;
     const bool blank = text.find_first_not_of(' ') == std::string::npos;
-    const bool control = std::any_of(text.begin(), text.end(), [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
-    if (blank || control || text.size() > longest)
+    const bool control = !IsOneLine(text);
+    if (blank || control || text.size() > kLongestName)
     {
         throw ValueError(blank     ? "the name is empty"
                          : control ? "the name has a control character"
                                    : "the name has " + std::to_string(text.size()) + " bytes",
-                         "a name of 1 to " + std::to_string(longest) + " bytes in one line",
+                         "a name of 1 to " + std::to_string(kLongestName) + " bytes in one line",
                          "leave the key out to take the name of the study's folder");
     }
     return text;

@@ -4,6 +4,8 @@
 
 #include "core/base/errors.h"
 #include "core/base/field-rows.h"
+#include "core/base/one-line.h"
+#include "core/base/text.h"
 #include "core/spec/check.h"
 
 #include <algorithm>
@@ -398,15 +400,20 @@ ClusterSpec::Validate() const
     {
         const std::string& name = SiteName(site);
         // Names of switches and events are made of a site's name, a slash and a number.
-        if (name.empty() || name.find('/') != std::string::npos || !names.insert(name).second)
+        const bool readable = IsOneLine(name) && name.size() <= kLongestName;
+        if (name.empty() || !readable || name.find('/') != std::string::npos ||
+            !names.insert(name).second)
         {
             const size_t hub = site - buildings.size();
-            throw ConfigError(site < buildings.size()
-                                  ? "cluster.buildings." + std::to_string(site) + ".name"
-                                  : "cluster.hubs." + std::to_string(hub) + ".name",
-                              "the name '" + name + "' is empty, used twice or has a slash",
-                              "a name of its own for every building and hub",
-                              "");
+            throw ConfigError(
+                site < buildings.size() ? "cluster.buildings." + std::to_string(site) + ".name"
+                                        : "cluster.hubs." + std::to_string(hub) + ".name",
+                readable ? "the name '" + name + "' is empty, used twice or has a slash"
+                         : "the name " + Quoted(name) + " has " + std::to_string(name.size()) +
+                               " bytes or a control character",
+                "a name of its own for every building and hub, up to " +
+                    std::to_string(kLongestName) + " bytes in one line",
+                "");
         }
     }
     CheckEqualTops(*this);

@@ -36,16 +36,16 @@ Dcqcn::GetTypeId()
                           MakeDoubleChecker<double>(0.0, 1.0))
             .AddAttribute("AlphaTimer",
                           "K: alpha decays each time this passes without a CNP. More than the "
-                          "receiver's CnpInterval. Paper: 55 us.",
+                          "receiver's CnpInterval, and at least 100 ns. Paper: 55 us.",
                           TimeValue(MicroSeconds(55)),
                           scaleacross::Fixed(MakeTimeAccessor(&Dcqcn::m_alphaTimer)),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(100)))
             .AddAttribute("IncreaseTimer",
-                          "The rate is raised each time this passes without a CNP. Paper: 55 us; "
-                          "NICs have shipped with 300 us.",
+                          "The rate is raised each time this passes without a CNP; at least 100 "
+                          "ns. Paper: 55 us; NICs have shipped with 300 us.",
                           TimeValue(MicroSeconds(55)),
                           scaleacross::Fixed(MakeTimeAccessor(&Dcqcn::m_increaseTimer)),
-                          MakeTimeChecker(PicoSeconds(1)))
+                          MakeTimeChecker(NanoSeconds(100)))
             .AddAttribute("ByteCounter",
                           "The rate is raised each time this many bytes have been sent without a "
                           "CNP. Paper: 10 MB.",
