@@ -20,7 +20,7 @@ import tempfile
 import measuring
 
 CURVE_FRACTIONS = {"gemm_efficiency", "fp8_efficiency", "attention_efficiency", "hbm_efficiency",
-                   "nvlink_efficiency"}
+                   "scale_up_efficiency"}
 # Least and most of the other keys that are one number.
 CURVE_NUMBERS = {"gemm_depth": (0.1, 4096), "kernel_gap": (0.01, 1000)}
 # Values are tried this far apart (relative): far enough to be clear of rounding to picoseconds.
@@ -73,7 +73,8 @@ class Curve:
         text = self.text
         for key, value in values.items():
             self.value(key)
-            text = re.sub(rf"^{key}:[ \t]*[^#\n]*?([ \t]*(?:#.*)?)$",
+            # A text may go on in lines that are indented.
+            text = re.sub(rf"^{key}:[ \t]*[^#\n]*?([ \t]*(?:#.*)?)$(?:\n[ \t]+\S.*$)*",
                           lambda found, line=f"{key}: {value}": line + found[1],
                           text, flags=re.MULTILINE)
         return text
@@ -225,7 +226,6 @@ def arguments(argv):
     parser.add_argument("--gpu", default="cluster.buildings.0.gpu", metavar="KEY",
                         help="where the studies have the GPU (default: %(default)s)")
     parser.add_argument("--digits", type=int, default=3, help="that are written (default: 3)")
-    parser.add_argument("--name", help="of the curve that is written")
     parser.add_argument("-o", "--output", type=pathlib.Path, metavar="FILE", help="curve to write")
     parser.add_argument("--json", action="store_true", help="values and rows as JSON")
     parser.add_argument("--program", type=pathlib.Path,
@@ -257,8 +257,7 @@ def run(options):
                   for p, v in zip(parameters, values) if p.in_curve}
         names = ", ".join(file.name for file in options.rows)
         fitted["source"] = (f"{', '.join(fitted)} fitted by fit_curve.py on the rows of {names} "
-                            f"marked so; the rest as {curve.value('name')}")
-        fitted["name"] = options.name or options.output.stem
+                            f"marked so; the rest as {curve.path.stem}")
         options.output.write_text(curve.with_values(fitted))
 
 

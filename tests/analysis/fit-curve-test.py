@@ -14,7 +14,7 @@ import unittest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
-CURVES = TOP / "contrib" / "scaleacross" / "data" / "gpus"
+CURVES = TOP / "contrib" / "scaleacross" / "data" / "curves"
 PUBLISHED = TOP / "tests" / "validation" / "iteration-time"
 
 sys.path.insert(0, str(TOP / "analysis"))
@@ -95,7 +95,8 @@ class FitCurve(unittest.TestCase):
             self.assertLess(abs(row["error"]), 0.001, row["name"])
         self.assertEqual([row["fitted"] for row in found["rows"]], [True] * 5 + [False])
         mine = fit_curve.Curve(self.folder / "mine.yaml")
-        self.assertEqual(mine.value("name"), "mine")
+        self.assertIn("the rest as h100", mine.text)
+        self.assertNotIn("NVLink", mine.text)  # the whole of the text that it replaces
         self.assertEqual(float(mine.value("gemm_efficiency")), found["values"]["gemm_efficiency"])
         # What was not fitted stays, and so do comments; the program reads the file.
         self.assertEqual(mine.value("tiles"), fit_curve.Curve(CURVES / "h100.yaml").value("tiles"))
