@@ -154,8 +154,7 @@ main(int argc, char** argv)
             throw std::runtime_error("three arguments: OUTPUT.cc FOLDER NS3");
         }
         const fs::path top(argv[2]);
-        const std::string core =
-            HashOfSources(top, {"core", "data/gpus"}, {"core/io/", "core/store/"});
+        const std::string core = HashOfSources(top, {"core", "data"}, {"core/io/", "core/store/"});
         const std::string module =
             core + HashOfSources(top, {"model", "helper"}, {}) + "ns-3 " + argv[3];
         std::ofstream file(argv[1]);

@@ -6,7 +6,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
 #include "core/engine/program-evaluator.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/graph/task-graph-builder.h"
 
 #include <benchmark/benchmark.h>

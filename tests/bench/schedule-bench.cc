@@ -3,7 +3,7 @@
 // Time to lay out a plan, to check its memory and to build its task graph: what a search pays per
 // plan.
 
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/graph/task-graph-builder.h"
 #include "core/work/memory/memory.h"
 

@@ -78,7 +78,7 @@ TEST_F(Range, RatesThatMakeNoSenseAreRefusedWithTheRange)
         {"bf16_peak: 0.000001FLOP/s", "1GFLOP/s to 1000PFLOP/s"},
         {"fp8_peak: 1FLOP/s", "1 GFLOP/s to 1000 PFLOP/s"},
         {"nic_rate: 1bps", "1Mbps to 1Pbps"},
-        {"nvlink_bandwidth: 1kB/s", "1Mbps to 1Pbps"},
+        {"scale_up_bandwidth: 1kB/s", "1Mbps to 1Pbps"},
         {"hbm_bandwidth: 10Pbps", "1Mbps to 1Pbps"},
     };
     for (const auto& [field, range] : cases)

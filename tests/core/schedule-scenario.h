@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_TESTS_SCHEDULE_SCENARIO_H
 #define SCALEACROSS_TESTS_SCHEDULE_SCENARIO_H
 
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 

@@ -25,11 +25,11 @@ class SourceHash(unittest.TestCase):
     def setUp(self):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
-        for name in ("core/engine", "core/store", "core/io", "data/gpus", "model", "helper"):
+        for name in ("core/engine", "core/store", "core/io", "data/models", "model", "helper"):
             (self.folder / name).mkdir(parents=True)
         self.write("core/engine/a.cc", TEXT)
         self.write("model/a.cc", TEXT)
-        self.write("data/gpus/a.yaml", "a: 1\n")
+        self.write("data/models/a.yaml", "a: 1\n")
 
     def write(self, name, text):
         (self.folder / name).write_text(text)
@@ -83,7 +83,7 @@ class SourceHash(unittest.TestCase):
         for name in ("core/store/s.cc", "core/io/s.cc"):
             self.write(name, "int s;\n")
         self.assertEqual(self.hashes()[0], core)
-        self.write("data/gpus/a.yaml", "a: 2\n")
+        self.write("data/models/a.yaml", "a: 2\n")
         self.assertNotEqual(self.hashes()[0], core)
 
     def test_the_rules_of_memory_and_the_bounds_are_part(self):

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
-#include "core/spec/presets.h"
 #include "core/topology/fabric-graph.h"
 #include "fabric-test.h"
+#include "server-gpu.h"
 
 #include "ns3/cluster-helper.h"
 #include "ns3/fabric-balance.h"
@@ -74,7 +74,7 @@ ScenarioOf(const Place& place)
         building.name = "b" + std::to_string(number);
         building.gpus = 2 * servers;
         building.gpusPerNode = 2;
-        building.gpu = GpuPreset("h100");
+        building.gpu = ServerGpu();
         building.gpu.nicRate = GigabitsPerSecond(100 << number);
         building.fabric = place.fabric;
         scenario.cluster.buildings.push_back(building);

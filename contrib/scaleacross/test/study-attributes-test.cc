@@ -4,7 +4,7 @@
 
 #include "attribute-lottery.h"
 #include "core/base/errors.h"
-#include "core/spec/presets.h"
+#include "server-gpu.h"
 
 #include "ns3/boolean.h"
 #include "ns3/cluster-helper.h"
@@ -57,7 +57,7 @@ LineOf(uint32_t buildings)
         building.name = "b" + std::to_string(i);
         building.gpus = 1;
         building.gpusPerNode = 1;
-        building.gpu = GpuPreset("h100");
+        building.gpu = ServerGpu();
         building.fabric.spines = 1;
         scenario.cluster.buildings.push_back(building);
         if (i > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/engine.h"
-#include "core/spec/presets.h"
+#include "server-gpu.h"
 
 #include "ns3/cluster-helper.h"
 #include "ns3/fabric-balance.h"
@@ -67,7 +67,7 @@ SmallJob(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm)
         building.name = name;
         building.gpus = 8;
         building.gpusPerNode = 4;
-        building.gpu = GpuPreset("h100");
+        building.gpu = ServerGpu();
         scenario.cluster.buildings.push_back(building);
     }
     CrossLinkSpec span;
@@ -79,13 +79,16 @@ SmallJob(Sharding sharding, Crossing crossing, CollectiveAlgorithm algorithm)
     scenario.network.collective = algorithm;
 
     JobSpec job;
-    job.model = ModelPreset("llama4-scout"); // the small dimensions of a mixture of experts
+    // The small dimensions of a mixture of experts.
+    job.model.name = "small";
     job.model.layers = 2;
     job.model.hidden = 256;
     job.model.heads = 8;
     job.model.kvHeads = 4;
     job.model.headDim = 32;
     job.model.experts = 4;
+    job.model.topK = 1;
+    job.model.moeEvery = 1;
     job.model.expertFfn = 512;
     job.model.sharedFfn = 512;
     job.model.vocabulary = 1000; // parts of odd sizes

@@ -47,7 +47,7 @@ TimeOf(const std::vector<TransferCost>& costs,
 
 TEST(AloneTime, OfAWholeCollectiveIsTheSumOfItsPhases)
 {
-    EXPECT_EQ(TimeOf({On(Port::NicOut, 3, 5), On(Port::NvlinkOut, 2)}, 1, 1), Ms(5005));
+    EXPECT_EQ(TimeOf({On(Port::NicOut, 3, 5), On(Port::ScaleUpOut, 2)}, 1, 1), Ms(5005));
 }
 
 TEST(AloneTime, PhasesShareThePortTheyHaveInCommon)
@@ -61,9 +61,9 @@ TEST(AloneTime, OfPhasesApartIsThatOfAFlowShop)
     // Identical jobs through machines in a row: the first passes all, 2 + 3 + 1 s, the others
     // follow at the pace of the slowest, 4 x 3 s; with latencies, of what a chunk holds a phase
     // for.
-    EXPECT_EQ(TimeOf({On(Port::NicOut, 2), On(Port::NvlinkOut, 3), On(Port::NvlinkIn, 1)}, 5, 1),
+    EXPECT_EQ(TimeOf({On(Port::NicOut, 2), On(Port::ScaleUpOut, 3), On(Port::ScaleUpIn, 1)}, 5, 1),
               Duration::Seconds(18));
-    EXPECT_EQ(TimeOf({On(Port::NicOut, 2, 500), On(Port::NvlinkOut, 1)}, 4, 1),
+    EXPECT_EQ(TimeOf({On(Port::NicOut, 2, 500), On(Port::ScaleUpOut, 1)}, 4, 1),
               Ms(2500 + 1000 + 3 * 2500));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/network-model.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/topology/ecmp-collision.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ SmallScenario(uint32_t buildings)
         building.gpusPerNode = 2;
         building.gpu = GpuPreset("h100");
         building.gpu.nicRate = GigabitsPerSecond(100);
-        building.gpu.nvlinkBandwidth = BytesPerSecond(400e9);
-        building.gpu.nvlinkEfficiency = 0.5;
-        building.gpu.nvlinkLatency = Duration::Microseconds(1);
+        building.gpu.scaleUpBandwidth = BytesPerSecond(400e9);
+        building.gpu.scaleUpEfficiency = 0.5;
+        building.gpu.scaleUpLatency = Duration::Microseconds(1);
         building.fabric.nicDelay = Duration::Microseconds(1);
         building.fabric.leafDelay = Duration::Microseconds(1);
         scenario.cluster.buildings.push_back(building);

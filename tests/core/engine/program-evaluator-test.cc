@@ -47,7 +47,7 @@ Evaluate(const TaskGraph& graph)
     TransferTimes times;
     times.phase = [](const Phase& phase, Rank, const std::vector<RankCount>&) {
         TransferCost cost;
-        cost.On(phase.bytes == Bytes(500) ? Port::NvlinkOut : Port::NicOut) = 3e-3;
+        cost.On(phase.bytes == Bytes(500) ? Port::ScaleUpOut : Port::NicOut) = 3e-3;
         return cost;
     };
     times.message = [](Bytes, Rank, Rank, uint32_t) { return TransferCost(); };

@@ -175,7 +175,7 @@ TEST(ResourceUse, ABodyBesideGathersIsTakenInOneStepWhileThereAreNone)
     Setting setting(Layer());
     setting.Of(kExpert).On(Port::NicOut) = 1e-3;
     setting.Add(Post(Stream::Gather, kData));
-    setting.Of(kData).On(Port::NvlinkOut) = 1e-3;
+    setting.Of(kData).On(Port::ScaleUpOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Always);
     setting.Of(kData).On(Port::NicOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::WhileIdle);
@@ -193,7 +193,7 @@ TEST(ResourceUse, ABodyBesideMessagesIsWalked)
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Never);
     // Not where the messages have the NIC and the body NVLink.
     setting.costs.clear();
-    setting.Of(kExpert).On(Port::NvlinkOut) = 1e-3;
+    setting.Of(kExpert).On(Port::ScaleUpOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Always);
 }
 
@@ -202,7 +202,7 @@ TEST(ResourceUse, ABodyThatPostsAGatherIsWalked)
     std::vector<Op> body = Layer();
     body.push_back(Post(Stream::Gather, kData));
     Setting setting(body);
-    setting.Of(kExpert).On(Port::NvlinkOut) = 1e-3;
+    setting.Of(kExpert).On(Port::ScaleUpOut) = 1e-3;
     setting.Of(kData).On(Port::NicOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Never);
 }

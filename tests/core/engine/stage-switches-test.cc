@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/engine/stage-switches.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 
 #include <algorithm>
 #include <gtest/gtest.h>

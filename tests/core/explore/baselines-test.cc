@@ -4,7 +4,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/fit-check.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

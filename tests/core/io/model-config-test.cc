@@ -2,7 +2,7 @@
 
 #include "core/base/errors.h"
 #include "core/io/model-config.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
+#include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/canonical-json.h"
-#include "core/spec/presets.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -74,7 +74,7 @@ cluster:
     - name: north
       gpus: 32
       gpus_per_node: 4
-      gpu: {preset: h100, hbm_reserve: 8GiB, gemm_efficiency: 0.6, nvlink_latency: 2us}
+      gpu: {preset: h100, hbm_reserve: 8GiB, gemm_efficiency: 0.6, scale_up_latency: 2us}
       nic_rate: 800Gbps
       fabric: {rails: false, nodes_per_pod: 4, spines: 2, oversubscription: 2,
                nic_delay: 1us, leaf_delay: 2us}
@@ -111,7 +111,7 @@ seed: 42
     EXPECT_EQ(north.Nodes(), 8U);
     EXPECT_EQ(north.gpu.hbmReserve, Bytes(8ULL << 30));
     EXPECT_EQ(north.gpu.gemmEfficiency, 0.6);
-    EXPECT_EQ(north.gpu.nvlinkLatency, Duration::Microseconds(2));
+    EXPECT_EQ(north.gpu.scaleUpLatency, Duration::Microseconds(2));
     EXPECT_EQ(north.gpu.nicRate, GigabitsPerSecond(800));
     EXPECT_FALSE(north.fabric.rails);
     EXPECT_EQ(north.fabric.nodesPerPod, 4U);
@@ -337,9 +337,9 @@ TEST(ReadStudy, GpuAsMapWithoutPreset)
 {
     const std::string gpu =
         "{name: x, bf16_peak: 1PFLOP/s, hbm_capacity: 96GiB, hbm_reserve: 4GiB, "
-        "hbm_bandwidth: 4TB/s, nvlink_bandwidth: 450GB/s, nvlink_latency: 1us, "
+        "hbm_bandwidth: 4TB/s, scale_up_bandwidth: 450GB/s, scale_up_latency: 1us, "
         "nic_rate: 400Gbps, gemm_efficiency: 0.7, hbm_efficiency: 0.8, "
-        "nvlink_efficiency: 0.6}";
+        "scale_up_efficiency: 0.6}";
     const Study study = Read("model: llama3-8b\n" + g_workload +
                              "cluster: {buildings: {count: 1, gpus: 8, gpu: " + gpu + "}}\n");
     EXPECT_EQ(study.scenario.cluster.buildings[0].gpu.bf16Peak, FlopRate(1e15));
@@ -359,17 +359,18 @@ TEST(ReadStudy, CurvesAndStacks)
     };
     // A curve in place of the preset's, and a key in place of the curve's.
     const GpuSpec changed = gpu("{preset: h100, curve: a100, hbm_efficiency: 0.5}");
-    EXPECT_TRUE(changed.gemm == GpuCurveOf("a100").gemm);
-    EXPECT_EQ(changed.gemmEfficiency, GpuCurveOf("a100").gemmEfficiency);
+    EXPECT_TRUE(changed.gemm == PresetNamed<GpuCurve>("a100").gemm);
+    EXPECT_EQ(changed.gemmEfficiency, PresetNamed<GpuCurve>("a100").gemmEfficiency);
     EXPECT_EQ(changed.hbmEfficiency, 0.5);
     // With a curve a description of one's own needs no efficiencies.
     const GpuSpec own = gpu("{bf16_peak: 1PFLOP/s, hbm_capacity: 96GiB, hbm_reserve: 4GiB, "
-                            "hbm_bandwidth: 4TB/s, nvlink_bandwidth: 450GB/s, "
-                            "nvlink_latency: 1us, nic_rate: 400Gbps, curve: h100}");
-    EXPECT_EQ(own.gemmEfficiency, GpuCurveOf("h100").gemmEfficiency);
+                            "hbm_bandwidth: 4TB/s, scale_up_bandwidth: 450GB/s, "
+                            "scale_up_latency: 1us, nic_rate: 400Gbps, curve: h100}");
+    EXPECT_EQ(own.gemmEfficiency, PresetNamed<GpuCurve>("h100").gemmEfficiency);
     // A file of one's own, by its path.
-    const std::string file = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/gpus/a100.yaml";
-    EXPECT_TRUE(gpu("{preset: h100, curve: " + file + "}").gemm == GpuCurveOf("a100").gemm);
+    const std::string file = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/curves/a100.yaml";
+    EXPECT_TRUE(gpu("{preset: h100, curve: " + file + "}").gemm ==
+                PresetNamed<GpuCurve>("a100").gemm);
     EXPECT_THROW(gpu("{preset: h100, curve: h1oo}"), ConfigError);
     EXPECT_THROW(gpu("{preset: h100, curve: ./nowhere.yaml}"), ConfigError);
 
@@ -385,7 +386,7 @@ TEST(ReadStudy, CurvesAndStacks)
     EXPECT_THROW(workload("stack: torch"), ConfigError);
     // A map on a stack that is built in, or on the perfect one.
     const SoftwareStack slow = workload("stack: {preset: torch-eager, host_per_layer: 1ms}").stack;
-    EXPECT_EQ(slow.elementwise, SoftwareStackOf("torch-eager").elementwise);
+    EXPECT_EQ(slow.elementwise, PresetNamed<SoftwareStack>("torch-eager").elementwise);
     EXPECT_EQ(slow.hostPerLayer, Duration::Microseconds(1000));
     const SoftwareStack mine =
         workload("stack: {name: mine, elementwise: 2, flash_attention: false, score_passes: 5, "

@@ -157,6 +157,16 @@ TEST(YamlNode, SetBelowAPreset)
     EXPECT_EQ(workload.Find("stack")->Find("preset")->text, "torch-eager");
 }
 
+TEST(YamlNode, SetBelowTheNameOfAFabricOrCurve)
+{
+    YamlNode root = ParseYaml("fabric: dgx-superpod\ngpu: {curve: h100}\n", "f");
+    SetYaml(root, "fabric.spines", "8");
+    EXPECT_EQ(root.Find("fabric")->Find("preset")->text, "dgx-superpod");
+    EXPECT_EQ(root.Find("fabric")->Find("spines")->text, "8");
+    SetYaml(root, "gpu.curve.kernel_gap", "3us");
+    EXPECT_EQ(root.Find("gpu")->Find("curve")->Find("preset")->text, "h100");
+}
+
 TEST(YamlNode, SetRefusesBadPaths)
 {
     YamlNode root = ParseYaml("a: 1\nl: [1]\n", "f");

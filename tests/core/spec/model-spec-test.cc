@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
+#include "core/io/presets.h"
 #include "core/spec/model-spec.h"
-#include "core/spec/presets.h"
 
 #include <gtest/gtest.h>
 #include <string>

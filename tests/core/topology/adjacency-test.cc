@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/base/errors.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/topology/adjacency.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "../schedule-scenario.h"
 #include "core/engine/analytical-engine.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/partition/balance.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/cost/compute-cost.h"
 
 #include <gtest/gtest.h>
@@ -117,7 +117,7 @@ TEST(ComputeCost, GemmsCostTwoFlopsPerParameterAndToken)
     // Independent of any layer formula: a matrix of P parameters does 2 P FLOPs per token. Matrices
     // are all active parameters but the embedding, norms (2h per layer, h at the end, those of
     // latent vectors and heads) and what else is added to: biases and sinks, left out here.
-    for (const auto& preset : ModelPresets())
+    for (const auto& preset : Presets<ModelSpec>())
     {
         ModelSpec model = preset.value;
         model.attentionBias = model.mlpBias = model.attentionSinks = model.queryKeyNorm = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/cost/linear-layers.h"
 
 #include <gmock/gmock.h>

@@ -12,9 +12,9 @@
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
 #include "core/engine/network-facts.h"
+#include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
-#include "core/spec/presets.h"
 
 #include <algorithm>
 #include <cmath>
@@ -182,7 +182,7 @@ DrawStudy(Random& random)
         return Pick(random, values);
     };
     std::vector<std::string> gpus;
-    for (const auto& preset : GpuPresets())
+    for (const auto& preset : Presets<GpuSpec>())
     {
         gpus.push_back(preset.value.name);
     }
@@ -299,7 +299,7 @@ Capacities()
     static const std::vector<std::string> capacities = {"spans",
                                                         "leaf uplinks",
                                                         "zones",
-                                                        "NVLink",
+                                                        "scale-up",
                                                         "NICs"};
     return capacities;
 }
@@ -335,7 +335,7 @@ Scale(Scenario& scenario, size_t which, double by)
         FabricSpec& fabric = building.fabric;
         fabric.oversubscription /= which == 1 ? by : 1;
         fabric.zoneOversubscription /= which == 2 ? by : 1;
-        building.gpu.nvlinkBandwidth = building.gpu.nvlinkBandwidth * (which == 3 ? by : 1);
+        building.gpu.scaleUpBandwidth = building.gpu.scaleUpBandwidth * (which == 3 ? by : 1);
         building.gpu.nicRate = building.gpu.nicRate * (which == 4 ? by : 1); // uplinks with it
     }
 }

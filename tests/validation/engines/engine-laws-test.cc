@@ -245,7 +245,7 @@ ExpectAgreement(const Scenario& scenario)
         beside += std::abs((analytical.classes[k].busy - packet.classes[k].busy).S()) +
                   std::abs((analytical.classes[k].exposed - packet.classes[k].exposed).S());
     }
-    const double share = scenario.cluster.buildings.front().gpu.collectiveShare;
+    const double share = scenario.cluster.buildings.front().gpu.CollectiveShare();
     EXPECT_NEAR(analytical.computeTime.S(), packet.computeTime.S(), 1e-9 + share * beside);
     for (uint32_t k = 0; k < kCommClasses; k++)
     {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../../three-stage-clos.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/topology/fabric-graph.h"
 
 #include "ns3/fabric-balance.h"

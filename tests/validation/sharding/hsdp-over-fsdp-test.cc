@@ -3,7 +3,7 @@
 // Where sharding inside buildings begins to pay: HSDP against FSDP over a cut that gets tighter.
 
 #include "core/engine/analytical-engine.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 
 #include <gtest/gtest.h>
 #include <string>
@@ -26,7 +26,7 @@ TwoBuildings(Sharding sharding, uint32_t m, BitRate capacity)
         building.gpus = 64;
         building.gpusPerNode = 8;
         building.gpu = GpuPreset("h100");
-        building.gpu.collectiveShare = 0; // computing is as fast beside collectives
+        building.gpu.collectiveProcessors = 0; // computing is as fast beside collectives
         building.fabric.nicDelay = Duration::Nanoseconds(500);
         building.fabric.leafDelay = Duration::Microseconds(1);
         scenario.cluster.buildings.push_back(building);
@@ -84,7 +84,7 @@ double
 InsideSeconds(double bytes)
 {
     const GpuSpec gpu = GpuPreset("h100");
-    const double nvlink = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency;
+    const double nvlink = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency;
     const double nic = gpu.nicRate.Value();
     return bytes * 8 * 7 / 8 * (1 / nvlink + 1 / (8 * nic));
 }

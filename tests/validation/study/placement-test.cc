@@ -9,7 +9,7 @@
 // per layer are more parameters for the same tokens and the same computing.
 
 #include "core/engine/analytical-engine.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "report-of.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 
 #include "../../pipeline-oracle.h"
 #include "core/engine/analytical-engine.h"
-#include "core/spec/presets.h"
+#include "core/io/presets.h"
 #include "core/work/cost/schedule-times.h"
 #include "helper/engine/packet-engine.h"
 #include "report-of.h"

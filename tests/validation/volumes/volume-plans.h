@@ -4,9 +4,9 @@
 #define SCALEACROSS_TESTS_VOLUME_PLANS_H
 
 #include "core/engine/engine.h"
+#include "core/io/presets.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/plan-fields.h"
-#include "core/spec/presets.h"
 #include "core/spec/scenario.h"
 
 #include <algorithm>

@@ -6,9 +6,9 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/baselines/baseline.h"
+#include "core/io/presets.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/event-spec.h"
-#include "core/spec/presets.h"
 
 #include <fmt/core.h>
 #include <iostream>
@@ -41,7 +41,7 @@ std::vector<Row>
 Models()
 {
     std::vector<Row> rows;
-    for (const auto& preset : ModelPresets())
+    for (const auto& preset : Presets<ModelSpec>())
     {
         const ModelSpec& model = preset.value;
         rows.push_back({model.name,
@@ -50,6 +50,7 @@ Models()
                         model.IsMoe() ? std::to_string(model.experts) : "-",
                         Billions(model.TotalParameters()),
                         Billions(model.ActiveParameters()),
+                        preset.date,
                         preset.source});
     }
     return rows;
@@ -59,14 +60,16 @@ std::vector<Row>
 Gpus()
 {
     std::vector<Row> rows;
-    for (const auto& preset : GpuPresets())
+    for (const auto& preset : Presets<GpuSpec>())
     {
         const GpuSpec& gpu = preset.value;
         rows.push_back({gpu.name,
                         ToString(gpu.bf16Peak),
                         ToString(gpu.hbmCapacity),
-                        ToString(gpu.nvlinkBandwidth),
+                        ToString(gpu.scaleUpBandwidth),
+                        std::to_string(gpu.scaleUpDomain),
                         ToString(gpu.nicRate),
+                        preset.date,
                         preset.source});
     }
     return rows;
@@ -76,14 +79,16 @@ std::vector<Row>
 Curves()
 {
     std::vector<Row> rows;
-    for (const auto& curve : GpuCurves())
+    for (const auto& preset : Presets<GpuCurve>())
     {
-        rows.push_back({curve.name,
+        const GpuCurve& curve = preset.value;
+        rows.push_back({preset.name,
                         fmt::format("{}", curve.gemmEfficiency),
                         fmt::format("{}", curve.attentionEfficiency),
                         fmt::format("{}", curve.hbmEfficiency),
-                        fmt::format("{}", curve.nvlinkEfficiency),
-                        curve.source});
+                        fmt::format("{}", curve.scaleUpEfficiency),
+                        preset.date,
+                        preset.source});
     }
     return rows;
 }
@@ -92,13 +97,16 @@ std::vector<Row>
 Stacks()
 {
     std::vector<Row> rows;
-    for (const auto& stack : SoftwareStacks())
+    for (const auto& preset : Presets<SoftwareStack>())
     {
-        rows.push_back({stack.name,
+        const SoftwareStack& stack = preset.value;
+        rows.push_back({preset.name,
                         fmt::format("{}", stack.elementwise),
                         stack.flashAttention ? "-" : fmt::format("{}", stack.scorePasses),
                         stack.hostPerLayer > Duration() ? ToString(stack.hostPerLayer) : "-",
-                        stack.help});
+                        preset.help,
+                        preset.date,
+                        preset.source});
     }
     return rows;
 }
@@ -106,9 +114,21 @@ Stacks()
 std::vector<Row>
 Fabrics()
 {
-    return {{"leaf-spine, rails: true",
-             "one leaf per NIC position of a pod; equal positions meet in it"},
-            {"leaf-spine, rails: false", "one leaf per pod, all of its NICs on it"}};
+    std::vector<Row> rows;
+    for (const auto& preset : Presets<FabricSpec>())
+    {
+        const FabricSpec& fabric = preset.value;
+        rows.push_back({preset.name,
+                        fabric.aggregations == 0 ? "2" : "3",
+                        fabric.rails ? "rails" : "shared",
+                        std::to_string(fabric.nodesPerPod),
+                        std::to_string(fabric.spines),
+                        std::to_string(fabric.planes),
+                        preset.help,
+                        preset.date,
+                        preset.source});
+    }
+    return rows;
 }
 
 /// The words of the plan's fields with this prefix, but for tiers, which repeat them, and the
@@ -219,12 +239,24 @@ Listings()
 {
     static const std::vector<Listing> listings = {
         {"models",
-         {"model", "layers", "hidden", "experts", "parameters", "active", "source"},
+         {"model", "layers", "hidden", "experts", "parameters", "active", "date", "source"},
          Models},
-        {"gpus", {"gpu", "BF16 peak", "HBM", "NVLink", "NIC", "source"}, Gpus},
-        {"curves", {"curve", "GEMM", "attention", "HBM", "NVLink", "source"}, Curves},
-        {"stacks", {"stack", "element-wise", "score passes", "host", "meaning"}, Stacks},
-        {"fabrics", {"fabric", "meaning"}, Fabrics},
+        {"gpus", {"gpu", "BF16 peak", "HBM", "scale-up", "domain", "NIC", "date", "source"}, Gpus},
+        {"curves", {"curve", "GEMM", "attention", "HBM", "scale-up", "date", "source"}, Curves},
+        {"stacks",
+         {"stack", "element-wise", "score passes", "host", "meaning", "date", "source"},
+         Stacks},
+        {"fabrics",
+         {"fabric",
+          "stages",
+          "leaves",
+          "nodes per pod",
+          "spines",
+          "planes",
+          "meaning",
+          "date",
+          "source"},
+         Fabrics},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
         {"plans", {"field", "word", "default", "meaning"}, PlanWords},

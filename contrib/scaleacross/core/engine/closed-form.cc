@@ -107,7 +107,7 @@ class Summation
         least.known = true;
         const std::vector<Phase>& phases = collectives[collective].phases;
         const uint32_t chunks = collectives[collective].chunks;
-        double nvlink = 0;
+        double scaleUp = 0;
         for (uint32_t p = 0; p < phases.size(); p++)
         {
             const Phase& phase = phases[p];
@@ -115,13 +115,14 @@ class Summation
             if (cost.On(Port::NicOut) == 0)
             {
                 const Rank rank = m_run.graph.classes[classId].representative;
-                nvlink += cost.portBytes[static_cast<size_t>(Port::NvlinkOut)] * 8.0 * chunks /
-                          m_network.PortRate(rank, Port::NvlinkOut).Value();
+                scaleUp += cost.portBytes[static_cast<size_t>(Port::ScaleUpOut)] * 8.0 * chunks /
+                           m_network.PortRate(rank, Port::ScaleUpOut).Value();
                 continue;
             }
             if (StepsOf(phase).IsDirect())
             {
-                // Members on the same server are reached by NVLink, whatever their number.
+                // Members on the same server are reached over the scale-up network, whatever their
+                // number.
                 continue;
             }
             // As much as all of them on average, or another sends more.
@@ -132,8 +133,8 @@ class Summation
                 StepsOf(phase).ChainOf() == Chain::Tree ? FastestNic() : NicRate(classId);
             least.nic += payload * 8.0 / rate;
         }
-        // Chunks are on NVLink and NIC at the same time.
-        least.time = chunks > 1 ? std::max(nvlink, least.nic) : nvlink + least.nic;
+        // Chunks are on scale-up network and NIC at the same time.
+        least.time = chunks > 1 ? std::max(scaleUp, least.nic) : scaleUp + least.nic;
         return least;
     }
 
@@ -179,7 +180,7 @@ class Summation
         const FabricPath& path = m_paths.Between(to + peer, to);
         const GpuSpec& gpu = GpuOf(to + peer);
         const double rate = path.tier == Tier::Node
-                                ? gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency
+                                ? gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency
                                 : gpu.nicRate.Value();
         return path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
     }

@@ -50,7 +50,7 @@ LongestWayOfTree(const MessageModel& model,
 {
     const uint32_t n = phase.group.Size();
     const double messages = TreeMessages(phase);
-    const double node = std::max(volume.On(Port::NvlinkOut), volume.On(Port::NvlinkIn));
+    const double node = std::max(volume.On(Port::ScaleUpOut), volume.On(Port::ScaleUpIn));
     const double nic = std::max({volume.least, volume.On(Port::NicOut), volume.On(Port::NicIn)});
     // Of messages that are sent at once and take turns on the queue pairs of a connection, all
     // arrive with the last; of such that come one by one, each before the next. So between one and

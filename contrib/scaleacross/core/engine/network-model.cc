@@ -82,8 +82,9 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
     cost.latency = m_messages.EdgeLatency(path, payload);
     if (path.tier == Tier::Node)
     {
-        const double seconds = payload * 8.0 / (gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency);
-        cost.On(Port::NvlinkOut) = cost.On(Port::NvlinkIn) = seconds;
+        const double seconds =
+            payload * 8.0 / (gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency);
+        cost.On(Port::ScaleUpOut) = cost.On(Port::ScaleUpIn) = seconds;
         cost.portBytes.fill(payload);
         return cost;
     }
@@ -152,7 +153,7 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
     const uint32_t here = m_layout.BuildingOf(view.representative);
     const GpuSpec& gpu = buildings[here].gpu;
-    const double nvlink = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency;
+    const double scaleUp = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency;
     const double part = rounds.message;
 
     // What the busiest member sends and receives, by building; here, that of all buildings whose
@@ -185,11 +186,11 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         const double messages = view.direct ? set.count : rounds.perMember;
         if (kind.tier == Tier::Node)
         {
-            const double seconds = messages * part * 8.0 / nvlink;
-            for (const Port port : {Port::NvlinkOut, Port::NvlinkIn})
+            const double seconds = messages * part * 8.0 / scaleUp;
+            for (const Port port : {Port::ScaleUpOut, Port::ScaleUpIn})
             {
                 cost.On(port) = std::max(cost.On(port), seconds);
-                cost.portBytes[static_cast<size_t>(port)] = cost.On(port) * nvlink / 8.0;
+                cost.portBytes[static_cast<size_t>(port)] = cost.On(port) * scaleUp / 8.0;
             }
             continue;
         }
@@ -487,7 +488,7 @@ BitRate
 NetworkModel::PortRate(Rank rank, Port port) const
 {
     const GpuSpec& gpu = m_scenario.cluster.buildings[m_layout.BuildingOf(rank)].gpu;
-    return IsNic(port) ? gpu.nicRate : gpu.nvlinkBandwidth * gpu.nvlinkEfficiency;
+    return IsNic(port) ? gpu.nicRate : gpu.scaleUpBandwidth * gpu.scaleUpEfficiency;
 }
 
 } // namespace scaleacross

@@ -110,7 +110,7 @@ class NetworkModel
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 
-    /// The rate of a rank's port; of NVLink the share that is reached.
+    /// The rate of a rank's port; of the scale-up network the share that is reached.
     BitRate PortRate(Rank rank, Port port) const;
 
   private:

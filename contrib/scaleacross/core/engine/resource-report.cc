@@ -19,8 +19,8 @@ namespace
 constexpr double kRounding = 1e-6;
 constexpr double kRoundingSeconds = 1e-9;
 
-constexpr std::array<const char*, kPorts> kPortNames = {"NVLink out",
-                                                        "NVLink in",
+constexpr std::array<const char*, kPorts> kPortNames = {"scale-up out",
+                                                        "scale-up in",
                                                         "NIC out",
                                                         "NIC in"};
 

@@ -10,7 +10,7 @@ namespace scaleacross
 double
 TransferCost::OutSeconds() const
 {
-    return On(Port::NicOut) > 0 ? On(Port::NicOut) : On(Port::NvlinkOut);
+    return On(Port::NicOut) > 0 ? On(Port::NicOut) : On(Port::ScaleUpOut);
 }
 
 double

@@ -16,8 +16,8 @@ namespace scaleacross
 /// What a rank has for itself on the way of a transfer; links are full duplex.
 enum class Port : uint8_t
 {
-    NvlinkOut,
-    NvlinkIn,
+    ScaleUpOut,
+    ScaleUpIn,
     NicOut,
     NicIn
 };
@@ -27,7 +27,7 @@ constexpr uint32_t kPorts = 4;
 constexpr bool
 IsIncoming(Port port)
 {
-    return port == Port::NvlinkIn || port == Port::NicIn;
+    return port == Port::ScaleUpIn || port == Port::NicIn;
 }
 
 constexpr bool

@@ -2,12 +2,11 @@
 
 #include "core/io/cluster-reader.h"
 
+#include "core/io/fabric-reader.h"
+#include "core/io/gpu-reader.h"
 #include "core/io/map-reader.h"
-#include "core/io/text-file.h"
-#include "core/spec/presets.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -18,73 +17,14 @@ namespace scaleacross
 namespace
 {
 
-GpuSpec
-PresetAt(const YamlNode& node, const std::string& path)
-{
-    const std::string name = ScalarText(node, path);
-    try
-    {
-        return GpuPreset(name);
-    }
-    catch (const ConfigError& error)
-    {
-        throw error.At(node.Place() + " " + path);
-    }
-}
-
-/// A curve that is built in, or a data file by its path.
-GpuCurve
-CurveAt(const YamlNode& node, const std::string& path, const std::string& folder)
-{
-    const std::string name = ScalarText(node, path);
-    try
-    {
-        if (name.find('/') == std::string::npos && name.find(".yaml") == std::string::npos)
-        {
-            return GpuCurveOf(name);
-        }
-        const std::string file = (std::filesystem::path(folder) / name).string();
-        const std::string text = ReadTextFile(file);
-        CheckText(text, file);
-        return ParseGpuCurve(text, file);
-    }
-    catch (const ConfigError& error)
-    {
-        throw error.At(node.Place() + " " + path +
-                       (error.Where() == "gpu.curve" ? "" : ": " + error.Where()));
-    }
-}
-
-/// A preset's name, or a map of fields that may stand on a preset or a curve.
-GpuSpec
-ReadGpu(const YamlNode& node, const std::string& path, const std::string& folder)
-{
-    if (node.kind != YamlNode::Kind::Map)
-    {
-        return PresetAt(node, path);
-    }
-    const MapReader map(node, path, WithKeys({"preset", "curve"}, GpuSpec::Fields()));
-    GpuSpec gpu;
-    gpu.name = "custom";
-    if (const YamlNode* preset = map.Find("preset"); preset != nullptr)
-    {
-        gpu = PresetAt(*preset, map.PathOf("preset"));
-    }
-    if (const YamlNode* curve = map.Find("curve"); curve != nullptr)
-    {
-        gpu.Take(CurveAt(*curve, map.PathOf("curve"), folder));
-    }
-    ReadFields(map, GpuSpec::Fields(), gpu);
-    return gpu;
-}
-
 BuildingSpec
 ReadBuilding(const MapReader& map, const std::string& folder)
 {
     BuildingSpec building;
-    ReadFields(map, BuildingSpec::Fields(), building);
     const YamlNode& gpu = map.Require("gpu", "gpu: h100");
     building.gpu = ReadGpu(gpu, map.PathOf("gpu"), folder);
+    building.gpusPerNode = building.gpu.scaleUpDomain; // unless the building says otherwise
+    ReadFields(map, BuildingSpec::Fields(), building);
     if (const YamlNode* rate = map.Find("nic_rate"); rate != nullptr)
     {
         if (gpu.Find("nic_rate") != nullptr)
@@ -99,8 +39,7 @@ ReadBuilding(const MapReader& map, const std::string& folder)
     }
     if (const YamlNode* fabric = map.Find("fabric"); fabric != nullptr)
     {
-        const MapReader of(*fabric, map.PathOf("fabric"), KeysOf(FabricSpec::Fields()));
-        ReadFields(of, FabricSpec::Fields(), building.fabric);
+        building.fabric = ReadFabric(*fabric, map.PathOf("fabric"), folder);
     }
     return building;
 }

@@ -3,68 +3,23 @@
 #include "core/io/model-reader.h"
 
 #include "core/io/map-reader.h"
-#include "core/io/model-config.h"
-#include "core/spec/presets.h"
-
-#include <filesystem>
+#include "core/io/presets.h"
 
 namespace scaleacross
 {
 
-namespace
-{
-
-bool
-IsPath(const std::string& name)
-{
-    const std::string suffix = ".json";
-    return name.find('/') != std::string::npos ||
-           (name.size() > suffix.size() &&
-            name.compare(name.size() - suffix.size(), suffix.size(), suffix) == 0);
-}
-
-/// A preset or a config.json by name.
 ModelSpec
-NamedModel(const YamlNode& node, const std::string& path, const std::string& folder)
-{
-    const std::string& name = ScalarText(node, path);
-    try
-    {
-        if (!IsPath(name))
-        {
-            return ModelPreset(name);
-        }
-        ModelSpec model = ReadModelConfig((std::filesystem::path(folder) / name).string());
-        model.name = name;
-        return model;
-    }
-    catch (const ConfigError& error)
-    {
-        if (!IsPath(name))
-        {
-            throw ConfigError(node.Place() + " " + path,
-                              error.Problem(),
-                              error.Allowed() + ", or a path to a config.json",
-                              error.Remedy());
-        }
-        throw error.At(node.Place() + " " + path + ": " + error.Where());
-    }
-}
-
-} // namespace
-
-ModelSpec
-ReadModel(const YamlNode& node, const std::string& path, const std::string& folder)
+ReadModel(const YamlNode& node, const std::string& path, const FileChain& from)
 {
     if (node.kind != YamlNode::Kind::Map)
     {
-        return NamedModel(node, path, folder);
+        return ReadNamed<ModelSpec>(node, path, from);
     }
     const MapReader map(node, path, WithKeys({"preset"}, ModelSpec::Fields()));
     ModelSpec model;
     if (const YamlNode* preset = map.Find("preset"); preset != nullptr)
     {
-        model = NamedModel(*preset, map.PathOf("preset"), folder);
+        model = ReadNamed<ModelSpec>(*preset, map.PathOf("preset"), from);
     }
     else
     {

@@ -24,7 +24,7 @@ namespace
 {
 
 WorkloadSpec
-ReadWorkload(const YamlNode& node, const std::string& path)
+ReadWorkload(const YamlNode& node, const std::string& path, const std::string& folder)
 {
     std::vector<std::string> keys = KeysOf(WorkloadSpec::Fields());
     keys.emplace_back("stack");
@@ -33,7 +33,7 @@ ReadWorkload(const YamlNode& node, const std::string& path)
     ReadFields(map, WorkloadSpec::Fields(), workload);
     if (const YamlNode* stack = map.Find("stack"); stack != nullptr)
     {
-        workload.stack = ReadStack(*stack, map.PathOf("stack"));
+        workload.stack = ReadStack(*stack, map.PathOf("stack"), folder);
     }
     return workload;
 }
@@ -46,7 +46,8 @@ ReadJob(const MapReader& map, const std::string& folder, bool& dpGiven)
     job.model = ReadModel(map.Require("model", "model: llama3-8b"), map.PathOf("model"), folder);
     job.workload =
         ReadWorkload(map.Require("workload", "workload: {sequence: 8192, global_batch: 2048}"),
-                     map.PathOf("workload"));
+                     map.PathOf("workload"),
+                     folder);
     if (const YamlNode* node = map.Find("plan"); node != nullptr)
     {
         Plan plan;

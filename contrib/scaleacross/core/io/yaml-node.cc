@@ -462,7 +462,8 @@ SetYaml(YamlNode& root, const std::string& path, const std::string& value)
         if (at->kind == YamlNode::Kind::Scalar)
         {
             const std::string key = i == 0 ? "" : segments[i - 1];
-            if (key != "gpu" && key != "model" && key != "stack")
+            if (key != "gpu" && key != "model" && key != "stack" && key != "fabric" &&
+                key != "curve")
             {
                 throw ConfigError(where,
                                   Quoted(key) + " is a single value, so it has no key " +

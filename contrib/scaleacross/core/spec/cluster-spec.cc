@@ -243,6 +243,15 @@ BuildingSpec::Fields()
 {
     using Row = FieldRows<BuildingSpec>;
     using B = BuildingSpec;
+    Field<BuildingSpec> perNode =
+        Row::Whole("gpus_per_node",
+                   1,
+                   1024,
+                   "GPUs and NICs of a server; left out: the GPU's scale_up_domain",
+                   &B::gpusPerNode);
+    perNode.usual = [](const BuildingSpec& building) {
+        return building.gpusPerNode == building.gpu.scaleUpDomain;
+    };
     static const FieldTable<BuildingSpec> fields = {
         Row::Text("name", "for people, ends of spans and targets of events", &B::name).Label(),
         Row::Whole("gpus",
@@ -251,7 +260,7 @@ BuildingSpec::Fields()
                    "GPUs of the building, a multiple of gpus_per_node",
                    &B::gpus)
             .Required("gpus: 8192"),
-        Row::Whole("gpus_per_node", 1, 1024, "GPUs and NICs of a server", &B::gpusPerNode),
+        perNode,
     };
     return fields;
 }

@@ -78,8 +78,9 @@ bool operator==(const FabricSpec& a, const FabricSpec& b);
 struct BuildingSpec
 {
     std::string name;
-    uint32_t gpus{0};        //!< in total; a multiple of gpusPerNode
-    uint32_t gpusPerNode{8}; //!< accelerators and NICs of one server, joined by NVLink
+    uint32_t gpus{0}; //!< in total; a multiple of gpusPerNode
+    uint32_t gpusPerNode{
+        8}; //!< accelerators and NICs of one server, which a scale-up network joins
     GpuSpec gpu;
     FabricSpec fabric;
 

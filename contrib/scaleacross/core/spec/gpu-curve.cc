@@ -2,14 +2,11 @@
 
 #include "core/spec/gpu-curve.h"
 
-#include "core/base/errors.h"
 #include "core/base/field-rows.h"
 #include "core/base/text.h"
 
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <sstream>
 
 namespace scaleacross
 {
@@ -84,13 +81,12 @@ GpuCurve::Fields()
     using Row = FieldRows<GpuCurve>;
     using C = GpuCurve;
     static const FieldTable<GpuCurve> fields = {
-        Row::Text("name", "as a study has it", &C::name),
-        Row::Text("source", "where the values are from", &C::source),
         Row::Number("gemm_efficiency",
                     0.001,
                     1,
                     "asymptote of GEMMs over the matrix peak",
-                    &C::gemmEfficiency),
+                    &C::gemmEfficiency)
+            .Required("gemm_efficiency: 0.72"),
         Row::Number("fp8_efficiency",
                     0,
                     1,
@@ -100,38 +96,45 @@ GpuCurve::Fields()
                     0.001,
                     1,
                     "flash attention over the BF16 peak",
-                    &C::attentionEfficiency),
+                    &C::attentionEfficiency)
+            .Required("attention_efficiency: 0.6"),
         Row::Number("hbm_efficiency",
                     0.001,
                     1,
                     "element-wise kernels over the bandwidth of the HBM",
-                    &C::hbmEfficiency),
-        Row::Number("nvlink_efficiency",
+                    &C::hbmEfficiency)
+            .Required("hbm_efficiency: 0.8"),
+        Row::Number("scale_up_efficiency",
                     0.001,
                     1,
-                    "collectives over the links inside the server",
-                    &C::nvlinkEfficiency),
+                    "collectives over the scale-up bandwidth",
+                    &C::scaleUpEfficiency)
+            .Required("scale_up_efficiency: 0.8"),
         Row::Amount("kernel_gap",
                     Duration(),
                     Duration::Microseconds(1000),
                     "from the end of a kernel to the beginning of the next",
-                    &C::kernelGap),
+                    &C::kernelGap)
+            .Required("kernel_gap: 2us"),
         Row::Whole("processors",
                    1,
                    1U << 16,
                    "that compute a tile each at a time",
-                   SCALEACROSS_MEMBER(gemm.processors)),
+                   SCALEACROSS_MEMBER(gemm.processors))
+            .Required("processors: 132"),
         Row::Number("gemm_depth",
                     0,
                     65536,
                     "what a tile costs before and after its multiplications, in steps of k",
-                    SCALEACROSS_MEMBER(gemm.depth)),
+                    SCALEACROSS_MEMBER(gemm.depth))
+            .Required("gemm_depth: 16"),
         Row::Make("tiles",
                   kTilesAllowed,
                   "rows x columns that a processor computes at a time, and their efficiency",
                   SCALEACROSS_MEMBER(gemm.tiles),
                   ParseTiles,
-                  [](const std::vector<GemmTile>& tiles) { return ToString(tiles); }),
+                  [](const std::vector<GemmTile>& tiles) { return ToString(tiles); })
+            .Required("tiles: 256x128 1, 128x64 0.8"),
     };
     return fields;
 }
@@ -152,89 +155,6 @@ GemmCurve::EffectiveFlops(double count, double m, double n, double k) const
         least = std::min(least, flops / tile.efficiency);
     }
     return least;
-}
-
-GpuCurve
-ParseGpuCurve(const std::string& text, const std::string& file)
-{
-    GpuCurve curve;
-    std::set<std::string> given;
-    std::istringstream lines(text);
-    size_t number = 0;
-    for (std::string line; std::getline(lines, line);)
-    {
-        number++;
-        line = Trimmed(line.substr(0, line.find('#')));
-        if (line.empty())
-        {
-            continue;
-        }
-        const std::string where = file + ":" + std::to_string(number);
-        const size_t colon = line.find(": ");
-        if (colon == std::string::npos)
-        {
-            throw ConfigError(where, Quoted(line) + " is no `key: value`", "kernel_gap: 2us", "");
-        }
-        const std::string key = line.substr(0, colon);
-        const Field<GpuCurve>* field = FindField(GpuCurve::Fields(), key);
-        const bool twice = !given.insert(key).second;
-        if (field == nullptr || twice)
-        {
-            throw ConfigError(where + " " + key,
-                              twice ? "the key is given twice" : "there is no such key",
-                              twice ? "once" : AnyOf(KeysOf(GpuCurve::Fields())),
-                              "");
-        }
-        try
-        {
-            field->set(curve, Trimmed(line.substr(colon + 1)));
-        }
-        catch (const ConfigError& error)
-        {
-            throw error.At(where + " " + key);
-        }
-    }
-    for (const auto& field : GpuCurve::Fields())
-    {
-        if (given.count(field.key) == 0)
-        {
-            throw ConfigError(file, "the key " + field.key + " is missing", "", "");
-        }
-    }
-    return curve;
-}
-
-const std::vector<GpuCurve>&
-GpuCurves()
-{
-    static const std::vector<GpuCurve> curves = [] {
-        std::vector<GpuCurve> parsed;
-        for (const auto& file : GpuCurveFiles())
-        {
-            parsed.push_back(ParseGpuCurve(file.text, file.name));
-        }
-        return parsed;
-    }();
-    return curves;
-}
-
-const GpuCurve&
-GpuCurveOf(const std::string& name)
-{
-    std::vector<std::string> names;
-    for (const auto& curve : GpuCurves())
-    {
-        if (curve.name == name)
-        {
-            return curve;
-        }
-        names.push_back(curve.name);
-    }
-    const std::string nearest = Nearest(name, names);
-    throw ConfigError("gpu.curve",
-                      "there is no curve " + Quoted(name),
-                      AnyOf(names),
-                      nearest.empty() ? "" : "did you mean " + nearest + "?");
 }
 
 } // namespace scaleacross

@@ -61,43 +61,20 @@ struct GemmCurve
 
 bool operator==(const GemmCurve& a, const GemmCurve& b);
 
-/**
- * What the kernels of one generation of GPUs achieve, read from a data file.
- *
- * A file has lines `key: value`, all keys of Fields() once. `#` begins a comment.
- */
+/// What the kernels of one generation of GPUs achieve. A study names one as the `curve` of a GPU.
 struct GpuCurve
 {
-    std::string name;
-    std::string source;
     double gemmEfficiency{0};
     double fp8Efficiency{0};
     double attentionEfficiency{0};
     double hbmEfficiency{0};
-    double nvlinkEfficiency{0};
+    double scaleUpEfficiency{0};
     Duration kernelGap;
     GemmCurve gemm;
 
+    /// All of them have to be given, but for FP8, which not all hardware has.
     static const FieldTable<GpuCurve>& Fields();
 };
-
-/// Reads a data file's text. Throws ConfigError (where = "file:line key").
-GpuCurve ParseGpuCurve(const std::string& text, const std::string& file);
-
-/// The files that are built in, by name.
-const std::vector<GpuCurve>& GpuCurves();
-
-/// Throws ConfigError that lists the known names and suggests the nearest.
-const GpuCurve& GpuCurveOf(const std::string& name);
-
-/// Name and text of a data file (generated from data/gpus at build time).
-struct DataFile
-{
-    const char* name;
-    const char* text;
-};
-
-const std::vector<DataFile>& GpuCurveFiles();
 
 } // namespace scaleacross
 

@@ -22,7 +22,7 @@ GpuSpec::Take(const GpuCurve& curve)
     fp8Efficiency = curve.fp8Efficiency;
     attentionEfficiency = curve.attentionEfficiency;
     hbmEfficiency = curve.hbmEfficiency;
-    nvlinkEfficiency = curve.nvlinkEfficiency;
+    scaleUpEfficiency = curve.scaleUpEfficiency;
     kernelGap = curve.kernelGap;
     gemm = curve.gemm;
 }
@@ -66,16 +66,17 @@ GpuSpec::Fields()
             .Required("hbm_reserve: 6GiB" + orPreset),
         rate("hbm_bandwidth", "bandwidth of the HBM", &G::hbmBandwidth)
             .Required("hbm_bandwidth: 3350GB/s" + orPreset),
-        rate("nvlink_bandwidth",
-             "links inside the server, per direction and GPU",
-             &G::nvlinkBandwidth)
-            .Required("nvlink_bandwidth: 450GB/s" + orPreset),
-        Row::Amount("nvlink_latency",
+        rate("scale_up_bandwidth",
+             "network that joins the GPUs of a server, per direction and GPU",
+             &G::scaleUpBandwidth)
+            .Required("scale_up_bandwidth: 450GB/s" + orPreset),
+        Row::Amount("scale_up_latency",
                     Duration(),
                     Duration::Seconds(1),
-                    "of a message inside the server, end to end",
-                    &G::nvlinkLatency)
-            .Required("nvlink_latency: 1.9us" + orPreset),
+                    "of a message over it, end to end",
+                    &G::scaleUpLatency)
+            .Required("scale_up_latency: 1.9us" + orPreset),
+        Row::Whole("scale_up_domain", 1, 1024, "GPUs that it joins", &G::scaleUpDomain),
         rate("nic_rate", "the one NIC of a GPU", &G::nicRate)
             .Required("nic_rate: 400Gbps" + orPreset),
         efficiency("gemm_efficiency",
@@ -101,21 +102,20 @@ GpuSpec::Fields()
                    "fraction of hbm_bandwidth that element-wise kernels achieve",
                    &G::hbmEfficiency)
             .Required("hbm_efficiency: 0.8" + orCurve),
-        efficiency("nvlink_efficiency",
-                   "fraction of nvlink_bandwidth that collectives achieve",
-                   &G::nvlinkEfficiency)
-            .Required("nvlink_efficiency: 0.6" + orCurve),
-        // At most 0.19, so that one collective on each of five streams leaves some.
-        Row::Number("collective_share",
-                    0,
-                    0.19,
-                    "fraction of the processors that each collective under way takes",
-                    &G::collectiveShare),
+        efficiency("scale_up_efficiency",
+                   "fraction of scale_up_bandwidth that collectives achieve",
+                   &G::scaleUpEfficiency)
+            .Required("scale_up_efficiency: 0.6" + orCurve),
         Row::Whole("processors",
                    0,
                    1U << 16,
-                   "that compute a GEMM's tiles, one each at a time",
+                   "SMs or CUs; each computes a tile of a GEMM at a time",
                    SCALEACROSS_MEMBER(gemm.processors)),
+        Row::Whole("collective_processors",
+                   0,
+                   1U << 16,
+                   "of them, what each collective under way takes, up to 0.19 of all",
+                   &G::collectiveProcessors),
         Row::Number("gemm_depth",
                     0,
                     65536,
@@ -155,6 +155,17 @@ GpuSpec::Validate() const
                           "there are tiles, and no processors to compute them",
                           "1 or more with tiles",
                           "");
+    }
+    // One on each of five streams leaves some.
+    constexpr double kMostShare = 0.19;
+    if (collectiveProcessors > kMostShare * gemm.processors)
+    {
+        throw ConfigError("gpu.collective_processors",
+                          std::to_string(collectiveProcessors) + " of " +
+                              std::to_string(gemm.processors) + " processors",
+                          "up to " + NumberText(kMostShare) + " of gpu.processors",
+                          gemm.processors == 0 ? "give processors, or a curve, which has them"
+                                               : "");
     }
     if (hbmReserve >= hbmCapacity)
     {

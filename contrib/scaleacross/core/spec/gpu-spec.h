@@ -12,30 +12,35 @@
 namespace scaleacross
 {
 
-/// An accelerator by its vendor figures and the fractions of them that kernels achieve.
+/**
+ * An accelerator by its vendor figures and the fractions of them that kernels achieve.
+ *
+ * Its scale-up network is what joins it to the other accelerators of a server, or of a rack, apart
+ * from the NICs: NVLink, Infinity Fabric. All messages of a GPU share its rate there.
+ */
 struct GpuSpec
 {
     std::string name;
-    FlopRate bf16Peak;        //!< dense BF16 matrix peak
-    FlopRate fp8Peak;         //!< dense FP8 matrix peak; 0 where the hardware has none
-    Bytes hbmCapacity;        //!< HBM installed
-    Bytes hbmReserve;         //!< kept back for CUDA context, NCCL buffers and fragmentation
-    BitRate hbmBandwidth;     //!< HBM
-    BitRate nvlinkBandwidth;  //!< NVLink-class, per direction and GPU
-    Duration nvlinkLatency;   //!< one message inside the node, end to end
-    BitRate nicRate;          //!< the one NIC of this GPU
-    double gemmEfficiency{0}; //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
+    FlopRate bf16Peak;         //!< dense BF16 matrix peak
+    FlopRate fp8Peak;          //!< dense FP8 matrix peak; 0 where the hardware has none
+    Bytes hbmCapacity;         //!< HBM installed
+    Bytes hbmReserve;          //!< kept back for context, communication buffers and fragmentation
+    BitRate hbmBandwidth;      //!< HBM
+    BitRate scaleUpBandwidth;  //!< scale-up network, per direction and GPU
+    Duration scaleUpLatency;   //!< one message over it, end to end
+    uint32_t scaleUpDomain{8}; //!< GPUs that one such network joins
+    BitRate nicRate;           //!< the one NIC of this GPU
+    double gemmEfficiency{0};  //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
     /// The same of the FP8 peak and of flash attention (of the BF16 peak); 0: gemmEfficiency.
     double fp8Efficiency{0};
     double attentionEfficiency{0};
     double hbmEfficiency{0}; //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
-    double nvlinkEfficiency{0}; //!< achieved fraction of nvlinkBandwidth by collectives, (0, 1]
-    /// Fraction of its SMs that each collective under way takes from computing, [0, 0.19]; at most
-    /// 0.19, so that one on each of five streams leaves some.
-    double collectiveShare{0};
+    double scaleUpEfficiency{0}; //!< achieved fraction of scaleUpBandwidth by collectives, (0, 1]
+    /// Processors that each collective under way takes from computing, at most 0.19 of them.
+    uint32_t collectiveProcessors{0};
 
     Duration kernelGap; //!< from the end of a kernel to the beginning of the next
-    GemmCurve gemm;     //!< GEMMs by size; empty: all as large ones
+    GemmCurve gemm;     //!< processors, and GEMMs by size; without tiles: all as large ones
 
     /// Takes efficiencies, kernel gap and GEMM curve from a data file.
     void Take(const GpuCurve& curve);
@@ -48,6 +53,13 @@ struct GpuSpec
     double AttentionEfficiency() const
     {
         return attentionEfficiency > 0 ? attentionEfficiency : gemmEfficiency;
+    }
+
+    /// Fraction of the processors that each collective under way takes from computing.
+    double CollectiveShare() const
+    {
+        return gemm.processors == 0 ? 0
+                                    : static_cast<double>(collectiveProcessors) / gemm.processors;
     }
 
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.

@@ -7,7 +7,6 @@
 #include "core/base/units.h"
 
 #include <string>
-#include <vector>
 
 namespace scaleacross
 {
@@ -22,8 +21,6 @@ namespace scaleacross
 struct SoftwareStack
 {
     std::string name{"fused"};
-    /// One line for `scaleacross list`.
-    std::string help{"every chain of element-wise operations is one kernel; nothing is lost"};
 
     /// HBM traffic of element-wise kernels over that of fused ones, from 1.
     double elementwise{1};
@@ -68,11 +65,6 @@ struct SoftwareStack
 };
 
 bool operator==(const SoftwareStack& a, const SoftwareStack& b);
-
-const std::vector<SoftwareStack>& SoftwareStacks();
-
-/// Throws ValueError that lists the known names and suggests the nearest.
-const SoftwareStack& SoftwareStackOf(const std::string& name);
 
 } // namespace scaleacross
 

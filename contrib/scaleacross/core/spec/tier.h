@@ -11,7 +11,7 @@ namespace scaleacross
 /// How far apart two GPUs are.
 enum class Tier : uint8_t
 {
-    Node,     //!< same server: NVLink, no packets
+    Node,     //!< same server: scale-up network, no packets
     Leaf,     //!< one switch between
     Zone,     //!< leaf, spine, leaf, in a building that has aggregation switches above
     Building, //!< leaf, spine, leaf; or leaf, spine, aggregation, spine, leaf

@@ -324,7 +324,7 @@ PathWithin(const BuildingSpec& building, Tier tier)
     switch (tier)
     {
     case Tier::Node:
-        path.propagation = building.gpu.nvlinkLatency;
+        path.propagation = building.gpu.scaleUpLatency;
         break;
     case Tier::Leaf:
         path.propagation = fabric.nicDelay * 2;

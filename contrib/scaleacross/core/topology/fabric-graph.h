@@ -117,7 +117,7 @@ std::string VertexName(const ClusterSpec& cluster, const Vertex& vertex);
 struct FabricPath
 {
     Tier tier{Tier::Node};
-    Duration propagation; //!< one way, sum of the link delays (Node: the NVLink latency)
+    Duration propagation; //!< one way, sum of the link delays (Node: the scale-up latency)
     Duration least;       //!< the same of the shortest of several ways
     /// Rates of the links in order, each of which stores and forwards a packet; empty for Node.
     std::vector<BitRate> rates;

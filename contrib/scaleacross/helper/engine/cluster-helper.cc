@@ -157,8 +157,8 @@ ClusterHelper::BuildServers(const ClusterSpec& cluster)
             const Ptr<Node> host = m_fabric.AddHost();
             const auto domain = CreateObject<NvlinkDomain>();
             domain->SetGpus(building.gpusPerNode);
-            domain->SetRate(building.gpu.nvlinkBandwidth * building.gpu.nvlinkEfficiency);
-            domain->SetLatency(building.gpu.nvlinkLatency);
+            domain->SetRate(building.gpu.scaleUpBandwidth * building.gpu.scaleUpEfficiency);
+            domain->SetLatency(building.gpu.scaleUpLatency);
             host->AggregateObject(domain);
             domains.push_back(domain);
             for (uint32_t gpu = 0; gpu < building.gpusPerNode; gpu++)

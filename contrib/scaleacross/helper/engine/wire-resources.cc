@@ -29,7 +29,7 @@ enum class Place : uint8_t
     Leaf,
     Zone,
     Span,
-    Nvlink,
+    ScaleUp,
     Nic
 };
 
@@ -100,12 +100,12 @@ NameOf(const BundleKey& key, const ClusterSpec& cluster, const TaskGraph& graph)
         const std::string b = cluster.SiteName(cluster.crossLinks[which].b);
         return back ? b + " to " + a : a + " to " + b;
     }
-    case Place::Nvlink:
+    case Place::ScaleUp:
     case Place::Nic:
         break;
     }
     return ClassName(graph.classes[which], cluster, graph) +
-           (place == Place::Nic ? " NIC " : " NVLink ") + (back ? "in" : "out");
+           (place == Place::Nic ? " NIC " : " scale-up ") + (back ? "in" : "out");
 }
 
 } // namespace
@@ -172,8 +172,8 @@ WireResources::Report(uint32_t iterations, Duration iterationTime) const
         {
             const auto rank = static_cast<Rank>(which - links.size());
             const GpuSpec& gpu = m_cluster.buildings[m_cluster.BuildingOf(rank)].gpu;
-            key = {Place::Nvlink, m_graph.ClassOf(rank), back, rank};
-            rate = gpu.nvlinkBandwidth * gpu.nvlinkEfficiency;
+            key = {Place::ScaleUp, m_graph.ClassOf(rank), back, rank};
+            rate = gpu.scaleUpBandwidth * gpu.scaleUpEfficiency;
         }
         Bundle& bundle = bundles[key];
         bundle.bytes += m_end[i] - m_begin[i];
@@ -190,7 +190,7 @@ WireResources::Report(uint32_t iterations, Duration iterationTime) const
         added.name = NameOf(key, m_cluster, m_graph);
         added.bytes = Bytes(bundle.bytes / iterations);
         added.capacity = bundle.capacity;
-        added.shared = std::get<Place>(key) < Place::Nvlink;
+        added.shared = std::get<Place>(key) < Place::ScaleUp;
         added.busy = static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
                      iterationTime.S();
         const auto alike =

@@ -18,13 +18,13 @@ class ClusterHelper;
 
 /**
  * What went over the links of a cluster in its iterations, by the names of the analytical engine:
- * "stage 3 NIC out", "stage 3 NVLink in", "east leaf up", "east zone down", "east to west".
+ * "stage 3 NIC out", "stage 3 scale-up in", "east leaf up", "east zone down", "east to west".
  *
  * Counted are data packets with their headers, those that were sent again too, when they are put on
- * the wire; and over NVLink payload, when it is posted. ACKs and other frames are left out. The
- * busiest rank stands for its class, the fullest leaf or zone for those of its building; the ports
- * of a NIC, the uplinks of a leaf or zone and the lanes of a span are added up, and their capacity
- * is that of the links as they were built.
+ * the wire; and over the scale-up network payload, when it is posted. ACKs and other frames are
+ * left out. The busiest rank stands for its class, the fullest leaf or zone for those of its
+ * building; the ports of a NIC, the uplinks of a leaf or zone and the lanes of a span are added up,
+ * and their capacity is that of the links as they were built.
  *
  * Between Begin() and End() one rank does whole iterations. What others do in that time is as much
  * as they do in an iteration once that is steady, and before it about as much. Look-ahead counts a
@@ -50,7 +50,7 @@ class WireResources
                                                     scaleacross::Duration iterationTime) const;
 
   private:
-    /// Bytes so far: of each link there and back, then of each rank's NVLink out and in.
+    /// Bytes so far: of each link there and back, then of each rank's scale-up out and in.
     std::vector<uint64_t> Count() const;
 
     const ClusterHelper& m_helper;

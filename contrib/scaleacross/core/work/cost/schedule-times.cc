@@ -50,7 +50,7 @@ Duration
 HopBetween(const ClusterSpec& cluster, const GpuSpec& gpu, Rank from, Rank to, Bytes bytes)
 {
     const FabricPath path = PathBetween(cluster, from, to);
-    double rate = gpu.nvlinkBandwidth.Value() * gpu.nvlinkEfficiency * 8;
+    double rate = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency * 8;
     if (!path.rates.empty())
     {
         const auto slowest =

@@ -32,7 +32,7 @@ SameGpu(const GpuSpec& a, const GpuSpec& b)
                                g.AttentionEfficiency(),
                                g.hbmEfficiency,
                                g.kernelGap.Ps(),
-                               g.collectiveShare);
+                               g.CollectiveShare());
     };
     return values(a) == values(b) && a.gemm == b.gemm;
 }
@@ -43,9 +43,9 @@ SameBuilding(const BuildingSpec& a, const BuildingSpec& b)
     const auto links = [](const BuildingSpec& x) {
         return std::make_tuple(x.gpus,
                                x.gpusPerNode,
-                               x.gpu.nvlinkBandwidth.Value(),
-                               x.gpu.nvlinkEfficiency,
-                               x.gpu.nvlinkLatency.Ps(),
+                               x.gpu.scaleUpBandwidth.Value(),
+                               x.gpu.scaleUpEfficiency,
+                               x.gpu.scaleUpLatency.Ps(),
                                x.gpu.nicRate.Value());
     };
     return SameGpu(a.gpu, b.gpu) && links(a) == links(b) && a.fabric == b.fabric;
@@ -194,7 +194,8 @@ GraphBuilder::Build()
                 RankClass added;
                 added.stage = stage;
                 added.representative = rank;
-                added.collectiveShare = m_scenario.cluster.buildings[building].gpu.collectiveShare;
+                added.collectiveShare =
+                    m_scenario.cluster.buildings[building].gpu.CollectiveShare();
                 added.program = WriteProgram(rank, m_gpuOf[building]);
                 m_graph.classes.push_back(std::move(added));
             }

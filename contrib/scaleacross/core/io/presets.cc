@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/io/presets.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/io/data-files.h"
+#include "core/io/fabric-reader.h"
+#include "core/io/gpu-reader.h"
+#include "core/io/map-reader.h"
+#include "core/io/model-config.h"
+#include "core/io/model-reader.h"
+#include "core/io/stack-reader.h"
+#include "core/io/text-file.h"
+
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Where the files of a type of value are, what a message calls it, who reads its map, and the name
+/// that the value itself has, if any.
+template <class T>
+struct Kind;
+
+template <>
+struct Kind<ModelSpec>
+{
+    static constexpr const char* kFolder = "models";
+    static constexpr const char* kKey = "model";
+    static constexpr const char* kOrFile = ", or a path to a config.json or a YAML file";
+    static constexpr auto Read = ReadModel;
+
+    static std::string* Name(ModelSpec& model)
+    {
+        return &model.name;
+    }
+};
+
+template <>
+struct Kind<GpuSpec>
+{
+    static constexpr const char* kFolder = "gpus";
+    static constexpr const char* kKey = "gpu";
+    static constexpr const char* kOrFile = ", or a path to a YAML file";
+    static constexpr auto Read = ReadGpu;
+
+    static std::string* Name(GpuSpec& gpu)
+    {
+        return &gpu.name;
+    }
+};
+
+template <>
+struct Kind<GpuCurve>
+{
+    static constexpr const char* kFolder = "curves";
+    static constexpr const char* kKey = "gpu.curve";
+    static constexpr const char* kOrFile = ", or a path to a YAML file";
+    static constexpr auto Read = ReadCurve;
+
+    static std::string* Name(GpuCurve& /* curve */)
+    {
+        return nullptr;
+    }
+};
+
+template <>
+struct Kind<SoftwareStack>
+{
+    static constexpr const char* kFolder = "stacks";
+    static constexpr const char* kKey = "workload.stack";
+    static constexpr const char* kOrFile = ", or a path to a YAML file";
+    static constexpr auto Read = ReadStack;
+
+    static std::string* Name(SoftwareStack& stack)
+    {
+        return &stack.name;
+    }
+};
+
+template <>
+struct Kind<FabricSpec>
+{
+    static constexpr const char* kFolder = "fabrics";
+    static constexpr const char* kKey = "fabric";
+    static constexpr const char* kOrFile = ", or a path to a YAML file";
+    static constexpr auto Read = ReadFabric;
+
+    static std::string* Name(FabricSpec& /* fabric */)
+    {
+        return nullptr;
+    }
+};
+
+bool
+EndsWith(const std::string& text, const std::string& end)
+{
+    return text.size() > end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+bool
+IsYamlPath(const std::string& name)
+{
+    return EndsWith(name, ".yaml") || EndsWith(name, ".yml");
+}
+
+bool
+IsPath(const std::string& name)
+{
+    return name.find('/') != std::string::npos || IsYamlPath(name) || EndsWith(name, ".json");
+}
+
+/// The text of a key, which the map loses; "" without it.
+std::string
+TakeText(YamlNode& map, const std::string& key)
+{
+    for (size_t i = 0; i < map.keys.size(); i++)
+    {
+        if (map.keys[i].text == key)
+        {
+            const auto at = static_cast<ptrdiff_t>(i);
+            std::string text = ScalarText(map.children[i], key);
+            map.keys.erase(map.keys.begin() + at);
+            map.children.erase(map.children.begin() + at);
+            return text;
+        }
+    }
+    return "";
+}
+
+template <class T>
+const DataFile*
+FindFile(const std::string& name)
+{
+    for (const DataFile& file : DataFiles())
+    {
+        if (std::strcmp(file.kind, Kind<T>::kFolder) == 0 && file.name == name)
+        {
+            return &file;
+        }
+    }
+    return nullptr;
+}
+
+template <class T>
+[[noreturn]] void
+FailUnknown(const std::string& where, const std::string& name, const std::string& orFile)
+{
+    std::vector<std::string> names;
+    for (const DataFile& file : DataFiles())
+    {
+        if (std::strcmp(file.kind, Kind<T>::kFolder) == 0)
+        {
+            names.emplace_back(file.name);
+        }
+    }
+    const std::string nearest = Nearest(name, names);
+    throw ConfigError(where,
+                      "there is no preset " + Quoted(name),
+                      AnyOf(names) + orFile,
+                      nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+template <class T>
+Preset<T>
+ReadBuiltIn(const DataFile& file, const FileChain& from)
+{
+    const std::string place = std::string("(built in) ") + file.kind + "/" + file.name + ".yaml";
+    Preset<T> preset = ParsePreset<T>(file.text, place, from);
+    preset.name = file.name;
+    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr)
+    {
+        *own = preset.name;
+    }
+    return preset;
+}
+
+template <class T>
+T
+ReadPath(const std::string& path, const FileChain& from)
+{
+    const std::string file = from.Resolve(path);
+    if constexpr (std::is_same_v<T, ModelSpec>)
+    {
+        if (!IsYamlPath(path))
+        {
+            ModelSpec model = ReadModelConfig(file);
+            model.name = path;
+            return model;
+        }
+    }
+    Preset<T> preset = ParsePreset<T>(ReadTextFile(file), file, from);
+    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr && preset.name.empty())
+    {
+        *own = path;
+    }
+    return std::move(preset.value);
+}
+
+} // namespace
+
+template <class T>
+Preset<T>
+ParsePreset(const std::string& text, const std::string& file, const FileChain& from)
+{
+    YamlNode root = ParseYaml(text, file);
+    if (root.kind != YamlNode::Kind::Map)
+    {
+        FailAt(root, "", "this is " + root.KindName(), "a map, as a study has it", "");
+    }
+    Preset<T> preset;
+    preset.source = TakeText(root, "source");
+    preset.date = TakeText(root, "date");
+    preset.help = TakeText(root, "help");
+    preset.name = TakeText(root, "name");
+    preset.value = Kind<T>::Read(root, "", from.Into(file));
+    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr && !preset.name.empty())
+    {
+        *own = preset.name;
+    }
+    return preset;
+}
+
+template <class T>
+const std::vector<Preset<T>>&
+Presets()
+{
+    static const std::vector<Preset<T>> presets = [] {
+        std::vector<Preset<T>> read;
+        for (const DataFile& file : DataFiles())
+        {
+            if (std::strcmp(file.kind, Kind<T>::kFolder) == 0)
+            {
+                read.push_back(ReadBuiltIn<T>(file, FileChain("")));
+            }
+        }
+        return read;
+    }();
+    return presets;
+}
+
+template <class T>
+const T&
+PresetNamed(const std::string& name)
+{
+    for (const Preset<T>& preset : Presets<T>())
+    {
+        if (preset.name == name)
+        {
+            return preset.value;
+        }
+    }
+    FailUnknown<T>(Kind<T>::kKey, name, "");
+}
+
+template <class T>
+T
+ReadNamed(const YamlNode& node, const std::string& path, const FileChain& from)
+{
+    const std::string& name = ScalarText(node, path);
+    const std::string where = node.Place() + " " + path;
+    const DataFile* file = IsPath(name) ? nullptr : FindFile<T>(name);
+    if (file == nullptr && !IsPath(name))
+    {
+        FailUnknown<T>(where, name, Kind<T>::kOrFile);
+    }
+    try
+    {
+        return file != nullptr ? ReadBuiltIn<T>(*file, from).value : ReadPath<T>(name, from);
+    }
+    catch (const ConfigError& error)
+    {
+        throw error.At(where + ": " + error.Where());
+    }
+}
+
+#define SCALEACROSS_PRESETS_OF(T)                                                                  \
+    template const std::vector<Preset<T>>& Presets<T>();                                           \
+    template const T& PresetNamed<T>(const std::string&);                                          \
+    template Preset<T> ParsePreset<T>(const std::string&, const std::string&, const FileChain&);   \
+    template T ReadNamed<T>(const YamlNode&, const std::string&, const FileChain&);
+
+SCALEACROSS_PRESETS_OF(ModelSpec)
+SCALEACROSS_PRESETS_OF(GpuSpec)
+SCALEACROSS_PRESETS_OF(GpuCurve)
+SCALEACROSS_PRESETS_OF(SoftwareStack)
+SCALEACROSS_PRESETS_OF(FabricSpec)
+
+#undef SCALEACROSS_PRESETS_OF
+
+} // namespace scaleacross
