@@ -299,7 +299,7 @@ TEST(StudyErrors, UnknownWords)
            "  buildings: {count: 2, gpus: 64, gpu: H-100}",
            "s.yaml:4:40 cluster.buildings.gpu",
            "there is no preset 'H-100'",
-           "a100-80g, h100",
+           "a100-80g, b200",
            "h100?");
     Expect(7, "plan: {schedule: 1f1}", "s.yaml:7:18 plan.schedule", "'1f1'", "gpipe", "1f1b?");
     Expect(8, "engines: [flow]", "s.yaml:8:11 engines.0", "'flow' is not known", "analytical");

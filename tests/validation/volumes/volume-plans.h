@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_TESTS_VOLUME_PLANS_H
 #define SCALEACROSS_TESTS_VOLUME_PLANS_H
 
+#include "core/base/text.h"
 #include "core/engine/engine.h"
 #include "core/io/presets.h"
 #include "core/pipeline/pipeline-schedule.h"

@@ -67,11 +67,12 @@ CheckBuilding(const std::string& key, const BuildingSpec& building)
     CheckFields(BuildingSpec::Fields(), building, key);
     if (building.gpus % building.gpusPerNode != 0)
     {
-        throw ConfigError(key + ".gpus",
-                          std::to_string(building.gpus) + " is not a multiple of gpus_per_node " +
-                              std::to_string(building.gpusPerNode),
-                          "a multiple of gpus_per_node",
-                          "");
+        throw ConfigError(
+            key + ".gpus",
+            std::to_string(building.gpus) + " is not a multiple of gpus_per_node " +
+                std::to_string(building.gpusPerNode),
+            "a multiple of gpus_per_node",
+            "change gpus, or give gpus_per_node if a job takes a part of each server");
     }
     try
     {
