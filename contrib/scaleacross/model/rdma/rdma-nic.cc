@@ -57,9 +57,9 @@ RdmaNic::IsWatched() const
 void
 RdmaNic::DoInitialize()
 {
-    m_agenda.SetPace(m_lookAhead && DynamicCast<SwitchPort>(GetPeer())
-                         ? scaleacross::ArrivalAgenda::Pace::Behind
-                         : scaleacross::ArrivalAgenda::Pace::Exact);
+    m_agenda.SetTiming(m_lookAhead && DynamicCast<SwitchPort>(GetPeer())
+                           ? scaleacross::ArrivalAgenda::Timing::Behind
+                           : scaleacross::ArrivalAgenda::Timing::Exact);
     for (const auto& queuePair : m_queuePairs)
     {
         queuePair->CheckSizes();

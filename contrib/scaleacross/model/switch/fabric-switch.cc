@@ -48,8 +48,8 @@ FabricSwitch::IsWatched() const
 void
 FabricSwitch::DoInitialize()
 {
-    m_agenda.SetPace(m_lookAhead ? scaleacross::ArrivalAgenda::Pace::Ahead
-                                 : scaleacross::ArrivalAgenda::Pace::Exact);
+    m_agenda.SetTiming(m_lookAhead ? scaleacross::ArrivalAgenda::Timing::Ahead
+                                   : scaleacross::ArrivalAgenda::Timing::Exact);
     CheckConfig();
     BeginPaths();
     SwitchPaths::DoInitialize();

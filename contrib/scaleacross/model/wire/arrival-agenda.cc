@@ -73,9 +73,9 @@ ArrivalAgenda::SetContext(uint32_t context)
 }
 
 void
-ArrivalAgenda::SetPace(Pace pace)
+ArrivalAgenda::SetTiming(Timing timing)
 {
-    m_pace = pace;
+    m_timing = timing;
     Restart();
 }
 
@@ -105,18 +105,18 @@ ArrivalAgenda::Start()
     {
         m_window = std::min(m_window, lane->Delay());
     }
-    SCALEACROSS_INVARIANT(m_pace != Pace::Behind || m_lanes.size() == 1,
+    SCALEACROSS_INVARIANT(m_timing != Timing::Behind || m_lanes.size() == 1,
                           "a node with " + std::to_string(m_lanes.size()) +
                               " wires cannot be behind");
     if (m_tick != 1)
     {
-        m_pace = Pace::Exact;
+        m_timing = Timing::Exact;
     }
     m_behind.clear();
     for (const FabricLane* lane : m_lanes)
     {
         ArrivalAgenda& sender = lane->From()->Agenda();
-        if (sender.GetPace() == Pace::Behind)
+        if (sender.GetTiming() == Timing::Behind)
         {
             m_behind.push_back(&sender);
         }
@@ -283,7 +283,7 @@ ArrivalAgenda::Fire()
     }
     const int64_t now = ns3::Simulator::Now().GetTimeStep() * m_tick;
     int64_t limit = now;
-    if (m_pace == Pace::Ahead && m_window > 0 && !m_owner.IsWatched())
+    if (m_timing == Timing::Ahead && m_window > 0 && !m_owner.IsWatched())
     {
         ForgetHolds(now);
         const int64_t hold = m_holds.empty() ? kNever : m_holds.top();
@@ -403,7 +403,7 @@ ArrivalAgenda::NextEvent() const
         return m_alarm;
     }
     int64_t next = m_heap.front().time;
-    if (m_pace == Pace::Behind && m_window > 0 && !m_owner.IsWatched())
+    if (m_timing == Timing::Behind && m_window > 0 && !m_owner.IsWatched())
     {
         // The last packet known bounds when there may be one that is visible and not known yet.
         next = std::min(next + m_window - 1, m_lanes.front()->LastArrival());

@@ -83,7 +83,7 @@ class ArrivalAgenda
         AfterArrivals
     };
 
-    enum class Pace : uint8_t
+    enum class Timing : uint8_t
     {
         Exact,
         Ahead,
@@ -99,17 +99,17 @@ class ArrivalAgenda
     void SetContext(uint32_t context);
 
     /// How it is to keep time from now on; to be called before time zero.
-    void SetPace(Pace pace);
+    void SetTiming(Timing timing);
 
-    Pace GetPace() const
+    Timing GetTiming() const
     {
-        return m_pace;
+        return m_timing;
     }
 
-    /// How far one event may run ahead of the Simulator, ps; 0 unless the pace is Ahead.
+    /// How far one event may run ahead of the Simulator, ps; 0 unless its timing is Ahead.
     int64_t Window() const
     {
-        return m_pace == Pace::Ahead ? m_window : 0;
+        return m_timing == Timing::Ahead ? m_window : 0;
     }
 
     /// A wire ends here. Its delay bounds the window W.
@@ -130,7 +130,7 @@ class ArrivalAgenda
     /// Whether NotePushed has to be called.
     bool SelectsVisible() const
     {
-        return m_pace == Pace::Behind;
+        return m_timing == Timing::Behind;
     }
 
     /// Moves the alarm to `time` if that is earlier than what it is set to.
@@ -148,7 +148,7 @@ class ArrivalAgenda
     /// that time. Others have done so already.
     void Settle(int64_t time)
     {
-        if (m_pace == Pace::Behind && !m_busy)
+        if (m_timing == Timing::Behind && !m_busy)
         {
             DoSettle(time);
         }
@@ -220,7 +220,7 @@ class ArrivalAgenda
     int64_t m_horizon{-1};
     Owner& m_owner;
     AlarmOrder m_order;
-    Pace m_pace{Pace::Exact};
+    Timing m_timing{Timing::Exact};
     bool m_busy{false};
     std::vector<int64_t> m_pending;  //!< ticks of our events in the Simulator, earliest last
     std::vector<Timeout> m_timeouts; //!< those of them that can be removed, earliest last
