@@ -8,6 +8,7 @@
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
 #include "ns3/nstime.h"
+#include "ns3/type-id.h"
 #include "ns3/uinteger.h"
 
 #include <cstdint>
@@ -46,24 +47,30 @@ struct AttributeValueOf<ns3::DataRate>
     using Type = ns3::DataRateValue;
 };
 
+template <>
+struct AttributeValueOf<ns3::TypeId>
+{
+    using Type = ns3::TypeIdValue;
+};
+
 /**
  * The accessor of an attribute that is part of a member, as in
  *
  *   PartAccessor(&RdmaNic::m_format, &PacketFormat::header)
  *
- * ns-3's own accessors reach members, but not what they consist of. Domain: unsigned numbers, bool,
- * double, Time and DataRate.
+ * ns-3's own accessors reach members, but not what they consist of. The part may be one of a base
+ * of the member's class. Domain: unsigned numbers, bool, double, Time, DataRate and TypeId.
  */
-template <class Owner, class Whole, class Part>
+template <class Owner, class Whole, class Base, class Part>
 ns3::Ptr<const ns3::AttributeAccessor>
-PartAccessor(Whole Owner::*whole, Part Whole::*part)
+PartAccessor(Whole Owner::*whole, Part Base::*part)
 {
     using Value = typename AttributeValueOf<Part>::Type;
 
     class Accessor : public ns3::AccessorHelper<Owner, Value>
     {
       public:
-        Accessor(Whole Owner::*whole, Part Whole::*part)
+        Accessor(Whole Owner::*whole, Part Base::*part)
             : m_whole(whole),
               m_part(part)
         {
@@ -93,7 +100,7 @@ PartAccessor(Whole Owner::*whole, Part Whole::*part)
         }
 
         Whole Owner::*m_whole;
-        Part Whole::*m_part;
+        Part Base::*m_part;
     };
 
     return ns3::Ptr<const ns3::AttributeAccessor>(new Accessor(whole, part), false);

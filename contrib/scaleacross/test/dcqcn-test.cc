@@ -333,7 +333,7 @@ class SpacingTest : public TestCase
         }
         Simulator::Schedule(MicroSeconds(10), [=]() {
             a->CatchUp(10 * kUs);
-            connection->GetQueuePair(0)->HandleCnp(10 * kUs);
+            connection->GetQueuePair(0)->Requester().HandleCnp(10 * kUs);
             a->Kick(10 * kUs);
         });
         Simulator::Run();

@@ -224,13 +224,13 @@ Ptr<RdmaQueuePair>
 RdmaNic::CreateQueuePair()
 {
     Ptr<RdmaQueuePair> queuePair = CreateObject<RdmaQueuePair>();
-    queuePair->SetNic(this, GetNQueuePairs());
+    queuePair->SetNic(*this, GetNQueuePairs());
     if (m_stream >= 0)
     {
         queuePair->AssignStreams(StreamOf(m_stream, GetNQueuePairs()));
     }
     m_queuePairs.push_back(queuePair);
-    m_turns.Add(PeekPointer(queuePair));
+    m_turns.Add(&queuePair->Requester());
     m_queuePairTrace(queuePair);
     return queuePair;
 }

@@ -18,6 +18,7 @@ using scaleacross::kNever;
 using scaleacross::PacketKind;
 using scaleacross::PacketPool;
 using scaleacross::RdmaOperation;
+using scaleacross::RdmaRequester;
 using scaleacross::SimulatorPicoseconds;
 
 RdmaNic::RdmaNic()
@@ -62,7 +63,7 @@ RdmaNic::DoInitialize()
                            : scaleacross::ArrivalAgenda::Timing::Exact);
     for (const auto& queuePair : m_queuePairs)
     {
-        queuePair->CheckSizes();
+        queuePair->Requester().CheckSizes();
         queuePair->Initialize();
     }
     FabricPort::DoInitialize();
@@ -81,7 +82,7 @@ RdmaNic::DoDispose()
         queuePair->Dispose();
     }
     m_queuePairs.clear();
-    m_started.queuePair = nullptr;
+    m_started.requester = nullptr;
     m_foreign.Clear();
     m_pool.ReleaseFrames();
     FabricPort::DoDispose();
@@ -108,8 +109,8 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
     {
         return StartPull(start);
     }
-    RdmaQueuePair* queuePair = m_turns.First(priority);
-    if (m_foreign.IsReady(priority) && m_foreign.TakeTurn(queuePair != nullptr))
+    RdmaRequester* requester = m_turns.First(priority);
+    if (m_foreign.IsReady(priority) && m_foreign.TakeTurn(requester != nullptr))
     {
         FabricPacket* packet = m_foreign.Start(start);
         UpdatePullable(priority);
@@ -118,7 +119,7 @@ RdmaNic::Pull(uint8_t priority, int64_t start)
     FabricPacket* packet = m_pool.Take();
     packet->source = m_address;
     packet->hops = static_cast<uint8_t>(m_hopLimit);
-    queuePair->FillNext(*packet, start);
+    requester->FillNext(*packet, start);
     ++m_dataSent;
     if (m_turns.Started(priority, start))
     {
@@ -136,7 +137,7 @@ RdmaNic::StartPull(int64_t start)
     FabricPacket* packet = NewControl();
     packet->kind = PacketKind::Pull;
     packet->priority = m_pullPriority;
-    m_queuePairs[number]->FillPull(*packet);
+    m_queuePairs[number]->Responder().FillPull(*packet);
     UpdatePullable(m_pullPriority);
     NoteEligible();
     return packet;
@@ -168,19 +169,19 @@ RdmaNic::AdmitEligible(int64_t now)
 }
 
 void
-RdmaNic::UpdateActive(RdmaQueuePair* queuePair, int64_t now)
+RdmaNic::UpdateActive(RdmaRequester* requester, int64_t now)
 {
-    if (m_turns.Update(queuePair, now))
+    if (m_turns.Update(requester, now))
     {
-        UpdatePullable(queuePair->GetPriority());
+        UpdatePullable(requester->GetPriority());
         NoteEligible();
     }
 }
 
 void
-RdmaNic::AskPull(const RdmaQueuePair& queuePair, int64_t now)
+RdmaNic::AskPull(uint32_t number, int64_t now)
 {
-    m_pulls.Ask(queuePair.GetNumber());
+    m_pulls.Ask(number);
     NoteEligible();
     Kick(now);
 }
@@ -232,7 +233,7 @@ RdmaNic::DoLinkChanged(bool up, int64_t now)
 {
     for (const auto& queuePair : m_queuePairs)
     {
-        queuePair->LinkChanged(up, now);
+        queuePair->Requester().LinkChanged(up, now);
     }
 }
 
@@ -249,14 +250,14 @@ RdmaNic::HandleAlarm(int64_t now)
     for (RdmaQueuePair* queuePair : posted)
     {
         queuePair->ShowPosted();
-        UpdateActive(queuePair, now);
-        queuePair->RunTimerIfHeldUp(now);
+        UpdateActive(&queuePair->Requester(), now);
+        queuePair->Requester().RunTimerIfHeldUp(now);
     }
     if (m_foreign.ShowPosted())
     {
         UpdatePullable(m_foreign.priority);
     }
-    m_timers.Expire(m_queuePairs, now); // a failure callback may create queue pairs
+    m_timers.Expire(m_turns.Senders(), now); // a failure callback may create queue pairs
     if (m_timers.Next() != kNever)
     {
         m_agenda.SetTimeout(m_timers.Next());
@@ -309,19 +310,19 @@ RdmaNic::SendControl(FabricPacket* packet, int64_t now)
 }
 
 void
-RdmaNic::NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag)
+RdmaNic::NoteStarted(RdmaRequester* requester, uint64_t bytes, uint64_t tag)
 {
-    m_started = {queuePair, bytes, tag};
+    m_started = {requester, bytes, tag};
 }
 
 void
 RdmaNic::Departed()
 {
-    if (m_started.queuePair != nullptr)
+    if (m_started.requester != nullptr)
     {
         const StartedMessage started = m_started;
-        m_started.queuePair = nullptr;
-        started.queuePair->TraceStarted(started.bytes, started.tag);
+        m_started.requester = nullptr;
+        started.requester->startedTrace(started.bytes, started.tag);
     }
 }
 
@@ -374,15 +375,15 @@ RdmaNic::Receive(FabricPacket* packet, int64_t now)
         ++m_controlReceived;
         if (copy.kind == PacketKind::Cnp)
         {
-            queuePair.HandleCnp(now);
+            queuePair.Requester().HandleCnp(now);
         }
         else if (copy.kind == PacketKind::Pull)
         {
-            queuePair.HandlePull(copy, now);
+            queuePair.Requester().HandlePull(copy, now);
         }
         else
         {
-            queuePair.HandleAck(copy, now);
+            queuePair.Requester().HandleAck(copy, now);
         }
         Kick(now);
     }

@@ -7,6 +7,7 @@
 #include "foreign-endpoint.h"
 #include "pull-pacer.h"
 #include "rdma-counters.h"
+#include "retry-timer.h"
 #include "sender-turns.h"
 #include "stalled-lanes.h"
 #include "timer-watch.h"
@@ -17,6 +18,11 @@
 #include "ns3/telemetry.h"
 
 #include <vector>
+
+namespace scaleacross
+{
+class RdmaRequester;
+} // namespace scaleacross
 
 namespace ns3
 {
@@ -55,7 +61,9 @@ class RdmaQueuePair;
  * Worked case: MTU 4,096 at 400 Gb/s: a full packet is 4,178 bytes, 83.56 ns, so payload travels at
  * 392.1 Gb/s.
  */
-class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
+class RdmaNic : public FabricPort,
+                public scaleacross::RetryTimer::Watcher,
+                private scaleacross::ArrivalAgenda::Owner
 {
   public:
     /// Signature of a trace source.
@@ -161,14 +169,12 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     /// of this time.
     void Posted(RdmaQueuePair* queuePair);
     /// A queue pair may send or may no longer send.
-    void UpdateActive(RdmaQueuePair* queuePair, int64_t now);
-    /// The packet that is being pulled is the first of a message, for the first time: calls
-    /// TraceStarted when it is on the wire.
-    void NoteStarted(RdmaQueuePair* queuePair, uint64_t bytes, uint64_t tag);
-    /// A queue pair's timer has been set; `anew`: it did not run.
-    void WatchDeadline(int64_t deadline, bool anew);
-    /// A queue pair's timer that ran has been stopped.
-    void ForgetDeadline();
+    void UpdateActive(scaleacross::RdmaRequester* requester, int64_t now);
+    /// The packet that is being pulled is the first of a message, for the first time: fires
+    /// startedTrace when it is on the wire.
+    void NoteStarted(scaleacross::RdmaRequester* requester, uint64_t bytes, uint64_t tag);
+    void WatchDeadline(int64_t deadline, bool anew) override;
+    void ForgetDeadline() override;
     /// Sends an ACK, NAK or CNP: the caller fills in kind, addresses, psn and priority.
     scaleacross::FabricPacket* NewControl();
     /// An empty trail for a data packet.
@@ -179,13 +185,13 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     scaleacross::TelemetryTrail* TakeArrivedTrail();
     scaleacross::FabricPacket* NewCnp();
     void SendControl(scaleacross::FabricPacket* packet, int64_t now);
-    /// This NIC owes the sender of a queue pair one more pull.
-    void AskPull(const RdmaQueuePair& queuePair, int64_t now);
+    /// This NIC owes the sender to queue pair `number` one more pull.
+    void AskPull(uint32_t number, int64_t now);
 
   private:
     struct StartedMessage
     {
-        RdmaQueuePair* queuePair{nullptr};
+        scaleacross::RdmaRequester* requester{nullptr};
         uint64_t bytes{0};
         uint64_t tag{0};
     };
@@ -209,7 +215,7 @@ class RdmaNic : public FabricPort, private scaleacross::ArrivalAgenda::Owner
     uint64_t Sum(uint64_t scaleacross::RdmaCounters::*counter) const;
 
     scaleacross::ArrivalAgenda m_agenda;
-    scaleacross::SenderTurns<RdmaQueuePair> m_turns;
+    scaleacross::SenderTurns<scaleacross::RdmaRequester> m_turns;
     scaleacross::ForeignEndpoint m_foreign;
     scaleacross::PullPacer m_pulls; //!< owed to those who send to this NIC
     uint8_t m_pullPriority{0};

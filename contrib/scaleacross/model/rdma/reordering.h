@@ -13,9 +13,9 @@ namespace scaleacross
 /// attributes).
 struct Reordering
 {
-    bool selective;           //!< RetransmissionMode is SelectiveRepeat
-    uint64_t tolerance;       //!< ReorderTolerance, packets
-    uint64_t outOfOrderLimit; //!< OutOfOrderLimit, packets
+    bool selective{false};       //!< RetransmissionMode is SelectiveRepeat
+    uint64_t tolerance{0};       //!< ReorderTolerance, packets
+    uint64_t outOfOrderLimit{0}; //!< OutOfOrderLimit, packets
 };
 
 /**

@@ -150,6 +150,12 @@ class SenderTurns
         }
     }
 
+    /// By number.
+    const std::vector<Sender*>& Senders() const
+    {
+        return m_senders;
+    }
+
     /// Forgets all senders without touching them.
     void Clear()
     {
