@@ -3,16 +3,17 @@
 #ifndef SCALEACROSS_RDMA_CONNECTION_H
 #define SCALEACROSS_RDMA_CONNECTION_H
 
+#include "clear-to-send.h"
+#include "message-ledger.h"
+#include "queue-pair-bundle.h"
 #include "rdma-queue-pair.h"
-#include "receiver-admission.h"
+#include "segment-balance.h"
 #include "segment-order.h"
 
 #include "ns3/attribute-guard.h"
 
 #include <cstdint>
-#include <deque>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace ns3
@@ -22,10 +23,10 @@ namespace ns3
  * What an application sends by: messages from one NIC to another over k queue pairs.
  *
  * Model: a message is cut into segments of SegmentSize, which are posted to the queue pairs in
- * turn. Each queue pair is a flow of its own to ECMP (E-ECMP with queue pair scaling), keeps its
- * own order and repairs its own losses. A message is delivered when all its segments are; messages
- * may overtake each other if they went over different queue pairs. If one queue pair fails, the
- * connection fails.
+ * turn (SegmentBalance; MessageLedger counts them). Each queue pair is a flow of its own to ECMP
+ * (E-ECMP with queue pair scaling), keeps its own order and repairs its own losses. A message is
+ * delivered when all its segments are; messages may overtake each other if they went over different
+ * queue pairs. If one queue pair fails, the connection fails.
  *
  * With one queue pair nothing is cut. The other direction is another connection.
  *
@@ -86,7 +87,7 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     void SetEntropies(const std::vector<uint16_t>& entropies);
 
     /// Sending and receiving NIC.
-    using NicPair = std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>;
+    using NicPair = scaleacross::QueuePairBundle::NicPair;
 
     /**
      * Creates the queue pairs at both ends. Throws ConfigError if both are the same NIC.
@@ -128,91 +129,36 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     const char* WhyFixed() const override;
 
   private:
-    struct Message
-    {
-        uint64_t bytes;
-        uint64_t tag;
-        uint64_t left;       //!< bytes not posted yet
-        bool posted;         //!< all segments are
-        uint64_t toDeliver;  //!< segments posted and not delivered
-        uint64_t toComplete; //!< segments posted and not acknowledged
-        bool announced;      //!< Final: the write that tells the receiver is posted
-    };
-
-    /// Part of a message, to be carried by one queue pair.
-    struct Segment
-    {
-        uint64_t id;
-        uint64_t bytes;
-        bool last; //!< of its message
-    };
-
-    /// What the payload of a grant says.
-    struct Grant
-    {
-        uint64_t id;
-        uint64_t bytes;
-    };
-
     void DoDispose() override;
-    void CheckNics(const std::vector<NicPair>& nics) const;
-    /// Throws ConfigError if there are none.
-    const NicPair& FirstNics() const;
-    void ConnectPair(const NicPair& nics,
-                     Ptr<RdmaQueuePair> local,
-                     Ptr<RdmaQueuePair> remote,
-                     uint16_t entropy);
+    bool IsConnected() const;
     void ConnectControl();
-    void Cut(uint64_t id, uint64_t bytes);
+    void Cut(uint64_t id, scaleacross::Bytes bytes);
     void PostSegments();
-    /// The queue pair in turn that may have another segment; the number of queue pairs if there is
-    /// none.
-    uint32_t NextQueuePair() const;
     scaleacross::RdmaOperation OperationOfSegments() const;
-    uint64_t TagOf(const Segment& segment);
+    uint64_t TagOf(const scaleacross::MessageSegment& segment);
     void Post(uint32_t queuePair,
               scaleacross::RdmaOperation operation,
-              const Segment& segment,
+              const scaleacross::MessageSegment& segment,
               uint64_t tag);
-    void MessageDelivered(const Message& message);
+    void MessageDelivered(uint64_t id);
     void RequestArrived(scaleacross::Bytes bytes, uint64_t id);
     void SendGrant(uint64_t id, scaleacross::Bytes bytes);
     void GrantArrived(scaleacross::Bytes bytes, uint64_t id);
     void SegmentDelivered(scaleacross::Bytes bytes, uint64_t tag);
     void SegmentCompleted(uint32_t queuePair, scaleacross::Bytes bytes, uint64_t tag);
-    static bool IsComplete(const Message& message);
     void QueuePairFailed(const std::string& reason);
 
-    std::vector<NicPair> m_nics; //!< empty before Connect
-    std::vector<Ptr<RdmaQueuePair>> m_local;
-    std::vector<Ptr<RdmaQueuePair>> m_remote;
-    std::deque<Message> m_messages; //!< by number, from m_firstId on
-    uint64_t m_firstId{0};
-    uint64_t m_undelivered{0};
-    uint32_t m_turn{0}; //!< queue pair of the next segment
-    std::deque<Segment> m_unposted;
-    /// Segments not acknowledged, by queue pair: which messages they are of.
-    std::vector<std::deque<uint64_t>> m_outstanding;
+    scaleacross::QueuePairBundle m_queuePairs;
+    scaleacross::MessageLedger m_ledger;
+    scaleacross::SegmentBalance m_balance;
     scaleacross::SegmentOrder m_order; //!< with Notification InOrder
+    scaleacross::ClearToSend m_clearToSend;
     std::string m_failure;
 
-    // With ClearToSend
-    Ptr<RdmaQueuePair> m_localControl;
-    Ptr<RdmaQueuePair> m_remoteControl;
-    Ptr<ReceiverAdmission> m_admission;
-    uint32_t m_source{0};       //!< our number at the admission
-    std::deque<Grant> m_grants; //!< under way, in order
-
-    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_attributes; //!< of queue pairs
-    std::vector<uint16_t> m_entropies;                                     //!< empty: not pinned
-    uint32_t m_queuePairs{1};
-    uint64_t m_segmentSize{0};
+    scaleacross::SegmentBalance::Config m_balanceConfig;
+    scaleacross::ClearToSend::Config m_clearToSendConfig;
     Operation m_operation{UseWrite};
     Notification m_notification{AllArrived};
-    uint32_t m_maxOutstanding{0};
-    bool m_clearToSend{false};
-    uint8_t m_controlPriority{6};
-    uint32_t m_controlBytes{0};
 
     RdmaMessageCallback m_delivery;
     RdmaMessageCallback m_completion;
