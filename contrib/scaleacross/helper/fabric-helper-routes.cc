@@ -35,6 +35,12 @@ FabricHelper::SetRouteWeights(RouteWeights weights)
     m_routeWeights = weights;
 }
 
+void
+FabricHelper::SetRouting(const scaleacross::Routing& routing)
+{
+    m_routing = &routing;
+}
+
 SwitchGraph
 FabricHelper::GetSwitchGraph() const
 {
@@ -176,7 +182,7 @@ FabricHelper::UpdateRoutes()
 void
 FabricHelper::UpdateRoutes(const SwitchGraph& graph)
 {
-    SetRoutes(scaleacross::ComputeRoutes(graph, m_routeWeights));
+    SetRoutes(m_routing->Compute(graph, m_routeWeights));
 }
 
 void
@@ -191,6 +197,11 @@ FabricHelper::SetRoutes(const std::vector<SwitchRoutes>& tables)
             {
                 const scaleacross::RouteGroup& group = table.groups[range.group];
                 routes.Add(range.first, range.last, {group.ports, group.weights});
+            }
+            for (const auto& range : table.entry.ranges)
+            {
+                const scaleacross::RouteGroup& group = table.entry.groups[range.group];
+                routes.AddEntry(range.first, range.last, {group.ports, group.weights});
             }
         });
     }

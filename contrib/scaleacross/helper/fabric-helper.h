@@ -3,7 +3,7 @@
 #ifndef SCALEACROSS_FABRIC_HELPER_H
 #define SCALEACROSS_FABRIC_HELPER_H
 
-#include "core/topology/switch-routes.h"
+#include "core/topology/routing.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/node.h"
@@ -111,12 +111,16 @@ class FabricHelper
                                  Time delay,
                                  double loss = 0);
 
+    /// How tables follow from what is up; scaleacross::ShortestPaths() unless this is called. It
+    /// lives as long as this helper.
+    void SetRouting(const scaleacross::Routing& routing);
+
     /**
      * Fills every switch's table with all shortest paths (in wires) to every NIC, grouped by ranges
-     * of addresses (scaleacross::ComputeRoutes), and checks every switch's configuration. Throws
-     * ConfigError if a NIC is not connected, or a switch cannot hold its headroom. To be called
-     * when all is connected. With NS_LOG=FabricHelper=warn, says so if the routes have a cyclic
-     * buffer dependency.
+     * of addresses (scaleacross::ComputeRoutes), or as SetRouting says, and checks every switch's
+     * configuration. Throws ConfigError if a NIC is not connected, or a switch cannot hold its
+     * headroom. To be called when all is connected. With NS_LOG=FabricHelper=warn, says so if the
+     * routes have a cyclic buffer dependency.
      *
      * As long as there is no connection, fabric addresses are given anew: NICs on the same switch
      * get neighbouring ones, and switches under the same switches follow each other
@@ -185,6 +189,7 @@ class FabricHelper
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;
+    const scaleacross::Routing* m_routing{&scaleacross::ShortestPaths()};
     scaleacross::RouteWeights m_routeWeights{scaleacross::RouteWeights::Equal};
     bool m_routed{false};
     bool m_fixed{false};

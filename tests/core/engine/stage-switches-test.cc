@@ -31,12 +31,7 @@ ClusterOf(uint32_t nodes, bool rails)
 StageSwitches
 Leaves(const ClusterSpec& cluster, const RankGroup& pipeline)
 {
-    return {cluster,
-            pipeline,
-            {},
-            [](const BuildingSpec& building, const FabricShape& /* shape */, uint32_t gpu) {
-                return LeafOf(building, gpu);
-            }};
+    return {cluster, ClusterPaths(cluster), pipeline, {}, 0};
 }
 
 TEST(StageSwitches, StagesThatTakeTurnsOnALeafShareItsUplinks)
@@ -96,16 +91,10 @@ TEST(StageSwitches, LeavesOfTheSameStagesMayStillDiffer)
     // Leaves of 16 NICs, groups of 24 ranks of one stage: they begin at ranks 0, 24, 48 ..., so
     // that leaf 0 holds one, leaf 1 parts of two, leaf 2 one, and so on every 48 ranks. By what is
     // on them the eight leaves are alike; by where they begin modulo 24 there are three kinds.
-    const StageSwitches leaves(
-        ClusterOf(2, false),
-        RankGroup(),
-        {},
-        [](const BuildingSpec& building, const FabricShape&, uint32_t gpu) {
-            return LeafOf(building, gpu);
-        },
-        24);
+    const ClusterSpec cluster = ClusterOf(2, false);
+    const StageSwitches leaves(cluster, ClusterPaths(cluster), RankGroup(), {}, 0, 24);
     ASSERT_EQ(leaves.Kinds(), 3U);
-    EXPECT_EQ(Leaves(ClusterOf(2, false), RankGroup()).Kinds(), 1U);
+    EXPECT_EQ(Leaves(cluster, RankGroup()).Kinds(), 1U);
     uint32_t all = 0;
     for (const SwitchShare& leaf : leaves.Of(0, 0))
     {
@@ -122,12 +111,8 @@ TEST(StageSwitches, RanksThatTakeNoPartAreNotCounted)
     // The first server alone: one leaf, all of its ranks.
     std::vector<bool> active(128, false);
     std::fill(active.begin(), active.begin() + 8, true);
-    const StageSwitches leaves(ClusterOf(2, false),
-                               RankGroup(),
-                               active,
-                               [](const BuildingSpec& building,
-                                  const FabricShape& /* shape */,
-                                  uint32_t gpu) { return LeafOf(building, gpu); });
+    const ClusterSpec cluster = ClusterOf(2, false);
+    const StageSwitches leaves(cluster, ClusterPaths(cluster), RankGroup(), active, 0);
     EXPECT_EQ(leaves.Kinds(), 1U);
     EXPECT_EQ(leaves.Of(0, 0).front().share, 1);
     EXPECT_EQ(leaves.BuildingOf(0), 0U);

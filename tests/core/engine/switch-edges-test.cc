@@ -91,13 +91,16 @@ TEST(SwitchEdges, AreCountedOnlyWhereRanksDoNotTell)
 {
     const Scenario scenario = TwoStagesOnThreeLeaves();
     const RankLayout layout = LayoutOf(scenario);
-    EXPECT_FALSE(FitsSwitches(scenario.cluster, layout, layout.dense));
-    EXPECT_EQ(SwitchPeriod(scenario.cluster, layout), 24U); // of the pipeline, which is outermost
+    const ClusterPaths paths(scenario.cluster);
+    EXPECT_FALSE(FitsSwitches(scenario.cluster, paths, layout, layout.dense));
+    EXPECT_EQ(SwitchPeriod(scenario.cluster, paths, layout),
+              24U); // of the pipeline, which is outermost
     // Leaves of three servers hold whole stages.
     Scenario whole = scenario;
     whole.cluster.buildings[0].fabric.nodesPerPod = 3;
-    EXPECT_TRUE(FitsSwitches(whole.cluster, layout, layout.dense));
-    EXPECT_EQ(SwitchPeriod(whole.cluster, layout), 1U);
+    const ClusterPaths others(whole.cluster);
+    EXPECT_TRUE(FitsSwitches(whole.cluster, others, layout, layout.dense));
+    EXPECT_EQ(SwitchPeriod(whole.cluster, others, layout), 1U);
 }
 
 TEST(SwitchEdges, AgreeWithRanksWhereTheseTell)
@@ -127,11 +130,11 @@ TEST(SwitchEdges, AgreeWithRanksWhereTheseTell)
             continue;
         }
         climbing += edges.count;
-        for (const auto* shares : {&edges.leavesUp, &edges.leavesDown})
+        for (const auto* shares : {&edges.up[0], &edges.down[0]})
         {
             ASSERT_EQ(shares->size(), 1U);
-            EXPECT_EQ(shares->front().kind, stages->leaves.Of(0, 0).front().kind);
-            EXPECT_DOUBLE_EQ(shares->front().share, stages->leaves.Of(0, 0).front().share);
+            EXPECT_EQ(shares->front().kind, stages->at(0).Of(0, 0).front().kind);
+            EXPECT_DOUBLE_EQ(shares->front().share, stages->at(0).Of(0, 0).front().share);
         }
     }
     EXPECT_EQ(climbing, 16);

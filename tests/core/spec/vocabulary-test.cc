@@ -6,6 +6,7 @@
 #include "core/io/text-file.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/event-spec.h"
+#include "core/spec/fabric-shape-words.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/plan-words.h"
 
@@ -59,6 +60,7 @@ using Vocabularies = testing::Types<Transport,
                                     Apportion,
                                     Schedule,
                                     EventKind,
+                                    Shape,
                                     Baseline>;
 TYPED_TEST_SUITE(Vocabulary, Vocabularies);
 

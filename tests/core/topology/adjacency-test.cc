@@ -69,7 +69,7 @@ TEST(Adjacency, ReadsNodesLinksAndUnits)
     const FabricLink& second = graph.links[1];
     EXPECT_EQ(second.a, 1U) << "the NIC first";
     EXPECT_EQ(second.b, 5U);
-    EXPECT_EQ(second.kind, LinkKind::NicToLeaf);
+    EXPECT_EQ(second.kind, LinkKind::Nic);
     EXPECT_EQ(second.rate, GigabitsPerSecond(100));
     EXPECT_EQ(second.delay, Duration::Microseconds(1));
     EXPECT_EQ(graph.links[2].a, 2U);
@@ -79,7 +79,7 @@ TEST(Adjacency, ReadsNodesLinksAndUnits)
     {
         EXPECT_EQ(graph.links[i].a, 4U) << "the lower tier first";
         EXPECT_EQ(graph.links[i].b, 6U);
-        EXPECT_EQ(graph.links[i].kind, LinkKind::LeafToSpine);
+        EXPECT_EQ(graph.links[i].kind, LinkKind::Inside);
         EXPECT_EQ(graph.links[i].loss, 1e-5);
         EXPECT_EQ(graph.links[i].delay, Duration::Nanoseconds(4500));
     }

@@ -121,8 +121,8 @@ TEST(CutShares, WhatEventsLeave)
 {
     const auto expect = [](const std::string& events, double leafC, double links, double capacity) {
         const CutShares shares = SharesOf(Read(events));
-        EXPECT_DOUBLE_EQ(shares.Leaf(0).capacity, 1.0) << events;
-        EXPECT_DOUBLE_EQ(shares.Leaf(1).capacity, leafC) << events;
+        EXPECT_DOUBLE_EQ(shares.Of(0, 0).capacity, 1.0) << events;
+        EXPECT_DOUBLE_EQ(shares.Of(1, 0).capacity, leafC) << events;
         EXPECT_DOUBLE_EQ(shares.Span(0).links, links) << events;
         EXPECT_DOUBLE_EQ(shares.Span(0).capacity, capacity) << events;
     };
@@ -159,19 +159,19 @@ TEST(CutShares, TrafficAvoidsTopSwitchesWithoutAWayOn)
     // rest uses all of them.
     const CutShares link =
         SharesOf(Read(LinksDown({"a--b/spine1--c/spine1", "a--b/spine1--c/spine1#2"})));
-    EXPECT_DOUBLE_EQ(link.Leaf(0).capacity, 1);
-    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 1).capacity, 0.75);
-    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 1).links, 0.75);
-    EXPECT_DOUBLE_EQ(link.LeafTowards(1, 0).capacity, 0.75);
-    EXPECT_DOUBLE_EQ(link.LeafTowards(0, 0).capacity, 1);
+    EXPECT_DOUBLE_EQ(link.Of(0, 0).capacity, 1);
+    EXPECT_DOUBLE_EQ(link.Towards(0, 1, 0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(link.Towards(0, 1, 0).links, 0.75);
+    EXPECT_DOUBLE_EQ(link.Towards(1, 0, 0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(link.Towards(0, 0, 0).capacity, 1);
     // As long as it has one, it is used.
     const CutShares lane = SharesOf(Read(LinksDown({"a--b/spine1--c/spine1"})));
-    EXPECT_DOUBLE_EQ(lane.LeafTowards(0, 1).capacity, 1);
+    EXPECT_DOUBLE_EQ(lane.Towards(0, 1, 0).capacity, 1);
     // The switch itself: on the far side too.
     const CutShares spine = SharesOf(Read("[{kind: switch-failure, target: c/spine1, at: 0s}]"));
-    EXPECT_DOUBLE_EQ(spine.Leaf(0).capacity, 1);
-    EXPECT_DOUBLE_EQ(spine.LeafTowards(0, 1).capacity, 0.75);
-    EXPECT_DOUBLE_EQ(spine.LeafTowards(1, 0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(spine.Of(0, 0).capacity, 1);
+    EXPECT_DOUBLE_EQ(spine.Towards(0, 1, 0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(spine.Towards(1, 0, 0).capacity, 0.75);
     // A leaf that misses one uplink here and another one by what fails there: 2 of 4; by the same
     // one: 3 of 4.
     const std::vector<std::string> lanes{"a--b/spine1--c/spine1", "a--b/spine1--c/spine1#2"};
@@ -180,8 +180,8 @@ TEST(CutShares, TrafficAvoidsTopSwitchesWithoutAWayOn)
         std::vector<std::string> targets = lanes;
         targets.push_back(std::string("a--b/leaf2--a--b/spine") + spineHere);
         const CutShares both = SharesOf(Read(LinksDown(targets)));
-        EXPECT_DOUBLE_EQ(both.Leaf(0).capacity, 0.75);
-        EXPECT_DOUBLE_EQ(both.LeafTowards(0, 1).capacity, left);
+        EXPECT_DOUBLE_EQ(both.Of(0, 0).capacity, 0.75);
+        EXPECT_DOUBLE_EQ(both.Towards(0, 1, 0).capacity, left);
     }
 }
 
@@ -211,7 +211,7 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
         ReadFabrics("planes: 2, spines: 2", "[{kind: plane-failure, target: plane 0, at: 0s}]");
     EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).capacity, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(half).Span(0).links, 0.5);
-    EXPECT_DOUBLE_EQ(SharesOf(half).Leaf(0).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(half).Of(0, 0).capacity, 0.5);
     EXPECT_DOUBLE_EQ(SharesOf(half, Multipath("ucmp")).Span(0).capacity, 0.5);
     // One spine in each plane: port 0 of every NIC has no way.
     try
@@ -229,9 +229,9 @@ TEST(CutShares, PlanesAreCutsOfTheirOwn)
     const std::string stages =
         "planes: 2, spines: 2, aggregations: 2, nodes_per_pod: 1, pods_per_zone: 2";
     const Scenario zone = ReadFabrics(stages, LinksDown({"a/spine6--a/agg3"}));
-    EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(0).capacity, 0.5);
-    EXPECT_DOUBLE_EQ(SharesOf(zone).Zone(1).capacity, 1);
-    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath("ucmp")).Zone(0).capacity, 0.75);
+    EXPECT_DOUBLE_EQ(SharesOf(zone).Of(0, 1).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(SharesOf(zone).Of(1, 1).capacity, 1);
+    EXPECT_DOUBLE_EQ(SharesOf(zone, Multipath("ucmp")).Of(0, 1).capacity, 0.75);
     // All four: named as what it is.
     try
     {
@@ -253,17 +253,18 @@ TEST(CutShares, EverySwitchHasItsOwnUplinks)
     // on 15 links.
     const std::string stages = "spines: 16, aggregations: 16, nodes_per_pod: 1, pods_per_zone: 2";
     const Scenario one = ReadFabrics(stages, LinksDown({"a/spine3--a/agg5"}));
-    EXPECT_DOUBLE_EQ(SharesOf(one).Zone(0).capacity, 15.0 / 16);
-    EXPECT_DOUBLE_EQ(SharesOf(one).Zone(0).links, 255.0 / 256);
+    EXPECT_DOUBLE_EQ(SharesOf(one).Of(0, 1).capacity, 15.0 / 16);
+    EXPECT_DOUBLE_EQ(SharesOf(one).Of(0, 1).links, 255.0 / 256);
     // Two zones of two spines: aggregation switch 0 can come down to zone 0 only by spine 1, with
     // half of what comes; the way up from spine 0 is as narrow. With both spines' links to it gone,
     // everything goes by aggregation switch 1: a half.
     const std::string small = "spines: 2, aggregations: 2, nodes_per_pod: 1, pods_per_zone: 2";
-    EXPECT_DOUBLE_EQ(SharesOf(ReadFabrics(small, LinksDown({"a/spine0--a/agg0"}))).Zone(0).capacity,
-                     0.5);
+    EXPECT_DOUBLE_EQ(
+        SharesOf(ReadFabrics(small, LinksDown({"a/spine0--a/agg0"}))).Of(0, 1).capacity,
+        0.5);
     EXPECT_DOUBLE_EQ(
         SharesOf(ReadFabrics(small, LinksDown({"a/spine0--a/agg0", "a/spine1--a/agg0"})))
-            .Zone(0)
+            .Of(0, 1)
             .capacity,
         0.5);
     // Four spines, two aggregation switches, agg0 with one link to the zone: spine 0 carries a
@@ -274,14 +275,14 @@ TEST(CutShares, EverySwitchHasItsOwnUplinks)
         SharesOf(
             ReadFabrics(wide,
                         LinksDown({"a/spine1--a/agg0", "a/spine2--a/agg0", "a/spine3--a/agg0"})))
-            .Zone(0)
+            .Of(0, 1)
             .capacity,
         0.25);
     // No lane at aggregation switch 0: what crosses leaves every spine by one of its two uplinks.
     const CutShares towards = SharesOf(ReadFabrics(small, LinksDown({"a/agg0--b/agg0"})));
-    EXPECT_DOUBLE_EQ(towards.Zone(0).capacity, 1);
+    EXPECT_DOUBLE_EQ(towards.Of(0, 1).capacity, 1);
     EXPECT_DOUBLE_EQ(towards.ZoneTowards(0, 1).capacity, 0.5);
-    EXPECT_DOUBLE_EQ(towards.LeafTowards(0, 1).capacity, 1);
+    EXPECT_DOUBLE_EQ(towards.Towards(0, 1, 0).capacity, 1);
 }
 
 TEST(CutShares, SomeSpreadInProportion)

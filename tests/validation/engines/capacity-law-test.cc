@@ -20,6 +20,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <map>
@@ -196,6 +197,7 @@ DrawStudy(Random& random)
                        ", global_batch: " + pick({"192", "768"}) + "}\ncluster:\n  buildings:\n";
     const uint32_t buildings = 1 + random() % 4;
     const bool alike = random() % 2 == 0;
+    bool detours = false;
     const auto building = [&] {
         std::string fabric = "rails: " + pick({"true", "false"}) +
                              ", spines: " + pick({"1", "2", "4", "8"}) +
@@ -210,6 +212,15 @@ DrawStudy(Random& random)
         if (random() % 4 == 0)
         {
             fabric += random() % 2 == 0 ? ", planes: 2" : ", dual_tor: true";
+        }
+        // By what was drawn, so that all else is drawn as it was before there were shapes.
+        const size_t hash = std::hash<std::string>()(fabric);
+        const auto& shapes = Shape::Rows();
+        const ShapeFacts& shape = *shapes[hash % (shapes.size() + 1) % shapes.size()];
+        if (shape.zones || fabric.find("aggregations") == std::string::npos)
+        {
+            fabric += ", shape: " + shape.word;
+            detours = detours || shape.detours;
         }
         return "gpus: " + pick({"16", "32", "64", "96", "128"}) +
                ", gpus_per_node: 8, nic_rate: " + pick({"100", "200", "400", "800"}) +
@@ -234,6 +245,7 @@ DrawStudy(Random& random)
                 pick({"degradation, factor: 0.5", "plane-failure", "switch-failure"}) +
                 ", target: " + pick({"plane 0", "plane 1", "b0/spine0", "b1/agg0"}) + "}\n";
     }
+    text += detours ? "network: {pfc: false}\n" : "";
     return text + "plan: {}\n";
 }
 

@@ -19,11 +19,29 @@ CutModel::CutModel(const Scenario& scenario,
       m_paths(facts.paths),
       m_messages(scenario, facts.paths),
       m_shares(facts.cuts.Shares(scenario.network.multipath)),
-      m_stages(stages),
-      m_zoneCuts(2 * stages.leaves.Kinds()),
-      m_spanCuts(m_zoneCuts + 2 * stages.zones.Kinds()),
-      m_cuts(m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size()))
+      m_stages(stages)
 {
+    for (uint32_t level = 0; level < kCutLevels; level++)
+    {
+        m_firstCuts[level] = m_spanCuts;
+        m_spanCuts += 2 * stages[level].Kinds();
+    }
+    m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
+}
+
+CutModel::Passing
+CutModel::Connections(const CutLoad& whole, const AlikeFlows& flows, double share) const
+{
+    // Queue pairs in a part that is used.
+    return {flows.count * share, flows.spread.pairs / (whole.parts * whole.reached)};
+}
+
+CutModel::Passing
+CutModel::Ways(const CutLoad& whole, const AlikeFlows& flows, double share) const
+{
+    const Passing connections = Connections(whole, flows, share);
+    const bool byPair = m_scenario.network.multipath->owner == PathOwner::QueuePair;
+    return {connections.count * (byPair ? connections.pairs : 1.0), 1.0};
 }
 
 void
@@ -32,7 +50,8 @@ CutModel::AddLoad(CutLoads& loads,
                   const AlikeFlows& flows,
                   const CutShare& left,
                   const CutShare& usable,
-                  double share) const
+                  double share,
+                  const Passing& passing) const
 {
     auto load =
         std::lower_bound(loads.begin(), loads.end(), whole.cut, [](const CutLoad& a, uint32_t cut) {
@@ -44,13 +63,23 @@ CutModel::AddLoad(CutLoads& loads,
         load->capacity = whole.capacity * left.capacity;
     }
     const double count = flows.count * share;
-    load->flows += count;
+    load->flows += passing.count;
     load->bytes += count * m_messages.DataBytes(flows.messages, flows.message, flows.spread);
     load->loading += count * m_messages.WireBytes(flows.messages, flows.message, flows.spread) *
                      left.capacity / usable.capacity / whole.reached;
-    // In a part that is used.
-    load->pairs = std::min(load->pairs, flows.spread.pairs / (whole.parts * whole.reached));
+    load->pairs = std::min(load->pairs, passing.pairs);
     load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));
+}
+
+const std::vector<SwitchShare>&
+CutModel::SharesOf(const AlikeFlows& flows, uint32_t level, bool up) const
+{
+    if (flows.over != nullptr)
+    {
+        return up ? flows.over->up[level] : flows.over->down[level];
+    }
+    const Rank rank = up ? flows.from : flows.to;
+    return m_stages[level].Of(m_layout.BuildingOf(rank), m_layout.StageOf(rank));
 }
 
 void
@@ -59,51 +88,73 @@ CutModel::LoadBuilding(CutLoads& loads,
                        const AlikeFlows& flows,
                        bool up) const
 {
-    const Rank rank = up ? flows.from : flows.to;
-    const uint32_t building = m_layout.BuildingOf(rank);
+    const uint32_t building = m_layout.BuildingOf(up ? flows.from : flows.to);
     const uint32_t towards = m_layout.BuildingOf(up ? flows.to : flows.from);
-    const uint32_t stage = m_layout.StageOf(rank);
     const FabricShape& shape = m_paths.Shape(building);
-    const FabricSpec& fabric = m_scenario.cluster.buildings[building].fabric;
-    CutLoad whole;
-    whole.parts = shape.ports;
-    whole.reached = flows.spread.ports;
-    whole.links = shape.spines * shape.ports;
-    whole.capacity = shape.uplinkRate * whole.links *
-                     m_messages.CreditShareOf(shape.uplinkRate, fabric.leafDelay);
-    const SwitchEdges* const over = flows.over;
-    for (const SwitchShare& leaf : over == nullptr ? m_stages.leaves.Of(building, stage)
-                                   : up            ? over->leavesUp
-                                                   : over->leavesDown)
+    for (uint32_t level = 0; level < shape.Cuts().size(); level++)
     {
-        whole.cut = (up ? 0 : m_stages.leaves.Kinds()) + leaf.kind;
-        AddLoad(loads,
-                whole,
-                flows,
-                m_shares.Leaf(building),
-                m_shares.LeafTowards(building, towards),
-                leaf.share);
+        const ShapeCut& cut = shape.Cuts()[level];
+        if (!cut.Carries(path.tier))
+        {
+            continue;
+        }
+        CutLoad whole;
+        whole.parts = shape.PartsOf(cut);
+        whole.reached = cut.byPlane ? flows.spread.planes : flows.spread.ports;
+        whole.links = cut.links;
+        whole.capacity = cut.Capacity() * m_messages.CreditShareOf(cut.rate, cut.delay);
+        for (const SwitchShare& one : SharesOf(flows, level, up))
+        {
+            whole.cut = CutOf(level, up, one.kind);
+            AddLoad(loads,
+                    whole,
+                    flows,
+                    m_shares.Of(building, level),
+                    m_shares.Towards(building, towards, level),
+                    one.share,
+                    cut.detour > 0 ? Ways(whole, flows, one.share)
+                                   : Connections(whole, flows, one.share));
+        }
+        if (up && cut.detour > 0)
+        {
+            LoadDetours(loads, whole, flows, building, level);
+        }
     }
-    if (path.tier == Tier::Zone || shape.aggregations == 0)
+}
+
+void
+CutModel::LoadDetours(CutLoads& loads,
+                      CutLoad whole,
+                      const AlikeFlows& flows,
+                      uint32_t building,
+                      uint32_t level) const
+{
+    const StageSwitches& switches = m_stages[level];
+    std::vector<double> elsewhere(switches.Kinds(), 1.0); // share of the flows that end on no such
+    for (const bool up : {true, false})
     {
-        return;
+        for (const SwitchShare& one : SharesOf(flows, level, up))
+        {
+            elsewhere[one.kind] -= one.share;
+        }
     }
-    whole.parts = shape.planes;
-    whole.reached = flows.spread.planes;
-    whole.links = shape.planes * shape.spines * shape.aggregations;
-    whole.capacity = shape.zoneUplinkRate * whole.links *
-                     m_messages.CreditShareOf(shape.zoneUplinkRate, fabric.aggregationDelay);
-    for (const SwitchShare& zone : over == nullptr ? m_stages.zones.Of(building, stage)
-                                   : up            ? over->zonesUp
-                                                   : over->zonesDown)
+    const CutShare& left = m_shares.Of(building, level);
+    for (uint32_t kind = 0; kind < switches.Kinds(); kind++)
     {
-        whole.cut = m_zoneCuts + (up ? 0 : m_stages.zones.Kinds()) + zone.kind;
-        AddLoad(loads,
-                whole,
-                flows,
-                m_shares.Zone(building),
-                m_shares.ZoneTowards(building, towards),
-                zone.share);
+        const double share = m_paths.Shape(building).Cuts()[level].detour * elsewhere[kind];
+        if (switches.BuildingOf(kind) != building || share <= 0)
+        {
+            continue;
+        }
+        // Of sprayed packets all connections have some here.
+        const Passing passing = m_scenario.network.multipath->IsSprayed()
+                                    ? Passing{flows.count, 1.0}
+                                    : Ways(whole, flows, share);
+        for (const bool up : {true, false})
+        {
+            whole.cut = CutOf(level, up, kind);
+            AddLoad(loads, whole, flows, left, left, share, passing);
+        }
     }
 }
 
@@ -117,13 +168,19 @@ CutModel::LoadSpans(CutLoads& loads, const AlikeFlows& flows) const
     {
         const CrossLinkSpec& link = cluster.crossLinks[use.link];
         CutLoad whole;
-        whole.parts = m_paths.Shape(0).planes;
+        whole.parts = m_paths.Shape(0).Planes();
         whole.reached = flows.spread.planes;
         whole.cut = m_spanCuts + 2 * use.link + (use.forward ? 0 : 1);
         whole.links = cluster.TopSwitches() * link.lanes;
         whole.capacity =
             link.capacity * m_messages.CreditShareOf(link.capacity / whole.links, link.latency);
-        AddLoad(loads, whole, flows, m_shares.Span(use.link), m_shares.Span(use.link), use.share);
+        AddLoad(loads,
+                whole,
+                flows,
+                m_shares.Span(use.link),
+                m_shares.Span(use.link),
+                use.share,
+                Connections(whole, flows, use.share));
     }
 }
 
@@ -195,18 +252,15 @@ CutModel::Named(uint32_t cut) const
         return {forward ? a + " to " + b : b + " to " + a,
                 link.capacity * m_shares.Span((cut - m_spanCuts) / 2).capacity};
     }
-    const bool isZone = cut >= m_zoneCuts;
-    const StageSwitches& switches = isZone ? m_stages.zones : m_stages.leaves;
-    const uint32_t index = isZone ? cut - m_zoneCuts : cut;
+    const auto after = std::upper_bound(m_firstCuts.begin(), m_firstCuts.end(), cut);
+    const auto level = static_cast<uint32_t>(after - m_firstCuts.begin()) - 1;
+    const StageSwitches& switches = m_stages[level];
+    const uint32_t index = cut - m_firstCuts[level];
     const uint32_t building = switches.BuildingOf(index % switches.Kinds());
-    const FabricShape& shape = m_paths.Shape(building);
-    const BitRate capacity =
-        isZone ? shape.zoneUplinkRate * (shape.planes * shape.spines * shape.aggregations) *
-                     m_shares.Zone(building).capacity
-               : shape.uplinkRate * (shape.spines * shape.ports) * m_shares.Leaf(building).capacity;
-    return {cluster.buildings[building].name + (isZone ? " zone " : " leaf ") +
-                (index < switches.Kinds() ? "up" : "down"),
-            capacity};
+    const ShapeCut& named = m_paths.Shape(building).Cuts()[level];
+    return {cluster.buildings[building].name + " " + named.name +
+                (index < switches.Kinds() ? " up" : " down"),
+            named.Capacity() * m_shares.Of(building, level).capacity};
 }
 
 } // namespace scaleacross

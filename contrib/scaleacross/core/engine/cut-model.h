@@ -10,6 +10,7 @@
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -59,10 +60,13 @@ struct CutLoad
 using CutLoads = std::vector<CutLoad>; //!< by cut, ascending
 
 /**
- * The links that ranks share, as cuts: those between leaves and spines of each building, those
- * above the spines of its zones where there are three stages, and the spans between two sites, each
- * in each direction. Cuts are kinds of leaves, then of zones, each up, then down; then spans,
- * forward and back.
+ * The links that ranks share, as cuts: those of each building's fabric (FabricShape::Cuts), and the
+ * spans between two sites, each in each direction. Cuts are kinds of switches by level, up, then
+ * down; then spans, forward and back.
+ *
+ * Where a fabric has detours, they load all switches of the building but those at the two ends, in
+ * and out. What takes a way of its own then is a queue pair, or whatever the multipath hashes: one
+ * is on one detour, and counts as a connection there.
  */
 class CutModel
 {
@@ -79,7 +83,7 @@ class CutModel
     }
 
     /// What a cut is called, such as "east leaf up" or "east to west", and its capacity, of which
-    /// constant events have taken their share. Of the uplinks of leaves and zones, those of one.
+    /// constant events have taken their share. Of a kind of switch, those of one.
     NamedLink Named(uint32_t cut) const;
 
     /// Adds what flows put on the cuts between the examples' buildings.
@@ -96,14 +100,41 @@ class CutModel
                       const FabricPath& path,
                       const AlikeFlows& flows,
                       bool up) const;
+    void LoadDetours(CutLoads& loads,
+                     CutLoad whole,
+                     const AlikeFlows& flows,
+                     uint32_t building,
+                     uint32_t level) const;
     void LoadSpans(CutLoads& loads, const AlikeFlows& flows) const;
+    /// Of each kind of switch of a level the share of the flows that go out of one, or come in.
+    const std::vector<SwitchShare>& SharesOf(const AlikeFlows& flows,
+                                             uint32_t level,
+                                             bool up) const;
+
+    uint32_t CutOf(uint32_t level, bool up, uint32_t kind) const
+    {
+        return m_firstCuts[level] + (up ? 0 : m_stages[level].Kinds()) + kind;
+    }
+
+    /// What passes a cut, of so many queue pairs each.
+    struct Passing
+    {
+        double count{0};
+        double pairs{1};
+    };
+
+    /// Connections.
+    Passing Connections(const CutLoad& whole, const AlikeFlows& flows, double share) const;
+    /// What may take detours of its own: whatever is hashed, each as a connection.
+    Passing Ways(const CutLoad& whole, const AlikeFlows& flows, double share) const;
     /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
     void AddLoad(CutLoads& loads,
                  const CutLoad& whole,
                  const AlikeFlows& flows,
                  const CutShare& left,
                  const CutShare& usable,
-                 double share) const;
+                 double share,
+                 const Passing& passing) const;
     /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
     double Slowdown(double flows, double pairs, uint32_t links) const;
 
@@ -113,9 +144,9 @@ class CutModel
     MessageModel m_messages;
     const CutShares& m_shares;
     const StageFabric& m_stages;
-    uint32_t m_zoneCuts; //!< the first of the zones'
-    uint32_t m_spanCuts; //!< the first of the spans'
-    uint32_t m_cuts;
+    std::array<uint32_t, kCutLevels> m_firstCuts{}; //!< by level
+    uint32_t m_spanCuts{0};                         //!< the first of the spans'
+    uint32_t m_cuts{0};
     // What it remembers, hence not for several threads at once.
     mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;
 };

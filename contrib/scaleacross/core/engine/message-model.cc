@@ -52,7 +52,7 @@ MessageModel::CreditShareOf(BitRate link, Duration delay) const
 double
 MessageModel::PortSeconds(BitRate nic, double messageBytes, const QueuePairSpread& spread) const
 {
-    const double credits = CreditShareOf(nic / m_paths.Shape(0).ports,
+    const double credits = CreditShareOf(nic / m_paths.Shape(0).Ports(),
                                          m_scenario.cluster.buildings[0].fabric.nicDelay);
     return WireBytes(1.0, messageBytes, spread) * 8.0 / (nic.Value() * spread.ports * credits);
 }

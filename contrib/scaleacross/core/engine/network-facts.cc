@@ -2,7 +2,7 @@
 
 #include "core/engine/network-facts.h"
 
-#include "core/topology/fabric-graph.h"
+#include <utility>
 
 namespace scaleacross
 {
@@ -17,12 +17,12 @@ std::shared_ptr<const StageFabric>
 NetworkFacts::StagesOf(const ClusterSpec& cluster, const RankLayout& layout, uint32_t period) const
 {
     const auto find = [&] {
-        const auto leafOf = [](const BuildingSpec& building, const FabricShape&, uint32_t gpu) {
-            return LeafOf(building, gpu);
-        };
-        return std::make_shared<const StageFabric>(
-            StageFabric{{cluster, layout.pipeline, layout.takingPart, leafOf, period},
-                        {cluster, layout.pipeline, layout.takingPart, ZoneOf, period}});
+        StageFabric stages;
+        for (uint32_t level = 0; level < kCutLevels; level++)
+        {
+            stages.emplace_back(cluster, paths, layout.pipeline, layout.takingPart, level, period);
+        }
+        return std::make_shared<const StageFabric>(std::move(stages));
     };
     if (!layout.takingPart.empty())
     {

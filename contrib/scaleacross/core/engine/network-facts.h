@@ -19,12 +19,8 @@
 namespace scaleacross
 {
 
-/// On which leaves and zones the stages of a layout are.
-struct StageFabric
-{
-    StageSwitches leaves;
-    StageSwitches zones;
-};
+/// On which switches with cuts the stages of a layout are, by level.
+using StageFabric = std::vector<StageSwitches>;
 
 /// What cluster and events of a scenario alone decide, so that all plans of a search share it.
 struct NetworkFacts

@@ -67,7 +67,7 @@ PhaseEdgeTable::Moved(PhaseEdges edges, int64_t by) const
         move(members.last);
         for (uint32_t* offset : {&members.lowest, &members.highest})
         {
-            const int64_t period = m_paths.TierPeriodOf(building);
+            const int64_t period = m_paths.Shape(building).TierPeriod();
             *offset = static_cast<uint32_t>(((*offset + by) % period + period) % period);
         }
     }

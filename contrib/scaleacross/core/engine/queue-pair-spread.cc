@@ -88,7 +88,7 @@ SpreadOver(const QueuePairUse& use, const FabricShape& shape, double messages, d
     const double used = splits ? segments : std::min(messages * segments, double{1} * use.qps);
     const double writes = splits ? std::floor(segments) : std::floor(messageBytes / size);
     const double write = splits ? messageBytes / writes : size;
-    if (shape.ports == 1)
+    if (shape.Ports() == 1)
     {
         return {used, 1.0, 1.0, writes, write};
     }
@@ -100,9 +100,9 @@ SpreadOver(const QueuePairUse& use, const FabricShape& shape, double messages, d
                                use.qps);
     const double all = std::accumulate(loads.begin(), loads.end(), 0.0);
     const auto share = [&](uint32_t parts) {
-        return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.ports, parts));
+        return parts == 1 ? 1.0 : all / (parts * FullestPart(loads, shape.Ports(), parts));
     };
-    return {used, share(shape.ports), share(shape.planes), writes, write};
+    return {used, share(shape.Ports()), share(shape.Planes()), writes, write};
 }
 
 } // namespace scaleacross

@@ -11,21 +11,22 @@ namespace scaleacross
 {
 
 StageSwitches::StageSwitches(const ClusterSpec& cluster,
+                             const ClusterPaths& paths,
                              const RankGroup& pipeline,
                              const std::vector<bool>& isActive,
-                             SwitchOf switchOf,
+                             uint32_t level,
                              uint32_t period)
     : m_stages(pipeline.Size()),
       m_shares(cluster.buildings.size() * m_stages)
 {
     Rank rank = 0;
-    for (const BuildingSpec& building : cluster.buildings)
+    for (uint32_t b = 0; b < cluster.buildings.size(); b++)
     {
-        const FabricShape shape = ShapeOf(building);
+        const FabricShape& shape = paths.Shape(b);
         std::vector<Content> contents; // by switch
-        for (uint32_t gpu = 0; gpu < building.gpus; gpu++, rank++)
+        for (uint32_t gpu = 0; gpu < cluster.buildings[b].gpus; gpu++, rank++)
         {
-            const uint32_t where = switchOf(building, shape, gpu);
+            const uint32_t where = shape.SwitchOf(level, gpu);
             const size_t known = contents.size();
             contents.resize(std::max<size_t>(known, where + 1));
             // Ranks come in order, and each switch with its first one.

@@ -5,7 +5,7 @@
 
 #include "core/program/rank-group.h"
 #include "core/spec/cluster-spec.h"
-#include "core/topology/fabric-graph.h"
+#include "core/topology/cluster-paths.h"
 
 #include <cstdint>
 #include <vector>
@@ -21,7 +21,8 @@ struct SwitchShare
 };
 
 /**
- * On which leaves (or zones) of the buildings the ranks of each stage are.
+ * On which switches, or groups of switches, with a cut of one level (FabricShape) the ranks of each
+ * stage are: leaves, or zones.
  *
  * Switches of a building on which the same stages have equally many ranks are of one kind: what
  * stages do alike loads them alike, so that one stands for all. Stages that have ranks on switches
@@ -38,19 +39,15 @@ class StageSwitches
     /// resource for transfers to name.
     static constexpr size_t kMostKinds = 256;
 
-    /// What a rank of a building is on: its leaf, or its zone; `gpu` is its number there.
-    using SwitchOf = uint32_t (*)(const BuildingSpec& building,
-                                  const FabricShape& shape,
-                                  uint32_t gpu);
-
     /// For the GPUs of a cluster, whose stages are their indices in `pipeline`. `isActive` tells
     /// which take part; empty: all do. Switches whose first ranks are not the same modulo `period`
     /// are of different kinds as well, unless that made too many (kMostKinds). Cost: linear in the
     /// GPUs.
     StageSwitches(const ClusterSpec& cluster,
+                  const ClusterPaths& paths,
                   const RankGroup& pipeline,
                   const std::vector<bool>& isActive,
-                  SwitchOf switchOf,
+                  uint32_t level,
                   uint32_t period = 1);
 
     /// Kinds of switches of the whole cluster.

@@ -32,16 +32,18 @@ class SwitchEdgeTable::Counter
             m_last->to = to;
         }
         m_last->count++;
-        if (tier < Tier::Zone)
+        for (const bool up : {true, false})
         {
-            return;
-        }
-        m_last->leavesUp[LeafOf(from)]++;
-        m_last->leavesDown[LeafOf(to)]++;
-        if (tier > Tier::Zone)
-        {
-            m_last->zonesUp[ZoneOf(from)]++;
-            m_last->zonesDown[ZoneOf(to)]++;
+            const Rank rank = up ? from : to;
+            const uint32_t building = m_table.m_layout.BuildingOf(rank);
+            const std::vector<ShapeCut>& cuts = m_table.m_paths.Shape(building).Cuts();
+            for (uint32_t level = 0; level < cuts.size(); level++)
+            {
+                if (cuts[level].Carries(tier))
+                {
+                    (up ? m_last->up : m_last->down)[level][KindOf(level, building, rank)]++;
+                }
+            }
         }
     }
 
@@ -59,15 +61,16 @@ class SwitchEdgeTable::Counter
                 }
                 return all;
             };
-            const StageFabric& stages = m_table.m_stages;
-            kinds.push_back({kind,
-                             sum.from,
-                             sum.to,
-                             sum.count,
-                             shares(sum.leavesUp, stages.leaves),
-                             shares(sum.leavesDown, stages.leaves),
-                             shares(sum.zonesUp, stages.zones),
-                             shares(sum.zonesDown, stages.zones)});
+            SwitchEdges& edges = kinds.emplace_back();
+            edges.kind = kind;
+            edges.from = sum.from;
+            edges.to = sum.to;
+            edges.count = sum.count;
+            for (uint32_t level = 0; level < kCutLevels; level++)
+            {
+                edges.up[level] = shares(sum.up[level], m_table.m_stages[level]);
+                edges.down[level] = shares(sum.down[level], m_table.m_stages[level]);
+            }
         }
         return kinds;
     }
@@ -79,28 +82,16 @@ class SwitchEdgeTable::Counter
         Rank from{0};
         Rank to{0};
         double count{0};
-        std::map<uint32_t, double> leavesUp; //!< by kind of switch
-        std::map<uint32_t, double> leavesDown;
-        std::map<uint32_t, double> zonesUp;
-        std::map<uint32_t, double> zonesDown;
+        using Counts = std::map<uint32_t, double>; // by kind of switch
+        std::array<Counts, kCutLevels> up;
+        std::array<Counts, kCutLevels> down;
     };
 
-    uint32_t LeafOf(Rank rank) const
+    uint32_t KindOf(uint32_t level, uint32_t building, Rank rank) const
     {
-        const uint32_t b = m_table.m_layout.BuildingOf(rank);
-        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[b];
-        return m_table.m_stages.leaves.KindOf(
-            b,
-            scaleacross::LeafOf(m_table.m_cluster.buildings[b], gpu));
-    }
-
-    uint32_t ZoneOf(Rank rank) const
-    {
-        const uint32_t b = m_table.m_layout.BuildingOf(rank);
-        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[b];
-        return m_table.m_stages.zones.KindOf(
-            b,
-            scaleacross::ZoneOf(m_table.m_cluster.buildings[b], m_table.m_paths.Shape(b), gpu));
+        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[building];
+        return m_table.m_stages[level].KindOf(building,
+                                              m_table.m_paths.Shape(building).SwitchOf(level, gpu));
     }
 
     const SwitchEdgeTable& m_table;
@@ -122,7 +113,7 @@ SwitchEdgeTable::SwitchEdgeTable(const ClusterSpec& cluster,
 bool
 SwitchEdgeTable::NeedsCount(const RankGroup& group) const
 {
-    return !FitsSwitches(m_cluster, m_layout, group);
+    return !FitsSwitches(m_cluster, m_paths, m_layout, group);
 }
 
 const std::vector<Rank>&
@@ -221,15 +212,15 @@ SwitchEdgeTable::OfMessage(Rank from, Rank to)
 }
 
 bool
-FitsSwitches(const ClusterSpec& cluster, const RankLayout& layout, const RankGroup& group)
+FitsSwitches(const ClusterSpec& cluster,
+             const ClusterPaths& paths,
+             const RankLayout& layout,
+             const RankGroup& group)
 {
     for (uint32_t b = 0; b < cluster.buildings.size(); b++)
     {
         const BuildingSpec& building = cluster.buildings[b];
-        const FabricShape shape = ShapeOf(building);
-        const uint32_t zone = TierPeriod(building, shape); // of the pod, where there are no zones
-        const uint32_t pod = shape.aggregations > 0 ? zone / shape.podsPerZone : zone;
-        for (const uint32_t size : {pod, zone})
+        for (const uint32_t size : paths.Shape(b).Boundaries())
         {
             if (size < building.gpus &&
                 (building.gpus % size != 0 || layout.buildingBegin[b] % size != 0 ||
@@ -243,13 +234,13 @@ FitsSwitches(const ClusterSpec& cluster, const RankLayout& layout, const RankGro
 }
 
 uint32_t
-SwitchPeriod(const ClusterSpec& cluster, const RankLayout& layout)
+SwitchPeriod(const ClusterSpec& cluster, const ClusterPaths& paths, const RankLayout& layout)
 {
     bool fits = true;
     uint32_t outermost = 1; // what lies inside the outermost dimension repeats
     for (const RankGroup* group : layout.Families())
     {
-        fits = fits && FitsSwitches(cluster, layout, *group);
+        fits = fits && FitsSwitches(cluster, paths, layout, *group);
         if (!group->Axes().empty())
         {
             outermost = std::max(outermost, group->Axes().back().stride);

@@ -6,6 +6,7 @@
 #include "core/engine/network-facts.h"
 #include "core/engine/phase-edges.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -22,12 +23,10 @@ struct SwitchEdges
     Rank from{0}; //!< an example
     Rank to{0};
     double count{0};
-    /// Where they leave the switches below upwards and where they come down: of each kind of leaf
-    /// and zone the share of the edges on one.
-    std::vector<SwitchShare> leavesUp;
-    std::vector<SwitchShare> leavesDown;
-    std::vector<SwitchShare> zonesUp;
-    std::vector<SwitchShare> zonesDown;
+    /// Where they go out of switches and where they come in, by level of cuts: of each kind of
+    /// switch the share of the edges on one.
+    std::array<std::vector<SwitchShare>, kCutLevels> up;
+    std::array<std::vector<SwitchShare>, kCutLevels> down;
 };
 
 /// What has been counted.
@@ -95,12 +94,17 @@ class SwitchEdgeTable
     std::map<std::tuple<uint32_t, uint32_t, int64_t>, CountedEdges> m_messages;
 };
 
-/// Whether no boundary of a pod or zone cuts a dimension of a group, or of the pipeline, unevenly.
-bool FitsSwitches(const ClusterSpec& cluster, const RankLayout& layout, const RankGroup& group);
+/// Whether no boundary of a fabric cuts a dimension of a group, or of the pipeline, unevenly.
+bool FitsSwitches(const ClusterSpec& cluster,
+                  const ClusterPaths& paths,
+                  const RankLayout& layout,
+                  const RankGroup& group);
 
 /// Ranks after which switches of a building are alike for all groups of a layout, besides what
 /// stages have on them; 1: they are, wherever they begin.
-uint32_t SwitchPeriod(const ClusterSpec& cluster, const RankLayout& layout);
+uint32_t SwitchPeriod(const ClusterSpec& cluster,
+                      const ClusterPaths& paths,
+                      const RankLayout& layout);
 
 } // namespace scaleacross
 

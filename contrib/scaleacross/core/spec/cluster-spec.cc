@@ -25,6 +25,14 @@ void
 CheckZones(const std::string& key, const BuildingSpec& building)
 {
     const FabricSpec& fabric = building.fabric;
+    if (fabric.aggregations != 0 && !fabric.shape->zones)
+    {
+        throw ConfigError(key + ".aggregations",
+                          "a fabric of shape " + ToString(fabric.shape) + " has no zones",
+                          "0",
+                          "leave it out, or give shape: " +
+                              Shape::First([](const auto& row) { return row.zones; }).Name());
+    }
     if (fabric.aggregations == 0 && (fabric.podsPerZone != 0 || fabric.zoneOversubscription != 1))
     {
         throw ConfigError(
@@ -33,8 +41,7 @@ CheckZones(const std::string& key, const BuildingSpec& building)
             "",
             "give aggregations, the number of switches above the spines");
     }
-    const uint32_t perPod = fabric.nodesPerPod == 0 ? building.Nodes() : fabric.nodesPerPod;
-    const uint32_t pods = building.Nodes() / perPod;
+    const uint32_t pods = building.Nodes() / building.NodesPerPod();
     if (fabric.podsPerZone != 0 && pods % fabric.podsPerZone != 0)
     {
         throw ConfigError(key + ".pods_per_zone",
@@ -59,6 +66,14 @@ CheckFabric(const std::string& key, const BuildingSpec& building)
                           "");
     }
     CheckZones(key, building);
+    if (building.Leaves() > fabric.shape->mostLeaves)
+    {
+        throw ConfigError(key + ".shape",
+                          ToString(fabric.shape) + " of " + std::to_string(building.Leaves()) +
+                              " leaves",
+                          "up to " + std::to_string(fabric.shape->mostLeaves) + " leaves",
+                          "give more nodes_per_pod, rails: false, or another shape");
+    }
 }
 
 void
@@ -177,6 +192,7 @@ FabricSpec::Fields()
     using Row = FieldRows<FabricSpec>;
     using F = FabricSpec;
     static const FieldTable<FabricSpec> fields = {
+        Row::Word("shape", "how leaves and spines are joined", &F::shape),
         Row::Bool("rails", "one leaf for each NIC position of a pod", &F::rails),
         Row::Whole("nodes_per_pod",
                    0,
@@ -188,11 +204,12 @@ FabricSpec::Fields()
                    4096,
                    "spine switches of a zone, or of the building, in each plane",
                    &F::spines),
-        Row::Number("oversubscription",
-                    1,
-                    1000,
-                    "of a leaf: port capacity below over capacity to the spines",
-                    &F::oversubscription),
+        Row::Number(
+            "oversubscription",
+            1,
+            1000,
+            "of a leaf: port capacity below over capacity to the spines, and to other leaves",
+            &F::oversubscription),
         Row::Whole("aggregations",
                    0,
                    4096,
@@ -222,7 +239,7 @@ FabricSpec::Fields()
         Row::Amount("leaf_delay",
                     Duration(),
                     g_longestDelay,
-                    "one way from leaf to spine",
+                    "one way from leaf to spine, or to another leaf",
                     &F::leafDelay),
         Row::Amount("aggregation_delay",
                     Duration(),
@@ -327,6 +344,19 @@ bool
 operator==(const ClusterSpec& a, const ClusterSpec& b)
 {
     return a.buildings == b.buildings && a.hubs == b.hubs && a.crossLinks == b.crossLinks;
+}
+
+uint32_t
+BuildingSpec::NodesPerPod() const
+{
+    return fabric.nodesPerPod == 0 ? Nodes() : std::min(fabric.nodesPerPod, Nodes());
+}
+
+uint32_t
+BuildingSpec::Leaves() const
+{
+    const uint32_t pods = (Nodes() + NodesPerPod() - 1) / NodesPerPod();
+    return pods * (fabric.rails ? gpusPerNode : 1);
 }
 
 BitRate

@@ -5,6 +5,7 @@
 
 #include "core/base/field.h"
 #include "core/base/units.h"
+#include "core/spec/fabric-shape-words.h"
 #include "core/spec/gpu-spec.h"
 
 #include <cstdint>
@@ -15,17 +16,23 @@ namespace scaleacross
 {
 
 /**
- * The network inside one building: a leaf-spine fabric, or a three-stage Clos of zones.
+ * The network inside one building: a leaf-spine fabric, a three-stage Clos of zones, or a full mesh
+ * of leaves.
  *
  * A pod is nodesPerPod servers. Without rails all NICs of a pod share one leaf switch; with rails
  * a pod has one leaf per NIC position, so that equal positions meet without a spine. Every leaf has
  * one link to each spine above it; its rate follows from the oversubscription:
  * port rates below the leaf / (oversubscription x spines).
  *
- * Two stages (aggregations 0): all leaves are under the same spines, and the spines are the top of
- * the building, where spans to other buildings begin. Three stages: podsPerZone pods with spines of
- * their own are a zone; every spine has one link to each aggregation switch, its links up carry
- * what its links down do over zoneOversubscription, and the aggregation switches are the top.
+ * Clos of two stages (aggregations 0): all leaves are under the same spines, and the spines are the
+ * top of the building, where spans to other buildings begin. Three stages: podsPerZone pods with
+ * spines of their own are a zone; every spine has one link to each aggregation switch, its links up
+ * carry what its links down do over zoneOversubscription, and the aggregation switches are the top.
+ *
+ * Full mesh: every leaf also has a link to each other leaf of its port, of the rate
+ * port rates below the leaf / (oversubscription x (leaves - 1)), and traffic inside the building
+ * takes those, over a third leaf for the most part. The spines are where spans begin and carry
+ * nothing else. A leaf has as much capacity to all other leaves as to all spines.
  *
  * planes > 1: that many copies of all this side by side, and every NIC has a port in each of them
  * with its share of the NIC's rate; traffic does not change planes. dualTor: in each plane a NIC
@@ -37,10 +44,12 @@ namespace scaleacross
  */
 struct FabricSpec
 {
-    bool rails{true};               //!< one leaf per NIC position of a pod
-    uint32_t nodesPerPod{0};        //!< servers under one set of leaves; 0: all of the building
-    uint32_t spines{1};             //!< spine switches of a zone, or of the building, in each plane
-    double oversubscription{1};     //!< leaf: port capacity below over capacity to the spines, >= 1
+    Shape shape;             //!< how leaves and spines are joined
+    bool rails{true};        //!< one leaf per NIC position of a pod
+    uint32_t nodesPerPod{0}; //!< servers under one set of leaves; 0: all of the building
+    uint32_t spines{1};      //!< spine switches of a zone, or of the building, in each plane
+    /// Leaf: port capacity below over capacity to the spines, and to the other leaves, >= 1.
+    double oversubscription{1};
     uint32_t podsPerZone{0};        //!< three stages: pods under one set of spines; 0: all of them
     uint32_t aggregations{0};       //!< switches above the spines in each plane; 0: two stages
     double zoneOversubscription{1}; //!< spine: capacity to the leaves over capacity upwards, >= 1
@@ -88,6 +97,12 @@ struct BuildingSpec
     {
         return gpus / gpusPerNode;
     }
+
+    /// Servers of a pod, of the largest where the last one is smaller.
+    uint32_t NodesPerPod() const;
+
+    /// Leaves for one port of the NICs.
+    uint32_t Leaves() const;
 
     /// Sum of the NIC rates.
     BitRate NicCapacity() const;

@@ -69,6 +69,20 @@ Scenario::FindConflict() const
     {
         return conflict;
     }
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        if (network.UsesPfc() && building.fabric.shape->detours && building.Leaves() > 2)
+        {
+            return ConfigError(
+                "network.pfc",
+                "true, and packets take detours over other leaves of " + building.name +
+                    " (shape " + ToString(building.fabric.shape) +
+                    "): pauses would wait for each other in circles",
+                "false, or a transport whose lanes tell detours apart",
+                "set network.pfc: false, or network.transport: " +
+                    Transport::First([](const auto& row) { return row.credits; }).Name());
+        }
+    }
     const auto& links = cluster.crossLinks;
     const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
         return !link.pfc;

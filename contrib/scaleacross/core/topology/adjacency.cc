@@ -437,7 +437,7 @@ class AdjacencyReader
         added.loss = link.loss;
         if (low.kind == VertexKind::Nic)
         {
-            added.kind = LinkKind::NicToLeaf;
+            added.kind = LinkKind::Nic;
         }
         else if (low.site != high.site)
         {
@@ -448,9 +448,7 @@ class AdjacencyReader
         }
         else
         {
-            const bool top =
-                low.kind == VertexKind::Aggregation || high.kind == VertexKind::Aggregation;
-            added.kind = top ? LinkKind::SpineToAggregation : LinkKind::LeafToSpine;
+            added.kind = LinkKind::Inside;
         }
         m_fabric.graph.links.push_back(added);
     }

@@ -45,8 +45,7 @@ struct AdjacencyFabric
  * Vertices: NICs by node and then link, then switches by node. Without names there is one site, and
  * a switch is a leaf if there are hosts on it, a spine next to a leaf, else an aggregation switch.
  * Links are in the order of the text. One between sites is a Cross (sites that have several have
- * one span), any other is a LeafToSpine, or a SpineToAggregation if an end is an aggregation
- * switch.
+ * one span).
  *
  * Throws ConfigError (where = "NAME:LINE"; `name` is the file's) on anything else: numbers that do
  * not add up, a missing unit, a link from a node to itself or between two hosts, a host without a

@@ -2,6 +2,8 @@
 
 #include "core/topology/cluster-paths.h"
 
+#include "core/topology/fabric-graph.h"
+
 namespace scaleacross
 {
 
@@ -15,7 +17,7 @@ ClusterPaths::ClusterPaths(const ClusterSpec& cluster)
         std::vector<FabricPath>& within = m_within.emplace_back();
         for (const Tier tier : {Tier::Node, Tier::Leaf, Tier::Zone, Tier::Building})
         {
-            within.push_back(PathWithin(building, tier));
+            within.push_back(m_shapes.back()->Within(tier));
         }
     }
     m_routes.resize(PairOf(buildings, 0));
@@ -28,7 +30,7 @@ ClusterPaths::ClusterPaths(const ClusterSpec& cluster)
             route = a == b ? std::nullopt : FindSiteRoute(cluster, a, b);
             if (route)
             {
-                m_across[PairOf(a, b)] = PathAcross(cluster, a, b, *route);
+                m_across[PairOf(a, b)] = PathAcross(cluster, Shape(a), Shape(b), *route);
             }
         }
     }
@@ -43,26 +45,21 @@ ClusterPaths::TierBetween(uint32_t gpuA, uint32_t gpuB) const
         return Tier::Cross;
     }
     const uint32_t first = m_cluster.FirstGpu(a);
-    return TierWithin(m_cluster.buildings[a], m_shapes[a], gpuA - first, gpuB - first);
+    return Shape(a).TierBetween(gpuA - first, gpuB - first);
 }
 
 uint32_t
 ClusterPaths::TierOffset(uint32_t gpu) const
 {
     const uint32_t building = m_cluster.BuildingOf(gpu);
-    return (gpu - m_cluster.FirstGpu(building)) % TierPeriodOf(building);
+    return (gpu - m_cluster.FirstGpu(building)) % Shape(building).TierPeriod();
 }
 
 bool
 ClusterPaths::KeepsTiers(uint32_t building, uint32_t lowest, uint32_t highest, int64_t by) const
 {
-    // Whole nodes further on, or pods where there are zones; nobody comes over an edge of those.
-    const BuildingSpec& spec = m_cluster.buildings[building];
-    const int64_t period = TierPeriodOf(building);
-    const int64_t unit = m_shapes[building].aggregations > 0
-                             ? period / m_shapes[building].podsPerZone
-                             : int64_t{spec.gpusPerNode};
-    if (by % unit != 0)
+    const int64_t period = Shape(building).TierPeriod();
+    if (by % int64_t{Shape(building).TierUnit()} != 0)
     {
         return false;
     }

@@ -4,10 +4,12 @@
 #define SCALEACROSS_CLUSTER_PATHS_H
 
 #include "core/spec/cluster-spec.h"
-#include "core/topology/fabric-graph.h"
+#include "core/topology/fabric-path.h"
+#include "core/topology/shapes/fabric-shape.h"
 #include "core/topology/site-route.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,16 +35,10 @@ class ClusterPaths
 
     const FabricShape& Shape(uint32_t building) const
     {
-        return m_shapes[building];
+        return *m_shapes[building];
     }
 
-    /// Of a building: see TierPeriod().
-    uint32_t TierPeriodOf(uint32_t building) const
-    {
-        return TierPeriod(m_cluster.buildings[building], m_shapes[building]);
-    }
-
-    /// Number of a GPU in its pod, or in its zone where there are several (TierPeriod).
+    /// Number of a GPU in its building modulo the TierPeriod() of that.
     uint32_t TierOffset(uint32_t gpu) const;
 
     /// Whether GPUs of a building, whose TierOffset() is between `lowest` and `highest`, are as far
@@ -56,7 +52,7 @@ class ClusterPaths
     }
 
     ClusterSpec m_cluster;
-    std::vector<FabricShape> m_shapes;
+    std::vector<std::shared_ptr<const FabricShape>> m_shapes;
     std::vector<std::vector<FabricPath>> m_within;  //!< by building and tier, Tier::Cross left out
     std::vector<std::optional<SiteRoute>> m_routes; //!< by pair of buildings; none: not joined
     std::vector<FabricPath> m_across;               //!< by pair of buildings

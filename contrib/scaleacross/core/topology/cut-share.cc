@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <string>
+#include <tuple>
 
 namespace scaleacross
 {
@@ -41,7 +43,7 @@ PartsLeft(const ClusterSpec& cluster,
         }
         for (const uint32_t l : TargetOf(cluster, graph, event, where).links)
         {
-            if (graph.links[l].kind == LinkKind::NicToLeaf)
+            if (graph.links[l].kind == LinkKind::Nic)
             {
                 throw ConfigError(where,
                                   Quoted(event.target) + " has links of NICs (" +
@@ -112,96 +114,93 @@ TakeLeast(CutShare& least, const CutShare& share)
     least = share.capacity < least.capacity ? share : least;
 }
 
-/// What the links of one building, or of all, leave of cuts.
-class Cuts
+/// What the links of one building leave of its cuts.
+class BuildingCuts
 {
   public:
-    Cuts(const ClusterSpec& cluster, const FabricGraph& graph)
+    BuildingCuts(const ClusterSpec& cluster, const FabricGraph& graph, uint32_t building)
+        : m_graph(graph),
+          m_shape(ShapeOf(cluster.buildings[building])),
+          m_site(cluster.SiteName(building))
+    {
+    }
+
+    void Add(uint32_t l, double part)
+    {
+        const Vertex& a = m_graph.vertices[m_graph.links[l].a];
+        const Vertex& b = m_graph.vertices[m_graph.links[l].b];
+        for (const auto& [from, to] : {std::make_pair(a, b), std::make_pair(b, a)})
+        {
+            for (const CutSide& side : m_shape->SidesOf(from, to))
+            {
+                Kept& kept = m_cuts[side.level][{!side.up, side.part, side.which}];
+                kept.side = side;
+                kept.cut.Add(side.fan, part);
+            }
+        }
+    }
+
+    /// The least of a level that was added; `to` says where the traffic goes.
+    CutShare Least(uint32_t level, bool proportional, const std::string& to = "") const
+    {
+        CutShare least;
+        for (const auto& [key, kept] : m_cuts[level])
+        {
+            const std::string name = m_shape->NameOf(kept.side, m_site);
+            TakeLeast(least, kept.cut.Share(proportional, name + to));
+        }
+        return least;
+    }
+
+  private:
+    struct Kept
+    {
+        CutSide side;
+        Cut cut;
+    };
+
+    const FabricGraph& m_graph;
+    std::shared_ptr<const FabricShape> m_shape;
+    std::string m_site;
+    /// By level, then direction, port or plane, and switch.
+    std::array<std::map<std::tuple<bool, uint32_t, uint32_t>, Kept>, kCutLevels> m_cuts;
+};
+
+/// What is left of spans.
+class SpanCuts
+{
+  public:
+    SpanCuts(const ClusterSpec& cluster, const FabricGraph& graph)
         : m_cluster(cluster),
           m_graph(graph),
-          m_topsPerPlane(cluster.TopSwitches() / cluster.buildings.front().fabric.planes)
+          m_planes(cluster.buildings.front().fabric.planes),
+          m_topsPerPlane(cluster.TopSwitches() / m_planes)
     {
-        for (const BuildingSpec& building : cluster.buildings)
-        {
-            m_shapes.push_back(ShapeOf(building));
-        }
     }
 
     void Add(uint32_t l, double part)
     {
         const FabricLink& link = m_graph.links[l];
-        const Vertex& below = m_graph.vertices[link.a];
-        if (link.kind == LinkKind::LeafToSpine)
-        {
-            m_leaves[link.a].Add(l, part);
-        }
-        else if (link.kind == LinkKind::SpineToAggregation)
-        {
-            const std::pair zone{below.site, below.index / m_shapes[below.site].spines};
-            m_zonesUp[zone].Add(link.a, part);
-            m_zonesDown[zone].Add(link.b, part);
-        }
-        else if (link.kind == LinkKind::Cross)
-        {
-            m_spans[{link.span, below.index / m_topsPerPlane}].Add(link.a, part);
-        }
+        const uint32_t plane = m_graph.vertices[link.a].index / m_topsPerPlane;
+        m_spans[{link.span, plane}].Add(link.a, part);
     }
 
-    /// The least of the leaves that were added; `to` says where the traffic goes.
-    CutShare Leaf(bool proportional, const std::string& to = "") const
-    {
-        CutShare least;
-        for (const auto& [vertex, cut] : m_leaves)
-        {
-            const std::string name = VertexName(m_cluster, m_graph.vertices[vertex]);
-            TakeLeast(least, cut.Share(proportional, name + to));
-        }
-        return least;
-    }
-
-    CutShare Zone(bool proportional, const std::string& to = "") const
-    {
-        CutShare least;
-        for (const auto* cuts : {&m_zonesUp, &m_zonesDown})
-        {
-            for (const auto& [zone, cut] : *cuts)
-            {
-                const uint32_t zones = m_shapes[zone.first].zones;
-                const std::string name = "zone " + std::to_string(zone.second % zones) + " of " +
-                                         m_cluster.SiteName(zone.first);
-                TakeLeast(least, cut.Share(proportional, name + OfPlane(zone.second / zones) + to));
-            }
-        }
-        return least;
-    }
-
-    void Spans(bool proportional, std::vector<CutShare>& least) const
+    void TakeLeastOf(bool proportional, std::vector<CutShare>& least) const
     {
         for (const auto& [key, cut] : m_spans)
         {
             const CrossLinkSpec& link = m_cluster.crossLinks[key.first];
-            const std::string name =
-                m_cluster.SiteName(link.a) + " and " + m_cluster.SiteName(link.b);
-            TakeLeast(least[key.first], cut.Share(proportional, name + OfPlane(key.second)));
+            std::string name = m_cluster.SiteName(link.a) + " and " + m_cluster.SiteName(link.b);
+            name += m_planes == 1 ? "" : " in fabric plane " + std::to_string(key.second);
+            TakeLeast(least[key.first], cut.Share(proportional, name));
         }
     }
 
   private:
-    std::string OfPlane(uint32_t plane) const
-    {
-        return m_cluster.buildings.front().fabric.planes == 1
-                   ? ""
-                   : " in fabric plane " + std::to_string(plane);
-    }
-
     const ClusterSpec& m_cluster;
     const FabricGraph& m_graph;
+    uint32_t m_planes;
     uint32_t m_topsPerPlane;
-    std::vector<FabricShape> m_shapes;
-    std::map<uint32_t, Cut> m_leaves; //!< by vertex
-    std::map<std::pair<uint32_t, uint32_t>, Cut>
-        m_zonesUp; //!< by building, and plane x zones + zone
-    std::map<std::pair<uint32_t, uint32_t>, Cut> m_zonesDown;
     std::map<std::pair<uint32_t, uint32_t>, Cut> m_spans; //!< by span and plane
 };
 
@@ -310,10 +309,12 @@ class LanesLost
 } // namespace
 
 CutShares::CutShares(const ClusterSpec& cluster)
-    : m_leaf(cluster.buildings.size()),
-      m_zone(cluster.buildings.size()),
-      m_span(cluster.crossLinks.size())
+    : m_span(cluster.crossLinks.size())
 {
+    for (Level& level : m_levels)
+    {
+        level.all.resize(cluster.buildings.size());
+    }
 }
 
 CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& events)
@@ -327,14 +328,22 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
     const FabricGraph graph = BuildFabricGraph(cluster);
     const std::vector<double> parts = PartsLeft(cluster, events, graph);
     const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
-    std::vector<Cuts> cuts(buildings, Cuts(cluster, graph)); // of one building each
+    std::vector<BuildingCuts> cuts;
+    for (uint32_t b = 0; b < buildings; b++)
+    {
+        cuts.emplace_back(cluster, graph, b);
+    }
     std::vector<std::vector<uint32_t>> links(buildings);
-    Cuts spans(cluster, graph);
+    SpanCuts spans(cluster, graph);
     for (uint32_t l = 0; l < graph.links.size(); l++)
     {
         if (graph.links[l].kind == LinkKind::Cross)
         {
             spans.Add(l, parts[l]);
+            continue;
+        }
+        if (graph.links[l].kind == LinkKind::Nic)
+        {
             continue;
         }
         const uint32_t site = graph.vertices[graph.links[l].a].site;
@@ -346,10 +355,12 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
         CutShares& shares = proportional ? m_proportional : m_equal;
         for (uint32_t b = 0; b < buildings; b++)
         {
-            shares.m_leaf[b] = cuts[b].Leaf(proportional);
-            shares.m_zone[b] = cuts[b].Zone(proportional);
+            for (uint32_t level = 0; level < kCutLevels; level++)
+            {
+                shares.m_levels[level].all[b] = cuts[b].Least(level, proportional);
+            }
         }
-        spans.Spans(proportional, shares.m_span);
+        spans.TakeLeastOf(proportional, shares.m_span);
     }
 
     const LanesLost lost(cluster, graph, parts);
@@ -368,7 +379,7 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
             {
                 continue;
             }
-            Cuts towards(cluster, graph);
+            BuildingCuts towards(cluster, graph, a);
             for (const uint32_t l : links[a])
             {
                 const Vertex& above = graph.vertices[graph.links[l].b];
@@ -378,8 +389,10 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
             for (const bool proportional : {false, true})
             {
                 CutShares& shares = proportional ? m_proportional : m_equal;
-                shares.m_leafTowards[{a, b}] = towards.Leaf(proportional, to);
-                shares.m_zoneTowards[{a, b}] = towards.Zone(proportional, to);
+                for (uint32_t level = 0; level < kCutLevels; level++)
+                {
+                    shares.m_levels[level].towards[{a, b}] = towards.Least(level, proportional, to);
+                }
             }
         }
     }

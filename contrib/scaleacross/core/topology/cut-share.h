@@ -6,7 +6,9 @@
 #include "core/spec/cluster-spec.h"
 #include "core/spec/event-spec.h"
 #include "core/spec/network-plan.h"
+#include "core/topology/shapes/fabric-shape.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -22,23 +24,25 @@ struct CutShare
     double links{1};
 };
 
-/// What is left of every cut of a cluster: the uplinks of a leaf, those of a zone, and the links of
-/// a span. Without events every share is 1.
+/// What is left of every cut of a cluster: those of its buildings, by level (FabricShape::Cuts),
+/// and the links of a span. Without events every share is 1.
 class CutShares
 {
   public:
     explicit CutShares(const ClusterSpec& cluster);
 
-    /// Uplinks of one leaf of a building.
-    const CutShare& Leaf(uint32_t building) const
+    /// One switch, or group of switches, of a building.
+    const CutShare& Of(uint32_t building, uint32_t level) const
     {
-        return m_leaf[building];
+        return m_levels[level].all[building];
     }
 
-    /// Uplinks of one zone of a building.
-    const CutShare& Zone(uint32_t building) const
+    /// The same for traffic between two buildings, which passes only top switches that have a lane
+    /// left to the other one.
+    const CutShare& Towards(uint32_t building, uint32_t other, uint32_t level) const
     {
-        return m_zone[building];
+        const auto found = m_levels[level].towards.find({building, other});
+        return found == m_levels[level].towards.end() ? Of(building, level) : found->second;
     }
 
     /// Links of a span: index into ClusterSpec::crossLinks.
@@ -47,38 +51,18 @@ class CutShares
         return m_span[link];
     }
 
-    /// The uplinks of a leaf for traffic between two buildings, which passes only top switches that
-    /// have a lane left to the other one.
-    const CutShare& LeafTowards(uint32_t building, uint32_t other) const
-    {
-        return Towards(building, other, m_leafTowards, m_leaf);
-    }
-
-    /// The same for the uplinks of a zone.
-    const CutShare& ZoneTowards(uint32_t building, uint32_t other) const
-    {
-        return Towards(building, other, m_zoneTowards, m_zone);
-    }
-
   private:
     friend class CutsLeft;
 
-    using ByPair = std::map<std::pair<uint32_t, uint32_t>, CutShare>;
-
-    static const CutShare& Towards(uint32_t building,
-                                   uint32_t other,
-                                   const ByPair& towards,
-                                   const std::vector<CutShare>& all)
+    struct Level
     {
-        const auto found = towards.find({building, other});
-        return found == towards.end() ? all[building] : found->second;
-    }
+        std::vector<CutShare> all; //!< by building
+        /// By pair of buildings, where it is not the same.
+        std::map<std::pair<uint32_t, uint32_t>, CutShare> towards;
+    };
 
-    std::vector<CutShare> m_leaf;
-    std::vector<CutShare> m_zone;
+    std::array<Level, kCutLevels> m_levels;
     std::vector<CutShare> m_span;
-    ByPair m_leafTowards; //!< where it is not as m_leaf
-    ByPair m_zoneTowards;
 };
 
 /**
@@ -93,13 +77,13 @@ class CutShares
  *
  * With UCMP and adaptive spraying links are used for what they carry: share = sum of s / all.
  *
- * The fans of a span are the lanes of a top switch; those of a zone the uplinks of a spine on the
- * way up, and the links of an aggregation switch to the zone on the way down; each uplink of a leaf
- * is one of its own. Planes are cuts of their own, since traffic does not change planes and each
- * has an equal part of it. Of a building's leaves and zones, and of the planes, the one with the
- * least counts, as all finish when the last does. Traffic between two buildings avoids top switches
- * that have no lane left to the other building, even where it enters the fabric: LeafTowards,
- * ZoneTowards.
+ * The fans of a span are the lanes of a top switch. Those of a building's cuts are CutSide::fan: in
+ * a Clos those of a zone are the uplinks of a spine on the way up, and the links of an aggregation
+ * switch to the zone on the way down; each link of a leaf is one of its own. Planes are cuts of
+ * their own, since traffic does not change planes and each has an equal part of it. Of a building's
+ * leaves and zones, and of the planes, the one with the least counts, as all finish when the last
+ * does. Traffic between two buildings avoids top switches that have no lane left to the other
+ * building, even where it enters the fabric: Towards.
  *
  * Worked cases. A span of 76 top switches with a lane each, one fails: T = 75 fans of 1 of 76
  * links, 75 / 76. Four top switches with two lanes, one of the 8 lanes is down: T = 4, the least

@@ -48,34 +48,6 @@ Append(std::vector<Run>& runs, Run run)
     }
 }
 
-/// Whole numbers in the proportion of the shares; empty if all are equal.
-std::vector<uint32_t>
-WeightsOf(const std::vector<double>& shares)
-{
-    const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
-    if (*most - *least <= 1e-9 * *most)
-    {
-        return {};
-    }
-    std::vector<uint64_t> whole;
-    uint64_t divisor = 0;
-    for (const double share : shares)
-    {
-        whole.push_back(std::max<uint64_t>(1, std::llround(share / 1e3))); // kb/s
-        divisor = std::gcd(divisor, whole.back());
-    }
-    const uint64_t largest = *std::max_element(whole.begin(), whole.end()) / divisor;
-    std::vector<uint32_t> weights;
-    for (const uint64_t value : whole)
-    {
-        const double weight =
-            static_cast<double>(value / divisor) *
-            std::min(1.0, static_cast<double>(kMostWeight) / static_cast<double>(largest));
-        weights.push_back(static_cast<uint32_t>(std::max<int64_t>(1, std::llround(weight))));
-    }
-    return weights;
-}
-
 class RouteComputer
 {
   public:
@@ -390,6 +362,33 @@ class RouteComputer
 };
 
 } // namespace
+
+std::vector<uint32_t>
+WeightsOf(const std::vector<double>& shares)
+{
+    const auto [least, most] = std::minmax_element(shares.begin(), shares.end());
+    if (*most - *least <= 1e-9 * *most)
+    {
+        return {};
+    }
+    std::vector<uint64_t> whole;
+    uint64_t divisor = 0;
+    for (const double share : shares)
+    {
+        whole.push_back(std::max<uint64_t>(1, std::llround(share / 1e3))); // kb/s
+        divisor = std::gcd(divisor, whole.back());
+    }
+    const uint64_t largest = *std::max_element(whole.begin(), whole.end()) / divisor;
+    std::vector<uint32_t> weights;
+    for (const uint64_t value : whole)
+    {
+        const double weight =
+            static_cast<double>(value / divisor) *
+            std::min(1.0, static_cast<double>(kMostWeight) / static_cast<double>(largest));
+        weights.push_back(static_cast<uint32_t>(std::max<int64_t>(1, std::llround(weight))));
+    }
+    return weights;
+}
 
 std::vector<SwitchRoutes>
 ComputeRoutes(const SwitchGraph& graph, RouteWeights weights)

@@ -51,11 +51,17 @@ struct RouteRange
     uint32_t group{0};
 };
 
-/// One switch's table: ranges apart and ascending; neighbouring ones have different groups.
-struct SwitchRoutes
+/// Ranges apart and ascending; neighbouring ones have different groups.
+struct RouteRanges
 {
     std::vector<RouteGroup> groups;
     std::vector<RouteRange> ranges;
+};
+
+/// One switch's table.
+struct SwitchRoutes : RouteRanges
+{
+    RouteRanges entry; //!< for packets of its own NICs; what is in no range of it goes as all else
 };
 
 /// What ports of a group are given.
@@ -64,6 +70,10 @@ enum class RouteWeights : uint8_t
     Equal,
     Capacity //!< shares that follow from the capacity behind them
 };
+
+/// Whole numbers in the proportion of the shares, up to 65,535 and never 0; empty if all are equal.
+/// Domain: at least one share.
+std::vector<uint32_t> WeightsOf(const std::vector<double>& shares);
 
 /**
  * All shortest paths, counted in wires that are up, from every switch to every NIC: one table per

@@ -42,29 +42,30 @@ class DependencyGraph
             }
         }
         m_next.resize(m_ends.size() * m_lanes);
-        std::vector<const PortGroup*> before;
+        Ways before;
         for (const auto& nic : fabric.Nics())
         {
             // Neighbours on one switch differ at that switch only, where no edge begins.
             const uint32_t address = nic->GetFabricAddress();
-            std::vector<const PortGroup*> routes;
+            Ways ways;
             for (const auto& fabricSwitch : switches)
             {
-                routes.push_back(WiresTo(*fabricSwitch, address));
+                ways.passing.push_back(WiresTo(*fabricSwitch, address, false));
+                ways.entering.push_back(WiresTo(*fabricSwitch, address, true));
             }
-            if (routes == before)
+            if (ways == before)
             {
                 continue;
             }
             if (m_lanes == 1)
             {
-                AddEdges(switches, routes);
+                AddEdges(switches, ways);
             }
             else
             {
-                AddEdgesOfLanes(switches, routes);
+                AddEdgesOfLanes(switches, ways);
             }
-            before = std::move(routes);
+            before = std::move(ways);
         }
     }
 
@@ -135,11 +136,25 @@ class DependencyGraph
     }
 
   private:
-    /// The ports a switch chooses from for an address; null if there are none or if they lead to
-    /// the NIC itself.
-    static const PortGroup* WiresTo(const FabricSwitch& fabricSwitch, uint32_t address)
+    /// The ports that switches choose from for an address: for packets that pass by, and for those
+    /// of their own NICs. Null if there are none or if they lead to the NIC itself.
+    struct Ways
     {
-        const PortGroup* group = fabricSwitch.Routes().Lookup(address);
+        std::vector<const PortGroup*> passing;
+        std::vector<const PortGroup*> entering;
+
+        bool operator==(const Ways& other) const
+        {
+            return passing == other.passing && entering == other.entering;
+        }
+    };
+
+    static const PortGroup* WiresTo(const FabricSwitch& fabricSwitch,
+                                    uint32_t address,
+                                    bool entering)
+    {
+        const scaleacross::RouteTable& routes = fabricSwitch.Routes();
+        const PortGroup* group = entering ? routes.LookupEntry(address) : routes.Lookup(address);
         const bool here =
             group != nullptr &&
             !DynamicCast<SwitchPort>(fabricSwitch.GetPort(group->ports.front())->GetPeer());
@@ -161,37 +176,36 @@ class DependencyGraph
                ((peer->GetSwitch().GetLosslessPriorities() >> priority) & 1U) != 0;
     }
 
+    static bool HasNics(const FabricSwitch& fabricSwitch)
+    {
+        for (uint32_t port = 0; port < fabricSwitch.GetNPorts(); ++port)
+        {
+            if (!DynamicCast<SwitchPort>(fabricSwitch.GetPort(port)->GetPeer()))
+            {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /// Adds what packets to one address do, from every switch that has NICs on.
-    void AddEdges(const std::vector<Ptr<FabricSwitch>>& switches,
-                  const std::vector<const PortGroup*>& routes)
+    void AddEdges(const std::vector<Ptr<FabricSwitch>>& switches, const Ways& ways)
     {
         std::vector<bool> reached(switches.size(), false);
         std::vector<size_t> queue;
-        for (size_t place = 0; place < switches.size(); ++place)
-        {
-            for (uint32_t port = 0; port < switches[place]->GetNPorts() && !reached[place]; ++port)
+        const auto goOn = [&](size_t place, const PortGroup* group) {
+            for (size_t i = 0; group != nullptr && i < group->ports.size(); ++i)
             {
-                if (!DynamicCast<SwitchPort>(switches[place]->GetPort(port)->GetPeer()))
-                {
-                    reached[place] = true;
-                    queue.push_back(place);
-                }
-            }
-        }
-        for (size_t head = 0; head < queue.size(); ++head)
-        {
-            const size_t place = queue[head];
-            for (size_t i = 0; routes[place] != nullptr && i < routes[place]->ports.size(); ++i)
-            {
-                const size_t wire = m_first[place] + routes[place]->ports[i];
+                const size_t wire = m_first[place] + group->ports[i];
                 const size_t far = Far(wire);
                 if (far == SIZE_MAX)
                 {
                     continue;
                 }
-                for (size_t k = 0; routes[far] != nullptr && k < routes[far]->ports.size(); ++k)
+                const PortGroup* next = ways.passing[far];
+                for (size_t k = 0; next != nullptr && k < next->ports.size(); ++k)
                 {
-                    m_next[wire].insert(m_first[far] + routes[far]->ports[k]);
+                    m_next[wire].insert(m_first[far] + next->ports[k]);
                 }
                 if (!reached[far])
                 {
@@ -199,38 +213,49 @@ class DependencyGraph
                     queue.push_back(far);
                 }
             }
+        };
+        for (size_t place = 0; place < switches.size(); ++place)
+        {
+            if (HasNics(*switches[place]))
+            {
+                goOn(place, ways.entering[place]);
+            }
+        }
+        for (size_t head = 0; head < queue.size(); ++head)
+        {
+            goOn(queue[head], ways.passing[queue[head]]);
         }
     }
 
     /// The same for the lanes of wires: what packets of each service level do.
-    void AddEdgesOfLanes(const std::vector<Ptr<FabricSwitch>>& switches,
-                         const std::vector<const PortGroup*>& routes)
+    void AddEdgesOfLanes(const std::vector<Ptr<FabricSwitch>>& switches, const Ways& ways)
     {
         for (uint8_t level = 0; level < kPriorities; ++level)
         {
             std::set<size_t> reached;
             std::vector<size_t> queue;
             // Where packets go on that have come into a switch by a port.
-            auto goOn = [&](size_t place, uint32_t in, std::set<size_t>* next) {
-                for (size_t i = 0; routes[place] != nullptr && i < routes[place]->ports.size(); ++i)
-                {
-                    const uint32_t out = routes[place]->ports[i];
-                    const size_t wire = m_first[place] + size_t{out} * m_lanes +
-                                        switches[place]->LaneOf(in, out, level);
-                    if (Far(wire) == SIZE_MAX)
+            auto goOn =
+                [&](size_t place, const PortGroup* group, uint32_t in, std::set<size_t>* next) {
+                    for (size_t i = 0; group != nullptr && i < group->ports.size(); ++i)
                     {
-                        continue;
+                        const uint32_t out = group->ports[i];
+                        const size_t wire = m_first[place] + size_t{out} * m_lanes +
+                                            switches[place]->LaneOf(in, out, level);
+                        if (Far(wire) == SIZE_MAX)
+                        {
+                            continue;
+                        }
+                        if (next != nullptr)
+                        {
+                            next->insert(wire);
+                        }
+                        if (reached.insert(wire).second)
+                        {
+                            queue.push_back(wire);
+                        }
                     }
-                    if (next != nullptr)
-                    {
-                        next->insert(wire);
-                    }
-                    if (reached.insert(wire).second)
-                    {
-                        queue.push_back(wire);
-                    }
-                }
-            };
+                };
             for (size_t place = 0; place < switches.size(); ++place)
             {
                 for (uint32_t port = 0; port < switches[place]->GetNPorts(); ++port)
@@ -238,7 +263,7 @@ class DependencyGraph
                     if (!DynamicCast<SwitchPort>(switches[place]->GetPort(port)->GetPeer()) &&
                         ((switches[place]->GetLosslessPriorities() >> level) & 1U) != 0)
                     {
-                        goOn(place, port, nullptr);
+                        goOn(place, ways.entering[place], port, nullptr);
                     }
                 }
             }
@@ -246,7 +271,8 @@ class DependencyGraph
             {
                 const size_t wire = queue[head];
                 const auto peer = DynamicCast<SwitchPort>(End(wire)->GetPeer());
-                goOn(Far(wire), peer->GetPortNumber(), &m_next[wire]);
+                const size_t far = Far(wire);
+                goOn(far, ways.passing[far], peer->GetPortNumber(), &m_next[wire]);
             }
         }
     }

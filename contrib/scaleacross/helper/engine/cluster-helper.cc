@@ -2,12 +2,15 @@
 
 #include "cluster-helper.h"
 
+#include "core/topology/cluster-paths.h"
+#include "core/topology/routing.h"
 #include "helper/attribute-setter.h"
 #include "study-attributes.h"
 
 #include "ns3/data-rate.h"
 #include "ns3/fabric-balance.h"
 #include "ns3/fabric-control.h"
+#include "ns3/fabric-detours.h"
 #include "ns3/fabric-multipath.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-transport.h"
@@ -183,27 +186,35 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         const Bytes buffer = leaf ? scenario.network.leafBuffer : scenario.network.spineBuffer;
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
     });
-    // Equal choices: the uplinks of one switch, and all that leads from one site to another.
+    // Equal choices: what leads out of one switch by a cut, and all that leads from one site to
+    // another.
+    const ClusterPaths paths(scenario.cluster);
     std::map<std::tuple<LinkKind, uint32_t, uint32_t>, std::vector<Ptr<FabricPort>>> choices;
     for (size_t i = 0; i < m_graph.links.size(); i++)
     {
         const FabricLink& link = m_graph.links[i];
-        if (link.kind == LinkKind::NicToLeaf)
+        if (link.kind == LinkKind::Nic)
         {
             continue;
         }
-        const auto portA = DynamicCast<FabricPort>(built.wires[i]->GetDevice(0));
-        const auto portB = DynamicCast<FabricPort>(built.wires[i]->GetDevice(1));
-        if (link.kind == LinkKind::Cross)
+        for (const bool back : {false, true})
         {
-            const uint32_t a = m_graph.vertices[link.a].site;
-            const uint32_t b = m_graph.vertices[link.b].site;
-            choices[{link.kind, a, b}].push_back(portA);
-            choices[{link.kind, b, a}].push_back(portB);
-        }
-        else
-        {
-            choices[{link.kind, link.a, 0}].push_back(portA);
+            const auto port = DynamicCast<FabricPort>(built.wires[i]->GetDevice(back ? 1 : 0));
+            const uint32_t from = back ? link.b : link.a;
+            const Vertex& near = m_graph.vertices[from];
+            const Vertex& far = m_graph.vertices[back ? link.a : link.b];
+            if (link.kind == LinkKind::Cross)
+            {
+                choices[{link.kind, near.site, far.site}].push_back(port);
+                continue;
+            }
+            for (const CutSide& side : paths.Shape(near.site).SidesOf(near, far))
+            {
+                if (side.up)
+                {
+                    choices[{link.kind, from, side.level}].push_back(port);
+                }
+            }
         }
     }
     for (const auto& [key, ports] : choices)
@@ -212,6 +223,13 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         {
             m_choices.push_back(ports);
         }
+    }
+    const Routing& routing = RoutingOf(scenario.cluster);
+    m_fabric.SetRouting(routing);
+    if (routing.HasDetours() &&
+        scenario.network.ns3Attributes.count("ns3::FabricSwitch::LaneMap") == 0)
+    {
+        UseDetourLanes(m_fabric);
     }
     for (size_t i = 0; i < built.switches.size(); i++)
     {

@@ -26,49 +26,49 @@ namespace
 /// In the order of the report.
 enum class Place : uint8_t
 {
-    Leaf,
-    Zone,
+    Building, //!< a cut of its fabric
     Span,
     ScaleUp,
     Nic
 };
 
-/// Links that count as one, in one direction: of a leaf, a zone, a span, or a rank.
+/// Links that count as one, in one direction: of a switch or group of switches, a span, or a rank.
 struct Bundle
 {
     uint64_t bytes{0};
     BitRate capacity;
 };
 
-/// Place, which site (or span, or class), whether it is the way back, and which one there.
-using BundleKey = std::tuple<Place, uint32_t, bool, uint32_t>;
+/// Place and level of the cut, which site (or span, or class), whether it is the way back, and
+/// which one there.
+using BundleKey = std::tuple<Place, uint32_t, uint32_t, bool, uint32_t>;
 
-BundleKey
-KeyOf(const FabricGraph& fabric,
-      const FabricLink& link,
-      bool back,
-      const ClusterSpec& cluster,
-      const TaskGraph& graph)
+/// What one direction of a link counts for.
+std::vector<BundleKey>
+KeysOf(const FabricGraph& fabric,
+       const FabricLink& link,
+       bool back,
+       const ClusterSpec& cluster,
+       const ClusterPaths& paths,
+       const TaskGraph& graph)
 {
-    const Vertex& lower = fabric.vertices[link.a];
-    switch (link.kind)
+    if (link.kind == LinkKind::Nic)
     {
-    case LinkKind::NicToLeaf: {
         const Rank rank = link.a / cluster.PortsPerNic();
-        return {Place::Nic, graph.ClassOf(rank), back, rank};
+        return {{Place::Nic, 0, graph.ClassOf(rank), back, rank}};
     }
-    case LinkKind::LeafToSpine: {
-        const FabricShape shape = ShapeOf(cluster.buildings[lower.site]);
-        return {Place::Leaf, lower.site, back, lower.index % shape.Leaves()};
+    if (link.kind == LinkKind::Cross)
+    {
+        return {{Place::Span, 0, link.span, back, 0}};
     }
-    case LinkKind::SpineToAggregation: {
-        const FabricShape shape = ShapeOf(cluster.buildings[lower.site]);
-        return {Place::Zone, lower.site, back, lower.index / shape.spines % shape.zones};
+    const Vertex& from = fabric.vertices[back ? link.b : link.a];
+    const Vertex& to = fabric.vertices[back ? link.a : link.b];
+    std::vector<BundleKey> keys;
+    for (const CutSide& side : paths.Shape(from.site).SidesOf(from, to))
+    {
+        keys.emplace_back(Place::Building, side.level, from.site, !side.up, side.which);
     }
-    case LinkKind::Cross:
-        break;
-    }
-    return {Place::Span, link.span, back, 0};
+    return keys;
 }
 
 /// As in the analytical engine: with the building if the stage's ranks are not of one class.
@@ -86,15 +86,17 @@ ClassName(const RankClass& rankClass, const ClusterSpec& cluster, const TaskGrap
 }
 
 std::string
-NameOf(const BundleKey& key, const ClusterSpec& cluster, const TaskGraph& graph)
+NameOf(const BundleKey& key,
+       const ClusterSpec& cluster,
+       const ClusterPaths& paths,
+       const TaskGraph& graph)
 {
-    const auto [place, which, back, index] = key;
+    const auto [place, level, which, back, index] = key;
     switch (place)
     {
-    case Place::Leaf:
-        return cluster.SiteName(which) + " leaf " + (back ? "down" : "up");
-    case Place::Zone:
-        return cluster.SiteName(which) + " zone " + (back ? "down" : "up");
+    case Place::Building:
+        return cluster.SiteName(which) + " " + paths.Shape(which).Cuts()[level].name +
+               (back ? " down" : " up");
     case Place::Span: {
         const std::string a = cluster.SiteName(cluster.crossLinks[which].a);
         const std::string b = cluster.SiteName(cluster.crossLinks[which].b);
@@ -115,6 +117,7 @@ WireResources::WireResources(const ClusterHelper& helper,
                              const TaskGraph& graph)
     : m_helper(helper),
       m_cluster(cluster),
+      m_paths(cluster),
       m_graph(graph)
 {
 }
@@ -161,23 +164,26 @@ WireResources::Report(uint32_t iterations, Duration iterationTime) const
     {
         const bool back = i % 2 == 1;
         const size_t which = i / 2;
-        BundleKey key;
+        std::vector<BundleKey> keys;
         BitRate rate;
         if (which < links.size())
         {
-            key = KeyOf(m_helper.GetGraph(), links[which], back, m_cluster, m_graph);
+            keys = KeysOf(m_helper.GetGraph(), links[which], back, m_cluster, m_paths, m_graph);
             rate = links[which].rate;
         }
         else
         {
             const auto rank = static_cast<Rank>(which - links.size());
             const GpuSpec& gpu = m_cluster.buildings[m_cluster.BuildingOf(rank)].gpu;
-            key = {Place::ScaleUp, m_graph.ClassOf(rank), back, rank};
+            keys = {{Place::ScaleUp, 0, m_graph.ClassOf(rank), back, rank}};
             rate = gpu.scaleUpBandwidth * gpu.scaleUpEfficiency;
         }
-        Bundle& bundle = bundles[key];
-        bundle.bytes += m_end[i] - m_begin[i];
-        bundle.capacity = bundle.capacity + rate;
+        for (const BundleKey& key : keys)
+        {
+            Bundle& bundle = bundles[key];
+            bundle.bytes += m_end[i] - m_begin[i];
+            bundle.capacity = bundle.capacity + rate;
+        }
     }
     std::vector<ResourceReport> resources;
     for (const auto& [key, bundle] : bundles)
@@ -187,7 +193,7 @@ WireResources::Report(uint32_t iterations, Duration iterationTime) const
             continue;
         }
         ResourceReport added;
-        added.name = NameOf(key, m_cluster, m_graph);
+        added.name = NameOf(key, m_cluster, m_paths, m_graph);
         added.bytes = Bytes(bundle.bytes / iterations);
         added.capacity = bundle.capacity;
         added.shared = std::get<Place>(key) < Place::ScaleUp;

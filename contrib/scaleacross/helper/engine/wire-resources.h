@@ -7,6 +7,7 @@
 #include "core/engine/run-report.h"
 #include "core/program/program.h"
 #include "core/spec/cluster-spec.h"
+#include "core/topology/cluster-paths.h"
 
 #include <cstdint>
 #include <vector>
@@ -55,6 +56,7 @@ class WireResources
 
     const ClusterHelper& m_helper;
     const scaleacross::ClusterSpec& m_cluster;
+    scaleacross::ClusterPaths m_paths;
     const scaleacross::TaskGraph& m_graph;
     std::vector<uint64_t> m_begin;
     std::vector<uint64_t> m_end;

@@ -92,6 +92,17 @@ RouteTable::Add(uint32_t first, uint32_t last, PortGroup group)
     m_ranges.insert(next, {first, last, number});
 }
 
+void
+RouteTable::AddEntry(uint32_t first, uint32_t last, PortGroup group)
+{
+    if (!HasEntries())
+    {
+        m_entry.emplace_back();
+        m_entry.front().m_down = m_down;
+    }
+    m_entry.front().Add(first, last, std::move(group));
+}
+
 uint32_t
 RouteTable::NumberOf(PortGroup&& group)
 {
@@ -144,6 +155,10 @@ RouteTable::SetPortUp(uint16_t port, bool up)
         m_down.resize(port + size_t{1});
     }
     m_down[port] = !up;
+    if (HasEntries())
+    {
+        m_entry.front().SetPortUp(port, up);
+    }
     for (size_t i = 0; i < m_groups.size(); ++i)
     {
         const auto& ports = m_groups[i].ports;
@@ -162,6 +177,7 @@ RouteTable::Clear()
     m_groups.clear();
     m_live.clear();
     m_byContent.clear();
+    m_entry.clear();
     m_endOfPorts = 0;
 }
 

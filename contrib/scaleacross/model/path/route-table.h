@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_ROUTE_TABLE_H
 #define SCALEACROSS_ROUTE_TABLE_H
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <unordered_map>
@@ -32,6 +33,9 @@ struct PortGroup
  * are kept once, so that memory grows with the number of ranges and of distinct groups, that is,
  * with the structure of the fabric and not with its pairs.
  *
+ * Packets of the switch's own NICs may be sent elsewhere than those that pass by: over detours,
+ * from which they go on by the shortest way (AddEntry, LookupEntry).
+ *
  * A port that is down is left out of what Lookup gives, and comes back when it is up again; a range
  * all of whose ports are down leads nowhere. Which of a group's ports a packet takes is a
  * PathSelector's business.
@@ -55,13 +59,23 @@ class RouteTable
      */
     void Add(uint32_t first, uint32_t last, PortGroup group);
 
+    /// The same for packets of the switch's own NICs. What is in no such range, or in one all of
+    /// whose ports are down, goes as all else does.
+    void AddEntry(uint32_t first, uint32_t last, PortGroup group);
+
     /// Removes all ranges. Ports that are down stay down.
     void Clear();
 
     /// One more than the largest port of any group, 0 if there are none.
     uint32_t EndOfPorts() const
     {
-        return m_endOfPorts;
+        return HasEntries() ? std::max(m_endOfPorts, m_entry.front().m_endOfPorts) : m_endOfPorts;
+    }
+
+    /// Packets of the switch's own NICs may go another way than those that pass by.
+    bool HasEntries() const
+    {
+        return !m_entry.empty();
     }
 
     /// All ranges, in ascending order.
@@ -96,6 +110,13 @@ class RouteTable
         return group.ports.empty() ? nullptr : &group;
     }
 
+    /// The same for a packet of one of the switch's own NICs.
+    const PortGroup* LookupEntry(uint32_t destination) const
+    {
+        const PortGroup* group = HasEntries() ? m_entry.front().Lookup(destination) : nullptr;
+        return group != nullptr ? group : Lookup(destination);
+    }
+
     /// The range a destination is in, null if it is in none.
     const Range* RangeOf(uint32_t destination) const
     {
@@ -118,10 +139,10 @@ class RouteTable
     }
 
     /// Packets for a destination should not wait for this port: another one leads there, or nothing
-    /// has ever led there.
-    bool LeadsElsewhere(uint32_t destination, uint32_t port) const
+    /// has ever led there. `entering`: they are of the switch's own NICs.
+    bool LeadsElsewhere(uint32_t destination, uint32_t port, bool entering) const
     {
-        const PortGroup* group = Lookup(destination);
+        const PortGroup* group = entering ? LookupEntry(destination) : Lookup(destination);
         if (group == nullptr)
         {
             return RangeOf(destination) == nullptr;
@@ -147,6 +168,7 @@ class RouteTable
     uint32_t m_endOfPorts{0};
     std::vector<bool> m_down;                              //!< by port, as far as any was ever down
     std::unordered_multimap<size_t, uint32_t> m_byContent; //!< hash -> number of the group
+    std::vector<RouteTable> m_entry; //!< for packets of the switch's own NICs; at most one
 };
 
 } // namespace scaleacross

@@ -36,27 +36,53 @@ Refuse(const PathSizeInput& packet, const ns3::FabricSwitch& place, uint32_t hop
                       "a smaller RdmaNic::PathMtu, or a larger FabricSwitch::MaxPacketSize");
 }
 
+/// What a switch and those behind it make of a packet of so many bytes, which is the `hop`-th to
+/// see it. Packets of its own NICs may take detours, each of which is looked at; then the first
+/// way.
+void
+CheckFrom(const PathSizeInput& packet, const ns3::FabricSwitch& place, uint32_t hop, uint32_t size)
+{
+    if (size > place.GetMaxPacketSize())
+    {
+        Refuse(packet, place, hop, size);
+    }
+    const bool entering = hop == 1 && place.Routes().HasEntries();
+    const PortGroup* group = entering ? place.Routes().LookupEntry(packet.destination)
+                                      : place.Routes().Lookup(packet.destination);
+    if (group == nullptr || hop == kMostHops)
+    {
+        return;
+    }
+    for (size_t i = 0; i < (entering ? group->ports.size() : 1); ++i)
+    {
+        if (group->ports[i] >= place.GetNPorts())
+        {
+            return;
+        }
+        const auto next =
+            ns3::DynamicCast<ns3::SwitchPort>(place.GetPort(group->ports[i])->GetPeer());
+        if (next)
+        {
+            CheckFrom(packet,
+                      next->GetSwitch(),
+                      hop + 1,
+                      size + (packet.telemetry ? kTelemetryEntry : 0U));
+        }
+    }
+}
+
 } // namespace
 
 void
 CheckFitsPath(const PathSizeInput& packet)
 {
-    uint32_t size = packet.size + (packet.telemetry ? kTelemetryHeader : 0U);
-    ns3::Ptr<ns3::SwitchPort> ingress = ns3::DynamicCast<ns3::SwitchPort>(packet.nic.GetPeer());
-    for (uint32_t hop = 1; ingress && hop <= kMostHops; ++hop)
+    const auto first = ns3::DynamicCast<ns3::SwitchPort>(packet.nic.GetPeer());
+    if (first)
     {
-        const ns3::FabricSwitch& place = ingress->GetSwitch();
-        if (size > place.GetMaxPacketSize())
-        {
-            Refuse(packet, place, hop, size);
-        }
-        const PortGroup* group = place.Routes().Lookup(packet.destination);
-        if (group == nullptr || group->ports.empty() || group->ports[0] >= place.GetNPorts())
-        {
-            return;
-        }
-        size += packet.telemetry ? kTelemetryEntry : 0U;
-        ingress = ns3::DynamicCast<ns3::SwitchPort>(place.GetPort(group->ports[0])->GetPeer());
+        CheckFrom(packet,
+                  first->GetSwitch(),
+                  1,
+                  packet.size + (packet.telemetry ? kTelemetryHeader : 0U));
     }
 }
 

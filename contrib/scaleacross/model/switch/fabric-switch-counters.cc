@@ -109,6 +109,12 @@ FabricSwitch::CouldResume(uint32_t port, uint8_t priority, const std::vector<Hel
 }
 
 bool
+FabricSwitch::IsEntry(uint16_t port) const
+{
+    return m_ports[port]->m_isEntry;
+}
+
+bool
 FabricSwitch::HasLaneMap() const
 {
     return m_credits.HasMap();

@@ -113,8 +113,13 @@ FabricSwitch::ChangeRoutes(const std::function<void(scaleacross::RouteTable&)>& 
 void
 FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
 {
+    const auto leadsElsewhere = [&](const FabricPacket& packet) {
+        return m_routes.LeadsElsewhere(packet.destination,
+                                       from.m_number,
+                                       m_ports[packet.ingress]->m_isEntry);
+    };
     const FabricPacket* waiting = from.Queues().Packets(priority).Front();
-    while (waiting != nullptr && !m_routes.LeadsElsewhere(waiting->destination, from.m_number))
+    while (waiting != nullptr && !leadsElsewhere(*waiting))
     {
         waiting = waiting->next;
     }
@@ -126,12 +131,12 @@ FabricSwitch::Reroute(SwitchPort& from, uint8_t priority, int64_t now)
     while (!packets.Empty())
     {
         FabricPacket* packet = packets.PopFront();
-        if (!m_routes.LeadsElsewhere(packet->destination, from.m_number))
+        if (!leadsElsewhere(*packet))
         {
             from.Enqueue(packet, now);
             continue;
         }
-        const PortGroup* group = m_routes.Lookup(packet->destination);
+        const PortGroup* group = RouteOf(*packet, m_ports[packet->ingress]->m_isEntry);
         if (group == nullptr)
         {
             Release(packet->ingress, packet->ingressLane, packet->size);

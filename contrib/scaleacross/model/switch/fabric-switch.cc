@@ -146,7 +146,7 @@ FabricSwitch::Forward(SwitchPort& ingress, FabricPacket* packet, int64_t now)
     {
         packet->level = packet->priority & 0x7;
     }
-    const PortGroup* group = m_routes.Lookup(packet->destination);
+    const PortGroup* group = RouteOf(*packet, ingress.m_isEntry);
     if (group == nullptr && m_keepAtDownPort)
     {
         group = m_routes.WithDown(packet->destination);

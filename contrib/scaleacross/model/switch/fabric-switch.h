@@ -100,8 +100,7 @@ class FabricSwitch : public SwitchPaths,
     /// not run ahead of that. Throws ConfigError if it already has.
     void HoldAt(Time time);
 
-    // --- Counters, exact at the time of the call (with LookAhead: at a time announced by HoldAt)
-    // --
+    // --- Counters, exact at the time of the call (with LookAhead: if HoldAt has announced it)
 
     uint64_t GetDrops(scaleacross::DropReason reason) const;
     uint64_t GetDrops() const;
@@ -165,6 +164,7 @@ class FabricSwitch : public SwitchPaths,
     void HandleAlarm(int64_t now) override;
     bool IsVisible(const scaleacross::FabricPacket& packet) const override;
     bool IsWatched() const override;
+    bool IsEntry(uint16_t port) const override;
 
     int64_t WaitAt(uint16_t port, uint8_t priority, int64_t now) override;
     bool IsWaiting(uint32_t port, uint8_t priority) const override;

@@ -89,10 +89,18 @@ SwitchPaths::GetPathSelectorType() const
     return m_selector->GetInstanceTypeId();
 }
 
+bool
+SwitchPaths::IsEntering(const FabricPacket& packet) const
+{
+    const PortGroup* group = m_routes.Lookup(packet.source);
+    return group != nullptr && IsEntry(group->ports.front());
+}
+
 uint32_t
 SwitchPaths::PredictPort(const FabricPacket& packet) const
 {
-    const PortGroup* group = m_routes.Lookup(packet.destination);
+    const PortGroup* group =
+        RouteOf(packet, m_checked && m_routes.HasEntries() && IsEntering(packet));
     if (group == nullptr || !m_checked)
     {
         throw ConfigError("FabricSwitch::PredictPort",

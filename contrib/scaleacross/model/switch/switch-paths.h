@@ -74,6 +74,8 @@ class SwitchPaths : public Object,
     void BeginPaths();
     /// Returns how many streams the selector uses.
     int64_t AssignSelectorStreams(int64_t stream);
+    /// A NIC is at the other end of a port's wire. After CheckConfig.
+    virtual bool IsEntry(uint16_t port) const = 0;
 
     uint16_t ChoosePort(const scaleacross::PortGroup& group,
                         const scaleacross::FabricPacket& packet,
@@ -97,10 +99,21 @@ class SwitchPaths : public Object,
         return *m_asking;
     }
 
+    /// What leads to a packet's destination, from an own NIC or from elsewhere; null: nothing.
+    const scaleacross::PortGroup* RouteOf(const scaleacross::FabricPacket& packet,
+                                          bool entering) const
+    {
+        return entering ? m_routes.LookupEntry(packet.destination)
+                        : m_routes.Lookup(packet.destination);
+    }
+
     scaleacross::RouteTable m_routes;
     bool m_checked{false}; //!< nothing has been set since the last CheckConfig
 
   private:
+    /// Its source is a NIC of this switch.
+    bool IsEntering(const scaleacross::FabricPacket& packet) const;
+
     scaleacross::FlowHash m_flowHash;
     PathSelector* m_asked{nullptr}; //!< the selector, unless flows are simply hashed
     const scaleacross::FabricPacket* m_asking{nullptr};

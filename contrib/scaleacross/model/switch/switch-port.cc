@@ -144,7 +144,8 @@ SwitchPort::SetUp(const scaleacross::EcnConfig& ecn,
     }
     m_trimAbove = trimmer.ThresholdAt(Line().BitsPerSecond());
     const Ptr<FabricPort> peer = GetPeer();
-    m_setsLevel = credits && peer && peer->IsNic();
+    m_isEntry = peer && peer->IsNic();
+    m_setsLevel = credits && m_isEntry;
     m_spareVictims = credits && !ecn.victims;
 }
 

@@ -89,6 +89,7 @@ class SwitchPort : public FabricPort
     uint16_t m_leavingIngress{0};
     uint8_t m_leavingPriority{0};
     bool m_pfc{true};
+    bool m_isEntry{false};      //!< a NIC is at the other end
     bool m_setsLevel{false};    //!< with credits: a NIC is at the other end
     bool m_spareVictims{false}; //!< with credits: packets of lanes that lack them are not marked
     /// Bit per priority whose packets the PFC watchdog wants to see, and kDeadEnd.

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "fabric-detours.h"
+
+#include "fabric-helper.h"
+
+#include "ns3/fabric-packet.h"
+#include "ns3/fabric-switch.h"
+#include "ns3/switch-port.h"
+
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace ns3
+{
+
+using scaleacross::kPriorities;
+
+namespace
+{
+
+/// By service level, the lane on a detour.
+std::map<uint32_t, uint32_t>
+DetourLanes(const FabricHelper& fabric)
+{
+    std::set<uint32_t> used;
+    for (const char* name : {"Priority", "AckPriority", "CnpPriority"})
+    {
+        used.insert(static_cast<uint32_t>(std::stoul(fabric.GetQueuePairAttribute(name))));
+    }
+    std::set<uint32_t> free;
+    for (uint32_t lane = 0; lane < kPriorities; ++lane)
+    {
+        if (used.count(lane) == 0)
+        {
+            free.insert(lane);
+        }
+    }
+    std::map<uint32_t, uint32_t> lanes;
+    for (const uint32_t level : used)
+    {
+        auto lane = free.upper_bound(level);
+        lane = lane == free.end() ? std::prev(lane) : lane;
+        lanes[level] = *lane;
+        free.erase(lane);
+    }
+    return lanes;
+}
+
+/// Ports whose neighbour is a NIC.
+std::vector<uint32_t>
+EntryPorts(const FabricSwitch& fabricSwitch)
+{
+    std::vector<uint32_t> ports;
+    for (uint32_t i = 0; i < fabricSwitch.GetNPorts(); ++i)
+    {
+        const Ptr<FabricPort> peer = fabricSwitch.GetPort(i)->GetPeer();
+        if (peer && peer->IsNic())
+        {
+            ports.push_back(i);
+        }
+    }
+    return ports;
+}
+
+/// "in any out 9 3:4,6:5": rules for one of two ports; `own`: levels keep their lane.
+std::string
+Rule(const std::string& in,
+     const std::string& out,
+     const std::map<uint32_t, uint32_t>& lanes,
+     bool own)
+{
+    std::string text;
+    for (const auto& [level, lane] : lanes)
+    {
+        text += (text.empty() ? "" : ",") + std::to_string(level) + ":" +
+                std::to_string(own ? level : lane);
+    }
+    return "in " + in + " out " + out + " " + text;
+}
+
+} // namespace
+
+void
+UseDetourLanes(const FabricHelper& fabric)
+{
+    const std::map<uint32_t, uint32_t> lanes = DetourLanes(fabric);
+    for (const auto& fabricSwitch : fabric.Switches())
+    {
+        const std::vector<uint32_t> entries = EntryPorts(*fabricSwitch);
+        std::string text;
+        for (uint32_t i = 0; i < fabricSwitch->GetNPorts() && !entries.empty(); ++i)
+        {
+            const auto peer = DynamicCast<SwitchPort>(fabricSwitch->GetPort(i)->GetPeer());
+            if (peer && !EntryPorts(peer->GetSwitch()).empty())
+            {
+                text += (text.empty() ? "" : "; ") + Rule("any", std::to_string(i), lanes, false);
+            }
+        }
+        if (text.empty() || !fabricSwitch->HasCredits())
+        {
+            continue;
+        }
+        for (const uint32_t entry : entries)
+        {
+            text += "; " + Rule(std::to_string(entry), "any", lanes, true);
+        }
+        fabricSwitch->SetLaneMap(text);
+    }
+}
+
+} // namespace ns3
