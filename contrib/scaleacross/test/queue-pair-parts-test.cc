@@ -140,7 +140,7 @@ class SendWindowTest : public TestCase
         repeat.TakeLost(4);
         window.Update(queue, repeat, 4);
         NS_TEST_EXPECT_MSG_EQ(window.MayRepeat(), false, "both are under way again");
-        NS_TEST_EXPECT_MSG_EQ(window.UnderWay(queue, repeat, 0), countsFlight ? 2 : 4, "");
+        NS_TEST_EXPECT_MSG_EQ(window.UnderWay(queue, repeat, 0), (countsFlight ? 2 : 4), "");
         // Two are under way, so two more may leave.
         NS_TEST_EXPECT_MSG_EQ(window.Allows(queue), countsFlight, "");
         queue.TakeNext(false);
@@ -412,7 +412,7 @@ class SegmentBalanceTest : public TestCase
         {
             order.push_back(*balance.Turn());
             segment = balance.Take(order.back());
-            NS_TEST_EXPECT_MSG_EQ(segment.last, order.size() == 5, "");
+            NS_TEST_EXPECT_MSG_EQ(segment.last, (order.size() == 5), "");
         }
         NS_TEST_EXPECT_MSG_EQ((order == std::vector<uint32_t>{0, 1, 2, 3, 0}), true, "");
         NS_TEST_EXPECT_MSG_EQ(segment.bytes, 256 * kKiB, "");
