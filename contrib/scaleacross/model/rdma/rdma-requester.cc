@@ -9,15 +9,15 @@
 namespace scaleacross
 {
 
-using ns3::RdmaAck;
-
 /// What an answer says.
 struct RdmaRequester::Verdict
 {
+    uint64_t psn;   //!< all before have arrived
     uint64_t cause; //!< the packet that it answers
     bool progress;
     bool loss;
-    RdmaAck ack; //!< as the control sees it, but for the round trip
+    uint64_t arrived; //!< packets that are newly known to have arrived
+    uint64_t lost;    //!< packets that it shows to be lost, but for one that was trimmed
 };
 
 void
@@ -122,15 +122,20 @@ RdmaRequester::HandleAck(const FabricPacket& packet, int64_t now)
         return;
     }
     psn = std::max(psn, m_queue.Una()); // an answer that was overtaken still tells of its cause
-    Verdict verdict = Judge(packet, psn);
-    if (m_ports.Ops() != nullptr && !notReady)
+    Verdict verdict{psn,
+                    notReady ? psn : PsnNear(packet.tag, m_queue.Una()),
+                    psn > m_queue.Una(),
+                    packet.kind == PacketKind::Nak && !m_reordering.selective,
+                    psn - m_queue.Una(),
+                    0};
+    if (m_reordering.selective)
     {
-        TellEntropies(packet, verdict.loss, now);
+        Judge(packet, verdict);
     }
     m_window.Answered(psn, verdict.cause);
-    if (m_allowance.Control() != nullptr)
+    if (m_ports.Ops() != nullptr || m_allowance.Control() != nullptr)
     {
-        m_allowance.OnAck(verdict.ack, verdict.cause, verdict.loss, {UnderWay(psn), 0}, now);
+        Tell(packet, verdict, now);
     }
     std::vector<PostedMessage> completed;
     m_queue.Acknowledge(psn, completed);
@@ -154,50 +159,50 @@ RdmaRequester::HandleAck(const FabricPacket& packet, int64_t now)
     }
 }
 
-RdmaRequester::Verdict
-RdmaRequester::Judge(const FabricPacket& packet, uint64_t psn)
+void
+RdmaRequester::Judge(const FabricPacket& packet, Verdict& verdict)
 {
-    const uint64_t una = m_queue.Una();
     const uint64_t next = m_queue.Next();
     const bool notReady = packet.kind == PacketKind::RnrNak;
     const bool trimmed = packet.kind == PacketKind::TrimNak;
-    Verdict verdict{notReady ? psn : PsnNear(packet.tag, una),
-                    psn > una,
-                    packet.kind == PacketKind::Nak && !m_reordering.selective,
-                    {}};
-    RdmaAck& ack = verdict.ack;
-    ack.psn = psn;
-    ack.packets = ack.arrived = psn - una;
-    ack.next = next;
-    ack.marked = packet.ecnMarked;
-    ack.trimmed = trimmed;
-    ack.pullOwed = trimmed && packet.wantsPull;
-    ack.switches = m_ends.nic->HopsOf(packet);
-    ack.trail = m_ends.nic->ArrivedTrail();
-    if (m_reordering.selective)
-    {
-        // Of a packet that was refused nothing can be said but that it has to come again.
-        const auto finding = trimmed
-                                 ? m_repeat.Trimmed(psn, verdict.cause, next, packet.retransmitted)
-                                 : m_repeat.Answered(psn, notReady ? next : verdict.cause, next);
-        // If it was trimmed, the path works, and nothing is left to guess.
-        verdict.progress = finding.progress || trimmed;
-        verdict.loss = finding.lost > 0;
-        ack.arrived = finding.arrived;
-        ack.lost = trimmed ? 0 : finding.lost;
-        Found(finding);
-    }
-    return verdict;
+    // Of a packet that was refused nothing can be said but that it has to come again.
+    const auto finding =
+        trimmed ? m_repeat.Trimmed(verdict.psn, verdict.cause, next, packet.retransmitted)
+                : m_repeat.Answered(verdict.psn, notReady ? next : verdict.cause, next);
+    // If it was trimmed, the path works, and nothing is left to guess.
+    verdict.progress = finding.progress || trimmed;
+    verdict.loss = finding.lost > 0;
+    verdict.arrived = finding.arrived;
+    verdict.lost = trimmed ? 0 : finding.lost;
+    Found(finding);
 }
 
 void
-RdmaRequester::TellEntropies(const FabricPacket& packet, bool loss, int64_t now)
+RdmaRequester::Tell(const FabricPacket& packet, const Verdict& verdict, int64_t now)
 {
     const bool trimmed = packet.kind == PacketKind::TrimNak;
-    m_ports.Ops()->OnAck(packet.entropy, packet.ecnMarked || trimmed, now);
-    if (loss && !trimmed)
+    if (m_ports.Ops() != nullptr && packet.kind != PacketKind::RnrNak)
     {
-        m_ports.Ops()->OnLoss(now);
+        m_ports.Ops()->OnAck(packet.entropy, packet.ecnMarked || trimmed, now);
+        if (verdict.loss && !trimmed)
+        {
+            m_ports.Ops()->OnLoss(now);
+        }
+    }
+    if (m_allowance.Control() != nullptr)
+    {
+        ns3::RdmaAck ack;
+        ack.packets = verdict.psn - m_queue.Una();
+        ack.arrived = verdict.arrived;
+        ack.lost = verdict.lost;
+        ack.pullOwed = trimmed && packet.wantsPull;
+        ack.psn = verdict.psn;
+        ack.next = m_queue.Next();
+        ack.marked = packet.ecnMarked;
+        ack.trimmed = trimmed;
+        ack.switches = m_ends.nic->HopsOf(packet);
+        ack.trail = m_ends.nic->ArrivedTrail();
+        m_allowance.OnAck(ack, verdict.cause, verdict.loss, {UnderWay(verdict.psn), 0}, now);
     }
 }
 

@@ -214,8 +214,8 @@ class RdmaRequester
     void Fill(FabricPacket& packet, const PostedMessage& message, uint64_t psn) const;
     void FillRepeated(FabricPacket& packet);
     void FillNew(FabricPacket& packet);
-    Verdict Judge(const FabricPacket& packet, uint64_t psn);
-    void TellEntropies(const FabricPacket& packet, bool loss, int64_t now);
+    void Judge(const FabricPacket& packet, Verdict& verdict);
+    void Tell(const FabricPacket& packet, const Verdict& verdict, int64_t now);
     void Found(const SelectiveRepeat::Finding& finding);
     void GoBack(int64_t now);
     bool HoldBack(uint64_t timerCode, int64_t now);
