@@ -3,6 +3,7 @@
 #include "core/base/errors.h"
 #include "core/engine/network-facts.h"
 #include "core/io/read-study.h"
+#include "core/topology/fabric-graph.h"
 
 #include <gtest/gtest.h>
 #include <string>

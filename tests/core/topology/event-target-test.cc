@@ -281,7 +281,7 @@ TEST(CutShares, EverySwitchHasItsOwnUplinks)
     // No lane at aggregation switch 0: what crosses leaves every spine by one of its two uplinks.
     const CutShares towards = SharesOf(ReadFabrics(small, LinksDown({"a/agg0--b/agg0"})));
     EXPECT_DOUBLE_EQ(towards.Of(0, 1).capacity, 1);
-    EXPECT_DOUBLE_EQ(towards.ZoneTowards(0, 1).capacity, 0.5);
+    EXPECT_DOUBLE_EQ(towards.Towards(0, 1, 1).capacity, 0.5);
     EXPECT_DOUBLE_EQ(towards.Towards(0, 1, 0).capacity, 1);
 }
 

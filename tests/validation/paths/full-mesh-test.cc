@@ -98,7 +98,7 @@ TEST(FullMesh, ALeafsLinksAreItsLimit)
     const Overrides quarter = {{"network.multipath", "spray-rr"},
                                {"cluster.buildings.fabric.oversubscription", "4"}};
     const Scenario scenario = With(MeshOf("", "", quarter), CollectiveOp::AllToAll, 64 << 20);
-    const double bytes = 52 * (64 << 20) / 16.0;
+    const double bytes = 52.0 * (64 << 20) / 16.0;
     const double seconds = bytes * 8 / 200e9;
     for (const RunReport& report :
          {RunOn(AnalyticalEngine(), scenario), RunOn(PacketEngine(), scenario)})
