@@ -7,6 +7,7 @@
 #include "ns3/fabric-packet.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/switch-port.h"
+#include "ns3/uinteger.h"
 
 #include <iterator>
 #include <map>
@@ -21,6 +22,8 @@ using scaleacross::kPriorities;
 
 namespace
 {
+
+constexpr uint64_t kAllLanes = (uint64_t{1} << kPriorities) - 1;
 
 /// By service level, the lane on a detour.
 std::map<uint32_t, uint32_t>
@@ -66,7 +69,9 @@ EntryPorts(const FabricSwitch& fabricSwitch)
     return ports;
 }
 
-/// "in any out 9 3:4,6:5": rules for one of two ports; `own`: levels keep their lane.
+/// "in any out 9 3:4,6:5": the rule for two ports; `own`: for packets of the switch's own NICs. The
+/// level of a detour's lane is taken for the one that goes on by it, so that no packet, whatever
+/// its level, begins on a lane that others end on.
 std::string
 Rule(const std::string& in,
      const std::string& out,
@@ -76,8 +81,11 @@ Rule(const std::string& in,
     std::string text;
     for (const auto& [level, lane] : lanes)
     {
-        text += (text.empty() ? "" : ",") + std::to_string(level) + ":" +
-                std::to_string(own ? level : lane);
+        for (const uint32_t either : {level, lane})
+        {
+            text += (text.empty() ? "" : ",") + std::to_string(either) + ":" +
+                    std::to_string(own ? level : lane);
+        }
     }
     return "in " + in + " out " + out + " " + text;
 }
@@ -88,6 +96,12 @@ void
 UseDetourLanes(const FabricHelper& fabric)
 {
     const std::map<uint32_t, uint32_t> lanes = DetourLanes(fabric);
+    bool detours = false;
+    uint64_t used = 0;
+    for (const auto& [level, lane] : lanes)
+    {
+        used |= (uint64_t{1} << level) | (uint64_t{1} << lane);
+    }
     for (const auto& fabricSwitch : fabric.Switches())
     {
         const std::vector<uint32_t> entries = EntryPorts(*fabricSwitch);
@@ -109,6 +123,16 @@ UseDetourLanes(const FabricHelper& fabric)
             text += "; " + Rule(std::to_string(entry), "any", lanes, true);
         }
         fabricSwitch->SetLaneMap(text);
+        detours = true;
+    }
+    for (const auto& fabricSwitch : fabric.Switches())
+    {
+        UintegerValue lanesThere;
+        fabricSwitch->GetAttribute("VirtualLanes", lanesThere);
+        if (detours && lanesThere.Get() == kAllLanes)
+        {
+            fabricSwitch->SetAttribute("VirtualLanes", UintegerValue(used));
+        }
     }
 }
 

@@ -15,8 +15,9 @@ class FabricHelper;
  * service level then. First hops wait for second ones, and those for NICs only.
  *
  * Each of the queue pairs' priorities (data, ACKs, CNPs) gets the nearest larger lane that is free,
- * else the nearest smaller one. To be called when all is connected and attributes of queue pairs
- * are set, before InstallRoutes; changes switches with Credits only.
+ * else the nearest smaller one; where all lanes have buffers (VirtualLanes), those that are neither
+ * have none from now on, as packets on them could lock up. To be called when all is connected and
+ * attributes of queue pairs are set, before InstallRoutes; changes switches with Credits only.
  *
  * Worked case: data on lane 3, ACKs on 6 and CNPs on 7 go on by lanes 4, 5 and 2.
  */
