@@ -138,16 +138,17 @@ TEST_F(Damage, ADatabaseDeletedInMidRunIsNoSuccess)
     for (const std::string command :
          {"run study.yaml --engine packet --iterations 40", "explore long.yaml"})
     {
-        // As soon as the file is there it goes away; what follows would be written into nothing.
-        // One run is stored before: a run creates no file before it has something to put into it.
+        // As soon as the file is open (its WAL's index is there) it goes away; what follows would
+        // be written into nothing. One run is stored before: a run creates no file before it has
+        // something to put into it.
         if (command.rfind("run", 0) == 0)
         {
             ASSERT_EQ(Run("run study.yaml --db a.db").code, 0);
         }
-        const Call call =
-            Shell("(for i in $(seq 1000); do [ -s a.db ] && break; sleep 0.005; done; sleep 0.05; "
-                  "rm a.db) &\n$PROGRAM " +
-                  command + " --db a.db\ncode=$?\nwait\nexit $code\n");
+        const Call call = Shell(
+            "(for i in $(seq 1000); do [ -e a.db-shm ] && break; sleep 0.005; done; sleep 0.05; "
+            "rm a.db) &\n$PROGRAM " +
+            command + " --db a.db\ncode=$?\nwait\nexit $code\n");
         EXPECT_EQ(call.code, 1) << command << call.out << call.err;
         EXPECT_NE(call.err.find("a.db: the database was deleted"), std::string::npos) << call.err;
         for (const char* name : {"a.db", "a.db-wal", "a.db-shm"})
