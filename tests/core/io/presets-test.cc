@@ -5,6 +5,7 @@
 #include "core/io/presets.h"
 #include "core/io/read-study.h"
 #include "core/spec/study-json.h"
+#include "test/server-gpu.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -335,6 +336,12 @@ TEST_F(OwnFiles, ServersAreScaleUpDomainsUnlessTheStudySaysOtherwise)
         EXPECT_TRUE(read.cluster == scenario.cluster);
     }
     EXPECT_THAT(Refusal("gpus: 1024, gpu: gb200"), HasSubstr("not a multiple of gpus_per_node 72"));
+}
+
+/// The module's suites build without yaml-cpp and have the figures of an H100 once more.
+TEST(Presets, SuitesHaveTheSameH100)
+{
+    EXPECT_TRUE(ServerGpu() == GpuPreset("h100"));
 }
 
 } // namespace

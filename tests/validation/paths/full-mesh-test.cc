@@ -133,17 +133,18 @@ TEST(FullMesh, CrossesBySpines)
 /// everything through.
 TEST(FullMesh, NeedsLanesWhereNothingMayBeLost)
 {
-    const Scenario scenario =
-        With(MeshOf("count: 1, ",
-                    "",
-                    {{"network.transport", "infiniband"}, {"network.multipath", "spray-rr"}}),
-             CollectiveOp::AllToAll,
-             32 << 20);
-    const RunReport packet = RunOn(PacketEngine(), scenario);
-    EXPECT_EQ(packet.network.packetsDropped, 0U);
-    EXPECT_NEAR(RunOn(AnalyticalEngine(), scenario).iterationTime.S(),
-                packet.iterationTime.S(),
-                0.15 * packet.iterationTime.S());
+    // 52 messages of S / 16 go out of a leaf, see above: none is lost, none faster than 800 Gb/s.
+    const double least = 52.0 * (32 << 20) / 16.0 * 8 / 800e9;
+    for (const char* multipath : {"spray-rr", "spray-random", "e-ecmp"})
+    {
+        const Overrides lossless = {{"network.transport", "infiniband"},
+                                    {"network.multipath", multipath}};
+        const RunReport packet =
+            RunOn(PacketEngine(),
+                  With(MeshOf("count: 1, ", "", lossless), CollectiveOp::AllToAll, 32 << 20));
+        EXPECT_EQ(packet.network.packetsDropped, 0U) << multipath;
+        EXPECT_GE(packet.iterationTime.S(), least) << multipath;
+    }
     try
     {
         MeshOf("count: 1, ", "", {{"network.pfc", "true"}});
