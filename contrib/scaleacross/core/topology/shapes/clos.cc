@@ -15,23 +15,16 @@ class Clos : public FabricShape
     explicit Clos(const BuildingSpec& building)
         : FabricShape(building),
           m_podsPerZone(Fabric().podsPerZone == 0 ? Pods() : Fabric().podsPerZone),
-          m_zones(Pods() / m_podsPerZone),
-          m_uplinkRate(LeafShare(Fabric().spines))
+          m_zones(Pods() / m_podsPerZone)
     {
         const FabricSpec& fabric = Fabric();
-        ShapeCut leaf;
-        leaf.name = "leaf";
-        leaf.links = fabric.spines * Ports();
-        leaf.rate = m_uplinkRate;
-        leaf.delay = fabric.leafDelay;
-        leaf.nearest = Tier::Zone;
-        AddCut(leaf);
+        AddLeafCut(Tier::Zone);
         if (!HasZones())
         {
             return;
         }
         const uint32_t leavesBelow = m_podsPerZone * LeavesPerPod() * Ports() / Planes();
-        m_zoneUplinkRate = m_uplinkRate * static_cast<double>(leavesBelow) /
+        m_zoneUplinkRate = UplinkRate() * static_cast<double>(leavesBelow) /
                            (fabric.zoneOversubscription * fabric.aggregations);
         ShapeCut zone;
         zone.name = "zone";
@@ -53,24 +46,8 @@ class Clos : public FabricShape
 
     std::vector<ShapeLink> Links() const override
     {
-        std::vector<ShapeLink> links;
         const FabricSpec& fabric = Fabric();
-        const uint32_t portsPerPlane = Ports() / Planes();
-        const uint32_t leavesPerZone = LeavesPerPod() * m_podsPerZone;
-        for (uint32_t leaf = 0; leaf < Ports() * Leaves(); leaf++)
-        {
-            const uint32_t plane = leaf / Leaves() / portsPerPlane;
-            const uint32_t zone = leaf % Leaves() / leavesPerZone;
-            for (uint32_t i = 0; i < fabric.spines; i++)
-            {
-                links.push_back({VertexKind::Leaf,
-                                 leaf,
-                                 VertexKind::Spine,
-                                 (plane * m_zones + zone) * fabric.spines + i,
-                                 m_uplinkRate,
-                                 fabric.leafDelay});
-            }
-        }
+        std::vector<ShapeLink> links = LinksToSpines(m_zones);
         for (uint32_t spine = 0; spine < Planes() * m_zones * fabric.spines; spine++)
         {
             const uint32_t plane = spine / (m_zones * fabric.spines);
@@ -117,17 +94,13 @@ class Clos : public FabricShape
 
     Climb ToTop() const override
     {
-        const FabricSpec& fabric = Fabric();
-        Climb climb;
-        climb.propagation = fabric.nicDelay + fabric.leafDelay;
-        climb.rates = {PortRate(), m_uplinkRate};
-        climb.up = fabric.spines;
+        Climb climb = FabricShape::ToTop();
         if (HasZones())
         {
-            climb.propagation += fabric.aggregationDelay;
+            climb.propagation += Fabric().aggregationDelay;
             climb.rates.push_back(m_zoneUplinkRate);
-            climb.up *= fabric.aggregations;
-            climb.down = fabric.spines;
+            climb.up *= Fabric().aggregations;
+            climb.down = Fabric().spines;
         }
         return climb;
     }
@@ -153,12 +126,12 @@ class Clos : public FabricShape
         const FabricSpec& fabric = Fabric();
         FabricPath path;
         path.propagation = fabric.leafDelay * 2;
-        path.rates = {m_uplinkRate, m_uplinkRate};
+        path.rates = {UplinkRate(), UplinkRate()};
         path.paths = fabric.spines;
         if (tier == Tier::Building && HasZones())
         {
             path.propagation += fabric.aggregationDelay * 2;
-            path.rates = {m_uplinkRate, m_zoneUplinkRate, m_zoneUplinkRate, m_uplinkRate};
+            path.rates = {UplinkRate(), m_zoneUplinkRate, m_zoneUplinkRate, UplinkRate()};
             path.paths = ToTop().up * ToTop().down;
         }
         path.least = path.propagation;
@@ -167,7 +140,6 @@ class Clos : public FabricShape
 
     uint32_t m_podsPerZone;
     uint32_t m_zones;         //!< 1 where there are two stages
-    BitRate m_uplinkRate;     //!< one leaf to one spine
     BitRate m_zoneUplinkRate; //!< one spine to one aggregation switch
 };
 

@@ -29,6 +29,39 @@ FabricShape::LeafShare(uint32_t links) const
     return m_portRate * static_cast<double>(m_nicsPerLeaf) / (m_fabric.oversubscription * links);
 }
 
+std::vector<ShapeLink>
+FabricShape::LinksToSpines(uint32_t zones) const
+{
+    std::vector<ShapeLink> links;
+    for (uint32_t leaf = 0; leaf < m_ports * m_leaves; leaf++)
+    {
+        const uint32_t plane = leaf / m_leaves / (m_ports / m_fabric.planes);
+        const uint32_t zone = leaf % m_leaves / (m_leaves / zones);
+        for (uint32_t i = 0; i < m_fabric.spines; i++)
+        {
+            links.push_back({VertexKind::Leaf,
+                             leaf,
+                             VertexKind::Spine,
+                             (plane * zones + zone) * m_fabric.spines + i,
+                             UplinkRate(),
+                             m_fabric.leafDelay});
+        }
+    }
+    return links;
+}
+
+void
+FabricShape::AddLeafCut(Tier nearest)
+{
+    ShapeCut leaf;
+    leaf.name = "leaf";
+    leaf.links = m_fabric.spines * m_ports;
+    leaf.rate = UplinkRate();
+    leaf.delay = m_fabric.leafDelay;
+    leaf.nearest = nearest;
+    AddCut(leaf);
+}
+
 void
 FabricShape::AddCut(const ShapeCut& cut)
 {
@@ -69,6 +102,16 @@ std::string
 FabricShape::NameOf(const CutSide& side, const std::string& site) const
 {
     return site + "/leaf" + std::to_string(side.part * m_leaves + side.which);
+}
+
+Climb
+FabricShape::ToTop() const
+{
+    Climb climb;
+    climb.propagation = m_fabric.nicDelay + m_fabric.leafDelay;
+    climb.rates = {m_portRate, UplinkRate()};
+    climb.up = m_fabric.spines;
+    return climb;
 }
 
 FabricPath

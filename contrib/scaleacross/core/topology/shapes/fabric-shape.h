@@ -150,7 +150,8 @@ class FabricShape
     /// Domain: the tier is not Tier::Cross.
     FabricPath Within(Tier tier) const;
 
-    virtual Climb ToTop() const = 0;
+    /// To the spines, unless there is more above those.
+    virtual Climb ToTop() const;
 
   protected:
     explicit FabricShape(const BuildingSpec& building);
@@ -175,6 +176,19 @@ class FabricShape
     {
         return m_pod;
     }
+
+    /// One leaf to one spine.
+    BitRate UplinkRate() const
+    {
+        return LeafShare(m_fabric.spines);
+    }
+
+    /// A link from every leaf to each spine of its plane and zone, of `zones` of equally many
+    /// leaves for one port of the NICs.
+    std::vector<ShapeLink> LinksToSpines(uint32_t zones) const;
+
+    /// The cut of a leaf's links to spines, which traffic of `nearest` and farther passes.
+    void AddLeafCut(Tier nearest);
 
     /// Rate of each of so many links that together carry what a leaf's ports below do over the
     /// oversubscription.

@@ -25,16 +25,10 @@ class FullMesh : public FabricShape
 {
   public:
     explicit FullMesh(const BuildingSpec& building)
-        : FabricShape(building),
-          m_uplinkRate(LeafShare(Fabric().spines))
+        : FabricShape(building)
     {
         const FabricSpec& fabric = Fabric();
-        ShapeCut leaf;
-        leaf.name = "leaf";
-        leaf.links = fabric.spines * Ports();
-        leaf.rate = m_uplinkRate;
-        leaf.delay = fabric.leafDelay;
-        AddCut(leaf);
+        AddLeafCut(Tier::Cross);
         if (Others() == 0)
         {
             return;
@@ -58,21 +52,7 @@ class FullMesh : public FabricShape
 
     std::vector<ShapeLink> Links() const override
     {
-        std::vector<ShapeLink> links;
-        const FabricSpec& fabric = Fabric();
-        for (uint32_t leaf = 0; leaf < Ports() * Leaves(); leaf++)
-        {
-            const uint32_t plane = leaf / Leaves() * Planes() / Ports();
-            for (uint32_t i = 0; i < fabric.spines; i++)
-            {
-                links.push_back({VertexKind::Leaf,
-                                 leaf,
-                                 VertexKind::Spine,
-                                 plane * fabric.spines + i,
-                                 m_uplinkRate,
-                                 fabric.leafDelay});
-            }
-        }
+        std::vector<ShapeLink> links = LinksToSpines(1);
         for (uint32_t leaf = 0; leaf < Ports() * Leaves(); leaf++)
         {
             const uint32_t end = (leaf / Leaves() + 1) * Leaves(); // of the leaves of its port
@@ -83,7 +63,7 @@ class FullMesh : public FabricShape
                                  VertexKind::Leaf,
                                  other,
                                  m_meshRate,
-                                 fabric.leafDelay});
+                                 Fabric().leafDelay});
             }
         }
         return links;
@@ -109,16 +89,6 @@ class FullMesh : public FabricShape
         return {up ? LeafSide(0, true, from, to) : LeafSide(0, false, to, from)};
     }
 
-    Climb ToTop() const override
-    {
-        const FabricSpec& fabric = Fabric();
-        Climb climb;
-        climb.propagation = fabric.nicDelay + fabric.leafDelay;
-        climb.rates = {PortRate(), m_uplinkRate};
-        climb.up = fabric.spines;
-        return climb;
-    }
-
   private:
     /// Leaves that one can send to.
     uint32_t Others() const
@@ -142,8 +112,7 @@ class FullMesh : public FabricShape
         return path;
     }
 
-    BitRate m_uplinkRate; //!< one leaf to one spine
-    BitRate m_meshRate;   //!< one leaf to another
+    BitRate m_meshRate; //!< one leaf to another
 };
 
 } // namespace
