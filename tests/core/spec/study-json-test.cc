@@ -5,6 +5,7 @@
 #include "core/io/read-study.h"
 #include "core/io/text-file.h"
 #include "core/spec/canonical-json.h"
+#include "core/spec/fabric-shape-words.h"
 #include "core/spec/study-json.h"
 #include "core/topology/event-target.h"
 
@@ -55,14 +56,23 @@ Bases()
                  "selective-repeat}\n",
              dense + workload + g_cluster + plane + "plan: {sharding: fsdp, reshard: true}\n" +
                  "network: {transport: infiniband}\n",
-             // Of two stages, and without pauses, which not every shape has.
-             dense + workload + std::regex_replace(g_cluster, std::regex(", aggregations: 2"), "") +
-                 plane + "network: {transport: infiniband}\n",
          })
     {
         bases.push_back(ParseStudy(text, "base.yaml").scenario);
     }
     return bases;
+}
+
+/// Of two stages and without pauses, which not every shape of a fabric has.
+Scenario
+TwoStages()
+{
+    const std::string cluster = std::regex_replace(g_cluster, std::regex(", aggregations: 2"), "");
+    return ParseStudy("model: llama3-8b\nworkload: {sequence: 2048, global_batch: 64}\n" + cluster +
+                          "network: {transport: infiniband}\n"
+                          "events: [{kind: plane-failure, target: plane 1, at: 1us}]\n",
+                      "base.yaml")
+        .scenario;
 }
 
 bool
@@ -89,7 +99,8 @@ ReadBack(const Scenario& scenario)
 TEST(StudyJson, EveryValueOfEveryFieldIsReadBack)
 {
     const std::vector<AnyField> fields = AllFields();
-    const std::vector<Scenario> bases = Bases();
+    std::vector<Scenario> bases = Bases();
+    bases.push_back(TwoStages());
     for (const AnyField& changed : fields)
     {
         std::set<std::string> values;
@@ -166,6 +177,21 @@ TEST(StudyJson, CanonicalTextTellsValuesApartAndNamesNot)
             EXPECT_EQ(different.size(), changed.label ? 1U : texts.size()) << changed.path;
         }
     }
+}
+
+TEST(StudyJson, CanonicalTextTellsShapesApart)
+{
+    std::set<std::string> different;
+    for (const ShapeFacts* shape : Shape::Rows())
+    {
+        Scenario scenario = TwoStages();
+        scenario.cluster.buildings[0].fabric.shape = *shape;
+        ASSERT_TRUE(IsValid(scenario)) << shape->word;
+        const std::string text = CanonicalJson(scenario);
+        EXPECT_EQ(CanonicalJson(ParseStudy(text, "canonical").scenario), text);
+        different.insert(text);
+    }
+    EXPECT_EQ(different.size(), Shape::Rows().size());
 }
 
 TEST(StudyJson, TheCanonicalTextIsAStudyOfTheSameResults)
