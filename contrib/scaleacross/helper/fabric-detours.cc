@@ -2,6 +2,7 @@
 
 #include "fabric-detours.h"
 
+#include "core/base/errors.h"
 #include "fabric-helper.h"
 
 #include "ns3/fabric-packet.h"
@@ -18,6 +19,7 @@
 namespace ns3
 {
 
+using scaleacross::ConfigError;
 using scaleacross::kPriorities;
 
 namespace
@@ -30,9 +32,24 @@ std::map<uint32_t, uint32_t>
 DetourLanes(const FabricHelper& fabric)
 {
     std::set<uint32_t> used;
-    for (const char* name : {"Priority", "AckPriority", "CnpPriority"})
+    for (const std::string& text : {fabric.GetQueuePairAttribute("Priority"),
+                                    fabric.GetQueuePairAttribute("AckPriority"),
+                                    fabric.GetQueuePairAttribute("CnpPriority"),
+                                    fabric.GetConnectionAttribute("ControlPriority"),
+                                    fabric.GetNicAttribute("PullPriority")})
     {
-        used.insert(static_cast<uint32_t>(std::stoul(fabric.GetQueuePairAttribute(name))));
+        used.insert(static_cast<uint32_t>(std::stoul(text)));
+    }
+    if (2 * used.size() > kPriorities)
+    {
+        throw ConfigError("UseDetourLanes",
+                          std::to_string(used.size()) +
+                              " priorities are used, and each needs one of the " +
+                              std::to_string(kPriorities) + " virtual lanes more for detours",
+                          "up to " + std::to_string(kPriorities / 2) + " priorities",
+                          "let some of Priority, AckPriority, CnpPriority "
+                          "(RdmaQueuePair), ControlPriority (RdmaConnection) and PullPriority "
+                          "(RdmaNic) be the same, or set FabricSwitch::LaneMap");
     }
     std::set<uint32_t> free;
     for (uint32_t lane = 0; lane < kPriorities; ++lane)

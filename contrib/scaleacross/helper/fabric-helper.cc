@@ -98,6 +98,28 @@ Checked(TypeId type, const std::string& name, const AttributeValue& value)
     return valid;
 }
 
+/// An attribute of a type as text: the last one set, else what it is by default.
+std::string
+TextOf(TypeId type,
+       const std::string& name,
+       const std::vector<std::pair<std::string, Ptr<AttributeValue>>>& set)
+{
+    TypeId::AttributeInformation attribute;
+    if (!type.LookupAttributeByName(name, &attribute))
+    {
+        const std::string typeName = type.GetName();
+        throw ConfigError(typeName.substr(typeName.rfind(':') + 1) + "::" + name,
+                          "there is no such attribute",
+                          "an attribute of " + typeName,
+                          "");
+    }
+    const auto last = std::find_if(set.rbegin(), set.rend(), [&](const auto& candidate) {
+        return candidate.first == name;
+    });
+    const AttributeValue& value = last != set.rend() ? *last->second : *attribute.initialValue;
+    return value.SerializeToString(attribute.checker);
+}
+
 } // namespace
 
 FabricHelper::FabricHelper()
@@ -119,13 +141,17 @@ FabricHelper::SetSwitchAttribute(const std::string& name, const AttributeValue& 
 void
 FabricHelper::SetNicAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_nicFactory.Set(name, *Checked(RdmaNic::GetTypeId(), name, value));
+    const Ptr<AttributeValue> valid = Checked(RdmaNic::GetTypeId(), name, value);
+    m_nicFactory.Set(name, *valid);
+    m_nicAttributes.emplace_back(name, valid);
 }
 
 void
 FabricHelper::SetConnectionAttribute(const std::string& name, const AttributeValue& value)
 {
-    m_connectionFactory.Set(name, *Checked(RdmaConnection::GetTypeId(), name, value));
+    const Ptr<AttributeValue> valid = Checked(RdmaConnection::GetTypeId(), name, value);
+    m_connectionFactory.Set(name, *valid);
+    m_connectionAttributes.emplace_back(name, valid);
 }
 
 void
@@ -158,20 +184,19 @@ FabricHelper::SetAdmissionAttribute(const std::string& name, const AttributeValu
 std::string
 FabricHelper::GetQueuePairAttribute(const std::string& name) const
 {
-    TypeId::AttributeInformation attribute;
-    if (!RdmaQueuePair::GetTypeId().LookupAttributeByName(name, &attribute))
-    {
-        throw ConfigError("RdmaQueuePair::" + name,
-                          "there is no such attribute",
-                          "an attribute of ns3::RdmaQueuePair",
-                          "");
-    }
-    const auto set = std::find_if(m_queuePairAttributes.begin(),
-                                  m_queuePairAttributes.end(),
-                                  [&](const auto& candidate) { return candidate.first == name; });
-    const AttributeValue& value =
-        set != m_queuePairAttributes.end() ? *set->second : *attribute.initialValue;
-    return value.SerializeToString(attribute.checker);
+    return TextOf(RdmaQueuePair::GetTypeId(), name, m_queuePairAttributes);
+}
+
+std::string
+FabricHelper::GetNicAttribute(const std::string& name) const
+{
+    return TextOf(RdmaNic::GetTypeId(), name, m_nicAttributes);
+}
+
+std::string
+FabricHelper::GetConnectionAttribute(const std::string& name) const
+{
+    return TextOf(RdmaConnection::GetTypeId(), name, m_connectionAttributes);
 }
 
 void

@@ -61,9 +61,11 @@ class FabricHelper
     /// Of the ReceiverAdmission of NICs that are created from now on.
     void SetAdmissionAttribute(const std::string& name, const AttributeValue& value);
 
-    /// An attribute's value, as text, of queue pairs that are created from now on. Throws
-    /// ConfigError if there is no such attribute, or if it was set to what it cannot be.
+    // An attribute's value, as text, of what is created from now on. Throws ConfigError if there is
+    // no such attribute.
     std::string GetQueuePairAttribute(const std::string& name) const;
+    std::string GetNicAttribute(const std::string& name) const;
+    std::string GetConnectionAttribute(const std::string& name) const;
 
     /**
      * Lets the switches and NICs created from now on do in one event what is due within a wire's
@@ -184,6 +186,8 @@ class FabricHelper
     bool m_admission{false}; //!< an attribute of it has been set
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_portAttributes;
     std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_queuePairAttributes;
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_nicAttributes;
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> m_connectionAttributes;
     std::vector<Ptr<RdmaNic>> m_nics;
     std::vector<Ptr<RdmaNic>> m_unrouted; //!< added since InstallRoutes
     std::vector<Ptr<FabricSwitch>> m_switches;

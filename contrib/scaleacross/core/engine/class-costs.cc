@@ -83,6 +83,7 @@ MeanBytes(TransferCost& larger, const TransferCost& smaller, double share)
     for (size_t i = 0; i < std::min(larger.cuts.size(), smaller.cuts.size()); i++)
     {
         mean(larger.cuts[i].bytes, smaller.cuts[i].bytes);
+        mean(larger.cuts[i].detours, smaller.cuts[i].detours);
     }
 }
 

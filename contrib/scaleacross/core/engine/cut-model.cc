@@ -2,6 +2,7 @@
 
 #include "core/engine/cut-model.h"
 
+#include "core/base/errors.h"
 #include "core/topology/ecmp-collision.h"
 
 #include <algorithm>
@@ -25,8 +26,33 @@ CutModel::CutModel(const Scenario& scenario,
     {
         m_firstCuts[level] = m_spanCuts;
         m_spanCuts += 2 * stages[level].Kinds();
+        AddLinks(level);
     }
     m_cuts = m_spanCuts + 2 * static_cast<uint32_t>(scenario.cluster.crossLinks.size());
+}
+
+void
+CutModel::AddLinks(uint32_t level)
+{
+    const StageSwitches& switches = m_stages[level];
+    std::map<uint32_t, uint32_t> kinds; // by building, whose kinds follow each other
+    for (uint32_t kind = 0; kind < switches.Kinds(); kind++)
+    {
+        kinds[switches.BuildingOf(kind)]++;
+    }
+    uint32_t first = 0;
+    for (const auto& [building, count] : kinds)
+    {
+        const std::vector<ShapeCut>& cuts = m_paths.Shape(building).Cuts();
+        const bool detours = level < cuts.size() && cuts[level].detour > 0;
+        for (uint32_t kind = 0; kind < count; kind++)
+        {
+            m_firstLinks[level].push_back(m_spanCuts);
+            m_firstKinds[level].push_back(first);
+            m_spanCuts += detours ? count : 0;
+        }
+        first += count;
+    }
 }
 
 CutModel::Passing
@@ -44,7 +70,7 @@ CutModel::Ways(const CutLoad& whole, const AlikeFlows& flows, double share) cons
     return {connections.count * (byPair ? connections.pairs : 1.0), 1.0};
 }
 
-void
+CutLoad&
 CutModel::AddLoad(CutLoads& loads,
                   const CutLoad& whole,
                   const AlikeFlows& flows,
@@ -64,11 +90,19 @@ CutModel::AddLoad(CutLoads& loads,
     }
     const double count = flows.count * share;
     load->flows += passing.count;
-    load->bytes += count * m_messages.DataBytes(flows.messages, flows.message, flows.spread);
+    load->bytes += BytesOf(flows, share);
     load->loading += count * m_messages.WireBytes(flows.messages, flows.message, flows.spread) *
                      left.capacity / usable.capacity / whole.reached;
     load->pairs = std::min(load->pairs, passing.pairs);
     load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));
+    return *load;
+}
+
+double
+CutModel::BytesOf(const AlikeFlows& flows, double share) const
+{
+    return flows.count * share *
+           m_messages.DataBytes(flows.messages, flows.message, flows.spread);
 }
 
 const std::vector<SwitchShare>&
@@ -102,7 +136,9 @@ CutModel::LoadBuilding(CutLoads& loads,
         whole.parts = shape.PartsOf(cut);
         whole.reached = cut.byPlane ? flows.spread.planes : flows.spread.ports;
         whole.links = cut.links;
-        whole.capacity = cut.Capacity() * m_messages.CreditShareOf(cut.rate, cut.delay);
+        // First hops have a lane, and so have second ones.
+        const uint32_t lanes = cut.detour > 0 ? 2 : 1;
+        whole.capacity = cut.Capacity() * m_messages.CreditShareOf(cut.rate, cut.delay, lanes);
         for (const SwitchShare& one : SharesOf(flows, level, up))
         {
             whole.cut = CutOf(level, up, one.kind);
@@ -118,6 +154,7 @@ CutModel::LoadBuilding(CutLoads& loads,
         if (up && cut.detour > 0)
         {
             LoadDetours(loads, whole, flows, building, level);
+            LoadLinks(loads, whole, flows, building, level);
         }
     }
 }
@@ -153,8 +190,29 @@ CutModel::LoadDetours(CutLoads& loads,
         for (const bool up : {true, false})
         {
             whole.cut = CutOf(level, up, kind);
-            AddLoad(loads, whole, flows, left, left, share, passing);
+            AddLoad(loads, whole, flows, left, left, share, passing).detours +=
+                BytesOf(flows, share);
         }
+    }
+}
+
+void
+CutModel::LoadLinks(CutLoads& loads,
+                    CutLoad whole,
+                    const AlikeFlows& flows,
+                    uint32_t building,
+                    uint32_t level) const
+{
+    SCALEACROSS_INVARIANT(flows.over != nullptr, "where there are detours, edges are counted");
+    const double one = m_paths.Shape(building).Cuts()[level].detour;
+    const CutShare& left = m_shares.Of(building, level);
+    whole.capacity = whole.capacity * one;
+    for (const LinkShare& links : flows.over->links[level])
+    {
+        whole.cut = CutOfLinks(level, links.from, links.to);
+        // As many as would be on all links of a switch with such a load, among which one chooses.
+        AddLoad(loads, whole, flows, left, left, links.share * one, Ways(whole, flows, links.share))
+            .detours += BytesOf(flows, links.share * one);
     }
 }
 
@@ -225,6 +283,7 @@ CutModel::Use(TransferCost& cost, const CutLoads& loads) const
         CutUse use;
         use.cut = load.cut;
         use.bytes = load.bytes;
+        use.detours = load.detours;
         use.flows = load.flows;
         use.pairs = load.pairs;
         use.links = std::max(1U, load.links / load.parts);
@@ -256,6 +315,16 @@ CutModel::Named(uint32_t cut) const
     const auto level = static_cast<uint32_t>(after - m_firstCuts.begin()) - 1;
     const StageSwitches& switches = m_stages[level];
     const uint32_t index = cut - m_firstCuts[level];
+    if (index >= 2 * switches.Kinds())
+    {
+        const auto from =
+            std::upper_bound(m_firstLinks[level].begin(), m_firstLinks[level].end(), cut);
+        const auto kind = static_cast<uint32_t>(from - m_firstLinks[level].begin()) - 1;
+        const uint32_t building = switches.BuildingOf(kind);
+        const ShapeCut& cuts = m_paths.Shape(building).Cuts()[level];
+        return {cluster.buildings[building].name + " " + cuts.name + " link",
+                cuts.Capacity() * cuts.detour * m_shares.Of(building, level).capacity};
+    }
     const uint32_t building = switches.BuildingOf(index % switches.Kinds());
     const ShapeCut& named = m_paths.Shape(building).Cuts()[level];
     return {cluster.buildings[building].name + " " + named.name +

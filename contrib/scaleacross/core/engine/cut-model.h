@@ -55,6 +55,7 @@ struct CutLoad
     uint32_t links{1}; //!< that are parallel
     uint32_t parts{1}; //!< of them that no queue pair has a choice between: ports, or planes
     double reached{1}; //!< share of them that the queue pairs reach
+    double detours{0}; //!< of the bytes, those that only pass by
 };
 
 using CutLoads = std::vector<CutLoad>; //!< by cut, ascending
@@ -64,9 +65,21 @@ using CutLoads = std::vector<CutLoad>; //!< by cut, ascending
  * spans between two sites, each in each direction. Cuts are kinds of switches by level, up, then
  * down; then spans, forward and back.
  *
- * Where a fabric has detours, they load all switches of the building but those at the two ends, in
- * and out. What takes a way of its own then is a queue pair, or whatever the multipath hashes: one
- * is on one detour, and counts as a connection there.
+ * Where a fabric has detours (ShapeCut::detour), they load all switches of the building but those at
+ * the two ends, in and out. What takes a way of its own then is a queue pair, or whatever the
+ * multipath hashes: one is on one detour, and counts as a connection there.
+ *
+ * What comes out of a switch is spread over its links, and so is what goes into one; but the link
+ * from k to d, of the L - 1 of a switch, has a part of both,
+ *
+ *     (out of k + into d - from k to d) / (L - 1),
+ *
+ * which is more than the mean over the links of k wherever d receives more than others do. So such
+ * links are resources of their own, by the kinds of their ends. Worked case: of L leaves each sends
+ * T to the next one. Every link between two that are no neighbours in that order has 2 T / (L - 1),
+ * and so needs twice the time in which a leaf's links together could send T, while a leaf's links
+ * are used for (2 - 1 / (L - 1)) T in the mean. All-to-all, where T / (L - 1) goes from each to
+ * each, loads all links by that.
  */
 class CutModel
 {
@@ -105,7 +118,15 @@ class CutModel
                      const AlikeFlows& flows,
                      uint32_t building,
                      uint32_t level) const;
+    void LoadLinks(CutLoads& loads,
+                   CutLoad whole,
+                   const AlikeFlows& flows,
+                   uint32_t building,
+                   uint32_t level) const;
     void LoadSpans(CutLoads& loads, const AlikeFlows& flows) const;
+    void AddLinks(uint32_t level);
+    /// Payload and headers of a share of the flows.
+    double BytesOf(const AlikeFlows& flows, double share) const;
     /// Of each kind of switch of a level the share of the flows that go out of one, or come in.
     const std::vector<SwitchShare>& SharesOf(const AlikeFlows& flows,
                                              uint32_t level,
@@ -114,6 +135,12 @@ class CutModel
     uint32_t CutOf(uint32_t level, bool up, uint32_t kind) const
     {
         return m_firstCuts[level] + (up ? 0 : m_stages[level].Kinds()) + kind;
+    }
+
+    /// Of the links from switches of a kind to those of another, of the same building.
+    uint32_t CutOfLinks(uint32_t level, uint32_t from, uint32_t to) const
+    {
+        return m_firstLinks[level][from] + to - m_firstKinds[level][from];
     }
 
     /// What passes a cut, of so many queue pairs each.
@@ -128,7 +155,7 @@ class CutModel
     /// What may take detours of its own: whatever is hashed, each as a connection.
     Passing Ways(const CutLoad& whole, const AlikeFlows& flows, double share) const;
     /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
-    void AddLoad(CutLoads& loads,
+    CutLoad& AddLoad(CutLoads& loads,
                  const CutLoad& whole,
                  const AlikeFlows& flows,
                  const CutShare& left,
@@ -145,7 +172,11 @@ class CutModel
     const CutShares& m_shares;
     const StageFabric& m_stages;
     std::array<uint32_t, kCutLevels> m_firstCuts{}; //!< by level
-    uint32_t m_spanCuts{0};                         //!< the first of the spans'
+    /// By level and kind of switches: the first of the links from them, and the first kind of
+    /// their building.
+    std::array<std::vector<uint32_t>, kCutLevels> m_firstLinks;
+    std::array<std::vector<uint32_t>, kCutLevels> m_firstKinds;
+    uint32_t m_spanCuts{0}; //!< the first of the spans'
     uint32_t m_cuts{0};
     // What it remembers, hence not for several threads at once.
     mutable std::map<std::tuple<double, double, uint32_t>, double> m_slowdowns;

@@ -39,14 +39,15 @@ MessageModel::SpreadOf(double messages, double messageBytes, Tier tier) const
 }
 
 double
-MessageModel::CreditShareOf(BitRate link, Duration delay) const
+MessageModel::CreditShareOf(BitRate link, Duration delay, uint32_t lanes) const
 {
     const NetworkPlan& network = m_scenario.network;
-    return !network.transport->credits ? 1.0
-                                       : CreditShare(network.laneCredits,
-                                                     network.mtu + network.Format().DataHeaders(),
-                                                     link,
-                                                     delay);
+    if (!network.transport->credits)
+    {
+        return 1.0;
+    }
+    const Bytes packet = network.mtu + network.Format().DataHeaders();
+    return std::min(1.0, lanes * CreditShare(network.laneCredits, packet, link, delay));
 }
 
 double

@@ -53,8 +53,9 @@ class MessageModel
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
 
-    /// Share of a link's rate that credits allow; 1 without them.
-    double CreditShareOf(BitRate link, Duration delay) const;
+    /// Share of a link's rate that credits allow; 1 without them. `lanes`: virtual lanes that share
+    /// what is sent, each with credits of its own.
+    double CreditShareOf(BitRate link, Duration delay, uint32_t lanes = 1) const;
 
     /// Messages of `bytes` that may be lost on a path, in a round whose volume takes `seconds`; the
     /// next round begins `nextAfter` seconds after it.

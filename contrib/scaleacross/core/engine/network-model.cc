@@ -98,7 +98,7 @@ NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
                           m_messages.AdmissionSeconds(payload, path));
     const double senders = some > 0 ? some : StageRanksIn(here, m_layout.StageOf(from));
     CutLoads loads;
-    if (m_switchEdges.NeedsCount(RankGroup()))
+    if (m_switchEdges.NeedsCount(RankGroup(), false))
     {
         const CountedEdges& counted = m_switchEdges.OfMessage(from, to);
         for (const SwitchEdges& edges : counted.kinds)
@@ -228,7 +228,7 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
     use(Port::NicOut, out);
     use(Port::NicIn, in);
     CutLoads loads;
-    if (m_switchEdges.NeedsCount(view.phase.group) ||
+    if (m_switchEdges.NeedsCount(view.phase.group, view.direct) ||
         (view.whole && !GroupsLieAlike(view.phase.group)))
     {
         LoadCounted(view, loads);

@@ -38,7 +38,7 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
     double bound = 0;
     for (uint32_t cut = 0; cut < network.Cuts().Count(); cut++)
     {
-        const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
+        const double bytes = use.InevitableBytes(ResourceUse::Ports(graph) + cut);
         if (bytes > 0)
         {
             bound = std::max(bound, SecondsOf(bytes, network.Cuts().Named(cut).capacity));

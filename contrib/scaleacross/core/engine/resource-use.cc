@@ -50,12 +50,12 @@ ResourceUse::ForEachOf(const TransferCost& cost,
         if (cost.ports[p] > 0)
         {
             const auto port = static_cast<Port>(p);
-            visit(OfPort(IsIncoming(port) ? receiver : sender, port), cost.portBytes[p]);
+            visit(OfPort(IsIncoming(port) ? receiver : sender, port), cost.portBytes[p], 0.0);
         }
     }
     for (const CutUse& use : cost.cuts)
     {
-        visit(Ports(m_graph) + use.cut, use.bytes);
+        visit(Ports(m_graph) + use.cut, use.bytes, use.detours);
     }
 }
 
@@ -188,7 +188,7 @@ ResourceUse::IsCovered(uint32_t resource) const
     }
     bool covered = false;
     const Share& first = shares.front();
-    ForEachOf(*first.cost, first.sender, first.receiver, [&](uint32_t other, double) {
+    ForEachOf(*first.cost, first.sender, first.receiver, [&](uint32_t other, double, double) {
         covered =
             covered || (other != resource && m_resources[other].needed && Covers(other, resource));
     });
@@ -202,8 +202,9 @@ ResourceUse::AddMessage(uint32_t classId, const Op& op)
     const uint32_t receiver = m_costs.ClassAt(classId, op.peer);
     Know({&cost, classId, receiver, 1});
     CountFlows(cost);
-    ForEachOf(cost, classId, receiver, [this](uint32_t resource, double bytes) {
+    ForEachOf(cost, classId, receiver, [this](uint32_t resource, double bytes, double detours) {
         m_resources[resource].bytes += bytes;
+        m_resources[resource].detours += detours;
         m_resources[resource].shared = true;
     });
 }
@@ -217,9 +218,10 @@ ResourceUse::AddCollective(uint32_t classId, const Op& op, double times)
         const TransferCost& cost = m_costs.OfPhase(classId, op.index, p);
         CountFlows(cost);
         Know({&cost, classId, classId, std::min(collective.channels, collective.chunks)});
-        ForEachOf(cost, classId, classId, [&](uint32_t resource, double bytes) {
+        ForEachOf(cost, classId, classId, [&](uint32_t resource, double bytes, double detours) {
             Resource& entry = m_resources[resource];
             entry.bytes += times * collective.chunks * bytes;
+            entry.detours += times * collective.chunks * detours;
             entry.data = entry.data || !IsOfLayer(op.stream);
             entry.shared = entry.shared || (entry.user != UINT32_MAX && entry.user != classId);
             entry.user = classId;
@@ -281,7 +283,7 @@ ResourceUse::StepOf(uint32_t classId, uint32_t body) const
         for (uint32_t p = 0; p < m_graph.collectives[op.index].phases.size(); p++)
         {
             const TransferCost& cost = m_costs.OfPhase(classId, op.index, p);
-            ForEachOf(cost, classId, classId, [&](uint32_t resource, double /* bytes */) {
+            ForEachOf(cost, classId, classId, [&](uint32_t resource, double, double) {
                 const Resource& entry = m_resources[resource];
                 shared = shared || entry.shared;
                 idle = idle || entry.data;

@@ -49,6 +49,12 @@ class ResourceUse
         return m_resources[resource].bytes;
     }
 
+    /// Of these, what has to pass it however packets are routed: all but detours.
+    double InevitableBytes(uint32_t resource) const
+    {
+        return m_resources[resource].bytes - m_resources[resource].detours;
+    }
+
     /**
      * Whether a resource can hold anything back; if not, it need not be looked at.
      *
@@ -94,6 +100,7 @@ class ResourceUse
     struct Resource
     {
         double bytes{0};
+        double detours{0};
         bool shared{false}; //!< messages use it, or several classes
         bool data{false};   //!< gathers and reductions do
         uint32_t user{UINT32_MAX};
@@ -101,7 +108,8 @@ class ResourceUse
         std::vector<Share> shares;
     };
 
-    /// Calls `visit` with every resource that a transfer uses, and its bytes there.
+    /// Calls `visit` with every resource that a transfer uses, its bytes there, and what of them is
+    /// on detours.
     template <class Visit>
     void ForEachOf(const TransferCost& cost, uint32_t sender, uint32_t receiver, Visit visit) const;
     void CountFlows(const TransferCost& cost);

@@ -5,6 +5,9 @@
 #include "core/program/step-pattern.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
 
 namespace scaleacross
 {
@@ -43,6 +46,11 @@ class SwitchEdgeTable::Counter
                 {
                     (up ? m_last->up : m_last->down)[level][KindOf(level, building, rank)]++;
                 }
+                if (up && cuts[level].Carries(tier) && cuts[level].detour > 0)
+                {
+                    m_last->between[level][{SwitchOf(level, building, from),
+                                            SwitchOf(level, building, to)}]++;
+                }
             }
         }
     }
@@ -70,6 +78,7 @@ class SwitchEdgeTable::Counter
             {
                 edges.up[level] = shares(sum.up[level], m_table.m_stages[level]);
                 edges.down[level] = shares(sum.down[level], m_table.m_stages[level]);
+                edges.links[level] = LinksOf(sum, level);
             }
         }
         return kinds;
@@ -85,13 +94,74 @@ class SwitchEdgeTable::Counter
         using Counts = std::map<uint32_t, double>; // by kind of switch
         std::array<Counts, kCutLevels> up;
         std::array<Counts, kCutLevels> down;
+        /// By two switches of the building, where there are detours.
+        std::array<std::map<std::pair<uint32_t, uint32_t>, double>, kCutLevels> between;
     };
+
+    uint32_t SwitchOf(uint32_t level, uint32_t building, Rank rank) const
+    {
+        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[building];
+        return m_table.m_paths.Shape(building).SwitchOf(level, gpu);
+    }
 
     uint32_t KindOf(uint32_t level, uint32_t building, Rank rank) const
     {
-        const uint32_t gpu = rank - m_table.m_layout.buildingBegin[building];
-        return m_table.m_stages[level].KindOf(building,
-                                              m_table.m_paths.Shape(building).SwitchOf(level, gpu));
+        return m_table.m_stages[level].KindOf(building, SwitchOf(level, building, rank));
+    }
+
+    std::vector<LinkShare> LinksOf(const Sum& sum, uint32_t level) const
+    {
+        if (sum.between[level].empty())
+        {
+            return {};
+        }
+        const StageSwitches& switches = m_table.m_stages[level];
+        const uint32_t building = sum.kind.from;
+
+        /// Edges from a switch of one kind right to one of another.
+        struct Direct
+        {
+            double pairs{0}; //!< of switches that have any
+            double fewest{std::numeric_limits<double>::infinity()};
+        };
+
+        std::map<std::pair<uint32_t, uint32_t>, Direct> direct;
+        for (const auto& [pair, count] : sum.between[level])
+        {
+            Direct& all = direct[{switches.KindOf(building, pair.first),
+                                  switches.KindOf(building, pair.second)}];
+            all.pairs++;
+            all.fewest = std::min(all.fewest, count);
+        }
+        const auto onOne = [&switches](const typename Sum::Counts& counts, uint32_t kind) {
+            const auto found = counts.find(kind);
+            return found == counts.end() ? 0.0 : found->second / switches.CountOf(kind);
+        };
+        std::vector<LinkShare> links;
+        for (uint32_t from = 0; from < switches.Kinds(); from++)
+        {
+            for (uint32_t to = 0; to < switches.Kinds(); to++)
+            {
+                if (switches.BuildingOf(from) != building || switches.BuildingOf(to) != building)
+                {
+                    continue;
+                }
+                const double pairs =
+                    1.0 * switches.CountOf(from) * switches.CountOf(to) -
+                    (from == to ? switches.CountOf(from) : 0);
+                // What is from one end to the other passes once, and comes out and in.
+                const auto found = direct.find({from, to});
+                const double twice = found == direct.end() || found->second.pairs < pairs
+                                         ? 0
+                                         : found->second.fewest;
+                const double edges = onOne(sum.up[level], from) + onOne(sum.down[level], to) - twice;
+                if (pairs > 0 && edges > 0)
+                {
+                    links.push_back({from, to, edges / sum.count});
+                }
+            }
+        }
+        return links;
     }
 
     const SwitchEdgeTable& m_table;
@@ -111,9 +181,17 @@ SwitchEdgeTable::SwitchEdgeTable(const ClusterSpec& cluster,
 }
 
 bool
-SwitchEdgeTable::NeedsCount(const RankGroup& group) const
+SwitchEdgeTable::NeedsCount(const RankGroup& group, bool direct) const
 {
-    return !FitsSwitches(m_cluster, m_paths, m_layout, group);
+    for (uint32_t b = 0; b < m_layout.Buildings(); b++)
+    {
+        if (m_paths.Shape(b).HasDetours())
+        {
+            return true;
+        }
+    }
+    return !FitsSwitches(m_cluster, m_paths, m_layout, group) ||
+           !(direct || FitsRails(m_cluster, group));
 }
 
 const std::vector<Rank>&
@@ -233,20 +311,43 @@ FitsSwitches(const ClusterSpec& cluster,
     return true;
 }
 
+bool
+FitsRails(const ClusterSpec& cluster, const RankGroup& group)
+{
+    return std::all_of(
+        cluster.buildings.begin(),
+        cluster.buildings.end(),
+        [&group](const BuildingSpec& building) {
+            if (!building.fabric.rails)
+            {
+                return true;
+            }
+            if (!group.CanSplitAt(building.gpusPerNode))
+            {
+                return false;
+            }
+            const auto split = group.SplitAt(building.gpusPerNode);
+            return split.inner.Size() == 1 || split.outer.Size() == 1;
+        });
+}
+
 uint32_t
 SwitchPeriod(const ClusterSpec& cluster, const ClusterPaths& paths, const RankLayout& layout)
 {
     bool fits = true;
+    bool fitsRails = true;
     uint32_t outermost = 1; // what lies inside the outermost dimension repeats
     for (const RankGroup* group : layout.Families())
     {
         fits = fits && FitsSwitches(cluster, paths, layout, *group);
+        fitsRails = fitsRails && FitsRails(cluster, *group);
         if (!group->Axes().empty())
         {
             outermost = std::max(outermost, group->Axes().back().stride);
         }
     }
-    return fits ? 1 : outermost;
+    const uint32_t period = fits ? 1 : outermost;
+    return fitsRails ? period : std::lcm(period, cluster.buildings.front().gpusPerNode);
 }
 
 } // namespace scaleacross

@@ -16,6 +16,17 @@
 namespace scaleacross
 {
 
+/// Links from the switches of one kind to those of another, of the same building, between which
+/// packets take detours.
+struct LinkShare
+{
+    uint32_t from{0}; //!< kinds
+    uint32_t to{0};
+    /// Of all edges those that may pass one such link, the fullest: all out of its first switch and
+    /// all into its second, each once.
+    double share{0};
+};
+
 /// Edges of one kind, of all groups that do a phase at once.
 struct SwitchEdges
 {
@@ -27,6 +38,7 @@ struct SwitchEdges
     /// switch the share of the edges on one.
     std::array<std::vector<SwitchShare>, kCutLevels> up;
     std::array<std::vector<SwitchShare>, kCutLevels> down;
+    std::array<std::vector<LinkShare>, kCutLevels> links; //!< where there are detours
 };
 
 /// What has been counted.
@@ -42,14 +54,16 @@ struct CountedEdges
  *
  * Ranks tell them where a group has equally many members on each switch that it reaches, and begins
  * nowhere inside one: where all boundaries of switches fall on or between parts of dimensions
- * (FitsSwitches). On rails a phase has one member on a server or all, so that leaves are alike.
+ * (FitsSwitches). On rails a leaf has one position of each server, so that leaves are alike where a
+ * group has one member on a server (FitsRails), or every member sends to every other.
  *
  * Worked case: leaves of 16 NICs, two stages of 24 ranks, rings of three servers. Eight rings of
  * stage 0 have two servers on leaf 0 and one on leaf 1: eight edges leave either. By ranks 16 x 2/3
  * would leave leaf 0 and 16 x 1/3 leaf 1, to which stage 1 adds as much again.
  *
  * Not to be shared between threads. Cost: linear in the ranks of a stage (all-to-all: times the
- * size of its groups), once for a pattern and group; nothing where ranks tell.
+ * size of its groups), once for a pattern and group; nothing where ranks tell. Which links detours
+ * load depends on who sends to whom, so that ranks never tell there.
  */
 class SwitchEdgeTable
 {
@@ -61,7 +75,8 @@ class SwitchEdgeTable
                     const StageFabric& stages);
 
     /// Whether ranks do not tell. `group`: none for a message, which all ranks of a stage send.
-    bool NeedsCount(const RankGroup& group) const;
+    /// `direct`: every member sends to every other one.
+    bool NeedsCount(const RankGroup& group, bool direct) const;
 
     /// Of all groups of the stage of `representative`, or, unless `whole`, of those that reach into
     /// the same buildings as its own.
@@ -99,6 +114,10 @@ bool FitsSwitches(const ClusterSpec& cluster,
                   const ClusterPaths& paths,
                   const RankLayout& layout,
                   const RankGroup& group);
+
+/// Whether a group has one member on each server that it reaches, or is on one, where NICs of a server
+/// are on leaves of their own.
+bool FitsRails(const ClusterSpec& cluster, const RankGroup& group);
 
 /// Ranks after which switches of a building are alike for all groups of a layout, besides what
 /// stages have on them; 1: they are, wherever they begin.

@@ -54,6 +54,7 @@ struct CutUse
     uint32_t links{1}; //!< that are parallel for one port
     double wire{0};    //!< seconds of what is on the wire, without collisions
     double bytes{0};   //!< payload and headers, of all flows
+    double detours{0}; //!< of these, what other ways could keep away
 };
 
 /**

@@ -89,6 +89,17 @@ CheckBuilding(const std::string& key, const BuildingSpec& building)
             "a multiple of gpus_per_node",
             "change gpus, or give gpus_per_node if a job takes a part of each server");
     }
+    if (building.gpusPerNode > building.gpu.scaleUpDomain)
+    {
+        throw ConfigError(key + ".gpus_per_node",
+                          std::to_string(building.gpusPerNode) +
+                              " GPUs of a server, and the scale-up network of a " +
+                              building.gpu.name + " joins " +
+                              std::to_string(building.gpu.scaleUpDomain),
+                          "up to " + std::to_string(building.gpu.scaleUpDomain),
+                          "fewer, or gpu: {preset: " + building.gpu.name + ", scale_up_domain: " +
+                              std::to_string(building.gpusPerNode) + "}");
+    }
     try
     {
         building.gpu.Validate();

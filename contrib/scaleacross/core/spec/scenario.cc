@@ -71,7 +71,21 @@ Scenario::FindConflict() const
     }
     for (const BuildingSpec& building : cluster.buildings)
     {
-        if (network.UsesPfc() && building.fabric.shape->detours && building.Leaves() > 2)
+        if (!building.fabric.shape->detours || building.Leaves() <= 2)
+        {
+            continue;
+        }
+        if (network.multipath->owner == PathOwner::Destination)
+        {
+            return ConfigError("network.multipath",
+                               ToString(network.multipath) +
+                                   " deals paths out by destination, and all that goes to one of " +
+                                   building.name + " (shape " + ToString(building.fabric.shape) +
+                                   ") would take its detour over the same leaf",
+                               "paths by queue pair, pair of NICs or packet",
+                               "another multipath, or another shape");
+        }
+        if (network.UsesPfc())
         {
             return ConfigError(
                 "network.pfc",

@@ -119,7 +119,8 @@ class BuildingCuts
 {
   public:
     BuildingCuts(const ClusterSpec& cluster, const FabricGraph& graph, uint32_t building)
-        : m_graph(graph),
+        : m_cluster(cluster),
+          m_graph(graph),
           m_shape(ShapeOf(cluster.buildings[building])),
           m_site(cluster.SiteName(building))
     {
@@ -133,9 +134,19 @@ class BuildingCuts
         {
             for (const CutSide& side : m_shape->SidesOf(from, to))
             {
+                // Of one building nothing takes what only leads to others.
+                if (m_cluster.buildings.size() == 1 &&
+                    m_shape->Cuts()[side.level].nearest == Tier::Cross)
+                {
+                    continue;
+                }
                 Kept& kept = m_cuts[side.level][{!side.up, side.part, side.which}];
                 kept.side = side;
                 kept.cut.Add(side.fan, part);
+                if (m_shape->Cuts()[side.level].detour > 0)
+                {
+                    CheckDetours(l, side.level, part);
+                }
             }
         }
     }
@@ -159,9 +170,28 @@ class BuildingCuts
         Cut cut;
     };
 
+    /// Throws ConfigError if links over which traffic takes detours are no longer alike: between two
+    /// switches it takes those then that are left, and other links than before have it.
+    void CheckDetours(uint32_t l, uint32_t level, double part)
+    {
+        const auto [first, isNew] = m_withDetours.try_emplace(level, part);
+        if (!isNew && first->second != part)
+        {
+            throw ConfigError("events",
+                              "they take or slow some links between leaves of " + m_site +
+                                  " and not others, such as " + LinkName(m_cluster, m_graph, l) +
+                                  ", and traffic takes other detours then, which the analytical "
+                                  "engine does not follow",
+                              "links to spines, spans, or all links between leaves alike",
+                              "use --engine packet");
+        }
+    }
+
+    const ClusterSpec& m_cluster;
     const FabricGraph& m_graph;
     std::shared_ptr<const FabricShape> m_shape;
     std::string m_site;
+    std::map<uint32_t, double> m_withDetours; //!< by level: what is left of its links
     /// By level, then direction, port or plane, and switch.
     std::array<std::map<std::tuple<bool, uint32_t, uint32_t>, Kept>, kCutLevels> m_cuts;
 };

@@ -97,8 +97,9 @@ class CutsLeft
 {
   public:
     /// Throws ConfigError (where = "events.<i>") for an event that begins or ends during the run,
-    /// or that hits a NIC's link; (where = "events") if events leave a cut without a link, or take
-    /// lanes so that traffic goes other ways between sites than before.
+    /// or that hits a NIC's link; (where = "events") if events leave a cut without a link, take
+    /// lanes so that traffic goes other ways between sites than before, or take some links over
+    /// which there are detours and not others.
     CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& events);
 
     const CutShares& Shares(Multipath multipath) const

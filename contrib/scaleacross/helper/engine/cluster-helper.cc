@@ -47,6 +47,13 @@ CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key, bool pfc)
     }
     catch (const ConfigError& error)
     {
+        const std::string& place = error.Where();
+        const std::string attribute = "BufferSize";
+        if (place.size() < attribute.size() ||
+            place.compare(place.size() - attribute.size(), attribute.size(), attribute) != 0)
+        {
+            throw;
+        }
         throw ConfigError(key,
                           error.Problem(),
                           error.Allowed(),
@@ -187,7 +194,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
         m_fabric.SetSwitchAttribute("BufferSize", UintegerValue(buffer.Count()));
     });
     // Equal choices: what leads out of one switch by a cut, and all that leads from one site to
-    // another.
+    // another. Not where packets on detours pass, which had no choice any more.
     const ClusterPaths paths(scenario.cluster);
     std::map<std::tuple<LinkKind, uint32_t, uint32_t>, std::vector<Ptr<FabricPort>>> choices;
     for (size_t i = 0; i < m_graph.links.size(); i++)
@@ -210,7 +217,7 @@ ClusterHelper::BuildFabric(const Scenario& scenario)
             }
             for (const CutSide& side : paths.Shape(near.site).SidesOf(near, far))
             {
-                if (side.up)
+                if (side.up && paths.Shape(near.site).Cuts()[side.level].detour == 0)
                 {
                     choices[{link.kind, from, side.level}].push_back(port);
                 }

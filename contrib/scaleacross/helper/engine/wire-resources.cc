@@ -27,6 +27,7 @@ namespace
 enum class Place : uint8_t
 {
     Building, //!< a cut of its fabric
+    Link,     //!< between two switches of such a cut, where packets take detours
     Span,
     ScaleUp,
     Nic
@@ -40,7 +41,7 @@ struct Bundle
 };
 
 /// Place and level of the cut, which site (or span, or class), whether it is the way back, and
-/// which one there.
+/// which one there; of links the number of the first end times that of switches and the second's.
 using BundleKey = std::tuple<Place, uint32_t, uint32_t, bool, uint32_t>;
 
 /// What one direction of a link counts for.
@@ -63,10 +64,18 @@ KeysOf(const FabricGraph& fabric,
     }
     const Vertex& from = fabric.vertices[back ? link.b : link.a];
     const Vertex& to = fabric.vertices[back ? link.a : link.b];
+    const FabricShape& shape = paths.Shape(from.site);
     std::vector<BundleKey> keys;
-    for (const CutSide& side : paths.Shape(from.site).SidesOf(from, to))
+    for (const CutSide& side : shape.SidesOf(from, to))
     {
         keys.emplace_back(Place::Building, side.level, from.site, !side.up, side.which);
+        if (side.up && shape.Cuts()[side.level].detour > 0)
+        {
+            // Those of all ports are one, as the cuts are.
+            const uint32_t ends =
+                from.index % shape.Leaves() * shape.Leaves() + to.index % shape.Leaves();
+            keys.emplace_back(Place::Link, side.level, from.site, false, ends);
+        }
     }
     return keys;
 }
@@ -97,6 +106,8 @@ NameOf(const BundleKey& key,
     case Place::Building:
         return cluster.SiteName(which) + " " + paths.Shape(which).Cuts()[level].name +
                (back ? " down" : " up");
+    case Place::Link:
+        return cluster.SiteName(which) + " " + paths.Shape(which).Cuts()[level].name + " link";
     case Place::Span: {
         const std::string a = cluster.SiteName(cluster.crossLinks[which].a);
         const std::string b = cluster.SiteName(cluster.crossLinks[which].b);

@@ -82,6 +82,14 @@ FabricShape::LeafSide(uint32_t level, bool up, const Vertex& leaf, const Vertex&
     return {level, up, leaf.index / m_leaves, leaf.index % m_leaves, other.index};
 }
 
+bool
+FabricShape::HasDetours() const
+{
+    return std::any_of(m_cuts.begin(), m_cuts.end(), [](const ShapeCut& cut) {
+        return cut.detour > 0;
+    });
+}
+
 const Routing&
 FabricShape::Routes() const
 {

@@ -129,6 +129,9 @@ class FabricShape
         return m_cuts;
     }
 
+    /// Whether some of the traffic that passes a cut goes over other switches on its way.
+    bool HasDetours() const;
+
     /// Links of a cut that no queue pair has a choice between are in so many parts.
     uint32_t PartsOf(const ShapeCut& cut) const
     {

@@ -25,8 +25,9 @@ struct ShapeCut
     Duration delay;      //!< of a link
     Tier nearest{Tier::Cross};  //!< traffic of this tier passes it,
     Tier farthest{Tier::Cross}; //!< and all that goes farther, up to this one
-    /// Where traffic goes over others on its way: the share of it that each switch but those at
-    /// its two ends has come in and go out again.
+    /// Where there is a link from each switch to each other one and traffic between two takes any
+    /// of the first one's links: the share that each link has, and that each switch but the two has
+    /// come in and go out again.
     double detour{0};
 
     bool Carries(Tier tier) const
