@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/spec/network-plan.h"
 #include "program.h"
 
 #include <gmock/gmock.h>
@@ -139,30 +140,88 @@ TEST_F(Bench, TransportsRefuseByNameWhatTheyDoNotHave)
     EXPECT_NE(result.err.find("UDP source port"), std::string::npos) << result.err;
 }
 
+/// 65,536 B are 66 packets; 64 flows over 4 wires each.
 TEST_F(Bench, EverySelectorCarriesTheWork)
 {
     const std::string command = "bench permutation --size 64KiB --check --multipath ";
-    for (const char* word : {"ecmp", "e-ecmp", "ucmp", "flowlet", "d-mod-k"})
+    for (const MultipathFacts* multipath : Multipath::Rows())
     {
-        const auto json = RunJson(command + word);
-        EXPECT_EQ(json.at("multipath"), word);
-        EXPECT_EQ(json.at("reordered"), 0) << word;
-        EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4) << word;
-    }
-    for (const std::string word :
-         {"spray-random", "spray-rr", "spray-adaptive", "entropy-random", "reps"})
-    {
+        const std::string& word = multipath->Name();
         const auto json = RunJson(command + word);
         EXPECT_EQ(json.at("multipath"), word);
         EXPECT_EQ(json.at("data_packet_hops"), 64 * 66 * 4) << word;
-        EXPECT_EQ(json.at("dropped"), 0) << word;
-        EXPECT_EQ(RunJson(command + word + " --engine exact").at("completion_us"),
-                  json.at("completion_us"))
-            << word;
+        if (multipath->order == PacketOrder::Kept)
+        {
+            EXPECT_EQ(json.at("reordered"), 0) << word;
+        }
+        if (multipath->IsSprayed())
+        {
+            EXPECT_EQ(json.at("dropped"), 0) << word;
+            EXPECT_EQ(RunJson(command + word + " --engine exact").at("completion_us"),
+                      json.at("completion_us"))
+                << word;
+        }
     }
     EXPECT_GT(RunJson(command + "spray-random").at("reordered").get<uint64_t>(), 0);
     EXPECT_NE(RunJson(command + "spray-random --seed 2").at("completion_us"),
               RunJson(command + "spray-random").at("completion_us"));
+}
+
+/// Whatever two words are asked for: the work is done, all its bytes arrive, or the option that
+/// contradicts the other is named, as in a study.
+TEST_F(Bench, EveryTwoWordsAreCarriedOrRefusedByName)
+{
+    const std::string work = "bench incast --hosts 8 --size 64KiB --check";
+    size_t carried = 0;
+    size_t refused = 0;
+    const auto check = [&](const std::string& transport,
+                           const std::string& control,
+                           const std::string& multipath) {
+        const std::string words =
+            " --transport " + transport + " --control " + control + " --multipath " + multipath;
+        NetworkPlan plan;
+        plan.recovery = "selective-repeat";
+        plan.transport = transport;
+        plan.control = control;
+        plan.multipath = multipath;
+        const auto conflict = plan.FindConflict();
+        const Call call = Run(work + words + " --json");
+        if (!conflict)
+        {
+            carried++;
+            ASSERT_EQ(call.code, 0) << words << call.err;
+            const auto json = nlohmann::json::parse(call.out);
+            EXPECT_EQ(json.at("transport"), transport);
+            EXPECT_EQ(json.at("control"), control);
+            EXPECT_EQ(json.at("multipath"), multipath);
+            return;
+        }
+        refused++;
+        EXPECT_EQ(call.code, 2) << words;
+        EXPECT_EQ(call.out, "") << words;
+        const std::string option = conflict->Where().substr(std::string("network.").size());
+        EXPECT_THAT(call.err, HasSubstr("--" + option)) << words;
+    };
+    for (const TransportFacts* transport : Transport::Rows())
+    {
+        for (const CongestionControlFacts* control : CongestionControl::Rows())
+        {
+            check(transport->Name(), control->Name(), Multipath().Name());
+        }
+        for (const MultipathFacts* multipath : Multipath::Rows())
+        {
+            check(transport->Name(), CongestionControl().Name(), multipath->Name());
+        }
+    }
+    for (const CongestionControlFacts* control : CongestionControl::Rows())
+    {
+        for (const MultipathFacts* multipath : Multipath::Rows())
+        {
+            check(Transport().Name(), control->Name(), multipath->Name());
+        }
+    }
+    EXPECT_GT(carried, refused);
+    EXPECT_GT(refused, 0U);
 }
 
 TEST_F(Bench, ShorterSpansEndSooner)

@@ -18,8 +18,9 @@ class FabricHelper;
  * nearest larger lane that is free, else the nearest smaller one; where all lanes have buffers
  * (VirtualLanes), those that are neither have none from now on, as packets on them could lock up.
  * Packets of other stacks among them: who has IP beside it sets RdmaNic::ForeignPriority to one of
- * these priorities. To be called when all is connected and attributes are set, before InstallRoutes;
- * changes switches with Credits only. Throws ConfigError where there are too few lanes.
+ * these priorities. To be called when all is connected and attributes are set, before
+ * InstallRoutes; changes switches with Credits only. Throws ConfigError where there are too few
+ * lanes.
  *
  * Worked case: data on lane 3, ACKs on 6 and CNPs on 7 go on by lanes 4, 5 and 2.
  */

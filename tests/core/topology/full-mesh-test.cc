@@ -38,6 +38,19 @@ MeshCluster()
     return cluster;
 }
 
+/// That packets take detours stands in the row of the word, in the routing and in the cuts.
+TEST(Shapes, SayTheSameOfDetoursEverywhere)
+{
+    for (const ShapeFacts* facts : Shape::Rows())
+    {
+        BuildingSpec building = MeshCluster().buildings[0];
+        building.fabric.shape = *facts;
+        const auto shape = ShapeOf(building);
+        EXPECT_EQ(shape->HasDetours(), facts->detours) << facts->word;
+        EXPECT_EQ(shape->Routes().HasDetours(), facts->detours) << facts->word;
+    }
+}
+
 TEST(FullMesh, HasALinkBetweenEveryTwoLeavesOfAPort)
 {
     ClusterSpec cluster = MeshCluster();

@@ -24,6 +24,7 @@
 #include <gtest/gtest.h>
 #include <iostream>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -214,7 +215,10 @@ DrawStudy(Random& random)
             fabric += random() % 2 == 0 ? ", planes: 2" : ", dual_tor: true";
         }
         // By what was drawn, so that all else is drawn as it was before there were shapes.
-        const size_t hash = std::hash<std::string>()(fabric);
+        const auto hash =
+            std::accumulate(fabric.begin(), fabric.end(), 0U, [](uint32_t sum, char c) {
+                return sum * 31 + static_cast<unsigned char>(c);
+            });
         const auto& shapes = Shape::Rows();
         const ShapeFacts& shape = *shapes[hash % (shapes.size() + 1) % shapes.size()];
         if (shape.zones || fabric.find("aggregations") == std::string::npos)

@@ -38,9 +38,9 @@ struct BenchCommand
     uint32_t payload{0};
     uint32_t ackInterval{1};
     std::string size;
-    std::string multipath{"e-ecmp"};
-    std::string control{"none"};
-    std::string transport{"roce"};
+    std::string multipath{Multipath().Name()};
+    std::string control{CongestionControl().Name()};
+    std::string transport{Transport().Name()};
     std::string span;
     std::string engine{"windows"};
     std::string scheduler{StandardRun::Options().scheduler};

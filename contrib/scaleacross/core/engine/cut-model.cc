@@ -101,8 +101,7 @@ CutModel::AddLoad(CutLoads& loads,
 double
 CutModel::BytesOf(const AlikeFlows& flows, double share) const
 {
-    return flows.count * share *
-           m_messages.DataBytes(flows.messages, flows.message, flows.spread);
+    return flows.count * share * m_messages.DataBytes(flows.messages, flows.message, flows.spread);
 }
 
 const std::vector<SwitchShare>&

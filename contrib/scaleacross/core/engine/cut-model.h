@@ -65,8 +65,8 @@ using CutLoads = std::vector<CutLoad>; //!< by cut, ascending
  * spans between two sites, each in each direction. Cuts are kinds of switches by level, up, then
  * down; then spans, forward and back.
  *
- * Where a fabric has detours (ShapeCut::detour), they load all switches of the building but those at
- * the two ends, in and out. What takes a way of its own then is a queue pair, or whatever the
+ * Where a fabric has detours (ShapeCut::detour), they load all switches of the building but those
+ * at the two ends, in and out. What takes a way of its own then is a queue pair, or whatever the
  * multipath hashes: one is on one detour, and counts as a connection there.
  *
  * What comes out of a switch is spread over its links, and so is what goes into one; but the link
@@ -156,12 +156,12 @@ class CutModel
     Passing Ways(const CutLoad& whole, const AlikeFlows& flows, double share) const;
     /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
     CutLoad& AddLoad(CutLoads& loads,
-                 const CutLoad& whole,
-                 const AlikeFlows& flows,
-                 const CutShare& left,
-                 const CutShare& usable,
-                 double share,
-                 const Passing& passing) const;
+                     const CutLoad& whole,
+                     const AlikeFlows& flows,
+                     const CutShare& left,
+                     const CutShare& usable,
+                     double share,
+                     const Passing& passing) const;
     /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.
     double Slowdown(double flows, double pairs, uint32_t links) const;
 

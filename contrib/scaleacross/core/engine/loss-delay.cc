@@ -46,6 +46,13 @@ AtRisk(const LossyMessages& of)
     return std::min(of.packets, of.inFlight);
 }
 
+/// Packets of a message that a queue pair sends in so many seconds.
+double
+SentWithin(const LossyMessages& of, double seconds)
+{
+    return std::min(of.packets, of.inFlight * seconds / of.roundTrip);
+}
+
 /// Packets of a queue pair after which one more tells of a loss.
 double
 Told(const LossyMessages& of)
@@ -77,7 +84,7 @@ Hazard(const LossyChains& chains, const LossyMessages& of, double y)
         const double beyond = PoissonBeyond(AtRisk(of) * of.loss, stalls);
         hazard = std::max(hazard, -std::log1p(-beyond));
     }
-    hazard -= y < late ? AtRisk(of) * std::log1p(-of.loss * of.loss) : 0.0;
+    hazard -= y < late ? SentWithin(of, late - y) * std::log1p(-of.loss * of.loss) : 0.0;
     const double silent = perPacket * std::min(of.packets, of.silent);
     hazard += y < std::min(late, of.untold + of.roundTrip) ? silent : 0.0;
     hazard *= of.pairs;
@@ -196,6 +203,7 @@ Bends(const LossyChains& chains)
             bends.push_back(of.roundTrip * std::max(0.0, 1.0 - Told(of) / of.inFlight));
             bends.push_back(of.roundTrip);
             bends.push_back(late);
+            bends.push_back(std::max(0.0, late - of.roundTrip * of.packets / of.inFlight));
             bends.push_back(std::min(late, of.untold + of.roundTrip));
             const double messages = chains.chains * lossy.rounds * of.count * of.pairs;
             const double mean = AtRisk(of) * of.loss;

@@ -75,15 +75,15 @@ double LossVolume(const LossyMessages& messages, Recovery recovery);
  * that follows in the message, but by the sender's next one `untold` seconds later; for the others
  * d counts from s. If there is no next message, because the sender itself waits for a packet that
  * nobody tells of, the timeout does; it begins with the last progress, so T + t (T where the queue
- * pair has one packet). A repetition that is lost as well costs a timeout. Under go-back-N what
- * comes after the lost packet is at risk again; it stalls once more, t each time. So the delay D of
- * a message has
+ * pair has one packet). A repetition that is lost as well costs a timeout, less what the packets
+ * after it take. Under go-back-N what comes after the lost packet is at risk again; it stalls once
+ * more, t each time. So the delay D of a message has
  *
  *     -ln P(D <= y) = Q l min(m - s, N (1 - y/t))    for y < t, l = -ln(1 - q)
  *                     - Q ln Poisson(w q; j)         instead, if more: go-back-N, j = max(1, [y/t])
  *                     + Q l min(m, s)                for y < min(untold, T) + t
  *                     - ln(1 - u^c) / c              for y < T + t, u = 1 - exp(-Q l min(m, s))
- *                     - Q w ln(1 - q^2)              for y < T + t
+ *                     - Q min(m, N (T + t - y) / t) ln(1 - q^2)  for y < T + t
  *
  * with w = min(m, N), c = `circle`, and Poisson(a; j) the probability of at most j. It is
  * summed over all that is under way in a round.

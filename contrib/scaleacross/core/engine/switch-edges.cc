@@ -146,15 +146,14 @@ class SwitchEdgeTable::Counter
                 {
                     continue;
                 }
-                const double pairs =
-                    1.0 * switches.CountOf(from) * switches.CountOf(to) -
-                    (from == to ? switches.CountOf(from) : 0);
+                const double pairs = 1.0 * switches.CountOf(from) * switches.CountOf(to) -
+                                     (from == to ? switches.CountOf(from) : 0);
                 // What is from one end to the other passes once, and comes out and in.
                 const auto found = direct.find({from, to});
-                const double twice = found == direct.end() || found->second.pairs < pairs
-                                         ? 0
-                                         : found->second.fewest;
-                const double edges = onOne(sum.up[level], from) + onOne(sum.down[level], to) - twice;
+                const double twice =
+                    found == direct.end() || found->second.pairs < pairs ? 0 : found->second.fewest;
+                const double edges =
+                    onOne(sum.up[level], from) + onOne(sum.down[level], to) - twice;
                 if (pairs > 0 && edges > 0)
                 {
                     links.push_back({from, to, edges / sum.count});
@@ -314,21 +313,20 @@ FitsSwitches(const ClusterSpec& cluster,
 bool
 FitsRails(const ClusterSpec& cluster, const RankGroup& group)
 {
-    return std::all_of(
-        cluster.buildings.begin(),
-        cluster.buildings.end(),
-        [&group](const BuildingSpec& building) {
-            if (!building.fabric.rails)
-            {
-                return true;
-            }
-            if (!group.CanSplitAt(building.gpusPerNode))
-            {
-                return false;
-            }
-            const auto split = group.SplitAt(building.gpusPerNode);
-            return split.inner.Size() == 1 || split.outer.Size() == 1;
-        });
+    return std::all_of(cluster.buildings.begin(),
+                       cluster.buildings.end(),
+                       [&group](const BuildingSpec& building) {
+                           if (!building.fabric.rails)
+                           {
+                               return true;
+                           }
+                           if (!group.CanSplitAt(building.gpusPerNode))
+                           {
+                               return false;
+                           }
+                           const auto split = group.SplitAt(building.gpusPerNode);
+                           return split.inner.Size() == 1 || split.outer.Size() == 1;
+                       });
 }
 
 uint32_t

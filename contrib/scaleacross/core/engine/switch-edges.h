@@ -115,8 +115,8 @@ bool FitsSwitches(const ClusterSpec& cluster,
                   const RankLayout& layout,
                   const RankGroup& group);
 
-/// Whether a group has one member on each server that it reaches, or is on one, where NICs of a server
-/// are on leaves of their own.
+/// Whether a group has one member on each server that it reaches, or is on one, where NICs of a
+/// server are on leaves of their own.
 bool FitsRails(const ClusterSpec& cluster, const RankGroup& group);
 
 /// Ranks after which switches of a building are alike for all groups of a layout, besides what

@@ -5,52 +5,9 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
-#include <array>
-#include <string>
-#include <utility>
 
 namespace scaleacross
 {
-
-namespace
-{
-
-using Entry = std::pair<Pattern, const StepPattern& (*)()>;
-
-/// In the order of the enumeration.
-constexpr std::array<Entry, 9> g_patterns = {
-    {{Pattern::RingReduceScatter, RingReduceScatterSteps},
-     {Pattern::RingAllGather, RingAllGatherSteps},
-     {Pattern::DirectAllToAll, DirectAllToAllSteps},
-     {Pattern::SendToNext, SendToNextSteps},
-     {Pattern::JumpReduceScatter, JumpReduceScatterSteps},
-     {Pattern::JumpAllGather, JumpAllGatherSteps},
-     {Pattern::TwoWayReduceScatter, TwoWayReduceScatterSteps},
-     {Pattern::TwoWayAllGather, TwoWayAllGatherSteps},
-     {Pattern::DoubleTree, DoubleTreeSteps}}};
-
-constexpr bool
-IsInOrder()
-{
-    for (size_t i = 0; i < g_patterns.size(); i++)
-    {
-        if (static_cast<size_t>(g_patterns[i].first) != i)
-        {
-            return false;
-        }
-    }
-    return true;
-}
-
-static_assert(IsInOrder(), "a pattern finds its steps by its value");
-
-} // namespace
-
-const StepPattern&
-StepsOf(Pattern pattern)
-{
-    return g_patterns[static_cast<size_t>(pattern)].second();
-}
 
 Pattern
 StepPattern::Mirror() const

@@ -33,7 +33,8 @@ struct PhaseRounds
 };
 
 /**
- * All that is known of a pattern, one class for each kind; phases name it by Pattern.
+ * All that is known of a pattern, one class for each kind, in core/program/patterns; phases name it
+ * by Pattern.
  *
  * The functions of collective.h that are given a phase ask its pattern, and say what they mean;
  * their domain is a group of at least two members unless said otherwise.
@@ -109,18 +110,6 @@ Outflow OutflowTo(uint32_t to, uint32_t messages, Bytes bytes);
 
 /// One input and one output, whose messages go to member `to`; `chained`: each after an input.
 MemberFlows OneFlow(uint32_t messages, bool chained, uint32_t to, Bytes bytes);
-
-// The patterns, each in its own file of core/program/patterns; the registry is in step-pattern.cc.
-
-const StepPattern& RingReduceScatterSteps();
-const StepPattern& RingAllGatherSteps();
-const StepPattern& TwoWayReduceScatterSteps();
-const StepPattern& TwoWayAllGatherSteps();
-const StepPattern& DirectAllToAllSteps();
-const StepPattern& SendToNextSteps();
-const StepPattern& JumpReduceScatterSteps();
-const StepPattern& JumpAllGatherSteps();
-const StepPattern& DoubleTreeSteps();
 
 } // namespace scaleacross
 

@@ -97,8 +97,8 @@ CheckBuilding(const std::string& key, const BuildingSpec& building)
                               building.gpu.name + " joins " +
                               std::to_string(building.gpu.scaleUpDomain),
                           "up to " + std::to_string(building.gpu.scaleUpDomain),
-                          "fewer, or gpu: {preset: " + building.gpu.name + ", scale_up_domain: " +
-                              std::to_string(building.gpusPerNode) + "}");
+                          "fewer, or gpu: {preset: " + building.gpu.name +
+                              ", scale_up_domain: " + std::to_string(building.gpusPerNode) + "}");
     }
     try
     {

@@ -170,8 +170,8 @@ class BuildingCuts
         Cut cut;
     };
 
-    /// Throws ConfigError if links over which traffic takes detours are no longer alike: between two
-    /// switches it takes those then that are left, and other links than before have it.
+    /// Throws ConfigError if links over which traffic takes detours are no longer alike: between
+    /// two switches it takes those then that are left, and other links than before have it.
     void CheckDetours(uint32_t l, uint32_t level, double part)
     {
         const auto [first, isNew] = m_withDetours.try_emplace(level, part);

@@ -14,9 +14,10 @@ namespace
  * Spines are where spans begin; what stays in the building does not pass them.
  *
  * Traffic between two of L leaves is spread over all L - 1 links of the first one: by the direct
- * link, and over each of the L - 2 others to the link that leads on from there (Valiant). So
- * every matrix of traffic loads all links alike, at the price of passing two: each of the others
- * has 1 / (L - 1) of the traffic between two leaves come in and go out.
+ * link, and over each of the L - 2 others to the link that leads on from there (Valiant). So what
+ * comes out of a leaf loads its links alike, and what goes into one the links to it, at the price
+ * of passing two: each of the others has 1 / (L - 1) of the traffic between two leaves come in and
+ * go out.
  *
  * Worked case: 4 leaves of 8 NICs of 400 Gb/s, 1:1. Links of 8 x 400 / 3 = 1,067 Gb/s. Leaf 0 sends
  * 3 Tb/s to leaf 1: 1 Tb/s on each of its links, and 1 Tb/s from leaf 2 and from leaf 3 to leaf 1.
