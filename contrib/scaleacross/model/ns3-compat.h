@@ -23,6 +23,8 @@
  *     scaleacross::Duration.
  *   - enums that are attributes have no scope of their own (enum Mode { A, B }, not enum class):
  *     older EnumValues hold an int.
+ *   - whether a value is an enum's: by its checker's GetValueTypeName. Newer EnumValues are a
+ *     template.
  */
 namespace scaleacross
 {

@@ -6,7 +6,6 @@
 #include "ns3/config.h"
 #include "ns3/data-rate.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
 #include "ns3/string.h"
@@ -182,6 +181,22 @@ AttributeLottery::ChildrenOf(const TypeId& base)
     return children;
 }
 
+std::vector<std::string>
+AttributeLottery::WordsOf(const TypeId::AttributeInformation& attribute)
+{
+    std::vector<std::string> words;
+    // By name: the class is a template in newer releases of ns-3.
+    if (attribute.checker->GetValueTypeName().rfind("ns3::EnumValue", 0) == 0)
+    {
+        std::istringstream all(attribute.checker->GetUnderlyingTypeInformation());
+        for (std::string word; std::getline(all, word, '|');)
+        {
+            words.push_back(word);
+        }
+    }
+    return words;
+}
+
 std::string
 AttributeLottery::Excuse(const std::string& name)
 {
@@ -270,14 +285,8 @@ AttributeLottery::DrawValue(const TypeId::AttributeInformation& attribute)
         const double bps = std::stod(Scale(std::to_string(rate->Get().GetBitRate())));
         return std::to_string(static_cast<uint64_t>(bps)) + "bps";
     }
-    if (dynamic_cast<const EnumValue*>(value) != nullptr)
+    if (const std::vector<std::string> words = WordsOf(attribute); !words.empty())
     {
-        std::vector<std::string> words;
-        std::istringstream all(attribute.checker->GetUnderlyingTypeInformation());
-        for (std::string word; std::getline(all, word, '|');)
-        {
-            words.push_back(word);
-        }
         return words[m_random() % words.size()];
     }
     if (const auto* type = dynamic_cast<const TypeIdValue*>(value))

@@ -55,6 +55,9 @@ class AttributeLottery
     /// attributes that there are not: both should be empty.
     static std::vector<std::string> Unknown();
 
+    /// Of an attribute that has an enumeration's value, its words; none of any other.
+    static std::vector<std::string> WordsOf(const ns3::TypeId::AttributeInformation& attribute);
+
     /// Why an attribute is not drawn; empty if it is.
     static std::string Excuse(const std::string& name);
 

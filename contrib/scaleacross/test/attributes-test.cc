@@ -3,6 +3,7 @@
 // When attributes may be set. The registry of types is the list: whatever attribute is added to the
 // module is tested here.
 
+#include "attribute-lottery.h"
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
@@ -12,7 +13,6 @@
 #include "ns3/data-rate.h"
 #include "ns3/dcqcn.h"
 #include "ns3/double.h"
-#include "ns3/enum.h"
 #include "ns3/fabric-events.h"
 #include "ns3/nstime.h"
 #include "ns3/path-selector.h"
@@ -24,7 +24,6 @@
 #include "ns3/type-id.h"
 
 #include <map>
-#include <sstream>
 
 using namespace ns3;
 using namespace fabrictest;
@@ -86,13 +85,9 @@ Candidates(const TypeId::AttributeInformation& attribute, const AttributeValue& 
     {
         texts = {flag->Get() ? "false" : "true"};
     }
-    else if (dynamic_cast<const EnumValue*>(&now) != nullptr)
+    else if (const auto words = AttributeLottery::WordsOf(attribute); !words.empty())
     {
-        std::istringstream words(attribute.checker->GetUnderlyingTypeInformation());
-        for (std::string word; std::getline(words, word, '|');)
-        {
-            texts.push_back(word);
-        }
+        texts = words;
     }
     else
     {

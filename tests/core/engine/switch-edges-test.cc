@@ -120,7 +120,7 @@ TEST(SwitchEdges, AgreeWithRanksWhereTheseTell)
     const NetworkFacts facts(scenario);
     const auto stages = facts.StagesOf(cluster, layout, 1);
     SwitchEdgeTable table(cluster, facts.paths, layout, *stages);
-    ASSERT_FALSE(table.NeedsCount(layout.dense));
+    ASSERT_FALSE(table.NeedsCount(layout.dense, false));
     const Phase phase{Pattern::RingAllGather, layout.dense, Bytes(4 * 65536)};
     double climbing = 0;
     for (const SwitchEdges& edges : table.OfPhase(phase, 0, true).kinds)
