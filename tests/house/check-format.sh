@@ -7,25 +7,18 @@
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
-changes()
-{
-    local file bad=0
-    for file in "$@"; do
-        clang-format-14 "$file" | diff -U0 --label "$file" --label formatted "$file" - || bad=1
-    done
-    return $bad
-}
-export -f changes
-
-files()
-{
-    tests/house/list-files.sh | { grep -E '\.(h|cc)$' || true; }
-}
-
+mapfile -t files < <(tests/house/list-files.sh | grep -E '\.(h|cc)$')
 if [[ ${1:-} == --fix ]]; then
-    files | xargs -r -d '\n' clang-format-14 -i
-elif ! found=$(files | xargs -r -d '\n' -n 20 -P "$(nproc)" bash -c 'changes "$@"' changes); then
-    head -n 60 <<<"$found"
-    echo "$(grep -c '^--- ' <<<"$found") files; tests/house/check-format.sh --fix mends them"
+    clang-format-14 -i "${files[@]}"
+    exit
+fi
+# One process for all of them; another for each of those that it names, to show what it would change.
+mapfile -t wrong < <(clang-format-14 --dry-run "${files[@]}" 2>&1 |
+    grep -oE '^[^:]+:[0-9]+:[0-9]+: warning' | cut -d : -f 1 | sort -u)
+for file in "${wrong[@]:0:20}"; do
+    clang-format-14 "$file" | diff -U0 --label "$file" --label formatted "$file" - || true
+done
+if ((${#wrong[@]})); then
+    echo "${#wrong[@]} files; tests/house/check-format.sh --fix mends them"
     exit 1
 fi

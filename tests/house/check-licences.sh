@@ -8,11 +8,17 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 
 bad=0
 while IFS= read -r file; do
+    first='' second='' third=''
+    {
+        IFS= read -r first || true
+        IFS= read -r second || true
+        IFS= read -r third || true
+    } <"$file"
     case $file in
         *.h | *.cc | *.py | *.sh | *.cmake | *.sql | */CMakeLists.txt | CMakeLists.txt) ;;
-        *) head -c 2 "$file" | grep -q '^#!' || continue ;;
+        *) [[ $first == '#!'* ]] || continue ;;
     esac
-    if ! head -n 3 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-only'; then
+    if [[ $first$second$third != *'SPDX-License-Identifier: GPL-2.0-only'* ]]; then
         echo "$file:1: no line 'SPDX-License-Identifier: GPL-2.0-only' among the first three"
         bad=1
     fi
