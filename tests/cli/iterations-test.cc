@@ -3,6 +3,8 @@
 #include "program.h"
 
 #include <gmock/gmock.h>
+#include <iterator>
+#include <regex>
 
 namespace scaleacross
 {
@@ -53,6 +55,39 @@ TEST_F(Iterations, AreTimedAsRunTimesThem)
     EXPECT_EQ(table.code, 0);
     EXPECT_THAT(table.out, HasSubstr("1 fitted: mean"));
     EXPECT_THAT(table.out, HasSubstr("1 not fitted: mean"));
+}
+
+/// The page's table has what the program prints of the rows that are part of the project, cell by
+/// cell.
+TEST_F(Iterations, ArePrintedAsThePageHasThem)
+{
+    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/compute.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    std::string rows;
+    for (const char* set :
+         {"sc21", "recompute", "vtrain-18.4b", "vtrain-3.6b", "megatron-core", "torchtitan"})
+    {
+        rows += std::string(" " SCALEACROSS_SOURCE_DIR "/tests/validation/iteration-time/") + set +
+                ".csv";
+    }
+    const Call call = Run("iterations" + rows);
+    ASSERT_EQ(call.code, 0) << call.err;
+    std::istringstream lines(call.out);
+    std::string line;
+    std::getline(lines, line);
+    const std::regex row(R"((\S+) +(\S+) +(fitted)? +(\S+ m?s) +(\S+ m?s) +(\S+ %))");
+    size_t checked = 0;
+    for (std::smatch cells; std::getline(lines, line) && std::regex_match(line, cells, row);)
+    {
+        std::string expected = "|";
+        for (size_t i = 1; i < cells.size(); i++)
+        {
+            expected += " " + cells[i].str() + " |";
+        }
+        EXPECT_THAT(page, HasSubstr(expected));
+        checked++;
+    }
+    EXPECT_EQ(checked, 61U);
 }
 
 TEST_F(Iterations, SayWhatDoesNotRun)

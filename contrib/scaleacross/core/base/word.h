@@ -52,7 +52,7 @@ class Word
     /// The usual one.
     Word();
 
-    /// By name, so that code reads as a study does: network.multipath = "e-ecmp". Throws ValueError
+    /// By name, so that code reads as a study does: plan.sharding = "fsdp". Throws ValueError
     /// with all words and the nearest for one that is not known.
     Word(const char* name);
     Word(const std::string& name);

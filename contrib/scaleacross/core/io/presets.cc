@@ -23,10 +23,15 @@ namespace scaleacross
 namespace
 {
 
-/// Where the files of a type of value are, what a message calls it, who reads its map, and the name
-/// that the value itself has, if any.
+/// Where the files of a type of value are, what a message calls it, who reads its map, and which
+/// files may be its own.
 template <class T>
 struct Kind;
+
+struct YamlKind
+{
+    static constexpr const char* kOrFile = ", or a path to a YAML file";
+};
 
 template <>
 struct Kind<ModelSpec>
@@ -35,68 +40,54 @@ struct Kind<ModelSpec>
     static constexpr const char* kKey = "model";
     static constexpr const char* kOrFile = ", or a path to a config.json or a YAML file";
     static constexpr auto Read = ReadModel;
-
-    static std::string* Name(ModelSpec& model)
-    {
-        return &model.name;
-    }
 };
 
 template <>
-struct Kind<GpuSpec>
+struct Kind<GpuSpec> : YamlKind
 {
     static constexpr const char* kFolder = "gpus";
     static constexpr const char* kKey = "gpu";
-    static constexpr const char* kOrFile = ", or a path to a YAML file";
     static constexpr auto Read = ReadGpu;
-
-    static std::string* Name(GpuSpec& gpu)
-    {
-        return &gpu.name;
-    }
 };
 
 template <>
-struct Kind<GpuCurve>
+struct Kind<GpuCurve> : YamlKind
 {
     static constexpr const char* kFolder = "curves";
     static constexpr const char* kKey = "gpu.curve";
-    static constexpr const char* kOrFile = ", or a path to a YAML file";
     static constexpr auto Read = ReadCurve;
-
-    static std::string* Name(GpuCurve& /* curve */)
-    {
-        return nullptr;
-    }
 };
 
 template <>
-struct Kind<SoftwareStack>
+struct Kind<SoftwareStack> : YamlKind
 {
     static constexpr const char* kFolder = "stacks";
     static constexpr const char* kKey = "workload.stack";
-    static constexpr const char* kOrFile = ", or a path to a YAML file";
     static constexpr auto Read = ReadStack;
-
-    static std::string* Name(SoftwareStack& stack)
-    {
-        return &stack.name;
-    }
 };
 
 template <>
-struct Kind<FabricSpec>
+struct Kind<FabricSpec> : YamlKind
 {
     static constexpr const char* kFolder = "fabrics";
     static constexpr const char* kKey = "fabric";
-    static constexpr const char* kOrFile = ", or a path to a YAML file";
     static constexpr auto Read = ReadFabric;
-
-    static std::string* Name(FabricSpec& /* fabric */)
-    {
-        return nullptr;
-    }
 };
+
+/// The name that a value itself has; null if it has none.
+template <class T>
+auto
+OwnName(T& value, int /* preferred */) -> decltype(&value.name)
+{
+    return &value.name;
+}
+
+template <class T>
+std::string*
+OwnName(T& /* value */, long /* second choice */)
+{
+    return nullptr;
+}
 
 bool
 EndsWith(const std::string& text, const std::string& end)
@@ -174,7 +165,7 @@ ReadBuiltIn(const DataFile& file, const FileChain& from)
     const std::string place = std::string("(built in) ") + file.kind + "/" + file.name + ".yaml";
     Preset<T> preset = ParsePreset<T>(file.text, place, from);
     preset.name = file.name;
-    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr)
+    if (std::string* own = OwnName(preset.value, 0); own != nullptr)
     {
         *own = preset.name;
     }
@@ -196,7 +187,7 @@ ReadPath(const std::string& path, const FileChain& from)
         }
     }
     Preset<T> preset = ParsePreset<T>(ReadTextFile(file), file, from);
-    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr && preset.name.empty())
+    if (std::string* own = OwnName(preset.value, 0); own != nullptr && preset.name.empty())
     {
         *own = path;
     }
@@ -220,7 +211,7 @@ ParsePreset(const std::string& text, const std::string& file, const FileChain& f
     preset.help = TakeText(root, "help");
     preset.name = TakeText(root, "name");
     preset.value = Kind<T>::Read(root, "", from.Into(file));
-    if (std::string* own = Kind<T>::Name(preset.value); own != nullptr && !preset.name.empty())
+    if (std::string* own = OwnName(preset.value, 0); own != nullptr && !preset.name.empty())
     {
         *own = preset.name;
     }

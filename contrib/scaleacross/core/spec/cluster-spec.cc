@@ -25,21 +25,23 @@ void
 CheckZones(const std::string& key, const BuildingSpec& building)
 {
     const FabricSpec& fabric = building.fabric;
-    if (fabric.aggregations != 0 && !fabric.shape->zones)
+    const char* const set = fabric.podsPerZone != 0            ? ".pods_per_zone"
+                            : fabric.zoneOversubscription != 1 ? ".zone_oversubscription"
+                                                               : nullptr;
+    if (!fabric.shape->zones && (fabric.aggregations != 0 || set != nullptr))
     {
-        throw ConfigError(key + ".aggregations",
+        throw ConfigError(key + (fabric.aggregations != 0 ? ".aggregations" : set),
                           "a fabric of shape " + ToString(fabric.shape) + " has no zones",
-                          "0",
-                          "leave it out, or give shape: " +
+                          "aggregations: 0, pods_per_zone: 0 and zone_oversubscription: 1",
+                          "give these three where a preset has others, or shape: " +
                               Shape::First([](const auto& row) { return row.zones; }).Name());
     }
-    if (fabric.aggregations == 0 && (fabric.podsPerZone != 0 || fabric.zoneOversubscription != 1))
+    if (fabric.aggregations == 0 && set != nullptr)
     {
-        throw ConfigError(
-            key + (fabric.podsPerZone != 0 ? ".pods_per_zone" : ".zone_oversubscription"),
-            "there are no zones in a fabric of two stages",
-            "",
-            "give aggregations, the number of switches above the spines");
+        throw ConfigError(key + set,
+                          "there are no zones in a fabric of two stages",
+                          "pods_per_zone: 0 and zone_oversubscription: 1",
+                          "give these, or aggregations, the number of switches above the spines");
     }
     const uint32_t pods = building.Nodes() / building.NodesPerPod();
     if (fabric.podsPerZone != 0 && pods % fabric.podsPerZone != 0)
@@ -48,7 +50,7 @@ CheckZones(const std::string& key, const BuildingSpec& building)
                           std::to_string(fabric.podsPerZone) + " does not divide the " +
                               std::to_string(pods) + " pods of the building",
                           "a divisor of the pods, or 0 for one zone",
-                          "");
+                          "give another, also beside a preset of the fabric");
     }
 }
 
@@ -63,7 +65,8 @@ CheckFabric(const std::string& key, const BuildingSpec& building)
                           std::to_string(fabric.nodesPerPod) + " does not divide the " +
                               std::to_string(building.Nodes()) + " servers of the building",
                           "a divisor of gpus / gpus_per_node, or 0 for one pod",
-                          "");
+                          "give another, also beside a preset of the fabric: fabric: {preset: "
+                          "..., nodes_per_pod: 0}");
     }
     CheckZones(key, building);
     if (building.Leaves() > fabric.shape->mostLeaves)

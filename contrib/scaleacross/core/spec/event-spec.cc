@@ -93,7 +93,13 @@ EventSpec::Validate(const std::string& path) const
     CheckFields(Fields(), *this, path);
     if (kind->change == EventChange::Flaps)
     {
-        need(at > Duration(), "at", "a flap begins after the beginning");
+        if (at == Duration())
+        {
+            throw ConfigError(path + ".at",
+                              "a flap begins after the run does",
+                              "more than 0s",
+                              "give a time, such as at: 1us");
+        }
         need(down > Duration(), "down", ToString(down) + " is no time");
         need(period > down,
              "period",

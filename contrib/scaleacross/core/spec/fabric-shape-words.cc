@@ -20,8 +20,7 @@ Shape::Rows()
           UINT32_MAX},
          {{"full-mesh",
            "a link between every two leaves, and detours over a third one (Valiant); spines lead "
-           "to "
-           "other buildings"},
+           "to other buildings"},
           false,
           true,
           1024}});

@@ -41,8 +41,9 @@ struct ShapeLink
 
 /**
  * How one building's NICs and switches are joined: the graph that the packet engine builds, how far
- * GPUs are from each other, the cuts that they share, and the paths between them. Everything else
- * asks this what it has to know of fabrics.
+ * GPUs are from each other, the cuts that they share, and the paths between them. Engines and
+ * drawings ask this; which switches are the top ones, where spans begin, ClusterSpec says, as that
+ * is the same for all buildings.
  *
  * All shapes have servers in pods whose NICs are on leaves (FabricSpec), every port of a NIC on
  * leaves of its own. Spans to other buildings begin at the top switches. GPUs are numbered within
