@@ -50,9 +50,16 @@ class Desk : public PfcWatchdog::Owner
     std::vector<std::pair<uint32_t, int64_t>> ended;
 };
 
+/// Nanoseconds, which a Time has whatever its resolution is, as the watchdog counts.
+constexpr int64_t
+Ns(int64_t count)
+{
+    return count * 1000;
+}
+
 /**
- * The rules by themselves, Detection 200, Restoration 100, times without a unit. Expected times are
- * those of the contract: pause or first packet plus 200, last resume plus 100.
+ * The rules by themselves, Detection 200 ns, Restoration 100 ns. Expected times are those of the
+ * contract: pause or first packet plus 200, last resume plus 100.
  */
 class WatchdogRulesTest : public TestCase
 {
@@ -67,48 +74,48 @@ class WatchdogRulesTest : public TestCase
     {
         Desk desk;
         PfcWatchdog dog(desk);
-        dog.Configure({PicoSeconds(200), PicoSeconds(100), false});
+        dog.Configure({NanoSeconds(200), NanoSeconds(100), false});
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "nothing is paused: nothing to do");
 
         // Something waits already when the pause comes at 50.
         desk.waiting = {1};
-        dog.PauseChanged(1, 3, true, 50);
-        NS_TEST_ASSERT_MSG_EQ(dog.Due(), 250, "pause + detection");
+        dog.PauseChanged(1, 3, true, Ns(50));
+        NS_TEST_ASSERT_MSG_EQ(dog.Due(), Ns(250), "pause + detection");
         // A queue that is resumed in time is forgotten.
         desk.waiting.insert(2);
-        dog.PauseChanged(2, 3, true, 60);
-        dog.PauseChanged(2, 3, false, 259);
-        dog.Check(250);
+        dog.PauseChanged(2, 3, true, Ns(60));
+        dog.PauseChanged(2, 3, false, Ns(259));
+        dog.Check(Ns(250));
         NS_TEST_ASSERT_MSG_EQ(desk.begun.size(), 1, "one storm");
-        NS_TEST_ASSERT_MSG_EQ(desk.begun[0].second, 250, "its time");
+        NS_TEST_ASSERT_MSG_EQ(desk.begun[0].second, Ns(250), "its time");
         NS_TEST_ASSERT_MSG_EQ(dog.IsStorm(1, 3), true, "in a storm");
         NS_TEST_ASSERT_MSG_EQ(dog.IsStorm(1, 2), false, "only this priority");
         NS_TEST_ASSERT_MSG_EQ(desk.marked.count(1), 1, "wants to see what comes");
-        NS_TEST_ASSERT_MSG_EQ(dog.Admits(1, 3, 260), false, "and throws it away");
+        NS_TEST_ASSERT_MSG_EQ(dog.Admits(1, 3, Ns(260)), false, "and throws it away");
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "as long as the pause lasts");
         // Resumed at 300, paused at 350, resumed at 360: ends at 460.
-        dog.PauseChanged(1, 3, false, 300);
-        NS_TEST_ASSERT_MSG_EQ(dog.Due(), 400, "resume + restoration");
-        dog.PauseChanged(1, 3, true, 350);
+        dog.PauseChanged(1, 3, false, Ns(300));
+        NS_TEST_ASSERT_MSG_EQ(dog.Due(), Ns(400), "resume + restoration");
+        dog.PauseChanged(1, 3, true, Ns(350));
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "started again");
-        dog.PauseChanged(1, 3, false, 360);
-        dog.Check(459);
+        dog.PauseChanged(1, 3, false, Ns(360));
+        dog.Check(Ns(459));
         NS_TEST_ASSERT_MSG_EQ(desk.ended.size(), 0, "not yet");
-        dog.Check(460);
+        dog.Check(Ns(460));
         NS_TEST_ASSERT_MSG_EQ(desk.ended.size(), 1, "over");
         NS_TEST_ASSERT_MSG_EQ(desk.marked.size(), 0, "back in service");
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "nothing is paused");
 
         // An empty queue that stays paused needs no looking at; its first packet starts the time.
         desk.waiting.clear();
-        dog.PauseChanged(5, 3, true, 1000);
+        dog.PauseChanged(5, 3, true, Ns(1000));
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "nothing waits");
         NS_TEST_ASSERT_MSG_EQ(desk.marked.count(5), 1, "the first packet is wanted");
-        NS_TEST_ASSERT_MSG_EQ(dog.Admits(5, 3, 5000), true, "which is welcome");
-        NS_TEST_ASSERT_MSG_EQ(dog.Due(), 5200, "first packet + detection");
+        NS_TEST_ASSERT_MSG_EQ(dog.Admits(5, 3, Ns(5000)), true, "which is welcome");
+        NS_TEST_ASSERT_MSG_EQ(dog.Due(), Ns(5200), "first packet + detection");
         NS_TEST_ASSERT_MSG_EQ(desk.marked.count(5), 0, "those after it are not");
         // It found no memory: the queue is still empty, and the next packet is the first.
-        dog.Check(5200);
+        dog.Check(Ns(5200));
         NS_TEST_ASSERT_MSG_EQ(dog.Due(), kNever, "nothing waits");
         NS_TEST_ASSERT_MSG_EQ(desk.marked.count(5), 1, "the next one is wanted");
         NS_TEST_ASSERT_MSG_EQ(dog.Storms(), 1, "no other storm");
