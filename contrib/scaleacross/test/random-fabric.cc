@@ -512,18 +512,20 @@ class Fabric
         }
     }
 
-    /// A picosecond is what may be left of the packet before, and is carried on.
+    /// What is left of the packet before is less than a tick of the Simulator's, and is carried on.
     void Started(const FabricPort& port, Line& line, uint32_t bytes)
     {
         const int64_t now = Simulator::Now().GetPicoSeconds();
-        if (now < line.free)
+        const int64_t tick = TimeStep(1).GetPicoSeconds();
+        if (now + tick <= line.free)
         {
             m_result.violations.push_back(port.Describe() + " starts a packet at " +
                                           std::to_string(now) + " ps, but sends until " +
                                           std::to_string(line.free) + " ps");
         }
-        line.free = now + static_cast<int64_t>(bytes * uint64_t{8'000'000'000'000} /
-                                               port.GetDataRate().GetBitRate());
+        line.free =
+            std::max(now, line.free) + static_cast<int64_t>(bytes * uint64_t{8'000'000'000'000} /
+                                                            port.GetDataRate().GetBitRate());
     }
 
     void Finish()
