@@ -6,6 +6,7 @@
 #include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
+#include "core/io/read-study.h"
 #include "helper/engine/packet-engine.h"
 
 #include <algorithm>
@@ -201,6 +202,40 @@ TEST(PacketAgreement, QueuePairsReachThePlanesThatTheyAreOn)
         EXPECT_NEAR(std::get<RunReport>(packets).iterationTime.S(), whole / c.share, 0.1 * whole)
             << text;
     }
+}
+
+/**
+ * Two servers of four GPUs, of which each has a leaf of its own in both: tensor parallelism over
+ * all eight goes round a ring in the order of ranks, and so leaves either server by its last GPU's
+ * leaf and enters it by its first one's.
+ */
+TEST(PacketAgreement, RingsOnRailsLeaveServersByOneLeaf)
+{
+    const std::string study =
+        "study: rails\nmodel: {layers: 2, hidden: 1024, heads: 8, dense_ffn: 4096, vocabulary: "
+        "1024}\n"
+        "workload: {sequence: 1024, global_batch: 2}\ncluster: {buildings: {count: 1, gpus: 8, "
+        "gpus_per_node: 4, gpu: h100, fabric: {rails: true, nodes_per_pod: 2, oversubscription: "
+        "100}}}\nnetwork: {qps: 4}\nplan: {tp: 8, async_tp: true}\n";
+    const Scenario scenario = ParseStudy(study, "rails.yaml", {}, StudyScope::Training).scenario;
+    const auto exact = AnalyticalEngine().Run(scenario, RunOptions());
+    const auto packets = PacketEngine().Run(scenario, RunOptions());
+    std::vector<double> bytes;
+    for (const auto* result : {&exact, &packets})
+    {
+        const auto& report = std::get<RunReport>(*result);
+        const auto& resources = report.resources;
+        const auto leaf = std::find_if(resources.begin(), resources.end(), [](const auto& one) {
+            return one.name == "building1 leaf up";
+        });
+        ASSERT_NE(leaf, resources.end());
+        bytes.push_back(static_cast<double>(leaf->bytes.Count()));
+        // 2 x 400 Gb/s of a leaf's NICs over 100, and hardly anything else takes time.
+        EXPECT_NEAR(leaf->capacity.Value(), 8e9, 1);
+        EXPECT_GE(report.iterationTime.S(), 0.999 * bytes.back() * 8 / 8e9);
+        EXPECT_LE(report.iterationTime.S(), 1.1 * bytes.back() * 8 / 8e9);
+    }
+    EXPECT_NEAR(bytes[0], bytes[1], 1e-3 * bytes[1]);
 }
 
 TEST(PacketAgreement, TheFullestPortDecidesWithAnyFirstQueuePair)

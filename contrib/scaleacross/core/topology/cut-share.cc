@@ -59,6 +59,13 @@ PartsLeft(const ClusterSpec& cluster,
     return parts;
 }
 
+/// Between two switches of a building.
+bool
+IsOfFabric(const FabricLink& link)
+{
+    return link.kind != LinkKind::Nic && link.kind != LinkKind::Cross;
+}
+
 /// The links of one switch in a cut, which are equal without events.
 struct Fan
 {
@@ -363,22 +370,17 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
     {
         cuts.emplace_back(cluster, graph, b);
     }
-    std::vector<std::vector<uint32_t>> links(buildings);
     SpanCuts spans(cluster, graph);
     for (uint32_t l = 0; l < graph.links.size(); l++)
     {
         if (graph.links[l].kind == LinkKind::Cross)
         {
             spans.Add(l, parts[l]);
-            continue;
         }
-        if (graph.links[l].kind == LinkKind::Nic)
+        if (IsOfFabric(graph.links[l]))
         {
-            continue;
+            cuts[graph.vertices[graph.links[l].a].site].Add(l, parts[l]);
         }
-        const uint32_t site = graph.vertices[graph.links[l].a].site;
-        cuts[site].Add(l, parts[l]);
-        links[site].push_back(l);
     }
     for (const bool proportional : {false, true})
     {
@@ -392,8 +394,16 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
         }
         spans.TakeLeastOf(proportional, shares.m_span);
     }
+    AddTowards(cluster, graph, parts);
+}
 
+void
+CutsLeft::AddTowards(const ClusterSpec& cluster,
+                     const FabricGraph& graph,
+                     const std::vector<double>& parts)
+{
     const LanesLost lost(cluster, graph, parts);
+    const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
     for (uint32_t a = 0; lost.Any() && a < buildings; a++)
     {
         for (uint32_t b = 0; b < buildings; b++)
@@ -410,10 +420,14 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
                 continue;
             }
             BuildingCuts towards(cluster, graph, a);
-            for (const uint32_t l : links[a])
+            for (uint32_t l = 0; l < graph.links.size(); l++)
             {
-                const Vertex& above = graph.vertices[graph.links[l].b];
-                towards.Add(l, !IsTop(cluster, above) || passes[above.index] ? parts[l] : 0.0);
+                const FabricLink& link = graph.links[l];
+                const Vertex& above = graph.vertices[link.b];
+                if (IsOfFabric(link) && above.site == a)
+                {
+                    towards.Add(l, !IsTop(cluster, above) || passes[above.index] ? parts[l] : 0.0);
+                }
             }
             const std::string to = " towards " + cluster.SiteName(b);
             for (const bool proportional : {false, true})

@@ -6,6 +6,7 @@
 #include "core/spec/cluster-spec.h"
 #include "core/spec/event-spec.h"
 #include "core/spec/network-plan.h"
+#include "core/topology/fabric-graph.h"
 #include "core/topology/shapes/fabric-shape.h"
 
 #include <array>
@@ -108,6 +109,12 @@ class CutsLeft
     }
 
   private:
+    /// What is left for traffic that avoids top switches which have lost their lanes. `parts`: what
+    /// is left of each link.
+    void AddTowards(const ClusterSpec& cluster,
+                    const FabricGraph& graph,
+                    const std::vector<double>& parts);
+
     CutShares m_equal;
     CutShares m_proportional;
 };
