@@ -3,6 +3,7 @@
 #include "program.h"
 
 #include <gmock/gmock.h>
+#include <map>
 
 namespace scaleacross
 {
@@ -367,6 +368,32 @@ TEST_F(Commands, ShowRefusesToDrawWhatItCannot)
         EXPECT_EQ(call.code, 2) << arguments;
         EXPECT_NE(call.err.find(problem), std::string::npos) << call.err;
         EXPECT_FALSE(std::filesystem::exists(folder / "a.svg"));
+    }
+}
+
+/// The page on models has what `list models` counts: in a row of the model's own, or of its family.
+TEST_F(Commands, ListCountsParametersAsThePageDoes)
+{
+    std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/models.md");
+    std::map<std::string, std::string> rows; // by family: what stands before the first dash
+    for (std::string line; std::getline(file, line);)
+    {
+        if (line.rfind("| `", 0) == 0)
+        {
+            rows[line.substr(3, line.find('`', 3) - 3)] = line;
+        }
+    }
+    for (const auto& model : RunJson("list models"))
+    {
+        const std::string name = model.at("model");
+        const auto own = rows.find(name);
+        const auto family = rows.find(name.substr(0, name.find('-')) + "-8b");
+        ASSERT_TRUE(own != rows.end() || family != rows.end()) << name;
+        const std::string& row = own != rows.end() ? own->second : family->second;
+        const std::string all = model.at("parameters");
+        const std::string active = model.at("active");
+        EXPECT_THAT(row, HasSubstr(all)) << name;
+        EXPECT_THAT(row, HasSubstr(all == active ? "| all |" : "| " + active + " |")) << name;
     }
 }
 
