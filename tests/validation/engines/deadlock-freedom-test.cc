@@ -50,6 +50,34 @@ TEST_P(DeadlockFreedom, OfFabricsBuiltFromStudies)
     ns3::Simulator::Destroy();
 }
 
+/// Nor where leaves send over other leaves, which InfiniBand's lanes for detours tell apart.
+TEST_P(DeadlockFreedom, OfMeshesWithLanesForDetours)
+{
+    const Shape& shape = GetParam();
+    const Study study = ReadStudy(SCALEACROSS_SOURCE_DIR "/examples/small-two-buildings/study.yaml",
+                                  {{"cluster.buildings.count", shape.buildings},
+                                   {"cluster.buildings.fabric.rails", shape.rails},
+                                   {"cluster.buildings.fabric.spines", shape.spines},
+                                   {"cluster.buildings.fabric.nodes_per_pod", "1"},
+                                   {"cluster.buildings.fabric.shape", "full-mesh"},
+                                   {"network.transport", "infiniband"},
+                                   {"network.leaf_buffer", "4GiB"},
+                                   {"network.spine_buffer", "4GiB"}});
+    {
+        const ns3::ClusterHelper cluster(study.scenario);
+        EXPECT_GT(cluster.GetFabric().Switches().size(), 1U);
+        EXPECT_EQ(ns3::FindBufferDependencyCycle(cluster.GetFabric()).Text(), "");
+    }
+    {
+        Scenario oneLane = study.scenario;
+        oneLane.network.ns3Attributes["ns3::FabricSwitch::LaneMap"] = "in any out any 3:3,6:6,7:7";
+        const ns3::ClusterHelper cluster(oneLane);
+        const bool circles = study.scenario.cluster.buildings[0].Leaves() > 2;
+        EXPECT_EQ(ns3::FindBufferDependencyCycle(cluster.GetFabric()).Text().empty(), !circles);
+    }
+    ns3::Simulator::Destroy();
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          DeadlockFreedom,
                          testing::Values(Shape{"2", "true", "1", "2"},
