@@ -42,11 +42,12 @@ class SwitchEdgeTable::Counter
             const std::vector<ShapeCut>& cuts = m_table.m_paths.Shape(building).Cuts();
             for (uint32_t level = 0; level < cuts.size(); level++)
             {
-                if (cuts[level].Carries(tier))
+                if (!cuts[level].Carries(tier))
                 {
-                    (up ? m_last->up : m_last->down)[level][KindOf(level, building, rank)]++;
+                    continue;
                 }
-                if (up && cuts[level].Carries(tier) && cuts[level].detour > 0)
+                (up ? m_last->up : m_last->down)[level][KindOf(level, building, rank)]++;
+                if (up && cuts[level].detour > 0)
                 {
                     m_last->between[level][{SwitchOf(level, building, from),
                                             SwitchOf(level, building, to)}]++;
@@ -138,14 +139,18 @@ class SwitchEdgeTable::Counter
             return found == counts.end() ? 0.0 : found->second / switches.CountOf(kind);
         };
         std::vector<LinkShare> links;
-        for (uint32_t from = 0; from < switches.Kinds(); from++)
+        std::vector<uint32_t> here; // kinds
+        for (uint32_t kind = 0; kind < switches.Kinds(); kind++)
         {
-            for (uint32_t to = 0; to < switches.Kinds(); to++)
+            if (switches.BuildingOf(kind) == building)
             {
-                if (switches.BuildingOf(from) != building || switches.BuildingOf(to) != building)
-                {
-                    continue;
-                }
+                here.push_back(kind);
+            }
+        }
+        for (const uint32_t from : here)
+        {
+            for (const uint32_t to : here)
+            {
                 const double pairs = 1.0 * switches.CountOf(from) * switches.CountOf(to) -
                                      (from == to ? switches.CountOf(from) : 0);
                 // What is from one end to the other passes once, and comes out and in.

@@ -120,7 +120,8 @@ bool FitsSwitches(const ClusterSpec& cluster,
 bool FitsRails(const ClusterSpec& cluster, const RankGroup& group);
 
 /// Ranks after which switches of a building are alike for all groups of a layout, besides what
-/// stages have on them; 1: they are, wherever they begin.
+/// stages have on them; 1: they are, wherever they begin. On rails that some group does not fit, a
+/// multiple of a server's ranks.
 uint32_t SwitchPeriod(const ClusterSpec& cluster,
                       const ClusterPaths& paths,
                       const RankLayout& layout);

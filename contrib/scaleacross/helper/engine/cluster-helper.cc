@@ -47,10 +47,7 @@ CheckBuffer(FabricSwitch& fabricSwitch, const std::string& key, bool pfc)
     }
     catch (const ConfigError& error)
     {
-        const std::string& place = error.Where();
-        const std::string attribute = "BufferSize";
-        if (place.size() < attribute.size() ||
-            place.compare(place.size() - attribute.size(), attribute.size(), attribute) != 0)
+        if (error.Where().find("BufferSize") == std::string::npos)
         {
             throw;
         }
