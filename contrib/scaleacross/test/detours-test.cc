@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/base/errors.h"
 #include "core/topology/routing.h"
 #include "fabric-test.h"
 
@@ -14,6 +15,7 @@
 #include "ns3/fabric-transport.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace fabrictest;
@@ -273,6 +275,47 @@ class FailureTest : public DetourTest
     }
 };
 
+/**
+ * Requests to send on lane 1, beside data 3, ACKs and pulls 6, CNPs 7: by turns the next larger
+ * free lane, 1 to 2 and 3 to 4; then the next smaller, 6 to 5 and 7 to 0. Five priorities would
+ * need ten lanes.
+ */
+class PrioritiesTest : public TestCase
+{
+  public:
+    PrioritiesTest()
+        : TestCase("Every priority of the transport has a lane for detours, or is refused")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        FabricHelper fabric;
+        UseTransport(fabric, "infiniband");
+        fabric.SetConnectionAttribute("ControlPriority", UintegerValue(1));
+        const Mesh mesh(fabric, 4, 1);
+        UseDetourLanes(fabric);
+        const std::vector<std::pair<uint8_t, uint8_t>> lanes{{1, 2}, {3, 4}, {6, 5}, {7, 0}};
+        for (const auto& [level, lane] : lanes)
+        {
+            NS_TEST_ASSERT_MSG_EQ(+mesh.leaf[0]->LaneOf(2, 1, level), +lane, "level " << +level);
+        }
+        fabric.SetNicAttribute("PullPriority", UintegerValue(0));
+        bool refused = false;
+        try
+        {
+            UseDetourLanes(fabric);
+        }
+        catch (const scaleacross::ConfigError& error)
+        {
+            refused = std::string(error.what()).find("PullPriority") != std::string::npos;
+        }
+        NS_TEST_ASSERT_MSG_EQ(refused, true, "five priorities");
+        Simulator::Destroy();
+    }
+};
+
 class DetoursSuite : public TestSuite
 {
   public:
@@ -284,6 +327,7 @@ class DetoursSuite : public TestSuite
         AddTestCase(new PathTest);
         AddTestCase(new LanesTest(false));
         AddTestCase(new LanesTest(true));
+        AddTestCase(new PrioritiesTest);
         AddTestCase(new FailureTest);
     }
 };

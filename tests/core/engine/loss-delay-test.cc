@@ -58,6 +58,29 @@ TEST(LossDelay, TheWorkedCaseOfTheHeader)
     EXPECT_GT(delay, rounds * (1 - 512 / 7500.0) * 10e-3);
 }
 
+/**
+ * One message of m = 100 packets, q = 1 %, T = 67 ms, t = 10 us. A packet that is lost twice costs
+ * T + t less what the packets after it take, t / N each: with p = 1 - (1 - q^2)^m, and the place of
+ * the one that is lost anywhere, p (T + t - m t / (2 N)) on average, to the second order of p, and
+ * up to t more of those that are lost once. So a slower sender (smaller N) waits hardly less.
+ */
+TEST(LossDelay, APacketLostTwiceCostsATimeoutWhateverTheRate)
+{
+    constexpr double kTimeout = 67e-3;
+    constexpr double kTrip = 10e-6;
+    const double p = 1 - std::pow(1 - 1e-4, 100);
+    for (const double inFlight : {100.0, 10.0, 1.0, 0.5})
+    {
+        LossyMessages messages = Messages(0.01, 1, 100, inFlight);
+        messages.roundTrip = kTrip;
+        LossyChains chains = Chains(messages, 1, 1, Recovery("selective-repeat"));
+        chains.timeout = kTimeout;
+        const double twice = p * (kTimeout + kTrip - 100 * kTrip / (2 * inFlight));
+        EXPECT_GT(LossDelay(chains), twice * (1 - p)) << inFlight;
+        EXPECT_LT(LossDelay(chains), twice + kTrip) << inFlight;
+    }
+}
+
 TEST(LossDelay, OneRoundIsTheFormulaOfAllMessagesAtOnce)
 {
     // R = 1: the slowest of C chains with Q queue pairs is the slowest of C Q, so with L = C Q l,

@@ -419,8 +419,35 @@ TEST(StudyErrors, WhatNoEngineRunsYetIsRefusedByName)
            "'TcpSocket' does not name an ns-3 attribute");
 }
 
+/// What each refusal has to name: the place, and a way out that is accepted.
+TEST(StudyErrors, FabricsThatDoNotFit)
+{
+    const auto refusal = [](const std::string& building, const std::string& rest) {
+        return std::string(Refusal("model: llama3-8b\nworkload: {sequence: 1, global_batch: 1}\n"
+                                   "plan: {tp: 8, dp: 2}\ncluster: {buildings: {count: 1, " +
+                                   building + "}}\n" + rest)
+                               .what());
+    };
+    const std::string h100 = "gpus: 16, gpu: h100, fabric: ";
+    const std::string zones = refusal(h100 + "{preset: meta-llama3-roce, shape: full-mesh}", "");
+    EXPECT_THAT(zones, HasSubstr("fabric.aggregations"));
+    EXPECT_THAT(zones, HasSubstr("aggregations: 0, pods_per_zone: 0 and zone_oversubscription: 1"));
+    EXPECT_THAT(refusal(h100 + "{shape: full-mesh, pods_per_zone: 2}", ""),
+                HasSubstr("fabric.pods_per_zone"));
+    EXPECT_THAT(refusal(h100 + "{preset: dgx-superpod}", ""), HasSubstr("nodes_per_pod: 0"));
+    EXPECT_THAT(refusal("gpus: 128, gpu: gb200, gpus_per_node: 128, fabric: {}", ""),
+                HasSubstr("up to 72"));
+    const std::string mesh = h100 + "{shape: full-mesh, nodes_per_pod: 1}";
+    const std::string lanes = "network: {pfc: false, recovery: selective-repeat, multipath: ";
+    EXPECT_THAT(refusal(mesh, lanes + "d-mod-k}\n"), HasSubstr("network.multipath"));
+}
+
 TEST(StudyErrors, Events)
 {
+    Expect(8,
+           "events: [{kind: flap, target: plane 0, at: 0s, down: 1ms, period: 2ms}]",
+           "s.yaml:8:44 events.0.at",
+           "a flap begins after the run does");
     Expect(8,
            "events: [{kind: straggler, at: 1s, target: plane 0}]",
            "s.yaml:8:17 events.0.kind",

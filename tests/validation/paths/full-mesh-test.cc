@@ -5,15 +5,24 @@
 #include "core/engine/analytical-engine.h"
 #include "core/engine/closed-form.h"
 #include "core/io/read-study.h"
+#include "core/io/text-file.h"
 #include "helper/engine/packet-engine.h"
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <regex>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
 namespace
 {
+
+using testing::HasSubstr;
 
 /// Buildings of 16 servers with one GPU each, two to a leaf: 8 leaves, 400 Gb/s.
 Scenario
@@ -204,6 +213,62 @@ TEST(FullMesh, LeavesThatSendAreNotTheMeanOfAll)
             EXPECT_LE(report.iterationTime.S(), 1.02 * least) << shape;
         }
     }
+}
+
+/// Milliseconds as the page has them.
+std::string
+Milliseconds(const RunReport& report)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1f", report.iterationTime.S() * 1e3);
+    return text.data();
+}
+
+/// The figures of doc/fabric-shapes.md: in the mean of eight runs back to back, as `collective` has
+/// them.
+TEST(FullMesh, IsAsFarFromPacketsAsThePageSays)
+{
+    const std::string page = std::regex_replace(
+        ReadTextFile(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/fabric-shapes.md"),
+        std::regex("\\s+"),
+        " ");
+    const auto time = [](const Engine& engine, const Scenario& scenario, uint64_t seed) {
+        RunOptions options;
+        options.warmup = 1;
+        options.iterations = 8;
+        options.seed = seed;
+        return std::get<RunReport>(engine.Run(scenario, options));
+    };
+    const auto figure = [&time](const Engine& engine, const Scenario& scenario) {
+        return Milliseconds(time(engine, scenario, 1));
+    };
+    const auto next = [](const Scenario& scenario) {
+        return With(scenario, CollectiveOp::SendReceive, 64 << 20);
+    };
+    const Scenario hashed = next(Leaves(8, "e-ecmp"));
+    std::vector<std::string> seeds;
+    for (const uint64_t seed : {1, 2, 3})
+    {
+        seeds.push_back(Milliseconds(time(PacketEngine(), hashed, seed)));
+    }
+    const auto [least, most] = std::minmax_element(seeds.begin(), seeds.end());
+    const Scenario clos = next(Leaves(8, "e-ecmp", {{"cluster.buildings.fabric.shape", "clos"}}));
+    EXPECT_THAT(page,
+                HasSubstr("take " + *least + " to " + *most +
+                          " ms by `e-ecmp` in packets (InfiniBand, three seeds), and " +
+                          figure(AnalyticalEngine(), hashed) +
+                          " ms here. In a Clos of the same size it is " +
+                          figure(PacketEngine(), clos) + " and " +
+                          figure(AnalyticalEngine(), clos) + " ms."));
+    const Scenario adaptive = next(Leaves(8, "spray-adaptive"));
+    Scenario trimmed = adaptive;
+    trimmed.network.transport = "trimming";
+    EXPECT_THAT(page,
+                HasSubstr("takes " + figure(PacketEngine(), adaptive) + " ms in packets, " +
+                          figure(AnalyticalEngine(), adaptive) + " here;"));
+    EXPECT_THAT(page,
+                HasSubstr("takes " + figure(PacketEngine(), trimmed) + " ms by trimming, " +
+                          figure(AnalyticalEngine(), trimmed) + " here."));
 }
 
 /// Packets that look where there is room take fewer detours than Valiant's, and no bound may count
