@@ -296,6 +296,7 @@ class PrioritiesTest : public TestCase
         fabric.SetConnectionAttribute("ControlPriority", UintegerValue(1));
         const Mesh mesh(fabric, 4, 1);
         UseDetourLanes(fabric);
+        fabric.InstallRoutes();
         const std::vector<std::pair<uint8_t, uint8_t>> lanes{{1, 2}, {3, 4}, {6, 5}, {7, 0}};
         for (const auto& [level, lane] : lanes)
         {
