@@ -332,6 +332,48 @@ TEST(PlanFields, Label)
     EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard+accumulated prefetch=1 bucket=1MiB b1");
 }
 
+TEST(PlanFields, LabelsTellWhereLayersAre)
+{
+    Plan plan;
+    plan.parallel.pp = 16;
+    FindPlanField("plan.embedding_as_layer")->set(plan, "true");
+    EXPECT_EQ(Label(plan), "TP1 PP16 DP1 DP-out HSDP 1f1b b1 embedding-as-layer");
+    FindPlanField("plan.loss_as_layer")->set(plan, "true");
+    EXPECT_EQ(Label(plan), "TP1 PP16 DP1 DP-out HSDP 1f1b b1 embedding-as-layer loss-as-layer");
+    plan.parallel.embeddingAsLayer = plan.parallel.lossAsLayer = false;
+    FindPlanField("plan.layers")->set(plan, "7+8x7+8x7+7");
+    EXPECT_EQ(Label(plan), "TP1 PP16 DP1 DP-out HSDP 1f1b b1 layers=7+8x14+7");
+    EXPECT_EQ(Label(*PlanOfText(CanonicalText(plan))), Label(plan));
+}
+
+TEST(PlanFields, GivenLayersExcludeWhatDealsThemOut)
+{
+    Scenario scenario;
+    scenario.jobs.emplace_back();
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.apportion = Apportion("time");
+    plan.embeddingAsLayer = plan.lossAsLayer = true;
+    EXPECT_FALSE(scenario.FindConflict());
+    plan.layers = LayerLayout::Parse("4x2");
+    for (const char* const other :
+         {"plan.apportion: time", "plan.embedding_as_layer: true", "plan.loss_as_layer: true"})
+    {
+        const auto conflict = scenario.FindConflict();
+        ASSERT_TRUE(conflict);
+        EXPECT_EQ(conflict->Where(), "plan.layers");
+        EXPECT_EQ(conflict->Problem().find("4x2"), 0U) << conflict->Problem();
+        EXPECT_NE(conflict->Problem().find(other), std::string::npos) << conflict->Problem();
+        EXPECT_NE(conflict->Allowed().find(other), std::string::npos) << conflict->Allowed();
+        EXPECT_FALSE(conflict->Remedy().empty());
+        EXPECT_EQ(CheckFit(scenario)->reason, "plan"); // in a search
+        const std::string key = std::string(other).substr(0, std::string(other).find(':'));
+        Plan without{plan, {}};
+        FindPlanField(key)->set(without, FindPlanField(key)->get(Plan()));
+        plan = without.parallel;
+    }
+    EXPECT_FALSE(scenario.FindConflict());
+}
+
 TEST(PlanFields, ReductionFollowsFromWhatIsKept)
 {
     Plan plan;

@@ -92,6 +92,39 @@ TEST(Balance, TheHeadTakesTheRoomOfLayers)
     EXPECT_LT(split.back().count, 30U / 4);
 }
 
+TEST(Balance, TheLastStageMayHaveNothingButTheHead)
+{
+    // Six layers on four stages of one building, and a head that takes as long as more than two of
+    // them: as a layer it is alone, and the others have two each. Else it has one layer beside it.
+    Scenario scenario = HalfAsFast(6, 8);
+    scenario.cluster = BuildingsOf({32});
+    scenario.Job().plan.pp = 4;
+    scenario.Job().model.vocabulary = 512000;
+    const JobSpec& job = scenario.Job();
+    const GpuSpec& gpu = scenario.cluster.buildings[0].gpu;
+    const auto seconds = [](const ComputeCost& c) {
+        return (c.forward + c.inputGradient + c.weightGradient).S();
+    };
+    const LayerCost layer = CostOfLayer(job.model, job.workload, job.plan, gpu, 0);
+    const double each = seconds(layer.attention) + seconds(layer.mlp);
+    ASSERT_GT(seconds(CostOfHead(job.model, job.workload, job.plan, gpu)), 3 * each);
+    ASSERT_LT(seconds(CostOfEmbedding(job.model, job.workload, job.plan, gpu)), each / 2);
+    const auto layout = LayoutOf(scenario);
+    EXPECT_EQ(LayersOf(scenario, layout).back().count, 1U);
+    scenario.Job().plan.lossAsLayer = true;
+    const auto split = LayersOf(scenario, layout);
+    EXPECT_EQ(CountsOf(split), (std::vector<uint32_t>{2, 2, 2, 0}));
+    EXPECT_TRUE(split.front().embedding);
+    EXPECT_TRUE(split.back().head);
+    EXPECT_EQ(split.back().first, 6U);
+    // With both there are as many items as eight stages have to have.
+    scenario.cluster = BuildingsOf({64});
+    scenario.Job().plan.pp = 8;
+    scenario.Job().plan.embeddingAsLayer = true;
+    EXPECT_EQ(CountsOf(LayersOf(scenario, LayoutOf(scenario))),
+              (std::vector<uint32_t>{0, 1, 1, 1, 1, 1, 1, 0}));
+}
+
 TEST(Balance, MicrobatchesFollowTheSpeedOfBuildings)
 {
     Scenario scenario = HalfAsFast(8, 96);

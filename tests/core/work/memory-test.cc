@@ -277,4 +277,40 @@ TEST(Memory, BuffersByHand)
                      common + 4.0 * 1024 / 2 * 4096);
 }
 
+TEST(Memory, PositionsWithoutLayers)
+{
+    // Eight layers on four stages of DDP, 2 + 4 + 12 bytes per parameter: stage 0 has the embedding
+    // alone, V h; stage 1 all layers; stage 2 nothing; stage 3 the head alone, V h and the final
+    // norm's h. 1F1B, and 1,024 tokens of a microbatch.
+    auto plan = PlanOf(1, 4, 8, Sharding("ddp"));
+    plan.layers = LayerLayout::Parse("0+8+0x2");
+    ModelSpec model = SmallGpt();
+    const auto stages = MemoryOfPlan(model, plan);
+    const double table = 4096.0 * 512;
+    EXPECT_DOUBLE_EQ(States(stages[0]), 18 * table);
+    EXPECT_DOUBLE_EQ(States(stages[2]), 0);
+    EXPECT_DOUBLE_EQ(States(stages[3]), 18 * (table + 512));
+    double all = 0;
+    for (const MemoryUse& use : stages)
+    {
+        all += States(use);
+    }
+    EXPECT_DOUBLE_EQ(all, 18.0 * static_cast<double>(model.TotalParameters()));
+    // Stage 1 holds its three microbatches in flight (p - 1), stage 3 the norm's input and output
+    // and the logits of one.
+    EXPECT_DOUBLE_EQ(Activations(stages[0]), 0);
+    EXPECT_DOUBLE_EQ(Activations(stages[1]), 3 * 8 * kGptLayer);
+    EXPECT_DOUBLE_EQ(Activations(stages[2]), 0);
+    EXPECT_DOUBLE_EQ(Activations(stages[3]), 1024 * (4.0 * 512 + 2 * 4096));
+    // Two messages each way, of 2 bytes an element; the head's logits in FP32.
+    const uint64_t messages = 4 * 2 * 1024 * 512;
+    EXPECT_EQ(stages[0].buffers, Bytes(messages));
+    EXPECT_EQ(stages[2].buffers, Bytes(messages));
+    EXPECT_EQ(stages[3].buffers, Bytes(messages + 4 * 1024 * 4096));
+    // Weights that are given up: nothing is gathered where there is nothing.
+    plan.sharding = Sharding("fsdp");
+    plan.reshard = true;
+    EXPECT_EQ(MemoryOfPlan(model, plan)[2].Total(), Bytes(messages));
+}
+
 } // namespace scaleacross

@@ -262,7 +262,9 @@ Measurement::Line(const Row& row) const
 Json
 Measurement::ToJson(const Row& row) const
 {
-    const Json fields = scaleacross::ToJson(Plan{{}, m_study.scenario.network}).at("network");
+    Plan plan;
+    plan.network = m_study.scenario.network;
+    const Json fields = scaleacross::ToJson(plan).at("network");
     const Json report = scaleacross::ToJson(row.report);
     return {{"bytes", row.bytes.Count()},
             {"time_us", row.Us()},

@@ -194,7 +194,9 @@ NetworkPlan::FindConflict() const
 void
 NetworkPlan::Validate() const
 {
-    ValidatePlanFields(Plan{{}, *this}, "network.");
+    Plan plan;
+    plan.network = *this;
+    ValidatePlanFields(plan, "network.");
     if (const auto conflict = FindConflict())
     {
         throw ConfigError(*conflict);

@@ -3,9 +3,11 @@
 #ifndef SCALEACROSS_PARALLEL_PLAN_H
 #define SCALEACROSS_PARALLEL_PLAN_H
 
+#include "core/base/errors.h"
 #include "core/base/units.h"
 #include "core/pipeline/schedule.h"
 #include "core/spec/crossing.h"
+#include "core/spec/layer-layout.h"
 #include "core/spec/plan-words.h"
 
 #include <cstdint>
@@ -48,6 +50,13 @@ struct ParallelPlan
     uint32_t inFlight{0};
     Recompute recompute;
     Apportion apportion;
+    /// Layers of every position of the pipeline (chunk of a stage); not given: as apportioned.
+    LayerLayout layers;
+    /// Layers are dealt out as if the embedding were one more, before the first: its position gets
+    /// one less, and may have none. (Megatron: account_for_embedding_in_pipeline_split)
+    bool embeddingAsLayer{false};
+    /// The same of the head with the loss, behind the last layer.
+    bool lossAsLayer{false};
     /// Asynchronous tensor parallelism: gathers before and scatters after a GEMM are done in tp
     /// steps, each beside the part of the GEMM that does not need it.
     bool asyncTensor{false};
@@ -70,6 +79,9 @@ struct ParallelPlan
         return reduce.value_or(
             Reduction(Reshards() || sharding->GradientsOnly() ? "microbatch" : "accumulated"));
     }
+
+    /// Two fields that exclude each other, if any.
+    std::optional<ConfigError> FindConflict() const;
 };
 
 bool operator==(const ParallelPlan& a, const ParallelPlan& b);

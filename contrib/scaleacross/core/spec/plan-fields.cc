@@ -117,6 +117,22 @@ ParallelFields()
         Row::Word("plan.apportion",
                   "how layers are dealt out to stages, and microbatches to replicas",
                   SCALEACROSS_MEMBER(parallel.apportion)),
+        Row::Make(
+            "plan.layers",
+            kLayerLayoutAllowed,
+            "layers of every position of the pipeline, which are pp x chunks; a position may have "
+            "0. auto: as apportioned",
+            SCALEACROSS_MEMBER(parallel.layers),
+            LayerLayout::Parse,
+            [](const LayerLayout& layers) { return ToString(layers); }),
+        Row::Bool("plan.embedding_as_layer",
+                  "layers are dealt out with the embedding as one of them: the first position has "
+                  "one less, or none",
+                  SCALEACROSS_MEMBER(parallel.embeddingAsLayer)),
+        Row::Bool("plan.loss_as_layer",
+                  "layers are dealt out with head and loss as one of them: the last position has "
+                  "one less, or none",
+                  SCALEACROSS_MEMBER(parallel.lossAsLayer)),
         Row::Word("plan.recompute",
                   "what backward computes again in place of keeping it from forward",
                   SCALEACROSS_MEMBER(parallel.recompute)),
@@ -351,21 +367,6 @@ TierFields(const std::vector<PlanField>& network)
     return fields;
 }
 
-/// "HSDP", "FSDP+reshard", "DDP+microbatch", with what differs from the defaults.
-std::string
-ShardingLabel(const ParallelPlan& plan)
-{
-    ParallelPlan usual;
-    usual.sharding = plan.sharding;
-    usual.reshard = plan.reshard;
-    std::string text = plan.sharding->label;
-    text += plan.reshard ? "+reshard" : "";
-    text += plan.ReductionOf() == usual.ReductionOf() ? "" : "+" + ToString(plan.ReductionOf());
-    text += plan.prefetch == usual.prefetch ? "" : " prefetch=" + std::to_string(plan.prefetch);
-    text += plan.bucket == Bytes(0) ? "" : " bucket=" + ExactText(plan.bucket);
-    return text;
-}
-
 /// The last part of a key: "tp" of "plan.tp".
 std::string
 ShortKey(const PlanField& field)
@@ -455,35 +456,6 @@ PlanOfText(const std::string& text)
         return std::nullopt;
     }
     return CanonicalText(plan) == text ? std::optional<Plan>(plan) : std::nullopt;
-}
-
-std::string
-Label(const Plan& plan)
-{
-    const ParallelPlan& p = plan.parallel;
-    std::string text = "TP" + std::to_string(p.tp);
-    text += p.cp > 1 ? " CP" + std::to_string(p.cp) : "";
-    text += p.ep > 1 ? " EP" + std::to_string(p.ep) : "";
-    text += " PP" + std::to_string(p.pp);
-    text += p.chunks > 1 ? "x" + std::to_string(p.chunks) : "";
-    text += " DP" + std::to_string(p.dp);
-    text += " " + NameOf(p.crossing) + " ";
-    text += ShardingLabel(p);
-    text += p.pp > 1 || p.schedule != Schedule() ? " " + ToString(p.schedule) : "";
-    text += p.schedule->Facts().inRounds && p.round > 0 ? "/" + std::to_string(p.round) : "";
-    text +=
-        p.schedule->Facts().limitsHeld && p.inFlight > 0 ? "/" + std::to_string(p.inFlight) : "";
-    text += " b" + std::to_string(p.microbatch);
-    text += p.recompute == Recompute() ? "" : " recompute=" + ToString(p.recompute);
-    text += p.apportion == Apportion() ? "" : " apportion=" + ToString(p.apportion);
-    text += p.asyncTensor ? " async-tp" : "";
-    return text;
-}
-
-bool
-operator==(const ParallelPlan& a, const ParallelPlan& b)
-{
-    return EqualFields(PlanFields(), Plan{a, {}}, Plan{b, {}});
 }
 
 } // namespace scaleacross

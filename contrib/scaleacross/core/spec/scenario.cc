@@ -69,6 +69,13 @@ Scenario::FindConflict() const
     {
         return conflict;
     }
+    if (!jobs.empty())
+    {
+        if (const auto conflict = Job().plan.FindConflict())
+        {
+            return conflict;
+        }
+    }
     for (const BuildingSpec& building : cluster.buildings)
     {
         if (!building.fabric.shape->detours || building.Leaves() <= 2)

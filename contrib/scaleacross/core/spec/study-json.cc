@@ -294,7 +294,9 @@ WriteNetwork(Writer& out, const NetworkPlan& network, const StudyParts& parts)
     out.Open('{');
     if (parts.plan)
     {
-        WritePlanFields(out, Plan{{}, network}, "network.");
+        Plan plan;
+        plan.network = network;
+        WritePlanFields(out, plan, "network.");
     }
     if (!network.ns3Attributes.empty())
     {

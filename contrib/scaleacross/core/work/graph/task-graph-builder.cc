@@ -413,12 +413,9 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
                           "zero2 keeps only a shard of its gradients, so they cannot add up whole: "
                           "reduce them for every microbatch, or take zero1"};
     }
-    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
-    if (job.model.layers < positions)
+    if (auto bad = CheckLayers(job.model, plan))
     {
-        return Infeasible{"layers",
-                          std::to_string(job.model.layers) + " layers for pp x chunks = " +
-                              std::to_string(positions) + " virtual stages"};
+        return bad;
     }
     if (auto bad = CheckModel(job))
     {

@@ -123,16 +123,17 @@ std::vector<StageLayers>
 LayersOf(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
-    const PipelineShape shape = PipelineShapeOf(job);
-    const uint32_t positions = Positions(shape);
-    auto split = SplitLayers(job.model, positions);
-    if (!job.plan.apportion->byTime || split.empty())
+    auto split = SplitLayers(job.model, job.plan);
+    if (!job.plan.apportion->byTime || job.plan.layers.IsGiven() || split.empty())
     {
         return split;
     }
+    const PipelineShape shape = PipelineShapeOf(job);
+    const uint32_t positions = Positions(shape);
+    const LayerItems items(job.model, job.plan);
     const auto times = TimesByBuilding(scenario);
     const auto cost = [&](uint32_t position, uint32_t first, uint32_t end) {
-        const StageLayers layers{first, end - first, position == 0, position == positions - 1};
+        const StageLayers layers = items.At(position, positions, first, end);
         double slowest = 0;
         for (uint32_t b = 0; b < layout.Buildings(); b++)
         {
@@ -143,11 +144,10 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
         }
         return slowest;
     };
-    const auto ends = Partition(job.model.layers, positions, cost);
+    const auto ends = Partition(items.Size(), positions, cost);
     for (uint32_t i = 0; i < positions; i++)
     {
-        split[i].first = i == 0 ? 0 : ends[i - 1];
-        split[i].count = ends[i] - split[i].first;
+        split[i] = items.At(i, positions, i == 0 ? 0 : ends[i - 1], ends[i]);
     }
     return split;
 }

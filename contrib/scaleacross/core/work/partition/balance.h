@@ -16,10 +16,11 @@ namespace scaleacross
 {
 
 /**
- * The layers of every virtual stage. apportion: even: SplitLayers(). apportion: time: the
+ * The layers of every virtual stage. Given, or apportion: even: SplitLayers(). apportion: time: the
  * consecutive parts whose slowest takes least time to compute a microbatch forward and backward,
  * each on the slowest accelerator of the buildings that hold it; embedding and head count.
- * Communication does not. Empty with fewer layers than virtual stages.
+ * Communication does not. Embedding and head as layers: the first, or last, may have nothing else.
+ * Empty where CheckLayers() refuses.
  *
  * Worked case: 126 equal layers on two stages, the second in a building whose accelerators are half
  * as fast: 84 and 42.
