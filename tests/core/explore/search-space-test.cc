@@ -169,6 +169,47 @@ TEST(SearchSpace, DuplicatesRunAlike)
     ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
                                          "search: {plan: {apportion: [even, time]}}\n"),
                              1);
+    ExpectDuplicatesRunAlike(TwoBuildings(pipeline +
+                                          "}\nsearch: {plan: {embedding_as_layer: [false, "
+                                          "true]}}\n"),
+                             1);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
+                                         "search: {plan: {loss_as_layer: [false, true]}}\n"),
+                             1);
+}
+
+TEST(SearchSpace, LayersThatAreWhereTheyAreAnywayAreNoOtherPlan)
+{
+    // How many layers the study's model has is its own affair: 8 over two stages.
+    const std::string search = "plan: {tp: 8, pp: 2, crossing: pp, sharding: fsdp}\n"
+                               "search: {plan: {layers: [auto, 4+4, 5+3, 3+5], embedding_as_layer: "
+                               "[false, true], loss_as_layer: [false, true]}}\n";
+    Study study = TwoBuildings(search);
+    study.scenario.Job().model.layers = 8;
+    const SearchSpace space(study);
+    ASSERT_EQ(space.Size(), 16);
+    // auto: 4+4 for none and both of (8 + 2) / 2 = 5 less one each. With one of them 9 are 5 + 4:
+    // less the embedding 4+4, less the loss 5+3. Said: 4+4 is auto; that 5+3 is what another field
+    // says, in exchange, is not looked for. What says layers and counts ends as well, 3 x 3, is
+    // refused later, and no duplicate of anything.
+    std::vector<std::string> labels;
+    size_t refused = 0;
+    for (const Plan& plan : Distinct(space))
+    {
+        if (plan.parallel.FindConflict())
+        {
+            refused++;
+            continue;
+        }
+        labels.push_back(Label(plan));
+    }
+    EXPECT_EQ(refused, 9U);
+    const std::string common = "TP8 PP2 DP4 PP-out FSDP 1f1b b1";
+    EXPECT_EQ(labels,
+              (std::vector<std::string>{common,
+                                        common + " loss-as-layer",
+                                        common + " layers=5+3",
+                                        common + " layers=3+5"}));
 }
 
 /// What a search makes of a plan takes the time that the plan takes as it is written: one stage or

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/pipeline/pipeline-order.h"
+#include "core/work/partition/layer-split.h"
 
 #include <algorithm>
 
@@ -38,6 +39,39 @@ AreEqual(const Plan& a, const Plan& b)
     return std::all_of(fields.begin(), fields.end(), [&](const PlanField& field) {
         return field.equal(a, b) || field.get(a) == field.get(b);
     });
+}
+
+/// The layers of every position as the plan's `layers`; not given where they are refused.
+LayerLayout
+LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
+{
+    std::vector<uint32_t> counts;
+    for (const StageLayers& stage : SplitLayers(model, plan))
+    {
+        counts.push_back(stage.count);
+    }
+    return LayerLayout::Of(counts);
+}
+
+/// The same plan without what gives every position the layers that it has anyway.
+void
+SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
+{
+    const bool usual = !plan.layers.IsGiven() && !plan.embeddingAsLayer && !plan.lossAsLayer;
+    if (usual || plan.apportion->byTime || plan.FindConflict())
+    {
+        return;
+    }
+    ParallelPlan without = plan;
+    without.layers = LayerLayout();
+    without.embeddingAsLayer = without.lossAsLayer = false;
+    const LayerLayout layers = LayoutOf(model, plan);
+    if (layers.IsGiven())
+    {
+        const bool same = layers == LayoutOf(model, without);
+        plan = without;
+        plan.layers = same ? LayerLayout() : layers;
+    }
 }
 
 } // namespace
@@ -194,6 +228,7 @@ SearchSpace::Meaning(const Plan& plan) const
     {
         p.apportion = "even";
     }
+    SimplifyLayers(m_scenario.Job().model, p);
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
     const uint64_t batch = m_scenario.Job().workload.globalBatch;
     PipelineShape shape{p.schedule, p.pp, 0, p.chunks, p.round};

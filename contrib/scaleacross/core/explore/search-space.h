@@ -57,7 +57,8 @@ class SearchSpace
      * whose shard groups lie inside one building; any sharding of a single rank; ring and
      * hierarchical collectives that never leave a building; dorapp in rounds of pp and interleaved;
      * orders of ranks in a single building that differ only in degrees of 1, and
-     * apportionment there without a pipeline.
+     * apportionment there without a pipeline; layers as said, or ends that count as layers, where
+     * every position has the same layers without, unless time deals them out.
      *
      * Domain: index < Size().
      */
