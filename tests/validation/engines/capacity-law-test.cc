@@ -148,6 +148,7 @@ DrawPlan(Random& random, const Scenario& base)
                                                  volumes::DrawOrder(orders)};
         plan.parallel.crossing = Pick(random, crossings);
         DrawDegrees(random, base.cluster.Gpus(), plan);
+        volumes::DrawSplit(base.Job().model.layers, plan.parallel);
         Scenario scenario = base;
         scenario.Job().plan = plan.parallel;
         scenario.network = plan.network;

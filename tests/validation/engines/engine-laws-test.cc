@@ -144,6 +144,15 @@ INSTANTIATE_TEST_SUITE_P(Studies,
                                                       "[tp-pp-cp-ep-dp, tp-cp-ep-dp2-pp-dp, "
                                                       "dp-cp-ep-pp-tp, tp-cp-pp2-ep-dp-pp]"},
                                                      {"search.plan.apportion", "[even, time]"}}},
+                                         StudyPlans{
+                                             "small-two-buildings",
+                                             7,
+                                             {{"search.plan.layers",
+                                               "[auto, 8, 0+8, 6+2, 0+4+4+0, 0+8+0x2, "
+                                               "1+4+3x1+0]"},
+                                              {"search.plan.embedding_as_layer", "[false, true]"},
+                                              {"search.plan.loss_as_layer", "[false, true]"},
+                                              {"search.plan.apportion", "[even, time]"}}},
                                          StudyPlans{"llama3-405b-two-buildings", 101, {}},
                                          StudyPlans{"llama4-maverick-two-buildings", 307, {}}));
 
@@ -154,6 +163,7 @@ struct AgreementCase
     Schedule schedule;
     Sharding sharding;
     bool tiedEmbedding{false};
+    const char* layers{"auto"};
 };
 
 /// The small study at full capacity between the buildings, so that no two ranks share a link. With
@@ -176,6 +186,7 @@ WithoutContention(const AgreementCase& what)
     plan.schedule = what.schedule;
     plan.sharding = what.sharding;
     plan.chunks = what.schedule->Facts().chunks.least;
+    plan.layers = LayerLayout::Parse(what.layers);
     study.scenario.Job().model.tiedEmbedding = what.tiedEmbedding;
     return study.scenario;
 }
@@ -298,16 +309,22 @@ TEST(Agreement, OfMixedCrossingsOverUnequalDistances)
 INSTANTIATE_TEST_SUITE_P(
     Plans,
     AgreementOf,
-    testing::Values(g_dpOut,
-                    AgreementCase{Crossing::Data, 1, "gpipe", Sharding("ddp")},
-                    AgreementCase{Crossing::Data, 1, "1f1b", Sharding("fsdp")},
-                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp")},
-                    AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding("hsdp")},
-                    AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding("ddp")},
-                    AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("hsdp"), true},
-                    AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true},
-                    AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), true},
-                    AgreementCase{Crossing::Pipeline, 2, "latency-aware", Sharding("fsdp"), true}));
+    testing::Values(
+        g_dpOut,
+        AgreementCase{Crossing::Data, 1, "gpipe", Sharding("ddp")},
+        AgreementCase{Crossing::Data, 1, "1f1b", Sharding("fsdp")},
+        AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp")},
+        AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding("hsdp")},
+        AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding("ddp")},
+        AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("hsdp"), true},
+        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true},
+        AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), true},
+        AgreementCase{Crossing::Pipeline, 2, "latency-aware", Sharding("fsdp"), true},
+        AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp"), false, "4+0"},
+        AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding("ddp"), false, "0+4"},
+        AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding("hsdp"), false, "0+2x2+0"},
+        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true, "0+4+0x2"},
+        AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), false, "0+2x2+0"}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {

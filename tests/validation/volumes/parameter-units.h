@@ -48,6 +48,40 @@ HeldTwice(const JobSpec& job)
     return job.model.tiedEmbedding && StageAt(job.plan, last) != StageAt(job.plan, 0);
 }
 
+/// The first layer of every virtual stage, and the end of the last, where the plan says them.
+inline std::vector<uint32_t>
+BeginsSaid(const ParallelPlan& plan)
+{
+    std::vector<uint32_t> begins{0};
+    for (const LayerLayout::Run& run : plan.layers.runs)
+    {
+        for (uint32_t i = 0; i < run.positions; i++)
+        {
+            begins.push_back(begins.back() + run.layers);
+        }
+    }
+    return begins;
+}
+
+/// The same where all have as many, but for embedding and head, if they count: then some have one
+/// more, as far from both ends as can be.
+inline std::vector<uint32_t>
+BeginsDealt(const JobSpec& job)
+{
+    const uint32_t positions = job.plan.pp * job.plan.chunks;
+    const uint32_t before = job.plan.embeddingAsLayer ? 1 : 0;
+    const uint32_t all = before + job.model.layers + (job.plan.lossAsLayer ? 1 : 0);
+    const uint32_t more = all % positions;
+    std::vector<uint32_t> begins{0};
+    for (uint32_t i = 1; i < positions; i++)
+    {
+        const uint32_t shorter = (positions - more) / 2; // before those
+        begins.push_back(i * (all / positions) + std::min(i - std::min(i, shorter), more) - before);
+    }
+    begins.push_back(job.model.layers);
+    return begins;
+}
+
 /// The layers of every virtual stage.
 inline std::vector<StageLayers>
 LayersOfStages(const Scenario& scenario)
@@ -67,10 +101,12 @@ LayersOfStages(const Scenario& scenario)
         SCALEACROSS_INVARIANT(next == job.model.layers, "layers lost");
         return stages;
     }
-    const uint32_t each = job.model.layers / positions; // the plans' numbers divide
+    const auto begins = job.plan.layers.IsGiven() ? BeginsSaid(job.plan) : BeginsDealt(job);
+    SCALEACROSS_INVARIANT(begins.size() == positions + 1 && begins.back() == job.model.layers,
+                          "layers lost");
     for (uint32_t i = 0; i < positions; i++)
     {
-        stages.push_back({i * each, each, i == 0, i + 1 == positions});
+        stages.push_back({begins[i], begins[i + 1] - begins[i], i == 0, i + 1 == positions});
     }
     return stages;
 }

@@ -38,6 +38,10 @@ AllFeatures()
             "unequal stages, PP-out",
             "unequal stages, EP-out",
             "unequal stages, order",
+            "layers as said",
+            "ends as layers",
+            "positions without layers",
+            "stages without parameters",
             "joined units",
             "ring",
             "hierarchical",
@@ -71,14 +75,25 @@ FeaturesOf(const Scenario& scenario)
         features.emplace_back("unequal replicas");
     }
     std::set<uint32_t> layers;
-    for (const StageLayers& stage : LayersOfStages(scenario))
+    std::set<uint32_t> holders; // stages that have parameters
+    const auto stages = LayersOfStages(scenario);
+    for (uint32_t position = 0; position < stages.size(); position++)
     {
+        const StageLayers& stage = stages[position];
         layers.insert(stage.count);
+        if (stage.count > 0 || stage.embedding || stage.head)
+        {
+            holders.insert(StageAt(plan, position));
+        }
     }
-    if (layers.size() > 1)
-    {
-        features.push_back("unequal stages, " + crossing);
-    }
+    const auto add = [&features](bool has, const std::string& feature) {
+        features.insert(features.end(), has ? 1 : 0, feature);
+    };
+    add(layers.size() > 1, "unequal stages, " + crossing);
+    add(plan.layers.IsGiven(), "layers as said");
+    add(plan.embeddingAsLayer || plan.lossAsLayer, "ends as layers");
+    add(layers.count(0) > 0, "positions without layers");
+    add(holders.size() < plan.pp, "stages without parameters");
     Scenario apart = scenario;
     apart.Job().plan.bucket = Bytes(0);
     if (GathersOf(scenario, UnitsOfModel(scenario)) != GathersOf(apart, UnitsOfModel(apart)) &&

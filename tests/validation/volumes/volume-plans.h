@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <initializer_list>
 #include <iterator>
+#include <numeric>
 #include <random>
 #include <string>
 #include <utility>
@@ -174,6 +175,48 @@ DrawOrder(std::mt19937& random)
     }
 }
 
+/// Layers on any positions: dealt out one by one, to some three of them as a rule.
+inline LayerLayout
+DrawLayers(std::mt19937& random, uint32_t layers, uint32_t positions)
+{
+    std::vector<uint32_t> counts(positions, 0);
+    std::vector<uint32_t> some(1 + random() % 6);
+    for (uint32_t& position : some)
+    {
+        position = random() % positions;
+    }
+    for (uint32_t i = 0; i < layers; i++)
+    {
+        counts[some[random() % some.size()]]++;
+    }
+    return LayerLayout::Of(counts);
+}
+
+/// Every third plan says where its layers are, or counts its ends as layers. By what was drawn, so
+/// that all else is drawn as it was before there were such plans.
+inline void
+DrawSplit(uint32_t layers, ParallelPlan& plan)
+{
+    const std::string text = CanonicalText(Plan{plan, {}});
+    std::mt19937 random(std::accumulate(text.begin(), text.end(), 0U, [](uint32_t sum, char c) {
+        return sum * 31 + static_cast<unsigned char>(c);
+    }));
+    switch (random() % 9)
+    {
+    case 0:
+    case 1:
+        plan.apportion = Apportion("even");
+        plan.layers = DrawLayers(random, layers, plan.pp * plan.chunks);
+        break;
+    case 2:
+        plan.embeddingAsLayer = random() % 2 == 0;
+        plan.lossAsLayer = !plan.embeddingAsLayer || random() % 2 == 0;
+        break;
+    default:
+        break;
+    }
+}
+
 /// A random plan whose buildings are crossed by anything: EP-out or an order of dimensions, in two
 /// to four buildings, with unequal stages and replicas, buckets, and what else changes volumes.
 inline Scenario
@@ -229,6 +272,7 @@ DrawAny(std::mt19937& random)
     slow.bf16Peak = slow.bf16Peak / slower;
     slow.fp8Peak = slow.fp8Peak / slower;
     slow.hbmBandwidth = slow.hbmBandwidth / slower;
+    DrawSplit(model.layers, scenario.Job().plan);
     return scenario;
 }
 
