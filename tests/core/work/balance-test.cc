@@ -4,6 +4,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/io/presets.h"
 #include "core/work/cost/compute-cost.h"
+#include "core/work/graph/task-graph-builder.h"
 #include "core/work/partition/balance.h"
 
 #include <gtest/gtest.h>
@@ -117,6 +118,10 @@ TEST(Balance, TheLastStageMayHaveNothingButTheHead)
     EXPECT_TRUE(split.front().embedding);
     EXPECT_TRUE(split.back().head);
     EXPECT_EQ(split.back().first, 6U);
+    // Said as counts as well, it is refused, in a search too.
+    scenario.Job().plan.layers = LayerLayout::Parse("2x3+0");
+    EXPECT_EQ(CheckJob(scenario, layout)->reason, "plan");
+    scenario.Job().plan.layers = LayerLayout();
     // With both there are as many items as eight stages have to have.
     scenario.cluster = BuildingsOf({64});
     scenario.Job().plan.pp = 8;

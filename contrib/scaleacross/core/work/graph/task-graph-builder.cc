@@ -413,6 +413,10 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
                           "zero2 keeps only a shard of its gradients, so they cannot add up whole: "
                           "reduce them for every microbatch, or take zero1"};
     }
+    if (const auto conflict = plan.FindConflict())
+    {
+        return Infeasible{"plan", conflict->Problem()};
+    }
     if (auto bad = CheckLayers(job.model, plan))
     {
         return bad;

@@ -25,10 +25,10 @@ bool BuildingsAreAlike(const Scenario& scenario);
  * Whether a job can be built at all.
  *
  * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "sharding" (zero2
- * with accumulated gradients), "layers" (CheckLayers()), "heads" (tp does not divide heads or KV
- * heads), "sequence" (the sequence is not divisible by tp, or with context
- * parallel by 2 cp tp), "experts" (ep does not divide the experts, or is not 1 for a model without
- * any).
+ * with accumulated gradients), "plan" (ParallelPlan::FindConflict()), "layers" (CheckLayers()),
+ * "heads" (tp does not divide heads or KV heads), "sequence" (the sequence is not divisible by tp,
+ * or with context parallel by 2 cp tp), "experts" (ep does not divide the experts, or is not 1 for
+ * a model without any).
  */
 std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
 
