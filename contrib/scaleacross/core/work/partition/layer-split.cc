@@ -77,15 +77,16 @@ std::optional<Infeasible>
 CheckLayers(const ModelSpec& model, const ParallelPlan& plan)
 {
     const uint64_t positions = PositionsOf(plan);
+    const bool given = plan.layers.IsGiven();
+    const uint32_t items = LayerItems(model, plan).Size();
+    if (!given && positions > 0 && items >= positions)
+    {
+        return std::nullopt;
+    }
     const std::string virtualStages =
         "pp x chunks = " + std::to_string(positions) + " virtual stages";
-    if (!plan.layers.IsGiven())
+    if (!given)
     {
-        const uint32_t items = LayerItems(model, plan).Size();
-        if (positions > 0 && items >= positions)
-        {
-            return std::nullopt;
-        }
         const std::string counted = items > model.layers ? " (with what counts as one)" : "";
         return Infeasible{"layers",
                           std::to_string(items) + " layers" + counted + " for " + virtualStages +
