@@ -212,6 +212,55 @@ TEST(SearchSpace, LayersThatAreWhereTheyAreAnywayAreNoOtherPlan)
                                         common + " layers=3+5"}));
 }
 
+TEST(SearchSpace, ExpertTensorParallelismIsVariedWhereAStudySaysSo)
+{
+    // tp 4, cp 1: left out and 4 mean the same, so of {0, 1, 2, 4} there are three.
+    const auto study = [](const std::string& search) {
+        Study made = TwoBuildings("plan: {tp: 4}\nsearch: {plan: {" + search + "}}\n");
+        ModelSpec& model = made.scenario.Job().model;
+        model.experts = 32;
+        model.topK = 2;
+        model.expertFfn = 1024;
+        model.moeEvery = 1;
+        return made;
+    };
+    const SearchSpace space(study("etp: [0, 1, 2, 4]"));
+    ASSERT_EQ(space.Size(), 4);
+    const auto same = std::get<Infeasible>(space.At(3));
+    EXPECT_EQ(same.reason, "duplicate");
+    EXPECT_NE(same.detail.find("plan.etp 4 means the same as 0"), std::string::npos) << same.detail;
+    ExpectDuplicatesRunAlike(study("etp: [0, 1, 2, 4]"), 1);
+    // Where ep goes over cp, it does not.
+    const SearchSpace context(study("cp: [2], ep: [4], etp: [0, 4]"));
+    EXPECT_EQ(Distinct(context).size(), 2U);
+    // Of a single rank any sharding is one, but not of experts that tensor ranks have copies of.
+    const auto alone = [&study](uint32_t etp) {
+        Study made = study("sharding: [ddp, fsdp]");
+        made.scenario.Job().plan.etp = etp;
+        made.scenario.Job().plan.tp = 8;
+        made.scenario.Job().plan.pp = 8;
+        return Distinct(SearchSpace(made)).size();
+    };
+    EXPECT_EQ(alone(0), 1U);
+    EXPECT_EQ(alone(1), 2U);
+}
+
+TEST(SearchSpace, OrdersOfExpertsCountInOneBuilding)
+{
+    // TP8 DP8 with whole experts, ep 4: within tp, hence nothing of dp is counted as ep. But ep
+    // before dp takes neighbours, and dp before ep every sixteenth rank.
+    Study study = OneBuilding("plan: {tp: 8}\nsearch: {plan: {crossing: [dp, pp, ep]}}\n");
+    ModelSpec& model = study.scenario.Job().model;
+    model.experts = 4;
+    model.topK = 2;
+    model.expertFfn = 1024;
+    model.moeEvery = 1;
+    study.scenario.Job().plan.ep = 4;
+    study.scenario.Job().plan.etp = 1;
+    EXPECT_EQ(Distinct(SearchSpace(study)).size(), 2U);
+    ExpectDuplicatesRunAlike(study, 1);
+}
+
 /// What a search makes of a plan takes the time that the plan takes as it is written: one stage or
 /// several, every schedule, whatever has to be gathered again.
 TEST(SearchSpace, APlanTakesTheTimeThatItsSearchSays)

@@ -105,6 +105,7 @@ TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)
     };
     uint32_t held = 0;
     uint32_t split = 0;
+    uint32_t folded = 0;
     for (uint32_t tries = 0; tries < 20000 && held < 300; tries++)
     {
         std::vector<uint32_t> gpus;
@@ -116,7 +117,10 @@ TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)
         ParallelPlan plan = PlanOf(pick({1, 2, 4}), 1, 1, pick({2, 4, 8}), 1);
         plan.dp = cluster.Gpus() / (plan.tp * plan.pp);
         plan.crossing = volumes::DrawOrder(random);
-        const Scenario scenario = ScenarioOf(cluster, SmallModel(), plan, 8);
+        const bool whole = pick({0, 0, 1}) == 1; // experts, over tp and dp
+        plan.etp = whole ? 1 : 0;
+        plan.ep = whole ? pick({2, 4, 8}) : 1;
+        const Scenario scenario = ScenarioOf(cluster, whole ? SmallMoe() : SmallModel(), plan, 8);
         const auto laidOut = LayOut(plan, cluster);
         const auto* layout = std::get_if<RankLayout>(&laidOut);
         if (layout == nullptr || CheckJob(scenario, *layout))
@@ -126,6 +130,7 @@ TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)
         const TaskGraph graph = Build(scenario);
         ExpectOneToOne(graph, ToString(plan.crossing));
         held++;
+        folded += plan.FoldsExperts() ? 1 : 0;
         std::set<std::pair<uint32_t, uint32_t>> stagesOfBuildings;
         for (const RankClass& one : graph.classes)
         {
@@ -134,6 +139,7 @@ TEST(BlockKinds, LetWhatAClassSendsArriveAtOneClass)
         split += stagesOfBuildings.size() < graph.classes.size() ? 1 : 0;
     }
     EXPECT_EQ(held, 300U);
+    EXPECT_GE(folded, 10U) << "of them with experts that have a layout of their own";
     EXPECT_GE(split, 10U) << "of them with several classes of a stage in a building";
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 #include "core/pipeline/pipeline-order.h"
+#include "core/topology/rank-digits.h"
 #include "core/work/partition/layer-split.h"
 
 #include <algorithm>
@@ -14,16 +15,27 @@ namespace scaleacross
 namespace
 {
 
+/// Whether experts count a dimension that their dense layout does not have.
+bool
+OnlyOfExperts(const ParallelPlan& plan, Dimension dimension)
+{
+    return plan.FoldsExperts() && ((dimension == Dimension::Tensor && plan.etp > 1) ||
+                                   (dimension == Dimension::Expert && plan.ep > 1) ||
+                                   (dimension == Dimension::Data && plan.ExpertData() > 1));
+}
+
 /// The dimensions that number a plan's ranks by a crossing, without those that have one value only.
 std::vector<Dimension>
 OrderOf(const ParallelPlan& plan, const Crossing& crossing)
 {
-    const uint32_t degrees[kDimensions] = {plan.tp, plan.cp, plan.ep, plan.pp, plan.dp / plan.ep};
+    ParallelPlan ordered = plan;
+    ordered.crossing = crossing;
     std::vector<Dimension> order;
     for (uint32_t i = 0; i < crossing.size; i++)
     {
         const Crossing::Part& part = crossing.parts[i];
-        if (part.count > 1 || degrees[static_cast<size_t>(part.dimension)] > 1)
+        if (part.count > 1 || DegreeOf(ordered, part.dimension) > 1 ||
+            OnlyOfExperts(plan, part.dimension))
         {
             order.push_back(part.dimension);
         }
@@ -197,7 +209,11 @@ SearchSpace::Meaning(const Plan& plan) const
     ParallelPlan& p = same.parallel;
     const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
     const bool groupsInside = oneBuilding || p.crossing == Crossing::Pipeline;
-    if (p.dp == 1 && p.cp == 1)
+    if (!p.FoldsExperts() && m_scenario.Job().model.IsMoe())
+    {
+        p.etp = 0;
+    }
+    if (p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1)
     {
         p.sharding = "ddp";
         p.reshard = false;

@@ -58,7 +58,8 @@ class SearchSpace
      * hierarchical collectives that never leave a building; dorapp in rounds of pp and interleaved;
      * orders of ranks in a single building that differ only in degrees of 1, and
      * apportionment there without a pipeline; layers as said, or ends that count as layers, where
-     * every position has the same layers without, unless time deals them out.
+     * every position has the same layers without, unless time deals them out; etp = tp, left out or
+     * not, unless ep goes over cp.
      *
      * Domain: index < Size().
      */

@@ -17,14 +17,24 @@ namespace scaleacross
 {
 
 /**
- * How one job is laid over its GPUs. tp x cp x pp x dp = GPUs; ep divides dp; experts are also
- * split by tp. The order of ranks, inner to outer, is that of the crossing.
+ * How one job is laid over its GPUs. tp x cp x pp x dp = GPUs. The order of ranks, inner to outer,
+ * is that of the crossing.
+ *
+ * Without etp, ep divides dp, and experts are also split by tp. With it the tp x cp x dp ranks of a
+ * stage are counted anew for routed experts, as etp x ep x edp (Megatron-Core's
+ * expert_tensor_parallel_size): an expert is split by etp alone, and ep goes over the ranks of tp
+ * and cp as well.
+ *
+ * Worked case: tp = 2, dp = 4, etp = 1, ep = 4: ranks 0 to 3 and 4 to 7 have the experts between
+ * them, whole ones, and edp = 2. Without etp ranks 0, 2, 4 and 6 have a half each of all experts,
+ * ranks 1, 3, 5 and 7 the other halves.
  */
 struct ParallelPlan
 {
     uint32_t tp{1};
     uint32_t cp{1};
     uint32_t ep{1};
+    uint32_t etp{0}; //!< tensor parallelism of routed experts, divides tp; 0 means tp
     uint32_t pp{1};
     uint32_t dp{1};
     Crossing crossing{Crossing::Data};
@@ -64,6 +74,33 @@ struct ParallelPlan
     uint64_t Ranks() const
     {
         return uint64_t{tp} * cp * pp * dp;
+    }
+
+    /// Ranks that an expert is split over.
+    uint32_t ExpertTensor() const
+    {
+        return etp != 0 ? etp : tp;
+    }
+
+    /// edp: ranks of a stage that hold the same part of the same experts. Domain: etp x ep divides
+    /// tp x cp x dp.
+    uint64_t ExpertData() const
+    {
+        return uint64_t{tp} * cp * dp / (uint64_t{ExpertTensor()} * ep);
+    }
+
+    /// Whether routed experts count the ranks of a stage in a way of their own. Not with etp = tp,
+    /// unless ep goes over the ranks of cp.
+    bool FoldsExperts() const
+    {
+        return etp != 0 && (etp != tp || (cp > 1 && ep > 1));
+    }
+
+    /// Whether tokens leave the dense layout on their way to routed experts: they are dispatched,
+    /// or what is gathered for experts is not what is gathered for a dense MLP.
+    bool ExpertsApart() const
+    {
+        return ep > 1 || ExpertTensor() != tp;
     }
 
     /// Whether weights are given up between uses.

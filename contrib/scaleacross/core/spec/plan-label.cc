@@ -36,6 +36,7 @@ Label(const Plan& plan)
     std::string text = "TP" + std::to_string(p.tp);
     text += p.cp > 1 ? " CP" + std::to_string(p.cp) : "";
     text += p.ep > 1 ? " EP" + std::to_string(p.ep) : "";
+    text += p.etp > 0 ? " ETP" + std::to_string(p.etp) : "";
     text += " PP" + std::to_string(p.pp);
     text += p.chunks > 1 ? "x" + std::to_string(p.chunks) : "";
     text += " DP" + std::to_string(p.dp);

@@ -2,9 +2,9 @@
 
 #include "core/topology/rank-layout.h"
 
+#include "core/topology/rank-digits.h"
+
 #include <algorithm>
-#include <array>
-#include <initializer_list>
 #include <numeric>
 #include <optional>
 #include <string>
@@ -14,13 +14,6 @@ namespace scaleacross
 
 namespace
 {
-
-/// One digit of a rank's number.
-struct Digit
-{
-    Dimension dimension{Dimension::Tensor};
-    RankGroup::Axis axis{1, 1};
-};
 
 std::optional<Infeasible>
 CheckDegrees(const ParallelPlan& plan, uint32_t gpus)
@@ -38,72 +31,13 @@ CheckDegrees(const ParallelPlan& plan, uint32_t gpus)
                           product + " is " + std::to_string(plan.Ranks()) +
                               " ranks, but the cluster has " + std::to_string(gpus) + " GPUs"};
     }
-    if (plan.dp % plan.ep != 0)
-    {
-        return Infeasible{"degrees",
-                          "ep " + std::to_string(plan.ep) + " does not divide dp " +
-                              std::to_string(plan.dp)};
-    }
-    return std::nullopt;
-}
-
-uint32_t
-DegreeOf(const ParallelPlan& plan, Dimension dimension)
-{
-    switch (dimension)
-    {
-    case Dimension::Tensor:
-        return plan.tp;
-    case Dimension::Context:
-        return plan.cp;
-    case Dimension::Expert:
-        return plan.ep;
-    case Dimension::Pipeline:
-        return plan.pp;
-    case Dimension::Data:
-        return plan.dp / plan.ep;
-    }
-    return 1;
-}
-
-/// The digits of a rank's number, inner to outer.
-std::variant<std::vector<Digit>, Infeasible>
-DigitsOf(const ParallelPlan& plan)
-{
-    const Crossing& order = plan.crossing;
-    std::array<uint64_t, kDimensions> counted; // by dimension: product of the counts given
-    counted.fill(1);
-    for (uint32_t i = 0; i < order.size; i++)
-    {
-        counted[static_cast<size_t>(order.parts[i].dimension)] *=
-            std::max(1U, order.parts[i].count);
-    }
-    std::vector<Digit> digits;
-    uint32_t stride = 1;
-    for (uint32_t i = 0; i < order.size; i++)
-    {
-        const Dimension dimension = order.parts[i].dimension;
-        const uint64_t others = counted[static_cast<size_t>(dimension)];
-        const uint32_t degree = DegreeOf(plan, dimension);
-        if (degree % others != 0)
-        {
-            return Infeasible{"degrees",
-                              "the " + std::to_string(others) + " of " + ToString(dimension) +
-                                  " in " + ToString(order) + " do not divide its degree " +
-                                  std::to_string(degree)};
-        }
-        const uint32_t count = order.parts[i].count != 0 ? order.parts[i].count
-                                                         : degree / static_cast<uint32_t>(others);
-        digits.push_back({dimension, {stride, count}});
-        stride *= count;
-    }
-    return digits;
+    return CheckExperts(plan);
 }
 
 /// Every dimension must begin on a whole fraction or a whole multiple of a node and end on one:
 /// then every node has the same place in the lattice, and equal ranks meet equal links.
 std::optional<Infeasible>
-CheckNodes(const std::vector<Digit>& digits, const ClusterSpec& cluster)
+CheckNodes(const RankDigits& digits, const ClusterSpec& cluster)
 {
     const uint32_t node = cluster.buildings.front().gpusPerNode;
     for (const auto& building : cluster.buildings)
@@ -124,19 +58,18 @@ CheckNodes(const std::vector<Digit>& digits, const ClusterSpec& cluster)
         }
         if (node % stride != 0 && stride % node != 0)
         {
-            return Infeasible{
-                "node",
-                "neighbours in " + ToString(digit.dimension) + " are " + std::to_string(stride) +
-                    " ranks apart, which neither divides the " + std::to_string(node) +
-                    " GPUs of a node nor is a multiple of them"};
+            return Infeasible{"node",
+                              "neighbours in " + digit.name + " are " + std::to_string(stride) +
+                                  " ranks apart, which neither divides the " +
+                                  std::to_string(node) +
+                                  " GPUs of a node nor is a multiple of them"};
         }
         if (!RankGroup({digit.axis}).CanSplitAt(node))
         {
-            return Infeasible{"node",
-                              ToString(digit.dimension) + " " + std::to_string(count) +
-                                  " of every " + std::to_string(stride) +
-                                  ". rank takes no whole number of nodes of " +
-                                  std::to_string(node) + " GPUs"};
+            return Infeasible{
+                "node",
+                digit.name + " " + std::to_string(count) + " of every " + std::to_string(stride) +
+                    ". rank takes no whole number of nodes of " + std::to_string(node) + " GPUs"};
         }
     }
     return std::nullopt;
@@ -144,21 +77,28 @@ CheckNodes(const std::vector<Digit>& digits, const ClusterSpec& cluster)
 
 /// A named crossing promises that nothing but its outermost dimension crosses buildings.
 std::optional<Infeasible>
-CheckNamed(const ParallelPlan& plan, const Digit& outermost, const ClusterSpec& cluster)
+CheckNamed(const ParallelPlan& plan, const RankDigit& outermost, const ClusterSpec& cluster)
 {
     const auto [whole, count] = outermost.axis;
     if (plan.crossing != Crossing::Data && count < cluster.buildings.size())
     {
-        return Infeasible{
-            "crossing",
-            ToString(outermost.dimension) + " " + std::to_string(count) + " gives fewer " +
-                (outermost.dimension == Dimension::Pipeline ? "stages" : "parts") + " than the " +
-                std::to_string(cluster.buildings.size()) + " buildings that it should cross"};
+        const bool stages = outermost.dimension == Dimension::Pipeline;
+        const std::string counted = outermost.name + " " + std::to_string(count);
+        const std::string common = "ep " + std::to_string(plan.ep) + " and dp " +
+                                   std::to_string(plan.dp) + ", of which " + std::to_string(count) +
+                                   " is the greatest common divisor,";
+        return Infeasible{"crossing",
+                          (plan.FoldsExperts() && !stages ? common : counted) + " gives fewer " +
+                              (stages ? "stages" : "parts") + " than the " +
+                              std::to_string(cluster.buildings.size()) +
+                              " buildings that it should cross"};
     }
-    const std::string what = plan.crossing == Crossing::Data ? "replicas of tp x cp x ep x pp = "
-                             : plan.crossing == Crossing::Pipeline
-                                 ? "a stage of tp x cp x dp = "
-                                 : "a part of tp x cp x pp x dp/ep = ";
+    const std::string what =
+        plan.crossing == Crossing::Pipeline ? "a stage of tp x cp x dp = "
+        : plan.crossing == Crossing::Data
+            ? (plan.FoldsExperts() ? "pp stages of whole tp x cp and etp x ep = "
+                                   : "replicas of tp x cp x ep x pp = ")
+            : (plan.FoldsExperts() ? "a part of ep = " : "a part of tp x cp x pp x dp/ep = ");
     for (const auto& building : cluster.buildings)
     {
         if (building.gpus % whole != 0)
@@ -173,7 +113,7 @@ CheckNamed(const ParallelPlan& plan, const Digit& outermost, const ClusterSpec& 
 }
 
 std::optional<Infeasible>
-CheckSpan(const std::vector<Digit>& digits, uint32_t span)
+CheckSpan(const RankDigits& digits, uint32_t span)
 {
     for (const auto& digit : digits)
     {
@@ -182,8 +122,8 @@ CheckSpan(const std::vector<Digit>& digits, uint32_t span)
         if (count > 1 && (!begins || !RankGroup({digit.axis}).CanSplitAt(span)))
         {
             return Infeasible{"building",
-                              ToString(digit.dimension) + " " + std::to_string(count) +
-                                  ", whose neighbours are " + std::to_string(stride) +
+                              digit.name + " " + std::to_string(count) + ", whose neighbours are " +
+                                  std::to_string(stride) +
                                   " ranks apart, is cut unevenly by buildings, whose sizes have "
                                   "the greatest common divisor " +
                                   std::to_string(span)};
@@ -192,18 +132,20 @@ CheckSpan(const std::vector<Digit>& digits, uint32_t span)
     return std::nullopt;
 }
 
-RankGroup
-GroupOf(const std::vector<Digit>& digits, std::initializer_list<Dimension> dimensions)
+/// @param ofExperts empty where experts follow the dense layout.
+void
+SetGroups(const RankDigits& digits, const RankDigits& ofExperts, RankLayout& layout)
 {
-    std::vector<RankGroup::Axis> axes;
-    for (const auto& digit : digits)
-    {
-        if (std::find(dimensions.begin(), dimensions.end(), digit.dimension) != dimensions.end())
-        {
-            axes.push_back(digit.axis);
-        }
-    }
-    return RankGroup(axes);
+    using D = Dimension;
+    layout.tensor = GroupOf(digits, {D::Tensor});
+    layout.context = GroupOf(digits, {D::Context});
+    layout.pipeline = GroupOf(digits, {D::Pipeline});
+    layout.dense = GroupOf(digits, {D::Context, D::Expert, D::Data});
+    const bool folded = layout.plan.FoldsExperts();
+    const RankDigits& counted = folded ? ofExperts : digits;
+    layout.expertTensor = GroupOf(counted, {D::Tensor});
+    layout.expert = GroupOf(counted, {D::Expert});
+    layout.experts = folded ? GroupOf(counted, {D::Data}) : GroupOf(counted, {D::Context, D::Data});
 }
 
 /// Ranks of every stage in every building, block by block of buildingSpan ranks.
@@ -265,8 +207,20 @@ LayOut(const ParallelPlan& plan, const ClusterSpec& cluster)
     {
         return *bad;
     }
-    const auto& digits = std::get<std::vector<Digit>>(order);
-    if (const auto bad = CheckNodes(digits, cluster))
+    const auto& digits = std::get<RankDigits>(order);
+    RankDigits ofExperts;
+    if (plan.FoldsExperts())
+    {
+        auto found = ExpertDigitsOf(plan, digits);
+        if (const auto* bad = std::get_if<Infeasible>(&found))
+        {
+            return *bad;
+        }
+        ofExperts = std::get<RankDigits>(std::move(found));
+    }
+    RankDigits all = digits;
+    all.insert(all.end(), ofExperts.begin(), ofExperts.end());
+    if (const auto bad = CheckNodes(all, cluster))
     {
         return *bad;
     }
@@ -287,17 +241,11 @@ LayOut(const ParallelPlan& plan, const ClusterSpec& cluster)
         layout.buildingBegin.push_back(layout.buildingBegin.back() + building.gpus);
         layout.buildingSpan = std::gcd(layout.buildingSpan, layout.buildingBegin.back());
     }
-    if (const auto bad = CheckSpan(digits, layout.buildingSpan))
+    if (const auto bad = CheckSpan(all, layout.buildingSpan))
     {
         return *bad;
     }
-    using D = Dimension;
-    layout.tensor = GroupOf(digits, {D::Tensor});
-    layout.context = GroupOf(digits, {D::Context});
-    layout.expert = GroupOf(digits, {D::Expert});
-    layout.pipeline = GroupOf(digits, {D::Pipeline});
-    layout.dense = GroupOf(digits, {D::Context, D::Expert, D::Data});
-    layout.experts = GroupOf(digits, {D::Context, D::Data});
+    SetGroups(digits, ofExperts, layout);
     layout.stageRanks = CountStages(layout);
     return layout;
 }

@@ -20,6 +20,9 @@ namespace scaleacross
  * Where the ranks of a job are: rank r runs on GPU r of the cluster (GPUs are numbered building by
  * building), and its parallel coordinates are digits of r, in the order of the plan's crossing.
  *
+ * With etp the ranks of a stage have coordinates of their own for routed experts, see
+ * ExpertDigitsOf().
+ *
  * A dimension with several parts counts its inner part first: with pp4 inside and the rest of
  * pp = 8 outside, stages 0 to 3 are neighbours and 4 to 7 lie beyond what stands between.
  */
@@ -31,15 +34,16 @@ struct RankLayout
 
     RankGroup tensor;
     RankGroup context;
-    RankGroup expert;
-    RankGroup pipeline; //!< a rank's index in it is its stage
-    RankGroup dense;    //!< ranks that hold the same dense parameters: cp x ep x dp/ep
-    RankGroup experts;  //!< ranks that hold the same expert parameters: cp x dp/ep
+    RankGroup expert;       //!< ranks that tokens are dispatched to
+    RankGroup expertTensor; //!< ranks that an expert is split over: tensor, or etp
+    RankGroup pipeline;     //!< a rank's index in it is its stage
+    RankGroup dense;        //!< ranks that hold the same dense parameters: cp x dp
+    RankGroup experts;      //!< ranks that hold the same expert parameters: cp x dp/ep, or edp
 
     /// All of these.
-    std::array<const RankGroup*, 6> Families() const
+    std::array<const RankGroup*, 7> Families() const
     {
-        return {&tensor, &context, &expert, &pipeline, &dense, &experts};
+        return {&tensor, &context, &expert, &expertTensor, &pipeline, &dense, &experts};
     }
 
     /// First rank of each building, then the number of ranks.
@@ -84,12 +88,12 @@ struct RankLayout
 /**
  * Lays a plan over a cluster.
  *
- * Infeasible, each with the values: "degrees" (tp cp pp dp is not the number of GPUs, ep does not
- * divide dp, or a part of a dimension does not divide it), "node" (a dimension would be cut
- * unevenly by servers, so that they would not all have the same place in the order), "building"
- * (the same of buildings; or one would hold part of a replica under DP-out, or part of a stage
- * under PP-out), "crossing" (the outermost dimension of a named crossing counts less than there
- * are buildings).
+ * Infeasible, each with the values: "degrees" (tp cp pp dp is not the number of GPUs, ep or etp
+ * does not fit the others, or a part of a dimension does not divide it), "node" (a dimension would
+ * be cut unevenly by servers, so that they would not all have the same place in the order),
+ * "building" (the same of buildings; or one would hold part of a replica under DP-out, or part of a
+ * stage under PP-out), "crossing" (the outermost dimension of a named crossing counts less than
+ * there are buildings).
  */
 std::variant<RankLayout, Infeasible> LayOut(const ParallelPlan& plan, const ClusterSpec& cluster);
 

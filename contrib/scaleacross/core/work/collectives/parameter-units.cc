@@ -34,7 +34,7 @@ PiecesOf(const JobSpec& job, const StageLayers& stage)
         const uint32_t layer = stage.first + i;
         const uint64_t experts = model.ExpertParametersOfLayer(layer);
         pieces.push_back({DivideUp(model.DenseParametersOfLayer(layer), plan.tp),
-                          DivideUp(experts, uint64_t{plan.tp} * plan.ep)});
+                          DivideUp(experts, uint64_t{plan.ExpertTensor()} * plan.ep)});
     }
     if (stage.head)
     {

@@ -21,9 +21,9 @@ constexpr uint32_t kParameterBytes = 2;
  * What data parallelism gathers and reduces as one: neighbouring pieces of a virtual stage, which
  * are the embedding, single layers and the output head.
  *
- * Counts of parameters held by one rank, split by tp and (routed experts) by ep, rounded up, before
- * any data-parallel sharding. Dense parameters belong to RankLayout::dense, routed experts to
- * RankLayout::experts, so a unit with experts has a collective for each.
+ * Counts of parameters held by one rank, split by tp, routed experts by etp and ep, rounded up,
+ * before any data-parallel sharding. Dense parameters belong to RankLayout::dense, routed experts
+ * to RankLayout::experts, so a unit with experts has a collective for each.
  */
 struct ParameterUnit
 {

@@ -310,6 +310,7 @@ ActivationForward(const ModelSpec& model)
     return model.gatedMlp ? 6 : 4;
 }
 
+/// @param width of one rank's part.
 void
 AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCost& part)
 {
@@ -318,10 +319,9 @@ AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCo
         return;
     }
     const double h = model.hidden;
-    const double split = width / part.Tp();
-    part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, split), h, count);
-    part.AddLinear(tokens, h, split, count);
-    const double elements = count * tokens * split;
+    part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, width), h, count);
+    part.AddLinear(tokens, h, width, count);
+    const double elements = count * tokens * width;
     part.AddElementwise(elements * ActivationForward(model),
                         1,
                         elements * (model.gatedMlp ? 10 : 6),
@@ -345,9 +345,16 @@ AddExperts(const ModelSpec& model,
     // sum of what comes back reads k and writes one, 2 k h + 2 h; backward moves the same.
     const double permuted = own * model.hidden * (6 * k + 2);
     part.AddElementwise(permuted, 2, permuted, 2);
-    // Each of the E / ep experts here works on an equal part of the copies that came.
+    // Each of the E / ep experts here works on an equal part of the copies that came to the etp
+    // ranks that it is split over.
     const double experts = static_cast<double>(model.experts) / plan.ep;
-    AddMlp(model, part.Tokens() * k / experts, static_cast<double>(model.expertFfn), experts, part);
+    const double split = plan.ExpertTensor();
+    const double tokens = split == part.Tp() ? part.Tokens() : own * split;
+    AddMlp(model,
+           tokens * k / experts,
+           static_cast<double>(model.expertFfn) / split,
+           experts,
+           part);
 }
 
 PassTime
@@ -364,13 +371,14 @@ TimeOfMlp(const ModelSpec& model,
     {
         const double load = plan.ep > 1 ? workload.expertImbalance : 1;
         AddExperts(model, workload, plan, part);
-        AddMlp(model, part.Tokens(), static_cast<double>(model.sharedFfn), 1, part);
+        const double shared = static_cast<double>(model.sharedFfn);
+        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, part);
         width = model.topK * load * static_cast<double>(model.expertFfn) +
                 static_cast<double>(model.sharedFfn);
     }
     else
     {
-        AddMlp(model, part.Tokens(), width, 1, part);
+        AddMlp(model, part.Tokens(), width / part.Tp(), 1, part);
     }
     part.AddResidual(model.hidden);
     if (plan.recompute->cheap)

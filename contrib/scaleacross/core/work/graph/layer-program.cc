@@ -66,7 +66,8 @@ LayerProgram::LayerProgram(const JobSpec& job,
                            const RankLayout& layout,
                            const LoweringRules& rules,
                            CollectiveTable& table)
-    : m_shared(job.model.sharedFfn > 0),
+    : m_apart(job.model.IsMoe() && job.plan.ExpertsApart()),
+      m_shared(job.model.sharedFfn > 0),
       m_inSteps(job.plan.asyncTensor && job.plan.tp > 1),
       m_tensor(job.plan.tp),
       m_besideScatter(job.workload.stack.overlapsTensorReduction),
@@ -79,7 +80,8 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const uint64_t tokens = uint64_t{job.workload.sequence} * plan.microbatch;
     const Bytes activation(2 * tokens * model.hidden / plan.cp);
     const Bytes keys(2 * tokens * model.kvHeads * (model.headDim + model.ValueDim()) / plan.tp);
-    const Bytes routed = Scaled(activation * model.topK, job.workload.expertImbalance);
+    const double load = plan.ep > 1 ? job.workload.expertImbalance : 1; // alone, a rank has all
+    const Bytes routed = Scaled(activation * model.topK, load);
     const Bytes combined(routed.Count() / plan.tp);
     const bool fp8 = job.workload.precision->fp8;
     const Bytes dispatched = fp8 ? Bytes(combined.Count() / 2) : combined;
@@ -98,12 +100,14 @@ LayerProgram::LayerProgram(const JobSpec& job,
     m_keyGather = add(CollectiveOp::AllGather, CommClass::Context, keys, context);
     m_keyScatter = add(CollectiveOp::ReduceScatter, CommClass::Context, keys, context);
     m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
-    if (model.IsMoe() && plan.ep > 1)
+    if (m_apart)
     {
+        const Bytes gathered(routed.Count() * plan.ExpertTensor() / plan.tp);
+        const RankGroup& split = layout.expertTensor;
         m_dispatch = add(CollectiveOp::AllToAll, CommClass::Expert, dispatched, layout.expert);
         m_combine = add(CollectiveOp::AllToAll, CommClass::Expert, combined, layout.expert);
-        m_expertGather = add(CollectiveOp::AllGather, CommClass::Tensor, routed, tensor);
-        m_expertScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, routed, tensor);
+        m_expertGather = add(CollectiveOp::AllGather, CommClass::Tensor, gathered, split);
+        m_expertScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, gathered, split);
     }
 }
 

@@ -63,12 +63,12 @@ HalfTime BackwardTime(const ComputeCost& cost, Duration input, double columnShar
  * **Expert parallel**: tokens are sequence-sharded, so a rank dispatches 2 b s k h / (cp tp) bytes
  * by all-to-all and receives as much, or workload.expert_imbalance times that, as the fullest rank
  * does; half of it with FP8, in which tokens (and, backward, their gradients) are dispatched. The
- * expert's tp group all-gathers k S, computes and reduce-scatters k S in BF16; a second all-to-all
- * combines in BF16. Shared experts
- * are a dense MLP with the gathers and scatters of one, done beside the two all-to-alls: up to its
- * second GEMM beside the first, the rest beside the second. With ep = 1 nothing is dispatched, and
- * routed experts use the all-gather of S as a dense MLP does. The router's time counts with the
- * experts'.
+ * etp ranks that an expert is split over all-gather k S etp / tp, compute and reduce-scatter as
+ * much in BF16 (k S where etp = tp, nothing with whole experts); a second all-to-all combines in
+ * BF16. Shared experts are a dense MLP with the gathers and scatters of one, done beside the two
+ * all-to-alls: up to its second GEMM beside the first, the rest beside the second. With ep = 1
+ * nothing is dispatched, and where etp = tp, too, routed experts use the all-gather of S as a dense
+ * MLP does. The router's time counts with the experts'.
  *
  * **Embedding and head** are split over the vocabulary: reduce-scatter of S after the embedding,
  * all-gather before the head, and the mirror image backward. The loss's reductions (a few bytes per
@@ -93,10 +93,10 @@ class LayerProgram
     void MlpForward(const HalfTime& time, Program& program) const;
     void MlpBackward(const HalfTime& time, Program& program) const;
 
-    /// Whether tokens of a MoE layer are sent to their experts.
+    /// Whether copies of tokens of a MoE layer are sent to their experts, on other ranks or here.
     bool Dispatches() const
     {
-        return m_dispatch != CollectiveTable::kNone;
+        return m_apart;
     }
 
     /// A MoE layer that dispatches. `shared` is of the shared experts and zero without any.
@@ -119,6 +119,7 @@ class LayerProgram
     void ComputeThenScatter(Duration compute, bool inSteps, Program& program) const;
     void ScatterBeside(Duration weights, Program& program) const;
 
+    bool m_apart;  //!< Dispatches()
     bool m_shared; //!< shared experts beside dispatched ones
     bool m_inSteps;
     uint32_t m_tensor;    //!< tp

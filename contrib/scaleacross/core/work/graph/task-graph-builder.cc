@@ -91,10 +91,12 @@ CheckModel(const JobSpec& job)
     {
         return Indivisible("experts", "experts", model.experts, "ep", plan.ep);
     }
-    if (plan.ep > 1)
+    if (plan.ep > 1 || plan.etp > 0)
     {
-        return Infeasible{"experts",
-                          "ep " + std::to_string(plan.ep) + " with a model that has no experts"};
+        return Infeasible{
+            "experts",
+            (plan.ep > 1 ? "ep " + std::to_string(plan.ep) : "etp " + std::to_string(plan.etp)) +
+                " with a model that has no experts: leave it out"};
     }
     return std::nullopt;
 }

@@ -27,8 +27,8 @@ bool BuildingsAreAlike(const Scenario& scenario);
  * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "sharding" (zero2
  * with accumulated gradients), "plan" (ParallelPlan::FindConflict()), "layers" (CheckLayers()),
  * "heads" (tp does not divide heads or KV heads), "sequence" (the sequence is not divisible by tp,
- * or with context parallel by 2 cp tp), "experts" (ep does not divide the experts, or is not 1 for
- * a model without any).
+ * or with context parallel by 2 cp tp), "experts" (ep does not divide the experts, or it or etp is
+ * given for a model without any).
  */
 std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
 

@@ -162,11 +162,11 @@ KeptParts(const JobSpec& job)
 }
 
 /// Parts of the dispatched copies that a rank keeps for the weight gradients of its experts, which
-/// read those of all tp ranks: gathered behind the dispatch and not once more.
+/// read those of all etp ranks: gathered behind the dispatch and not once more.
 double
 KeptCopies(const JobSpec& job)
 {
-    return job.plan.ep > 1 ? job.plan.tp : 1;
+    return job.plan.ExpertsApart() ? job.plan.ExpertTensor() : 1;
 }
 
 /// Bytes of an element that only GEMMs read which run in FP8 if the workload does.
@@ -223,7 +223,7 @@ SavedByAttention(const JobSpec& job)
  * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
  * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
  * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
- * parallelism those of all tp ranks; the fullest rank has expert_imbalance times the routed part.
+ * parallelism those of all etp ranks; the fullest rank has expert_imbalance times the routed part.
  * With FP8 the product (GELU: output), the dispatched copies and, without a router, the norm's
  * output take 1 byte an element.
  *
@@ -345,12 +345,14 @@ BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
         // Gathered K and V and their gradients: 2 x 2 g (d + d_v) / tp per token of the sequence.
         bytes += 4 * tokens * plan.cp * model.kvHeads * (model.headDim + model.ValueDim());
     }
-    if (model.IsMoe() && plan.ep > 1)
+    if (model.IsMoe() && plan.ExpertsApart())
     {
         // Receive buffers of dispatch, which is in FP8 where GEMMs are, and of combine, and the
         // experts' partial output.
         const double copies = model.topK * ExpertLoad(job);
-        bytes += shard * copies * (OperandBytes(job) / 2 + 1 + (plan.tp > 1 ? plan.tp : 0));
+        const uint32_t split = plan.ExpertTensor();
+        bytes += shard * copies *
+                 ((plan.ep > 1 ? OperandBytes(job) / 2 + 1 : 0) + (split > 1 ? split : 0));
     }
     for (const auto& chunk : chunks)
     {

@@ -161,7 +161,9 @@ MicrobatchesOf(const Scenario& scenario, const RankLayout& layout)
     std::vector<uint32_t> microbatches(buildings, shape.microbatches);
     // Only data parallelism may join replicas of different lengths.
     const bool wholeReplicas = !layout.Crosses(layout.tensor) && !layout.Crosses(layout.context) &&
-                               !layout.Crosses(layout.expert) && !layout.Crosses(layout.pipeline);
+                               !layout.Crosses(layout.expert) &&
+                               !layout.Crosses(layout.expertTensor) &&
+                               !layout.Crosses(layout.pipeline);
     if (job.plan.apportion->byTime && wholeReplicas && layout.Crosses(layout.dense))
     {
         const auto split = LayersOf(scenario, layout);
