@@ -166,6 +166,22 @@ TEST(Baselines, TuneExperts)
     }
 }
 
+TEST(Baselines, MegatronTunesTheSplitOfExpertsWhereAStudyNamesIt)
+{
+    // The fastest plan of all has whole experts.
+    const auto time = [](const ParallelPlan& plan) {
+        return Duration::Microseconds(plan.etp == 1 ? 1 : 100);
+    };
+    const auto choose = [&time](const std::string& name, const std::string& rest) {
+        Study study = TwoBuildings("plan: {tp: 8}\n" + rest);
+        study.scenario.Job().model = ModelPreset("llama4-scout");
+        return Choose(name, study, time).parallel.etp;
+    };
+    EXPECT_EQ(choose("megatron", ""), 0U);
+    EXPECT_EQ(choose("megatron", "search: {plan: {etp: [0, 2]}}\n"), 1U);
+    EXPECT_EQ(choose("production", "search: {plan: {etp: [0, 2]}}\n"), 0U);
+}
+
 TEST(Baselines, MegatronFallsBackToDataParallelOutside)
 {
     // DP-out counts only where no plan of PP-out can run, however fast it would be.

@@ -18,7 +18,8 @@ namespace
  * reduce-scatter and parameter all-gather once per iteration, optimizer states over all of DP). Its
  * rank order is tp-cp-ep-dp-pp, the pipeline outermost (the default of initialize_model_parallel):
  * PP-out where any plan of it can run, else DP-out (its --use-tp-pp-dp-mapping). Tensor parallelism
- * beside computing is its --tp-comm-overlap.
+ * beside computing is its --tp-comm-overlap. Experts are split over tp, or over less with its
+ * --expert-tensor-parallel-size where the study names plan.etp.
  */
 std::vector<Study>
 Spaces(const Study& study)
@@ -29,6 +30,12 @@ Spaces(const Study& study)
     plan.sharding = "fsdp";
     outside.scenario.network.collective = "ring";
     outside.search.push_back({"plan.tp", school::TensorDegrees(study)});
+    if (school::NamesExpertTensor(study))
+    {
+        school::Values splits = school::TensorDegrees(study);
+        splits.insert(splits.begin(), "0");
+        outside.search.push_back({"plan.etp", splits});
+    }
     outside.search.push_back({"plan.schedule", {"1f1b", "interleaved"}});
     Study inside = outside;
     inside.scenario.Job().plan.crossing = Crossing::Data;

@@ -64,6 +64,14 @@ TensorDegrees(const Study& study)
     return Divisors(most, most);
 }
 
+bool
+NamesExpertTensor(const Study& study)
+{
+    const auto isIt = [](const SearchAxis& axis) { return axis.key == "plan.etp"; };
+    return study.scenario.Job().plan.etp > 0 ||
+           std::any_of(study.search.begin(), study.search.end(), isIt);
+}
+
 Study
 SchoolOf(const Study& study)
 {

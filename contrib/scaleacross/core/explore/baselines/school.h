@@ -18,6 +18,9 @@ using Values = std::vector<std::string>;
 /// Tensor parallel degrees that a server and the heads allow, ascending.
 Values TensorDegrees(const Study& study);
 
+/// Whether a study gives or varies plan.etp.
+bool NamesExpertTensor(const Study& study);
+
 /**
  * What every school tunes; the plan is the study's network and defaults for all else.
  *
