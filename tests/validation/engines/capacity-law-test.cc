@@ -111,6 +111,19 @@ DrawDegrees(Random& random, uint32_t gpus, Plan& plan)
     }
 }
 
+/// Experts that count the ranks of a stage in a way of their own, where what is drawn divides.
+void
+DrawExperts(Random& random, ParallelPlan& plan)
+{
+    ParallelPlan drawn = plan;
+    drawn.etp = Pick(random, std::vector<uint32_t>{1, 1, 2, 4});
+    drawn.ep = Pick(random, std::vector<uint32_t>{2, 4, 8, 16, 32});
+    if (drawn.tp % drawn.etp == 0 && drawn.tp * drawn.cp * drawn.dp % (drawn.etp * drawn.ep) == 0)
+    {
+        plan = drawn;
+    }
+}
+
 /// What a study says, with a plan that is drawn over everything that plan and network can say; none
 /// if the draw is refused.
 std::optional<Scenario>
@@ -149,6 +162,10 @@ DrawPlan(Random& random, const Scenario& base)
         plan.parallel.crossing = Pick(random, crossings);
         DrawDegrees(random, base.cluster.Gpus(), plan);
         volumes::DrawSplit(base.Job().model.layers, plan.parallel);
+        if (base.Job().model.IsMoe() && random() % 2 == 0)
+        {
+            DrawExperts(random, plan.parallel);
+        }
         Scenario scenario = base;
         scenario.Job().plan = plan.parallel;
         scenario.network = plan.network;

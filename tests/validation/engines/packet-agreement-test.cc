@@ -98,6 +98,20 @@ TEST_P(DrawnPlans, AreAsFarFromPacketsAsThePageSays)
     EXPECT_LE(slowest->ratio, 1.49) << slowest->plan;
 }
 
+TEST(PacketAgreement, BytesAreEqualWhereverExpertsLie)
+{
+    // Times are printed and not held: see engines.md, "Known differences".
+    const auto plans = volumes::Plans(Draws() / 2, 32, volumes::DrawFolded);
+    ASSERT_EQ(plans.size(), Draws() / 2);
+    std::vector<Compared> all;
+    for (const Scenario& scenario : plans)
+    {
+        all.push_back(Compare(scenario)); // to the byte
+    }
+    std::cout << all.size() << " plans: half within " << 100 * Quantile(all, 0.5)
+              << " %, nine of ten within " << 100 * Quantile(all, 0.9) << " %\n";
+}
+
 /// Two buildings of 16 H100 in servers of four, 10 km apart.
 Scenario
 OverASpan(double gigabits, const ParallelPlan& plan, uint32_t microbatches)

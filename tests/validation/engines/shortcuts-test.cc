@@ -76,7 +76,7 @@ TEST(Evaluator, TakesShortcutsToTheSameTimes)
 {
     // Random plans over two to four buildings, of every kind of crossing, half of them in chunks.
     std::mt19937 random(15);
-    for (const auto draw : {volumes::Draw, volumes::DrawAny})
+    for (const auto draw : {volumes::Draw, volumes::DrawAny, volumes::DrawFolded})
     {
         const auto plans = volumes::Plans(200, 64, draw);
         ASSERT_EQ(plans.size(), 200U);

@@ -111,6 +111,13 @@ LayersOfStages(const Scenario& scenario)
     return stages;
 }
 
+/// Ranks that share all experts among them: etp x ep.
+inline uint64_t
+SplitOfExperts(const ParallelPlan& plan)
+{
+    return uint64_t{plan.etp > 0 ? plan.etp : plan.tp} * plan.ep;
+}
+
 /// The units of the model in the order of forward. A stage's embedding, layers and head are joined
 /// from the last on, in whose order backward goes, until a rank has as many bytes of gradients of
 /// them as a bucket holds.
@@ -155,7 +162,7 @@ UnitsOfModel(const Scenario& scenario)
             joined.front().expert += piece.expert;
             joined.front().backward = joined.front().backward || piece.backward;
             bytes += job.workload.gradientBytes *
-                     (piece.dense / job.plan.tp + piece.expert / (job.plan.tp * job.plan.ep));
+                     (piece.dense / job.plan.tp + piece.expert / SplitOfExperts(job.plan));
         }
         units.insert(units.end(), joined.begin(), joined.end());
     }

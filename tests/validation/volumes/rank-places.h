@@ -28,9 +28,12 @@ class RankPlaces
           m_building(static_cast<uint32_t>(m_plan.Ranks() / scenario.cluster.buildings.size())),
           m_server(scenario.cluster.buildings.front().gpusPerNode)
     {
+        std::vector<uint32_t> counted(m_plan.pp, 0); // ranks of each stage
         for (uint32_t rank = 0; rank < m_plan.Ranks(); rank++)
         {
             m_places.push_back(PlaceOf(rank));
+            m_ofExperts.push_back(PlaceInStage(counted[StageOf(rank)]++));
+            m_ofExperts.back()[static_cast<size_t>(Dimension::Pipeline)] = StageOf(rank);
         }
     }
 
@@ -56,25 +59,18 @@ class RankPlaces
     /// Groups of ranks of a stage that differ in these dimensions only, each in ascending order.
     std::vector<Ranks> Groups(const std::set<Dimension>& dimensions, uint32_t stage) const
     {
-        std::map<Place, Ranks> groups;
-        for (uint32_t rank = 0; rank < m_places.size(); rank++)
+        return Groups(m_places, dimensions, stage);
+    }
+
+    /// The same of what routed experts are split over (tensor), sent to and repeated over (data).
+    std::vector<Ranks> ExpertGroups(Dimension dimension, uint32_t stage) const
+    {
+        if (Folds())
         {
-            Place others = m_places[rank];
-            for (const Dimension dimension : dimensions)
-            {
-                others[static_cast<size_t>(dimension)] = 0;
-            }
-            if (StageOf(rank) == stage)
-            {
-                groups[others].push_back(rank);
-            }
+            return Groups(m_ofExperts, {dimension}, stage);
         }
-        std::vector<Ranks> list;
-        for (const auto& [others, group] : groups)
-        {
-            list.push_back(group);
-        }
-        return list;
+        return dimension == Dimension::Data ? Groups({Dimension::Context, Dimension::Data}, stage)
+                                            : Groups({dimension}, stage);
     }
 
     uint32_t BuildingsOf(const Ranks& group) const
@@ -114,14 +110,88 @@ class RankPlaces
     }
 
   private:
+    std::vector<Ranks> Groups(const std::vector<Place>& places,
+                              const std::set<Dimension>& dimensions,
+                              uint32_t stage) const
+    {
+        std::map<Place, Ranks> groups;
+        for (uint32_t rank = 0; rank < places.size(); rank++)
+        {
+            Place others = places[rank];
+            for (const Dimension dimension : dimensions)
+            {
+                others[static_cast<size_t>(dimension)] = 0;
+            }
+            if (StageOf(rank) == stage)
+            {
+                groups[others].push_back(rank);
+            }
+        }
+        std::vector<Ranks> list;
+        for (const auto& [others, group] : groups)
+        {
+            list.push_back(group);
+        }
+        return list;
+    }
+
+    /// Whether experts count the ranks of a stage by themselves.
+    bool Folds() const
+    {
+        return m_plan.etp > 0 && (m_plan.etp < m_plan.tp || (m_plan.cp > 1 && m_plan.ep > 1));
+    }
+
+    /// What of dp is next to each other where the order says ep: as much as whole groups of experts
+    /// fill; or, with ep behind dp, the most that divides both.
+    uint32_t ExpertPart() const
+    {
+        if (!Folds())
+        {
+            return m_plan.ep;
+        }
+        const Crossing& order = m_plan.crossing;
+        bool behind = false;
+        for (uint32_t i = 0; i < order.size; i++)
+        {
+            if (order.parts[i].dimension == Dimension::Expert)
+            {
+                break;
+            }
+            behind = behind || order.parts[i].dimension == Dimension::Data;
+        }
+        uint32_t part = behind ? m_plan.dp : 1;
+        while (behind ? m_plan.dp % part + m_plan.ep % part > 0
+                      : m_plan.tp * m_plan.cp * part % (m_plan.etp * m_plan.ep) > 0)
+        {
+            part += behind ? -1 : 1;
+        }
+        return part;
+    }
+
     uint32_t DegreeOf(Dimension dimension) const
     {
-        const uint32_t degrees[] = {m_plan.tp,
-                                    m_plan.cp,
-                                    m_plan.ep,
-                                    m_plan.pp,
-                                    m_plan.dp / m_plan.ep};
+        const uint32_t part = ExpertPart();
+        const uint32_t degrees[] = {m_plan.tp, m_plan.cp, part, m_plan.pp, m_plan.dp / part};
         return degrees[static_cast<size_t>(dimension)];
+    }
+
+    /// The coordinates of experts on the n-th rank of a stage, in the order of the crossing.
+    Place PlaceInStage(uint32_t n) const
+    {
+        Place place{};
+        for (uint32_t i = 0; i < m_plan.crossing.size && Folds(); i++)
+        {
+            const Dimension dimension = m_plan.crossing.parts[i].dimension;
+            const uint32_t count =
+                dimension == Dimension::Tensor   ? m_plan.etp
+                : dimension == Dimension::Expert ? m_plan.ep
+                : dimension == Dimension::Data
+                    ? m_plan.tp * m_plan.cp * m_plan.dp / (m_plan.etp * m_plan.ep)
+                    : 1;
+            place[static_cast<size_t>(dimension)] += n % count;
+            n /= count;
+        }
+        return place;
     }
 
     /// The digits of a rank's number, in the order of the crossing.
@@ -155,6 +225,7 @@ class RankPlaces
     uint32_t m_building; //!< ranks in one
     uint32_t m_server;
     std::vector<Place> m_places;
+    std::vector<Place> m_ofExperts;
 };
 
 } // namespace scaleacross::volumes

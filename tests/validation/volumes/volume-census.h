@@ -30,7 +30,8 @@
  *
  * - Tensor: each half of a layer gathers S before and scatters S after, both ways, and gathers its
  *   input once more for its weight gradient. Routed experts that tokens are sent to gather and
- *   scatter k S instead, both ways; shared ones are a dense MLP. Embedding: a scatter, backward a
+ *   scatter k S instead, both ways, or with etp k S etp / tp over these ranks; shared ones are a
+ *   dense MLP. Embedding: a scatter, backward a
  *   gather; head: a gather, backward its input's and a scatter. Asynchronous: forward both and
  *   backward the first gather go as t - 1 steps of S/t to the next rank.
  * - Context: keys and values 2 s b g (d + d_v) / tp, gathered forward and backward, their gradients
@@ -154,10 +155,10 @@ class Census
         return Share(2 * Tokens() * m_job.model.hidden, m_plan.cp);
     }
 
-    /// k S, as much more as the fullest rank has.
+    /// k S, as much more as the fullest rank has; without ep all have the same.
     uint64_t Routed() const
     {
-        const double load = m_job.workload.expertImbalance;
+        const double load = m_plan.ep > 1 ? m_job.workload.expertImbalance : 1;
         return static_cast<uint64_t>(load * 2) * Share(Activation() * m_job.model.topK, 2);
     }
 
@@ -174,14 +175,14 @@ class Census
     }
 
     /// Sums `each` over the virtual stages and the groups of the ranks that have them.
-    template <class Each>
-    uint64_t Sum(const std::set<Dimension>& dimensions, const Each& each) const
+    template <class GroupsOf, class Each>
+    uint64_t SumOver(const GroupsOf& groupsOf, const Each& each) const
     {
         uint64_t sum = 0;
         const auto stages = LayersOfStages(m_scenario);
         for (uint32_t position = 0; position < stages.size(); position++)
         {
-            for (const Ranks& group : m_places.Groups(dimensions, StageAt(m_plan, position)))
+            for (const Ranks& group : groupsOf(StageAt(m_plan, position)))
             {
                 sum += each(stages[position], group);
             }
@@ -189,9 +190,35 @@ class Census
         return sum;
     }
 
+    template <class Each>
+    uint64_t Sum(const std::set<Dimension>& dimensions, const Each& each) const
+    {
+        return SumOver([&](uint32_t stage) { return m_places.Groups(dimensions, stage); }, each);
+    }
+
+    /// Over groups of experts.
+    template <class Each>
+    uint64_t SumOfExperts(Dimension dimension, const Each& each) const
+    {
+        return SumOver([&](uint32_t stage) { return m_places.ExpertGroups(dimension, stage); },
+                       each);
+    }
+
+    /// Whether a layer's tokens go to experts, be it on the same rank.
     bool Dispatches(uint32_t layer) const
     {
-        return m_job.model.IsMoeLayer(layer) && m_plan.ep > 1;
+        return m_job.model.IsMoeLayer(layer) &&
+               (m_plan.ep > 1 || SplitOfExperts(m_plan) < m_plan.tp);
+    }
+
+    uint64_t Dispatches(const StageLayers& stage) const
+    {
+        uint64_t layers = 0;
+        for (uint32_t i = stage.first; i < stage.first + stage.count; i++)
+        {
+            layers += Dispatches(i) ? 1 : 0;
+        }
+        return layers;
     }
 
     uint64_t Tensor() const
@@ -204,14 +231,17 @@ class Census
             {
                 const bool dispatches = Dispatches(i);
                 const uint64_t halves = dispatches && m_job.model.sharedFfn == 0 ? 1 : 2;
-                const uint64_t routed = dispatches ? 2 * Half(group, Routed()) : 0;
-                bytes += ForwardPasses() * (halves * 2 * stepped + routed);
-                bytes += halves * (stepped + 2 * whole) + routed;
+                bytes += ForwardPasses() * halves * 2 * stepped + halves * (stepped + 2 * whole);
             }
             bytes += (stage.embedding ? 2 : 0) * whole + (stage.head ? 3 : 0) * whole;
             return Microbatches() * bytes;
         };
-        return Sum({Dimension::Tensor}, each);
+        const auto routed = [this](const StageLayers& stage, const Ranks& group) {
+            const uint64_t gathered = Share(Routed(), m_plan.tp) * group.size();
+            return Microbatches() * Dispatches(stage) * (ForwardPasses() + 1) * 2 *
+                   Half(group, gathered);
+        };
+        return Sum({Dimension::Tensor}, each) + SumOfExperts(Dimension::Tensor, routed);
     }
 
     uint64_t Context() const
@@ -230,18 +260,12 @@ class Census
     {
         const bool fp8 = m_job.workload.precision == Precision("fp8");
         const auto each = [&](const StageLayers& stage, const Ranks& group) {
-            uint64_t bytes = 0;
-            for (uint32_t i = stage.first; i < stage.first + stage.count && m_plan.ep > 1; i++)
-            {
-                const uint64_t combined = Share(Routed(), m_plan.tp);
-                const uint64_t dispatched = fp8 ? Share(combined, 2) : combined;
-                bytes += Dispatches(i) ? (ForwardPasses() + 1) * (AllToAll(group, dispatched) +
-                                                                  AllToAll(group, combined))
-                                       : 0;
-            }
-            return Microbatches() * bytes;
+            const uint64_t combined = Share(Routed(), m_plan.tp);
+            const uint64_t dispatched = fp8 ? Share(combined, 2) : combined;
+            return Microbatches() * Dispatches(stage) * (ForwardPasses() + 1) *
+                   (AllToAll(group, dispatched) + AllToAll(group, combined));
         };
-        return Sum({Dimension::Expert}, each);
+        return m_plan.ep > 1 ? SumOfExperts(Dimension::Expert, each) : 0;
     }
 
     uint64_t Pipeline() const
@@ -274,16 +298,18 @@ class Census
         return bytes;
     }
 
-    static std::set<Dimension> Holders(bool dense)
+    /// Groups of ranks that hold the same.
+    std::vector<Ranks> Holders(bool dense, uint32_t stage) const
     {
-        return dense ? std::set<Dimension>{Dimension::Context, Dimension::Expert, Dimension::Data}
-                     : std::set<Dimension>{Dimension::Context, Dimension::Data};
+        return dense ? m_places.Groups({Dimension::Context, Dimension::Expert, Dimension::Data},
+                                       stage)
+                     : m_places.ExpertGroups(Dimension::Data, stage);
     }
 
     /// Ranks that share what a rank of stage 0 has of the dense parameters.
     uint64_t ShardsAround(uint32_t rank) const
     {
-        for (const Ranks& group : m_places.Groups(Holders(true), 0))
+        for (const Ranks& group : Holders(true, 0))
         {
             if (std::find(group.begin(), group.end(), rank) != group.end())
             {
@@ -305,10 +331,9 @@ class Census
         {
             for (const bool dense : {true, false})
             {
-                const uint64_t split = uint64_t{m_plan.tp} * (dense ? 1 : m_plan.ep);
+                const uint64_t split = dense ? m_plan.tp : SplitOfExperts(m_plan);
                 const uint64_t held = Share(dense ? units[i].dense : units[i].expert, split);
-                for (const Ranks& group :
-                     m_places.Groups(Holders(dense), StageAt(m_plan, units[i].position)))
+                for (const Ranks& group : Holders(dense, StageAt(m_plan, units[i].position)))
                 {
                     bytes += held == 0 ? 0 : OfParameters(group, held, gathers[i]);
                 }

@@ -44,7 +44,7 @@ class Law
     {
     }
 
-    /// Domain: a crossing with a name, no trees.
+    /// Domain: a crossing with a name, no trees, no etp.
     uint64_t CrossingBytes() const
     {
         if (m_plan.crossing == Crossing::Pipeline)

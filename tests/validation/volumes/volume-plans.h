@@ -276,6 +276,33 @@ DrawAny(std::mt19937& random)
     return scenario;
 }
 
+/// The same with experts that count the ranks of a stage in a way of their own.
+inline Scenario
+DrawFolded(std::mt19937& random)
+{
+    const auto pick = [&random](std::initializer_list<uint32_t> values) {
+        return *(values.begin() + random() % values.size());
+    };
+    Scenario scenario = DrawAny(random);
+    const bool threes = scenario.cluster.buildings.size() == 3;
+    ParallelPlan& plan = scenario.Job().plan;
+    plan.etp = pick({1, 1, 2, 4});
+    plan.ep = threes ? pick({1, 2, 3, 6, 12}) : pick({1, 2, 4, 8, 16});
+    const ModelSpec drawn = scenario.Job().model;
+    ModelSpec& model = scenario.Job().model;
+    model = Model(true);
+    model.layers = drawn.layers;
+    model.experts = threes ? 24 : 16;
+    model.sharedFfn = random() % 2 == 0 ? 0 : model.sharedFfn;
+    model.tiedEmbedding = drawn.tiedEmbedding;
+    model.vocabulary = drawn.vocabulary;
+    if (!plan.FoldsExperts())
+    {
+        return DrawFolded(random);
+    }
+    return scenario;
+}
+
 /// Plans that can run, drawn until there are as many.
 inline std::vector<Scenario>
 Plans(size_t count, uint32_t mostGpus, Scenario (*draw)(std::mt19937&) = Draw)

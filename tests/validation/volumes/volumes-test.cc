@@ -70,6 +70,92 @@ TEST(VolumeLaws, ReportEqualsACensusWhateverCrosses)
     }
 }
 
+/// Where experts lie beside what is dense.
+std::vector<std::string>
+PlacesOf(const Scenario& scenario)
+{
+    const ParallelPlan& plan = scenario.Job().plan;
+    const uint32_t group = plan.etp * plan.ep;
+    std::vector<std::string> places{NameOf(plan.crossing),
+                                    plan.ep == 1 ? "all experts on a rank" : "dispatched",
+                                    plan.etp == 1         ? "whole experts"
+                                    : plan.etp == plan.tp ? "split by tp"
+                                                          : "split by less",
+                                    group < plan.tp * plan.cp ? "within tp and cp" : "over dp"};
+    if (plan.dp % plan.ep != 0)
+    {
+        places.emplace_back("more than dp");
+    }
+    const auto crossed = Census(scenario).CrossingBytes();
+    if (crossed[static_cast<size_t>(CommClass::Expert)] > 0)
+    {
+        places.emplace_back("ep crosses");
+    }
+    return places;
+}
+
+TEST(VolumeLaws, ReportEqualsACensusWhereverExpertsLie)
+{
+    const auto plans = Plans(600, 128, DrawFolded);
+    ASSERT_EQ(plans.size(), 600U);
+    std::map<std::string, size_t> had;
+    for (const Scenario& scenario : plans)
+    {
+        const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+        const auto& report = std::get<RunReport>(result);
+        const auto expected = Census(scenario).CrossingBytes();
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            EXPECT_EQ(report.classes[k].crossBytes.Count(), expected[k])
+                << ToString(static_cast<CommClass>(k)) << " " << TextOf(scenario);
+        }
+        const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+        EXPECT_LE(ClosedFormOf(scenario, run).bound, report.iterationTime) << TextOf(scenario);
+        for (const std::string& place : PlacesOf(scenario))
+        {
+            had[place]++;
+        }
+    }
+    for (const char* const place : {"DP-out",
+                                    "PP-out",
+                                    "EP-out",
+                                    "all experts on a rank",
+                                    "dispatched",
+                                    "whole experts",
+                                    "split by less",
+                                    "split by tp",
+                                    "within tp and cp",
+                                    "over dp",
+                                    "more than dp",
+                                    "ep crosses"})
+    {
+        EXPECT_GT(had[place], 10U) << place;
+    }
+}
+
+TEST(VolumeLaws, EtpOfTpIsWhatLeavingItOutIs)
+{
+    size_t compared = 0;
+    for (Scenario scenario : Plans(100, 64, DrawAny))
+    {
+        ParallelPlan& plan = scenario.Job().plan;
+        if (plan.cp > 1 || !scenario.Job().model.IsMoe())
+        {
+            continue;
+        }
+        const auto left = AnalyticalEngine().Run(scenario, RunOptions());
+        plan.etp = plan.tp;
+        const auto named = AnalyticalEngine().Run(scenario, RunOptions());
+        const auto& a = std::get<RunReport>(left);
+        const auto& b = std::get<RunReport>(named);
+        EXPECT_EQ(a.iterationTime, b.iterationTime) << TextOf(scenario);
+        EXPECT_EQ(a.memoryMax, b.memoryMax) << TextOf(scenario);
+        EXPECT_EQ(a.crossBuildingBytes, b.crossBuildingBytes) << TextOf(scenario);
+        compared++;
+    }
+    EXPECT_GT(compared, 20U);
+}
+
 TEST(VolumeLaws, WorkedCases)
 {
     // 16 ranks in two buildings, tp = 2, dp = 8, m = 4, and P parameters: hierarchical gathers 2 P
