@@ -359,6 +359,51 @@ TEST(ComputeCost, Fp8DoublesLinearLayersOnly)
                 1);
 }
 
+TEST(ComputeCost, EveryNarrowFormatHasItsPeakItsOperandsAndItsCasts)
+{
+    const auto workload = WorkloadOf(1000, 1, true);
+    const auto plain = CostOfLayer(Tiny(), workload, ParallelPlan(), OnlyMemory(), 0);
+    const auto flops = CostOfLayer(Tiny(), workload, ParallelPlan(), OnlyMatrices(), 0);
+    for (const PrecisionFacts* facts : Precision::Rows())
+    {
+        SCOPED_TRACE(facts->word);
+        auto narrow = workload;
+        narrow.precision = *facts;
+        // Its own peak, four times the other, and no other's.
+        GpuSpec gpu = OnlyMatrices();
+        gpu.bf16Peak = FlopRate(2e12);
+        gpu.*facts->peak = FlopRate(8e12);
+        EXPECT_NEAR(Work(CostOfLayer(Tiny(), narrow, ParallelPlan(), gpu, 0).mlp.forward),
+                    Work(flops.mlp.forward) / 4,
+                    1e3);
+        // Elements of the MLP's operands as in Fp8DoublesLinearLayersOnly: forward 8,000 + 16,000
+        // of tokens and 256 + 128 of weights, of which GEMMs read so much less.
+        gpu = OnlyMemory();
+        gpu.*facts->peak = FlopRate(1e30);
+        const double tokens = 24000;
+        const double weights = 384;
+        const double saved = (2 - facts->operandBytes) * (tokens + weights);
+        const auto each = CostOfLayer(Tiny(), narrow, ParallelPlan(), gpu, 0);
+        EXPECT_NEAR(Work(each.mlp.forward) - Work(plain.mlp.forward),
+                    facts->castBytes * (tokens + weights) - saved,
+                    1);
+        narrow.stack.castsWeights = false;
+        const auto kept = CostOfLayer(Tiny(), narrow, ParallelPlan(), gpu, 0);
+        EXPECT_NEAR(Work(kept.mlp.forward) - Work(plain.mlp.forward),
+                    facts->castBytes * tokens - saved,
+                    1);
+        // A cast reads 16 bits, and writes the operand and its transpose; some read more.
+        if (facts->castBytes > 0)
+        {
+            EXPECT_GE(facts->castBytes, 2 + 2 * facts->operandBytes);
+        }
+        else
+        {
+            EXPECT_EQ(facts->operandBytes, 2);
+        }
+    }
+}
+
 TEST(ComputeCost, LatentAttentionByHand)
 {
     // DeepSeek-V3, MFLOP per token: its attention's matrices have 187,107,328 - 2,048 (norms)
@@ -383,6 +428,82 @@ TEST(ComputeCost, WindowsCutCoreAttention)
     const auto all = CostOfLayer(model, workload, ParallelPlan(), OnlyMatrices(), 1);
     EXPECT_NEAR(Work(all.attention.forward - seen.attention.forward) / 8192,
                 (4096 - 127) * 64 * 2 * 128.0,
+                10);
+}
+
+/// Tiny() with four experts, of which a token visits two.
+ModelSpec
+TinyMoe()
+{
+    ModelSpec model = Tiny();
+    model.experts = 4;
+    model.topK = 2;
+    model.expertFfn = 16;
+    model.moeEvery = 1;
+    model.denseFfn = 0;
+    return model;
+}
+
+TEST(ComputeCost, HostAndRoutingByHand)
+{
+    auto workload = WorkloadOf(1000, 1, true);
+    const auto cost = [&](const ModelSpec& model) {
+        return CostOfLayer(model, workload, ParallelPlan(), OnlyMemory(), 0).mlp;
+    };
+    const auto fused = cost(TinyMoe());
+    const auto dense = cost(Tiny());
+    // Routing reads and writes 8 E = 32 bytes a token, the permutation (6 k + 2) h = 112; three
+    // times as much are 288 more, in either direction, and no dense layer has any.
+    workload.stack.permutation = 3;
+    EXPECT_NEAR(Work(cost(TinyMoe()).forward - fused.forward), 288e3, 1);
+    EXPECT_NEAR(Work(cost(TinyMoe()).inputGradient - fused.inputGradient), 288e3, 1);
+    EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+    // Forward waits for what comes; with a capacity it knows, and in a graph nobody asks.
+    workload.stack = SoftwareStack();
+    workload.stack.routingStall = Duration::Microseconds(1000);
+    EXPECT_EQ(cost(TinyMoe()).forward - fused.forward, Duration::Microseconds(1000));
+    EXPECT_EQ(cost(TinyMoe()).inputGradient, fused.inputGradient);
+    EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+    workload.stack.cudaGraphs = true;
+    EXPECT_EQ(cost(TinyMoe()).forward, fused.forward);
+    workload.stack.cudaGraphs = false;
+    workload.capacityFactor = 1;
+    EXPECT_EQ(cost(TinyMoe()).forward, fused.forward);
+    // A capacity of 1.5: half as many copies again to permute, 6 x 3 x 8 + 16 = 160 for 112, and to
+    // multiply: see the experts of BytesByHand, with 750 tokens each for 500.
+    workload.capacityFactor = 1.5;
+    const auto experts = [](double tokens) {
+        const double elements = tokens * (8 + 32 + 16 + 8) + 8 * 32 + 16 * 8;
+        return 4 * (2 * elements + 6 * 16 * tokens);
+    };
+    EXPECT_NEAR(Work(cost(TinyMoe()).forward - fused.forward),
+                48e3 + experts(750) - experts(500),
+                1);
+    // The host's floor is none in a graph.
+    workload = WorkloadOf(1000, 1, true);
+    workload.stack.hostPerLayer = Duration::Seconds(1);
+    EXPECT_EQ(cost(Tiny()).forward, Duration::Microseconds(500000));
+    workload.stack.cudaGraphs = true;
+    EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+}
+
+TEST(ComputeCost, WholeLayersAgainButForQueriesKeysAndValues)
+{
+    // Llama 3 405B, MFLOP per token: full recomputation does forward again. Kept projections save
+    // Q, K and V, 2 h (a + 2 g) d = 2 x 16,384 x 18,432 = 604.0, and the layer's output is the next
+    // one's input, so that nothing reads the down projection's, 2 h f = 2 x 16,384 x 53,248.
+    const auto& model = ModelPreset("llama3-405b");
+    const auto workload = WorkloadOf(8192, 1, true);
+    ParallelPlan plan;
+    plan.recompute = Recompute("full");
+    const auto full = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
+    plan.recompute = Recompute("full-but-qkv");
+    const auto kept = CostOfLayer(model, workload, plan, OnlyMatrices(), 0);
+    EXPECT_NEAR(Work(full.attention.inputGradient - kept.attention.inputGradient) / 8192,
+                2.0 * 16384 * 18432,
+                10);
+    EXPECT_NEAR(Work(full.mlp.inputGradient - kept.mlp.inputGradient) / 8192,
+                2.0 * 16384 * 53248,
                 10);
 }
 

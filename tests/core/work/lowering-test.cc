@@ -320,7 +320,8 @@ TEST(Lowering, AllToAllDeliversEachPairItsPart)
         for (const auto way : {AllToAllAlgorithm("follow"),
                                AllToAllAlgorithm("direct"),
                                AllToAllAlgorithm("rail"),
-                               AllToAllAlgorithm("building")})
+                               AllToAllAlgorithm("building"),
+                               AllToAllAlgorithm("once")})
         {
             LoweringRules rules(CollectiveAlgorithm("hierarchical"));
             rules.allToAll = way;
@@ -456,6 +457,44 @@ TEST(Lowering, RailsHaveTheServersPositions)
     EXPECT_EQ(lowered.phases[1].group, RankGroup({{4, 16}}));
     // What leaves a server is the same as directly: 60 of 64 parts.
     EXPECT_EQ(SentBy(lowered.phases[1], 0), Bytes(6000));
+}
+
+TEST(Lowering, RoutedTokensReachAServerOnce)
+{
+    // 64 ranks in 16 servers of 4, an expert on each, k = 8. By hand: a token misses a server's
+    // four with C(60, 8) / C(64, 8) = (56 x 55 x 54 x 53) / (64 x 63 x 62 x 61) = 0.578109, so it
+    // reaches 16 x 0.421891 = 6.75026 of them; and all of its 8 ranks, which are as many as
+    // experts.
+    const auto layout = Layout();
+    LoweringRules rules(CollectiveAlgorithm("hierarchical"));
+    rules.allToAll = AllToAllAlgorithm("once");
+    const RankGroup group({{1, 64}});
+    RoutedTokens tokens{Bytes(8'000'000), 64, 8, false};
+    const auto out = LowerRouted(tokens, group, layout, rules);
+    ASSERT_EQ(out.phases.size(), 2U);
+    EXPECT_EQ(out.phases[0].group, RankGroup({{4, 16}}));
+    EXPECT_NEAR(static_cast<double>(out.phases[0].bytes.Count()), 6'750'260, 10);
+    EXPECT_EQ(out.phases[1].group, RankGroup({{1, 4}}));
+    EXPECT_EQ(out.phases[1].bytes, Bytes(8'000'000));
+    // Back the other way round.
+    tokens.back = true;
+    const auto back = LowerRouted(tokens, group, layout, rules);
+    ASSERT_EQ(back.phases.size(), 2U);
+    EXPECT_EQ(back.phases[0].group, out.phases[1].group);
+    EXPECT_EQ(back.phases[1].bytes, out.phases[0].bytes);
+    // With 128 experts two of a token's may be on one rank: C(126, 8) / C(128, 8) =
+    // (120 x 119) / (128 x 127) = 0.878445, 64 x 0.121555 = 7.77953 ranks.
+    tokens.experts = 128;
+    EXPECT_NEAR(
+        static_cast<double>(LowerRouted(tokens, group, layout, rules).phases[0].bytes.Count()),
+        7'779'530,
+        10);
+    // One expert for a token: nothing to save. All others send every copy.
+    tokens = {Bytes(6400), 64, 1, false};
+    EXPECT_EQ(LowerRouted(tokens, group, layout, rules).phases[0].bytes, Bytes(6400));
+    rules.allToAll = AllToAllAlgorithm("rail");
+    tokens.topK = 8;
+    EXPECT_EQ(LowerRouted(tokens, group, layout, rules).phases[1].bytes, Bytes(6400));
 }
 
 TEST(Lowering, TreesJoinServers)

@@ -199,6 +199,43 @@ TEST(MemoryOfModels, Fp8KeepsOperandsOfGemmsInOneByte)
               kTokens * (2 * (kDenseKept - 608) + kHeadKept + 304));
 }
 
+TEST(MemoryOfModels, GradientsTakeTheirFormat)
+{
+    auto scenario = JobOf(Latent(), DensePlan());
+    const auto fp32 = Uses(scenario)[0];
+    scenario.Job().workload.gradientBytes = 2;
+    EXPECT_EQ(2 * Uses(scenario)[0].gradients.Count(), fp32.gradients.Count());
+}
+
+TEST(MemoryOfModels, SoftwareThatShardsMastersKeepsNoOtherShard)
+{
+    auto scenario = JobOf(Latent(), DensePlan());
+    scenario.Job().workload.stack.shardsMasters = true;
+    // Whole weights are there in any case; of a shard there are the masters.
+    EXPECT_GT(Uses(scenario)[0].parameters, Bytes(0));
+    scenario.Job().plan.sharding = Sharding("fsdp");
+    scenario.Job().plan.reshard = true;
+    const auto masters = Uses(scenario)[0];
+    scenario.Job().workload.stack.shardsMasters = false;
+    const auto both = Uses(scenario)[0];
+    EXPECT_EQ(masters.parameters, Bytes(0));
+    EXPECT_EQ(6 * both.parameters.Count(), both.optimizer.Count()); // 2 of 12 bytes
+    EXPECT_EQ(masters.Total() + both.parameters, both.Total());
+}
+
+TEST(MemoryOfModels, WholeLayersAgainKeepProjections)
+{
+    // Beside the layer's input: Q, K and V of SmallModel(), 2 (a d + 2 g d) bytes a token.
+    const ModelSpec model = SmallModel();
+    auto scenario = JobOf(model, DensePlan());
+    scenario.Job().plan.recompute = Recompute("full");
+    const uint64_t full = Uses(scenario)[0].activations.Count();
+    scenario.Job().plan.recompute = Recompute("full-but-qkv");
+    const uint64_t width =
+        uint64_t{model.heads} * model.headDim + 2 * uint64_t{model.kvHeads} * model.headDim;
+    EXPECT_EQ(Uses(scenario)[0].activations.Count() - full, kTokens * model.layers * 2 * width);
+}
+
 TEST(MemoryOfModels, Fp8OfAGpt)
 {
     // GELU: of its input and output, 4f, the output's 2f become f; h for h in both norms.

@@ -221,7 +221,7 @@ SearchSpace::Meaning(const Plan& plan) const
         p.bucket = Bytes(0);
         p.reduce.reset();
     }
-    else if (p.sharding->insideBuildings && groupsInside)
+    else if (p.sharding->insideBuildings && groupsInside && p.shardRanks == 0)
     {
         p.sharding = "fsdp";
     }

@@ -45,7 +45,11 @@ AllToAllAlgorithm::Rows()
          {{"rail", "first to the GPU of the server in the destination's position"},
           FirstHop::Server},
          {{"building", "first to the building's member in the destination's position"},
-          FirstHop::Building}});
+          FirstHop::Building},
+         {{"once", "tokens of experts once to each server, copied there; else as rail"},
+          FirstHop::Server,
+          false,
+          true}});
     return rows;
 }
 

@@ -50,6 +50,8 @@ struct AllToAllFacts : WordFacts
 {
     FirstHop hop{FirstHop::None};
     bool follows{false}; //!< what the algorithm of other collectives says
+    /// A token that goes to several experts of a server crosses to it once, and is copied there.
+    bool oncePerServer{false};
 };
 
 /// How an all-to-all goes.

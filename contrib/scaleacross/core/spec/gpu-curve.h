@@ -66,13 +66,14 @@ struct GpuCurve
 {
     double gemmEfficiency{0};
     double fp8Efficiency{0};
+    double fp4Efficiency{0};
     double attentionEfficiency{0};
     double hbmEfficiency{0};
     double scaleUpEfficiency{0};
     Duration kernelGap;
     GemmCurve gemm;
 
-    /// All of them have to be given, but for FP8, which not all hardware has.
+    /// All of them have to be given, but for FP8 and FP4, which not all hardware has.
     static const FieldTable<GpuCurve>& Fields();
 };
 

@@ -6,6 +6,8 @@
 #include "core/base/field-rows.h"
 #include "core/spec/check.h"
 
+#include <utility>
+
 namespace scaleacross
 {
 
@@ -20,6 +22,7 @@ GpuSpec::Take(const GpuCurve& curve)
 {
     gemmEfficiency = curve.gemmEfficiency;
     fp8Efficiency = curve.fp8Efficiency;
+    fp4Efficiency = curve.fp4Efficiency;
     attentionEfficiency = curve.attentionEfficiency;
     hbmEfficiency = curve.hbmEfficiency;
     scaleUpEfficiency = curve.scaleUpEfficiency;
@@ -56,6 +59,11 @@ GpuSpec::Fields()
                     most,
                     "dense FP8 matrix peak; 0FLOP/s: it has none",
                     &G::fp8Peak),
+        Row::Amount("fp4_peak",
+                    FlopRate(),
+                    most,
+                    "dense FP4 matrix peak; 0FLOP/s: it has none",
+                    &G::fp4Peak),
         Row::Amount("hbm_capacity", Bytes(1), mostMemory, "HBM installed", &G::hbmCapacity)
             .Required("hbm_capacity: 80GiB" + orPreset),
         Row::Amount("hbm_reserve",
@@ -88,6 +96,11 @@ GpuSpec::Fields()
                     1,
                     "the same of the FP8 peak; 0: gemm_efficiency",
                     &G::fp8Efficiency),
+        Row::Number("fp4_efficiency",
+                    0,
+                    1,
+                    "the same of the FP4 peak; 0: gemm_efficiency",
+                    &G::fp4Efficiency),
         Row::Number("attention_efficiency",
                     0,
                     1,
@@ -145,9 +158,13 @@ void
 GpuSpec::Validate() const
 {
     CheckFields(Fields(), *this, "gpu");
-    if (fp8Peak != FlopRate(0))
+    for (const auto& [key, peak] :
+         {std::pair<const char*, FlopRate>{"gpu.fp8_peak", fp8Peak}, {"gpu.fp4_peak", fp4Peak}})
     {
-        CheckQuantity("gpu.fp8_peak", fp8Peak, FlopRate(1e9), FlopRate(1e18));
+        if (peak != FlopRate(0))
+        {
+            CheckQuantity(key, peak, FlopRate(1e9), FlopRate(1e18));
+        }
     }
     if (!gemm.tiles.empty() && gemm.processors == 0)
     {

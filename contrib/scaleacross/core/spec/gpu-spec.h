@@ -23,6 +23,7 @@ struct GpuSpec
     std::string name;
     FlopRate bf16Peak;         //!< dense BF16 matrix peak
     FlopRate fp8Peak;          //!< dense FP8 matrix peak; 0 where the hardware has none
+    FlopRate fp4Peak;          //!< dense FP4 matrix peak; 0 where the hardware has none
     Bytes hbmCapacity;         //!< HBM installed
     Bytes hbmReserve;          //!< kept back for context, communication buffers and fragmentation
     BitRate hbmBandwidth;      //!< HBM
@@ -31,8 +32,10 @@ struct GpuSpec
     uint32_t scaleUpDomain{8}; //!< GPUs that one such network joins
     BitRate nicRate;           //!< the one NIC of this GPU
     double gemmEfficiency{0};  //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
-    /// The same of the FP8 peak and of flash attention (of the BF16 peak); 0: gemmEfficiency.
+    /// The same of the FP8 and FP4 peaks and of flash attention (of the BF16 peak); 0:
+    /// gemmEfficiency.
     double fp8Efficiency{0};
+    double fp4Efficiency{0};
     double attentionEfficiency{0};
     double hbmEfficiency{0}; //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
     double scaleUpEfficiency{0}; //!< achieved fraction of scaleUpBandwidth by collectives, (0, 1]
@@ -45,9 +48,19 @@ struct GpuSpec
     /// Takes efficiencies, kernel gap and GEMM curve from a data file.
     void Take(const GpuCurve& curve);
 
+    double Bf16Efficiency() const
+    {
+        return gemmEfficiency;
+    }
+
     double Fp8Efficiency() const
     {
         return fp8Efficiency > 0 ? fp8Efficiency : gemmEfficiency;
+    }
+
+    double Fp4Efficiency() const
+    {
+        return fp4Efficiency > 0 ? fp4Efficiency : gemmEfficiency;
     }
 
     double AttentionEfficiency() const

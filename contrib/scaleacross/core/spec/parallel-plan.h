@@ -39,6 +39,8 @@ struct ParallelPlan
     uint32_t dp{1};
     Crossing crossing{Crossing::Data};
     Sharding sharding;
+    /// HSDP: members of a data-parallel group that share, neighbours in it; 0: those of a building.
+    uint32_t shardRanks{0};
     /// FSDP, HSDP: free the gathered parameters after forward and gather them again for backward.
     /// Without it they are gathered once per iteration.
     bool reshard{false};

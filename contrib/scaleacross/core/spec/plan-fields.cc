@@ -78,6 +78,12 @@ ParallelFields()
         Row::Word("plan.sharding",
                   "what the ranks of a data-parallel group share, and what each has whole",
                   SCALEACROSS_MEMBER(parallel.sharding)),
+        Row::Whole("plan.shard_ranks",
+                   0,
+                   g_mostRanks,
+                   "hsdp: members of a data-parallel group that share parameters, replicated over "
+                   "the others; 0: those of a building",
+                   SCALEACROSS_MEMBER(parallel.shardRanks)),
         Row::Bool("plan.reshard",
                   "fsdp, hsdp: free gathered parameters after forward, gather again for backward",
                   SCALEACROSS_MEMBER(parallel.reshard)),

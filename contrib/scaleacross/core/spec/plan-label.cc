@@ -20,6 +20,7 @@ ShardingLabel(const ParallelPlan& plan)
     usual.sharding = plan.sharding;
     usual.reshard = plan.reshard;
     std::string text = plan.sharding->label;
+    text += plan.shardRanks > 0 ? std::to_string(plan.shardRanks) : "";
     text += plan.reshard ? "+reshard" : "";
     text += plan.ReductionOf() == usual.ReductionOf() ? "" : "+" + ToString(plan.ReductionOf());
     text += plan.prefetch == usual.prefetch ? "" : " prefetch=" + std::to_string(plan.prefetch);

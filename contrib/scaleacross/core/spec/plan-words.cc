@@ -57,6 +57,11 @@ Recompute::Rows()
         {{{"none", "nothing: all is kept", true}},
          {{"selective", "the outputs of norms and of activation functions"}, true},
          {{"full", "whole layers: only each layer's input is kept"}, false, false, true},
+         {{"full-but-qkv", "whole layers: kept are each layer's input, queries, keys and values"},
+          false,
+          false,
+          true,
+          true},
          {{"alternate", "every second linear layer and all that is element-wise"}, true, true}});
     return rows;
 }

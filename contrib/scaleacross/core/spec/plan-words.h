@@ -60,6 +60,9 @@ struct RecomputeFacts : WordFacts
     /// by operation. Core attention, and what communication has brought, are kept.
     bool linears{false};
     bool layers{false}; //!< whole layers, of which only the input is kept
+    /// and queries, keys and values: MaxText's save_qkv_proj. XLA leaves out the MLP's last GEMM,
+    /// which makes nothing but the next layer's input.
+    bool keepsProjections{false};
 
     /// Some of a layer, not all of it.
     bool Selects() const

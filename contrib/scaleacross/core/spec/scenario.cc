@@ -3,12 +3,40 @@
 #include "core/spec/scenario.h"
 
 #include "core/base/errors.h"
+#include "core/base/text.h"
 #include "core/spec/plan-fields.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace scaleacross
 {
+
+void
+Scenario::CheckPrecision() const
+{
+    const Precision precision = Job().workload.precision;
+    for (const auto& building : cluster.buildings)
+    {
+        if (!precision->IsOf(building.gpu))
+        {
+            std::vector<std::string> possible;
+            for (const PrecisionFacts* facts : Precision::Rows())
+            {
+                if (facts->IsOf(building.gpu))
+                {
+                    possible.push_back(facts->word);
+                }
+            }
+            throw ConfigError("workload.precision",
+                              ToString(precision) + ", but the GPU " + building.gpu.name + " of " +
+                                  building.name + " has no such GEMMs",
+                              AnyOf(possible),
+                              std::string("or give gpu.") + precision->peakKey);
+        }
+    }
+}
 
 void
 Scenario::Validate() const
@@ -38,19 +66,9 @@ Scenario::Validate() const
     }
     cluster.Validate();
     network.Validate();
-    if (!Job().collective && Job().workload.precision->fp8)
+    if (!Job().collective)
     {
-        for (const auto& building : cluster.buildings)
-        {
-            if (building.gpu.fp8Peak.Value() == 0)
-            {
-                throw ConfigError("workload.precision",
-                                  "fp8, but the GPU " + building.gpu.name + " of " + building.name +
-                                      " has no FP8",
-                                  "bf16",
-                                  "or give gpu.fp8_peak");
-            }
-        }
+        CheckPrecision();
     }
     if (const auto conflict = FindConflict())
     {

@@ -59,6 +59,10 @@ struct Scenario
 
     /// What Validate throws if the network does not go with itself or with the cluster.
     std::optional<ConfigError> FindConflict() const;
+
+  private:
+    /// Whether every GPU has the GEMMs that the workload asks for.
+    void CheckPrecision() const;
 };
 
 } // namespace scaleacross

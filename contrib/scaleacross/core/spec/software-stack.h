@@ -25,6 +25,10 @@ struct SoftwareStack
     /// HBM traffic of element-wise kernels over that of fused ones, from 1.
     double elementwise{1};
 
+    /// The same of what experts ask for besides their GEMMs: routing probabilities, and bringing
+    /// the copies of tokens into the order of experts and back, from 1.
+    double permutation{1};
+
     /// Core attention in one kernel that keeps its scores on the chip and skips what causality
     /// hides. Otherwise two batched GEMMs over all of s^2 with the 16-bit scores in HBM,
     bool flashAttention{true};
@@ -50,6 +54,14 @@ struct SoftwareStack
     /// ranks, with the weight gradient of the same layer.
     bool overlapsTensorReduction{true};
 
+    /// In a narrow precision the weights, too, are cast for every microbatch. Otherwise they are
+    /// kept narrow from one optimizer step to the next.
+    bool castsWeights{true};
+
+    /// Of sharded parameters a rank keeps the master weights only, and casts them to 16 bits when
+    /// they are gathered. Otherwise its shard of 16 bits, too.
+    bool shardsMasters{false};
+
     /// Bytes per parameter and microbatch of kernels that add a weight gradient to the sum.
     double accumulation{0};
     /// Bytes per parameter that an optimizer step touches. Adam, fused: read the FP32 gradient (4),
@@ -59,6 +71,15 @@ struct SoftwareStack
     /// What the host needs to issue a layer's forward: its time is never below that. (Backward is
     /// issued by compiled code, which is faster.)
     Duration hostPerLayer;
+
+    /// What a MoE layer's forward waits for the host where its experts take all tokens that choose
+    /// them (no capacity): how many come is known on the GPU only, and the host has to learn it
+    /// before it can issue what comes next. Backward knows.
+    Duration routingStall;
+
+    /// The whole iteration is one recorded graph (CUDA graph): the host issues nothing in it, and
+    /// nothing waits for it.
+    bool cudaGraphs{false};
 
     /// What a study may say of a stack, in canonical order.
     static const FieldTable<SoftwareStack>& Fields();

@@ -4,29 +4,10 @@
 
 #include "core/base/errors.h"
 #include "core/base/field-rows.h"
-#include "core/base/word-registry.h"
+#include "core/base/text.h"
 
 namespace scaleacross
 {
-
-template <>
-const std::vector<const PrecisionFacts*>&
-Precision::Rows()
-{
-    static const auto rows = PointersTo<PrecisionFacts>(
-        {{{"bf16", "GEMMs of BF16 operands", true}},
-         {{"fp8", "linear layers' GEMMs of FP8 operands that are cast before, all else in BF16"},
-          true}});
-    return rows;
-}
-
-template class Word<PrecisionFacts>;
-
-Precision
-Bf16()
-{
-    return Precision::First([](const PrecisionFacts& facts) { return !facts.fp8; });
-}
 
 namespace
 {
@@ -88,13 +69,21 @@ WorkloadSpec::Fields()
         Row::Bool("causal_attention",
                   "count core attention as s^2/2, in time and MFU; false: s^2",
                   &W::causalAttention),
-        Row::Word("precision", "number format of the linear layers' GEMMs", &W::precision),
+        Row::Word("precision",
+                  "number format of the linear layers' GEMMs, and its scaling",
+                  &W::precision),
         // All tokens on one of 16,384 ranks is as far as imbalance can go.
         Row::Number("expert_imbalance",
                     1,
                     16384,
                     "routed tokens of the fullest expert-parallel rank over the mean",
                     &W::expertImbalance),
+        Row::Number("capacity_factor",
+                    0,
+                    1024,
+                    "copies of tokens that an expert takes over those of an even share, padded; 0: "
+                    "all that come",
+                    &W::capacityFactor),
     };
     return fields;
 }
@@ -104,6 +93,14 @@ WorkloadSpec::Validate() const
 {
     CheckFields(Fields(), *this, "workload");
     CheckFields(SoftwareStack::Fields(), stack, "workload.stack");
+    if (capacityFactor > 0 && expertImbalance != 1)
+    {
+        throw ConfigError("workload.expert_imbalance",
+                          NumberText(expertImbalance) +
+                              ", but with capacity_factor all experts take as much",
+                          "1 with workload.capacity_factor",
+                          "leave out one of the two");
+    }
 }
 
 } // namespace scaleacross

@@ -4,46 +4,16 @@
 #define SCALEACROSS_WORKLOAD_SPEC_H
 
 #include "core/base/field.h"
-#include "core/base/word.h"
+#include "core/spec/precision.h"
 #include "core/spec/software-stack.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace scaleacross
 {
 
-/// What is known of a number format of the linear layers' GEMMs.
-struct PrecisionFacts : WordFacts
-{
-    /**
-     * FP8 as Transformer Engine and DeepSeek-V3 have it: the GEMMs of attention's projections and
-     * of the MLPs (forward, input and weight gradient) run at the FP8 peak on operands that are
-     * cast before; what they leave is BF16. Core attention, router, embedding, output head, norms,
-     * residuals, messages of tensor, context and pipeline parallelism, the weights that data
-     * parallelism gathers and what it reduces stay as they are in BF16. A token is dispatched to
-     * its experts in FP8 and combined in BF16 (DeepSeek-V3, arXiv:2412.19437, 3.3).
-     */
-    bool fp8{false};
-
-    /// Bytes of an element of the operands.
-    uint32_t OperandBytes() const
-    {
-        return fp8 ? 1 : 2;
-    }
-};
-
-using Precision = Word<PrecisionFacts>;
-
-template <>
-const std::vector<const PrecisionFacts*>& Precision::Rows();
-extern template class Word<PrecisionFacts>;
-
-/// What all but linear layers are computed in.
-Precision Bf16();
-
-/// What one optimizer step trains on. Mixed precision: BF16 compute (or FP8 GEMMs), FP32 gradients
-/// and Adam state.
+/// What one optimizer step trains on. Mixed precision: BF16 compute (or narrower GEMMs), FP32
+/// gradients and Adam state.
 struct WorkloadSpec
 {
     uint32_t sequence{0};    //!< s, tokens per sequence
@@ -60,7 +30,17 @@ struct WorkloadSpec
      * unbalanced between ranks, and it counts as 1.
      */
     double expertImbalance{1};
+    /// Copies that an expert takes of those that would come to it were all alike; more are dropped,
+    /// and fewer are padded (GShard, arXiv:2006.16668). All experts are equal then. 0: each takes
+    /// what comes.
+    double capacityFactor{0};
     SoftwareStack stack; //!< what the software makes of a layer
+
+    /// Copies of tokens that a rank's experts work on, and that come and go, over the mean.
+    double ExpertLoad(uint32_t ep) const
+    {
+        return capacityFactor > 0 ? capacityFactor : ep > 1 ? expertImbalance : 1;
+    }
 
     /// What a study may say of it besides the stack, in canonical order.
     static const FieldTable<WorkloadSpec>& Fields();

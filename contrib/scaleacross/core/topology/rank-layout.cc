@@ -195,6 +195,38 @@ RankLayout::Crosses(const RankGroup& group) const
     return group.SplitAt(buildingSpan).outer.Size() > 1;
 }
 
+namespace
+{
+
+/// Whether plan.shard_ranks cuts the data-parallel groups evenly.
+std::optional<Infeasible>
+CheckShards(const RankLayout& layout)
+{
+    const uint32_t shard = layout.plan.shardRanks;
+    if (shard > 0 && !layout.plan.sharding->insideBuildings)
+    {
+        return Infeasible{"degrees",
+                          "shard_ranks " + std::to_string(shard) + " is of hsdp, and sharding is " +
+                              ToString(layout.plan.sharding)};
+    }
+    if (shard == 0 || shard >= layout.dense.Size())
+    {
+        return std::nullopt;
+    }
+    const uint32_t span = layout.ShardSpan();
+    if (layout.dense.Size() % shard == 0 && layout.dense.CanSplitAt(span) &&
+        layout.experts.CanSplitAt(span) && layout.dense.SplitAt(span).inner.Size() == shard)
+    {
+        return std::nullopt;
+    }
+    return Infeasible{"degrees",
+                      "shard_ranks " + std::to_string(shard) +
+                          " does not cut the data-parallel groups of " +
+                          std::to_string(layout.dense.Size()) + " evenly"};
+}
+
+} // namespace
+
 std::variant<RankLayout, Infeasible>
 LayOut(const ParallelPlan& plan, const ClusterSpec& cluster)
 {
@@ -246,6 +278,10 @@ LayOut(const ParallelPlan& plan, const ClusterSpec& cluster)
         return *bad;
     }
     SetGroups(digits, ofExperts, layout);
+    if (const auto bad = CheckShards(layout))
+    {
+        return *bad;
+    }
     layout.stageRanks = CountStages(layout);
     return layout;
 }

@@ -81,6 +81,15 @@ struct RankLayout
         return stageRanks[building * plan.pp + stage];
     }
 
+    /// Ranks of a block inside which parameters are shared: plan.shard_ranks members of a
+    /// data-parallel group, or buildingSpan.
+    uint32_t ShardSpan() const
+    {
+        return plan.shardRanks == 0             ? buildingSpan
+               : plan.shardRanks < dense.Size() ? dense.Member(0, plan.shardRanks)
+                                                : ranks;
+    }
+
     /// Whether the groups of a family reach over the end of a block of buildingSpan ranks.
     bool Crosses(const RankGroup& group) const;
 };
@@ -89,11 +98,11 @@ struct RankLayout
  * Lays a plan over a cluster.
  *
  * Infeasible, each with the values: "degrees" (tp cp pp dp is not the number of GPUs, ep or etp
- * does not fit the others, or a part of a dimension does not divide it), "node" (a dimension would
- * be cut unevenly by servers, so that they would not all have the same place in the order),
- * "building" (the same of buildings; or one would hold part of a replica under DP-out, or part of a
- * stage under PP-out), "crossing" (the outermost dimension of a named crossing counts less than
- * there are buildings).
+ * does not fit the others, a part of a dimension does not divide it, or plan.shard_ranks does not
+ * cut data-parallel groups evenly), "node" (a dimension would be cut unevenly by servers, so that
+ * they would not all have the same place in the order), "building" (the same of buildings; or one
+ * would hold part of a replica under DP-out, or part of a stage under PP-out), "crossing" (the
+ * outermost dimension of a named crossing counts less than there are buildings).
  */
 std::variant<RankLayout, Infeasible> LayOut(const ParallelPlan& plan, const ClusterSpec& cluster);
 

@@ -7,6 +7,7 @@
 #include "core/spec/plan-fields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <optional>
@@ -367,6 +368,65 @@ Lower(CollectiveOp op,
     if (!collective.phases.empty())
     {
         Cut(bytes, group.Size(), rules, collective);
+    }
+    return collective;
+}
+
+namespace
+{
+
+/// Parts, of n equal ones of the experts, that a token reaches in the mean.
+double
+PartsReached(const RoutedTokens& tokens, uint32_t n)
+{
+    const double experts = tokens.experts;
+    double none = 1; // C(E - E/n, k) / C(E, k)
+    for (uint32_t i = 0; i < tokens.topK; i++)
+    {
+        none *= std::max(experts - experts / n - i, 0.0) / (experts - i);
+    }
+    return n * (1 - none);
+}
+
+} // namespace
+
+Collective
+LowerRouted(const RoutedTokens& tokens,
+            const RankGroup& group,
+            const RankLayout& layout,
+            const LoweringRules& rules)
+{
+    Collective collective =
+        Lower(CollectiveOp::AllToAll, CommClass::Expert, tokens.bytes, group, layout, rules);
+    if (!WayOf(rules)->oncePerServer || group.Size() < 2)
+    {
+        return collective;
+    }
+    const auto once = [&tokens](uint32_t parts) {
+        const double share = PartsReached(tokens, parts) / tokens.topK;
+        return Bytes(
+            static_cast<uint64_t>(std::llround(share * static_cast<double>(tokens.bytes.Count()))));
+    };
+    collective.phases.clear();
+    if (!group.CanSplitAt(layout.gpusPerNode))
+    {
+        collective.phases.push_back({Pattern::DirectAllToAll, group, once(group.Size())});
+        return collective;
+    }
+    const auto halves = group.SplitAt(layout.gpusPerNode);
+    if (halves.outer.Size() > 1)
+    {
+        const Bytes bytes = once(halves.outer.Size());
+        collective.phases.push_back({Pattern::DirectAllToAll, halves.outer, bytes});
+    }
+    if (halves.inner.Size() > 1)
+    {
+        const Bytes bytes = once(group.Size());
+        collective.phases.push_back({Pattern::DirectAllToAll, halves.inner, bytes});
+    }
+    if (tokens.back)
+    {
+        std::reverse(collective.phases.begin(), collective.phases.end());
     }
     return collective;
 }

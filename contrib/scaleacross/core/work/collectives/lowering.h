@@ -71,6 +71,33 @@ Collective Lower(CollectiveOp op,
                  const RankLayout& layout,
                  const LoweringRules& rules);
 
+/// Tokens that go to experts, or come back from them, by expert parallelism.
+struct RoutedTokens
+{
+    Bytes bytes;         //!< S with a copy of a token for each of its experts
+    uint32_t experts{0}; //!< E, evenly over the group
+    uint32_t topK{0};    //!< k, of which a token goes to any k with equal probability
+    bool back{false};    //!< what comes back and is added up
+};
+
+/**
+ * The all-to-all of routed tokens. With an algorithm that sends a token to each server once, as
+ * DeepEP does: between the servers' members in equal positions one copy for each server that has
+ * any of a token's experts, inside servers one for each member; what comes back is added up inside
+ * the server first. Of n equal parts of the experts a token reaches
+ *
+ *     n (1 - C(E - E/n, k) / C(E, k))
+ *
+ * in the mean. Otherwise Lower()'s, with a copy for each expert.
+ *
+ * Worked case: E = 128, k = 8, two servers of 8: 2 (1 - C(64, 8) / C(128, 8)) = 1.994 copies go to
+ * servers in place of 8.
+ */
+Collective LowerRouted(const RoutedTokens& tokens,
+                       const RankGroup& group,
+                       const RankLayout& layout,
+                       const LoweringRules& rules);
+
 /// A family of groups, and those of all phases that Lower() may write for its collectives.
 std::vector<RankGroup> PhaseFamilies(const RankGroup& group,
                                      const RankLayout& layout,

@@ -90,7 +90,7 @@ DataGroupsOf(const RankGroup& group, const RankLayout& layout)
     {
         return {group, RankGroup()};
     }
-    const auto halves = group.SplitAt(layout.buildingSpan);
+    const auto halves = group.SplitAt(layout.ShardSpan());
     return {halves.inner, halves.outer};
 }
 

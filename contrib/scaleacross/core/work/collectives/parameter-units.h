@@ -58,7 +58,7 @@ struct DataGroups
 };
 
 /// DDP: no shards. ZeRO, FSDP: shards over the whole group. HSDP: shards within a block of
-/// RankLayout::buildingSpan ranks (a building, where all are equal), replicas across blocks.
+/// RankLayout::ShardSpan() ranks (a building, where all are equal), replicas across blocks.
 DataGroups DataGroupsOf(const RankGroup& group, const RankLayout& layout);
 
 /// Parameters of a unit at rest on one rank, after data-parallel sharding, rounded up.

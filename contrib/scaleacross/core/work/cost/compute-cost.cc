@@ -71,17 +71,14 @@ class PartCost
      * `count` linear layers of k inputs and n outputs for m tokens each, in the workload's
      * precision: one GEMM forward and one for each gradient.
      *
-     * With FP8 what a GEMM reads is cast before: 2 bytes read, the element and its transpose (for
-     * the weight gradient) written, 4 bytes in all, for tokens and weights forward and for the
-     * gradient of the output backward.
+     * In a narrow precision what a GEMM reads is cast before: tokens forward, and weights with them
+     * where the software does not keep them narrow; backward the gradient of the output.
      */
     void AddLinear(double m, double n, double k, double count = 1)
     {
         AddMatrices(m, n, k, count, m_workload.precision);
-        if (m_workload.precision->fp8)
-        {
-            AddElementwise(count * 4 * (m * k + n * k), 2, count * 4 * m * n, 1);
-        }
+        m_time.forward += CastOperands(count, m, n, k);
+        m_time.inputGradient += Cast(count * m * n, 1);
     }
 
     /**
@@ -119,6 +116,22 @@ class PartCost
         m_time.inputGradient += m_kernels.Elementwise(backward, backwardKernels);
     }
 
+    /// Kernels of routing and permutation, the same in either direction.
+    void AddPermutation(double bytes, double kernels)
+    {
+        m_time.forward += m_kernels.Permutation(bytes, kernels);
+        m_time.inputGradient += m_kernels.Permutation(bytes, kernels);
+    }
+
+    /// What forward waits for the host to learn how many tokens its experts have.
+    void AddRoutingStall()
+    {
+        if (m_workload.capacityFactor == 0 && !m_stack.cudaGraphs)
+        {
+            m_time.forward += m_stack.routingStall.S();
+        }
+    }
+
     void AddToWeightGradient(double bytes)
     {
         m_time.weightGradient += m_kernels.Elementwise(bytes, 1);
@@ -150,10 +163,7 @@ class PartCost
         const double n = linear.split == Split::Columns ? linear.out / m_tp : linear.out;
         const double k = linear.split == Split::Rows ? linear.in / m_tp : linear.in;
         m_time.inputGradient += m_kernels.Gemm(1, m, n, k, m_workload.precision);
-        if (m_workload.precision->fp8)
-        {
-            Repeat(4 * (m * k + n * k), 2); // the casts, see AddLinear()
-        }
+        m_time.inputGradient += CastOperands(1, m, n, k);
     }
 
     /**
@@ -192,12 +202,19 @@ class PartCost
     PassTime HalfLayer(Recompute recompute) const
     {
         PassTime time = m_time;
-        time.forward = std::max(time.forward, m_stack.hostPerLayer.S() / 2);
+        const double host = m_stack.cudaGraphs ? 0 : m_stack.hostPerLayer.S() / 2;
+        time.forward = std::max(time.forward, host);
         if (recompute->layers)
         {
-            time.inputGradient += time.forward;
+            time.inputGradient += time.forward - (recompute->keepsProjections ? m_notRepeated : 0);
         }
         return time;
+    }
+
+    /// What has been added since `before` is not done again where projections are kept.
+    void DoNotRepeat(const PassTime& before)
+    {
+        m_notRepeated += m_time.forward - before.forward;
     }
 
     const PassTime& Time() const
@@ -206,6 +223,17 @@ class PartCost
     }
 
   private:
+    double Cast(double elements, double kernels) const
+    {
+        return m_kernels.Cast(m_workload.precision->castBytes * elements, kernels);
+    }
+
+    /// Seconds of casting what a forward GEMM reads.
+    double CastOperands(double count, double m, double n, double k) const
+    {
+        return m_stack.castsWeights ? Cast(count * (m * k + n * k), 2) : Cast(count * m * k, 1);
+    }
+
     void AddMatrices(double m, double n, double k, double count, Precision precision)
     {
         m_time.forward += m_kernels.Gemm(count, m, n, k, precision);
@@ -221,12 +249,15 @@ class PartCost
     double m_tp;
     double m_cp;
     double m_sequences;
+    double m_notRepeated{0}; //!< of forward
     PassTime m_time;
 };
 
+/// Queries, keys and values, and the output.
 void
 AddProjections(const ModelSpec& model, PartCost& part)
 {
+    const PassTime before = part.Time();
     const double h = model.hidden;
     const double t = part.Tp();
     const double m = part.Tokens();
@@ -258,6 +289,7 @@ AddProjections(const ModelSpec& model, PartCost& part)
         const double keys = static_cast<double>(model.kvHeads) * model.headDim / t;
         part.AddProjections(m, {ad, keys, keys}, h);
     }
+    part.DoNotRepeat(before);
     part.AddLinear(m, h, av);
 }
 
@@ -320,7 +352,9 @@ AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCo
     }
     const double h = model.hidden;
     part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, width), h, count);
+    const PassTime before = part.Time();
     part.AddLinear(tokens, h, width, count);
+    part.DoNotRepeat(before); // the next layer's input, which is kept
     const double elements = count * tokens * width;
     part.AddElementwise(elements * ActivationForward(model),
                         1,
@@ -336,15 +370,16 @@ AddExperts(const ModelSpec& model,
            PartCost& part)
 {
     const double own = part.Tokens() / part.Tp();
-    const double load = plan.ep > 1 ? workload.expertImbalance : 1;
+    const double load = workload.ExpertLoad(plan.ep);
     const double k = model.topK * load;
     part.AddLinearBf16(own, model.experts, model.hidden);
     // Routing probabilities over E experts in FP32, read and written: 8 E.
-    part.AddElementwise(own * 8 * model.experts, 1, own * 8 * model.experts, 1);
+    part.AddPermutation(own * 8 * model.experts, 1);
     // The permutation into expert order reads and writes k copies of a token, 4 k h; the weighted
     // sum of what comes back reads k and writes one, 2 k h + 2 h; backward moves the same.
     const double permuted = own * model.hidden * (6 * k + 2);
-    part.AddElementwise(permuted, 2, permuted, 2);
+    part.AddPermutation(permuted, 2);
+    part.AddRoutingStall();
     // Each of the E / ep experts here works on an equal part of the copies that came to the etp
     // ranks that it is split over.
     const double experts = static_cast<double>(model.experts) / plan.ep;
@@ -369,7 +404,7 @@ TimeOfMlp(const ModelSpec& model,
     double width = static_cast<double>(model.denseFfn);
     if (model.IsMoeLayer(layer))
     {
-        const double load = plan.ep > 1 ? workload.expertImbalance : 1;
+        const double load = workload.ExpertLoad(plan.ep);
         AddExperts(model, workload, plan, part);
         const double shared = static_cast<double>(model.sharedFfn);
         AddMlp(model, part.Tokens(), shared / part.Tp(), 1, part);

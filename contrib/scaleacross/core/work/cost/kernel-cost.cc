@@ -10,6 +10,7 @@ namespace scaleacross
 KernelCost::KernelCost(const GpuSpec& gpu, const SoftwareStack& stack)
     : m_gpu(gpu),
       m_elementwise(stack.elementwise),
+      m_permutation(stack.permutation),
       m_bytesPerSecond(gpu.hbmBandwidth.Value() * gpu.hbmEfficiency / 8),
       m_gap(gpu.kernelGap.S())
 {
@@ -22,11 +23,9 @@ KernelCost::Gemm(double count, double m, double n, double k, Precision precision
     {
         return 0;
     }
-    const bool fp8 = precision->fp8;
-    const double rate = fp8 ? m_gpu.fp8Peak.Value() * m_gpu.Fp8Efficiency()
-                            : m_gpu.bf16Peak.Value() * m_gpu.gemmEfficiency;
+    const double rate = precision->RateOf(m_gpu);
     const double flops = m_gpu.gemm.EffectiveFlops(count, m, n, k);
-    const double bytes = count * ((fp8 ? 1 : 2) * (m * k + n * k) + 2 * m * n);
+    const double bytes = count * (precision->operandBytes * (m * k + n * k) + 2 * m * n);
     return std::max(flops / rate, bytes / m_bytesPerSecond) + m_gap;
 }
 
@@ -40,6 +39,18 @@ double
 KernelCost::Elementwise(double bytes, double kernels) const
 {
     return bytes == 0 ? 0 : Stream(bytes * m_elementwise) + kernels * m_gap;
+}
+
+double
+KernelCost::Permutation(double bytes, double kernels) const
+{
+    return Stream(bytes * m_permutation) + kernels * m_gap;
+}
+
+double
+KernelCost::Cast(double bytes, double kernels) const
+{
+    return bytes == 0 ? 0 : Stream(bytes) + kernels * m_gap;
 }
 
 double

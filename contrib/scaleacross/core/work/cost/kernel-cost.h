@@ -16,7 +16,7 @@ namespace scaleacross
  * - GEMM: max(effective FLOPs / (peak x efficiency), (operands + result) / (HBM x efficiency)),
  *   with GemmCurve's effective FLOPs;
  * - flash attention: FLOPs / (BF16 peak x attention_efficiency); its bytes never bind;
- * - element-wise: bytes x the stack's factor / (HBM x efficiency).
+ * - element-wise: bytes x the stack's factor / (HBM x efficiency); casts without the factor.
  *
  * Every kernel adds the curve's kernel gap. Numbers of tokens and widths may be fractions where a
  * split leaves them so.
@@ -34,12 +34,19 @@ class KernelCost
     /// `bytes` for fused kernels, of which there are `kernels`.
     double Elementwise(double bytes, double kernels) const;
 
+    /// The same of routing and permutation, by the stack's factor for these.
+    double Permutation(double bytes, double kernels) const;
+
+    /// Casts for narrow GEMMs: one kernel each in every stack, hence without its factor.
+    double Cast(double bytes, double kernels) const;
+
     /// Bytes of a kernel that no software stack does with fewer or more.
     double Stream(double bytes) const;
 
   private:
     const GpuSpec& m_gpu;
     double m_elementwise;
+    double m_permutation;
     double m_bytesPerSecond;
     double m_gap;
 };

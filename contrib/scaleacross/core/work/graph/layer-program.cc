@@ -80,11 +80,10 @@ LayerProgram::LayerProgram(const JobSpec& job,
     const uint64_t tokens = uint64_t{job.workload.sequence} * plan.microbatch;
     const Bytes activation(2 * tokens * model.hidden / plan.cp);
     const Bytes keys(2 * tokens * model.kvHeads * (model.headDim + model.ValueDim()) / plan.tp);
-    const double load = plan.ep > 1 ? job.workload.expertImbalance : 1; // alone, a rank has all
-    const Bytes routed = Scaled(activation * model.topK, load);
-    const Bytes combined(routed.Count() / plan.tp);
-    const bool fp8 = job.workload.precision->fp8;
-    const Bytes dispatched = fp8 ? Bytes(combined.Count() / 2) : combined;
+    const Bytes copies = Scaled(activation * model.topK, job.workload.ExpertLoad(plan.ep));
+    const Bytes combined(copies.Count() / plan.tp);
+    const Bytes dispatched =
+        job.workload.precision->narrowDispatch ? Bytes(combined.Count() / 2) : combined;
     const auto add = [&](CollectiveOp op, CommClass comm, Bytes bytes, const RankGroup& group) {
         return table.Add(Lower(op, comm, bytes, group, layout, rules));
     };
@@ -102,10 +101,14 @@ LayerProgram::LayerProgram(const JobSpec& job,
     m_dispatch = m_combine = m_expertGather = m_expertScatter = CollectiveTable::kNone;
     if (m_apart)
     {
-        const Bytes gathered(routed.Count() * plan.ExpertTensor() / plan.tp);
+        const Bytes gathered(copies.Count() * plan.ExpertTensor() / plan.tp);
         const RankGroup& split = layout.expertTensor;
-        m_dispatch = add(CollectiveOp::AllToAll, CommClass::Expert, dispatched, layout.expert);
-        m_combine = add(CollectiveOp::AllToAll, CommClass::Expert, combined, layout.expert);
+        const auto routed = [&](Bytes bytes, bool back) {
+            const RoutedTokens tokens{bytes, model.experts, model.topK, back};
+            return table.Add(LowerRouted(tokens, layout.expert, layout, rules));
+        };
+        m_dispatch = routed(dispatched, false);
+        m_combine = routed(combined, true);
         m_expertGather = add(CollectiveOp::AllGather, CommClass::Tensor, gathered, split);
         m_expertScatter = add(CollectiveOp::ReduceScatter, CommClass::Tensor, gathered, split);
     }

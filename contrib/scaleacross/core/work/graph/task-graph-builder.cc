@@ -26,9 +26,11 @@ SameGpu(const GpuSpec& a, const GpuSpec& b)
     const auto values = [](const GpuSpec& g) {
         return std::make_tuple(g.bf16Peak.Value(),
                                g.fp8Peak.Value(),
+                               g.fp4Peak.Value(),
                                g.hbmBandwidth.Value(),
                                g.gemmEfficiency,
                                g.Fp8Efficiency(),
+                               g.Fp4Efficiency(),
                                g.AttentionEfficiency(),
                                g.hbmEfficiency,
                                g.kernelGap.Ps(),

@@ -20,8 +20,7 @@ namespace scaleacross
 namespace
 {
 
-// Mixed precision with Adam: BF16 weights, FP32 gradients, FP32 master weights and two moments.
-constexpr uint64_t kGradientBytes = 4;
+// Mixed precision with Adam: FP32 master weights and two moments.
 constexpr uint64_t kOptimizerBytes = 12;
 
 /// Tokens of one microbatch on one rank; the sequence is split by cp, and by tp outside of and
@@ -70,14 +69,22 @@ ShardsOf(const RankLayout& layout)
             DataGroupsOf(layout.experts, layout).shard.Size()};
 }
 
+/// Bytes of a weight at rest: in 16 bits, or only as its master where the software shards that.
+uint64_t
+WeightBytes(const JobSpec& job)
+{
+    return job.plan.sharding->parameters && job.workload.stack.shardsMasters ? 0 : kParameterBytes;
+}
+
 /**
  * Weights, gradients and optimizer state of a rank that holds `units`, with a shard group of D.
  *
- * Bytes per held parameter: DDP 2 + 4 + 12; ZeRO-1 2 + 4 + 12/D; ZeRO-2 2 + (4 + 12)/D; FSDP and
- * HSDP (2 + 4 + 12)/D at rest. Beside that are live: whole weights through the iteration, of which
- * the shard is a part, or with resharding those of the unit in use and of the prefetched ones; and
- * whole gradients that add up through the iteration, or those of two units (one being computed, one
- * being reduced) where every microbatch's are reduced.
+ * Bytes per held parameter, with gradients of g bytes (workload.gradients): DDP 2 + g + 12; ZeRO-1
+ * 2 + g + 12/D; ZeRO-2 2 + (g + 12)/D; FSDP and HSDP (2 + g + 12)/D at rest, or (g + 12)/D where
+ * the master weights are what is sharded. Beside that are live: whole weights through the
+ * iteration, of which the shard is a part, or with resharding those of the unit in use and of the
+ * prefetched ones; and whole gradients that add up through the iteration, or those of two units
+ * (one being computed, one being reduced) where every microbatch's are reduced.
  */
 void
 AddStates(const std::vector<ParameterUnit>& units,
@@ -98,8 +105,8 @@ AddStates(const std::vector<ParameterUnit>& units,
                         (shards.expert > 1 ? unit.expert : 0));
     }
     const ShardingFacts& sharding = *plan.sharding;
-    use.parameters = Bytes(kParameterBytes * (sharding.parameters ? atRest : held));
-    use.gradients = Bytes(kGradientBytes * (sharding.gradients ? atRest : held));
+    use.parameters = Bytes(WeightBytes(job) * (sharding.parameters ? atRest : held));
+    use.gradients = Bytes(job.workload.gradientBytes * (sharding.gradients ? atRest : held));
     use.optimizer = Bytes(kOptimizerBytes * atRest);
     if (plan.Reshards())
     {
@@ -111,7 +118,7 @@ AddStates(const std::vector<ParameterUnit>& units,
     }
     if (sharding.gradients && !plan.ReductionOf()->everyMicrobatch)
     {
-        use.gathered += Bytes(kGradientBytes * (held - atRest));
+        use.gathered += Bytes(job.workload.gradientBytes * (held - atRest));
     }
     else if (sharding.gradients)
     {
@@ -119,18 +126,11 @@ AddStates(const std::vector<ParameterUnit>& units,
     }
 }
 
-/// Routed tokens of the fullest rank over the mean; there is no other rank without ep.
-double
-ExpertLoad(const JobSpec& job)
-{
-    return job.plan.ep > 1 ? job.workload.expertImbalance : 1;
-}
-
 /// Copies of a token that reach experts of the fullest rank, per token: k, with the imbalance.
 double
 DispatchedCopies(const JobSpec& job, uint32_t layer)
 {
-    return job.model.IsMoeLayer(layer) ? job.model.topK * ExpertLoad(job) : 0;
+    return job.model.IsMoeLayer(layer) ? job.model.topK * job.workload.ExpertLoad(job.plan.ep) : 0;
 }
 
 /// Width of the MLP that a token passes through on the fullest rank: f, or k f_e + f_s.
@@ -169,11 +169,11 @@ KeptCopies(const JobSpec& job)
     return job.plan.ExpertsApart() ? job.plan.ExpertTensor() : 1;
 }
 
-/// Bytes of an element that only GEMMs read which run in FP8 if the workload does.
+/// Bytes of an element that only GEMMs read which run in the workload's precision.
 double
 OperandBytes(const JobSpec& job)
 {
-    return job.workload.precision->OperandBytes();
+    return job.workload.precision->operandBytes;
 }
 
 /// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
@@ -284,6 +284,19 @@ DroppedPerToken(const JobSpec& job, uint32_t layer)
                              : 0.0;
 }
 
+/// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, and
+/// queries, keys and values with it.
+double
+KeptOfLayer(const JobSpec& job)
+{
+    const ModelSpec& model = job.model;
+    const double projections =
+        static_cast<double>(model.heads) * model.headDim +
+        static_cast<double>(model.kvHeads) * (model.headDim + model.ValueDim());
+    return 2.0 * model.hidden * Repeated(job) +
+           (job.plan.recompute->keepsProjections ? 2 * projections : 0);
+}
+
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
 double
 KeptPerToken(const JobSpec& job, const StageLayers& layers)
@@ -294,7 +307,7 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     {
         const uint32_t layer = layers.first + i;
         kept += job.plan.recompute->layers
-                    ? 2.0 * model.hidden * Repeated(job) // the layer's input
+                    ? KeptOfLayer(job)
                     : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
     }
     if (layers.head)
@@ -347,12 +360,11 @@ BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
     }
     if (model.IsMoe() && plan.ExpertsApart())
     {
-        // Receive buffers of dispatch, which is in FP8 where GEMMs are, and of combine, and the
-        // experts' partial output.
-        const double copies = model.topK * ExpertLoad(job);
+        // Receive buffers of dispatch and of combine, and the experts' partial output.
+        const double copies = model.topK * job.workload.ExpertLoad(plan.ep);
+        const double dispatched = job.workload.precision->narrowDispatch ? 0.5 : 1;
         const uint32_t split = plan.ExpertTensor();
-        bytes += shard * copies *
-                 ((plan.ep > 1 ? OperandBytes(job) / 2 + 1 : 0) + (split > 1 ? split : 0));
+        bytes += shard * copies * ((plan.ep > 1 ? dispatched + 1 : 0) + (split > 1 ? split : 0));
     }
     for (const auto& chunk : chunks)
     {
