@@ -1,0 +1,311 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Fits GPUs and software stacks to a table of published iterations, and cross-validates the fit.
+
+Every value that is fitted is a figure of a GPU's kernels or of a software stack (KNOBS), and holds
+for all rows of that GPU or stack. The sum of soft-L1 losses of ln(model / measured) is least. Then
+every model's rows are predicted by a fit without that model: these errors are what the table shows.
+"""
+
+import argparse
+import csv
+import dataclasses
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+
+import measuring
+import published_rows
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+GPU = published_rows.SITE + "gpu"
+STEP = 0.01  # of a value's logarithm: clear of rounding, and of the steps between tiles
+# ln(model / measured) from which an error counts in proportion, no more by its square: twice what
+# two releases of one configuration differ by.
+SOFT = 0.06
+NOISE = 0.04  # ln(model / measured) that a model without error would have, and its own
+LONGEST = 0.3  # a step in a value's logarithm
+
+
+@dataclasses.dataclass
+class Knob:
+    """A key of a study that all rows take whose "GPU stack" match `pattern`. What is known of it
+    without the rows is `prior`, give or take its `spread` (of the logarithm)."""
+    key: str
+    pattern: str
+    prior: float
+    spread: float
+    least: float
+    most: float
+    unit: str = ""
+
+    @property
+    def name(self):
+        return f"{self.pattern}: {self.key.rsplit('.', 1)[1]}"
+
+    def of(self, row):
+        return bool(re.fullmatch(self.pattern, f"{row[GPU]} {row['workload.stack']}"))
+
+
+def gpu(pattern, key, prior, spread=0.1):
+    return Knob(f"{GPU}.{key}", pattern, prior, spread, 0.05, 1)
+
+
+def stack(pattern, key, prior, spread=1.0, least=1.0, most=40.0, unit=""):
+    return Knob(f"workload.stack.{key}", pattern, prior, spread, least, most, unit)
+
+
+HOPPER = "h[12]00 .*"
+MEGATRON = ".* (megatron-core|torch-te)"
+KNOBS = [
+    gpu("a100-80g .*", "gemm_efficiency", 0.75),
+    gpu(HOPPER, "gemm_efficiency", 0.68),
+    gpu(HOPPER, "fp8_efficiency", 0.62),
+    # FlashAttention-3 and cuDNN's (arXiv:2407.08608, figure 5); FlashAttention-2 on the same chip.
+    gpu("h[12]00 (?!torch-fsdp).*", "attention_efficiency", 0.55, 0.15),
+    gpu("h[12]00 torch-fsdp", "attention_efficiency", 0.33, 0.15),
+    gpu("h100-96g .*", "gemm_efficiency", 0.50),
+    gpu("h100-96g .*", "fp8_efficiency", 0.48),
+    gpu("h100-96g .*", "attention_efficiency", 0.33, 0.15),
+    gpu("g?b200 .*", "gemm_efficiency", 0.68),
+    gpu("g?b200 .*", "fp8_efficiency", 0.62),
+    gpu("g?b200 .*", "fp4_efficiency", 0.55),
+    gpu("g?b200 .*", "attention_efficiency", 0.55, 0.15),
+    gpu("g?b300 .*", "gemm_efficiency", 0.72),
+    gpu("g?b300 .*", "fp8_efficiency", 0.70),
+    gpu("g?b300 .*", "fp4_efficiency", 0.50),
+    gpu("g?b300 .*", "attention_efficiency", 0.65, 0.15),
+    stack(".* megatron-202[12]", "score_passes", 6, 0.3),
+    stack(".* megatron-202[12]", "host_per_layer", 2.5, 0.5, 0.1, 20, "ms"),
+    stack(MEGATRON, "elementwise", 2.0, 0.5),
+    stack(MEGATRON, "permutation", 3.0, 0.5),
+    stack(MEGATRON, "routing_stall", 1.0, 1.0, 0.01, 40, "ms"),
+    stack(".* torch-fsdp", "elementwise", 3.0, 0.5),
+    stack(".* torch-eager", "elementwise", 3.0, 0.5),
+    stack(".* torch-compile", "elementwise", 1.3, 0.3),
+    stack(".* xla", "elementwise", 1.3, 0.3),
+]
+
+# What tells configurations apart: of several releases of one, the newest counts.
+CONFIGURATION = ["model", "gpu", "gpus", "precision", "seq", "gbs", "mbs", "tp", "pp", "cp", "ep",
+                 "etp", "vp", "fsdp_sharding"]
+
+
+def newest(table):
+    """The last published run of every configuration, where compilers and overlaps of one source
+    are configurations of their own."""
+    by = {}
+    for run in table:
+        source = published_rows.source_of(run).name
+        variant = run["overlap_notes"] if source == "TorchTitan" else ""
+        recompute = run["recompute"] if run["recompute"] not in ("", "none listed") else "none"
+        key = (source, variant, recompute, *(run[column] for column in CONFIGURATION))
+        if key not in by or by[key]["date"] <= run["date"]:
+            by[key] = run
+    return list(by.values())
+
+
+class Rows:
+    """Rows of a table, run with values of the knobs."""
+
+    def __init__(self, rows, program, folder):
+        self.rows = rows
+        self.program = program
+        self.file = pathlib.Path(folder) / "rows.csv"
+
+    def run(self, values, which=None):
+        """Name to ln(model / measured), or None, of rows (by number) that take the values."""
+        which = range(len(self.rows)) if which is None else which
+        changed = []
+        for i in which:
+            row = dict(self.rows[i])
+            for knob, value in zip(KNOBS, values):
+                if knob.of(row):
+                    row[knob.key] = f"{value:.9g}{knob.unit}"
+            changed.append(row)
+        published_rows.write(changed, self.file)
+        code, found, said = measuring.run([str(self.program), "iterations", str(self.file),
+                                           "--json"])
+        if found is None:
+            raise measuring.InputError(f"iterations ended with {code}: {said}")
+        return found
+
+
+def logs_of(found):
+    import numpy
+    return numpy.array([numpy.nan if row["error"] is None else numpy.log1p(row["error"])
+                        for row in found])
+
+
+def weights_of(residuals):
+    """Of iterated least squares: soft L1 beyond SOFT, nothing for rows that do not run."""
+    import numpy
+    weights = 1 / numpy.sqrt(1 + (residuals / SOFT) ** 2)
+    return numpy.where(numpy.isnan(residuals), 0, weights)
+
+
+def step(residuals, jacobian, which, logs):
+    """Gauss-Newton's step from `logs` for rows `which`, and the matrix it inverts. Rows and what is
+    known without them count by their variances."""
+    import numpy
+    weights = weights_of(residuals) * which
+    known = (NOISE / numpy.array([knob.spread for knob in KNOBS])) ** 2
+    prior = numpy.log([knob.prior for knob in KNOBS])
+    matrix = (jacobian.T * weights) @ jacobian + numpy.diag(known)
+    downhill = jacobian.T @ (weights * numpy.nan_to_num(residuals)) + known * (logs - prior)
+    return numpy.clip(-numpy.linalg.solve(matrix, downhill), -LONGEST, LONGEST), matrix
+
+
+def bounded(logs):
+    import numpy
+    return numpy.clip(logs, [numpy.log(k.least) for k in KNOBS], [numpy.log(k.most) for k in KNOBS])
+
+
+class Fit:
+    def __init__(self, rows, rounds):
+        import numpy
+        self.rows = rows
+        self.of = [[i for i, row in enumerate(rows.rows) if knob.of(row)] for knob in KNOBS]
+        self.logs = bounded(numpy.log([knob.prior for knob in KNOBS]))
+        everywhere = numpy.ones(len(rows.rows))
+        for _ in range(rounds):
+            self.linearise()
+            self.logs = bounded(self.logs + step(self.residuals, self.jacobian, everywhere,
+                                               self.logs)[0])
+        self.linearise()
+
+    def linearise(self):
+        import numpy
+        self.found = self.rows.run(numpy.exp(self.logs))
+        self.residuals = logs_of(self.found)
+        self.jacobian = numpy.zeros((len(self.residuals), len(KNOBS)))
+        for j, which in enumerate(self.of):
+            if not which:
+                continue
+            beside = self.logs.copy()
+            beside[j] += STEP if beside[j] + STEP <= bounded(beside + 1)[j] else -STEP
+            changed = logs_of(self.rows.run(numpy.exp(beside), which))
+            self.jacobian[which, j] = numpy.nan_to_num(
+                (changed - self.residuals[which]) / (beside[j] - self.logs[j]))
+
+    def without(self, left_out):
+        """The rows' results by a fit without those left out: two steps from the whole fit, with
+        its derivatives, then the program's own results."""
+        import numpy
+        others = 1.0 - left_out
+        logs = self.logs
+        residuals = self.residuals
+        for _ in range(3):
+            logs = bounded(logs + step(residuals, self.jacobian, others, logs)[0])
+            residuals = self.residuals + self.jacobian @ (logs - self.logs)
+        return self.rows.run(numpy.exp(logs), list(numpy.flatnonzero(left_out)))
+
+    def errors_of_values(self):
+        """Standard errors relative to the values, and the matrix of correlations."""
+        import numpy
+        weights = weights_of(self.residuals)
+        _, matrix = step(self.residuals, self.jacobian, numpy.ones(len(weights)), self.logs)
+        freedom = numpy.count_nonzero(weights) - len(KNOBS)
+        spread = weights @ numpy.nan_to_num(self.residuals) ** 2 / freedom
+        covariance = spread * numpy.linalg.inv(matrix)
+        errors = numpy.sqrt(numpy.diag(covariance))
+        return errors, covariance / numpy.outer(errors, errors)
+
+
+MOE = {"Grok1", "Qwen3", "GPT-OSS", "Mixtral", "DeepSeek", "Kimi", "Llama4"}
+
+
+def family(run):
+    """A model with all of its proxies and sizes of layers: what is left out at once."""
+    return re.sub(r" proxy.*", "", run["model"]).replace("Llama3.1", "Llama3")
+
+
+def kind(run):
+    """The class in which a row is reported."""
+    moe = any(run["model"].startswith(name) for name in MOE)
+    source = published_rows.source_of(run).name
+    if float(run["seconds"]) < 1:
+        return "steps under a second"
+    if source in ("llm-foundry", "NeMo Automodel", "TorchTitan") and not moe:
+        return "FSDP of PyTorch"
+    generation = {"A": "A100", "H": "H100 and H200", "B": "Blackwell", "G": "Blackwell",
+                  "M": "AMD"}[run["gpu"][0]]
+    if moe:
+        return f"MoE on {generation}"
+    precision = run["precision"]
+    width = ("BF16" if precision in ("BF16", "FP16") else "NVFP4" if precision == "NVFP4"
+             else "FP8")
+    return f"{generation}" if generation == "A100" else f"dense on {generation}, {width}"
+
+
+def summary(pairs):
+    """Lines of (class, errors)."""
+    by = {}
+    for run, error in pairs:
+        by.setdefault(kind(run), []).append(error)
+    lines = ["| class | rows | mean | worst | bias |", "|---|---|---|---|---|"]
+    for name, errors in sorted(by.items()):
+        known = [error for error in errors if error is not None]
+        if known:
+            lines.append(f"| {name} | {len(known)} | {100 * statistics.mean(map(abs, known)):.1f} %"
+                         f" | {100 * max(known, key=abs):+.1f} % |"
+                         f" {100 * statistics.mean(known):+.1f} % |")
+    return "\n".join(lines) + "\n"
+
+
+def run(options):
+    table = newest(published_rows.read(options.table))
+    runs = {run["id"]: run for run in table}
+    rows, left = published_rows.rows_of(table)
+    with tempfile.TemporaryDirectory() as folder:
+        import numpy
+        fit = Fit(Rows(rows, options.program, folder), options.rounds)
+        errors, correlations = fit.errors_of_values()
+        families = sorted({family(runs[row["name"]]) for row in rows})
+        predicted = {}
+        for name in families:
+            out = numpy.array([float(family(runs[row["name"]]) == name) for row in rows])
+            for row in fit.without(out):
+                predicted[row["name"]] = row
+    fitted = {row["name"]: row for row in fit.found}
+    result = {
+        "values": {k.name: float(v) for k, v in zip(KNOBS, numpy.exp(fit.logs))},
+        "relative_errors": {k.name: float(e) for k, e in zip(KNOBS, errors)},
+        "correlations": correlations.tolist(),
+        "rows": [{"name": name, "class": kind(runs[name]), "family": family(runs[name]),
+                  "measured_s": row["measured_s"], "fitted": fitted[name]["error"],
+                  "predicted": row["error"], "reason": row.get("reason")}
+                 for name, row in predicted.items()],
+        "inexpressible": dict(left)}
+    if options.json:
+        print(json.dumps(result, indent=1))
+        return
+    for knob, value, error in zip(KNOBS, numpy.exp(fit.logs), errors):
+        print(f"{knob.name:45s} {value:8.4g}{knob.unit:3s} +- {100 * error:.1f} %")
+    print("\nfitted\n" + summary([(runs[n], r["error"]) for n, r in fitted.items()]))
+    print("every model predicted without itself\n" +
+          summary([(runs[n], r["error"]) for n, r in predicted.items()]))
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv")
+    parser.add_argument("--rounds", type=int, default=6, help="steps of the fit (default: 6)")
+    parser.add_argument("--json", action="store_true", help="values, correlations and rows as JSON")
+    parser.add_argument("--program", type=pathlib.Path,
+                        default=TOP / "build" / "release" / "bin" / "scaleacross")
+    options = parser.parse_args(argv)
+    try:
+        run(options)
+    except measuring.InputError as error:
+        print(f"fit_published.py: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

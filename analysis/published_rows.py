@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Turns a table of published training iterations into rows for `scaleacross iterations`.
+
+The table has a line for each run, with the columns that COLUMNS names; doc/compute.md says what
+they hold. A run becomes a row by rules for its source, its software and its words, never by itself.
+What no rule expresses is named on stderr with the reason, and has no row.
+"""
+
+import argparse
+import csv
+import os
+import pathlib
+import re
+import sys
+
+import measuring
+
+BASE = pathlib.Path(__file__).resolve().parent / "published-row.yaml"
+
+COLUMNS = ["id", "source", "date", "model", "gpu", "gpus", "precision", "seq", "gbs", "mbs", "tp",
+           "pp", "cp", "ep", "etp", "vp", "dp", "fsdp_sharding", "recompute", "overlap_notes",
+           "seconds", "notes"]
+# What a row may set, in the order of its columns.
+MODEL_KEYS = ["layers", "hidden", "heads", "dense_ffn", "vocabulary", "gated_mlp", "tied_embedding"]
+SITE = "cluster.buildings.0."
+
+
+class Inexpressible(Exception):
+    """A run that no row says; the text is the reason."""
+
+
+# --- Words ----------------------------------------------------------------------------------------
+
+MODELS = {
+    "DeepSeek-V3-671B": "deepseek-v3", "GPT-OSS-120B": "gpt-oss-120b", "GPT-OSS-20B": "gpt-oss-20b",
+    "GPT3-175B": "gpt3-175b", "GPT3-20B": "gpt3-20b", "GPT3-5B": "gpt3-5b",
+    "Grok1-314B": "grok1-314b", "Kimi-K2-1T": "kimi-k2", "Llama2-7B": "llama2-7b",
+    "Llama2-13B": "llama2-13b", "Llama2-70B": "llama2-70b", "Llama3-8B": "llama3-8b",
+    "Llama3-70B": "llama3-70b", "Llama3.1-8B": "llama3-8b", "Llama3.1-70B": "llama3-70b",
+    "Llama3.1-405B": "llama3-405b", "Llama4-Maverick-400B": "llama4-maverick",
+    "Mixtral-8x7B": "mixtral-8x7b", "Nemotron-8B": "nemotron-8b", "Nemotron-22B": "nemotron-22b",
+    "Nemotron4-15B": "nemotron4-15b", "Nemotron4-340B": "nemotron4-340b",
+    "Qwen3-235B-A22B": "qwen3-235b-a22b", "Qwen3-30B-A3B": "qwen3-30b-a3b",
+    **{f"MPT-{size}": f"mpt-{size.lower()}"
+       for size in ("125M", "350M", "760M", "1B", "3B", "7B", "13B", "30B", "70B")}}
+
+# Layers, hidden size and heads of the GPT models of Megatron's papers: SC21 (arXiv:2104.04473,
+# table 1; 310.1B to 1008B with it), arXiv:2205.05198 (table 3) and Megatron-LM's README of 2024.
+GPT = {"1.7B": (24, 2304, 24), "3.6B": (30, 3072, 32), "7.5B": (36, 4096, 32),
+       "18.4B": (40, 6144, 48), "39.1B": (48, 8192, 64), "76.1B": (60, 10240, 80),
+       "145.6B": (80, 12288, 96), "310.1B": (96, 16384, 128), "529.6B": (105, 20480, 128),
+       "1008B": (128, 25600, 160)}
+GPT_2022 = {"22B": (48, 6144, 64), "175B": (96, 12288, 96), "530B": (105, 20480, 128),
+            "1T": (128, 25600, 160)}
+GPT_2024 = {"1.7B": (24, 2048, 16), "7.1B": (30, 4096, 32), "16B": (32, 6144, 48),
+            "32B": (48, 7168, 56), "70B": (84, 8192, 64)}
+
+# The preset, what a run's words add to it, and the GPUs of one scale-up network.
+GPUS = {
+    "A100-SXM-80": ("a100-80g", {}, 8), "B200-SXM": ("b200", {}, 8), "B300-SXM": ("b300", {}, 8),
+    "GB200-NVL72": ("gb200", {}, 72), "GB300-NVL72": ("gb300", {}, 72),
+    "H100-SXM-80": ("h100", {}, 8), "H200-SXM-141": ("h200", {}, 8),
+    "H100-96 HBM2e 2.4TB/s 500W": ("h100-96g", {}, 8),
+    "H100-SXM-80 (A3 Mega)": ("h100", {"nic_rate": "200Gbps"}, 8),
+    "H200-SXM-141 (A3 Ultra)": ("h200", {}, 8),
+    "MI350X": ("mi350x", {}, 8), "MI355X": ("mi355x", {}, 8)}
+
+PRECISIONS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8-delayed", "FP8 hybrid": "fp8-delayed",
+              "FP8-CS": "fp8-current", "FP8 tensorwise": "fp8-current",
+              "FP8 rowwise": "fp8-rowwise", "MXFP8": "mxfp8", "NVFP4": "nvfp4"}
+
+# What is kept for backward. Attention is flash attention wherever core attention is recomputed by
+# itself, and keeps no scores: nothing is left to do.
+RECOMPUTE = {"": "none", "none": "none", "none listed": "none", "full": "full",
+             "core_attn": "none", "selective (core attention)": "none",
+             "selective + sequence parallel": "none",
+             "selective (every 2nd layer op policy)": "alternate", "selective per op": "alternate",
+             "selective": "alternate", "yes (PP local batch 8)": "full"}
+
+
+def model_of(run, source):
+    word = run["model"]
+    keys = {}
+    if found := re.fullmatch(r"(.*) proxy (\d+) layers", word):
+        word, keys["layers"] = found[1], found[2]
+    if word in MODELS:
+        return {"model": MODELS[word], **{f"model.{k}": v for k, v in keys.items()}}
+    shape = word.startswith("GPT-") and source.shapes.get(word[len("GPT-"):])
+    if not shape:
+        raise Inexpressible(f"model: {word!r} is not known of {source.name}")
+    layers, hidden, heads = shape
+    keys = {"layers": layers, "hidden": hidden, "heads": heads, "dense_ffn": 4 * hidden,
+            "gated_mlp": "false", "vocabulary": source.vocabulary[0],
+            "tied_embedding": source.vocabulary[1], **keys}
+    return {f"model.{k}": str(v) for k, v in keys.items()}
+
+
+def word_of(run, column, words):
+    if run[column] not in words:
+        raise Inexpressible(f"{column}: {run[column]!r} is not expressed")
+    return words[run[column]]
+
+
+# --- Sharding -------------------------------------------------------------------------------------
+
+def sharding_of(run, source):
+    """plan.sharding and plan.reshard."""
+    word = run["fsdp_sharding"]
+    if not word:
+        return source.sharding
+    if word == "dist-opt":
+        return {"plan.sharding": "zero1"}
+    if word == "FSDP SHARD_GRAD_OP":
+        return {"plan.sharding": "fsdp", "plan.reshard": "false"}
+    ranks = int(run["dp"] or 1) * int(run["cp"] or 1)
+    whole = {"plan.sharding": "fsdp", "plan.reshard": "true"}
+    if word in ("FSDP FULL_SHARD", "FSDP2 full", "Megatron FSDP"):
+        return whole
+    if word == "FSDP+DP (split not published)" and source.shards:
+        return {"plan.sharding": "hsdp", "plan.reshard": "true", "plan.shard_ranks": source.shards}
+    found = re.fullmatch(r"(?:Megatron )?FSDP2? (\d+)(?: \(8 in node x \d+\))?(?: x DP (\d+))?",
+                         word)
+    if found and int(found[1]) in (ranks, int(run["dp"] or 1)):
+        return whole
+    if found and int(found[1]) * int(found[2] or 0) == ranks:
+        return {"plan.sharding": "hsdp", "plan.reshard": "true", "plan.shard_ranks": found[1]}
+    raise Inexpressible(f"fsdp_sharding: {word!r} is not expressed")
+
+
+# --- Sources --------------------------------------------------------------------------------------
+
+class Source:
+    """What a source's runs have in common. `overlaps` says whether tensor-parallel communication
+    goes beside its GEMMs."""
+
+    def __init__(self, name, pattern, keys=None, sharding=None, overlaps=lambda run: False,
+                 shapes=None, vocabulary=(51200, "true"), shards=0):
+        self.name = name
+        self.pattern = re.compile(pattern)
+        self.keys = keys or {}
+        self.sharding = sharding or {"plan.sharding": "zero1"}
+        self.overlaps = overlaps
+        self.shapes = shapes or {}
+        self.vocabulary = vocabulary
+        self.shards = shards  # ranks that share parameters where a run's words do not say it
+
+    def row_keys(self, run):
+        return self.keys(run) if callable(self.keys) else self.keys
+
+
+def by_notes(run):
+    """NVIDIA's tables name the overlap of tensor parallelism in their notes."""
+    notes = run["overlap_notes"]
+    return not re.search(r"TP (overlap )?off", notes) and "vanilla TP" not in notes
+
+
+def not_nvfp4(run):
+    return run["precision"] != "NVFP4"
+
+
+MEGATRON = {"workload.stack": "megatron-core", "workload.gradients": "bf16"}
+WHOLE_GRADIENTS = "16TiB"  # one bucket, reduced after backward
+DDP = {"plan.sharding": "ddp"}
+
+
+def sc21(run):
+    # Whether gradients are reduced beside backward: the scripts published with the paper.
+    return {"workload.stack": "megatron-2021", "workload.gradients": "bf16",
+            **({"plan.bucket": WHOLE_GRADIENTS} if int(run["pp"]) > 1 else {})}
+
+
+def torchtitan(run):
+    eager = "eager" in run["overlap_notes"]
+    return {"workload.stack": "torch-eager" if eager else "torch-compile",
+            "workload.gradients": "fp32"}
+
+
+SOURCES = [
+    # maxtext/configure.sh of the same release: remat_policy=save_qkv_proj.
+    Source("NVIDIA's dgxc-benchmarking, MaxText", r"dgxc-benchmarking:maxtext",
+           {"workload.stack": "xla", "workload.gradients": "fp32",
+            "plan.recompute": "full-but-qkv"},
+           {"plan.sharding": "fsdp", "plan.reshard": "true"}),
+    # paxml/configure.sh: FSDP=1 between servers, so that those of a server share.
+    Source("NVIDIA's dgxc-benchmarking, PaxML", r"dgxc-benchmarking:paxml",
+           {"workload.stack": "xla", "workload.gradients": "fp32"}, shards=8),
+    Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", MEGATRON, overlaps=by_notes),
+    Source("Megatron-Bridge", r"Megatron-Bridge", MEGATRON, overlaps=not_nvfp4),
+    Source("NeMo 24.07", r"NVIDIA/NeMo:", MEGATRON, overlaps=lambda run: True),
+    Source("MLPerf, AMD", r"training_results.*AMD", MEGATRON),
+    Source("MLPerf", r"training_results", MEGATRON, overlaps=by_notes),
+    Source("gpu-recipes", r"gpu-recipes", MEGATRON, overlaps=by_notes),
+    Source("NeMo Automodel", r"Automodel", {"workload.stack": "torch-te",
+                                            "workload.gradients": "bf16"}),
+    Source("TorchTitan", r"torchtitan", torchtitan,
+           overlaps=lambda run: "async TP" in run["overlap_notes"]),
+    Source("llm-foundry", r"llm-foundry", {"workload.stack": "torch-fsdp",
+                                           "workload.gradients": "bf16"}),
+    Source("Megatron-LM's README", r"Megatron-LM README", MEGATRON, shapes=GPT_2024,
+           vocabulary=(131072, "false"), overlaps=lambda run: True),
+    Source("arXiv:2205.05198", r"2205\.05198",
+           {"workload.stack": "megatron-2022", "workload.gradients": "bf16",
+            "plan.bucket": WHOLE_GRADIENTS}, DDP, shapes=GPT_2022),
+    Source("arXiv:2104.04473", r"2104\.04473", sc21, DDP, shapes=GPT),
+    Source("vTrain", r"vTrain",
+           {"workload.stack": "megatron-2021", "workload.gradients": "bf16",
+            "plan.bucket": WHOLE_GRADIENTS, "plan.recompute": "full",
+            SITE + "gpu.nic_rate": "100Gbps"}, DDP, shapes=GPT)]
+
+
+def source_of(run):
+    for source in SOURCES:
+        if source.pattern.search(run["source"]):
+            return source
+    raise Inexpressible(f"source: no rule for {run['source']!r}")
+
+
+# --- Rows -----------------------------------------------------------------------------------------
+
+def whole(run, column, default=None):
+    text = run[column]
+    if not text and default is not None:
+        return default
+    if not re.fullmatch(r"[1-9]\d*", text):
+        raise Inexpressible(f"{column}: {text!r} is no number")
+    return int(text)
+
+
+def node_of(gpus, domain):
+    """GPUs of a scale-up network that the job fills evenly."""
+    return max(n for n in range(1, min(gpus, domain) + 1) if gpus % n == 0)
+
+
+def degrees_of(run):
+    tp, pp, cp = (whole(run, column, 1) for column in ("tp", "pp", "cp"))
+    ep = whole(run, "ep", 1)
+    keys = {"plan.tp": tp, "plan.pp": pp, "plan.cp": cp, "plan.ep": ep}
+    etp = whole(run, "etp", tp)
+    if ep > 1 and etp != tp:
+        keys["plan.etp"] = etp
+    chunks = whole(run, "vp", 1)
+    if chunks > 1:
+        keys |= {"plan.chunks": chunks, "plan.schedule": "interleaved"}
+    return keys
+
+
+def routing_of(run):
+    """Experts that drop and pad tokens, by the run's notes: Grok-1, and rows marked token drop."""
+    drops = "token drop" in run["notes"] or run["model"].startswith("Grok1")
+    return {"workload.capacity_factor": 1} if drops else {}
+
+
+def dispatch_of(run):
+    """DeepEP and its likes send a token to each server once."""
+    found = re.search(r"dispatcher (hybridep|deepep)|DeepEP", run["overlap_notes"])
+    return {"network.all_to_all": "once"} if found else {}
+
+
+def graphs_of(run):
+    """Recorded graphs of the whole iteration: where the notes say so, and with Megatron-Bridge's
+    MoE recipes for Blackwell from June 2026 on."""
+    whole_graph = (re.search(r"full_iteration|CUDA graphs on|full CUDA graph",
+                             run["overlap_notes"]) or
+                   ("Megatron-Bridge" in run["source"] and run["date"] >= "2026-06" and
+                    run["gpu"][0] in "BG" and int(run["ep"] or 1) > 1))
+    return {"workload.stack.cuda_graphs": "true"} if whole_graph else {}
+
+
+def row_of(run):
+    """The keys and values of a run's row."""
+    source = source_of(run)
+    gpus = whole(run, "gpus")
+    preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
+    row = {"name": run["id"], "seconds": run["seconds"],
+           **model_of(run, source),
+           "workload.sequence": whole(run, "seq"), "workload.global_batch": whole(run, "gbs"),
+           "workload.precision": word_of(run, "precision", PRECISIONS),
+           SITE + "gpus": gpus, SITE + "gpu": preset, SITE + "gpus_per_node": node_of(gpus, domain),
+           **{f"{SITE}gpu.{key}": value for key, value in gpu_keys.items()},
+           **degrees_of(run), "plan.microbatch": whole(run, "mbs"),
+           **sharding_of(run, source),
+           "plan.recompute": word_of(run, "recompute", RECOMPUTE),
+           **source.row_keys(run), **routing_of(run), **dispatch_of(run),
+           **graphs_of(run)}
+    if whole(run, "tp", 1) > 1 and source.overlaps(run):
+        row["plan.async_tp"] = "true"
+    return {key: str(value) for key, value in row.items()}
+
+
+def rows_of(table):
+    """Rows, and (id, reason) of the runs without one."""
+    rows, left = [], []
+    for run in table:
+        try:
+            rows.append(row_of(run))
+        except Inexpressible as reason:
+            left.append((run["id"], str(reason)))
+    return rows, left
+
+
+def read(path):
+    try:
+        with path.open(newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
+            if missing:
+                raise measuring.InputError(f"{path}: there is no column {missing[0]}; a table has "
+                                           f"{', '.join(COLUMNS)}")
+            table = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise measuring.InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
+    for number, run in enumerate(table, 2):
+        if None in run or None in run.values():
+            raise measuring.InputError(f"{path}:{number}: not as many cells as columns")
+        if "," in run["id"] or not run["id"]:
+            raise measuring.InputError(f"{path}:{number}: id {run['id']!r} is no name of a row")
+    return table
+
+
+def write(rows, path):
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    base = os.path.relpath(BASE, path.resolve().parent)
+    columns.insert(2, "study")
+    lines = [",".join({"study": base, **row}.get(column, "") for column in columns)
+             for row in rows]
+    try:
+        path.write_text("\n".join([",".join(columns), *lines]) + "\n")
+    except OSError as error:
+        raise measuring.InputError(f"{path}: cannot be written: {error.strerror}") from error
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv",
+                        help="published runs, one a line")
+    parser.add_argument("-o", "--output", type=pathlib.Path, required=True, metavar="ROWS.csv",
+                        help="rows to write, in any folder")
+    options = parser.parse_args(argv)
+    try:
+        rows, left = rows_of(read(options.table))
+        for name, reason in left:
+            print(f"{name}: {reason}", file=sys.stderr)
+        if not rows:
+            raise measuring.InputError(f"{options.table}: no run of it can be expressed")
+        write(rows, options.output)
+    except measuring.InputError as error:
+        print(f"published_rows.py: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Tables of published runs become rows that the program reads, or a reason why not."""
+
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
+TABLE = TOP / "tests" / "validation" / "iteration-time" / "published.csv"
+
+sys.path.insert(0, str(TOP / "analysis"))
+import published_rows  # noqa: E402
+
+# A run that every rule can be tried on.
+RUN = {"id": "a", "source": "NVIDIA/dgxc-benchmarking:llama3.1/README.md", "date": "2025-01",
+       "model": "Llama3.1-70B", "gpu": "GB200-NVL72", "gpus": "128", "precision": "FP8",
+       "seq": "8192", "gbs": "256", "mbs": "1", "tp": "4", "pp": "4", "cp": "2", "ep": "",
+       "etp": "", "vp": "5", "dp": "4", "fsdp_sharding": "dist-opt", "recompute": "none",
+       "overlap_notes": "TP userbuffer overlap on", "seconds": "10", "notes": ""}
+# Words that are refused, by what a user is told.
+REFUSED = {
+    "precision": ["FP8 or NVFP4 (not stated in the log)", "INT4"],
+    "fsdp_sharding": ["FSDP+DP (split not published)", "HYBRID", "FSDP 3 x DP 4"],
+    "recompute": ["CPU offload of activations, 20 layers", "modules mlp", "some"],
+    "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
+    "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"]}
+
+
+class PublishedRows(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def table(self, *runs):
+        path = self.folder / "table.csv"
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, published_rows.COLUMNS)
+            writer.writeheader()
+            writer.writerows(runs)
+        return path
+
+    def call(self, table, output):
+        said = io.StringIO()
+        with contextlib.redirect_stderr(said):
+            try:
+                code = published_rows.main([str(table), "-o", str(output)])
+            except SystemExit as end:
+                code = end.code
+        return code, said.getvalue()
+
+    def test_a_row_says_what_the_run_says(self):
+        row = published_rows.row_of(RUN)
+        site = "cluster.buildings.0."
+        expected = {"model": "llama3-70b", site + "gpu": "gb200", site + "gpus": "128",
+                    # 64 of a rack's 72: what 128 GPUs fill evenly.
+                    site + "gpus_per_node": "64", "workload.precision": "fp8-delayed",
+                    "workload.sequence": "8192", "workload.global_batch": "256", "plan.tp": "4",
+                    "plan.pp": "4", "plan.cp": "2", "plan.ep": "1", "plan.chunks": "5",
+                    "plan.schedule": "interleaved", "plan.microbatch": "1",
+                    "plan.sharding": "zero1", "plan.recompute": "none", "plan.async_tp": "true",
+                    "workload.stack": "megatron-core", "workload.gradients": "bf16", "name": "a",
+                    "seconds": "10"}
+        self.assertEqual(row, expected)
+
+    def test_rules_follow_words(self):
+        def row(**changed):
+            return published_rows.row_of({**RUN, **changed})
+        self.assertEqual(row(model="Llama3.1-405B proxy 21 layers")["model.layers"], "21")
+        self.assertNotIn("plan.async_tp", row(overlap_notes="TP off"))
+        self.assertNotIn("plan.async_tp", row(tp="1"))
+        self.assertEqual(row(model="Grok1-314B")["workload.capacity_factor"], "1")
+        self.assertEqual(row(overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
+        graph = "CUDA graph local:full_iteration"
+        self.assertEqual(row(overlap_notes=graph)["workload.stack.cuda_graphs"], "true")
+        for word in ("FSDP2 full", "FSDP 4", "FSDP2 8", "Megatron FSDP 8"):  # dp, or dp x cp
+            self.assertEqual(row(fsdp_sharding=word)["plan.reshard"], "true", word)
+        shared = row(fsdp_sharding="FSDP 2 (8 in node x 16) x DP 4")
+        self.assertEqual((shared["plan.sharding"], shared["plan.shard_ranks"]), ("hsdp", "2"))
+        self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
+        self.assertNotIn("plan.etp", row(ep="8", etp="4"))
+
+    def test_what_is_not_expressed_is_named(self):
+        for column, words in REFUSED.items():
+            for word in words:
+                with self.assertRaises(published_rows.Inexpressible, msg=(column, word)) as caught:
+                    published_rows.row_of({**RUN, column: word})
+                self.assertTrue(str(caught.exception).startswith(f"{column}: "), caught.exception)
+        code, said = self.call(self.table(RUN, {**RUN, "id": "b", "gpu": "TPU"}),
+                               self.folder / "rows.csv")
+        self.assertEqual((code, said), (0, "b: gpu: 'TPU' is not expressed\n"))
+
+    def test_wrong_tables_are_refused(self):
+        output = self.folder / "rows.csv"
+        short = self.folder / "short.csv"
+        short.write_text("id,source\na,b\n")
+        ragged = self.folder / "ragged.csv"
+        ragged.write_text(",".join(published_rows.COLUMNS) + "\na,b\n")
+        for table, says in [(self.folder / "none.csv", "No such file"),
+                            (short, "there is no column date"),
+                            (ragged, "ragged.csv:2: not as many cells"),
+                            (self.table({**RUN, "id": "a,b"}), "'a,b' is no name"),
+                            (self.table({**RUN, "gpu": "TPU"}), "no run of it can be expressed")]:
+            code, said = self.call(table, output)
+            self.assertEqual(code, 2, says)
+            self.assertIn(says, said)
+            self.assertFalse(output.exists())
+        code, said = self.call(self.table(RUN), self.folder / "no" / "rows.csv")
+        self.assertEqual(code, 2)
+        self.assertIn("cannot be written", said)
+
+    def test_the_program_reads_the_rows_of_the_shipped_table_from_any_folder(self):
+        output = self.folder / "rows.csv"
+        code, said = self.call(TABLE, output)
+        self.assertEqual(code, 0)
+        with TABLE.open() as file:
+            runs = {run["id"]: run for run in csv.DictReader(file)}
+        left = {line.split(": ")[0] for line in said.splitlines()}
+        printed = subprocess.run([PROGRAM, "iterations", output, "--json"], check=True,
+                                 capture_output=True, text=True).stdout
+        rows = json.loads(printed)
+        self.assertEqual({row["name"] for row in rows} | left, set(runs))
+        self.assertFalse({row["name"] for row in rows} & left)
+        for row in rows:
+            if row["error"] is None:
+                self.assertIn("needs", row["reason"])  # so much memory
+            else:
+                modelled = float(runs[row["name"]]["seconds"]) * (1 + row["error"])
+                self.assertAlmostEqual(row["iteration_time_s"] / modelled, 1, delta=1e-9)
+        # At least 95 % of the configurations: of rows that differ in more than their date.
+        def configuration(run):
+            return tuple(run[column] for column in published_rows.COLUMNS
+                         if column not in ("id", "source", "date", "seconds", "notes",
+                                           "overlap_notes", "recompute"))
+        every = {configuration(run) for run in runs.values()}
+        said_in_rows = {configuration(runs[row["name"]]) for row in rows}
+        self.assertGreaterEqual(len(said_in_rows) / len(every), 0.95)
+
+
+if __name__ == "__main__":
+    unittest.main()
