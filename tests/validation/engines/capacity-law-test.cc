@@ -161,12 +161,12 @@ DrawPlan(Random& random, const Scenario& base)
                                                  volumes::DrawOrder(orders)};
         plan.parallel.crossing = Pick(random, crossings);
         DrawDegrees(random, base.cluster.Gpus(), plan);
-        volumes::DrawSplit(base.Job().model.layers, plan.parallel);
         if (base.Job().model.IsMoe() && random() % 2 == 0)
         {
             DrawExperts(random, plan.parallel);
         }
         Scenario scenario = base;
+        volumes::DrawSplit(scenario.Job().model, plan.parallel);
         scenario.Job().plan = plan.parallel;
         scenario.network = plan.network;
         scenario.Validate();

@@ -164,6 +164,7 @@ struct AgreementCase
     Sharding sharding;
     bool tiedEmbedding{false};
     const char* layers{"auto"};
+    uint32_t mtpLayers{0};
 };
 
 /// The small study at full capacity between the buildings, so that no two ranks share a link. With
@@ -188,6 +189,7 @@ WithoutContention(const AgreementCase& what)
     plan.chunks = what.schedule->Facts().chunks.least;
     plan.layers = LayerLayout::Parse(what.layers);
     study.scenario.Job().model.tiedEmbedding = what.tiedEmbedding;
+    study.scenario.Job().model.mtpLayers = what.mtpLayers;
     return study.scenario;
 }
 
@@ -324,7 +326,10 @@ INSTANTIATE_TEST_SUITE_P(
         AgreementCase{Crossing::Pipeline, 2, "zb-h1", Sharding("ddp"), false, "0+4"},
         AgreementCase{Crossing::Pipeline, 2, "interleaved", Sharding("hsdp"), false, "0+2x2+0"},
         AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true, "0+4+0x2"},
-        AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), false, "0+2x2+0"}));
+        AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), false, "0+2x2+0"},
+        AgreementCase{Crossing::Data, 1, "1f1b", Sharding("ddp"), false, "auto", 2},
+        AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp"), false, "3+1", 1},
+        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), false, "1x4", 1}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {

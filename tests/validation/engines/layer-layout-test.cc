@@ -35,6 +35,7 @@ Said(const Scenario& scenario)
     {
         counts.push_back(stage.count);
     }
+    counts.back() -= scenario.Job().model.mtpLayers; // are where the last layer is, or would be
     Scenario said = scenario;
     ParallelPlan& plan = said.Job().plan;
     plan.layers = LayerLayout::Of(counts);

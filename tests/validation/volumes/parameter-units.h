@@ -40,12 +40,13 @@ StageAt(const ParallelPlan& plan, uint32_t position)
     return vee && position / plan.pp % 2 == 1 ? plan.pp - 1 - within : within;
 }
 
-/// A tied embedding is held by two ranks unless they are one.
+/// An embedding that the last position needs as well is held by two ranks unless they are one.
 inline bool
 HeldTwice(const JobSpec& job)
 {
     const uint32_t last = job.plan.pp * job.plan.chunks - 1;
-    return job.model.tiedEmbedding && StageAt(job.plan, last) != StageAt(job.plan, 0);
+    const bool needed = job.model.tiedEmbedding || job.model.mtpLayers > 0;
+    return needed && StageAt(job.plan, last) != StageAt(job.plan, 0);
 }
 
 /// The first layer of every virtual stage, and the end of the last, where the plan says them.
@@ -98,7 +99,7 @@ LayersOfStages(const Scenario& scenario)
             SCALEACROSS_INVARIANT(stage.first == next, "layers out of order");
             next += stage.count;
         }
-        SCALEACROSS_INVARIANT(next == job.model.layers, "layers lost");
+        SCALEACROSS_INVARIANT(next == job.model.layers + job.model.mtpLayers, "layers lost");
         return stages;
     }
     const auto begins = job.plan.layers.IsGiven() ? BeginsSaid(job.plan) : BeginsDealt(job);
@@ -108,6 +109,7 @@ LayersOfStages(const Scenario& scenario)
     {
         stages.push_back({begins[i], begins[i + 1] - begins[i], i == 0, i + 1 == positions});
     }
+    stages.back().count += job.model.mtpLayers;
     return stages;
 }
 

@@ -42,6 +42,7 @@ AllFeatures()
             "ends as layers",
             "positions without layers",
             "stages without parameters",
+            "multi-token prediction",
             "joined units",
             "ring",
             "hierarchical",
@@ -92,6 +93,7 @@ FeaturesOf(const Scenario& scenario)
     add(layers.size() > 1, "unequal stages, " + crossing);
     add(plan.layers.IsGiven(), "layers as said");
     add(plan.embeddingAsLayer || plan.lossAsLayer, "ends as layers");
+    add(scenario.Job().model.mtpLayers > 0, "multi-token prediction");
     add(layers.count(0) > 0, "positions without layers");
     add(holders.size() < plan.pp, "stages without parameters");
     Scenario apart = scenario;

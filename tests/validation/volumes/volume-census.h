@@ -233,7 +233,10 @@ class Census
                 const uint64_t halves = dispatches && m_job.model.sharedFfn == 0 ? 1 : 2;
                 bytes += ForwardPasses() * halves * 2 * stepped + halves * (stepped + 2 * whole);
             }
+            // A module looks its tokens up, too, and has the head once more.
+            const uint64_t modules = stage.head ? m_job.model.mtpLayers : 0;
             bytes += (stage.embedding ? 2 : 0) * whole + (stage.head ? 3 : 0) * whole;
+            bytes += modules * 5 * whole;
             return Microbatches() * bytes;
         };
         const auto routed = [this](const StageLayers& stage, const Ranks& group) {

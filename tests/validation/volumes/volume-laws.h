@@ -64,7 +64,7 @@ class Law
         const uint64_t activation =
             2ULL * m_job.workload.sequence * m_plan.microbatch * m_job.model.hidden;
         uint64_t bytes = 2 * m_microbatches * crossings * activation * m_plan.dp;
-        if (m_job.model.tiedEmbedding && !vee)
+        if ((m_job.model.tiedEmbedding || m_job.model.mtpLayers > 0) && !vee)
         {
             const uint64_t copies = m_plan.sharding == Sharding("ddp") ? m_plan.cp * m_plan.dp : 1;
             bytes += 2 * copies * m_job.workload.gradientBytes * m_job.model.vocabulary *
@@ -78,7 +78,10 @@ class Law
         const uint64_t tokens = uint64_t{m_job.workload.sequence} * m_job.workload.globalBatch;
         const uint64_t passes = m_plan.recompute == Recompute("full") ? 3 : 2;
         const uint64_t bytes = m_job.workload.precision == Precision("fp8") ? 1 + 2 : 2 + 2;
-        const uint64_t copies = tokens * m_job.model.topK * m_job.model.MoeLayers();
+        const ModelSpec& model = m_job.model;
+        const uint64_t layers =
+            model.MoeLayers() + (model.IsMoeLayer(model.layers - 1) ? model.mtpLayers : 0);
+        const uint64_t copies = tokens * model.topK * layers;
         const auto leaving = copies / m_buildings * (m_buildings - 1) * passes * bytes;
         return static_cast<uint64_t>(static_cast<double>(leaving * m_job.model.hidden) *
                                      m_job.workload.expertImbalance);

@@ -192,10 +192,11 @@ DrawLayers(std::mt19937& random, uint32_t layers, uint32_t positions)
     return LayerLayout::Of(counts);
 }
 
-/// Every third plan says where its layers are, or counts its ends as layers. By what was drawn, so
+/// Every third plan says where its layers are, or counts its ends as layers; every sixth model has
+/// modules of multi-token prediction. By what was drawn, so
 /// that all else is drawn as it was before there were such plans.
 inline void
-DrawSplit(uint32_t layers, ParallelPlan& plan)
+DrawSplit(ModelSpec& model, ParallelPlan& plan)
 {
     const std::string text = CanonicalText(Plan{plan, {}});
     std::mt19937 random(std::accumulate(text.begin(), text.end(), 0U, [](uint32_t sum, char c) {
@@ -206,7 +207,7 @@ DrawSplit(uint32_t layers, ParallelPlan& plan)
     case 0:
     case 1:
         plan.apportion = Apportion("even");
-        plan.layers = DrawLayers(random, layers, plan.pp * plan.chunks);
+        plan.layers = DrawLayers(random, model.layers, plan.pp * plan.chunks);
         break;
     case 2:
         plan.embeddingAsLayer = random() % 2 == 0;
@@ -215,6 +216,7 @@ DrawSplit(uint32_t layers, ParallelPlan& plan)
     default:
         break;
     }
+    model.mtpLayers = random() % 6 == 0 ? 1 + random() % 2 : model.mtpLayers;
 }
 
 /// A random plan whose buildings are crossed by anything: EP-out or an order of dimensions, in two
@@ -272,7 +274,7 @@ DrawAny(std::mt19937& random)
     slow.bf16Peak = slow.bf16Peak / slower;
     slow.fp8Peak = slow.fp8Peak / slower;
     slow.hbmBandwidth = slow.hbmBandwidth / slower;
-    DrawSplit(model.layers, scenario.Job().plan);
+    DrawSplit(scenario.Job().model, scenario.Job().plan);
     return scenario;
 }
 

@@ -60,7 +60,7 @@ LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
     std::vector<uint32_t> counts;
     for (const StageLayers& stage : SplitLayers(model, plan))
     {
-        counts.push_back(stage.count);
+        counts.push_back(stage.count - (stage.head ? model.mtpLayers : 0));
     }
     return LayerLayout::Of(counts);
 }

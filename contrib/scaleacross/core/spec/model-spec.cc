@@ -85,7 +85,7 @@ ModelSpec::DenseParametersOfLayer(uint32_t layer) const
         const uint64_t biases = (MlpMatrices(*this) - 1) * width + h;
         return MlpMatrices(*this) * h * width + (mlpBias ? biases : 0);
     };
-    uint64_t count = AttentionParameters() + norms;
+    uint64_t count = AttentionParameters() + norms + (IsModule(layer) ? 2 * h * h + norms : 0);
     if (!IsMoeLayer(layer))
     {
         return count + mlp(denseFfn);
@@ -121,7 +121,7 @@ uint64_t
 ModelSpec::TotalParameters() const
 {
     uint64_t total = EmbeddingParameters() + HeadParameters();
-    for (uint32_t layer = 0; layer < layers; layer++)
+    for (uint32_t layer = 0; layer < LayersInTraining(); layer++)
     {
         total += DenseParametersOfLayer(layer) + ExpertParametersOfLayer(layer);
     }
@@ -132,7 +132,7 @@ uint64_t
 ModelSpec::ActiveParameters() const
 {
     uint64_t active = EmbeddingParameters() + HeadParameters();
-    for (uint32_t layer = 0; layer < layers; layer++)
+    for (uint32_t layer = 0; layer < LayersInTraining(); layer++)
     {
         active += DenseParametersOfLayer(layer);
         // All experts of a layer are alike: E of them divide evenly.
@@ -220,6 +220,11 @@ ModelSpec::Fields()
         Row::Bool("mlp_bias", "MLPs, experts and router have biases", &M::mlpBias),
         Row::Bool("query_key_norm", "norms of a head's queries and of its keys", &M::queryKeyNorm),
         Row::Bool("attention_sinks", "a learned logit for each head", &M::attentionSinks),
+        Row::Whole("mtp_layers",
+                   0,
+                   16,
+                   "modules of multi-token prediction, each a layer more and the head once more",
+                   &M::mtpLayers),
         Row::Whole("window",
                    0,
                    1U << 24,
@@ -328,7 +333,7 @@ ModelSpec::Validate() const
     }
     // 2^18 x 2^22 x 3 x 2^14 x 2^12 would not fit: what the fields allow together is checked apart.
     const double perMoeLayer = 3.0 * hidden * static_cast<double>(expertFfn) * experts;
-    if (perMoeLayer * layers > 1e18)
+    if (perMoeLayer * LayersInTraining() > 1e18)
     {
         throw ConfigError("model",
                           "more than 1e18 parameters",

@@ -27,8 +27,14 @@ namespace scaleacross
  * **Windows**: in a windowed layer a token attends to the last `window` tokens (sliding) or to
  * those before it in its block of `window` (chunked).
  *
- * Left out: modules that only train or only see (multi-token prediction, vision encoders), learned
- * positions, biases of norms, and the router's correction bias of DeepSeek-V3 (E per layer).
+ * **Multi-token prediction** (arXiv:2412.19437, 2.2): D = mtpLayers modules behind the last layer,
+ * numbered as if they were layers L .. L+D-1. Each has what a layer like the last one has, and in
+ * front of that the embedding of a later token, norms of this and of what the layer before gives, h
+ * each, and a projection of both to one, 2h h. Embedding and head with its loss are the model's:
+ * the head runs 1 + D times. The last position of a pipeline has the modules.
+ *
+ * Left out: modules that only see (vision encoders), learned positions, biases of norms, and the
+ * router's correction bias of DeepSeek-V3 (E per layer).
  */
 struct ModelSpec
 {
@@ -59,6 +65,8 @@ struct ModelSpec
     bool queryKeyNorm{false};   //!< norms of a head's queries and of its keys, shared: 2d per layer
     bool attentionSinks{false}; //!< a learned logit per head: a per layer
 
+    uint32_t mtpLayers{0}; //!< D, modules that each predict one token more, in training
+
     uint32_t window{0};             //!< tokens a windowed layer sees; 0: all layers see all
     bool chunkedWindow{false};      //!< blocks of `window` tokens instead of the last `window`
     uint32_t fullAttentionEvery{0}; //!< with a window: the layers n-1, 2n-1, ... see all; 0: none
@@ -72,7 +80,7 @@ struct ModelSpec
     /// but for the leading dense ones.
     bool IsMoeLayer(uint32_t layer) const
     {
-        return experts > 0 && layer >= leadingDense && (layer + 1) % moeEvery == 0;
+        return experts > 0 && layer >= leadingDense && (LikeOf(layer) + 1) % moeEvery == 0;
     }
 
     uint32_t MoeLayers() const;
@@ -84,16 +92,30 @@ struct ModelSpec
 
     bool IsWindowedLayer(uint32_t layer) const
     {
-        return window > 0 && (fullAttentionEvery == 0 || (layer + 1) % fullAttentionEvery != 0);
+        return window > 0 &&
+               (fullAttentionEvery == 0 || (LikeOf(layer) + 1) % fullAttentionEvery != 0);
     }
 
     /// Layers of equal kind are alike in everything: 0 to kLayerKinds - 1.
     uint32_t KindOf(uint32_t layer) const
     {
-        return (IsMoeLayer(layer) ? 1 : 0) + (IsWindowedLayer(layer) ? 2 : 0);
+        return (IsMoeLayer(layer) ? 1 : 0) + (IsWindowedLayer(layer) ? 2 : 0) +
+               (IsModule(layer) ? 4 : 0);
     }
 
-    static constexpr uint32_t kLayerKinds = 4;
+    static constexpr uint32_t kLayerKinds = 8;
+
+    /// Whether it is a module of multi-token prediction.
+    bool IsModule(uint32_t layer) const
+    {
+        return mtpLayers > 0 && layer >= layers;
+    }
+
+    /// Layers and modules.
+    uint32_t LayersInTraining() const
+    {
+        return layers + mtpLayers;
+    }
 
     /// Width of a value head.
     uint32_t ValueDim() const
@@ -138,6 +160,12 @@ struct ModelSpec
     void Validate() const;
 
   private:
+    /// The layer that it is like: the last one for a module.
+    uint32_t LikeOf(uint32_t layer) const
+    {
+        return IsModule(layer) ? layers - 1 : layer;
+    }
+
     void ValidateAttention() const;
 };
 

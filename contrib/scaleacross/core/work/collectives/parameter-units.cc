@@ -75,7 +75,8 @@ CopiesEmbedding(const JobSpec& job)
     shape.schedule = job.plan.schedule;
     shape.ranks = job.plan.pp;
     shape.chunks = job.plan.chunks;
-    return job.model.tiedEmbedding && RankOf(shape, 0) != RankOf(shape, Positions(shape) - 1);
+    return (job.model.tiedEmbedding || job.model.mtpLayers > 0) &&
+           RankOf(shape, 0) != RankOf(shape, Positions(shape) - 1);
 }
 
 DataGroups

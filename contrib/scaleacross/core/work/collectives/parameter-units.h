@@ -42,12 +42,13 @@ struct ParameterUnit
  * Worked case: eight layers of 100 MB of gradients and a bucket of 250 MB: units of 2, 3 and 3
  * layers, of which the last three are reduced first.
  *
- * A tied embedding is part of the head as well where another rank holds that (CopiesEmbedding()).
+ * An embedding that the head shares, or modules of multi-token prediction, is part of the head as
+ * well where another rank holds that (CopiesEmbedding()).
  */
 std::vector<ParameterUnit> UnitsOf(const JobSpec& job, const StageLayers& stage);
 
-/// Whether a tied embedding is held twice: by the rank of the first virtual stage and by another,
-/// which has the last.
+/// Whether the embedding is held twice: by the rank of the first virtual stage and by another,
+/// which has the last, with a tied head or modules of multi-token prediction.
 bool CopiesEmbedding(const JobSpec& job);
 
 /// How a data-parallel group shares parameters: sharded over `shard`, repeated over `replicas`.

@@ -293,6 +293,27 @@ AddProjections(const ModelSpec& model, PartCost& part)
     part.AddLinear(m, h, av);
 }
 
+/// Rows of a table of embeddings.
+void
+AddLookup(const ModelSpec& model, PartCost& part)
+{
+    // Gather rows: read and write, 4 h per token.
+    part.AddElementwise(part.OwnTokens() * 4 * model.hidden, 1, 0, 0);
+    // Scatter-add into the FP32 gradient: read dy, read and write the row, 2 h + 8 h per token.
+    part.AddToWeightGradient(part.OwnTokens() * 10 * model.hidden);
+}
+
+/// What a module of multi-token prediction does before its layer: embedding, two norms, projection,
+/// which is not split by tp; each rank does its tokens.
+void
+AddModuleInput(const ModelSpec& model, PartCost& part)
+{
+    AddLookup(model, part);
+    part.AddNorm(model.hidden);
+    part.AddNorm(model.hidden);
+    part.AddLinear(part.Tokens() / part.Tp(), model.hidden, 2.0 * model.hidden);
+}
+
 PassTime
 TimeOfAttention(const ModelSpec& model,
                 const WorkloadSpec& workload,
@@ -301,6 +322,10 @@ TimeOfAttention(const ModelSpec& model,
                 uint32_t layer)
 {
     PartCost part(workload, plan, gpu);
+    if (model.IsModule(layer))
+    {
+        AddModuleInput(model, part);
+    }
     part.AddNorm(model.hidden);
     AddProjections(model, part);
     // Rotary embedding reads and writes Q and K in either direction: 4 (a + g) d per token, or 4 (a
@@ -457,6 +482,7 @@ FlopsOfLayer(const ModelSpec& model, const WorkloadSpec& workload, uint32_t laye
     // A token visits k of the routed experts and all shared ones.
     matrices += (model.gatedMlp ? 3 : 2) * h * static_cast<double>(model.MlpWidthOf(layer));
     matrices += model.IsMoeLayer(layer) ? h * model.experts : 0;
+    matrices += model.IsModule(layer) ? 2 * h * h : 0;
     // Q K^T and scores x V: 2 d and 2 d_v for each pair of tokens and head; uncounted causality
     // doubles the pairs.
     const double core = model.AttentionPairs(workload.sequence, layer) * 2 * a *
@@ -484,10 +510,7 @@ CostOfEmbedding(const ModelSpec& model,
                 const GpuSpec& gpu)
 {
     PartCost part(workload, plan, gpu);
-    // Gather rows: read and write, 4 h per token.
-    part.AddElementwise(part.OwnTokens() * 4 * model.hidden, 1, 0, 0);
-    // Scatter-add into the FP32 gradient: read dy, read and write the row, 2 h + 8 h per token.
-    part.AddToWeightGradient(part.OwnTokens() * 10 * model.hidden);
+    AddLookup(model, part);
     return CostOf(part.Time());
 }
 
@@ -516,8 +539,9 @@ CostOfOptimizer(uint64_t parameters, const WorkloadSpec& workload, const GpuSpec
 Flops
 ModelFlops(const ModelSpec& model, const WorkloadSpec& workload)
 {
-    double forward = 2.0 * workload.sequence * model.hidden * static_cast<double>(model.vocabulary);
-    for (uint32_t layer = 0; layer < model.layers; layer++)
+    double forward = 2.0 * workload.sequence * model.hidden *
+                     static_cast<double>(model.vocabulary) * (1 + model.mtpLayers);
+    for (uint32_t layer = 0; layer < model.LayersInTraining(); layer++)
     {
         forward += FlopsOfLayer(model, workload, layer);
     }

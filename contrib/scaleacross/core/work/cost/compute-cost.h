@@ -60,7 +60,7 @@ ComputeCost CostOfEmbedding(const ModelSpec& model,
                             const ParallelPlan& plan,
                             const GpuSpec& gpu);
 
-/// Output head and loss.
+/// Output head and loss, once; ModelSpec::mtpLayers modules do it again each.
 ComputeCost CostOfHead(const ModelSpec& model,
                        const WorkloadSpec& workload,
                        const ParallelPlan& plan,

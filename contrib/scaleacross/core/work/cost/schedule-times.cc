@@ -41,7 +41,11 @@ ComputeOf(const JobSpec& job, const GpuSpec& gpu, const StageLayers& layers)
     }
     if (layers.head)
     {
-        Add(sum, CostOfHead(job.model, job.workload, job.plan, gpu));
+        const ComputeCost head = CostOfHead(job.model, job.workload, job.plan, gpu);
+        for (uint32_t i = 0; i <= job.model.mtpLayers; i++)
+        {
+            Add(sum, head);
+        }
     }
     return sum;
 }

@@ -53,7 +53,7 @@ ColumnShareOfAttention(const ModelSpec& model)
 uint32_t
 LayerOfKind(const ModelSpec& model, uint32_t kind)
 {
-    for (uint32_t layer = 0; layer < model.layers; layer++)
+    for (uint32_t layer = 0; layer < model.LayersInTraining(); layer++)
     {
         if (model.KindOf(layer) == kind)
         {

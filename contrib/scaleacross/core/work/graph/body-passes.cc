@@ -91,7 +91,10 @@ BodyBuilder::Forward(Pass& pass) const
     if (pass.layers.head)
     {
         Begin(pass, *piece);
-        m_layer.HeadForward(pass.costs.head.forward, pass.program);
+        for (uint32_t i = 0; i <= m_model.mtpLayers; i++)
+        {
+            m_layer.HeadForward(pass.costs.head.forward, pass.program);
+        }
     }
 }
 
@@ -99,6 +102,10 @@ void
 BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
     Begin(pass, piece);
+    if (m_model.IsModule(layer))
+    {
+        m_layer.EmbeddingForward(Duration(), pass.program); // computed with the layer
+    }
     m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
                              pass.program);
     Await(pass, piece.unit, UnitPart::Expert);
@@ -130,7 +137,10 @@ BodyBuilder::Backward(Pass& pass) const
     {
         const ComputeCost& head = pass.costs.head;
         Begin(pass, *piece);
-        m_layer.HeadBackward(head.inputGradient, none(head.weightGradient), pass.program);
+        for (uint32_t i = 0; i <= m_model.mtpLayers; i++)
+        {
+            m_layer.HeadBackward(head.inputGradient, none(head.weightGradient), pass.program);
+        }
         Reduce(pass, *piece, UnitPart::Expert);
         Reduce(pass, *piece++, UnitPart::Dense);
     }
@@ -168,6 +178,10 @@ BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
         BackwardTime(attention, input, m_attentionColumns, HasWeights(pass.action)),
         !recompute,
         pass.program);
+    if (m_model.IsModule(layer))
+    {
+        m_layer.EmbeddingBackward(Duration(), pass.program);
+    }
     Reduce(pass, piece, UnitPart::Dense);
 }
 
@@ -198,7 +212,10 @@ BodyBuilder::WeightGradient(Pass& pass) const
     auto piece = pass.pieces.begin();
     if (pass.layers.head)
     {
-        AppendCompute(pass.costs.head.weightGradient, pass.program);
+        for (uint32_t i = 0; i <= m_model.mtpLayers; i++)
+        {
+            AppendCompute(pass.costs.head.weightGradient, pass.program);
+        }
         Reduce(pass, *piece, UnitPart::Expert);
         Reduce(pass, *piece++, UnitPart::Dense);
     }

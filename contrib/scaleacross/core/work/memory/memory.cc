@@ -225,7 +225,7 @@ SavedByAttention(const JobSpec& job)
  * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
  * parallelism those of all etp ranks; the fullest rank has expert_imbalance times the routed part.
  * With FP8 the product (GELU: output), the dispatched copies and, without a router, the norm's
- * output take 1 byte an element.
+ * output take 1 byte an element. A module of multi-token prediction has two norms more.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
@@ -236,7 +236,9 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     const ModelSpec& model = job.model;
     const double h = model.hidden * Repeated(job);
     const double operand = OperandBytes(job);
-    return SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
+    // Two inputs of norms, and the norms' outputs, which the projection reads.
+    const double module = model.IsModule(layer) ? (4 + 2 * operand) * h : 0;
+    return module + SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
            ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
            operand * DispatchedCopies(job, layer) * KeptCopies(job) * model.hidden;
 }
@@ -284,16 +286,16 @@ DroppedPerToken(const JobSpec& job, uint32_t layer)
                              : 0.0;
 }
 
-/// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, and
-/// queries, keys and values with it.
+/// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, of a
+/// module both of its inputs, and queries, keys and values with it.
 double
-KeptOfLayer(const JobSpec& job)
+KeptOfLayer(const JobSpec& job, uint32_t layer)
 {
     const ModelSpec& model = job.model;
     const double projections =
         static_cast<double>(model.heads) * model.headDim +
         static_cast<double>(model.kvHeads) * (model.headDim + model.ValueDim());
-    return 2.0 * model.hidden * Repeated(job) +
+    return (model.IsModule(layer) ? 4.0 : 2.0) * model.hidden * Repeated(job) +
            (job.plan.recompute->keepsProjections ? 2 * projections : 0);
 }
 
@@ -307,13 +309,14 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     {
         const uint32_t layer = layers.first + i;
         kept += job.plan.recompute->layers
-                    ? KeptOfLayer(job)
+                    ? KeptOfLayer(job, layer)
                     : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
     }
     if (layers.head)
     {
         // Final norm's input and output, and the logits in BF16, which become their gradient.
-        kept += 4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary);
+        kept += (4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary)) *
+                (1 + model.mtpLayers);
     }
     return kept;
 }

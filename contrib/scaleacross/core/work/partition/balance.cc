@@ -39,7 +39,7 @@ TimesOn(const JobSpec& job, const GpuSpec& gpu)
     times.upTo.push_back(0);
     std::array<double, ModelSpec::kLayerKinds> ofKind;
     ofKind.fill(-1);
-    for (uint32_t layer = 0; layer < job.model.layers; layer++)
+    for (uint32_t layer = 0; layer < job.model.LayersInTraining(); layer++)
     {
         double& known = ofKind[job.model.KindOf(layer)];
         if (known < 0)
@@ -50,7 +50,8 @@ TimesOn(const JobSpec& job, const GpuSpec& gpu)
         times.upTo.push_back(times.upTo.back() + known);
     }
     times.embedding = SecondsOf(CostOfEmbedding(job.model, job.workload, job.plan, gpu));
-    times.head = SecondsOf(CostOfHead(job.model, job.workload, job.plan, gpu));
+    times.head =
+        SecondsOf(CostOfHead(job.model, job.workload, job.plan, gpu)) * (1 + job.model.mtpLayers);
     return times;
 }
 

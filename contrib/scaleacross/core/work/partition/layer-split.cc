@@ -46,9 +46,9 @@ LayerItems::At(uint32_t position, uint32_t positions, uint32_t first, uint32_t e
 {
     StageLayers layers;
     layers.first = LayerOf(first);
-    layers.count = LayerOf(end) - layers.first;
     layers.embedding = position == 0;
     layers.head = position + 1 == positions;
+    layers.count = LayerOf(end) - layers.first + (layers.head ? m_modules : 0);
     return layers;
 }
 

@@ -14,7 +14,8 @@
 namespace scaleacross
 {
 
-/// The layers of one virtual stage, a position of the pipeline. It may have none.
+/// The layers of one virtual stage, a position of the pipeline. It may have none. The last has the
+/// modules of multi-token prediction as well, which are counted as layers behind the last one.
 struct StageLayers
 {
     uint32_t first{0};
@@ -33,6 +34,7 @@ class LayerItems
   public:
     LayerItems(const ModelSpec& model, const ParallelPlan& plan)
         : m_layers(model.layers),
+          m_modules(model.mtpLayers),
           m_before(plan.embeddingAsLayer ? 1 : 0),
           m_behind(plan.lossAsLayer ? 1 : 0)
     {
@@ -51,6 +53,7 @@ class LayerItems
     uint32_t LayerOf(uint32_t item) const;
 
     uint32_t m_layers;
+    uint32_t m_modules;
     uint32_t m_before;
     uint32_t m_behind;
 };
