@@ -133,9 +133,8 @@ class Model:
             raise measuring.InputError(said)
         rows = [row for row in rows if re.search(self.options.only, row["name"])]
         for row in rows:
-            if "error" not in row:
-                reason = row.get("infeasible") or row.get("failed")
-                raise measuring.InputError(f"{row['set']} {row['name']}: {reason['detail']}")
+            if row["error"] is None:
+                raise measuring.InputError(f"{row['set']} {row['name']}: {row['reason']}")
         return rows
 
 

@@ -14,7 +14,6 @@ import json
 import pathlib
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -82,12 +81,14 @@ KNOBS = [
     stack(".* megatron-202[12]", "score_passes", 6, 0.3),
     stack(".* megatron-202[12]", "host_per_layer", 2.5, 0.5, 0.1, 20, "ms"),
     stack(MEGATRON, "elementwise", 2.0, 0.5),
+    stack(MEGATRON, "cast_share", 0.6, 0.5, 0.02, 1),
     stack(MEGATRON, "permutation", 3.0, 0.5),
     stack(MEGATRON, "routing_stall", 1.0, 1.0, 0.01, 40, "ms"),
     stack(".* torch-fsdp", "elementwise", 3.0, 0.5),
     stack(".* torch-eager", "elementwise", 3.0, 0.5),
     stack(".* torch-compile", "elementwise", 1.3, 0.3),
-    stack(".* xla", "elementwise", 1.3, 0.3),
+    stack(".* maxtext", "elementwise", 1.3, 0.3),
+    stack(".* paxml", "elementwise", 1.3, 0.3),
 ]
 
 # What tells configurations apart: of several releases of one, the newest counts.

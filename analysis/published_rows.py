@@ -179,12 +179,12 @@ def torchtitan(run):
 SOURCES = [
     # maxtext/configure.sh of the same release: remat_policy=save_qkv_proj.
     Source("NVIDIA's dgxc-benchmarking, MaxText", r"dgxc-benchmarking:maxtext",
-           {"workload.stack": "xla", "workload.gradients": "fp32",
+           {"workload.stack": "maxtext", "workload.gradients": "fp32",
             "plan.recompute": "full-but-qkv"},
            {"plan.sharding": "fsdp", "plan.reshard": "true"}),
     # paxml/configure.sh: FSDP=1 between servers, so that those of a server share.
     Source("NVIDIA's dgxc-benchmarking, PaxML", r"dgxc-benchmarking:paxml",
-           {"workload.stack": "xla", "workload.gradients": "fp32"}, shards=8),
+           {"workload.stack": "paxml", "workload.gradients": "fp32"}, shards=8),
     Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", MEGATRON, overlaps=by_notes),
     Source("Megatron-Bridge", r"Megatron-Bridge", MEGATRON, overlaps=not_nvfp4),
     Source("NeMo 24.07", r"NVIDIA/NeMo:", MEGATRON, overlaps=lambda run: True),

@@ -42,7 +42,7 @@ class PublishedRows(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def table(self, *runs):
-        path = self.folder / "table.csv"
+        path = self.folder / f"table-{len(list(self.folder.iterdir()))}.csv"
         with path.open("w", newline="") as file:
             writer = csv.DictWriter(file, published_rows.COLUMNS)
             writer.writeheader()

@@ -95,8 +95,11 @@ TEST_F(Iterations, SayWhatDoesNotRun)
     // 8 billion parameters at 18 bytes are 145 GB on every GPU.
     WriteRows("one,2,yes,base.yaml,1,ddp\n");
     const Call call = Run("iterations rows.csv");
-    EXPECT_EQ(call.code, 1);
+    EXPECT_EQ(call.code, 0); // an answer, too
     EXPECT_THAT(call.out, HasSubstr("rows one: "));
+    const auto rows = RunJson("iterations rows.csv");
+    EXPECT_TRUE(rows.at(0).at("error").is_null());
+    EXPECT_THAT(rows.at(0).at("reason").get<std::string>(), HasSubstr("stage 0 needs"));
     WriteRows("one,2,yes,base.yaml,0,\n");
     EXPECT_EQ(Run("iterations rows.csv").code, 2);
     EXPECT_THAT(Run("iterations rows.csv").err, HasSubstr("rows.csv:2: --set plan.microbatch=0"));

@@ -180,7 +180,9 @@ TEST(Presets, UnknownNameListsAndSuggests)
     {
         EXPECT_EQ(error.Where(), "gpu");
         EXPECT_EQ(error.Problem(), "there is no preset 'h1oo'");
-        EXPECT_EQ(error.Allowed(), "a100-80g, b200, gb200, h100, h200 or mi300x");
+        EXPECT_EQ(
+            error.Allowed(),
+            "a100-80g, b200, b300, gb200, gb300, h100-96g, h100, h200, mi300x, mi350x or mi355x");
     }
     try
     {

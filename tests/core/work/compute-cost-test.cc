@@ -392,6 +392,11 @@ TEST(ComputeCost, EveryNarrowFormatHasItsPeakItsOperandsAndItsCasts)
         EXPECT_NEAR(Work(kept.mlp.forward) - Work(plain.mlp.forward),
                     facts->castBytes * tokens - saved,
                     1);
+        narrow.stack.castShare = 0.5;
+        EXPECT_NEAR(Work(CostOfLayer(Tiny(), narrow, ParallelPlan(), gpu, 0).mlp.forward) -
+                        Work(plain.mlp.forward),
+                    facts->castBytes * tokens / 2 - saved,
+                    1);
         // A cast reads 16 bits, and writes the operand and its transpose; some read more.
         if (facts->castBytes > 0)
         {

@@ -49,6 +49,10 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
                 {
                     for (const bool reshard : {false, true})
                     {
+                        if (reshard && !sharding->parameters)
+                        {
+                            continue; // nothing to give up
+                        }
                         const bool moe = shape.ep > 1;
                         ParallelPlan plan = shape;
                         plan.crossing = crossing;

@@ -42,6 +42,16 @@ class RankPlaces
         return rank / m_building;
     }
 
+    uint32_t ServerOf(uint32_t rank) const
+    {
+        return rank / m_server;
+    }
+
+    uint32_t PositionOf(uint32_t rank) const
+    {
+        return rank % m_server;
+    }
+
     uint32_t StageOf(uint32_t rank) const
     {
         return m_places[rank][static_cast<size_t>(Dimension::Pipeline)];

@@ -10,7 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <vector>
 
@@ -144,6 +146,66 @@ class Census
         return pairs * Share(bytes, group.size());
     }
 
+    /// Of S with a copy for each of a token's k experts, what is left with one for each of n parts
+    /// of the E experts that have any: none of E / n experts is among k with the probability that
+    /// none of k is among E / n, the product of (E - k - j) / (E - j) over them.
+    uint64_t Once(uint64_t bytes, uint64_t parts) const
+    {
+        const double experts = m_job.model.experts;
+        const double k = m_job.model.topK;
+        double none = 1;
+        for (uint64_t j = 0; j < m_job.model.experts / parts; j++)
+        {
+            none *= std::max(experts - k - static_cast<double>(j), 0.0) /
+                    (experts - static_cast<double>(j));
+        }
+        return static_cast<uint64_t>(
+            std::llround(static_cast<double>(bytes * parts) / k * (1 - none)));
+    }
+
+    /// Every member sends every other the bytes between two marks, i of n and the next.
+    uint64_t Crossing(const Ranks& members, uint64_t bytes) const
+    {
+        const uint64_t n = members.size();
+        uint64_t sum = 0;
+        for (const uint32_t from : members)
+        {
+            for (uint64_t i = 0; i < n; i++)
+            {
+                const bool crosses = m_places.BuildingOf(from) != m_places.BuildingOf(members[i]);
+                sum += crosses ? bytes * (i + 1) / n - bytes * i / n : 0;
+            }
+        }
+        return sum;
+    }
+
+    /// Tokens to their experts: to each server once, between members in equal positions, where all
+    /// of the group's servers have members in the same positions; else to each member once.
+    uint64_t Dispatched(const Ranks& group, uint64_t bytes) const
+    {
+        if (m_scenario.network.allToAll != AllToAllAlgorithm("once"))
+        {
+            return AllToAll(group, bytes);
+        }
+        std::map<uint32_t, Ranks> positions;
+        std::set<uint32_t> servers;
+        for (const uint32_t rank : group)
+        {
+            positions[m_places.PositionOf(rank)].push_back(rank);
+            servers.insert(m_places.ServerOf(rank));
+        }
+        uint64_t sum = 0;
+        for (const auto& position : positions)
+        {
+            if (position.second.size() != servers.size())
+            {
+                return Crossing(group, Once(bytes, group.size()));
+            }
+            sum += Crossing(position.second, Once(bytes, servers.size()));
+        }
+        return sum;
+    }
+
     uint64_t Tokens() const
     {
         return uint64_t{m_job.workload.sequence} * m_plan.microbatch;
@@ -266,7 +328,7 @@ class Census
             const uint64_t combined = Share(Routed(), m_plan.tp);
             const uint64_t dispatched = fp8 ? Share(combined, 2) : combined;
             return Microbatches() * Dispatches(stage) * (ForwardPasses() + 1) *
-                   (AllToAll(group, dispatched) + AllToAll(group, combined));
+                   (Dispatched(group, dispatched) + Dispatched(group, combined));
         };
         return m_plan.ep > 1 ? SumOfExperts(Dimension::Expert, each) : 0;
     }

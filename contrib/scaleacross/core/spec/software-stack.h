@@ -54,6 +54,10 @@ struct SoftwareStack
     /// ranks, with the weight gradient of the same layer.
     bool overlapsTensorReduction{true};
 
+    /// Of what a narrow precision casts, the part that kernels of their own do, whose traffic
+    /// counts; the rest is cast by the kernel that makes it, which writes as much as it would have.
+    double castShare{1};
+
     /// In a narrow precision the weights, too, are cast for every microbatch. Otherwise they are
     /// kept narrow from one optimizer step to the next.
     bool castsWeights{true};

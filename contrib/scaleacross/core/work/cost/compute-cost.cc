@@ -225,7 +225,8 @@ class PartCost
   private:
     double Cast(double elements, double kernels) const
     {
-        return m_kernels.Cast(m_workload.precision->castBytes * elements, kernels);
+        const double bytes = m_workload.precision->castBytes * elements;
+        return m_kernels.Cast(m_stack.castShare * bytes, kernels);
     }
 
     /// Seconds of casting what a forward GEMM reads.
