@@ -76,7 +76,10 @@ RECOMPUTE = {"": "none", "none": "none", "none listed": "none", "full": "full",
              "core_attn": "none", "selective (core attention)": "none",
              "selective + sequence parallel": "none",
              "selective (every 2nd layer op policy)": "alternate", "selective per op": "alternate",
-             "selective": "alternate", "yes (PP local batch 8)": "full"}
+             "selective": "alternate", "yes (PP local batch 8)": "full",
+             "mla_up_proj": "mla-up-proj", "modules mla_up_proj": "mla-up-proj",
+             "modules mlp": "mlp", "modules mla_up_proj+mlp": "mla-up-proj-mlp",
+             "modules layernorm+moe_act": "selective"}
 
 
 def model_of(run, source):

@@ -30,7 +30,7 @@ RUN = {"id": "a", "source": "NVIDIA/dgxc-benchmarking:llama3.1/README.md", "date
 REFUSED = {
     "precision": ["FP8 or NVFP4 (not stated in the log)", "INT4"],
     "fsdp_sharding": ["FSDP+DP (split not published)", "HYBRID", "FSDP 3 x DP 4"],
-    "recompute": ["CPU offload of activations, 20 layers", "modules mlp", "some"],
+    "recompute": ["CPU offload of activations, 20 layers", "mla_up_proj,mlp,moe", "some"],
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
     "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"]}
 
@@ -86,6 +86,7 @@ class PublishedRows(unittest.TestCase):
             self.assertEqual(row(fsdp_sharding=word)["plan.reshard"], "true", word)
         shared = row(fsdp_sharding="FSDP 2 (8 in node x 16) x DP 4")
         self.assertEqual((shared["plan.sharding"], shared["plan.shard_ranks"]), ("hsdp", "2"))
+        self.assertEqual(row(recompute="modules mlp")["plan.recompute"], "mlp")
         self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
         self.assertNotIn("plan.etp", row(ep="8", etp="4"))
 

@@ -512,6 +512,33 @@ TEST(ComputeCost, WholeLayersAgainButForQueriesKeysAndValues)
                 10);
 }
 
+TEST(ComputeCost, ModulesAgain)
+{
+    // DeepSeek-V3, FLOP per token: from the latent vectors 2 x 1,536 x 128 x 192 and
+    // 2 x 512 x 128 x (128 + 128); a dense layer's MLP 2 x 3 x 7,168 x 18,432, which layer 3, a MoE
+    // layer, does not have.
+    const auto& model = ModelPreset("deepseek-v3");
+    const auto workload = WorkloadOf(4096, 1, true);
+    const auto more = [&](const char* word, uint32_t layer) {
+        ParallelPlan plan;
+        const auto none = CostOfLayer(model, workload, plan, OnlyMatrices(), layer);
+        plan.recompute = Recompute(word);
+        const auto again = CostOfLayer(model, workload, plan, OnlyMatrices(), layer);
+        EXPECT_EQ(again.attention.forward, none.attention.forward);
+        EXPECT_EQ(again.mlp.weightGradient, none.mlp.weightGradient);
+        return Work(again.attention.inputGradient + again.mlp.inputGradient -
+                    none.attention.inputGradient - none.mlp.inputGradient) /
+               4096;
+    };
+    const double latent = 2.0 * 1536 * 128 * 192 + 2.0 * 512 * 128 * 256;
+    const double mlp = 2.0 * 3 * 7168 * 18432;
+    EXPECT_NEAR(more("mla-up-proj", 0), latent, 10);
+    EXPECT_NEAR(more("mlp", 0), mlp, 10);
+    EXPECT_NEAR(more("mlp", 3), 0, 1e-9);
+    EXPECT_NEAR(more("mla-up-proj-mlp", 0), latent + mlp, 10);
+    EXPECT_NEAR(more("mla-up-proj-mlp", 3), latent, 10);
+}
+
 TEST(ComputeCost, StacksDiffer)
 {
     ModelSpec model = Tiny();

@@ -236,6 +236,25 @@ TEST(MemoryOfModels, WholeLayersAgainKeepProjections)
     EXPECT_EQ(Uses(scenario)[0].activations.Count() - full, kTokens * model.layers * 2 * width);
 }
 
+TEST(MemoryOfModels, ModulesAreDroppedAndComeBackForALayer)
+{
+    // Latent(): 2 a (2 d + d_v) bytes a token of queries, keys and values, 6f of the MLP; of the
+    // two layers one is brought back while its backward runs.
+    const ModelSpec model = Latent();
+    const uint64_t projections =
+        2 * uint64_t{model.heads} * (2 * uint64_t{model.headDim} + model.valueDim);
+    const uint64_t mlp = 6 * model.denseFfn;
+    auto scenario = JobOf(model, DensePlan());
+    const uint64_t all = Uses(scenario)[0].activations.Count();
+    const auto saved = [&](const char* word) {
+        scenario.Job().plan.recompute = Recompute(word);
+        return all - Uses(scenario)[0].activations.Count();
+    };
+    EXPECT_EQ(saved("mla-up-proj"), kTokens * projections);
+    EXPECT_EQ(saved("mlp"), kTokens * mlp);
+    EXPECT_EQ(saved("mla-up-proj-mlp"), kTokens * (projections + mlp));
+}
+
 TEST(MemoryOfModels, Fp8OfAGpt)
 {
     // GELU: of its input and output, 4f, the output's 2f become f; h for h in both norms.

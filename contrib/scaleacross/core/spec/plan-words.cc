@@ -62,6 +62,20 @@ Recompute::Rows()
           false,
           true,
           true},
+         {{"mla-up-proj", "queries, keys and values from the latent vectors of MLA"},
+          false,
+          false,
+          false,
+          false,
+          true},
+         {{"mlp", "the MLPs of dense layers"}, false, false, false, false, false, true},
+         {{"mla-up-proj-mlp", "both: MLA's projections, and the MLPs of dense layers"},
+          false,
+          false,
+          false,
+          false,
+          true,
+          true},
          {{"alternate", "every second linear layer and all that is element-wise"}, true, true}});
     return rows;
 }

@@ -64,6 +64,11 @@ struct RecomputeFacts : WordFacts
     /// which makes nothing but the next layer's input.
     bool keepsProjections{false};
 
+    /// Megatron's modules mla_up_proj and mlp: with latent attention what makes queries, keys and
+    /// values from the latent vectors; in dense layers all of the MLP from its norm's output.
+    bool upProjections{false};
+    bool denseMlp{false};
+
     /// Some of a layer, not all of it.
     bool Selects() const
     {

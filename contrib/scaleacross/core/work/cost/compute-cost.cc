@@ -101,6 +101,26 @@ class PartCost
         AddElementwise(0, 0, terms > 1 ? count * m * 2 * k * (terms + 1) : 0, 1);
     }
 
+    /// A linear layer from a latent vector of MLA.
+    void AddUpProjection(double m, double n, double k)
+    {
+        const double before = m_time.forward;
+        AddLinear(m, n, k);
+        m_upProjections += m_time.forward - before;
+    }
+
+    /// All projections from latent vectors again backward.
+    void RepeatUpProjections()
+    {
+        m_time.inputGradient += m_upProjections;
+    }
+
+    /// What forward has added since `before` again backward.
+    void RepeatSince(const PassTime& before)
+    {
+        m_time.inputGradient += m_time.forward - before.forward;
+    }
+
     /// The same in BF16 whatever the precision is: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
@@ -250,7 +270,8 @@ class PartCost
     double m_tp;
     double m_cp;
     double m_sequences;
-    double m_notRepeated{0}; //!< of forward
+    double m_notRepeated{0};   //!< of forward
+    double m_upProjections{0}; //!< of forward
     PassTime m_time;
 };
 
@@ -275,7 +296,7 @@ AddProjections(const ModelSpec& model, PartCost& part)
         {
             part.AddLinear(m / t, q, h);
             part.AddNorm(q);
-            part.AddLinear(m, ad, q);
+            part.AddUpProjection(m, ad, q);
         }
         else
         {
@@ -283,7 +304,7 @@ AddProjections(const ModelSpec& model, PartCost& part)
         }
         part.AddLinear(m / t, c + model.ropeDim, h);
         part.AddNorm(c);
-        part.AddLinear(m, model.heads * (nope + model.ValueDim()) / t, c);
+        part.AddUpProjection(m, model.heads * (nope + model.ValueDim()) / t, c);
     }
     else
     {
@@ -345,6 +366,10 @@ TimeOfAttention(const ModelSpec& model,
     if (plan.recompute->cheap)
     {
         part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
+    }
+    if (plan.recompute->upProjections)
+    {
+        part.RepeatUpProjections();
     }
     if (plan.recompute->linears)
     {
@@ -439,7 +464,12 @@ TimeOfMlp(const ModelSpec& model,
     }
     else
     {
+        const PassTime before = part.Time();
         AddMlp(model, part.Tokens(), width / part.Tp(), 1, part);
+        if (plan.recompute->denseMlp)
+        {
+            part.RepeatSince(before);
+        }
     }
     part.AddResidual(model.hidden);
     if (plan.recompute->cheap)

@@ -276,6 +276,25 @@ AlternatePerToken(const JobSpec& job, uint32_t layer)
     return bytes;
 }
 
+/// Bytes of these that recomputing modules drops: queries, if they come from a latent vector, keys
+/// and values; gate, up and product of a dense layer's MLP.
+double
+ModulesPerToken(const JobSpec& job, uint32_t layer)
+{
+    const ModelSpec& model = job.model;
+    double bytes = 0;
+    if (job.plan.recompute->upProjections && model.IsLatent())
+    {
+        const double queries = model.queryRank > 0 ? model.headDim : 0;
+        bytes += 2 * model.heads * (queries + model.headDim + model.ValueDim());
+    }
+    if (job.plan.recompute->denseMlp && !model.IsMoeLayer(layer))
+    {
+        bytes += ((model.gatedMlp ? 4 : 2) + OperandBytes(job)) * MlpWidth(job, layer);
+    }
+    return bytes;
+}
+
 /// Bytes of these that the plan's recomputation of parts of layers drops.
 double
 DroppedPerToken(const JobSpec& job, uint32_t layer)
@@ -283,7 +302,7 @@ DroppedPerToken(const JobSpec& job, uint32_t layer)
     const RecomputeFacts& recompute = *job.plan.recompute;
     return recompute.linears ? AlternatePerToken(job, layer)
            : recompute.cheap ? CheapPerToken(job, layer)
-                             : 0.0;
+                             : ModulesPerToken(job, layer);
 }
 
 /// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, of a
