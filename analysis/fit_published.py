@@ -8,7 +8,6 @@ every model's rows are predicted by a fit without that model: these errors are w
 """
 
 import argparse
-import csv
 import dataclasses
 import json
 import pathlib
@@ -91,23 +90,19 @@ KNOBS = [
     stack(".* paxml", "elementwise", 1.3, 0.3),
 ]
 
-# What tells configurations apart: of several releases of one, the newest counts.
-CONFIGURATION = ["model", "gpu", "gpus", "precision", "seq", "gbs", "mbs", "tp", "pp", "cp", "ep",
-                 "etp", "vp", "fsdp_sharding"]
-
-
 def newest(table):
-    """The last published run of every configuration, where compilers and overlaps of one source
-    are configurations of their own."""
+    """Rows of the last published run of every configuration, the runs themselves by name, and what
+    is left out with the reason. Runs of which a source's rows say the same are one configuration."""
+    rows, left = published_rows.rows_of(table)
+    runs = {run["id"]: run for run in table}
     by = {}
-    for run in table:
-        source = published_rows.source_of(run).name
-        variant = run["overlap_notes"] if source == "TorchTitan" else ""
-        recompute = run["recompute"] if run["recompute"] not in ("", "none listed") else "none"
-        key = (source, variant, recompute, *(run[column] for column in CONFIGURATION))
-        if key not in by or by[key]["date"] <= run["date"]:
-            by[key] = run
-    return list(by.values())
+    for row in rows:
+        run = runs[row["name"]]
+        said = {key: value for key, value in row.items() if key not in ("name", "seconds")}
+        key = (published_rows.source_of(run).name, *sorted(said.items()))
+        if key not in by or runs[by[key]["name"]]["date"] <= run["date"]:
+            by[key] = row
+    return list(by.values()), runs, left
 
 
 class Rows:
@@ -149,16 +144,29 @@ def weights_of(residuals):
     return numpy.where(numpy.isnan(residuals), 0, weights)
 
 
+def known_before():
+    """How much what is known without the rows counts, beside a row's 1."""
+    import numpy
+    return (NOISE / numpy.array([knob.spread for knob in KNOBS])) ** 2
+
+
 def step(residuals, jacobian, which, logs):
-    """Gauss-Newton's step from `logs` for rows `which`, and the matrix it inverts. Rows and what is
-    known without them count by their variances."""
+    """Gauss-Newton's step from `logs` for rows `which`. Rows and what is known without them count
+    by their variances. A value at a bound beyond which it would go stays there."""
     import numpy
     weights = weights_of(residuals) * which
-    known = (NOISE / numpy.array([knob.spread for knob in KNOBS])) ** 2
+    known = known_before()
     prior = numpy.log([knob.prior for knob in KNOBS])
     matrix = (jacobian.T * weights) @ jacobian + numpy.diag(known)
     downhill = jacobian.T @ (weights * numpy.nan_to_num(residuals)) + known * (logs - prior)
-    return numpy.clip(-numpy.linalg.solve(matrix, downhill), -LONGEST, LONGEST), matrix
+    free = numpy.ones(len(KNOBS), bool)
+    while True:
+        move = numpy.zeros(len(KNOBS))
+        move[free] = -numpy.linalg.solve(matrix[numpy.ix_(free, free)], downhill[free])
+        stuck = free & (move != 0) & (bounded(logs + move) == logs)
+        if not stuck.any():
+            return numpy.clip(move, -LONGEST, LONGEST)
+        free &= ~stuck
 
 
 def bounded(logs):
@@ -176,7 +184,7 @@ class Fit:
         for _ in range(rounds):
             self.linearise()
             self.logs = bounded(self.logs + step(self.residuals, self.jacobian, everywhere,
-                                               self.logs)[0])
+                                               self.logs))
         self.linearise()
 
     def linearise(self):
@@ -194,25 +202,35 @@ class Fit:
                 (changed - self.residuals[which]) / (beside[j] - self.logs[j]))
 
     def without(self, left_out):
-        """The rows' results by a fit without those left out: two steps from the whole fit, with
-        its derivatives, then the program's own results."""
+        """The rows' results by a fit without those left out: with the derivatives of the whole fit
+        to where it moves no more, then the program's own results."""
         import numpy
         others = 1.0 - left_out
         logs = self.logs
         residuals = self.residuals
-        for _ in range(3):
-            logs = bounded(logs + step(residuals, self.jacobian, others, logs)[0])
+        for _ in range(100):
+            moved = bounded(logs + step(residuals, self.jacobian, others, logs))
+            still = numpy.abs(moved - logs).max() < 1e-4
+            logs = moved
             residuals = self.residuals + self.jacobian @ (logs - self.logs)
+            if still:
+                break
         return self.rows.run(numpy.exp(logs), list(numpy.flatnonzero(left_out)))
 
-    def errors_of_values(self):
-        """Standard errors relative to the values, and the matrix of correlations."""
+    def errors_of_values(self, families):
+        """Standard errors relative to the values, and the matrix of correlations, where rows of one
+        family err together: the inverse of what the fit minimises, around the squares of each
+        family's pull and of what is known before."""
         import numpy
         weights = weights_of(self.residuals)
-        _, matrix = step(self.residuals, self.jacobian, numpy.ones(len(weights)), self.logs)
-        freedom = numpy.count_nonzero(weights) - len(KNOBS)
-        spread = weights @ numpy.nan_to_num(self.residuals) ** 2 / freedom
-        covariance = spread * numpy.linalg.inv(matrix)
+        pulls = self.jacobian * (weights * numpy.nan_to_num(self.residuals))[:, None]
+        known = known_before()
+        inverse = numpy.linalg.inv((self.jacobian.T * weights) @ self.jacobian + numpy.diag(known))
+        middle = numpy.diag(known) * NOISE ** 2
+        for name in set(families):
+            pull = pulls[[family == name for family in families]].sum(axis=0)
+            middle += numpy.outer(pull, pull)
+        covariance = inverse @ middle @ inverse
         errors = numpy.sqrt(numpy.diag(covariance))
         return errors, covariance / numpy.outer(errors, errors)
 
@@ -248,24 +266,24 @@ def summary(pairs):
     by = {}
     for run, error in pairs:
         by.setdefault(kind(run), []).append(error)
-    lines = ["| class | rows | mean | worst | bias |", "|---|---|---|---|---|"]
+    lines = ["| class | rows | do not run | mean | worst | bias |", "|---|---|---|---|---|---|"]
     for name, errors in sorted(by.items()):
         known = [error for error in errors if error is not None]
         if known:
-            lines.append(f"| {name} | {len(known)} | {100 * statistics.mean(map(abs, known)):.1f} %"
+            lines.append(f"| {name} | {len(errors)} | {len(errors) - len(known)} | {100 * statistics.mean(map(abs, known)):.1f} %"
                          f" | {100 * max(known, key=abs):+.1f} % |"
                          f" {100 * statistics.mean(known):+.1f} % |")
     return "\n".join(lines) + "\n"
 
 
 def run(options):
-    table = newest(published_rows.read(options.table))
-    runs = {run["id"]: run for run in table}
-    rows, left = published_rows.rows_of(table)
+    rows, runs, left = newest(published_rows.read(options.table))
+    if not rows:
+        raise measuring.InputError(f"{options.table}: no run of it can be expressed")
     with tempfile.TemporaryDirectory() as folder:
         import numpy
         fit = Fit(Rows(rows, options.program, folder), options.rounds)
-        errors, correlations = fit.errors_of_values()
+        errors, correlations = fit.errors_of_values([family(runs[row["name"]]) for row in rows])
         families = sorted({family(runs[row["name"]]) for row in rows})
         predicted = {}
         for name in families:

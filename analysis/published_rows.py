@@ -76,7 +76,7 @@ RECOMPUTE = {"": "none", "none": "none", "none listed": "none", "full": "full",
              "core_attn": "none", "selective (core attention)": "none",
              "selective + sequence parallel": "none",
              "selective (every 2nd layer op policy)": "alternate", "selective per op": "alternate",
-             "selective": "alternate", "yes (PP local batch 8)": "full",
+             "selective": "none", "yes (PP local batch 8)": "full",
              "mla_up_proj": "mla-up-proj", "modules mla_up_proj": "mla-up-proj",
              "modules mlp": "mlp", "modules mla_up_proj+mlp": "mla-up-proj-mlp",
              "modules layernorm+moe_act": "selective"}
@@ -99,7 +99,9 @@ def model_of(run, source):
     return {f"model.{k}": str(v) for k, v in keys.items()}
 
 
-def word_of(run, column, words):
+def word_of(run, column, words, source=None):
+    if source and run[column] in source.words.get(column, {}):
+        return source.words[column][run[column]]
     if run[column] not in words:
         raise Inexpressible(f"{column}: {run[column]!r} is not expressed")
     return words[run[column]]
@@ -116,16 +118,17 @@ def sharding_of(run, source):
         return {"plan.sharding": "zero1"}
     if word == "FSDP SHARD_GRAD_OP":
         return {"plan.sharding": "fsdp", "plan.reshard": "false"}
-    ranks = int(run["dp"] or 1) * int(run["cp"] or 1)
-    whole = {"plan.sharding": "fsdp", "plan.reshard": "true"}
+    dp = whole(run, "dp", 1)
+    ranks = dp * whole(run, "cp", 1)
+    resharded = {"plan.sharding": "fsdp", "plan.reshard": "true"}
     if word in ("FSDP FULL_SHARD", "FSDP2 full", "Megatron FSDP"):
-        return whole
+        return resharded
     if word == "FSDP+DP (split not published)" and source.shards:
         return {"plan.sharding": "hsdp", "plan.reshard": "true", "plan.shard_ranks": source.shards}
     found = re.fullmatch(r"(?:Megatron )?FSDP2? (\d+)(?: \(8 in node x \d+\))?(?: x DP (\d+))?",
                          word)
-    if found and int(found[1]) in (ranks, int(run["dp"] or 1)):
-        return whole
+    if found and int(found[1]) in (ranks, dp):
+        return resharded
     if found and int(found[1]) * int(found[2] or 0) == ranks:
         return {"plan.sharding": "hsdp", "plan.reshard": "true", "plan.shard_ranks": found[1]}
     raise Inexpressible(f"fsdp_sharding: {word!r} is not expressed")
@@ -138,7 +141,7 @@ class Source:
     goes beside its GEMMs."""
 
     def __init__(self, name, pattern, keys=None, sharding=None, overlaps=lambda run: False,
-                 shapes=None, vocabulary=(51200, "true"), shards=0):
+                 shapes=None, vocabulary=(51200, "true"), shards=0, words=None):
         self.name = name
         self.pattern = re.compile(pattern)
         self.keys = keys or {}
@@ -146,6 +149,7 @@ class Source:
         self.overlaps = overlaps
         self.shapes = shapes or {}
         self.vocabulary = vocabulary
+        self.words = words or {}  # by column, what a word means there and not elsewhere
         self.shards = shards  # ranks that share parameters where a run's words do not say it
 
     def row_keys(self, run):
@@ -170,7 +174,7 @@ DDP = {"plan.sharding": "ddp"}
 def sc21(run):
     # Whether gradients are reduced beside backward: the scripts published with the paper.
     return {"workload.stack": "megatron-2021", "workload.gradients": "bf16",
-            **({"plan.bucket": WHOLE_GRADIENTS} if int(run["pp"]) > 1 else {})}
+            **({"plan.bucket": WHOLE_GRADIENTS} if whole(run, "pp", 1) > 1 else {})}
 
 
 def torchtitan(run):
@@ -197,7 +201,9 @@ SOURCES = [
     Source("NeMo Automodel", r"Automodel", {"workload.stack": "torch-te",
                                             "workload.gradients": "bf16"}),
     Source("TorchTitan", r"torchtitan", torchtitan,
-           overlaps=lambda run: "async TP" in run["overlap_notes"]),
+           overlaps=lambda run: "async TP" in run["overlap_notes"],
+           # float8 scales by tensor, with its own magnitude; "selective" is its policy by operation.
+           words={"precision": {"FP8": "fp8-current"}, "recompute": {"selective": "alternate"}}),
     Source("llm-foundry", r"llm-foundry", {"workload.stack": "torch-fsdp",
                                            "workload.gradients": "bf16"}),
     Source("Megatron-LM's README", r"Megatron-LM README", MEGATRON, shapes=GPT_2024,
@@ -240,6 +246,9 @@ def degrees_of(run):
     ep = whole(run, "ep", 1)
     keys = {"plan.tp": tp, "plan.pp": pp, "plan.cp": cp, "plan.ep": ep}
     etp = whole(run, "etp", tp)
+    dp = whole(run, "gpus") / (tp * pp * cp)
+    if whole(run, "dp", dp) != dp:
+        raise Inexpressible(f"dp: {run['dp']} x tp {tp} x pp {pp} x cp {cp} are not the GPUs")
     if ep > 1 and etp != tp:
         keys["plan.etp"] = etp
     chunks = whole(run, "vp", 1)
@@ -257,17 +266,20 @@ def routing_of(run):
 def dispatch_of(run):
     """DeepEP and its likes send a token to each server once."""
     found = re.search(r"dispatcher (hybridep|deepep)|DeepEP", run["overlap_notes"])
-    return {"network.all_to_all": "once"} if found else {}
+    return {"network.all_to_all": "once"} if found or recorded_moe(run) else {}
+
+
+def recorded_moe(run):
+    """Megatron-Bridge's MoE recipes for Blackwell, which from June 2026 on record the whole
+    iteration and dispatch by hybridep."""
+    return ("Megatron-Bridge" in run["source"] and run["date"] >= "2026-06" and
+            run["gpu"][0] in "BG" and whole(run, "ep", 1) > 1)
 
 
 def graphs_of(run):
-    """Recorded graphs of the whole iteration: where the notes say so, and with Megatron-Bridge's
-    MoE recipes for Blackwell from June 2026 on."""
-    whole_graph = (re.search(r"full_iteration|CUDA graphs on|full CUDA graph",
-                             run["overlap_notes"]) or
-                   ("Megatron-Bridge" in run["source"] and run["date"] >= "2026-06" and
-                    run["gpu"][0] in "BG" and int(run["ep"] or 1) > 1))
-    return {"workload.stack.cuda_graphs": "true"} if whole_graph else {}
+    """Recorded graphs of the whole iteration."""
+    found = re.search(r"full_iteration|CUDA graphs on|full CUDA graph", run["overlap_notes"])
+    return {"workload.stack.cuda_graphs": "true"} if found or recorded_moe(run) else {}
 
 
 def row_of(run):
@@ -275,15 +287,21 @@ def row_of(run):
     source = source_of(run)
     gpus = whole(run, "gpus")
     preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
+    try:
+        measuring_time = float(run["seconds"]) > 0
+    except ValueError:
+        measuring_time = False
+    if not measuring_time:
+        raise Inexpressible(f"seconds: {run['seconds']!r} is no time")
     row = {"name": run["id"], "seconds": run["seconds"],
            **model_of(run, source),
            "workload.sequence": whole(run, "seq"), "workload.global_batch": whole(run, "gbs"),
-           "workload.precision": word_of(run, "precision", PRECISIONS),
+           "workload.precision": word_of(run, "precision", PRECISIONS, source),
            SITE + "gpus": gpus, SITE + "gpu": preset, SITE + "gpus_per_node": node_of(gpus, domain),
            **{f"{SITE}gpu.{key}": value for key, value in gpu_keys.items()},
            **degrees_of(run), "plan.microbatch": whole(run, "mbs"),
            **sharding_of(run, source),
-           "plan.recompute": word_of(run, "recompute", RECOMPUTE),
+           "plan.recompute": word_of(run, "recompute", RECOMPUTE, source),
            **source.row_keys(run), **routing_of(run), **dispatch_of(run),
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):

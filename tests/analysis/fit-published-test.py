@@ -98,12 +98,14 @@ class FitPublished(unittest.TestCase):
         old, new = ({**RUNS[0], "id": name, "date": date, "seconds": "1"}
                     for name, date in (("old", "2024-12"), ("new", "2025-03")))
         other = {**RUNS[0], "id": "other", "mbs": "8", "seconds": "1"}
-        self.assertEqual([run["id"] for run in fit_published.newest([new, old, other])],
-                         ["new", "other"])
-        # Which software ran it is part of what was measured.
-        titan = [{**RUNS[0], "id": word, "source": "pytorch/torchtitan:x", "overlap_notes": word}
-                 for word in ("eager", "torch.compile")]
-        self.assertEqual(len(fit_published.newest(titan)), 2)
+        names = [row["name"] for row in fit_published.newest([new, old, other])[0]]
+        self.assertEqual(names, ["new", "other"])
+        # What a row says of the software is part of the configuration, and what cannot be said is
+        # left out by name.
+        titan = [{**RUNS[0], "id": word, "source": "pytorch/torchtitan:x", "overlap_notes": word,
+                  "seconds": "1"} for word in ("eager", "torch.compile")]
+        rows, _, left = fit_published.newest([*titan, {**titan[0], "id": "x", "source": "a blog"}])
+        self.assertEqual((len(rows), [name for name, _ in left]), (2, ["x"]))
 
     def test_classes(self):
         def kind(**changed):
@@ -120,7 +122,7 @@ class FitPublished(unittest.TestCase):
             code = fit_published.main([str(TOP / "tests/validation/iteration-time/published.csv"),
                                        "--program", PROGRAM])
         self.assertEqual(code, 0)
-        head = "| class | rows | mean | worst | bias |"
+        head = "| class | rows | do not run | mean | worst | bias |"
         page = (TOP / "contrib/scaleacross/doc/compute.md").read_text()
 
         def table(text):

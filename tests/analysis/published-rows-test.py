@@ -32,7 +32,8 @@ REFUSED = {
     "fsdp_sharding": ["FSDP+DP (split not published)", "HYBRID", "FSDP 3 x DP 4"],
     "recompute": ["CPU offload of activations, 20 layers", "mla_up_proj,mlp,moe", "some"],
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
-    "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"]}
+    "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"],
+    "dp": ["3"], "seconds": ["", "soon", "0"]}
 
 
 class PublishedRows(unittest.TestCase):
@@ -77,7 +78,7 @@ class PublishedRows(unittest.TestCase):
             return published_rows.row_of({**RUN, **changed})
         self.assertEqual(row(model="Llama3.1-405B proxy 21 layers")["model.layers"], "21")
         self.assertNotIn("plan.async_tp", row(overlap_notes="TP off"))
-        self.assertNotIn("plan.async_tp", row(tp="1"))
+        self.assertNotIn("plan.async_tp", row(tp="1", dp=""))
         self.assertEqual(row(model="Grok1-314B")["workload.capacity_factor"], "1")
         self.assertEqual(row(overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
         graph = "CUDA graph local:full_iteration"

@@ -214,6 +214,10 @@ TEST(MemoryOfModels, SoftwareThatShardsMastersKeepsNoOtherShard)
     // Whole weights are there in any case; of a shard there are the masters.
     EXPECT_GT(Uses(scenario)[0].parameters, Bytes(0));
     scenario.Job().plan.sharding = Sharding("fsdp");
+    const auto whole = Uses(scenario)[0];
+    scenario.Job().workload.stack.shardsMasters = false;
+    EXPECT_EQ(whole.Total(), Uses(scenario)[0].Total()); // 2 bytes a weight, in one place or two
+    scenario.Job().workload.stack.shardsMasters = true;
     scenario.Job().plan.reshard = true;
     const auto masters = Uses(scenario)[0];
     scenario.Job().workload.stack.shardsMasters = false;

@@ -216,14 +216,17 @@ SearchSpace::Meaning(const Plan& plan) const
     if (p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1)
     {
         p.sharding = "ddp";
+        p.shardRanks = 0;
         p.reshard = false;
         p.prefetch = ParallelPlan().prefetch;
         p.bucket = Bytes(0);
         p.reduce.reset();
     }
-    else if (p.sharding->insideBuildings && groupsInside && p.shardRanks == 0)
+    else if (p.sharding->insideBuildings &&
+             (p.shardRanks == 0 ? groupsInside : p.shardRanks == uint64_t{p.cp} * p.dp))
     {
         p.sharding = "fsdp";
+        p.shardRanks = 0;
     }
     // ZeRO-1 and ZeRO-2 are FSDP that keeps its weights, and its gradients whole or sharded.
     if (p.sharding->optimizer && !p.sharding->parameters &&

@@ -209,13 +209,14 @@ CheckShards(const RankLayout& layout)
                           "shard_ranks " + std::to_string(shard) + " is of hsdp, and sharding is " +
                               ToString(layout.plan.sharding)};
     }
-    if (shard == 0 || shard >= layout.dense.Size())
+    if (shard == 0 || shard == layout.dense.Size())
     {
         return std::nullopt;
     }
     const uint32_t span = layout.ShardSpan();
-    if (layout.dense.Size() % shard == 0 && layout.dense.CanSplitAt(span) &&
-        layout.experts.CanSplitAt(span) && layout.dense.SplitAt(span).inner.Size() == shard)
+    if (shard < layout.dense.Size() && layout.dense.Size() % shard == 0 &&
+        layout.dense.CanSplitAt(span) && layout.experts.CanSplitAt(span) &&
+        layout.dense.SplitAt(span).inner.Size() == shard)
     {
         return std::nullopt;
     }

@@ -281,7 +281,7 @@ Choose(CollectiveOp op,
         for (const AllToAllFacts* way : AllToAllAlgorithm::Rows())
         {
             candidate.allToAll = *way;
-            if (!way->follows)
+            if (!way->follows && !way->oncePerServer) // that is rail to all but tokens
             {
                 candidates.push_back(candidate);
             }
@@ -408,12 +408,11 @@ LowerRouted(const RoutedTokens& tokens,
             static_cast<uint64_t>(std::llround(share * static_cast<double>(tokens.bytes.Count()))));
     };
     collective.phases.clear();
-    if (!group.CanSplitAt(layout.gpusPerNode))
+    RankGroup::Halves halves{RankGroup(), group};
+    if (group.CanSplitAt(layout.gpusPerNode))
     {
-        collective.phases.push_back({Pattern::DirectAllToAll, group, once(group.Size())});
-        return collective;
+        halves = group.SplitAt(layout.gpusPerNode);
     }
-    const auto halves = group.SplitAt(layout.gpusPerNode);
     if (halves.outer.Size() > 1)
     {
         const Bytes bytes = once(halves.outer.Size());
@@ -424,6 +423,13 @@ LowerRouted(const RoutedTokens& tokens,
         const Bytes bytes = once(group.Size());
         collective.phases.push_back({Pattern::DirectAllToAll, halves.inner, bytes});
     }
+    Bytes largest;
+    for (const Phase& phase : collective.phases)
+    {
+        largest = std::max(largest, phase.bytes);
+    }
+    collective.chunks = collective.channels = 1;
+    Cut(largest, group.Size(), rules, collective);
     if (tokens.back)
     {
         std::reverse(collective.phases.begin(), collective.phases.end());

@@ -394,8 +394,15 @@ ActivationForward(const ModelSpec& model)
 }
 
 /// @param width of one rank's part.
+/// @param makesOutput whether nothing but the next layer reads what it makes: not so with experts,
+/// whose outputs the router's gradient needs.
 void
-AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCost& part)
+AddMlp(const ModelSpec& model,
+       double tokens,
+       double width,
+       double count,
+       bool makesOutput,
+       PartCost& part)
 {
     if (width == 0)
     {
@@ -405,7 +412,10 @@ AddMlp(const ModelSpec& model, double tokens, double width, double count, PartCo
     part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, width), h, count);
     const PassTime before = part.Time();
     part.AddLinear(tokens, h, width, count);
-    part.DoNotRepeat(before); // the next layer's input, which is kept
+    if (makesOutput)
+    {
+        part.DoNotRepeat(before); // the next layer's input, which is kept
+    }
     const double elements = count * tokens * width;
     part.AddElementwise(elements * ActivationForward(model),
                         1,
@@ -440,6 +450,7 @@ AddExperts(const ModelSpec& model,
            tokens * k / experts,
            static_cast<double>(model.expertFfn) / split,
            experts,
+           false,
            part);
 }
 
@@ -458,14 +469,14 @@ TimeOfMlp(const ModelSpec& model,
         const double load = workload.ExpertLoad(plan.ep);
         AddExperts(model, workload, plan, part);
         const double shared = static_cast<double>(model.sharedFfn);
-        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, part);
+        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, true, part);
         width = model.topK * load * static_cast<double>(model.expertFfn) +
                 static_cast<double>(model.sharedFfn);
     }
     else
     {
         const PassTime before = part.Time();
-        AddMlp(model, part.Tokens(), width / part.Tp(), 1, part);
+        AddMlp(model, part.Tokens(), width / part.Tp(), 1, true, part);
         if (plan.recompute->denseMlp)
         {
             part.RepeatSince(before);

@@ -96,13 +96,14 @@ AddStates(const std::vector<ParameterUnit>& units,
     const Shards shards = ShardsOf(layout);
     uint64_t held = 0;
     uint64_t atRest = 0;
-    std::vector<uint64_t> split; // parameters of each unit of which the rank owns a part only
+    std::vector<uint64_t> split; // parameters of each unit of which the rank has no 16-bit weights
     for (const auto& unit : units)
     {
         held += unit.dense + unit.expert;
         atRest += ShardOf(unit, layout);
-        split.push_back((shards.dense > 1 ? unit.dense : 0) +
-                        (shards.expert > 1 ? unit.expert : 0));
+        const bool masters = job.workload.stack.shardsMasters;
+        split.push_back((shards.dense > 1 || masters ? unit.dense : 0) +
+                        (shards.expert > 1 || masters ? unit.expert : 0));
     }
     const ShardingFacts& sharding = *plan.sharding;
     use.parameters = Bytes(WeightBytes(job) * (sharding.parameters ? atRest : held));
@@ -114,7 +115,7 @@ AddStates(const std::vector<ParameterUnit>& units,
     }
     else if (sharding.parameters)
     {
-        use.gathered += Bytes(kParameterBytes * (held - atRest));
+        use.gathered += Bytes(kParameterBytes * held - WeightBytes(job) * atRest);
     }
     if (sharding.gradients && !plan.ReductionOf()->everyMicrobatch)
     {
@@ -223,9 +224,9 @@ SavedByAttention(const JobSpec& job)
  * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
  * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
  * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
- * parallelism those of all etp ranks; the fullest rank has expert_imbalance times the routed part.
- * With FP8 the product (GELU: output), the dispatched copies and, without a router, the norm's
- * output take 1 byte an element. A module of multi-token prediction has two norms more.
+ * parallelism those of all etp ranks; the fullest rank has the workload's expert load times the
+ * routed part. With FP8 the product (GELU: output), the dispatched copies and, without a router,
+ * the norm's output take 1 byte an element. A module of multi-token prediction has two norms more.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
