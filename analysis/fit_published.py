@@ -90,6 +90,7 @@ KNOBS = [
     stack(".* paxml", "elementwise", 1.3, 0.3),
 ]
 
+
 def newest(table):
     """Rows of the last published run of every configuration, the runs themselves by name, and what
     is left out with the reason. Runs of which a source's rows say the same are one configuration."""
@@ -114,7 +115,7 @@ class Rows:
         self.file = pathlib.Path(folder) / "rows.csv"
 
     def run(self, values, which=None):
-        """Name to ln(model / measured), or None, of rows (by number) that take the values."""
+        """What the program prints of rows (by number; None: of all) that take the values."""
         which = range(len(self.rows)) if which is None else which
         changed = []
         for i in which:
@@ -258,7 +259,7 @@ def kind(run):
     precision = run["precision"]
     width = ("BF16" if precision in ("BF16", "FP16") else "NVFP4" if precision == "NVFP4"
              else "FP8")
-    return f"{generation}" if generation == "A100" else f"dense on {generation}, {width}"
+    return generation if generation == "A100" else f"dense on {generation}, {width}"
 
 
 def summary(pairs):
@@ -269,10 +270,11 @@ def summary(pairs):
     lines = ["| class | rows | do not run | mean | worst | bias |", "|---|---|---|---|---|---|"]
     for name, errors in sorted(by.items()):
         known = [error for error in errors if error is not None]
-        if known:
-            lines.append(f"| {name} | {len(errors)} | {len(errors) - len(known)} | {100 * statistics.mean(map(abs, known)):.1f} %"
-                         f" | {100 * max(known, key=abs):+.1f} % |"
-                         f" {100 * statistics.mean(known):+.1f} % |")
+        figures = ([f"{100 * statistics.mean(map(abs, known)):.1f} %",
+                    f"{100 * max(known, key=abs):+.1f} %", f"{100 * statistics.mean(known):+.1f} %"]
+                   if known else ["-"] * 3)
+        cells = [name, str(len(errors)), str(len(errors) - len(known)), *figures]
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 

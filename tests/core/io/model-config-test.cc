@@ -136,6 +136,24 @@ TEST(ModelConfig, TotalsByHand)
                   2 * 579'133'440ULL + 2'880);
 }
 
+/// Models without a config.json here, by the parameters that others count: those of Hugging Face's
+/// files for Llama 2 (each layer's norms and all weights, so exactly), else what a model is known
+/// by.
+TEST(ModelConfig, PresetsOfPublishedRunsHaveTheirTotals)
+{
+    EXPECT_EQ(ModelPreset("llama2-7b").TotalParameters(), 6'738'415'616U);
+    EXPECT_EQ(ModelPreset("llama2-13b").TotalParameters(), 13'015'864'320U);
+    EXPECT_EQ(ModelPreset("llama2-70b").TotalParameters(), 68'976'648'192U);
+    for (const auto& [preset, billions] : {std::pair<const char*, double>{"gpt3-175b", 175},
+                                           {"nemotron4-15b", 15.6},
+                                           {"nemotron4-340b", 341},
+                                           {"grok1-314b", 314}})
+    {
+        const auto total = static_cast<double>(ModelPreset(preset).TotalParameters());
+        EXPECT_NEAR(total * 1e-9 / billions, 1, 0.01) << preset;
+    }
+}
+
 TEST(ModelConfig, WhatAFileLeavesOut)
 {
     const ModelSpec model = ParseModelConfig(g_dense + "}", "m");

@@ -225,8 +225,9 @@ SavedByAttention(const JobSpec& job)
  * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
  * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
  * parallelism those of all etp ranks; the fullest rank has the workload's expert load times the
- * routed part. With FP8 the product (GELU: output), the dispatched copies and, without a router,
- * the norm's output take 1 byte an element. A module of multi-token prediction has two norms more.
+ * routed part. In a narrow precision the product (GELU: output), the dispatched copies and, without
+ * a router, the norm's output take its operand's bytes an element. A module of multi-token
+ * prediction has two norms more.
  *
  * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
  * two dropout masks (h each) less and the statistics more.
