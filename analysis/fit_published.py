@@ -58,7 +58,8 @@ def stack(pattern, key, prior, spread=1.0, least=1.0, most=40.0, unit=""):
 
 
 HOPPER = "h[12]00 .*"
-MEGATRON = ".* (megatron-core|torch-te)"
+MEGATRON = ".* (megatron-core.*|torch-te)"
+FUSED = ".* (megatron-core|megatron-core-nccl|torch-te)"
 KNOBS = [
     gpu("a100-80g .*", "gemm_efficiency", 0.75),
     gpu(HOPPER, "gemm_efficiency", 0.68),
@@ -68,7 +69,7 @@ KNOBS = [
     gpu("h[12]00 torch-fsdp", "attention_efficiency", 0.33, 0.15),
     gpu("h100-96g .*", "gemm_efficiency", 0.50),
     gpu("h100-96g .*", "fp8_efficiency", 0.48),
-    gpu("h100-96g .*", "attention_efficiency", 0.33, 0.15),
+    gpu("h100-96g .*", "attention_efficiency", 0.24, 0.15),  # FlashAttention-2, cut as GEMMs are
     gpu("g?b200 .*", "gemm_efficiency", 0.68),
     gpu("g?b200 .*", "fp8_efficiency", 0.62),
     gpu("g?b200 .*", "fp4_efficiency", 0.55),
@@ -80,9 +81,15 @@ KNOBS = [
     stack(".* megatron-202[12]", "score_passes", 6, 0.3),
     stack(".* megatron-202[12]", "host_per_layer", 2.5, 0.5, 0.1, 20, "ms"),
     stack(MEGATRON, "elementwise", 2.0, 0.5),
+    stack(".* megatron-core.*", "loss_bytes", 44, 0.5, 6, 100),
     stack(MEGATRON, "cast_share", 0.6, 0.5, 0.02, 1),
-    stack(MEGATRON, "permutation", 3.0, 0.5),
-    stack(MEGATRON, "routing_stall", 1.0, 1.0, 0.01, 40, "ms"),
+    stack(FUSED, "permutation", 3.0, 0.5),
+    stack(".* megatron-core-padded", "permutation", 6.0, 0.5),
+    # After a wait the host issues half a layer while the GPU idles: half of what Megatron's host took
+    # for a layer on A100, to all of it. NCCL's dispatch waits twice.
+    stack(".* megatron-core", "routing_stall", 2.0, 0.5, 0.01, 40, "ms"),
+    stack(".* megatron-core-nccl", "routing_stall", 4.0, 0.5, 0.01, 40, "ms"),
+    stack(".* torch-te", "routing_stall", 2.0, 0.5, 0.01, 40, "ms"),
     stack(".* torch-fsdp", "elementwise", 3.0, 0.5),
     stack(".* torch-eager", "elementwise", 3.0, 0.5),
     stack(".* torch-compile", "elementwise", 1.3, 0.3),

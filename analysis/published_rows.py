@@ -166,9 +166,22 @@ def not_nvfp4(run):
     return run["precision"] != "NVFP4"
 
 
-MEGATRON = {"workload.stack": "megatron-core", "workload.gradients": "bf16"}
 WHOLE_GRADIENTS = "16TiB"  # one bucket, reduced after backward
 DDP = {"plan.sharding": "ddp"}
+
+
+def drops(run):
+    """Whether experts drop and pad tokens to a capacity: by a run's notes, and Grok-1 as NVIDIA
+    runs it (capacity factor 1)."""
+    return "token drop" in run["notes"] or run["model"].startswith("Grok1")
+
+
+def megatron(run):
+    notes = run["overlap_notes"]
+    by_nccl = whole(run, "ep", 1) > 1 and notes and "dispatcher" not in notes
+    stack = ("megatron-core-padded" if drops(run) else
+             "megatron-core-nccl" if by_nccl else "megatron-core")
+    return {"workload.stack": stack, "workload.gradients": "bf16"}
 
 
 def sc21(run):
@@ -183,6 +196,13 @@ def torchtitan(run):
             "workload.gradients": "fp32"}
 
 
+def llm_foundry(run):
+    # FlashAttention-2, and Triton's kernel with ALiBi.
+    hopper = run["gpu"].startswith("H100")
+    return {"workload.stack": "torch-fsdp", "workload.gradients": "bf16",
+            **({SITE + "gpu.curve": "h100-flash2"} if hopper else {})}
+
+
 SOURCES = [
     # maxtext/configure.sh of the same release: remat_policy=save_qkv_proj.
     Source("NVIDIA's dgxc-benchmarking, MaxText", r"dgxc-benchmarking:maxtext",
@@ -192,21 +212,20 @@ SOURCES = [
     # paxml/configure.sh: FSDP=1 between servers, so that those of a server share.
     Source("NVIDIA's dgxc-benchmarking, PaxML", r"dgxc-benchmarking:paxml",
            {"workload.stack": "paxml", "workload.gradients": "fp32"}, shards=8),
-    Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", MEGATRON, overlaps=by_notes),
-    Source("Megatron-Bridge", r"Megatron-Bridge", MEGATRON, overlaps=not_nvfp4),
-    Source("NeMo 24.07", r"NVIDIA/NeMo:", MEGATRON, overlaps=lambda run: True),
-    Source("MLPerf, AMD", r"training_results.*AMD", MEGATRON),
-    Source("MLPerf", r"training_results", MEGATRON, overlaps=by_notes),
-    Source("gpu-recipes", r"gpu-recipes", MEGATRON, overlaps=by_notes),
+    Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", megatron, overlaps=by_notes),
+    Source("Megatron-Bridge", r"Megatron-Bridge", megatron, overlaps=not_nvfp4),
+    Source("NeMo 24.07", r"NVIDIA/NeMo:", megatron, overlaps=lambda run: True),
+    Source("MLPerf, AMD", r"training_results.*AMD", megatron),
+    Source("MLPerf", r"training_results", megatron, overlaps=by_notes),
+    Source("gpu-recipes", r"gpu-recipes", megatron, overlaps=by_notes),
     Source("NeMo Automodel", r"Automodel", {"workload.stack": "torch-te",
                                             "workload.gradients": "bf16"}),
     Source("TorchTitan", r"torchtitan", torchtitan,
            overlaps=lambda run: "async TP" in run["overlap_notes"],
            # float8 scales by tensor, with its own magnitude; "selective" is its policy by operation.
            words={"precision": {"FP8": "fp8-current"}, "recompute": {"selective": "alternate"}}),
-    Source("llm-foundry", r"llm-foundry", {"workload.stack": "torch-fsdp",
-                                           "workload.gradients": "bf16"}),
-    Source("Megatron-LM's README", r"Megatron-LM README", MEGATRON, shapes=GPT_2024,
+    Source("llm-foundry", r"llm-foundry", llm_foundry),
+    Source("Megatron-LM's README", r"Megatron-LM README", megatron, shapes=GPT_2024,
            vocabulary=(131072, "false"), overlaps=lambda run: True),
     Source("arXiv:2205.05198", r"2205\.05198",
            {"workload.stack": "megatron-2022", "workload.gradients": "bf16",
@@ -215,7 +234,7 @@ SOURCES = [
     Source("vTrain", r"vTrain",
            {"workload.stack": "megatron-2021", "workload.gradients": "bf16",
             "plan.bucket": WHOLE_GRADIENTS, "plan.recompute": "full",
-            SITE + "gpu.nic_rate": "100Gbps"}, DDP, shapes=GPT)]
+            SITE + "gpu.nic_rate": "100Gbps"}, DDP, shapes={**GPT, "175B": (96, 12288, 96)})]
 
 
 def source_of(run):
@@ -258,9 +277,7 @@ def degrees_of(run):
 
 
 def routing_of(run):
-    """Experts that drop and pad tokens, by the run's notes: Grok-1, and rows marked token drop."""
-    drops = "token drop" in run["notes"] or run["model"].startswith("Grok1")
-    return {"workload.capacity_factor": 1} if drops else {}
+    return {"workload.capacity_factor": 1} if drops(run) else {}
 
 
 def dispatch_of(run):
@@ -270,10 +287,17 @@ def dispatch_of(run):
 
 
 def recorded_moe(run):
-    """Megatron-Bridge's MoE recipes for Blackwell, which from June 2026 on record the whole
-    iteration and dispatch by hybridep."""
+    """Megatron-Bridge's MoE recipes for Blackwell where a run's notes say nothing: from June 2026
+    on they record the whole iteration, dispatch by hybridep and overlap that."""
     return ("Megatron-Bridge" in run["source"] and run["date"] >= "2026-06" and
-            run["gpu"][0] in "BG" and whole(run, "ep", 1) > 1)
+            run["gpu"][0] in "BG" and whole(run, "ep", 1) > 1 and not run["overlap_notes"])
+
+
+def overlap_of(run):
+    """Experts' exchanges beside the computing of another microbatch."""
+    if "EP a2a overlapped" in run["overlap_notes"] or recorded_moe(run):
+        return {"plan.schedule": "1f1b-overlapped"}
+    return {}
 
 
 def graphs_of(run):
@@ -302,7 +326,7 @@ def row_of(run):
            **degrees_of(run), "plan.microbatch": whole(run, "mbs"),
            **sharding_of(run, source),
            "plan.recompute": word_of(run, "recompute", RECOMPUTE, source),
-           **source.row_keys(run), **routing_of(run), **dispatch_of(run),
+           **source.row_keys(run), **routing_of(run), **dispatch_of(run), **overlap_of(run),
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"

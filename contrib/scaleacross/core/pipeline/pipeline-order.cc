@@ -20,21 +20,23 @@ PipelineOrder(const PipelineShape& shape, uint32_t r)
 }
 
 uint64_t
-PeakHeld(const std::vector<PipelineAction>& order, const std::vector<uint64_t>& heldByChunk)
+PeakHeld(const std::vector<PipelineAction>& order,
+         const std::vector<uint64_t>& heldByChunk,
+         uint32_t parts)
 {
     uint64_t held = 0;
     uint64_t peak = 0;
     for (const auto& action : order)
     {
-        if (const auto pass = ForwardOf(action))
-        {
-            held += heldByChunk[pass->chunk];
-            peak = std::max(peak, held);
-        }
-        if (const auto pass = WeightGradientOf(action))
-        {
-            held -= heldByChunk[pass->chunk];
-        }
+        const auto forward = ForwardOf(action);
+        const auto weights = WeightGradientOf(action);
+        const uint64_t added = forward ? heldByChunk[forward->chunk] : 0;
+        const uint64_t freed = weights ? heldByChunk[weights->chunk] : 0;
+        // With part i of the forward, parts before i are freed: most at the first or at the last.
+        const uint64_t last = added - std::min(added, freed * (parts - 1) / parts);
+        peak = std::max(peak, held + std::max(added / parts, last));
+        held += added;
+        held -= freed;
     }
     return peak;
 }

@@ -22,9 +22,11 @@ std::vector<PipelineAction> PipelineOrder(const PipelineShape& shape, uint32_t r
 
 /// Bytes (or any other weight) that a rank holds at most while it runs `order`, of which a
 /// microbatch keeps heldByChunk[c] for chunk c: a forward adds, the backward, or the W of a split
-/// backward, frees.
+/// backward, frees. An overlapped pair does both in `parts` equal parts by turns, a part of the
+/// forward first. Domain: parts >= 1.
 uint64_t PeakHeld(const std::vector<PipelineAction>& order,
-                  const std::vector<uint64_t>& heldByChunk);
+                  const std::vector<uint64_t>& heldByChunk,
+                  uint32_t parts = 1);
 
 /// The greatest number of microbatch-chunks whose activations rank r holds at once.
 uint32_t PeakInFlight(const PipelineShape& shape, uint32_t r);

@@ -9,6 +9,7 @@ namespace scaleacross
 /// The schedules there are, each in the file of its name.
 const PipelineSchedule& GPipeSchedule();
 const PipelineSchedule& OneFOneBSchedule();
+const PipelineSchedule& OneFOneBOverlappedSchedule();
 const PipelineSchedule& InterleavedSchedule();
 const PipelineSchedule& DoraPpSchedule();
 const PipelineSchedule& BreadthFirstSchedule();
@@ -27,6 +28,7 @@ Schedule::Rows()
     static const std::vector<const PipelineSchedule*> schedules = {
         &GPipeSchedule(),
         &OneFOneBSchedule(),
+        &OneFOneBOverlappedSchedule(),
         &InterleavedSchedule(),
         &DoraPpSchedule(),
         &BreadthFirstSchedule(),

@@ -46,6 +46,7 @@ class PartCost
           m_tokens(static_cast<double>(workload.sequence) * plan.microbatch / plan.cp),
           m_tp(plan.tp),
           m_cp(plan.cp),
+          m_parts(plan.asyncTensor ? plan.tp : 1),
           m_sequences(plan.microbatch)
     {
     }
@@ -76,7 +77,7 @@ class PartCost
      */
     void AddLinear(double m, double n, double k, double count = 1)
     {
-        AddMatrices(m, n, k, count, m_workload.precision);
+        AddMatrices(m, n, k, count, m_workload.precision, m_parts);
         m_time.forward += CastOperands(count, m, n, k);
         m_time.inputGradient += Cast(count * m * n, 1);
     }
@@ -124,7 +125,7 @@ class PartCost
     /// The same in BF16 whatever the precision is: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
-        AddMatrices(m, n, k, 1, Bf16());
+        AddMatrices(m, n, k, 1, Bf16(), 1);
     }
 
     void AddElementwise(double forward,
@@ -150,6 +151,13 @@ class PartCost
         {
             m_time.forward += m_stack.routingStall.S();
         }
+    }
+
+    void AddLoss(double logits)
+    {
+        const double bytes = m_stack.lossBytes * logits;
+        m_time.forward += m_kernels.Given(bytes / 3, 1);
+        m_time.inputGradient += m_kernels.Given(2 * bytes / 3, 1);
     }
 
     void AddToWeightGradient(double bytes)
@@ -246,7 +254,7 @@ class PartCost
     double Cast(double elements, double kernels) const
     {
         const double bytes = m_workload.precision->castBytes * elements;
-        return m_kernels.Cast(m_stack.castShare * bytes, kernels);
+        return m_kernels.Given(m_stack.castShare * bytes, kernels);
     }
 
     /// Seconds of casting what a forward GEMM reads.
@@ -255,10 +263,11 @@ class PartCost
         return m_stack.castsWeights ? Cast(count * (m * k + n * k), 2) : Cast(count * m * k, 1);
     }
 
-    void AddMatrices(double m, double n, double k, double count, Precision precision)
+    /// Forward and input gradient in so many `parts` of the tokens, a GEMM each.
+    void AddMatrices(double m, double n, double k, double count, Precision precision, double parts)
     {
-        m_time.forward += m_kernels.Gemm(count, m, n, k, precision);
-        m_time.inputGradient += m_kernels.Gemm(count, m, k, n, precision);
+        m_time.forward += parts * m_kernels.Gemm(count, m / parts, n, k, precision);
+        m_time.inputGradient += parts * m_kernels.Gemm(count, m / parts, k, n, precision);
         m_time.weightGradient += m_kernels.Gemm(count, n, k, m, precision);
         m_time.weightGradient += m_kernels.Elementwise(m_stack.accumulation * count * n * k, 1);
     }
@@ -269,6 +278,7 @@ class PartCost
     double m_tokens;
     double m_tp;
     double m_cp;
+    double m_parts; //!< in which a linear layer is done beside the steps of its gather or scatter
     double m_sequences;
     double m_notRepeated{0};   //!< of forward
     double m_upProjections{0}; //!< of forward
@@ -566,8 +576,7 @@ CostOfHead(const ModelSpec& model,
     const double words = static_cast<double>(model.vocabulary) / part.Tp();
     part.AddNorm(model.hidden);
     part.AddLinearBf16(part.Tokens(), words, model.hidden);
-    // The loss reads the logits, 2 V per token; its gradient reads and overwrites them, 4 V.
-    part.AddElementwise(part.Tokens() * 2 * words, 1, part.Tokens() * 4 * words, 1);
+    part.AddLoss(part.Tokens() * words);
     return CostOf(part.Time());
 }
 

@@ -48,7 +48,7 @@ KernelCost::Permutation(double bytes, double kernels) const
 }
 
 double
-KernelCost::Cast(double bytes, double kernels) const
+KernelCost::Given(double bytes, double kernels) const
 {
     return bytes == 0 ? 0 : Stream(bytes) + kernels * m_gap;
 }

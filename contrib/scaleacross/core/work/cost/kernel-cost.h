@@ -37,8 +37,9 @@ class KernelCost
     /// The same of routing and permutation, by the stack's factor for these.
     double Permutation(double bytes, double kernels) const;
 
-    /// Casts for narrow GEMMs: one kernel each in every stack, hence without its factor.
-    double Cast(double bytes, double kernels) const;
+    /// Casts for narrow GEMMs, one kernel each in every stack, and what else is given by its true
+    /// bytes: without the stack's factor.
+    double Given(double bytes, double kernels) const;
 
     /// Bytes of a kernel that no software stack does with fewer or more.
     double Stream(double bytes) const;

@@ -412,17 +412,20 @@ MemoryOfStage(const JobSpec& job,
     std::vector<ParameterUnit> units;
     std::vector<uint64_t> kept;
     const double tokens = TokensPerRank(job);
+    uint32_t parts = UINT32_MAX; // of passes that are overlapped layer by layer
     for (uint32_t c = 0; c < shape.chunks; c++)
     {
         chunks.push_back(split[VirtualStage(shape, stage, c)]);
+        parts = std::min(parts, std::max(chunks.back().count, 1U));
         const auto own = UnitsOf(job, chunks.back());
         units.insert(units.end(), own.begin(), own.end());
         kept.push_back(static_cast<uint64_t>(tokens * KeptPerToken(job, chunks.back())));
     }
     MemoryUse use;
     AddStates(units, job, layout, use);
-    use.activations =
-        Bytes(PeakHeld(order, kept)) + Whole(tokens * RecomputedPerToken(job, chunks));
+    // Passes that gather their parameters are not overlapped.
+    use.activations = Bytes(PeakHeld(order, kept, job.plan.Reshards() ? 1 : parts)) +
+                      Whole(tokens * RecomputedPerToken(job, chunks));
     use.buffers = Whole(BufferBytes(job, chunks));
     return use;
 }
