@@ -70,7 +70,9 @@ def plan_of(entry):
     settings.update({f"network.{key}": value for key, value in plan["network"].items()
                      if key != "tiers"})
     return {"label": plan["label"], "crossing": plan["crossing"], "mfu": entry["mfu"],
-            "time": entry["iteration_time_s"], "settings": settings}
+            "time": entry["iteration_time_s"], "settings": settings,
+            **{key: entry[key] for key in ("probability_slower", "probability_best")
+               if key in entry}}
 
 
 def placements_of(found):
@@ -80,7 +82,7 @@ def placements_of(found):
 def answer_of(found):
     """What the documents need of an answer of explore."""
     names = ("combinations", "plans", "evaluated", "ruled_out", "rejected", "failed", "optimal",
-             "gap", "bound_slack", "model_error")
+             "gap", "bound_slack", "sure", "time_error")
     answer = {name: found[name] for name in names}
     answer["best"] = plan_of(found["best"])
     answer["placements"] = placements_of(found)
@@ -104,7 +106,8 @@ def sweep(program, folder, values):
         found = call(program, "explore", study_file(folder), "--db",
                      pathlib.Path(scratch) / "study.db", "--set", "baselines=[]", "--sweep",
                      f"{SWEPT}={values}")
-    return {"values": [{"value": step["value"], "placements": placements_of(step)}
+    return {"values": [{"value": step["value"], "placements": placements_of(step),
+                        "probability": step["probability"]}
                        for step in found["values"]], "flips": found["flips"]}
 
 
@@ -131,18 +134,22 @@ def placement(crossing):
     return crossing.upper() + "-out"
 
 
-def judged(excess, error):
+def likely(probability):
+    """How sure the order of two plans is, as the program writes it."""
+    points = round(100 * max(probability, 1 - probability))
+    return f"{'over 99' if points > 99 else points} % sure"
+
+
+def judged(excess, probability):
     """A difference with what it is worth."""
-    if excess == 0:
-        return "none"
-    return percent(excess) + (", within the model's error" if abs(excess) < error[1] else "")
+    return "none" if excess == 0 else f"{percent(excess)} ({likely(probability)})"
 
 
 def gain_text(answer, name):
-    gain = answer["baselines"][name]["time"] / answer["best"]["time"] - 1
-    within = abs(gain) < answer["model_error"][1]
-    return f"{percent(abs(gain))} {'longer' if gain >= 0 else 'less'}" + \
-        (", within the model's error" if within else "")
+    entry = answer["baselines"][name]
+    gain = entry["time"] / answer["best"]["time"] - 1
+    return f"{percent(abs(gain))} {'longer' if gain >= 0 else 'less'} " \
+           f"({likely(entry['probability_slower'])})"
 
 
 def margin_of(placements):
@@ -151,15 +158,14 @@ def margin_of(placements):
     return first[1], second[0] / first[0] - 1
 
 
-def sweep_table(swept, error):
+def sweep_table(swept):
     lines = ["| oversubscription | DP-out | PP-out | better by |", "|---|---|---|---|"]
     for step in swept["values"]:
         found = step["placements"]
         cells = [time_text(found[c]["time"]) if c in found else "-" for c in ("dp", "pp")]
         if len(found) > 1:
             best, margin = margin_of(found)
-            cells.append(percent(margin) + (", within the model's error" if margin < error[1]
-                                            else f", {placement(best)}"))
+            cells.append(f"{placement(best)}, {judged(margin, step['probability'])}")
         else:
             cells.append("-")
         lines.append(f"| {step['value']} | {' | '.join(cells)} |")
@@ -172,14 +178,14 @@ def flips_text(swept):
         where = f"at about {flip['about']:.0f}" if flip["about"] is not None else \
             f"between {flip['before']} and {flip['after']}"
         texts.append(f"to {placement(flip['to'])} {where}" +
-                     (" (within the model's error)" if flip["within_model_error"] else ""))
+                     ("" if flip["told_apart"] else " (not told apart)"))
     last = swept["values"][-1]["value"]
     return ", ".join(texts) if texts else f"not up to {last}"
 
 
 def study_texts(name, study):
     answer, swept = study["answer"], study["sweep"]
-    best, error = answer["best"], answer["model_error"]
+    best, error = answer["best"], answer["time_error"]
     texts = {
         "combinations": f"{answer['combinations']:,}",
         "plans": f"{answer['plans']:,}",
@@ -190,13 +196,23 @@ def study_texts(name, study):
         "mfu": percent(best["mfu"]),
         "placement": placement(best["crossing"]),
         "flips": flips_text(swept),
-        "sweep": sweep_table(swept, error),
+        "sweep": sweep_table(swept),
+        "sure": f"{round(100 * answer['sure'])} %",
+        "best.probability": f"{round(100 * best['probability_best'])} %",
+        "error.kind": error["kind"],
+        "error.mean": percent(error["mean"]),
+        "error.worst": percent(abs(error["worst"])),
     }
     for crossing, entry in answer["placements"].items():
         texts[f"{crossing}.time"] = time_text(entry["time"])
         texts[f"{crossing}.plan"] = entry["label"]
-    texts["margin"] = judged(margin_of(answer["placements"])[1], error) \
-        if len(answer["placements"]) > 1 else "no other can run"
+    texts["margin"] = "no other can run"
+    if len(answer["placements"]) > 1:
+        best_crossing, margin = margin_of(answer["placements"])
+        other = next(entry for crossing, entry in sorted(
+            answer["placements"].items(), key=lambda item: item[1]["time"])
+            if crossing != best_crossing)
+        texts["margin"] = judged(margin, other["probability_slower"])
     for school, entry in answer["baselines"].items():
         texts[f"{school}.time"] = time_text(entry["time"])
         texts[f"{school}.gain"] = gain_text(answer, school)

@@ -98,13 +98,13 @@ def headline(bars, search):
     names = list(best["name"].str.replace("best ", "", regex=False))
     times = list(best["iteration_time_s"])
     # The explanation is the only place where the database says how far a time can be trusted.
-    tie = any(line.startswith("Placement:") and "within the model's error" in line
+    tie = any(line.startswith("Placement:") and "Placement does not decide here" in line
               for line in (search["explanation"] or "").splitlines())
     if len(best) == 1:
         text = f"The best plan is {names[0]}"
     elif tie:
         text = (f"{names[0]} and {names[1]} differ by {percent(times[1], times[0])[1:]}, "
-                "within the model's error")
+                "which the model does not tell apart")
     else:
         text = f"{names[0]} is best, {names[1]} {comparison(times[1], times[0])}"
     others = bars[bars["baseline"]]

@@ -125,7 +125,7 @@ class StudyFigure(unittest.TestCase):
                     "iteration_time_s"], msg=f"{run['bar']}: {part}")
 
     def test_headline_tells_whether_placement_matters(self):
-        for oversubscription, name in ((1, "close"), (300, "far")):
+        for oversubscription, name in ((1, "close"), (10000, "far")):
             db = self.folder / f"{name}.db"
             explore(db, f"cluster.cross.oversubscription={oversubscription}")
             self.assertEqual(self.draw(db), (0, ""))
@@ -134,7 +134,11 @@ class StudyFigure(unittest.TestCase):
             best = ranked[ranked["best_of_crossing"] == 1]
             first, second = best["iteration_time_s"]
             headline = next(text for text in texts(self.out) if "; baseline production" in text)
-            self.assertEqual("within the model's error" in headline, second / first - 1 < 0.15)
+            # 0.9 sure, from sqrt(32 / 9) scales on, of which the least is 4 % and all together 17 %:
+            # no difference under 7 % is, all over 38 % are.
+            excess = second / first - 1
+            self.assertTrue(excess < 0.07 or excess > 0.38, excess)
+            self.assertEqual("which the model does not tell apart" in headline, excess < 0.07)
             self.assertIn(f" {100 * (second / first - 1):.1f} %", headline)
             self.assertTrue(headline.startswith(best["crossing"].iloc[0].upper() + "-out"))
 

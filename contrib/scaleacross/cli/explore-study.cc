@@ -79,7 +79,7 @@ RunBaseline(const std::string& name,
 Contender
 ContenderOf(const SearchSpace& space, const Plan& plan, const RunReport& report)
 {
-    return {space.LabelOf(plan), plan.parallel.crossing, report};
+    return {space.LabelOf(plan), plan, report};
 }
 
 BaselineResult
@@ -103,6 +103,20 @@ ResultOf(const SearchSpace& space, const BaselineAnswer& answer)
         result.reason = {failure.reason, failure.detail};
     }
     return result;
+}
+
+TimedPlan
+Timed(const Ranked& ranked)
+{
+    return {ranked.plan, ranked.report.iterationTime};
+}
+
+std::vector<double>
+ProbabilitiesOf(const std::vector<Ranked>& plans)
+{
+    std::vector<TimedPlan> timed;
+    std::transform(plans.begin(), plans.end(), std::back_inserter(timed), Timed);
+    return ProbabilitiesBest(timed);
 }
 
 ExplanationInput
@@ -130,9 +144,9 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
         }
     }
     const auto close = [&winner](const Ranked& ranked) {
-        return IsWithinModelError(
-            RelativeExcess(winner.report.iterationTime, ranked.report.iterationTime));
+        return !AreToldApart(Timed(winner), Timed(ranked));
     };
+    input.probabilityBest = answer.probabilities.front();
     input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
     const Frontier& counts = answer.search.counts;
     input.closePlansAtLeast =
@@ -144,6 +158,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
+    input.timeError = FindTimeError(study.scenario);
     input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
 }
@@ -201,6 +216,7 @@ ExploreStudy(const Study& study,
     }
     else if (!answer.search.interrupted)
     {
+        answer.probabilities = ProbabilitiesOf(answer.search.board.Best());
         const ExplanationInput input = InputOf(study, space, answer);
         const Duration best = input.winner.report.iterationTime;
         answer.gap = Gap(best, input.counts);

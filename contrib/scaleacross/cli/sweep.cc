@@ -87,10 +87,9 @@ FlipText(const std::string& key, const Flip& flip)
     {
         text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
     }
-    if (flip.withinError)
+    if (!flip.toldApart)
     {
-        text +=
-            "; on both sides the two differ by less than the model's error of " + ModelErrorText();
+        text += "; on neither side the model tells the two apart";
     }
     return text + "\n";
 }
@@ -111,9 +110,16 @@ class SweepPrinter
     {
         const Leaderboard& board = answer.search.board;
         SweepPoint point{step.value, {}};
-        for (const auto& ranked : board.BestOfEach())
+        const auto ofEach = board.BestOfEach();
+        for (const auto& ranked : ofEach)
         {
             point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
+        }
+        if (ofEach.size() > 1)
+        {
+            point.probability =
+                ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
+                                  {ofEach[1].plan, ofEach[1].report.iterationTime});
         }
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);
@@ -125,21 +131,22 @@ class SweepPrinter
             cells.push_back(best == nullptr ? "-" : ToString(best->report.iterationTime));
         }
         cells.push_back(winner ? NameOf(*winner) : "none");
-        cells.push_back(margin ? PercentText(*margin) + (IsWithinModelError(*margin) ? " ~" : "  ")
-                               : "-");
+        cells.push_back(margin ? PercentText(*margin) : "-");
+        cells.push_back(margin ? ProbabilityText(point.probability) : "-");
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
         Json json = AnswerJson(step.study, space, answer, 1);
         json["value"] = step.value;
         json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
         json["margin"] = margin ? Json(*margin) : Json(nullptr);
+        json["probability"] = margin ? Json(point.probability) : Json(nullptr);
         m_json.push_back(json);
     }
 
     std::string Text() const
     {
         std::string text = m_table.Text();
-        text += "~ the two differ by less than the model's error of " + ModelErrorText() + "\n";
+        text += "sure: how likely it is that the placement that wins is the faster one\n";
         const auto flips = FlipsOf(m_points);
         for (const auto& flip : flips)
         {
@@ -162,7 +169,7 @@ class SweepPrinter
                              {"from", ToString(flip.from)},
                              {"to", ToString(flip.to)},
                              {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
-                             {"within_model_error", flip.withinError}});
+                             {"told_apart", flip.toldApart}});
         }
         return {{"sweep", m_key}, {"values", m_json}, {"flips", flips}};
     }
@@ -178,6 +185,7 @@ class SweepPrinter
         }
         columns.push_back({"wins", Table::Align::Left});
         columns.push_back({"margin"});
+        columns.push_back({"sure"});
         columns.push_back({"best plan", Table::Align::Left});
         return columns;
     }

@@ -23,9 +23,9 @@ ServerGpu()
     gpu.scaleUpBandwidth = BytesPerSecond(450e9);
     gpu.scaleUpLatency = Duration::Nanoseconds(1900);
     gpu.nicRate = GigabitsPerSecond(400);
-    gpu.gemmEfficiency = 0.72;
-    gpu.fp8Efficiency = 0.6;
-    gpu.attentionEfficiency = 0.6;
+    gpu.gemmEfficiency = 0.67;
+    gpu.fp8Efficiency = 0.55;
+    gpu.attentionEfficiency = 0.67;
     gpu.hbmEfficiency = 0.8;
     gpu.scaleUpEfficiency = 0.82;
     gpu.kernelGap = Duration::Microseconds(2);

@@ -2,6 +2,9 @@
 
 #include "core/explore/explanation.h"
 
+#include "core/explore/model-error.h"
+
+#include <cmath>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <numeric>
@@ -43,7 +46,8 @@ Report()
 Contender
 Make(Crossing crossing, int64_t milliseconds, const std::string& label)
 {
-    Contender contender{label, crossing, Report()};
+    Contender contender{label, {}, Report()};
+    contender.plan.parallel.crossing = crossing;
     const Duration more = Ms(milliseconds - 100);
     contender.report.iterationTime += more;
     contender.report.Of(CommClass::Data).exposed += more;
@@ -58,7 +62,7 @@ Input(Crossing winner, int64_t other)
     input.winner = Make(winner, 100, "the winner");
     input.otherCrossing =
         Make(winner == Crossing::Data ? Crossing::Pipeline : Crossing::Data, other, "the other");
-    input.otherCrossings = {input.otherCrossing->crossing};
+    input.otherCrossings = {input.otherCrossing->plan.parallel.crossing};
     input.runnerUp = input.otherCrossing;
     input.counts.bound = Ms(80);
     input.counts.evaluated = 7;
@@ -125,20 +129,39 @@ TEST(Explanation, WhatFailedIsNoProof)
     EXPECT_FALSE(Gap(Ms(100), input.counts));
 }
 
-TEST(Explanation, SmallDifferencesAreWithinTheModelsError)
+/// "57 % likely": F(ln ratio / scale), by the formula of model-error.h.
+std::string
+Likely(double ratio, double scale)
+{
+    const double x = std::log(ratio) / scale;
+    return ProbabilityText(0.5 + x / (2 * std::sqrt(2 + x * x))) + " likely";
+}
+
+TEST(Explanation, SaysHowSureAComparisonIs)
 {
     for (const Crossing& winner : {Crossing::Data, Crossing::Pipeline})
     {
         ExplanationInput input = Input(winner, 100);
         input.otherCrossing->report.iterationTime += Duration::Microseconds(200);
         const std::string text = Text(input);
-        EXPECT_THAT(text,
-                    HasSubstr("the two differ by 0.20 %, within the model's error of 10 to 15 %"));
-        EXPECT_THAT(text, HasSubstr("placement does not decide here"));
+        EXPECT_THAT(text, HasSubstr("0.20 % longer than "));
+        EXPECT_THAT(text, HasSubstr(", " + Likely(1.002, kOtherScale) + ". Placement does not"));
     }
-    // Of pairs 5 to 10 % apart seven in ten are ordered rightly: no finding. 16 % is one.
-    EXPECT_THAT(Text(Input(Crossing::Data, 107)), HasSubstr("does not decide"));
-    EXPECT_THAT(Text(Input(Crossing::Data, 116)), Not(HasSubstr("does not decide")));
+    // Sure, by 0.9, from sqrt(32 / 9) scales on.
+    const double sure = 100 * std::exp(std::sqrt(32.0 / 9) * kOtherScale);
+    const auto at = [](double time) { return static_cast<int64_t>(std::llround(time)); };
+    EXPECT_THAT(Text(Input(Crossing::Data, at(sure - 2))), HasSubstr("does not decide"));
+    EXPECT_THAT(Text(Input(Crossing::Data, at(sure + 2))), Not(HasSubstr("does not decide")));
+}
+
+TEST(Explanation, SaysHowFarTimesAreOff)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind are published"));
+    const TimeError error{"dense on X", 0.123, -0.25, 7};
+    input.timeError = &error;
+    EXPECT_THAT(Text(input),
+                HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
 }
 
 TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)
@@ -169,13 +192,17 @@ TEST(Explanation, TellsWhyThereIsNoOtherPlacement)
 TEST(Explanation, NextBest)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
-    EXPECT_THAT(Text(input), HasSubstr("Next best: the other, 50.0 % longer."));
+    input.probabilityBest = 0.34;
+    EXPECT_THAT(Text(input),
+                HasSubstr("Next best: the other, 50.0 % longer, " + Likely(1.5, kOtherScale) +
+                          ". The best is the fastest of all that are kept with 34 %."));
     input.runnerUp->report.iterationTime = Ms(102);
     input.closePlans = 3;
     EXPECT_THAT(Text(input),
-                HasSubstr("2.00 % longer, within the model's error; 3 plans lie that close"));
+                HasSubstr("2.00 % longer, " + Likely(1.02, kOtherScale) +
+                          ". 3 plans cannot be told from the best (90 %)."));
     input.closePlansAtLeast = true;
-    EXPECT_THAT(Text(input), HasSubstr("at least 3 plans"));
+    EXPECT_THAT(Text(input), HasSubstr("At least 3 plans"));
     input.runnerUp.reset();
     EXPECT_THAT(Text(input), HasSubstr("the only plan that can run"));
 }
@@ -188,16 +215,19 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
         {"equal", Make(Crossing::Data, 101, "equal plan"), {}, "", ""},
         {"fast", Make(Crossing::Data, 80, "fast plan"), {}, "", ""},
         {"absent", std::nullopt, {"memory", "needs 99 GiB"}, "ep", "pp"}};
+    input.baselines[1].contender->plan.parallel.microbatch = 2;
+    input.baselines[2].contender->plan.parallel.microbatch = 2;
     const std::string text = Text(input);
     EXPECT_THAT(
         text,
         HasSubstr("Baseline slow (the fastest over pp and cp; not touched: the network): slow "
-                  "plan takes 164 ms: the best is 64.0 % faster."));
-    EXPECT_THAT(text, HasSubstr("the best is 1.00 % faster, within the model's error."));
+                  "plan takes 164 ms: the best is 64.0 % faster, over 99 % likely."));
+    EXPECT_THAT(text, HasSubstr("the best is 1.00 % faster, " + Likely(1.01, kMicrobatchScale) + "."));
     // 100 / 80 - 1 = 25 %.
     EXPECT_THAT(text,
-                HasSubstr("fast plan takes 80 ms: the best takes 25.0 % longer; the search "
-                          "space does not hold this plan."));
+                HasSubstr("fast plan takes 80 ms: the best takes 25.0 % longer, " +
+                          Likely(1.25, kMicrobatchScale) +
+                          "; the search space does not hold this plan."));
     EXPECT_THAT(text,
                 HasSubstr("Baseline absent (the fastest over ep; not touched: pp): none (memory): "
                           "needs 99 GiB."));

@@ -38,17 +38,23 @@ TEST(Flip, FoundBetweenNeighboursInEitherDirection)
     EXPECT_EQ(there[0].to, Crossing::Pipeline);
     ASSERT_TRUE(there[0].about);
     EXPECT_NEAR(*there[0].about, 4, 1e-9);
-    EXPECT_FALSE(there[0].withinError);
+    EXPECT_TRUE(there[0].toldApart);
 
     const auto back = FlipsOf({At("2", 120, 100), At("7", 70, 100)});
     ASSERT_EQ(back.size(), 1);
     EXPECT_EQ(back[0].to, Crossing::Data);
 }
 
-TEST(Flip, SmallMarginsOnBothSidesAreNoFinding)
+/// One side that is sure (0.9) makes a flip a finding.
+TEST(Flip, WithoutASureSideIsNoFinding)
 {
-    EXPECT_TRUE(FlipsOf({At("1", 100, 101), At("2", 103, 100)})[0].withinError);
-    EXPECT_FALSE(FlipsOf({At("1", 100, 101), At("2", 116, 100)})[0].withinError);
+    SweepPoint before = At("1", 100, 101);
+    SweepPoint after = At("2", 103, 100);
+    before.probability = after.probability = 0.6;
+    EXPECT_FALSE(FlipsOf({before, after})[0].toldApart);
+    after.probability = 0.95;
+    EXPECT_TRUE(FlipsOf({before, after})[0].toldApart);
+    EXPECT_TRUE(FlipsOf({after, At("3", 100, 104)})[0].toldApart);
 }
 
 TEST(Flip, NoneWhereOneAlwaysWins)

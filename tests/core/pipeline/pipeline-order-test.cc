@@ -225,6 +225,12 @@ TEST(PipelineOrder, OrdersByHandOfZeroBubble)
     EXPECT_EQ(Text({"breadth-first", 2, 2, 2}, 0), "F0 F1 F0.1 F1.1 B1.1 B0.1 B1 B0");
     // DualPipeV, p = 2, m = 4. Rank 0: 2 F0; once F0 F1; once I1 W1 F1; m - 2p + r + 1 = 1 time the
     // overlapped pair; once B1 and F1 with B0; once B1 and B0, the second split; once W0 I0; W0.
+    // One forward more than the way there and back, in pairs, takes.
+    EXPECT_EQ(Text({"1f1b-overlapped", 1, 3, 1}, 0), "F0 F1&B0 F2&B1 B2");
+    EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 1}, 0), "F0 F1 F2 F3&B0 B1 B2 B3");
+    EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 1}, 1), "F0 F1&B0 F2&B1 F3&B2 B3");
+    EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 2, 2}, 1),
+              "F0 F1 F0.1 F1.1&B0.1 F2&B1.1 F3&B0 F2.1&B1 F3.1&B2.1 B3.1 B2 B3");
     EXPECT_EQ(Text({"dualpipev", 2, 4, 2}, 0),
               "F0 F1 F2 F0.1 I0.1 W0.1 F1.1 F3&B1.1 F2.1&B0 B2.1 F3.1&B1 B3.1 I2 W2 I3 W3");
     // Rank 1: no F0 alone; twice F0 F1; 2 overlapped pairs, of which F0 B1 of the first run apart;
@@ -285,13 +291,16 @@ TEST(PipelineOrder, BubblesFollowTheClosedForms)
             EXPECT_DOUBLE_EQ(Bubble({"1f1b", p, m, 1, 0}, 5, 6, 4), (p - 1) * 15.0);
             EXPECT_DOUBLE_EQ(Bubble({"zb-h1", p, m, 1, 0}, 5, 6, 4), (p - 1) * 7.0);
             EXPECT_DOUBLE_EQ(Bubble({"breadth-first", p, m, 3}, 5, 6, 4), (p - 1) * 15.0);
-            for (uint32_t v = 2; v <= 3; v++)
+            for (uint32_t v = 1; v <= 3; v++)
             {
                 for (uint32_t n = p; n <= m; n++)
                 {
                     if (m % n == 0)
                     {
                         EXPECT_DOUBLE_EQ(Bubble({"dorapp", p, m, v, n}, 5, 6, 4), (p - 1) * 15.0);
+                        EXPECT_DOUBLE_EQ(Bubble({"1f1b-overlapped", p, m, v, n}, 5, 6, 4),
+                                         (p - 1) * 15.0)
+                            << p << " " << m << " " << v << " " << n;
                     }
                 }
             }

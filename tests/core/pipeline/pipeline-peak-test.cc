@@ -127,6 +127,34 @@ TEST(PipelinePeak, OfDualPipeV)
     }
 }
 
+TEST(PipelinePeak, OfOverlappedOneForwardOneBackward)
+{
+    // The warm-up and the first pair's forward: (v-1) N + 2 (p-1-r) + 2, at most m v.
+    for (uint32_t p = 1; p <= 6; p++)
+    {
+        for (uint32_t v = 1; v <= 3; v++)
+        {
+            for (uint32_t r = 0; r < p; r++)
+            {
+                const uint32_t m = 4 * p;
+                EXPECT_EQ(PeakInFlight({"1f1b-overlapped", p, m, v, p}, r),
+                          std::min((v - 1) * p + 2 * (p - r), m * v));
+            }
+        }
+    }
+}
+
+/// A pair in n equal parts by turns, the forward's first: held + max(f / n, f - b (n-1) / n).
+TEST(PipelinePeak, PairsHoldAPartMore)
+{
+    const auto order = PipelineOrder({"1f1b-overlapped", 1, 4, 1}, 0); // F0 F1&B0 F2&B1 F3&B2 B3
+    EXPECT_EQ(PeakHeld(order, {120}), 240U);
+    EXPECT_EQ(PeakHeld(order, {120}, 2), 180U);
+    EXPECT_EQ(PeakHeld(order, {120}, 12), 130U);
+    // p 2, r 0: F0 F1 F2 F3&B0: three and a part.
+    EXPECT_EQ(PeakHeld(PipelineOrder({"1f1b-overlapped", 2, 4, 1}, 0), {120}, 4), 390U);
+}
+
 TEST(PipelinePeak, HeldBytesWeighTheChunks)
 {
     // p = 2, v = 2, m = 2, rank 1: F0 F1 F0.1 B0.1 ...: chunk 0 twice and chunk 1 once.

@@ -85,6 +85,55 @@ WorkloadOf(uint32_t sequence, uint32_t batch, bool causal)
 
 } // namespace
 
+/// A GPT's layer has four linear layers. In tp parts of the tokens forward and input gradient of
+/// each have tp - 1 kernels more, and as many FLOPs; weight gradients are whole.
+TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
+{
+    GpuSpec gpu = OnlyMatrices();
+    gpu.kernelGap = Duration::Microseconds(7);
+    ParallelPlan plan;
+    plan.tp = 4;
+    const auto cost = [&] {
+        const auto layer = CostOfLayer(Gpt(2, 1024, 8), WorkloadOf(512, 1, true), plan, gpu, 0);
+        return ComputeCost{layer.attention.forward + layer.mlp.forward,
+                           layer.attention.inputGradient + layer.mlp.inputGradient,
+                           layer.attention.weightGradient + layer.mlp.weightGradient};
+    };
+    const ComputeCost whole = cost();
+    plan.asyncTensor = true;
+    const ComputeCost parts = cost();
+    EXPECT_NEAR((parts.forward - whole.forward).S(), 4 * 3 * 7e-6, 1e-11);
+    EXPECT_NEAR((parts.inputGradient - whole.inputGradient).S(), 4 * 3 * 7e-6, 1e-11);
+    EXPECT_EQ(parts.weightGradient, whole.weightGradient);
+    // Each part has waves of its own.
+    gpu.kernelGap = Duration();
+    gpu.gemm = GpuPreset("h100").gemm;
+    plan.asyncTensor = false;
+    const Duration full = cost().forward;
+    plan.asyncTensor = true;
+    EXPECT_GT(cost().forward, full);
+}
+
+/// The head's loss: a third of its bytes forward, two thirds backward, whatever `elementwise` is.
+TEST(ComputeCost, LossMovesItsBytes)
+{
+    ParallelPlan plan;
+    plan.tp = 2;
+    auto workload = WorkloadOf(512, 1, true);
+    const auto model = Gpt(1, 1024, 8);
+    const auto before = CostOfHead(model, workload, plan, OnlyMemory());
+    workload.stack.lossBytes += 30;
+    const auto after = CostOfHead(model, workload, plan, OnlyMemory());
+    const double logits = 512.0 * 51200 / 2;
+    EXPECT_NEAR(Work(after.forward - before.forward), 10 * logits, 1);
+    EXPECT_NEAR(Work(after.inputGradient - before.inputGradient), 20 * logits, 1);
+    workload.stack.elementwise = 2;
+    const auto norm = CostOfHead(model, workload, plan, OnlyMemory());
+    // Twice the norm's 4 h forward and 6 h backward of the rank's half of the tokens, no more.
+    EXPECT_NEAR(Work(norm.forward - after.forward), 256.0 * 4 * 1024, 1);
+    EXPECT_NEAR(Work(norm.inputGradient - after.inputGradient), 256.0 * 6 * 1024, 1);
+}
+
 TEST(ComputeCost, GptClosedForm)
 {
     // Narayanan et al. (SC21), 2104.04473, full attention: 96 B s l h^2 (1 + s/6h + V/16lh) with

@@ -319,7 +319,7 @@ TEST(TaskGraph, AsyncTensorParallelSendsTheSame)
     const auto blocking = TallyOf(Build(TwoBuildings(SmallModel(), plan, 3)), 0);
     const auto async = TallyOf(Build(TwoBuildings(SmallModel(), steps, 3)), 0);
     EXPECT_EQ(Sent(async, CommClass::Tensor), Sent(blocking, CommClass::Tensor));
-    EXPECT_EQ(async.compute, blocking.compute);
+    EXPECT_GT(async.compute, blocking.compute); // GEMMs in parts, see compute-cost-test.cc
     // Three steps instead of one collective in gather and scatter of either half forward, and in
     // the gathers of backward: 8 x (4 + 2) of 8 x 10 + 5 collectives.
     const auto tensor = static_cast<size_t>(Stream::Tensor);

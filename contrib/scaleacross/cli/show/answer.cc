@@ -4,6 +4,7 @@
 #include "cli/show/report-text.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
+#include "core/explore/time-error.h"
 #include "core/topology/switch-headroom.h"
 
 #include <algorithm>
@@ -155,17 +156,25 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         }
         return text;
     }
-    Table table = RunTable();
+    Table table = RunTable({"fastest"});
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
-        AddRow(table, std::to_string(i + 1), space.LabelOf(best[i].plan), best[i].report);
+        AddRow(table,
+               std::to_string(i + 1),
+               space.LabelOf(best[i].plan),
+               best[i].report,
+               {i < answer.probabilities.size() ? ProbabilityText(answer.probabilities[i]) : "-"});
     }
     for (const auto& baseline : answer.baselines)
     {
         if (baseline.plan)
         {
-            AddRow(table, baseline.name, space.LabelOf(*baseline.plan), baseline.evaluation);
+            AddRow(table,
+                   baseline.name,
+                   space.LabelOf(*baseline.plan),
+                   baseline.evaluation,
+                   {"-"});
         }
     }
     text += "\n" + table.Text() + "\n";
@@ -181,7 +190,19 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
 {
     Json json = {{"study", study.name}, {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
+    const auto probability = [&answer](size_t i) {
+        return i < answer.probabilities.size() ? Json(answer.probabilities[i]) : Json(nullptr);
+    };
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
+    if (!best.empty())
+    {
+        json["best"]["probability_best"] = probability(0);
+    }
+    // That the best plan is faster than another.
+    const auto slower = [&best](const Plan& plan, const RunReport& report) {
+        return ProbabilityFaster({best.front().plan, best.front().report.iterationTime},
+                                 {plan, report.iterationTime});
+    };
     Json baselines = Json::object();
     for (const auto& baseline : answer.baselines)
     {
@@ -191,6 +212,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
         {
             entry["gain"] =
                 RelativeExcess(best.front().report.iterationTime, report->iterationTime);
+            entry["probability_slower"] = slower(*baseline.plan, *report);
         }
         const Baseline school = baseline.name;
         entry["rule"] = school->help;
@@ -206,7 +228,13 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["optimal"] = answer.gap && *answer.gap == 0;
     json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
     json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
-    json["model_error"] = {kModelErrorFrom, kModelErrorTo};
+    json["sure"] = kSure;
+    const TimeError* error = FindTimeError(study.scenario);
+    json["time_error"] = error == nullptr ? Json(nullptr)
+                                          : Json({{"kind", error->kind},
+                                                  {"mean", error->mean},
+                                                  {"worst", error->worst},
+                                                  {"runs", error->runs}});
     json["interrupted"] = answer.search.interrupted;
     json["explanation"] = answer.explanation;
     json["warnings"] = WarningsOf(study, space, answer);
@@ -217,14 +245,18 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     }
     for (const auto& ranked : answer.search.board.BestOfEach())
     {
-        placements[ToString(ranked.plan.parallel.crossing)] = RankedJson(space, ranked);
+        Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
+        placement = RankedJson(space, ranked);
+        placement["probability_slower"] = slower(ranked.plan, ranked.report);
     }
     json["placements"] = placements;
     Json ranking = Json::array();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
         ranking.push_back({{"label", space.LabelOf(best[i].plan)},
-                           {"iteration_time_s", best[i].report.iterationTime.S()}});
+                           {"iteration_time_s", best[i].report.iterationTime.S()},
+                           {"probability_best", probability(i)},
+                           {"probability_slower", slower(best[i].plan, best[i].report)}});
     }
     json["ranking"] = ranking;
     return json;

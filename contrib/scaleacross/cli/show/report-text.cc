@@ -93,42 +93,52 @@ ReportText(const RunReport& report)
 } // namespace
 
 Table
-RunTable()
+RunTable(const std::vector<std::string>& more)
 {
-    return Table({{"#"},
-                  {"plan", Table::Align::Left},
-                  {"iteration"},
-                  {"MFU"},
-                  {"exposed"},
-                  {"bubble"},
-                  {"memory"},
-                  {"across buildings"}});
+    std::vector<Table::Column> columns = {{"#"},
+                                          {"plan", Table::Align::Left},
+                                          {"iteration"},
+                                          {"MFU"},
+                                          {"exposed"},
+                                          {"bubble"},
+                                          {"memory"},
+                                          {"across buildings"}};
+    for (const auto& name : more)
+    {
+        columns.push_back({name});
+    }
+    return Table(columns);
 }
 
 void
 AddRow(Table& table,
        const std::string& name,
        const std::string& label,
-       const Evaluation& evaluation)
+       const Evaluation& evaluation,
+       const std::vector<std::string>& more)
 {
+    std::vector<std::string> cells{name, label};
     if (const auto* report = std::get_if<RunReport>(&evaluation))
     {
         const double exposed = static_cast<double>(report->exposedComm.Ps()) /
                                static_cast<double>(report->iterationTime.Ps());
-        table.Add({name,
-                   label,
-                   ToString(report->iterationTime),
-                   PercentText(report->mfu),
-                   PercentText(exposed),
-                   PercentText(report->bubbleFraction),
-                   ToString(report->memoryMax),
-                   ToString(report->crossBuildingBytes)});
-        return;
+        cells.insert(cells.end(),
+                     {ToString(report->iterationTime),
+                      PercentText(report->mfu),
+                      PercentText(exposed),
+                      PercentText(report->bubbleFraction),
+                      ToString(report->memoryMax),
+                      ToString(report->crossBuildingBytes)});
     }
-    const auto* infeasible = std::get_if<Infeasible>(&evaluation);
-    const std::string reason =
-        infeasible != nullptr ? infeasible->reason : std::get<Failure>(evaluation).reason;
-    table.Add({name, label, reason, "-", "-", "-", "-", "-"});
+    else
+    {
+        const auto* infeasible = std::get_if<Infeasible>(&evaluation);
+        cells.push_back(infeasible != nullptr ? infeasible->reason
+                                              : std::get<Failure>(evaluation).reason);
+        cells.insert(cells.end(), 5, "-");
+    }
+    cells.insert(cells.end(), more.begin(), more.end());
+    table.Add(cells);
 }
 
 std::string

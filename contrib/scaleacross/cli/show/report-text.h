@@ -12,14 +12,15 @@
 namespace scaleacross
 {
 
-/// A table of runs: name or rank, plan, main figures.
-Table RunTable();
+/// A table of runs: name or rank, plan, main figures, and `more` columns.
+Table RunTable(const std::vector<std::string>& more = {});
 
 /// Adds a run, or the reason why there is none.
 void AddRow(Table& table,
             const std::string& name,
             const std::string& label,
-            const Evaluation& evaluation);
+            const Evaluation& evaluation,
+            const std::vector<std::string>& more = {});
 
 /// One run for people: the plan, its main figures and a table of its communication classes.
 std::string RunText(const std::string& label, const Evaluation& evaluation);

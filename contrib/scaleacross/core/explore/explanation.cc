@@ -205,10 +205,30 @@ BubbleAndMemoryLine(const ExplanationInput& input)
     return text + ".";
 }
 
+/// "1 plan", "2 plans".
+std::string
+Plans(uint64_t count)
+{
+    return std::to_string(count) + (count == 1 ? " plan" : " plans");
+}
+
+TimedPlan
+Timed(const Contender& contender)
+{
+    return {contender.plan, contender.report.iterationTime};
+}
+
+/// "81 % likely": that the faster one by the model is the faster one.
+std::string
+Sureness(const Contender& faster, const Contender& slower)
+{
+    return ProbabilityText(ProbabilityFaster(Timed(faster), Timed(slower))) + " likely";
+}
+
 std::string
 OtherCrossingLine(const ExplanationInput& input)
 {
-    const Crossing mine = input.winner.crossing;
+    const Crossing mine = input.winner.plan.parallel.crossing;
     if (input.buildings < 2)
     {
         return "";
@@ -224,20 +244,17 @@ OtherCrossingLine(const ExplanationInput& input)
                (others.empty() ? "the search has no other."
                                : Join(others) + " plan of this search can run.");
     }
-    const Crossing theirs = input.otherCrossing->crossing;
+    const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
     const RunReport& b = input.otherCrossing->report;
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
     std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
                        input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
-    if (IsWithinModelError(excess))
+    text += Percent(excess) + " longer than " + NameOf(mine) + ", " +
+            Sureness(input.winner, *input.otherCrossing) + ".";
+    if (!AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
-        text += "the two differ by " + Percent(excess) + ", within the model's error of " +
-                ModelErrorText() + ": placement does not decide here.";
-    }
-    else
-    {
-        text += Percent(excess) + " longer than " + NameOf(mine) + ".";
+        text += " Placement does not decide here.";
     }
     const std::string where = WhereItArises(a, b);
     text += " It sends " + ToString(b.crossBuildingBytes) + " across buildings instead of " +
@@ -254,16 +271,28 @@ CloseLine(const ExplanationInput& input)
     }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
-    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) + " longer";
-    if (IsWithinModelError(excess))
+    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
+                       " longer, " + Sureness(input.winner, *input.runnerUp) + ".";
+    if (input.closePlans > 0)
     {
-        text += ", within the model's error; ";
-        text += input.closePlansAtLeast ? "at least " : "";
-        text += std::to_string(input.closePlans) +
-                (input.closePlans == 1 ? " plan lies" : " plans lie") + " that close to the best.";
-        return text;
+        text += input.closePlansAtLeast ? " At least " : " ";
+        text += Plans(input.closePlans) + " cannot be told from the best (" +
+                ProbabilityText(kSure) + ").";
     }
-    return text + ".";
+    return text + " The best is the fastest of all that are kept with " +
+           ProbabilityText(input.probabilityBest) + ".";
+}
+
+std::string
+TimeErrorLine(const TimeError* error)
+{
+    return error == nullptr
+               ? "Times: no runs of this kind are published for these GPUs, so that nothing is "
+                 "known of how far they are off."
+               : "Times: of the published runs of this kind (" + std::string(error->kind) +
+                     ") they are " + Percent(error->mean) + " off in the mean and " +
+                     Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +
+                     " runs, each by a fit without its model).";
 }
 
 std::string
@@ -282,22 +311,13 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     text += gain < 0
                 ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
                 : "is " + Percent(gain) + " faster";
-    if (IsWithinModelError(gain < 0 ? RelativeExcess(time, winner.report.iterationTime) : gain))
-    {
-        text += ", within the model's error";
-    }
-    else if (gain < 0)
+    text += ", " + (gain < 0 ? Sureness(*baseline.contender, winner)
+                             : Sureness(winner, *baseline.contender));
+    if (gain < 0)
     {
         text += "; the search space does not hold this plan";
     }
     return text + ".";
-}
-
-/// "1 plan", "2 plans".
-std::string
-Plans(uint64_t count)
-{
-    return std::to_string(count) + (count == 1 ? " plan" : " plans");
 }
 
 std::string
@@ -377,7 +397,8 @@ Explain(const ExplanationInput& input)
                                       OverlapLine(input.winner.report),
                                       BubbleAndMemoryLine(input),
                                       OtherCrossingLine(input),
-                                      CloseLine(input)};
+                                      CloseLine(input),
+                                      TimeErrorLine(input.timeError)};
     for (const auto& baseline : input.baselines)
     {
         lines.push_back(BaselineLine(input.winner, baseline));

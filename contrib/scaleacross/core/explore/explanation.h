@@ -5,6 +5,7 @@
 
 #include "core/explore/outcome.h"
 #include "core/explore/result-sink.h"
+#include "core/explore/time-error.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace scaleacross
 struct Contender
 {
     std::string label;
-    Crossing crossing{Crossing::Data};
+    Plan plan;
     RunReport report;
 };
 
@@ -41,8 +42,10 @@ struct ExplanationInput
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
     std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
-    /// Plans that ran and are within the model's error of the winner, itself not counted; where
-    /// only some are kept, at least so many.
+    /// How likely it is that the winner is the fastest of the plans that were kept.
+    double probabilityBest{1};
+    /// Plans that ran and cannot be told apart from the winner (model-error.h), itself not counted;
+    /// where only some are kept, at least so many.
     uint64_t closePlans{0};
     bool closePlansAtLeast{false};
     std::vector<BaselineResult> baselines;
@@ -50,6 +53,7 @@ struct ExplanationInput
     std::string engine; //!< that ran them
     Bytes usableMemory; //!< where the winner's fullest stage is
     uint32_t buildings{1};
+    const TimeError* timeError{nullptr}; //!< FindTimeError(): of the times of this study
 };
 
 /// HBM that the fullest stage of a report may fill, see UsableMemory(); 0 if it tells no memory.
@@ -72,7 +76,7 @@ std::optional<double> Gap(Duration best, const Frontier& counts);
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
  * bubble, memory; the best plan of another crossing and where the difference arises; the
  * baselines; the gap. One sentence group per line. Every statement follows from the numbers handed
- * in; differences below kModelError are called so.
+ * in; of every comparison it says how likely it is to be right (model-error.h).
  *
  * Where a difference arises: iteration time = compute + bubble + exposed communication by class
  * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of

@@ -5,6 +5,7 @@
 #include "core/explore/explanation.h"
 #include "core/explore/model-error.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace scaleacross
@@ -88,15 +89,12 @@ FlipsOf(const std::vector<SweepPoint>& points)
         }
         if (before != nullptr && *WinnerAt(*before) != *winner)
         {
-            const auto margin = MarginAt(*before);
-            const auto next = MarginAt(point);
-            flips.push_back(
-                {before->value,
-                 point.value,
-                 *WinnerAt(*before),
-                 *winner,
-                 Crossover(*before, point),
-                 margin && next && IsWithinModelError(*margin) && IsWithinModelError(*next)});
+            flips.push_back({before->value,
+                             point.value,
+                             *WinnerAt(*before),
+                             *winner,
+                             Crossover(*before, point),
+                             std::max(before->probability, point.probability) >= kSure});
         }
         before = &point;
     }

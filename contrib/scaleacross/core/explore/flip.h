@@ -18,6 +18,8 @@ struct SweepPoint
 {
     std::string value;
     std::vector<std::pair<Crossing, Duration>> times; //!< fastest first
+    /// How likely it is that the first is faster than the second (model-error.h).
+    double probability{1};
 };
 
 /// Where the better crossing changes between two neighbouring values of a sweep.
@@ -30,8 +32,8 @@ struct Flip
     /// Where the two times meet if both ran straight from one value to the next; only for plain
     /// numbers.
     std::optional<double> about;
-    /// Both sides are within the model's error, so that the flip is no finding.
-    bool withinError{false};
+    /// On one side at least the two are told apart (kSure); else the flip is no finding.
+    bool toldApart{false};
 };
 
 /// The best crossing at a point, if any plan ran.

@@ -2,22 +2,198 @@
 
 #include "core/explore/model-error.h"
 
+#include <algorithm>
+#include <array>
+#include <boost/random/mersenne_twister.hpp>
+#include <boost/random/normal_distribution.hpp>
+#include <boost/random/uniform_01.hpp>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
 
 namespace scaleacross
 {
 
-std::string
-ModelErrorText()
+namespace
 {
-    return std::to_string(std::lround(100 * kModelErrorFrom)) + " to " +
-           std::to_string(std::lround(100 * kModelErrorTo)) + " %";
+
+/// What plans may differ in.
+enum Kind : uint8_t
+{
+    Tensor,
+    Pipeline,
+    Microbatch,
+    Other,
+    Network,
+    Kinds
+};
+
+constexpr std::array<double, Kinds> kScales = {kTensorScale,
+                                               kPipelineScale,
+                                               kMicrobatchScale,
+                                               kOtherScale,
+                                               kOtherScale};
+
+Kind
+KindOf(const std::string& key)
+{
+    static const std::map<std::string, Kind> known = {
+        {"plan.tp", Tensor},
+        {"plan.async_tp", Tensor},
+        {"plan.pp", Pipeline},
+        {"plan.schedule", Pipeline},
+        {"plan.chunks", Pipeline},
+        {"plan.round", Pipeline},
+        {"plan.in_flight", Pipeline},
+        {"plan.layers", Pipeline},
+        {"plan.embedding_as_layer", Pipeline},
+        {"plan.loss_as_layer", Pipeline},
+        {"plan.microbatch", Microbatch},
+        {"plan.dp", Kinds}, // follows from the other degrees
+    };
+    const auto found = known.find(key);
+    return found != known.end()              ? found->second
+           : key.compare(0, 5, "plan.") == 0 ? Other
+                                             : Network;
+}
+
+/// What a plan says of each kind.
+using Features = std::array<std::string, Kinds>;
+
+Features
+FeaturesOf(const Plan& plan)
+{
+    Features features;
+    for (const PlanField& field : PlanFields())
+    {
+        const Kind kind = KindOf(field.key);
+        if (kind != Kinds)
+        {
+            features[kind] += field.get(plan) + "\n";
+        }
+    }
+    return features;
+}
+
+/// Student's distribution with two degrees of freedom.
+double
+Student(double x)
+{
+    return 0.5 + x / (2 * std::sqrt(2 + x * x));
+}
+
+/// For every plan the number of what it says of a kind.
+std::vector<size_t>
+ValuesOf(const std::vector<Features>& plans, size_t kind)
+{
+    std::map<std::string, size_t> known;
+    std::vector<size_t> values;
+    for (const Features& features : plans)
+    {
+        values.push_back(known.emplace(features[kind], known.size()).first->second);
+    }
+    return values;
+}
+
+} // namespace
+
+double
+ProbabilityFaster(const TimedPlan& a, const TimedPlan& b)
+{
+    const Features ofA = FeaturesOf(a.plan);
+    const Features ofB = FeaturesOf(b.plan);
+    double square = 0;
+    for (size_t k = 0; k < Kinds; k++)
+    {
+        square += ofA[k] == ofB[k] ? 0 : kScales[k] * kScales[k];
+    }
+    const double logarithm = std::log(b.time.S() / a.time.S());
+    if (square == 0)
+    {
+        return logarithm > 0 ? 1 : logarithm < 0 ? 0 : 0.5;
+    }
+    return Student(logarithm / std::sqrt(square));
 }
 
 bool
-IsWithinModelError(double excess)
+AreToldApart(const TimedPlan& a, const TimedPlan& b)
 {
-    return std::abs(excess) < kModelErrorTo;
+    const double faster = ProbabilityFaster(a, b);
+    return std::max(faster, 1 - faster) >= kSure;
+}
+
+std::string
+ProbabilityText(double probability)
+{
+    const auto points = std::lround(100 * probability);
+    return points > 99  ? "over 99 %"
+           : points < 1 ? "under 1 %"
+                        : std::to_string(points) + " %";
+}
+
+std::vector<double>
+ProbabilitiesBest(const std::vector<TimedPlan>& plans)
+{
+    constexpr uint32_t draws = 10000;
+    std::vector<Features> features;
+    for (const TimedPlan& plan : plans)
+    {
+        features.push_back(FeaturesOf(plan.plan));
+    }
+    std::array<std::vector<size_t>, Kinds> values;
+    std::array<std::vector<double>, Kinds> effects;
+    for (size_t k = 0; k < Kinds; k++)
+    {
+        values[k] = ValuesOf(features, k);
+        const auto most = std::max_element(values[k].begin(), values[k].end());
+        effects[k].resize(most == values[k].end() ? 0 : *most + 1);
+    }
+    std::vector<double> logarithms;
+    for (const TimedPlan& plan : plans)
+    {
+        logarithms.push_back(std::log(plan.time.S()));
+    }
+    boost::random::mt19937_64 bits;
+    boost::random::normal_distribution<double> normal;
+    boost::random::uniform_01<double> uniform;
+    std::vector<uint32_t> wins(plans.size());
+    for (uint32_t draw = 0; draw < draws && !plans.empty(); draw++)
+    {
+        // Normal effects over the root of a common chi-square of two degrees, by its degrees: -ln
+        // of a uniform number. Two effects of half the square each differ by the scale.
+        const double spread = std::sqrt(0.5 / -std::log1p(-uniform(bits)));
+        for (size_t k = 0; k < Kinds; k++)
+        {
+            for (double& effect : effects[k])
+            {
+                effect = kScales[k] * spread * normal(bits);
+            }
+        }
+        size_t best = 0;
+        double least = 0;
+        for (size_t i = 0; i < plans.size(); i++)
+        {
+            double time = logarithms[i];
+            for (size_t k = 0; k < Kinds; k++)
+            {
+                time += effects[k][values[k][i]];
+            }
+            if (i == 0 || time < least)
+            {
+                best = i;
+                least = time;
+            }
+        }
+        wins[best]++;
+    }
+    std::vector<double> probabilities;
+    for (const uint32_t count : wins)
+    {
+        probabilities.push_back(static_cast<double>(count) / draws);
+    }
+    return probabilities;
 }
 
 } // namespace scaleacross
