@@ -100,6 +100,14 @@ TEST_F(Iterations, SayWhatDoesNotRun)
     const auto rows = RunJson("iterations rows.csv");
     EXPECT_TRUE(rows.at(0).at("error").is_null());
     EXPECT_THAT(rows.at(0).at("reason").get<std::string>(), HasSubstr("stage 0 needs"));
+    // Its memory told instead: it runs, and says what it lacks, as `run` does.
+    const auto told = RunJson("iterations rows.csv --set workload.memory_limit=false");
+    EXPECT_TRUE(told.at(0).at("error").is_number());
+    EXPECT_EQ(told.at(0).at("warnings").at(0),
+              "memory: " + rows.at(0).at("reason").get<std::string>());
+    const auto run = RunJson("run base.yaml --no-store --set plan.sharding=ddp --set "
+                             "workload.memory_limit=false");
+    EXPECT_EQ(run.at("warnings"), told.at(0).at("warnings"));
     WriteRows("one,2,yes,base.yaml,0,\n");
     EXPECT_EQ(Run("iterations rows.csv").code, 2);
     EXPECT_THAT(Run("iterations rows.csv").err, HasSubstr("rows.csv:2: --set plan.microbatch=0"));

@@ -254,6 +254,12 @@ TEST(Memory, LimitIsThatOfTheStagesBuilding)
     const auto out = CheckMemory(scenario, LayoutOf(scenario));
     ASSERT_TRUE(out);
     EXPECT_EQ(out->detail.rfind("stage 1 ", 0), 0U) << out->detail;
+    // Without the limit it may run, and the same is a warning.
+    EXPECT_TRUE(MemoryWarnings(scenario).empty());
+    auto told = scenario;
+    told.Job().workload.memoryLimit = false;
+    EXPECT_FALSE(CheckMemory(told, LayoutOf(told)));
+    EXPECT_EQ(MemoryWarnings(told), std::vector<std::string>{"memory: " + out->detail});
     auto within = scenario;
     within.Job().plan.crossing = Crossing::Data;
     const auto both = CheckMemory(within, LayoutOf(within));

@@ -6,6 +6,7 @@
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search.h"
 #include "core/io/iteration-rows.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,6 +34,7 @@ struct Modelled
 {
     IterationRow row;
     Evaluation evaluation;
+    std::vector<std::string> warnings; //!< where it runs
 
     /// Over the measured time, less 1; nothing if the plan does not run.
     std::optional<double> Error() const
@@ -106,6 +108,10 @@ Text(const std::vector<Modelled>& all)
         {
             reasons += fmt::format("{} {}: {}\n", row.set, row.name, ReasonOf(modelled));
         }
+        for (const auto& warning : modelled.warnings)
+        {
+            reasons += fmt::format("{} {}: {}\n", row.set, row.name, warning);
+        }
         table.Add(cells);
     }
     return table.Text() + "\n" + Summary(all, true) + Summary(all, false) + reasons;
@@ -124,6 +130,7 @@ RowsJson(const std::vector<Modelled>& all)
         row.update(ToJson(modelled.evaluation));
         const auto error = modelled.Error();
         row["error"] = error ? Json(*error) : Json(nullptr);
+        row["warnings"] = modelled.warnings;
         if (!error)
         {
             row["reason"] = ReasonOf(modelled);
@@ -146,7 +153,10 @@ Run(const IterationsCommand& options)
                 continue;
             }
             const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
-            all.push_back({std::move(row), evaluation});
+            auto warnings = std::holds_alternative<RunReport>(evaluation)
+                                ? MemoryWarnings(row.study.scenario)
+                                : std::vector<std::string>();
+            all.push_back({std::move(row), evaluation, std::move(warnings)});
         }
     }
     std::cout << (options.common.json ? RowsJson(all).dump(2) + "\n" : Text(all));

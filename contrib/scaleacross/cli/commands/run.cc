@@ -12,6 +12,7 @@
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
 #include "core/topology/switch-headroom.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -48,8 +49,13 @@ Print(const RunCommand& options,
     // The packet engine has buffers, and has refused them if they are too small.
     const bool silent =
         options.engine == "packet" || !std::holds_alternative<RunReport>(evaluation);
-    const auto warnings =
+    auto warnings =
         silent ? std::vector<std::string>() : HeadroomWarnings(scenario.cluster, scenario.network);
+    if (std::holds_alternative<RunReport>(evaluation))
+    {
+        const auto memory = MemoryWarnings(scenario);
+        warnings.insert(warnings.end(), memory.begin(), memory.end());
+    }
     if (options.common.json)
     {
         Json json = ToJson(evaluation);

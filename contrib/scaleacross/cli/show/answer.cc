@@ -6,6 +6,7 @@
 #include "core/explore/model-error.h"
 #include "core/explore/time-error.h"
 #include "core/topology/switch-headroom.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -68,7 +69,10 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
         return {};
     }
     const Scenario scenario = space.With(best.front().plan);
-    return HeadroomWarnings(scenario.cluster, scenario.network);
+    auto warnings = HeadroomWarnings(scenario.cluster, scenario.network);
+    const auto memory = MemoryWarnings(scenario);
+    warnings.insert(warnings.end(), memory.begin(), memory.end());
+    return warnings;
 }
 
 } // namespace

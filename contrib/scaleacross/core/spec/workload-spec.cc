@@ -84,6 +84,10 @@ WorkloadSpec::Fields()
                     "copies of tokens that an expert takes over those of an even share, padded; 0: "
                     "all that come",
                     &W::capacityFactor),
+        Row::Bool("memory_limit",
+                  "a plan that needs more HBM than there is cannot run; false: it runs, and the "
+                  "warnings say what it lacks",
+                  &W::memoryLimit),
     };
     return fields;
 }

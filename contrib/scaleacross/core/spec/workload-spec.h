@@ -34,6 +34,9 @@ struct WorkloadSpec
     /// and fewer are padded (GShard, arXiv:2006.16668). All experts are equal then. 0: each takes
     /// what comes.
     double capacityFactor{0};
+    /// Whether a plan that needs more HBM than there is cannot run. Otherwise it runs, and what it
+    /// lacks is told: for plans that are known to have run.
+    bool memoryLimit{true};
     SoftwareStack stack; //!< what the software makes of a layer
 
     /// Copies of tokens that a rank's experts work on, and that come and go, over the mean.

@@ -11,6 +11,7 @@
 #include "core/work/partition/layer-split.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -480,8 +481,11 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
     return stages;
 }
 
+namespace
+{
+
 std::optional<Infeasible>
-CheckMemory(const Scenario& scenario, const RankLayout& layout)
+FindShortfall(const Scenario& scenario, const RankLayout& layout)
 {
     const auto stages = MemoryOf(scenario, layout);
     std::optional<uint32_t> worst;
@@ -501,10 +505,36 @@ CheckMemory(const Scenario& scenario, const RankLayout& layout)
         return std::nullopt;
     }
     const MemoryUse& use = stages[*worst];
+    const Bytes limit = UsableMemory(scenario, layout, *worst);
+    const double over = 100 * static_cast<double>(worstExcess.Count()) /
+                        static_cast<double>(limit.Count());
     return Infeasible{"memory",
                       "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
-                          " of the usable " + ToString(UsableMemory(scenario, layout, *worst)) +
-                          ", most of it " + LargestCategory(use)};
+                          " of the usable " + ToString(limit) + " (" +
+                          (over < 1 ? "less than 1" : std::to_string(std::lround(over))) +
+                          " % more), most of it " + LargestCategory(use)};
+}
+
+} // namespace
+
+std::optional<Infeasible>
+CheckMemory(const Scenario& scenario, const RankLayout& layout)
+{
+    return scenario.Job().workload.memoryLimit ? FindShortfall(scenario, layout) : std::nullopt;
+}
+
+std::vector<std::string>
+MemoryWarnings(const Scenario& scenario)
+{
+    if (scenario.Job().workload.memoryLimit)
+    {
+        return {};
+    }
+    const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
+    const auto* known = std::get_if<RankLayout>(&layout);
+    const auto shortfall = known == nullptr ? std::nullopt : FindShortfall(scenario, *known);
+    return shortfall ? std::vector<std::string>{"memory: " + shortfall->detail}
+                     : std::vector<std::string>();
 }
 
 } // namespace scaleacross

@@ -10,6 +10,7 @@
 #include "core/topology/rank-layout.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace scaleacross
@@ -43,8 +44,11 @@ struct MemoryUse
 std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layout);
 
 /// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and
-/// largest category.
+/// largest category. Nothing without WorkloadSpec::memoryLimit.
 std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout& layout);
+
+/// What a plan lacks that runs without WorkloadSpec::memoryLimit: at most one line.
+std::vector<std::string> MemoryWarnings(const Scenario& scenario);
 
 } // namespace scaleacross
 
