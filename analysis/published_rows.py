@@ -17,6 +17,7 @@ import sys
 import measuring
 
 BASE = pathlib.Path(__file__).resolve().parent / "published-row.yaml"
+MODEL_FILES = BASE.parents[1] / "contrib" / "scaleacross" / "data" / "models"
 
 COLUMNS = ["id", "source", "date", "model", "gpu", "gpus", "precision", "seq", "gbs", "mbs", "tp",
            "pp", "cp", "ep", "etp", "vp", "dp", "fsdp_sharding", "recompute", "overlap_notes",
@@ -276,6 +277,28 @@ def degrees_of(run):
     return keys
 
 
+def layers_of(row):
+    """Layers of the model that a row trains."""
+    if "model.layers" in row:
+        return int(row["model.layers"])
+    name, layers = row["model"], None
+    while layers is None:  # a preset may stand on another one
+        preset = (MODEL_FILES / f"{name}.yaml").read_text(encoding="utf-8")
+        layers = re.search(r"^layers: (\d+)$", preset, re.MULTILINE)
+        name = layers or re.search(r"^preset: (\S+)$", preset, re.MULTILINE)[1]
+    return int(layers[1])
+
+
+def ends_of(row):
+    """Embedding and head, counted as a layer each where the layers do not divide over the stages
+    without them and do with them (Megatron's account_for_embedding_in_pipeline_split)."""
+    positions = row["plan.pp"] * row.get("plan.chunks", 1)
+    layers = layers_of(row)
+    if layers % positions == 0 or (layers + 2) % positions != 0:
+        return {}
+    return {"plan.embedding_as_layer": "true", "plan.loss_as_layer": "true"}
+
+
 def routing_of(run):
     return {"workload.capacity_factor": 1} if drops(run) else {}
 
@@ -330,6 +353,7 @@ def row_of(run):
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"
+    row |= ends_of(row)
     return {key: str(value) for key, value in row.items()}
 
 

@@ -59,6 +59,18 @@ class PublishedRows(unittest.TestCase):
                 code = end.code
         return code, said.getvalue()
 
+    def test_ends_count_as_layers_where_that_makes_stages_equal(self):
+        # 126 + 2 layers over 16 x 8 = 128 positions or 8 x 8; 80 over 4 x 5; 80 over 8 x 4 neither.
+        ends = {"plan.embedding_as_layer": "true", "plan.loss_as_layer": "true"}
+        for model, pp, vp, said in [("Llama3.1-405B", "16", "8", ends),
+                                    ("Llama3.1-405B", "8", "8", ends), ("Llama3.1-70B", "4", "5", {}),
+                                    ("Llama3.1-70B", "8", "4", {}),
+                                    ("Llama3.1-405B proxy 62 layers", "8", "8", ends),
+                                    ("Llama4-Maverick-400B", "8", "6", {})]:
+            row = published_rows.row_of({**RUN, "model": model, "gpus": "1024", "pp": pp, "vp": vp,
+                                         "dp": ""})
+            self.assertEqual({key: row[key] for key in ends if key in row}, said, (model, pp, vp))
+
     def test_a_row_says_what_the_run_says(self):
         row = published_rows.row_of(RUN)
         site = "cluster.buildings.0."
