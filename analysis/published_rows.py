@@ -108,6 +108,12 @@ def word_of(run, column, words, source=None):
     return words[run[column]]
 
 
+def recompute_of(run, source):
+    if found := re.fullmatch(r"full, (\d+) layers", run["recompute"]):
+        return {"plan.recompute": "full", "plan.recompute_layers": found[1]}
+    return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
+
+
 # --- Sharding -------------------------------------------------------------------------------------
 
 def sharding_of(run, source):
@@ -348,7 +354,7 @@ def row_of(run):
            **{f"{SITE}gpu.{key}": value for key, value in gpu_keys.items()},
            **degrees_of(run), "plan.microbatch": whole(run, "mbs"),
            **sharding_of(run, source),
-           "plan.recompute": word_of(run, "recompute", RECOMPUTE, source),
+           **recompute_of(run, source),
            **source.row_keys(run), **routing_of(run), **dispatch_of(run), **overlap_of(run),
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):

@@ -267,6 +267,28 @@ TEST(Memory, LimitIsThatOfTheStagesBuilding)
     EXPECT_EQ(both->detail.rfind("stage 0 ", 0), 0U) << both->detail;
 }
 
+/// Of the first stage's n layers the first k keep their input, I = 2 h a token over tp, the others
+/// all that they save, S; two microbatches are in flight, and one layer is brought back:
+/// 2 (k I + (n - k) S) + S.
+TEST(Memory, OfTheFirstLayersRecomputed)
+{
+    auto plan = PlanOf(2, 2, 8, Sharding("hsdp"));
+    const auto kept = [&plan](const char* words, uint32_t layers) {
+        plan.recompute = words;
+        plan.recomputeLayers = layers;
+        return Activations(MemoryOfPlan(SmallModel(), plan)[0]);
+    };
+    const uint32_t n = SmallModel().layers / 2;
+    const double input = 2.0 * 1024 * 512 / 2;
+    const double saved = input + (kept("full", 1) - kept("full", 2)) / 2;
+    EXPECT_NEAR(kept("none", 0), 2 * n * saved, 1);
+    for (uint32_t k = 1; k <= n; k++)
+    {
+        EXPECT_NEAR(kept("full", k), 2 * (k * input + (n - k) * saved) + saved, 1);
+    }
+    EXPECT_EQ(kept("full", 0), kept("full", n));
+}
+
 TEST(Memory, BuffersByHand)
 {
     // tp = 2, cp = 1, ep = 4, pp = 2, shard of an activation A = 2 s h / tp: four pipeline

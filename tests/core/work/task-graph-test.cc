@@ -326,6 +326,36 @@ TEST(TaskGraph, AsyncTensorParallelSendsTheSame)
     EXPECT_EQ(async.posted[tensor], blocking.posted[tensor] + 3 * 8 * 6 * 2);
 }
 
+/// Of a chunk of 8 layers the first k again: k times what all 8 cost more than none, over 8, in
+/// computing and in collectives.
+TEST(TaskGraph, RecomputesTheFirstLayersOfAChunk)
+{
+    const auto plan = PlanOf(4, 1, 1, 1, 8);
+    const auto tally = [&plan](const char* words, uint32_t layers) {
+        auto changed = plan;
+        changed.recompute = words;
+        changed.recomputeLayers = layers;
+        return TallyOf(Build(TwoBuildings(SmallModel(), changed, 3)), 0);
+    };
+    const auto none = tally("none", 0);
+    const auto all = tally("full", 0);
+    const auto tensor = static_cast<size_t>(Stream::Tensor);
+    for (const uint32_t k : {1U, 3U, 8U, 100U})
+    {
+        const auto some = tally("full", k);
+        const double share = std::min(k, 8U) / 8.0;
+        EXPECT_NEAR((some.compute - none.compute).S(),
+                    share * (all.compute - none.compute).S(),
+                    1e-9);
+        EXPECT_EQ(some.posted[tensor] - none.posted[tensor],
+                  share * (all.posted[tensor] - none.posted[tensor]));
+    }
+    auto wrong = plan;
+    wrong.recomputeLayers = 2;
+    ASSERT_TRUE(wrong.FindConflict());
+    EXPECT_EQ(wrong.FindConflict()->Where(), "plan.recompute_layers");
+}
+
 TEST(TaskGraph, SoftwareThatKeepsItsInputsGathersThemOnce)
 {
     // Of 8 x 10 + 5 tensor-parallel collectives a microbatch, 8 x 2 + 1 gather the input of a half

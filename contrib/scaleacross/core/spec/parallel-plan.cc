@@ -13,6 +13,17 @@ namespace scaleacross
 std::optional<ConfigError>
 ParallelPlan::FindConflict() const
 {
+    if (recomputeLayers > 0 && (!recompute->layers || apportion->byTime))
+    {
+        const bool words = !recompute->layers;
+        return ConfigError("plan.recompute_layers",
+                           std::to_string(recomputeLayers) + " with plan." +
+                               (words ? "recompute: " + recompute->word
+                                      : "apportion: " + apportion->word),
+                           words ? "0 unless whole layers are recomputed (full, full-but-qkv)"
+                                 : "0 unless layers are dealt out in equal numbers",
+                           "leave out one of the two");
+    }
     for (const auto& [said, what] :
          {std::pair<bool, std::string>(apportion->byTime, "apportion: " + apportion->word),
           {embeddingAsLayer, "embedding_as_layer: true"},
@@ -28,6 +39,17 @@ ParallelPlan::FindConflict() const
         }
     }
     return std::nullopt;
+}
+
+ParallelPlan
+ParallelPlan::OfLayer(uint32_t index) const
+{
+    ParallelPlan plan = *this;
+    if (recomputeLayers > 0 && index >= recomputeLayers)
+    {
+        plan.recompute = Recompute();
+    }
+    return plan;
 }
 
 bool

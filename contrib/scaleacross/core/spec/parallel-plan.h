@@ -61,6 +61,8 @@ struct ParallelPlan
     /// activations a rank holds; 0 means pp.
     uint32_t inFlight{0};
     Recompute recompute;
+    /// Where whole layers are recomputed: the first so many of every chunk; 0: all of them.
+    uint32_t recomputeLayers{0};
     Apportion apportion;
     /// Layers of every position of the pipeline (chunk of a stage); not given: as apportioned.
     LayerLayout layers;
@@ -118,6 +120,10 @@ struct ParallelPlan
         return reduce.value_or(
             Reduction(Reshards() || sharding->GradientsOnly() ? "microbatch" : "accumulated"));
     }
+
+    /// The plan as it is for layer `index` of a chunk: without a recomputation of whole layers
+    /// behind those that have it.
+    ParallelPlan OfLayer(uint32_t index) const;
 
     /// Two fields that exclude each other, if any.
     std::optional<ConfigError> FindConflict() const;

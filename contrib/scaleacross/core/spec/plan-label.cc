@@ -49,6 +49,7 @@ Label(const Plan& plan)
         p.schedule->Facts().limitsHeld && p.inFlight > 0 ? "/" + std::to_string(p.inFlight) : "";
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute() ? "" : " recompute=" + ToString(p.recompute);
+    text += p.recomputeLayers > 0 ? "/" + std::to_string(p.recomputeLayers) : "";
     text += p.apportion == Apportion() ? "" : " apportion=" + ToString(p.apportion);
     text += p.layers.IsGiven() ? " layers=" + ToString(p.layers) : "";
     text += p.embeddingAsLayer ? " embedding-as-layer" : "";

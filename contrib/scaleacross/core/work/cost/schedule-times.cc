@@ -31,7 +31,7 @@ ComputeOf(const JobSpec& job, const GpuSpec& gpu, const StageLayers& layers)
     for (uint32_t i = 0; i < layers.count; i++)
     {
         const LayerCost cost =
-            CostOfLayer(job.model, job.workload, job.plan, gpu, layers.first + i);
+            CostOfLayer(job.model, job.workload, job.plan.OfLayer(i), gpu, layers.first + i);
         Add(sum, cost.attention);
         Add(sum, cost.mlp);
     }

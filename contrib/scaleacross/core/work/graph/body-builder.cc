@@ -127,12 +127,10 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
     for (const auto& gpu : m_gpus)
     {
         Costs costs;
-        for (uint32_t kind = 0; kind < ModelSpec::kLayerKinds; kind++)
-        {
-            costs.layers[kind] =
-                CostOfLayer(m_model, job.workload, m_plan, gpu, LayerOfKind(m_model, kind));
-        }
-        costs.shared = CostOfShared(job, gpu);
+        JobSpec behind = job;
+        behind.plan = m_plan.OfLayer(m_plan.recomputeLayers);
+        costs.layers = CostsOfLayers(job, gpu);
+        costs.behind = CostsOfLayers(behind, gpu);
         costs.embedding = CostOfEmbedding(m_model, job.workload, m_plan, gpu);
         costs.head = CostOfHead(m_model, job.workload, m_plan, gpu);
         m_costs.push_back(costs);
@@ -147,6 +145,19 @@ BodyBuilder::BodyBuilder(const Scenario& scenario,
             });
         m_shapes.push_back(static_cast<uint32_t>(same - m_split.begin()));
     }
+}
+
+BodyBuilder::LayerCosts
+BodyBuilder::CostsOfLayers(const JobSpec& job, const GpuSpec& gpu) const
+{
+    LayerCosts costs;
+    for (uint32_t kind = 0; kind < ModelSpec::kLayerKinds; kind++)
+    {
+        costs.byKind[kind] =
+            CostOfLayer(m_model, job.workload, job.plan, gpu, LayerOfKind(m_model, kind));
+    }
+    costs.shared = CostOfShared(job, gpu);
+    return costs;
 }
 
 std::vector<UnitUse>

@@ -125,11 +125,18 @@ class BodyBuilder
     }
 
   private:
+    /// What layers cost on one accelerator.
+    struct LayerCosts
+    {
+        std::array<LayerCost, ModelSpec::kLayerKinds> byKind; //!< by ModelSpec::KindOf()
+        ComputeCost shared;                                   //!< of the shared experts of a layer
+    };
+
     /// What the parts of the model cost on one accelerator.
     struct Costs
     {
-        std::array<LayerCost, ModelSpec::kLayerKinds> layers; //!< by ModelSpec::KindOf()
-        ComputeCost shared;                                   //!< of the shared experts of a layer
+        LayerCosts layers;
+        LayerCosts behind; //!< those behind ParallelPlan::recomputeLayers
         ComputeCost embedding;
         ComputeCost head;
     };
@@ -162,7 +169,10 @@ class BodyBuilder
     void BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const;
     void BackwardMlp(Pass& pass, uint32_t layer) const;
     void WeightGradient(Pass& pass) const;
+    LayerCosts CostsOfLayers(const JobSpec& job, const GpuSpec& gpu) const;
+    const LayerCosts& CostsOf(const Pass& pass, uint32_t layer) const;
     const LayerCost& CostOf(const Pass& pass, uint32_t layer) const;
+    bool Recomputes(const Pass& pass, uint32_t layer) const;
     std::vector<Piece> PiecesOf(uint32_t position, uint32_t chunk, bool forward) const;
     void BeginUse(Pass& pass) const;
     void Begin(Pass& pass, const Piece& piece) const;

@@ -9,10 +9,25 @@
 namespace scaleacross
 {
 
+const BodyBuilder::LayerCosts&
+BodyBuilder::CostsOf(const Pass& pass, uint32_t layer) const
+{
+    const bool behind =
+        m_plan.recomputeLayers > 0 && layer - pass.layers.first >= m_plan.recomputeLayers;
+    return behind ? pass.costs.behind : pass.costs.layers;
+}
+
 const LayerCost&
 BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
 {
-    return pass.costs.layers[m_model.KindOf(layer)];
+    return CostsOf(pass, layer).byKind[m_model.KindOf(layer)];
+}
+
+/// Whether backward does a whole layer's forward again.
+bool
+BodyBuilder::Recomputes(const Pass& pass, uint32_t layer) const
+{
+    return m_plan.OfLayer(layer - pass.layers.first).recompute->layers;
 }
 
 /// Posts the gather whose turn it is with the next use.
@@ -118,7 +133,7 @@ BodyBuilder::ForwardMlp(Pass& pass, uint32_t layer) const
     const ComputeCost& mlp = CostOf(pass, layer).mlp;
     if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
     {
-        const ComputeCost& shared = pass.costs.shared;
+        const ComputeCost& shared = CostsOf(pass, layer).shared;
         m_layer.MoeForward(ForwardTime(shared, m_mlpColumns),
                            mlp.forward - shared.forward,
                            pass.program);
@@ -162,7 +177,7 @@ void
 BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
     const ComputeCost& attention = CostOf(pass, layer).attention;
-    const bool recompute = m_plan.recompute->layers;
+    const bool recompute = Recomputes(pass, layer);
     Begin(pass, piece);
     Await(pass, piece.unit, UnitPart::Expert);
     if (recompute)
@@ -189,14 +204,14 @@ void
 BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
 {
     const bool weights = HasWeights(pass.action);
-    const bool recompute = m_plan.recompute->layers;
+    const bool recompute = Recomputes(pass, layer);
     const auto inputOf = [recompute](const ComputeCost& cost) {
         return cost.inputGradient - (recompute ? cost.forward : Duration());
     };
     const ComputeCost& mlp = CostOf(pass, layer).mlp;
     if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
     {
-        const ComputeCost& shared = pass.costs.shared;
+        const ComputeCost& shared = CostsOf(pass, layer).shared;
         const ComputeCost routed = mlp - shared;
         m_layer.MoeBackward(BackwardTime(shared, inputOf(shared), m_mlpColumns, weights),
                             inputOf(routed) + (weights ? routed.weightGradient : Duration()),

@@ -330,7 +330,7 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     for (uint32_t i = 0; i < layers.count; i++)
     {
         const uint32_t layer = layers.first + i;
-        kept += job.plan.recompute->layers
+        kept += job.plan.OfLayer(i).recompute->layers
                     ? KeptOfLayer(job, layer)
                     : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
     }
