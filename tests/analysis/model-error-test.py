@@ -8,6 +8,7 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 import numpy
@@ -18,7 +19,9 @@ TABLES = [TOP / "tests" / "validation" / "iteration-time" / name
           for name in ("published.csv", "vtrain-large.csv")]
 
 sys.path.insert(0, str(TOP / "analysis"))
+import fit_published  # noqa: E402
 import model_error  # noqa: E402
+import published_rows  # noqa: E402
 from model_error import Pairs  # noqa: E402
 
 
@@ -175,6 +178,29 @@ class ModelError(unittest.TestCase):
         self.assertEqual(int(pairs.replace(",", "")), result["pairs"]["all"])
         self.assertEqual(int(points), max(round(100 * abs(said - was)) for _, _, count, said, was
                                           in result["calibration"] if count))
+
+    def test_the_page_has_vtrain_s_errors_by_tensor_parallelism(self):
+        page = (TOP / "contrib" / "scaleacross" / "doc" / "compute.md").read_text()
+        runs = {run["id"]: run for table in TABLES for run in published_rows.read(table)
+                if "vTrain" in run["source"]}
+        rows, left = published_rows.rows_of(runs.values())
+        self.assertEqual(left, [])
+        with tempfile.TemporaryDirectory() as folder:
+            found = fit_published.Rows(rows, PROGRAM, folder).run([])
+        errors = {}
+        for row in found:
+            run = runs[row["name"]]
+            errors.setdefault(run["model"], []).append((run["tp"], row["error"]))
+        self.assertEqual(len(errors), 4)
+        for model, of in errors.items():
+            every = [error for _, error in of]
+            cells = [model, str(len(every)), f"{100 * numpy.mean(numpy.abs(every)):.1f} %",
+                     f"{100 * max(every, key=abs):+.1f} %"]
+            for tp in ("1", "2", "4", "8", "16"):
+                some = [error for other, error in of if other == tp]
+                cells.append(f"{len(some)}: {100 * numpy.mean(some):+.1f} %" if some else "")
+            line = "| " + " | ".join(cells) + " |"
+            self.assertTrue(line in page, line)
 
     def test_refuses(self):
         for arguments, says in [([TOP / "none.csv"], "none.csv"),
