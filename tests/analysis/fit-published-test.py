@@ -234,6 +234,19 @@ class Shipped(unittest.TestCase):
     def test_the_page_counts_what_is_fitted(self):
         self.assertIn(f"{len(fit_published.KNOBS)} in all", self.page)
 
+    def test_the_program_has_the_errors_of_predictions(self):
+        source = (TOP / "contrib/scaleacross/core/explore/time-error.cc").read_text()
+        said = re.findall(r'\{"([^"]+)", ([\d.]+), (-?[\d.]+), (\d+)\}', source)
+        self.assertTrue(said)
+        for name, mean, worst, rows in said:
+            errors = [row["predicted"] for row in self.result["rows"]
+                      if row["class"] == name and row["predicted"] is not None]
+            self.assertEqual(len(errors), int(rows), name)
+            # To a digit of the table.
+            self.assertAlmostEqual(sum(map(abs, errors)) / len(errors), float(mean),
+                                   delta=0.0015, msg=name)
+            self.assertAlmostEqual(max(errors, key=abs), float(worst), delta=0.0015, msg=name)
+
     def test_the_readme_has_the_mean_errors(self):
         readme = (TOP / "README.md").read_text()
         said = re.search(r"mean error ([\d.]+) % as shipped, ([\d.]+) % where a model is predicted",

@@ -179,6 +179,14 @@ class ModelError(unittest.TestCase):
         self.assertEqual(int(points), max(round(100 * abs(said - was)) for _, _, count, said, was
                                           in result["calibration"] if count))
 
+    def test_the_program_has_the_scales(self):
+        header = (TOP / "contrib/scaleacross/core/explore/model-error.h").read_text()
+        result = model_error.result_of(TABLES, PROGRAM)
+        for kind, scale in result["scales"].items():
+            said = float(re.search(rf"k{kind.capitalize()}Scale = ([\d.]+);", header)[1])
+            self.assertAlmostEqual(said, scale, delta=1e-3, msg=kind)
+        self.assertEqual(float(re.search(r"kSure = ([\d.]+);", header)[1]), model_error.SURE)
+
     def test_the_page_has_vtrain_s_errors_by_tensor_parallelism(self):
         page = (TOP / "contrib" / "scaleacross" / "doc" / "compute.md").read_text()
         runs = {run["id"]: run for table in TABLES for run in published_rows.read(table)
