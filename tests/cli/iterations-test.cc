@@ -57,20 +57,13 @@ TEST_F(Iterations, AreTimedAsRunTimesThem)
     EXPECT_THAT(table.out, HasSubstr("1 not fitted: mean"));
 }
 
-/// The page's table has what the program prints of the rows that are part of the project, cell by
-/// cell.
+/// The page's table has what the program prints of the rows written by hand, cell by cell.
 TEST_F(Iterations, ArePrintedAsThePageHasThem)
 {
     std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/compute.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};
-    std::string rows;
-    for (const char* set :
-         {"sc21", "recompute", "vtrain-18.4b", "vtrain-3.6b", "megatron-core", "torchtitan"})
-    {
-        rows += std::string(" " SCALEACROSS_SOURCE_DIR "/tests/validation/iteration-time/") + set +
-                ".csv";
-    }
-    const Call call = Run("iterations" + rows);
+    const Call call =
+        Run("iterations " SCALEACROSS_SOURCE_DIR "/tests/validation/iteration-time/sc21.csv");
     ASSERT_EQ(call.code, 0) << call.err;
     std::istringstream lines(call.out);
     std::string line;
@@ -87,7 +80,7 @@ TEST_F(Iterations, ArePrintedAsThePageHasThem)
         EXPECT_THAT(page, HasSubstr(expected));
         checked++;
     }
-    EXPECT_EQ(checked, 61U);
+    EXPECT_EQ(checked, 7U);
 }
 
 TEST_F(Iterations, SayWhatDoesNotRun)

@@ -66,8 +66,9 @@ struct SoftwareStack
     /// they are gathered. Otherwise its shard of 16 bits, too.
     bool shardsMasters{false};
 
-    /// HBM bytes per logit (a word of a token) of loss and gradient, a third of them forward. Fused:
-    /// read it (2), read it again and overwrite it with its gradient (4); more in FP32 or by parts.
+    /// HBM bytes per logit (a word of a token) of loss and gradient, a third of them forward.
+    /// Fused: read it (2), read it again and overwrite it with its gradient (4); more in FP32 or by
+    /// parts.
     double lossBytes{6};
 
     /// Bytes per parameter and microbatch of kernels that add a weight gradient to the sum.
