@@ -5,7 +5,8 @@
 ln(model / measured) of two plans of one job differ by s t: t is Student's with two degrees of
 freedom, and s^2 the sum of the squares of a scale for every kind (KINDS) in which the plans differ.
 The scales are the most likely ones of all pairs in tables of published runs (published_rows.py).
-One factor for all of them makes probabilities true of models that took no part in the fit.
+One factor for all of them makes probabilities true of models that took no part in the fit. A kind
+of which there are no pairs has the largest of the other scales.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def pairs_of(plans):
 
 
 def jobs_of(tables, program):
-    """Plans by job: (source, model, GPU, GPUs, batch, sequence, precision)."""
+    """Plans by job: (source, its release, model, GPU, GPUs, batch, sequence, precision)."""
     rows, runs, _ = fit_published.newest([run for table in tables
                                           for run in published_rows.read(table)])
     if not rows:
@@ -72,7 +73,7 @@ def jobs_of(tables, program):
         if timed["error"] is None:
             continue
         run = runs[row["name"]]
-        job = (published_rows.source_of(run).name,
+        job = (published_rows.source_of(run).name, run["source"],
                *(run[column] for column in ("model", "gpu", "gpus", "gbs", "seq", "precision")))
         jobs.setdefault(job, []).append((row, timed["measured_s"], timed["iteration_time_s"]))
     return jobs
@@ -224,9 +225,10 @@ def choice_table(result):
 
 
 def result_of(tables, program):
+    import numpy
     jobs = jobs_of(tables, program)
     pairs, models = [], []
-    for (_, model, *_), plans in jobs.items():
+    for (_, _, model, *_), plans in jobs.items():
         found = pairs_of(plans)
         pairs += found
         models += [fit_published.family({"model": model})] * len(found)
@@ -235,14 +237,16 @@ def result_of(tables, program):
     pairs = Pairs(pairs, models)
     others = without_itself(pairs)
     factor = factor_of(pairs, others)
+    counts = pairs.kinds.sum(axis=0)
     scales = factor * scales_of(pairs)
+    scales = numpy.where(counts > 0, scales, scales[counts > 0].max())
     return {"pairs": {"all": len(pairs.models),
-                      **{kind: int(n) for kind, n in zip(KINDS, pairs.kinds.sum(axis=0))}},
+                      **{kind: int(n) for kind, n in zip(KINDS, counts)}},
             "models": {str(model): int((pairs.models == model).sum())
                        for model in sorted(set(pairs.models))},
             "factor": factor, "scales": dict(zip(KINDS, map(float, scales))),
             "calibration": calibration_of(*said_and_was(pairs, factor * others)),
-            "choices": [{"job": f"{job[0]}, {job[1]}", "plans": len(plans),
+            "choices": [{"job": f"{job[0]}, {job[2]}", "plans": len(plans),
                          "regret": regret_of(plans), "correlation": rank_correlation_of(plans)}
                         for job, plans in sorted(jobs.items()) if len(plans) >= MANY]}
 

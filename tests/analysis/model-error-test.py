@@ -80,7 +80,7 @@ class ModelError(unittest.TestCase):
         self.assertAlmostEqual(model_error.cumulative(4.303), 0.975, delta=1e-4)
         self.assertAlmostEqual(model_error.cumulative(-4.303), 0.025, delta=1e-4)
         # The page's worked case.
-        self.assertAlmostEqual(model_error.cumulative(numpy.log(1.1) / 0.1), 0.78, delta=0.005)
+        self.assertAlmostEqual(model_error.cumulative(numpy.log(1.1) / 0.102), 0.78, delta=0.005)
         self.assertAlmostEqual(model_error.inverse(0.9), 1.886, delta=1e-3)
         self.assertAlmostEqual(model_error.inverse(0.975), 4.303, delta=1e-3)
 
