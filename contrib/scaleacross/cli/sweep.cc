@@ -117,9 +117,8 @@ class SweepPrinter
         }
         if (ofEach.size() > 1)
         {
-            point.probability =
-                ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
-                                  {ofEach[1].plan, ofEach[1].report.iterationTime});
+            point.probability = ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
+                                                  {ofEach[1].plan, ofEach[1].report.iterationTime});
         }
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/explore/explanation.h"
-
 #include "core/explore/model-error.h"
 
 #include <cmath>
@@ -160,8 +159,9 @@ TEST(Explanation, SaysHowFarTimesAreOff)
     EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind are published"));
     const TimeError error{"dense on X", 0.123, -0.25, 7};
     input.timeError = &error;
-    EXPECT_THAT(Text(input),
-                HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
+    EXPECT_THAT(
+        Text(input),
+        HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
 }
 
 TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)
@@ -222,7 +222,8 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
         text,
         HasSubstr("Baseline slow (the fastest over pp and cp; not touched: the network): slow "
                   "plan takes 164 ms: the best is 64.0 % faster, over 99 % likely."));
-    EXPECT_THAT(text, HasSubstr("the best is 1.00 % faster, " + Likely(1.01, kMicrobatchScale) + "."));
+    EXPECT_THAT(text,
+                HasSubstr("the best is 1.00 % faster, " + Likely(1.01, kMicrobatchScale) + "."));
     // 100 / 80 - 1 = 25 %.
     EXPECT_THAT(text,
                 HasSubstr("fast plan takes 80 ms: the best takes 25.0 % longer, " +

@@ -62,7 +62,8 @@ TEST(ModelError, PlansThatAreTheSameAreOrderedForCertain)
     EXPECT_EQ(ProbabilityFaster(Make(100), Make(100)), 0.5);
 }
 
-/// Of two plans the pair's probability, to three standard errors of 10,000 draws: 0.3 to 1.5 points.
+/// Of two plans the pair's probability, to three standard errors of 10,000 draws: 0.3 to 1.5
+/// points.
 TEST(ModelError, BestOfTwoIsTheFasterOne)
 {
     for (const double milliseconds : {101, 105, 120, 150, 300})

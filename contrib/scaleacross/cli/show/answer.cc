@@ -174,11 +174,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     {
         if (baseline.plan)
         {
-            AddRow(table,
-                   baseline.name,
-                   space.LabelOf(*baseline.plan),
-                   baseline.evaluation,
-                   {"-"});
+            AddRow(table, baseline.name, space.LabelOf(*baseline.plan), baseline.evaluation, {"-"});
         }
     }
     text += "\n" + table.Text() + "\n";

@@ -54,9 +54,7 @@ KindOf(const std::string& key)
         {"plan.dp", Kinds}, // follows from the other degrees
     };
     const auto found = known.find(key);
-    return found != known.end()              ? found->second
-           : key.compare(0, 5, "plan.") == 0 ? Other
-                                             : Network;
+    return found != known.end() ? found->second : key.compare(0, 5, "plan.") == 0 ? Other : Network;
 }
 
 /// What a plan says of each kind.
@@ -128,9 +126,7 @@ std::string
 ProbabilityText(double probability)
 {
     const auto points = std::lround(100 * probability);
-    return points > 99  ? "over 99 %"
-           : points < 1 ? "under 1 %"
-                        : std::to_string(points) + " %";
+    return points > 99 ? "over 99 %" : points < 1 ? "under 1 %" : std::to_string(points) + " %";
 }
 
 std::vector<double>

@@ -31,7 +31,7 @@ namespace scaleacross
 {
 
 /// Scales of ln(modelled / measured) by the kind in which two plans differ.
-constexpr double kTensorScale = 0.102; //!< tp, asynchronous or not
+constexpr double kTensorScale = 0.102;   //!< tp, asynchronous or not
 constexpr double kPipelineScale = 0.032; //!< pp, schedule, chunks, layers of stages
 constexpr double kMicrobatchScale = 0.031;
 constexpr double kOtherScale = 0.102; //!< each of: other parallelism, placement; network

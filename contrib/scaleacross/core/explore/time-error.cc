@@ -35,10 +35,7 @@ constexpr std::array<Row, 9> kRows = {{
     {"h100 h200", false, Width::Bf16, {"dense on H100 and H200, BF16", 0.037, 0.074, 34}},
     {"h100 h200", false, Width::Fp8, {"dense on H100 and H200, FP8", 0.059, 0.177, 51}},
     {"h100 h200", true, Width::Any, {"MoE on H100 and H200", 0.140, 0.588, 26}},
-    {"b200 gb200 b300 gb300",
-     false,
-     Width::Bf16,
-     {"dense on Blackwell, BF16", 0.219, -0.223, 3}},
+    {"b200 gb200 b300 gb300", false, Width::Bf16, {"dense on Blackwell, BF16", 0.219, -0.223, 3}},
     {"b200 gb200 b300 gb300", false, Width::Fp8, {"dense on Blackwell, FP8", 0.071, 0.297, 10}},
     {"b200 gb200 b300 gb300", false, Width::Fp4, {"dense on Blackwell, NVFP4", 0.099, -0.182, 3}},
     {"b200 gb200 b300 gb300", true, Width::Any, {"MoE on Blackwell", 0.133, 0.241, 19}},
@@ -65,11 +62,10 @@ BeginsWithOneOf(const std::string& name, std::string_view words)
 const TimeError*
 FindTimeError(const Scenario& scenario)
 {
-    const auto slowest = std::min_element(scenario.cluster.buildings.begin(),
-                                          scenario.cluster.buildings.end(),
-                                          [](const auto& a, const auto& b) {
-                                              return a.gpu.bf16Peak < b.gpu.bf16Peak;
-                                          });
+    const auto slowest = std::min_element(
+        scenario.cluster.buildings.begin(),
+        scenario.cluster.buildings.end(),
+        [](const auto& a, const auto& b) { return a.gpu.bf16Peak < b.gpu.bf16Peak; });
     const JobSpec& job = scenario.Job();
     const double bytes = job.workload.precision->operandBytes;
     const Width width = bytes >= 2 ? Width::Bf16 : bytes >= 1 ? Width::Fp8 : Width::Fp4;

@@ -16,13 +16,13 @@ ParallelPlan::FindConflict() const
     if (recomputeLayers > 0 && (!recompute->layers || apportion->byTime))
     {
         const bool words = !recompute->layers;
-        return ConfigError("plan.recompute_layers",
-                           std::to_string(recomputeLayers) + " with plan." +
-                               (words ? "recompute: " + recompute->word
-                                      : "apportion: " + apportion->word),
-                           words ? "0 unless whole layers are recomputed (full, full-but-qkv)"
-                                 : "0 unless layers are dealt out in equal numbers",
-                           "leave out one of the two");
+        return ConfigError(
+            "plan.recompute_layers",
+            std::to_string(recomputeLayers) + " with plan." +
+                (words ? "recompute: " + recompute->word : "apportion: " + apportion->word),
+            words ? "0 unless whole layers are recomputed (full, full-but-qkv)"
+                  : "0 unless layers are dealt out in equal numbers",
+            "leave out one of the two");
     }
     for (const auto& [said, what] :
          {std::pair<bool, std::string>(apportion->byTime, "apportion: " + apportion->word),

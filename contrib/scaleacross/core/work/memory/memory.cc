@@ -506,8 +506,8 @@ FindShortfall(const Scenario& scenario, const RankLayout& layout)
     }
     const MemoryUse& use = stages[*worst];
     const Bytes limit = UsableMemory(scenario, layout, *worst);
-    const double over = 100 * static_cast<double>(worstExcess.Count()) /
-                        static_cast<double>(limit.Count());
+    const double over =
+        100 * static_cast<double>(worstExcess.Count()) / static_cast<double>(limit.Count());
     return Infeasible{"memory",
                       "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
                           " of the usable " + ToString(limit) + " (" +
