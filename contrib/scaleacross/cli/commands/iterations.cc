@@ -3,10 +3,10 @@
 #include "cli/command.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
+#include "cli/warnings.h"
 #include "core/engine/analytical-engine.h"
 #include "core/explore/search.h"
 #include "core/io/iteration-rows.h"
-#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <cmath>
@@ -154,7 +154,7 @@ Run(const IterationsCommand& options)
             }
             const Evaluation evaluation = Evaluate(AnalyticalEngine(), row.study.scenario, {});
             auto warnings = std::holds_alternative<RunReport>(evaluation)
-                                ? MemoryWarnings(row.study.scenario)
+                                ? WarningsOf(row.study.scenario, "analytical")
                                 : std::vector<std::string>();
             all.push_back({std::move(row), evaluation, std::move(warnings)});
         }

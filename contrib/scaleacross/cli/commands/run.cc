@@ -5,14 +5,13 @@
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
+#include "cli/warnings.h"
 #include "cli/workers/time-limit.h"
 #include "cli/workers/worker-process.h"
 #include "core/base/parse-at.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
 #include "core/store/run-store.h"
-#include "core/topology/switch-headroom.h"
-#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -46,16 +45,9 @@ Print(const RunCommand& options,
       const Plan& plan,
       const Evaluation& evaluation)
 {
-    // The packet engine has buffers, and has refused them if they are too small.
-    const bool silent =
-        options.engine == "packet" || !std::holds_alternative<RunReport>(evaluation);
-    auto warnings =
-        silent ? std::vector<std::string>() : HeadroomWarnings(scenario.cluster, scenario.network);
-    if (std::holds_alternative<RunReport>(evaluation))
-    {
-        const auto memory = MemoryWarnings(scenario);
-        warnings.insert(warnings.end(), memory.begin(), memory.end());
-    }
+    const auto warnings = std::holds_alternative<RunReport>(evaluation)
+                              ? WarningsOf(scenario, options.engine)
+                              : std::vector<std::string>();
     if (options.common.json)
     {
         Json json = ToJson(evaluation);

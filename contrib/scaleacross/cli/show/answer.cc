@@ -2,11 +2,10 @@
 
 #include "cli/explore-study.h"
 #include "cli/show/report-text.h"
+#include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
 #include "core/explore/time-error.h"
-#include "core/topology/switch-headroom.h"
-#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -59,20 +58,13 @@ RankedJson(const SearchSpace& space, const Ranked& ranked)
     return json;
 }
 
-/// Of the network of the best plan, if an engine without buffers has found it.
+/// Of the best plan.
 std::vector<std::string>
 WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
 {
     const auto best = answer.search.board.Best();
-    if (best.empty() || study.engines.front() == "packet")
-    {
-        return {};
-    }
-    const Scenario scenario = space.With(best.front().plan);
-    auto warnings = HeadroomWarnings(scenario.cluster, scenario.network);
-    const auto memory = MemoryWarnings(scenario);
-    warnings.insert(warnings.end(), memory.begin(), memory.end());
-    return warnings;
+    return best.empty() ? std::vector<std::string>()
+                        : WarningsOf(space.With(best.front().plan), study.engines.front());
 }
 
 } // namespace

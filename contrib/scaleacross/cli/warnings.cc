@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/warnings.h"
+
+#include "core/spec/without-effect.h"
+#include "core/topology/switch-headroom.h"
+#include "core/work/memory/memory.h"
+
+namespace scaleacross
+{
+
+std::vector<std::string>
+WarningsOf(const Scenario& scenario, const std::string& engine)
+{
+    std::vector<std::string> warnings = MemoryWarnings(scenario);
+    const auto add = [&warnings](const std::vector<std::string>& more) {
+        warnings.insert(warnings.end(), more.begin(), more.end());
+    };
+    add(WarningsOfNoEffect(scenario));
+    // The packet engine has buffers, and has refused them if they are too small.
+    if (engine != "packet")
+    {
+        add(HeadroomWarnings(scenario.cluster, scenario.network));
+    }
+    return warnings;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_WARNINGS_H
+#define SCALEACROSS_WARNINGS_H
+
+#include "core/spec/scenario.h"
+
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What to know of a scenario that runs, a line each: memory that it lacks, what of the study has no
+/// effect, and, unless an engine with buffers ran it, buffers that are too small.
+std::vector<std::string> WarningsOf(const Scenario& scenario, const std::string& engine);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_WARNINGS_H
