@@ -9,6 +9,7 @@ What no rule expresses is named on stderr with the reason, and has no row.
 
 import argparse
 import csv
+import math
 import os
 import pathlib
 import re
@@ -109,7 +110,7 @@ def word_of(run, column, words, source=None):
 
 
 def recompute_of(run, source):
-    if found := re.fullmatch(r"full, (\d+) layers", run["recompute"]):
+    if found := re.fullmatch(r"full, ([1-9]\d*) layers", run["recompute"]):
         return {"plan.recompute": "full", "plan.recompute_layers": found[1]}
     return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
 
@@ -166,7 +167,7 @@ class Source:
 def by_notes(run):
     """NVIDIA's tables name the overlap of tensor parallelism in their notes."""
     notes = run["overlap_notes"]
-    return not re.search(r"TP (overlap )?off", notes) and "vanilla TP" not in notes
+    return not re.search(r"TP (userbuffer )?(overlap )?off|no TP|vanilla TP", notes)
 
 
 def not_nvfp4(run):
@@ -180,12 +181,17 @@ DDP = {"plan.sharding": "ddp"}
 def drops(run):
     """Whether experts drop and pad tokens to a capacity: by a run's notes, and Grok-1 as NVIDIA
     runs it (capacity factor 1)."""
-    return "token drop" in run["notes"] or run["model"].startswith("Grok1")
+    return (bool(re.search(r"(?<!no )token drop", run["notes"])) or
+            run["model"].startswith("Grok1"))
 
 
 def megatron(run):
     notes = run["overlap_notes"]
-    by_nccl = whole(run, "ep", 1) > 1 and notes and "dispatcher" not in notes
+    dispatcher = re.search(r"dispatcher (\w+)", notes)
+    if dispatcher and dispatcher[1] not in ("hybridep", "deepep", "alltoall", "nccl"):
+        raise Inexpressible(f"overlap_notes: {dispatcher[0]!r} is not expressed")
+    by_nccl = whole(run, "ep", 1) > 1 and notes and (
+        not dispatcher or dispatcher[1] in ("alltoall", "nccl"))
     stack = ("megatron-core-padded" if drops(run) else
              "megatron-core-nccl" if by_nccl else "megatron-core")
     return {"workload.stack": stack, "workload.gradients": "bf16"}
@@ -221,14 +227,15 @@ SOURCES = [
            {"workload.stack": "paxml", "workload.gradients": "fp32"}, shards=8),
     Source("NVIDIA's dgxc-benchmarking", r"dgxc-benchmarking", megatron, overlaps=by_notes),
     Source("Megatron-Bridge", r"Megatron-Bridge", megatron, overlaps=not_nvfp4),
-    Source("NeMo 24.07", r"NVIDIA/NeMo:", megatron, overlaps=lambda run: True),
+    Source("NeMo 24.07", r"NVIDIA/NeMo:", megatron, overlaps=by_notes),
     Source("MLPerf, AMD", r"training_results.*AMD", megatron),
     Source("MLPerf", r"training_results", megatron, overlaps=by_notes),
     Source("gpu-recipes", r"gpu-recipes", megatron, overlaps=by_notes),
     Source("NeMo Automodel", r"Automodel", {"workload.stack": "torch-te",
                                             "workload.gradients": "bf16"}),
     Source("TorchTitan", r"torchtitan", torchtitan,
-           overlaps=lambda run: "async TP" in run["overlap_notes"],
+           overlaps=lambda run: bool(re.search(r"(?<!no )async TP(?! off)",
+                                               run["overlap_notes"])),
            # float8 scales by tensor, with its own magnitude; "selective" is its policy by operation.
            words={"precision": {"FP8": "fp8-current"}, "recompute": {"selective": "alternate"}}),
     Source("llm-foundry", r"llm-foundry", llm_foundry),
@@ -341,7 +348,7 @@ def row_of(run):
     gpus = whole(run, "gpus")
     preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
     try:
-        measuring_time = float(run["seconds"]) > 0
+        measuring_time = 0 < float(run["seconds"]) < math.inf
     except ValueError:
         measuring_time = False
     if not measuring_time:
@@ -390,6 +397,8 @@ def read(path):
             raise measuring.InputError(f"{path}:{number}: not as many cells as columns")
         if "," in run["id"] or not run["id"]:
             raise measuring.InputError(f"{path}:{number}: id {run['id']!r} is no name of a row")
+        if any(run["id"] == other["id"] for other in table[:number - 2]):
+            raise measuring.InputError(f"{path}:{number}: id {run['id']!r} stands there twice")
     return table
 
 
@@ -413,6 +422,8 @@ def main(argv=None):
                         help="rows to write, in any folder")
     options = parser.parse_args(argv)
     try:
+        if options.output.resolve() == options.table.resolve():
+            raise measuring.InputError(f"{options.output}: is the table itself; name another file")
         rows, left = rows_of(read(options.table))
         for name, reason in left:
             print(f"{name}: {reason}", file=sys.stderr)

@@ -80,7 +80,7 @@ class ModelError(unittest.TestCase):
         self.assertAlmostEqual(model_error.cumulative(4.303), 0.975, delta=1e-4)
         self.assertAlmostEqual(model_error.cumulative(-4.303), 0.025, delta=1e-4)
         # The page's worked case.
-        self.assertAlmostEqual(model_error.cumulative(numpy.log(1.1) / 0.102), 0.78, delta=0.005)
+        self.assertAlmostEqual(model_error.cumulative(numpy.log(1.1) / 0.149), 0.71, delta=0.005)
         self.assertAlmostEqual(model_error.inverse(0.9), 1.886, delta=1e-3)
         self.assertAlmostEqual(model_error.inverse(0.975), 4.303, delta=1e-3)
 
@@ -138,7 +138,8 @@ class ModelError(unittest.TestCase):
         self.assertEqual((low, high, count, was), (0.5, 0.6, 2, 0.5))
         self.assertAlmostEqual(said, 0.55)
         self.assertEqual(lines[1], (0.6, 0.7, 0, None, None))
-        self.assertEqual(lines[4][2:], (2, 0.95, 1.0))
+        self.assertEqual(lines[4][2:], (1, 0.9, 1.0))
+        self.assertEqual(lines[5][2:], (1, 1.0, 1.0))
 
     def test_choosing(self):
         # The model chooses the one of 1.2 s where the best takes 1.0. Ranks 1, 2, 3 of measured

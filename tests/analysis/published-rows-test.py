@@ -30,10 +30,12 @@ RUN = {"id": "a", "source": "NVIDIA/dgxc-benchmarking:llama3.1/README.md", "date
 REFUSED = {
     "precision": ["FP8 or NVFP4 (not stated in the log)", "INT4"],
     "fsdp_sharding": ["FSDP+DP (split not published)", "HYBRID", "FSDP 3 x DP 4"],
-    "recompute": ["CPU offload of activations, 20 layers", "mla_up_proj,mlp,moe", "some"],
+    "recompute": ["CPU offload of activations, 20 layers", "mla_up_proj,mlp,moe", "some",
+                  "full, 0 layers"],
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
     "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"],
-    "dp": ["3"], "seconds": ["", "soon", "0"]}
+    "dp": ["3"], "seconds": ["", "soon", "0", "inf"],
+    "overlap_notes": ["dispatcher foo"]}
 
 
 class PublishedRows(unittest.TestCase):

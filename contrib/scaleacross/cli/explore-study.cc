@@ -149,8 +149,11 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.probabilityBest = answer.probabilities.front();
     input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
     const Frontier& counts = answer.search.counts;
+    // What was not kept is slower than the last that was, and may differ less.
     input.closePlansAtLeast =
-        close(best.back()) && best.size() < counts.evaluated + counts.RuledOut();
+        best.size() < counts.evaluated + counts.RuledOut() &&
+        best.back().report.iterationTime.S() <
+            SureRatio() * winner.report.iterationTime.S();
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(space, baseline));
@@ -158,7 +161,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
-    input.timeError = FindTimeError(study.scenario);
+    input.timeError = FindTimeError(study.scenario, winner.report.iterationTime);
     input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
 }

@@ -24,8 +24,8 @@ ServerGpu()
     gpu.scaleUpLatency = Duration::Nanoseconds(1900);
     gpu.nicRate = GigabitsPerSecond(400);
     gpu.gemmEfficiency = 0.67;
-    gpu.fp8Efficiency = 0.55;
-    gpu.attentionEfficiency = 0.67;
+    gpu.fp8Efficiency = 0.56;
+    gpu.attentionEfficiency = 0.7;
     gpu.hbmEfficiency = 0.8;
     gpu.scaleUpEfficiency = 0.82;
     gpu.kernelGap = Duration::Microseconds(2);

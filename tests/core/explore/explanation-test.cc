@@ -156,7 +156,7 @@ TEST(Explanation, SaysHowSureAComparisonIs)
 TEST(Explanation, SaysHowFarTimesAreOff)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
-    EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind are published"));
+    EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind of model"));
     const TimeError error{"dense on X", 0.123, -0.25, 7};
     input.timeError = &error;
     EXPECT_THAT(

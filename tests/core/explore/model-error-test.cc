@@ -48,11 +48,41 @@ TEST(ModelError, KindsAddUpBySquares)
     other.plan.parallel.schedule = "interleaved";
     other.plan.parallel.dp = 8;
     EXPECT_NEAR(ProbabilityFaster(Make(100), other), 0.853553, 1e-6);
-    // What crosses buildings and the network are kinds of their own.
+    // What crosses buildings and the network are kinds of their own, and what times communication is
+    // one with the microbatch.
     TimedPlan apart = Make(100 * std::exp(2 * kOtherScale)); // sqrt 2 x sqrt(1 + 1) scales
     apart.plan.parallel.crossing = Crossing::Pipeline;
     apart.plan.network.qps += 1;
     EXPECT_NEAR(ProbabilityFaster(Make(100), apart), 0.853553, 1e-6);
+}
+
+TEST(ModelError, WhateverPlansDifferIn)
+{
+    TimedPlan other = Make(100 * SureRatio() * 1.0001, 2, 2);
+    other.plan.parallel.pp = 2;
+    other.plan.parallel.cp = 2;
+    other.plan.parallel.crossing = Crossing::Pipeline;
+    other.plan.network.qps += 1;
+    EXPECT_TRUE(AreToldApart(Make(100), other));
+    other.time = Duration::Seconds(0.1 * SureRatio() * 0.9999);
+    EXPECT_FALSE(AreToldApart(Make(100), other));
+    TimedPlan ahead = Make(100 * std::exp(std::sqrt(2.0) * kMicrobatchScale));
+    ahead.plan.parallel.prefetch += 1;
+    EXPECT_NEAR(ProbabilityFaster(Make(100), ahead), 0.853553, 1e-6);
+}
+
+/// Of more than 1,000 plans those behind count nothing.
+TEST(ModelError, OfManyTheFirst)
+{
+    std::vector<TimedPlan> plans;
+    for (uint32_t i = 0; i < 1100; i++)
+    {
+        plans.push_back(Make(100 + i, 1, 1 + i));
+    }
+    const auto found = ProbabilitiesBest(plans);
+    ASSERT_EQ(found.size(), plans.size());
+    EXPECT_NEAR(std::accumulate(found.begin(), found.end(), 0.0), 1, 1e-9);
+    EXPECT_EQ(found.back(), 0);
 }
 
 TEST(ModelError, PlansThatAreTheSameAreOrderedForCertain)

@@ -13,7 +13,11 @@ namespace
 {
 
 std::string
-KindOf(const std::string& gpu, const std::string& model, const std::string& precision)
+KindOf(const std::string& gpu,
+       const std::string& model,
+       const std::string& precision,
+       const std::string& stack = "megatron-core",
+       Duration time = Duration::Seconds(5))
 {
     BuildingSpec building;
     building.gpu = GpuPreset(gpu);
@@ -23,21 +27,45 @@ KindOf(const std::string& gpu, const std::string& model, const std::string& prec
     JobSpec& job = scenario.Job();
     job.model = ModelPreset(model);
     job.workload.precision = precision;
-    const TimeError* error = FindTimeError(scenario);
+    job.workload.stack = PresetNamed<SoftwareStack>(stack);
+    const TimeError* error = FindTimeError(scenario, time);
     return error == nullptr ? "" : error->kind;
 }
 
 TEST(TimeError, IsOfTheKindOfJob)
 {
-    EXPECT_EQ(KindOf("a100-80g", "llama3-8b", "bf16"), "A100");
+    EXPECT_EQ(KindOf("a100-80g", "llama3-8b", "bf16", "megatron-2022"), "A100");
+    EXPECT_EQ(KindOf("h100-96g", "llama3-8b", "bf16", "torch-compile"), "FSDP of PyTorch");
+    EXPECT_EQ(KindOf("h100", "mixtral-8x7b", "bf16", "torch-te"), "MoE on H100 and H200");
     EXPECT_EQ(KindOf("h200", "llama3-8b", "bf16"), "dense on H100 and H200, BF16");
     EXPECT_EQ(KindOf("h100", "llama3-8b", "fp8-current"), "dense on H100 and H200, FP8");
     EXPECT_EQ(KindOf("h100", "deepseek-v3", "bf16"), "MoE on H100 and H200");
     EXPECT_EQ(KindOf("gb200", "llama3-8b", "mxfp8"), "dense on Blackwell, FP8");
     EXPECT_EQ(KindOf("b300", "llama3-8b", "nvfp4"), "dense on Blackwell, NVFP4");
     EXPECT_EQ(KindOf("gb300", "qwen3-30b-a3b", "mxfp8"), "MoE on Blackwell");
+    EXPECT_EQ(KindOf("h100", "llama3-8b", "bf16", "megatron-core", Duration::Seconds(0.5)),
+              "steps under a second");
+    // No such runs: another stack, another variant of a GPU, another width.
+    EXPECT_EQ(KindOf("h100", "llama3-8b", "bf16", "fused"), "");
+    EXPECT_EQ(KindOf("h100-96g", "llama3-8b", "bf16"), "");
+    EXPECT_EQ(KindOf("mi355x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("mi300x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("a100-80g", "mixtral-8x7b", "bf16"), "");
+}
+
+TEST(TimeError, OfGpusOfSeveralKindsIsNotKnown)
+{
+    Scenario scenario;
+    scenario.jobs.emplace_back();
+    scenario.Job().model = ModelPreset("llama3-8b");
+    scenario.Job().workload.stack = PresetNamed<SoftwareStack>("megatron-core");
+    for (const char* gpu : {"h100", "h200"})
+    {
+        scenario.cluster.buildings.emplace_back().gpu = GpuPreset(gpu);
+        EXPECT_TRUE(FindTimeError(scenario, Duration::Seconds(5)));
+    }
+    scenario.cluster.buildings.emplace_back().gpu = GpuPreset("b200");
+    EXPECT_FALSE(FindTimeError(scenario, Duration::Seconds(5)));
 }
 
 } // namespace

@@ -229,6 +229,7 @@ TEST(PipelineOrder, OrdersByHandOfZeroBubble)
     EXPECT_EQ(Text({"1f1b-overlapped", 1, 3, 1}, 0), "F0 F1&B0 F2&B1 B2");
     EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 1}, 0), "F0 F1 F2 F3&B0 B1 B2 B3");
     EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 1}, 1), "F0 F1&B0 F2&B1 F3&B2 B3");
+    EXPECT_EQ(Text({"1f1b-overlapped", 2, 5, 1}, 1), "F0 F1&B0 F2&B1 F3&B2 F4&B3 B4"); // any m
     EXPECT_EQ(Text({"1f1b-overlapped", 2, 4, 2, 2}, 1),
               "F0 F1 F0.1 F1.1&B0.1 F2&B1.1 F3&B0 F2.1&B1 F3.1&B2.1 B3.1 B2 B3");
     EXPECT_EQ(Text({"dualpipev", 2, 4, 2}, 0),

@@ -85,8 +85,9 @@ WorkloadOf(uint32_t sequence, uint32_t batch, bool causal)
 
 } // namespace
 
-/// A GPT's layer has four linear layers. In tp parts of the tokens forward and input gradient of
-/// each have tp - 1 kernels more, and as many FLOPs; weight gradients are whole.
+/// A GPT's layer has two linear layers split by columns and two by rows. In tp parts of the tokens
+/// forward of each has tp - 1 kernels more and as many FLOPs, and so has the input gradient of rows;
+/// weight gradients are whole.
 TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
 {
     GpuSpec gpu = OnlyMatrices();
@@ -103,7 +104,7 @@ TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
     plan.asyncTensor = true;
     const ComputeCost parts = cost();
     EXPECT_NEAR((parts.forward - whole.forward).S(), 4 * 3 * 7e-6, 1e-11);
-    EXPECT_NEAR((parts.inputGradient - whole.inputGradient).S(), 4 * 3 * 7e-6, 1e-11);
+    EXPECT_NEAR((parts.inputGradient - whole.inputGradient).S(), 2 * 3 * 7e-6, 1e-11);
     EXPECT_EQ(parts.weightGradient, whole.weightGradient);
     // Each part has waves of its own.
     gpu.kernelGap = Duration();
@@ -112,6 +113,27 @@ TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
     const Duration full = cost().forward;
     plan.asyncTensor = true;
     EXPECT_GT(cost().forward, full);
+}
+
+/// Neither MLA's projections down, of which each rank does its tokens, nor routed experts are done in
+/// parts: of DeepSeek-V3's linear layers those up to queries and to keys and values, the output, and
+/// gate with up, and down, of the shared expert.
+TEST(ComputeCost, OnlyWhatIsSplitIsDoneInParts)
+{
+    GpuSpec gpu = OnlyMatrices();
+    gpu.kernelGap = Duration::Microseconds(7);
+    const ModelSpec model = ModelPreset("deepseek-v3");
+    ParallelPlan plan;
+    plan.tp = 4;
+    plan.etp = 1;
+    plan.ep = 8;
+    const auto cost = [&] {
+        const auto layer = CostOfLayer(model, WorkloadOf(512, 1, true), plan, gpu, 10);
+        return layer.attention.forward + layer.mlp.forward;
+    };
+    const Duration whole = cost();
+    plan.asyncTensor = true;
+    EXPECT_NEAR((cost() - whole).S(), 5 * 3 * 7e-6, 1e-11);
 }
 
 /// The head's loss: a third of its bytes forward, two thirds backward, whatever `elementwise` is.

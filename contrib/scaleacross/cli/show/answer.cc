@@ -182,8 +182,12 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
 {
     Json json = {{"study", study.name}, {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
-    const auto probability = [&answer](size_t i) {
-        return i < answer.probabilities.size() ? Json(answer.probabilities[i]) : Json(nullptr);
+    // One plan that is kept says nothing of others that ran.
+    const Frontier& ran = answer.search.counts;
+    const bool compared = best.size() > 1 || ran.evaluated + ran.RuledOut() == 1;
+    const auto probability = [&answer, compared](size_t i) {
+        return compared && i < answer.probabilities.size() ? Json(answer.probabilities[i])
+                                                           : Json(nullptr);
     };
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
     if (!best.empty())
@@ -192,8 +196,11 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     }
     // That the best plan is faster than another.
     const auto slower = [&best](const Plan& plan, const RunReport& report) {
-        return ProbabilityFaster({best.front().plan, best.front().report.iterationTime},
-                                 {plan, report.iterationTime});
+        const Ranked& first = best.front();
+        return CanonicalText(plan) == first.text
+                   ? Json(nullptr)
+                   : Json(ProbabilityFaster({first.plan, first.report.iterationTime},
+                                            {plan, report.iterationTime}));
     };
     Json baselines = Json::object();
     for (const auto& baseline : answer.baselines)
@@ -221,7 +228,9 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
     json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
     json["sure"] = kSure;
-    const TimeError* error = FindTimeError(study.scenario);
+    const TimeError* error =
+        best.empty() ? nullptr
+                     : FindTimeError(study.scenario, best.front().report.iterationTime);
     json["time_error"] = error == nullptr ? Json(nullptr)
                                           : Json({{"kind", error->kind},
                                                   {"mean", error->mean},

@@ -267,7 +267,9 @@ CloseLine(const ExplanationInput& input)
 {
     if (!input.runnerUp)
     {
-        return "It is the only plan that can run.";
+        return input.counts.evaluated + input.counts.RuledOut() > 1
+                   ? "No other plan is kept."
+                   : "It is the only plan that can run.";
     }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
@@ -287,8 +289,8 @@ std::string
 TimeErrorLine(const TimeError* error)
 {
     return error == nullptr
-               ? "Times: no runs of this kind are published for these GPUs, so that nothing is "
-                 "known of how far they are off."
+               ? "Times: no runs of this kind of model by this stack on these GPUs are published, so "
+                 "that nothing is known of how far they are off."
                : "Times: of the published runs of this kind (" + std::string(error->kind) +
                      ") they are " + Percent(error->mean) + " off in the mean and " +
                      Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +

@@ -26,6 +26,7 @@ enum Kind : uint8_t
     Pipeline,
     Microbatch,
     Other,
+    Placement,
     Network,
     Kinds
 };
@@ -33,6 +34,7 @@ enum Kind : uint8_t
 constexpr std::array<double, Kinds> kScales = {kTensorScale,
                                                kPipelineScale,
                                                kMicrobatchScale,
+                                               kOtherScale,
                                                kOtherScale,
                                                kOtherScale};
 
@@ -51,6 +53,9 @@ KindOf(const std::string& key)
         {"plan.embedding_as_layer", Pipeline},
         {"plan.loss_as_layer", Pipeline},
         {"plan.microbatch", Microbatch},
+        {"plan.prefetch", Microbatch},
+        {"plan.bucket", Microbatch},
+        {"plan.crossing", Placement},
         {"plan.dp", Kinds}, // follows from the other degrees
     };
     const auto found = known.find(key);
@@ -115,6 +120,19 @@ ProbabilityFaster(const TimedPlan& a, const TimedPlan& b)
     return Student(logarithm / std::sqrt(square));
 }
 
+double
+SureRatio()
+{
+    double square = 0;
+    for (const double scale : kScales)
+    {
+        square += scale * scale;
+    }
+    // F(x) = kSure: x = q sqrt(2 / (1 - q^2)), q = 2 kSure - 1.
+    const double q = 2 * kSure - 1;
+    return std::exp(std::sqrt(square) * q * std::sqrt(2 / (1 - q * q)));
+}
+
 bool
 AreToldApart(const TimedPlan& a, const TimedPlan& b)
 {
@@ -133,6 +151,15 @@ std::vector<double>
 ProbabilitiesBest(const std::vector<TimedPlan>& plans)
 {
     constexpr uint32_t draws = 10000;
+    // Of so many the last would have to be off by far more than any scale.
+    constexpr size_t most = 1000;
+    if (plans.size() > most)
+    {
+        const auto end = plans.begin() + most;
+        auto probabilities = ProbabilitiesBest({plans.begin(), end});
+        probabilities.resize(plans.size());
+        return probabilities;
+    }
     std::vector<Features> features;
     for (const TimedPlan& plan : plans)
     {
@@ -143,8 +170,8 @@ ProbabilitiesBest(const std::vector<TimedPlan>& plans)
     for (size_t k = 0; k < Kinds; k++)
     {
         values[k] = ValuesOf(features, k);
-        const auto most = std::max_element(values[k].begin(), values[k].end());
-        effects[k].resize(most == values[k].end() ? 0 : *most + 1);
+        const auto last = std::max_element(values[k].begin(), values[k].end());
+        effects[k].resize(last == values[k].end() ? 0 : *last + 1);
     }
     std::vector<double> logarithms;
     for (const TimedPlan& plan : plans)

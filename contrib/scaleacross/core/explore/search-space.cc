@@ -65,6 +65,20 @@ LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
     return LayerLayout::Of(counts);
 }
 
+/// The same plan without a number of recomputed layers that no position exceeds where layers are
+/// dealt out: those of the model, with two for the ends, over the positions, and all modules.
+void
+SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
+{
+    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
+    const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
+    const uint64_t most = (model.layers + ends + positions - 1) / positions + model.mtpLayers;
+    if (!plan.layers.IsGiven() && plan.recomputeLayers >= most)
+    {
+        plan.recomputeLayers = 0;
+    }
+}
+
 /// The same plan without what gives every position the layers that it has anyway.
 void
 SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
@@ -105,6 +119,10 @@ Normalised(const Plan& plan)
     if (!facts.limitsHeld)
     {
         p.inFlight = ParallelPlan().inFlight;
+    }
+    if (!p.recompute->layers)
+    {
+        p.recomputeLayers = ParallelPlan().recomputeLayers;
     }
     // Only the two that shard weights may give them up, and only then they are prefetched.
     p.reshard = p.Reshards();
@@ -248,6 +266,7 @@ SearchSpace::Meaning(const Plan& plan) const
         p.apportion = "even";
     }
     SimplifyLayers(m_scenario.Job().model, p);
+    SimplifyRecomputation(m_scenario.Job().model, p);
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
     const uint64_t batch = m_scenario.Job().workload.globalBatch;
     PipelineShape shape{p.schedule, p.pp, 0, p.chunks, p.round};

@@ -19,9 +19,10 @@ struct TimeError
     uint32_t runs;
 };
 
-/// Of jobs like this one: its slowest kind of GPU, precision, and whether there are experts.
-/// Null where no runs of the kind are published.
-const TimeError* FindTimeError(const Scenario& scenario);
+/// Of jobs like this one, whose step takes `time`: by GPU, software stack, precision, and whether
+/// there are experts; all steps under a second are a kind. Null where no runs of the kind are
+/// published, and where GPUs of several kinds take part.
+const TimeError* FindTimeError(const Scenario& scenario, Duration time);
 
 } // namespace scaleacross
 

@@ -43,13 +43,21 @@ class OneFOneBOverlapped : public PipelineSchedule
   private:
     std::optional<Infeasible> DoCheck(const PipelineShape& shape) const override
     {
-        return CheckRounds(shape);
+        return shape.chunks == 1 ? std::nullopt : CheckRounds(shape);
+    }
+
+    /// Rounds are of several chunks.
+    PipelineShape DoSimplest(const PipelineShape& shape) const override
+    {
+        PipelineShape usual = shape;
+        usual.round = 0;
+        return shape.chunks == 1 || RoundOf(usual) == RoundOf(shape) ? usual : shape;
     }
 
     std::vector<PipelineAction> DoOrder(const PipelineShape& shape, uint32_t r) const override
     {
         const uint32_t steps = shape.microbatches * shape.chunks;
-        const uint32_t round = RoundOf(shape);
+        const uint32_t round = shape.chunks == 1 ? shape.microbatches : RoundOf(shape);
         const uint32_t warmup =
             std::min((shape.chunks - 1) * round + 2 * (shape.ranks - 1 - r) + 1, steps);
         const auto step = [&](Action action, uint32_t k) {

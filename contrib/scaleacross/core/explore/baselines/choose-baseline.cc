@@ -110,7 +110,9 @@ ChooseBaseline(Baseline baseline,
     for (const Study& school : baseline->spaces(study))
     {
         NoSink sink;
-        const auto result = BestFirstSearch().Run(SearchSpace(school), engine, own, sink);
+        Study within = school; // schools plan with what fits
+        within.scenario.Job().workload.memoryLimit = true;
+        const auto result = BestFirstSearch().Run(SearchSpace(within), engine, own, sink);
         if (result.interrupted)
         {
             throw Interrupted();

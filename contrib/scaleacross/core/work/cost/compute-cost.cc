@@ -15,6 +15,14 @@ namespace scaleacross
 namespace
 {
 
+/// How tensor parallelism splits a linear layer's weights, if it does.
+enum class Split : uint8_t
+{
+    None,
+    Columns, //!< after the gather of its input
+    Rows     //!< before the scatter of its output
+};
+
 /// Seconds of one part of a layer on one GPU for one microbatch.
 struct PassTime
 {
@@ -74,10 +82,15 @@ class PartCost
      *
      * In a narrow precision what a GEMM reads is cast before: tokens forward, and weights with them
      * where the software does not keep them narrow; backward the gradient of the output.
+     *
+     * With asynchronous tensor parallelism GEMMs that stand beside the steps of a gather or a
+     * scatter are done in tp parts of the tokens: forward those that are split, and the input
+     * gradient of rows. That of columns stands before its scatter, which is beside the weight
+     * gradient.
      */
-    void AddLinear(double m, double n, double k, double count = 1)
+    void AddLinear(double m, double n, double k, Split split, double count = 1)
     {
-        AddMatrices(m, n, k, count, m_workload.precision, m_parts);
+        AddMatrices(m, n, k, count, m_workload.precision, split);
         m_time.forward += CastOperands(count, m, n, k);
         m_time.inputGradient += Cast(count * m * n, 1);
     }
@@ -87,16 +100,20 @@ class PartCost
      * software joins them. Otherwise one each, and backward a kernel that adds up the gradients of
      * the input: one read of each, 2 k bytes a token, and one write.
      */
-    void AddProjections(double m, const std::vector<double>& outputs, double k, double count = 1)
+    void AddProjections(double m,
+                        const std::vector<double>& outputs,
+                        double k,
+                        Split split,
+                        double count = 1)
     {
         if (m_stack.joinedProjections)
         {
-            AddLinear(m, std::accumulate(outputs.begin(), outputs.end(), 0.0), k, count);
+            AddLinear(m, std::accumulate(outputs.begin(), outputs.end(), 0.0), k, split, count);
             return;
         }
         for (const double n : outputs)
         {
-            AddLinear(m, n, k, count);
+            AddLinear(m, n, k, split, count);
         }
         const auto terms = static_cast<double>(outputs.size());
         AddElementwise(0, 0, terms > 1 ? count * m * 2 * k * (terms + 1) : 0, 1);
@@ -106,7 +123,7 @@ class PartCost
     void AddUpProjection(double m, double n, double k)
     {
         const double before = m_time.forward;
-        AddLinear(m, n, k);
+        AddLinear(m, n, k, Split::Columns);
         m_upProjections += m_time.forward - before;
     }
 
@@ -125,7 +142,7 @@ class PartCost
     /// The same in BF16 whatever the precision is: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
-        AddMatrices(m, n, k, 1, Bf16(), 1);
+        AddMatrices(m, n, k, 1, Bf16(), Split::None);
     }
 
     void AddElementwise(double forward,
@@ -186,10 +203,10 @@ class PartCost
     /// A linear layer's forward done again backward.
     void Repeat(const LinearLayer& linear)
     {
-        using Split = LinearLayer::Split;
-        const double m = linear.split == Split::Tokens ? m_tokens / m_tp : m_tokens;
-        const double n = linear.split == Split::Columns ? linear.out / m_tp : linear.out;
-        const double k = linear.split == Split::Rows ? linear.in / m_tp : linear.in;
+        using By = LinearLayer::Split;
+        const double m = linear.split == By::Tokens ? m_tokens / m_tp : m_tokens;
+        const double n = linear.split == By::Columns ? linear.out / m_tp : linear.out;
+        const double k = linear.split == By::Rows ? linear.in / m_tp : linear.in;
         m_time.inputGradient += m_kernels.Gemm(1, m, n, k, m_workload.precision);
         m_time.inputGradient += CastOperands(1, m, n, k);
     }
@@ -263,11 +280,12 @@ class PartCost
         return m_stack.castsWeights ? Cast(count * (m * k + n * k), 2) : Cast(count * m * k, 1);
     }
 
-    /// Forward and input gradient in so many `parts` of the tokens, a GEMM each.
-    void AddMatrices(double m, double n, double k, double count, Precision precision, double parts)
+    void AddMatrices(double m, double n, double k, double count, Precision precision, Split split)
     {
-        m_time.forward += parts * m_kernels.Gemm(count, m / parts, n, k, precision);
-        m_time.inputGradient += parts * m_kernels.Gemm(count, m / parts, k, n, precision);
+        const double forward = split == Split::None ? 1 : m_parts;
+        const double backward = split == Split::Rows ? m_parts : 1;
+        m_time.forward += forward * m_kernels.Gemm(count, m / forward, n, k, precision);
+        m_time.inputGradient += backward * m_kernels.Gemm(count, m / backward, k, n, precision);
         m_time.weightGradient += m_kernels.Gemm(count, n, k, m, precision);
         m_time.weightGradient += m_kernels.Elementwise(m_stack.accumulation * count * n * k, 1);
     }
@@ -278,7 +296,7 @@ class PartCost
     double m_tokens;
     double m_tp;
     double m_cp;
-    double m_parts; //!< in which a linear layer is done beside the steps of its gather or scatter
+    double m_parts; //!< of a GEMM beside the steps of a gather or scatter
     double m_sequences;
     double m_notRepeated{0};   //!< of forward
     double m_upProjections{0}; //!< of forward
@@ -304,25 +322,25 @@ AddProjections(const ModelSpec& model, PartCost& part)
         const double nope = model.headDim - model.ropeDim;
         if (q > 0)
         {
-            part.AddLinear(m / t, q, h);
+            part.AddLinear(m / t, q, h, Split::None);
             part.AddNorm(q);
             part.AddUpProjection(m, ad, q);
         }
         else
         {
-            part.AddLinear(m, ad, h);
+            part.AddLinear(m, ad, h, Split::Columns);
         }
-        part.AddLinear(m / t, c + model.ropeDim, h);
+        part.AddLinear(m / t, c + model.ropeDim, h, Split::None);
         part.AddNorm(c);
         part.AddUpProjection(m, model.heads * (nope + model.ValueDim()) / t, c);
     }
     else
     {
         const double keys = static_cast<double>(model.kvHeads) * model.headDim / t;
-        part.AddProjections(m, {ad, keys, keys}, h);
+        part.AddProjections(m, {ad, keys, keys}, h, Split::Columns);
     }
     part.DoNotRepeat(before);
-    part.AddLinear(m, h, av);
+    part.AddLinear(m, h, av, Split::Rows);
 }
 
 /// Rows of a table of embeddings.
@@ -343,7 +361,7 @@ AddModuleInput(const ModelSpec& model, PartCost& part)
     AddLookup(model, part);
     part.AddNorm(model.hidden);
     part.AddNorm(model.hidden);
-    part.AddLinear(part.Tokens() / part.Tp(), model.hidden, 2.0 * model.hidden);
+    part.AddLinear(part.Tokens() / part.Tp(), model.hidden, 2.0 * model.hidden, Split::None);
 }
 
 PassTime
@@ -404,14 +422,14 @@ ActivationForward(const ModelSpec& model)
 }
 
 /// @param width of one rank's part.
-/// @param makesOutput whether nothing but the next layer reads what it makes: not so with experts,
-/// whose outputs the router's gradient needs.
+/// @param routed whether they are experts that the tokens are routed to: what these make is read by
+/// the router's gradient, too, and no steps of a gather or scatter stand beside them.
 void
 AddMlp(const ModelSpec& model,
        double tokens,
        double width,
        double count,
-       bool makesOutput,
+       bool routed,
        PartCost& part)
 {
     if (width == 0)
@@ -419,10 +437,14 @@ AddMlp(const ModelSpec& model,
         return;
     }
     const double h = model.hidden;
-    part.AddProjections(tokens, std::vector<double>(model.gatedMlp ? 2 : 1, width), h, count);
+    part.AddProjections(tokens,
+                        std::vector<double>(model.gatedMlp ? 2 : 1, width),
+                        h,
+                        routed ? Split::None : Split::Columns,
+                        count);
     const PassTime before = part.Time();
-    part.AddLinear(tokens, h, width, count);
-    if (makesOutput)
+    part.AddLinear(tokens, h, width, routed ? Split::None : Split::Rows, count);
+    if (!routed)
     {
         part.DoNotRepeat(before); // the next layer's input, which is kept
     }
@@ -460,7 +482,7 @@ AddExperts(const ModelSpec& model,
            tokens * k / experts,
            static_cast<double>(model.expertFfn) / split,
            experts,
-           false,
+           true,
            part);
 }
 
@@ -479,14 +501,14 @@ TimeOfMlp(const ModelSpec& model,
         const double load = workload.ExpertLoad(plan.ep);
         AddExperts(model, workload, plan, part);
         const double shared = static_cast<double>(model.sharedFfn);
-        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, true, part);
+        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, false, part);
         width = model.topK * load * static_cast<double>(model.expertFfn) +
                 static_cast<double>(model.sharedFfn);
     }
     else
     {
         const PassTime before = part.Time();
-        AddMlp(model, part.Tokens(), width / part.Tp(), 1, true, part);
+        AddMlp(model, part.Tokens(), width / part.Tp(), 1, false, part);
         if (plan.recompute->denseMlp)
         {
             part.RepeatSince(before);

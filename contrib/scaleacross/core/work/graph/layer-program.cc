@@ -36,7 +36,8 @@ Scaled(Bytes bytes, double factor)
 HalfTime
 ForwardTime(const ComputeCost& cost, double columnShare)
 {
-    // The weight gradient is the same two GEMMs and nothing else.
+    // The weight gradient is the same two GEMMs and nothing else. What they take longer in parts
+    // counts with the rest.
     const Duration matrix = std::min(cost.forward, cost.weightGradient);
     HalfTime time;
     time.column = Part(matrix, columnShare);

@@ -419,7 +419,7 @@ CheckJob(const Scenario& scenario, const RankLayout& layout)
     }
     if (const auto conflict = plan.FindConflict())
     {
-        return Infeasible{"plan", conflict->Problem()};
+        return Infeasible{"plan", conflict->Where() + ": " + conflict->Problem()};
     }
     if (auto bad = CheckLayers(job.model, plan))
     {

@@ -343,7 +343,8 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
     return kept;
 }
 
-/// What recomputation brings back of the one layer whose backward runs, per token of a rank.
+/// What recomputation brings back of the one layer whose backward runs, per token of a rank. Where
+/// only the first layers of a chunk are recomputed, those behind have been freed by then.
 double
 RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
 {
@@ -353,9 +354,15 @@ RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
     };
     for (const auto& chunk : chunks)
     {
-        for (uint32_t i = 0; i < chunk.count; i++)
+        double freed = 0;
+        uint32_t again = chunk.count;
+        while (job.plan.recomputeLayers > 0 && again > job.plan.recomputeLayers)
         {
-            most = std::max(most, broughtBack(chunk.first + i));
+            freed += SavedPerToken(job, chunk.first + --again);
+        }
+        for (uint32_t i = 0; i < again; i++)
+        {
+            most = std::max(most, broughtBack(chunk.first + i) - freed);
         }
     }
     return most;
@@ -424,8 +431,11 @@ MemoryOfStage(const JobSpec& job,
     }
     MemoryUse use;
     AddStates(units, job, layout, use);
-    // Passes that gather their parameters are not overlapped.
-    use.activations = Bytes(PeakHeld(order, kept, job.plan.Reshards() ? 1 : parts)) +
+    // Overlapped passes take turns at the collectives of a layer; not where there are none, nor
+    // where passes gather their parameters.
+    const ParallelPlan& plan = job.plan;
+    const bool turns = plan.tp > 1 || plan.cp > 1 || (job.model.IsMoe() && plan.ExpertsApart());
+    use.activations = Bytes(PeakHeld(order, kept, turns && !plan.Reshards() ? parts : 1)) +
                       Whole(tokens * RecomputedPerToken(job, chunks));
     use.buffers = Whole(BufferBytes(job, chunks));
     return use;
