@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../pipeline-oracle.h"
+#include "../waiting-oracle.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "program.h"
@@ -54,6 +55,42 @@ TEST_F(ScheduleCommand, RunsEveryScheduleAsTheOracleDoes)
         }
         EXPECT_EQ(run.at("timeline").size(), actions) << facts.name;
     }
+}
+
+TEST_F(ScheduleCommand, RunsMessagesThatWaitAsTheOracleDoes)
+{
+    for (const PipelineSchedule* schedule : Schedule::Rows())
+    {
+        const ScheduleFacts& facts = schedule->Facts();
+        if (facts.usesTimes)
+        {
+            continue; // its order is made for the command's times
+        }
+        const uint32_t v = facts.chunks.most == 1 ? 1 : 2;
+        for (const std::string receives : {"early", "planned"})
+        {
+            const auto run = RunJson("schedule --name " + facts.name +
+                                     " --stages 4 --microbatches 12 --chunks " + std::to_string(v) +
+                                     " --buildings 2 --cross 5ms --cross-transfer 6ms " +
+                                     "--receives " + receives + g_times);
+            WaitingTimes times{3e-3 / v, 4e-3 / v, 2e-3 / v, 5e-3, 6e-3, 2};
+            times.planned = receives == "planned";
+            const PipelineShape shape{*schedule, 4, 12, v};
+            const auto oracle = EvaluateWaiting(shape, times);
+            ASSERT_TRUE(oracle) << facts.name;
+            EXPECT_NEAR(run.at("makespan_s"), oracle->Makespan(), 1e-9) << facts.name << receives;
+        }
+    }
+}
+
+TEST_F(ScheduleCommand, PlansReceivesOfTheLatencyAwareOrderWithItsDelays)
+{
+    // Where no message waits for a way, receives of a plan with the delays are in time.
+    const std::string rest = "schedule --name latency-aware --stages 8 --microbatches 16 "
+                             "--buildings 4 --cross 9ms" +
+                             g_times;
+    EXPECT_EQ(RunJson(rest + " --receives planned").at("makespan_s"),
+              RunJson(rest).at("makespan_s"));
 }
 
 TEST_F(ScheduleCommand, CountsCrossingsByPlacement)
@@ -167,6 +204,13 @@ TEST_F(ScheduleCommand, RefusesWhatHasNoSchedule)
         {"--name 1f1b -o a.png" + shape + g_times, ".svg"},
         {"--name 1f1b -o nowhere/a.svg" + shape + g_times, "cannot write"},
         {"--name 1f1b" + shape, "--forward"},
+        {"--name 1f1b --cross-transfer 1ms" + shape + g_times, "--buildings of 2"},
+        {"--name 1f1b --receives late" + shape + g_times, "early"},
+        {"--name dualpipev --forward-backward 1ms --receives planned" + shape + g_times,
+         "--cross-transfer"},
+        {"--name 1f1b --receives planned" + shape +
+             " --forward 0s --input-grad 4ms --weight-grad 2ms",
+         "--forward"},
     };
     for (const auto& [arguments, words] : bad)
     {

@@ -2,13 +2,19 @@
 
 #include "cli/schedule-run.h"
 
+#include "core/base/errors.h"
 #include "core/engine/program-evaluator.h"
+#include "core/pipeline/list-schedule.h"
+#include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/work/graph/task-graph-builder.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
 
 namespace scaleacross
 {
@@ -29,7 +35,14 @@ Duration
 HopOf(const ScheduleSetting& setting, uint32_t from, uint32_t to)
 {
     const bool crosses = setting.BuildingOf(from) != setting.BuildingOf(to);
-    return setting.comm + (crosses ? setting.cross : Duration());
+    return setting.comm + (crosses ? setting.cross + setting.crossTransfer : Duration());
+}
+
+Duration
+HoldOf(const ScheduleSetting& setting, uint32_t from, uint32_t to)
+{
+    const bool crosses = setting.BuildingOf(from) != setting.BuildingOf(to);
+    return crosses ? setting.crossTransfer : Duration();
 }
 
 /// The span of the rank that takes longest, and what of it is idle.
@@ -87,14 +100,19 @@ TimesOf(const ScheduleSetting& setting)
     times.passes.assign(Positions(setting.shape), OfChunk(setting));
     for (uint32_t position = 0; position + 1 < Positions(setting.shape); position++)
     {
-        times.hops.push_back(
-            HopOf(setting, RankOf(setting.shape, position), RankOf(setting.shape, position + 1)));
+        const uint32_t from = RankOf(setting.shape, position);
+        const uint32_t to = RankOf(setting.shape, position + 1);
+        times.hops.push_back(HopOf(setting, from, to));
+        times.holds.push_back(HoldOf(setting, from, to));
     }
     return times;
 }
 
-ScheduleRun
-RunSchedule(const ScheduleSetting& setting)
+namespace
+{
+
+std::vector<TimelineEntry>
+Evaluated(const ScheduleSetting& setting)
 {
     UniformPipeline pipeline;
     pipeline.shape = setting.shape;
@@ -115,8 +133,55 @@ RunSchedule(const ScheduleSetting& setting)
     options.timeline = true;
     RunReport report;
     EvaluateProgram(BuildUniformPipeline(pipeline), transfers, options, report);
+    return std::move(report.timeline);
+}
+
+std::vector<TimelineEntry>
+Walked(const ScheduleSetting& setting)
+{
+    const PipelineShape& shape = setting.shape;
+    const PipelineOrders orders = shape.schedule->Orders(shape);
+    const PipelineTimes times = TimesOf(setting);
+    std::optional<ReceivePosts> posts;
+    if (setting.receives == Receives::Planned)
+    {
+        const bool knowsTimes = shape.schedule->Facts().usesTimes;
+        posts = PlannedReceives(shape, orders, knowsTimes ? times : UnitTimes(shape));
+    }
+    ActionTimes actions;
+    const auto spans = WalkOrders(shape, orders, times, posts ? &*posts : nullptr, &actions);
+    SCALEACROSS_INVARIANT(spans, "ranks wait for each other in a circle");
+    std::vector<TimelineEntry> timeline;
+    for (uint32_t r = 0; r < shape.ranks; r++)
+    {
+        for (size_t i = 0; i < orders[r].size(); i++)
+        {
+            TimelineEntry entry;
+            entry.stage = r;
+            entry.action = orders[r][i].action;
+            entry.chunk = orders[r][i].chunk;
+            entry.microbatch = orders[r][i].microbatch;
+            entry.backChunk = orders[r][i].backChunk;
+            entry.backMicrobatch = orders[r][i].backMicrobatch;
+            entry.begin = actions.begin[r][i];
+            entry.end = actions.end[r][i];
+            timeline.push_back(entry);
+        }
+    }
+    // As the evaluator of the engine puts them.
+    std::sort(timeline.begin(), timeline.end(), [](const TimelineEntry& a, const TimelineEntry& b) {
+        return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
+    });
+    return timeline;
+}
+
+} // namespace
+
+ScheduleRun
+RunSchedule(const ScheduleSetting& setting)
+{
     ScheduleRun run;
-    run.timeline = std::move(report.timeline);
+    run.timeline = setting.MessagesWait() ? Walked(setting) : Evaluated(setting);
     FillSpan(run, setting.shape.ranks);
     const std::vector<uint64_t> one(setting.shape.chunks, 1);
     for (const auto& order : setting.shape.schedule->Orders(setting.shape))

@@ -13,7 +13,14 @@
 namespace scaleacross
 {
 
-/// A pipeline of equal ranks over equal buildings, whose messages take time and occupy nobody.
+/// When ranks post their receives.
+enum class Receives : uint8_t
+{
+    Early,  //!< before the message is sent
+    Planned //!< PlannedReceives() of the times that the order was made for
+};
+
+/// A pipeline of equal ranks over equal buildings, whose messages take time.
 struct ScheduleSetting
 {
     PipelineShape shape;
@@ -22,6 +29,16 @@ struct ScheduleSetting
     Duration comm;                           //!< of a message between two ranks
     uint32_t buildings{1};                   //!< each holds as many ranks in a row
     Duration cross;                          //!< further time of a message between two buildings
+    /// Time for which a message holds the way from one rank to another between two buildings; it
+    /// comes on top of `cross`.
+    Duration crossTransfer;
+    Receives receives{Receives::Early};
+
+    /// Whether a message may have to wait for a way or for its receive.
+    bool MessagesWait() const
+    {
+        return crossTransfer != Duration() || receives != Receives::Early;
+    }
 
     uint32_t BuildingOf(uint32_t rank) const
     {
@@ -52,8 +69,9 @@ struct ScheduleRun
     std::vector<Crossings> crossings;
 };
 
-/// Runs the schedule once with the exact evaluator of the analytical engine. Domain: the shape has
-/// an order.
+/// Runs the schedule once: with the exact evaluator of the analytical engine, or by walking its
+/// orders where messages wait. Domain: the shape has an order; no forwardBackward where messages
+/// wait.
 ScheduleRun RunSchedule(const ScheduleSetting& setting);
 
 /// The times and boundaries that a schedule may be made for.

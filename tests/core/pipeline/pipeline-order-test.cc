@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../../pipeline-oracle.h"
+#include "../../waiting-oracle.h"
+#include "core/pipeline/list-schedule.h"
 #include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
@@ -382,6 +384,92 @@ TEST(PipelineOrder, WalkedOrdersAreTheOracles)
             EXPECT_DOUBLE_EQ(walked->begin[r].S(), oracle->begin[r]) << Describe(shape);
             EXPECT_DOUBLE_EQ(walked->end[r].S(), oracle->end[r]) << Describe(shape);
         }
+    }
+}
+
+TEST(PipelineOrder, WalkedOrdersThatWaitForWaysAndReceivesAreTheOracles)
+{
+    const auto shapes = RandomShapes();
+    for (size_t k = 0; k < shapes.size(); k += 10) // the oracle takes its time
+    {
+        const PipelineShape& shape = shapes[k];
+        const auto second = [](double s) { return Duration::Seconds(s); };
+        const PipelineTimes times{
+            std::vector<PassTimes>(Positions(shape), {second(3), second(4), second(2)}),
+            std::vector<Duration>(Positions(shape), second(11)),
+            std::vector<Duration>(Positions(shape), second(6))};
+        const auto orders = shape.schedule->Orders(shape);
+        const ReceivePosts posts = PlannedReceives(shape, orders, UnitTimes(shape));
+        for (const bool planned : {false, true})
+        {
+            ActionTimes actions;
+            ASSERT_TRUE(WalkOrders(shape, orders, times, planned ? &posts : nullptr, &actions));
+            // Every rank is a site of its own: each hop has a latency of 5 and holds the way for 6.
+            const auto oracle = EvaluateWaiting(shape, {3, 4, 2, 5, 6, 1, planned});
+            ASSERT_TRUE(oracle) << Describe(shape);
+            for (uint32_t r = 0; r < shape.ranks; r++)
+            {
+                for (size_t i = 0; i < orders[r].size(); i++)
+                {
+                    ASSERT_DOUBLE_EQ(actions.begin[r][i].S(), oracle->begin[r][i])
+                        << Describe(shape) << " planned " << planned;
+                    ASSERT_DOUBLE_EQ(actions.end[r][i].S(), oracle->end[r][i]) << Describe(shape);
+                }
+            }
+        }
+    }
+}
+
+TEST(PipelineOrder, MessagesHoldTheWayOneAfterTheOther)
+{
+    // GPipe, p = 2, m = 3, F = 1, B = 2; a message holds the way for 2. Forwards of rank 0 end at
+    // 1, 2, 3 and arrive at 3, 5, 7; rank 1 has forwards 3-4, 5-6, 7-8 and backwards 8-10, 10-12,
+    // 12-14, which arrive at 12, 14, 16; rank 0 has backwards 12-14, 14-16, 16-18.
+    const PipelineShape shape{"gpipe", 2, 3};
+    PipelineTimes times = UnitTimes(shape);
+    const Duration second = Duration::Seconds(1);
+    times.hops.assign(2, second * 2);
+    times.holds.assign(2, second * 2);
+    const auto spans = WalkOrders(shape, shape.schedule->Orders(shape), times);
+    ASSERT_TRUE(spans);
+    EXPECT_EQ(spans->end[0], second * 18);
+    EXPECT_EQ(spans->end[1], second * 14);
+}
+
+TEST(PipelineOrder, AMessageWaitsForItsPlannedReceive)
+{
+    // 1F1B, p = 2, m = 2, F = 1, B = 2. The plan: rank 0 has F 0-1, F 1-2, B 4-6, B 7-9, and rank 1
+    // F 1-2, B 2-4, F 4-5, B 5-7. So rank 1 posts the receive of F1, sent at 2, before its first B,
+    // and rank 0 those of the gradients, sent at 4 and 7, before the backwards themselves.
+    // A latency of 4: F0 comes at 5, rank 1 has F 5-6, B 6-8. F1 leaves at 6 (not 2) and comes at
+    // 10: F 10-11, B 11-13. Rank 0: the first gradient comes at 12, B 12-14; the second leaves at
+    // 14 (not 13) and comes at 18, B 18-20. With early receives F1 is there at 6: rank 1 has F 8-9,
+    // B 9-11, and rank 0 B 12-14, B 15-17.
+    const PipelineShape shape{"1f1b", 2, 2};
+    const auto orders = shape.schedule->Orders(shape);
+    const ReceivePosts posts = PlannedReceives(shape, orders, UnitTimes(shape));
+    EXPECT_EQ(posts[MessageRow(shape, true, 1, 0)], 0U);
+    EXPECT_EQ(posts[MessageRow(shape, true, 1, 1)], 1U);
+    EXPECT_EQ(posts[MessageRow(shape, false, 0, 0)], 2U);
+    EXPECT_EQ(posts[MessageRow(shape, false, 0, 1)], 3U);
+    PipelineTimes times = UnitTimes(shape);
+    const Duration second = Duration::Seconds(1);
+    times.hops.assign(2, second * 4);
+    EXPECT_EQ(WalkOrders(shape, orders, times)->end[0], second * 17);
+    EXPECT_EQ(WalkOrders(shape, orders, times, &posts)->end[0], second * 20);
+    EXPECT_EQ(WalkOrders(shape, orders, times, &posts)->end[1], second * 13);
+}
+
+TEST(PipelineOrder, PlannedReceivesDoNotDelayTheirPlan)
+{
+    for (const auto& shape : RandomShapes())
+    {
+        const auto orders = shape.schedule->Orders(shape);
+        const PipelineTimes plan = UnitTimes(shape);
+        const ReceivePosts posts = PlannedReceives(shape, orders, plan);
+        EXPECT_EQ(WalkOrders(shape, orders, plan, &posts)->end,
+                  WalkOrders(shape, orders, plan)->end)
+            << Describe(shape);
     }
 }
 

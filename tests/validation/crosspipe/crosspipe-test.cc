@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-// CrossPipe (2507.00217): a 70B class model over two data centres by PP-out, TP4 PP8, m = 16;
-// makespan per microbatch in seconds. F, I, W = .038, .0465, .0205 are fitted to the cells without
-// delay, so only the delayed ones test anything. There latency and transfer over the one slow
-// boundary, between ranks 3 and 4, take 0.25 F each.
+// CrossPipe (2507.00217): a 70B class model over two and four data centres by PP, TP4 PP8 DP2, with
+// the memory of 1F1B (its memory case 1); time of an iteration per microbatch in seconds. Latency
+// and transfer time of a message between two data centres are in times of a stage's forward.
+//
+// The paper's runs are made with scripts that a public fork keeps (ssb233/Megatron-LM,
+// test_crossdc/exp_slurm and megatron/core/pipeline_parallel/cdc_scheduler). They say:
+//
+// - m = 16: two microbatches per stage and replica.
+// - The slow boundaries are those between data centres of two stages each (of four, in two data
+//   centres), for every chunk of a V: its messages are as long as those of one chunk, and the unit
+//   is the forward of a stage, both its chunks.
+// - Transfers are on a stream of their own for every direction of send and receive, so that they
+//   overlap with compute and queue one after the other; the latency comes after the transfer and is
+//   hidden if the receiver has other work.
+// - Sends and receives are NCCL's: a transfer begins when both are posted. Fixed schedules post a
+//   receive where it stands in a plan with equal passes and no delay ("prefetch" is off). With
+//   delays that is too late: the transfer waits for the receiver. This is what the delayed cells
+//   measure. With early receives those of ZBV are up to 28 % less.
+// - Their own schedules post receives by a plan with the delays.
+//
+// The paper gives no times of passes. F, I, W = .0382, .0470, .0209 are the least squares of the
+// relative errors of the 15 cells over four data centres, with an error of 1.1 % in the mean
+// square; the cells over two data centres and of the latency-aware schedule are not fitted on.
 
-#include "../../pipeline-oracle.h"
+#include "../../cli/program.h"
+#include "../../waiting-oracle.h"
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <gtest/gtest.h>
+#include <iomanip>
+#include <sstream>
+#include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -16,63 +42,187 @@ namespace scaleacross
 namespace
 {
 
-double
-PerMicrobatch(Schedule schedule, double slow)
+constexpr double kForward = 0.0382;
+constexpr double kInputGradient = 0.0470;
+constexpr double kWeightGradient = 0.0209;
+constexpr uint32_t kStages = 8;
+constexpr uint32_t kMicrobatches = 16;
+const std::vector<std::string> g_schedules{"1f1b", "zb-h1", "zbv"};
+
+struct Row
 {
-    OracleTimes times{0.038, 0.0465, 0.0205};
-    times.slow = slow;
-    times.slowRank = 3;
-    return EvaluateOrders({schedule, 8, 16}, times)->Makespan() / 16;
+    uint32_t sites{0};
+    double latency{0};
+    double transfer{0};
+    std::vector<double> published; //!< by schedule
+};
+
+std::vector<Row>
+Rows()
+{
+    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) +
+                       "/tests/validation/crosspipe/cells.csv");
+    std::string line;
+    std::getline(file, line); // column names
+    std::vector<Row> rows;
+    while (std::getline(file, line))
+    {
+        std::replace(line.begin(), line.end(), ',', ' ');
+        std::istringstream text(line);
+        Row row;
+        row.published.resize(g_schedules.size());
+        text >> row.sites >> row.latency >> row.transfer;
+        for (double& cell : row.published)
+        {
+            text >> cell;
+        }
+        EXPECT_TRUE(text) << line;
+        rows.push_back(row);
+    }
+    return rows;
 }
 
-/// The same on a V: two chunks per rank, each half as long.
 double
-PerMicrobatchOnV(double slow)
+PerMicrobatch(const std::string& name, const Row& row, bool planned)
 {
-    OracleTimes times{0.038 / 2, 0.0465 / 2, 0.0205 / 2};
-    times.slow = slow;
-    times.slowRank = 3;
-    return EvaluateOrders({"zbv", 8, 16, 2}, times)->Makespan() / 16;
+    const uint32_t v = name == "zbv" ? 2 : 1;
+    WaitingTimes times{kForward / v, kInputGradient / v, kWeightGradient / v};
+    times.latency = row.latency * kForward;
+    times.transfer = row.transfer * kForward;
+    times.ranksPerSite = kStages / row.sites;
+    times.planned = planned;
+    return EvaluateWaiting({name, kStages, kMicrobatches, v}, times)->Makespan() / kMicrobatches;
 }
 
-constexpr double kDelay = (0.25 + 0.25) * 0.038;
-constexpr double kThreeDecimals = 0.5e-3;
+std::string
+Describe(const std::string& name, const Row& row)
+{
+    std::ostringstream text;
+    text << name << " over " << row.sites << " at " << row.latency << "/" << row.transfer;
+    return text.str();
+}
+
+class CrossPipe : public ProgramTest
+{
+  protected:
+    double Printed(const std::string& name, const Row& row) const
+    {
+        std::ostringstream text;
+        text << "schedule --name " << name << " --stages " << kStages << " --microbatches "
+             << kMicrobatches << " --forward " << kForward << "s --input-grad " << kInputGradient
+             << "s --weight-grad " << kWeightGradient << "s --buildings " << row.sites
+             << " --cross " << row.latency * kForward << "s --cross-transfer "
+             << row.transfer * kForward << "s --receives planned";
+        const auto run = RunJson(text.str());
+        return run.at("makespan_s").get<double>() / kMicrobatches;
+    }
+};
 
 } // namespace
 
-TEST(CrossPipe, WithoutDelay)
+TEST_F(CrossPipe, EveryCellOfFixedSchedules)
 {
-    EXPECT_NEAR(PerMicrobatch("1f1b", 0), 0.151, kThreeDecimals);
-    EXPECT_NEAR(PerMicrobatch("zb-h1", 0), 0.133, kThreeDecimals);
+    // 21 cells; the worst are 1F1B over four without delay, 2.4 % more than published, and ZBV over
+    // two at .25/.25, 2.0 % more.
+    ASSERT_EQ(Rows().size(), 7U);
+    double worst = 0;
+    for (const Row& row : Rows())
+    {
+        for (size_t i = 0; i < g_schedules.size(); i++)
+        {
+            const std::string& name = g_schedules[i];
+            const double ours = PerMicrobatch(name, row, true);
+            EXPECT_NEAR(ours / row.published[i], 1, 0.03) << Describe(name, row);
+            worst = std::max(worst, std::abs(ours / row.published[i] - 1));
+            EXPECT_NEAR(Printed(name, row), ours, 1e-9) << Describe(name, row);
+        }
+    }
+    EXPECT_NEAR(worst, 0.024, 0.0005); // as README.md and schedules.md say
 }
 
-TEST(CrossPipe, OneFOneBOverASlowBoundary)
+TEST_F(CrossPipe, TableOfThePage)
 {
-    EXPECT_NEAR(PerMicrobatch("1f1b", kDelay), 0.168, kThreeDecimals);
+    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) +
+                       "/contrib/scaleacross/doc/schedules.md");
+    std::stringstream page;
+    page << file.rdbuf();
+    const auto seconds = [](double s) {
+        std::ostringstream text;
+        text << std::fixed << std::setprecision(3) << s << " s";
+        return text.str().substr(1); // without the 0
+    };
+    for (const Row& row : Rows())
+    {
+        for (size_t i = 0; row.sites == 4 && row.transfer == row.latency && row.latency > 0 &&
+                           i < g_schedules.size();
+             i++)
+        {
+            const std::string& name = g_schedules[i];
+            std::ostringstream line;
+            line << "| " << row.latency << ", " << row.transfer << " | `" << name << "` | "
+                 << seconds(row.published[i]) << " | " << seconds(PerMicrobatch(name, row, true))
+                 << " | " << seconds(PerMicrobatch(name, row, false)) << " |";
+            EXPECT_NE(page.str().find(line.str()), std::string::npos) << line.str();
+        }
+    }
+    EXPECT_EQ(seconds(Printed("latency-aware", {4, 2, 2, {}})), ".265 s");
 }
 
-TEST(CrossPipe, ZbH1OverASlowBoundary)
+TEST_F(CrossPipe, TimesOfPassesAreTheLeastSquares)
 {
-    // Published .150; the hand-made order gives .1445, 3.7 % less. Theirs may place W differently.
-    EXPECT_NEAR(PerMicrobatch("zb-h1", kDelay) / 0.150, 1, 0.04);
+    // No single time that is .0001 s more or less fits the cells over four data centres better.
+    const auto squares = [](double forward, double input, double weight) {
+        double sum = 0;
+        for (const Row& row : Rows())
+        {
+            for (size_t i = 0; row.sites == 4 && i < g_schedules.size(); i++)
+            {
+                const uint32_t v = g_schedules[i] == "zbv" ? 2 : 1;
+                WaitingTimes times{forward / v, input / v, weight / v};
+                times.latency = row.latency * forward;
+                times.transfer = row.transfer * forward;
+                times.ranksPerSite = 2;
+                times.planned = true;
+                const PipelineShape shape{g_schedules[i], kStages, kMicrobatches, v};
+                const double ours = EvaluateWaiting(shape, times)->Makespan() / kMicrobatches;
+                sum += std::pow(ours / row.published[i] - 1, 2);
+            }
+        }
+        return sum;
+    };
+    const double least = squares(kForward, kInputGradient, kWeightGradient);
+    EXPECT_NEAR(std::sqrt(least / 15), 0.011, 0.0005);
+    for (const double step : {-1e-4, 1e-4})
+    {
+        EXPECT_GT(squares(kForward + step, kInputGradient, kWeightGradient), least);
+        EXPECT_GT(squares(kForward, kInputGradient + step, kWeightGradient), least);
+        EXPECT_GT(squares(kForward, kInputGradient, kWeightGradient + step), least);
+    }
 }
 
-TEST(CrossPipe, ZbvWithoutDelay)
+TEST_F(CrossPipe, TheLatencyAwareScheduleAtItsLongestDelay)
 {
-    // Published .118; this order gives .1164, 1.4 % less.
-    EXPECT_NEAR(PerMicrobatchOnV(0) / 0.118, 1, 0.02);
+    // Published .268 for CrossPipe's own; our list schedule of the same memory has .2654.
+    EXPECT_NEAR(Printed("latency-aware", {4, 2, 2, {}}) / 0.268, 1, 0.03);
 }
 
-TEST(CrossPipe, ZbvOverASlowBoundaryIsMissed)
+TEST_F(CrossPipe, EarlyReceivesAreNotWhatWasMeasured)
 {
-    // A miss, kept here so that nobody takes it for a hit: published .148, this order gives .126,
-    // 15 % less, for a goal of 5 %. It is not the order: the one that the authors of ZBV make by
-    // list for equal passes, on which CrossPipe builds, gives .126 too over a latency and a link
-    // per direction that sends one message after the other; so does a link that both directions
-    // share. With delays twice as long it is .1454, within 2 %, as if the ratio had been of both
-    // chunks' crossings, while those of 1F1B and ZB-H1 fit as they are. An order or a reading that
-    // comes within the goal belongs above.
-    EXPECT_GT(std::abs(PerMicrobatchOnV(kDelay) / 0.148 - 1), 0.05);
+    // Latency and transfer alone, as if receives were always there, leave the delayed cells of ZBV
+    // 14 to 28 % short.
+    double nearest = 0;
+    double farthest = 1;
+    for (const Row& row : Rows())
+    {
+        if (row.transfer > 0)
+        {
+            const double ratio = PerMicrobatch("zbv", row, false) / row.published[2];
+            nearest = std::max(nearest, ratio);
+            farthest = std::min(farthest, ratio);
+        }
+    }
+    EXPECT_NEAR(nearest, 0.86, 0.005);
+    EXPECT_NEAR(farthest, 0.72, 0.005);
 }
 
 } // namespace scaleacross

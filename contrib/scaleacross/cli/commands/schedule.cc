@@ -28,6 +28,9 @@ constexpr uint64_t kMostPasses = uint64_t{1} << 20;
 /// Orders of zero-bubble schedules take time by the square of the stages: seconds for these.
 constexpr uint32_t kMostStages = 1U << 14;
 
+constexpr const char* kEarly = "early";
+constexpr const char* kPlanned = "planned";
+
 struct ScheduleCommand
 {
     std::string name;
@@ -43,6 +46,8 @@ struct ScheduleCommand
     std::string comm{"0s"};
     uint32_t buildings{1};
     std::string cross{"0s"};
+    std::string crossTransfer{"0s"};
+    std::string receives{kEarly};
     std::string output;
     uint32_t width{120};
     bool json{false};
@@ -136,12 +141,40 @@ SettingOf(const ScheduleCommand& options)
     }
     setting.comm = TimeOf("--comm", options.comm);
     setting.cross = TimeOf("--cross", options.cross);
-    if (setting.cross != Duration() && options.buildings == 1)
+    setting.crossTransfer = TimeOf("--cross-transfer", options.crossTransfer);
+    for (const auto& [option, time] : {std::make_pair("--cross", setting.cross),
+                                       std::make_pair("--cross-transfer", setting.crossTransfer)})
     {
-        throw ConfigError("--cross",
-                          "one building has no message between two",
-                          "0s, or --buildings of 2 or more",
+        if (time != Duration() && options.buildings == 1)
+        {
+            throw ConfigError(option,
+                              "one building has no message between two",
+                              "0s, or --buildings of 2 or more",
+                              "");
+        }
+    }
+    if (options.receives != kEarly && options.receives != kPlanned)
+    {
+        throw ConfigError("--receives",
+                          Quoted(options.receives) + " is unknown",
+                          AnyOf({kEarly, kPlanned}),
                           "");
+    }
+    setting.receives = options.receives == kPlanned ? Receives::Planned : Receives::Early;
+    if (setting.receives == Receives::Planned &&
+        std::min(setting.times.forward, setting.times.inputGradient) == Duration())
+    {
+        throw ConfigError("--receives planned",
+                          "passes that send take no time",
+                          "--forward and --input-grad above 0s",
+                          "");
+    }
+    if (setting.MessagesWait() && !options.forwardBackward.empty())
+    {
+        throw ConfigError("--forward-backward",
+                          "no such time where messages wait for a way or a receive",
+                          "neither --cross-transfer nor --receives planned",
+                          "leave it out");
     }
     if (!options.forwardBackward.empty())
     {
@@ -310,6 +343,22 @@ AddSchedule(CommandLine& program)
     whole("--buildings", options->buildings, "buildings that hold equal numbers of stages in a row")
         .ShowDefault();
     command.Add("--cross", options->cross, "further time of a message between two buildings")
+        .ShowDefault();
+    command
+        .Add("--cross-transfer",
+             options->crossTransfer,
+             "time for which a message between two buildings holds the way from its sender to "
+             "its receiver, on top of --cross")
+        .ShowDefault();
+    command
+        .Add(
+            "--receives",
+            options->receives,
+            AnyOf({kEarly, kPlanned}) +
+                ": "
+                "when receives are posted: before any message comes, or where they stand in a plan "
+                "of the times that the order is made for (F = I = W without delay, but for "
+                "latency-aware)")
         .ShowDefault();
     whole("--round", options->round, "schedules in rounds: microbatches per chunk and round");
     whole("--in-flight",

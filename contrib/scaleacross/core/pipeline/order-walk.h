@@ -5,6 +5,8 @@
 
 #include "core/pipeline/pipeline-schedule.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -24,18 +26,47 @@ struct RankSpans
     Duration Longest() const;
 };
 
+/// When every action of every rank begins and ends.
+struct ActionTimes
+{
+    std::vector<std::vector<Duration>> begin;
+    std::vector<std::vector<Duration>> end;
+};
+
+/// Before which action of its rank every receive is posted, by MessageRow().
+using ReceivePosts = std::vector<uint32_t>;
+
+/// The row of what `position` receives for a microbatch: an activation if `forward`, else a
+/// gradient.
+size_t MessageRow(const PipelineShape& shape, bool forward, uint32_t position, uint32_t microbatch);
+
 /**
  * The earliest times of all actions: each starts once its rank is done with the one before and what
- * it needs has arrived, passes take their time and transfers theirs, with a network that nobody
- * shares. What a schedule uses to judge its orders; engines execute programs. Empty if ranks wait
- * for each other in a circle.
+ * it needs has arrived, passes take their time and transfers theirs. Messages of one rank to
+ * another hold the way for what `times` says, and share the network with nobody else. What a
+ * schedule uses to judge its orders; engines execute programs. Empty if ranks wait for each other
+ * in a circle. `actions`: where to put the times of all actions.
+ *
+ * With `posts` a message sets out only when its receiver has come to the action before which the
+ * receive is posted, as with NCCL. Without, receives are there in time.
  *
  * Worked case: 1F1B, p = 2, m = 1, F = 1, I + W = 2, hop 1: forwards 0-1 and 2-3, backwards 3-5 and
  * 6-8; makespan 8, spans 8 and 3.
  */
 std::optional<RankSpans> WalkOrders(const PipelineShape& shape,
                                     const PipelineOrders& orders,
-                                    const PipelineTimes& times);
+                                    const PipelineTimes& times,
+                                    const ReceivePosts* posts = nullptr,
+                                    ActionTimes* actions = nullptr);
+
+/**
+ * The receives of a plan: each is posted before the last action that begins, by the walk of the
+ * orders with `plan`, no later than its message is sent, and at the latest before the action that
+ * needs it. Domain: the orders do not wait in a circle, no pass that sends takes 0.
+ */
+ReceivePosts PlannedReceives(const PipelineShape& shape,
+                             const PipelineOrders& orders,
+                             const PipelineTimes& plan);
 
 } // namespace scaleacross
 

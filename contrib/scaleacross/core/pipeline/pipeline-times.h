@@ -35,6 +35,9 @@ struct PipelineTimes
     /// By boundary b, between positions b and b + 1: from the end of a pass to the arrival of what
     /// it sent, either way. Not counted where both positions are on one rank.
     std::vector<Duration> hops;
+    /// By boundary: the part of its hop for which a message holds the way between the two ranks in
+    /// its direction, one after the other as they are sent. Empty: none.
+    std::vector<Duration> holds{};
 };
 
 } // namespace scaleacross
