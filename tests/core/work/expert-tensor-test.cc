@@ -6,6 +6,8 @@
 #include "core/engine/analytical-engine.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/memory/memory.h"
+#include "core/work/memory/working-set.h"
+#include "core/work/partition/balance.h"
 
 #include <gtest/gtest.h>
 
@@ -138,17 +140,35 @@ TEST(ExpertTensor, MemoryByHand)
     const MemoryUse split = use(OnEight(2, 4, 0, 4));
     EXPECT_EQ(split.parameters.Count(), 2 * (Dense() / 2 + kExperts / 8));
     // Copies kept for weight gradients: k h x 2 bytes of 512 tokens, 1 MiB, and not the other's;
-    // the width is as much, half the tokens and twice the width. No partial output, k tp A = 2 MiB.
+    // the width is as much, half the tokens and twice the width.
     EXPECT_EQ(split.activations - whole.activations, Bytes(kMiB));
-    EXPECT_EQ(split.buffers - whole.buffers, Bytes(2 * kMiB));
     // ZeRO-1: the optimizer's state over dp = 4 and over edp = 2.
     Scenario sharded = OnEight(2, 4, 1, 4);
     sharded.Job().plan.sharding = Sharding("zero1");
     EXPECT_EQ(use(sharded).optimizer.Count(), 12 * (Dense() / 2 / 4 + kExperts / 4 / 2));
-    // No tokens are sent for: neither buffers for them nor another rank's copies.
+    // No tokens are sent for: no other rank's copies.
     const MemoryUse alone = use(OnEight(2, 4, 1, 1));
     EXPECT_EQ(alone.activations, whole.activations);
-    EXPECT_EQ(whole.buffers - alone.buffers, Bytes(2 * kMiB)); // k (1 + 1) A, A = 512 KiB
+}
+
+TEST(ExpertTensor, WorkingSetByHand)
+{
+    // A = 1,024 B a token. Experts' outputs 2A; dispatch and combine 2 k A; split over tp = 2 a
+    // partial output, k tp A = 4A. Whole, without tokens sent, gradients of gate and up, 4 k f_e =
+    // 8A, and that of the output, A. Dispatched copies twice as often live: 2 k A more.
+    const auto layers = [](const Scenario& scenario) {
+        return WorkingSetOf(scenario, LayersOf(scenario, LayoutOf(scenario))).layers;
+    };
+    EXPECT_EQ(layers(OnEight(2, 4, 0, 4)), (2 + 4 + 4) * 1024);
+    EXPECT_EQ(layers(OnEight(2, 4, 1, 1)), (1 + 8) * 1024);
+    EXPECT_EQ(layers(OnEight(2, 4, 1, 4)), (1 + 8) * 1024); // more than 2 + 4
+    Scenario twice = OnEight(2, 4, 1, 4);
+    twice.Job().workload.stack.dispatchCopies = 4;
+    EXPECT_EQ(layers(twice), (2 + 8) * 1024);
+    // Half of the copies are on their way there, in FP8 half as long.
+    twice.Job().workload.precision = Precision("fp8");
+    twice.Job().model.expertFfn = 512;
+    EXPECT_EQ(layers(twice), (2 + 6) * 1024);
 }
 
 TEST(ExpertTensor, WholeExpertsAreFewerWiderGemms)

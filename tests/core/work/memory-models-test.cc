@@ -280,10 +280,11 @@ TEST(MemoryOfModels, DenseLayersExpertsAndSharedOnes)
     constexpr uint64_t dense0 = (kEmbedding + kDenseLayer + kMoeLayer) / 2;
     constexpr uint64_t dense1 = (2 * kMoeLayer + kHead) / 2;
     constexpr uint64_t experts = kExperts / 4;
-    // A = 64 KiB: pipeline's messages 4A, gathered input and partial output 2 tp A, dispatch,
-    // combine and the experts' partial output k A (2 + tp).
+    // A = 64 KiB: pipeline's messages 4A. The dense layer's activation function A + 4f = 5A;
+    // experts: their outputs and the shared ones' 2A, dispatch, combine and the experts' partial
+    // output k A (2 + tp), 10A, which is more. The head: gathered input and its gradient 2 tp A,
+    // logits in FP32 4V = 8A; with its own 4h + 2V = 6A still there, 12A are more than 10A.
     constexpr uint64_t a = 128 * kTokens;
-    constexpr uint64_t buffers = (4 + 4 + 2 * 4) * a;
     const auto stages = Uses(JobOf(LatentMoe(), MoePlan()));
     ASSERT_EQ(stages.size(), 2U);
     // 1F1B: two microbatches on stage 0, one on stage 1.
@@ -292,26 +293,26 @@ TEST(MemoryOfModels, DenseLayersExpertsAndSharedOnes)
               4 * (dense0 + experts),
               12 * (dense0 / 4 + experts / 2),
               2 * kTokens * (kDenseKept + kept),
-              buffers);
+              (4 + 2 + 2 * 4) * a);
     ExpectUse(stages[1],
               2 * (dense1 + 2 * experts),
               4 * (dense1 + 2 * experts),
               12 * (dense1 / 4 + 2 * experts / 2),
               kTokens * (2 * kept + kHeadKept),
-              buffers + 4 * 256 * kTokens);
+              (4 + 4 + 8) * a);
 }
 
 TEST(MemoryOfModels, UnbalancedExperts)
 {
     // 1.5 times the k = 2 routed copies, 3: the routed width 3 f_e, the copies 3 h tp, and the
-    // three buffers that hold them. Shared experts, dense layers and everything else see every
-    // token once.
+    // buffers that hold them, 3 A (2 + tp). Shared experts, dense layers and everything else see
+    // every token once.
     auto scenario = JobOf(LatentMoe(), MoePlan());
     const auto balanced = Uses(scenario);
     scenario.Job().workload.expertImbalance = 1.5;
     const auto stages = Uses(scenario);
     constexpr uint64_t kept = kAttentionKept + 256 + 6 * (3 * 32 + 48) + 2 * 3 * 64 * 2; // 3,008
-    constexpr uint64_t buffers = (4 + 4 + 3 * 4) * 128 * kTokens;
+    constexpr uint64_t a = 128 * kTokens;
     for (uint32_t stage = 0; stage < 2; stage++)
     {
         ExpectUse(stages[stage],
@@ -319,14 +320,15 @@ TEST(MemoryOfModels, UnbalancedExperts)
                   balanced[stage].gradients.Count(),
                   balanced[stage].optimizer.Count(),
                   stage == 0 ? 2 * kTokens * (kDenseKept + kept) : kTokens * (2 * kept + kHeadKept),
-                  buffers + (stage == 0 ? 0 : 4 * 256 * kTokens));
+                  stage == 0 ? (4 + 2 + 3 * 4) * a : (4 + 4 + 8) * a);
     }
     // Without expert parallelism every rank has all experts and all tokens, and nothing is sent.
     scenario.Job().plan.ep = 1;
     const auto whole = Uses(scenario);
     constexpr uint64_t even = kAttentionKept + 256 + 6 * 112 + 2 * 2 * 64;
     EXPECT_EQ(whole[0].activations.Count(), 2 * kTokens * (kDenseKept + even));
-    EXPECT_EQ(whole[0].buffers.Count(), (4 + 4) * 128 * kTokens);
+    // The dense layer's A + 4f is the most.
+    EXPECT_EQ(whole[0].buffers.Count(), (4 + 5) * a);
     EXPECT_EQ(whole[0].parameters.Count(), kEmbedding + kDenseLayer + kMoeLayer + kExperts);
 }
 
@@ -342,7 +344,7 @@ TEST(MemoryOfModels, Fp8Experts)
     const auto stages = Uses(scenario);
     constexpr uint64_t a = 128 * kTokens;
     EXPECT_EQ(stages[0].activations.Count(), 2 * kTokens * (kDenseKept - 304 + 3008 - 640));
-    EXPECT_EQ(stages[0].buffers.Count(), (4 + 4) * a + 3 * 7 * a / 2);
+    EXPECT_EQ(stages[0].buffers.Count(), (4 + 2) * a + 3 * 7 * a / 2);
     EXPECT_EQ(stages[1].activations.Count(), kTokens * (2 * (3008 - 640) + kHeadKept));
     // Selective recomputation drops the norms' outputs 64 and 128, the latents' 48 and the product
     // 144, 384, and brings them back for one layer.

@@ -294,17 +294,16 @@ TEST(Memory, OfTheFirstLayersRecomputed)
 TEST(Memory, BuffersByHand)
 {
     // tp = 2, cp = 1, ep = 4, pp = 2, shard of an activation A = 2 s h / tp: four pipeline
-    // messages, gathered input and partial output 2 tp A, dispatch and combine 2kA and the experts'
-    // partial output k tp A.
+    // messages. Experts: their outputs and the shared ones' 2A, dispatch and combine 2kA and the
+    // partial output k tp A, 10A; the dense layers' activation function, A + 4f = 9A, is less.
     auto plan = PlanOf(2, 2, 8, Sharding("hsdp"));
     plan.ep = 4;
     const auto stages = MemoryOfPlan(SmallMoe(), plan);
     const double shard = 2.0 * 1024 * 512 / 2;
-    const double common = shard * (4 + 4 + 2 * 2 + 2 * 2);
-    EXPECT_DOUBLE_EQ(static_cast<double>(stages[0].buffers.Count()), common);
-    // The head's logits once more in FP32.
+    EXPECT_DOUBLE_EQ(static_cast<double>(stages[0].buffers.Count()), shard * (4 + 10));
+    // The head: gathered input and its gradient, 2 tp A, and its logits once more in FP32, 4V.
     EXPECT_DOUBLE_EQ(static_cast<double>(stages[1].buffers.Count()),
-                     common + 4.0 * 1024 / 2 * 4096);
+                     shard * (4 + 4) + 4.0 * 1024 / 2 * 4096);
 }
 
 TEST(Memory, PositionsWithoutLayers)
@@ -332,11 +331,12 @@ TEST(Memory, PositionsWithoutLayers)
     EXPECT_DOUBLE_EQ(Activations(stages[1]), 3 * 8 * kGptLayer);
     EXPECT_DOUBLE_EQ(Activations(stages[2]), 0);
     EXPECT_DOUBLE_EQ(Activations(stages[3]), 1024 * (4.0 * 512 + 2 * 4096));
-    // Two messages each way, of 2 bytes an element; the head's logits in FP32.
+    // Two messages each way, of 2 bytes an element; the gradient of the head's input, as long, and
+    // its logits in FP32.
     const uint64_t messages = 4 * 2 * 1024 * 512;
     EXPECT_EQ(stages[0].buffers, Bytes(messages));
     EXPECT_EQ(stages[2].buffers, Bytes(messages));
-    EXPECT_EQ(stages[3].buffers, Bytes(messages + 4 * 1024 * 4096));
+    EXPECT_EQ(stages[3].buffers, Bytes(messages + 2 * 1024 * 512 + 4 * 1024 * 4096));
     // Weights that are given up: nothing is gathered where there is nothing.
     plan.sharding = Sharding("fsdp");
     plan.reshard = true;

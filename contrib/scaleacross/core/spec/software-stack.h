@@ -70,6 +70,17 @@ struct SoftwareStack
     /// Fused: read it (2), read it again and overwrite it with its gradient (4); more in FP32 or by
     /// parts.
     double lossBytes{6};
+    /// HBM bytes per logit that are live with the loss beside the logits in 16 bits.
+    double lossBuffer{4};
+
+    /// Of the copies of a token that go to experts, those that are live with the experts, beside
+    /// what backward needs: that of dispatch and that of combine, and more where they are brought
+    /// into another order first and the software holds on to both.
+    double dispatchCopies{2};
+
+    /// Weight gradients are added up in their GEMM, and the software that asks for a gradient of
+    /// every weight gets a stand-in of 16 bits an element: one for each shape, which stays.
+    bool gradientStandIns{false};
 
     /// Bytes per parameter and microbatch of kernels that add a weight gradient to the sum.
     double accumulation{0};

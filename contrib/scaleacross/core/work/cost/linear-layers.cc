@@ -83,4 +83,27 @@ AlternateLinears(const ModelSpec& model, uint32_t layer)
     return repeated;
 }
 
+std::vector<LinearLayer>
+JoinedLinears(const ModelSpec& model, uint32_t layer)
+{
+    auto joined = OfAttention(model);
+    if (!model.IsLatent())
+    {
+        // Q, K, V, output.
+        joined = {{joined[0].in, joined[0].out + joined[1].out + joined[2].out, Split::Columns},
+                  joined[3]};
+    }
+    const auto mlp = OfMlp(model, layer);
+    if (mlp.size() == 3)
+    {
+        joined.push_back({mlp[0].in, mlp[0].out + mlp[1].out, Split::Columns});
+        joined.push_back(mlp[2]);
+    }
+    else
+    {
+        joined.insert(joined.end(), mlp.begin(), mlp.end());
+    }
+    return joined;
+}
+
 } // namespace scaleacross

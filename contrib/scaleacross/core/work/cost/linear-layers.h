@@ -46,6 +46,10 @@ struct RepeatedLinears
  */
 RepeatedLinears AlternateLinears(const ModelSpec& model, uint32_t layer);
 
+/// A layer's linear layers outside of routed experts as the software runs them that joins Q, K and
+/// V, and gate and up.
+std::vector<LinearLayer> JoinedLinears(const ModelSpec& model, uint32_t layer);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_LINEAR_LAYERS_H

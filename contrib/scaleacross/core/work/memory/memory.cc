@@ -7,6 +7,7 @@
 #include "core/work/cost/linear-layers.h"
 #include "core/work/graph/task-graph-builder.h"
 #include "core/work/memory/usable-memory.h"
+#include "core/work/memory/working-set.h"
 #include "core/work/partition/balance.h"
 #include "core/work/partition/layer-split.h"
 
@@ -321,11 +322,20 @@ KeptOfLayer(const JobSpec& job, uint32_t layer)
            (job.plan.recompute->keepsProjections ? 2 * projections : 0);
 }
 
+/// What the head keeps: the final norm's input and output, and the logits in BF16, which become
+/// their gradient.
+double
+HeadPerToken(const JobSpec& job)
+{
+    const ModelSpec& model = job.model;
+    return (4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary)) *
+           (1 + model.mtpLayers);
+}
+
 /// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
 double
 KeptPerToken(const JobSpec& job, const StageLayers& layers)
 {
-    const ModelSpec& model = job.model;
     double kept = 0;
     for (uint32_t i = 0; i < layers.count; i++)
     {
@@ -334,13 +344,7 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
                     ? KeptOfLayer(job, layer)
                     : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
     }
-    if (layers.head)
-    {
-        // Final norm's input and output, and the logits in BF16, which become their gradient.
-        kept += (4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary)) *
-                (1 + model.mtpLayers);
-    }
-    return kept;
+    return kept + (layers.head ? HeadPerToken(job) : 0);
 }
 
 /// What recomputation brings back of the one layer whose backward runs, per token of a rank. Where
@@ -368,54 +372,35 @@ RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
     return most;
 }
 
-/// Buffers that come and go within a pass.
+/// Messages of the pipeline, stand-ins for gradients, and what is live in a pass beside what is
+/// kept. Layers run backward when what the head has kept is gone; the head, before any layer's
+/// activations are recomputed.
 double
-BufferBytes(const JobSpec& job, const std::vector<StageLayers>& chunks)
+BufferBytes(const Scenario& scenario, const std::vector<StageLayers>& chunks, double recomputed)
 {
-    const ModelSpec& model = job.model;
-    const ParallelPlan& plan = job.plan;
-    const double tokens = TokensPerRank(job);
-    const double shard = 2 * tokens * model.hidden; // of an activation, sequence-sharded
-    double bytes = 0;
-    if (plan.pp > 1)
-    {
-        bytes += 4 * shard; // per direction one message in use and one on its way
-    }
-    if (plan.tp > 1)
-    {
-        bytes += 2 * shard * plan.tp; // gathered input and partial sums of the output
-    }
-    if (plan.cp > 1)
-    {
-        // Gathered K and V and their gradients: 2 x 2 g (d + d_v) / tp per token of the sequence.
-        bytes += 4 * tokens * plan.cp * model.kvHeads * (model.headDim + model.ValueDim());
-    }
-    if (model.IsMoe() && plan.ExpertsApart())
-    {
-        // Receive buffers of dispatch and of combine, and the experts' partial output.
-        const double copies = model.topK * job.workload.ExpertLoad(plan.ep);
-        const double dispatched = job.workload.precision->narrowDispatch ? 0.5 : 1;
-        const uint32_t split = plan.ExpertTensor();
-        bytes += shard * copies * ((plan.ep > 1 ? dispatched + 1 : 0) + (split > 1 ? split : 0));
-    }
+    const JobSpec& job = scenario.Job();
+    const WorkingSet set = WorkingSetOf(scenario, chunks);
+    double ofHead = 0;
     for (const auto& chunk : chunks)
     {
-        if (chunk.head)
-        {
-            bytes += 4 * tokens * static_cast<double>(model.vocabulary); // logits in FP32
-        }
+        ofHead += chunk.head ? HeadPerToken(job) : 0;
     }
-    return bytes;
+    // Per direction one message in use and one on its way.
+    const double messages = job.plan.pp > 1 ? 4 * 2.0 * job.model.hidden : 0;
+    const double live = std::max({set.head - recomputed, set.layers - ofHead, 0.0});
+    return TokensPerRank(job) * (messages + live) +
+           static_cast<double>(StandInsOf(scenario, chunks).Count());
 }
 
 MemoryUse
-MemoryOfStage(const JobSpec& job,
+MemoryOfStage(const Scenario& scenario,
               const RankLayout& layout,
               const std::vector<StageLayers>& split,
               const PipelineShape& shape,
               const std::vector<PipelineAction>& order,
               uint32_t stage)
 {
+    const JobSpec& job = scenario.Job();
     std::vector<StageLayers> chunks;
     std::vector<ParameterUnit> units;
     std::vector<uint64_t> kept;
@@ -435,9 +420,10 @@ MemoryOfStage(const JobSpec& job,
     // where passes gather their parameters.
     const ParallelPlan& plan = job.plan;
     const bool turns = plan.tp > 1 || plan.cp > 1 || (job.model.IsMoe() && plan.ExpertsApart());
+    const double recomputed = RecomputedPerToken(job, chunks);
     use.activations = Bytes(PeakHeld(order, kept, turns && !plan.Reshards() ? parts : 1)) +
-                      Whole(tokens * RecomputedPerToken(job, chunks));
-    use.buffers = Whole(BufferBytes(job, chunks));
+                      Whole(tokens * recomputed);
+    use.buffers = Whole(BufferBytes(scenario, chunks, recomputed));
     return use;
 }
 
@@ -469,7 +455,9 @@ MemoryUse::Figures()
         MakeFigure("optimizer", &M::optimizer, "master weights and moments"),
         MakeFigure("activations", &M::activations, "at the peak of microbatches in flight"),
         MakeFigure("gathered", &M::gathered, "unsharded parameters and gradients of live units"),
-        MakeFigure("buffers", &M::buffers, "of messages, dispatch and logits"),
+        MakeFigure("buffers",
+                   &M::buffers,
+                   "of messages and of what runs, and stand-ins for gradients"),
     };
     return figures;
 }
@@ -486,7 +474,7 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
     std::vector<MemoryUse> stages;
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
-        stages.push_back(MemoryOfStage(job, layout, split, shape, orders[stage], stage));
+        stages.push_back(MemoryOfStage(scenario, layout, split, shape, orders[stage], stage));
     }
     return stages;
 }

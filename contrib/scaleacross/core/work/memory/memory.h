@@ -24,7 +24,7 @@ struct MemoryUse
     Bytes optimizer;   //!< FP32 master weights and two Adam moments
     Bytes activations; //!< at the schedule's peak of microbatches in flight
     Bytes gathered;    //!< unsharded parameters (and gradients) of live FSDP units
-    Bytes buffers;     //!< pipeline receive buffers, all-to-all dispatch, logits
+    Bytes buffers;     //!< messages, what is live in a pass, stand-ins for gradients
 
     Bytes Total() const
     {
