@@ -15,7 +15,7 @@ namespace scaleacross
 namespace
 {
 
-/// Llama 3 8B on two buildings of eight: h = 4,096, f = 14,336, a d = 4,096, g d = 1,024, V =
+/// Llama 3 8B on two buildings of 16: h = 4,096, f = 14,336, a d = 4,096, g d = 1,024, V =
 /// 128,256; one sequence of 1,024 tokens a microbatch.
 Scenario
 Llama(uint32_t tp, uint32_t pp, uint32_t cp = 1)
@@ -24,9 +24,9 @@ Llama(uint32_t tp, uint32_t pp, uint32_t cp = 1)
     plan.tp = tp;
     plan.pp = pp;
     plan.cp = cp;
-    plan.dp = 16 / (tp * pp * cp);
+    plan.dp = 32 / (tp * pp * cp);
     plan.sharding = Sharding("zero1");
-    return ScenarioOf(BuildingsOf({8, 8}), ModelPreset("llama3-8b"), plan, 4);
+    return ScenarioOf(BuildingsOf({16, 16}), ModelPreset("llama3-8b"), plan, 4);
 }
 
 std::vector<StageLayers>
@@ -53,9 +53,9 @@ TEST(WorkingSet, OfADenseLayer)
     EXPECT_EQ(SetOf(Llama(1, 2)).layers, kA + 4 * kF);
     // tp = 8: the activation function 8A (4f = 7A, and A); the down projection's gathered gradient
     // 8A, 2f = 3.5A and A, 12.5A; the up projection's input and its gradient, 16A, and A less 2f =
-    // 3.5A: 13.5A is the most.
+    // 3.5A, 13.5A; attention's gathered input and partial output, 16A, are the most.
     EXPECT_EQ(4 * kF, 7 * kA);
-    EXPECT_EQ(SetOf(Llama(8, 2)).layers, 13.5 * kA);
+    EXPECT_EQ(SetOf(Llama(8, 2)).layers, 16 * kA);
     // GELU without tp: 2f.
     Scenario gelu = Llama(1, 2);
     gelu.Job().model.gatedMlp = false;
