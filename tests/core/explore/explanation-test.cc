@@ -204,6 +204,9 @@ TEST(Explanation, NextBest)
     input.closePlansAtLeast = true;
     EXPECT_THAT(Text(input), HasSubstr("At least 3 plans"));
     input.runnerUp.reset();
+    EXPECT_THAT(Text(input), HasSubstr("No other plan is kept."));
+    input.counts.evaluated = 1;
+    input.counts.rejected.clear();
     EXPECT_THAT(Text(input), HasSubstr("the only plan that can run"));
 }
 
