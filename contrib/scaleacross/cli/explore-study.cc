@@ -152,8 +152,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     // What was not kept is slower than the last that was, and may differ less.
     input.closePlansAtLeast =
         best.size() < counts.evaluated + counts.RuledOut() &&
-        best.back().report.iterationTime.S() <
-            SureRatio() * winner.report.iterationTime.S();
+        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(space, baseline));

@@ -48,8 +48,8 @@ TEST(ModelError, KindsAddUpBySquares)
     other.plan.parallel.schedule = "interleaved";
     other.plan.parallel.dp = 8;
     EXPECT_NEAR(ProbabilityFaster(Make(100), other), 0.853553, 1e-6);
-    // What crosses buildings and the network are kinds of their own, and what times communication is
-    // one with the microbatch.
+    // What crosses buildings and the network are kinds of their own, and what times communication
+    // is one with the microbatch.
     TimedPlan apart = Make(100 * std::exp(2 * kOtherScale)); // sqrt 2 x sqrt(1 + 1) scales
     apart.plan.parallel.crossing = Crossing::Pipeline;
     apart.plan.network.qps += 1;

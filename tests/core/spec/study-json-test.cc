@@ -50,7 +50,7 @@ Bases()
              dense + workload + g_cluster + plane,
              "model: {preset: llama4-scout, moe_every: 2, dense_ffn: 64}\n" + workload + g_cluster +
                  slows,
-             "model: deepseek-v3\n" + workload + g_cluster + flaps,
+             "model: deepseek-v3\n" + workload + g_cluster + flaps + "plan: {recompute: full}\n",
              "model: gpt-oss-20b\n" + workload + g_cluster + plane +
                  "network: {transport: roce, multipath: spray-random, recovery: "
                  "selective-repeat}\n",

@@ -86,8 +86,8 @@ WorkloadOf(uint32_t sequence, uint32_t batch, bool causal)
 } // namespace
 
 /// A GPT's layer has two linear layers split by columns and two by rows. In tp parts of the tokens
-/// forward of each has tp - 1 kernels more and as many FLOPs, and so has the input gradient of rows;
-/// weight gradients are whole.
+/// forward of each has tp - 1 kernels more and as many FLOPs, and so has the input gradient of
+/// rows; weight gradients are whole.
 TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
 {
     GpuSpec gpu = OnlyMatrices();
@@ -115,9 +115,9 @@ TEST(ComputeCost, AsynchronousTensorParallelismDoesGemmsInParts)
     EXPECT_GT(cost().forward, full);
 }
 
-/// Neither MLA's projections down, of which each rank does its tokens, nor routed experts are done in
-/// parts: of DeepSeek-V3's linear layers those up to queries and to keys and values, the output, and
-/// gate with up, and down, of the shared expert.
+/// Neither MLA's projections down, of which each rank does its tokens, nor routed experts are done
+/// in parts: of DeepSeek-V3's linear layers those up to queries and to keys and values, the output,
+/// and gate with up, and down, of the shared expert.
 TEST(ComputeCost, OnlyWhatIsSplitIsDoneInParts)
 {
     GpuSpec gpu = OnlyMatrices();

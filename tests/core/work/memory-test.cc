@@ -268,8 +268,8 @@ TEST(Memory, LimitIsThatOfTheStagesBuilding)
 }
 
 /// Of the first stage's n layers the first k keep their input, I = 2 h a token over tp, the others
-/// all that they save, S; two microbatches are in flight: 2 (k I + (n - k) S). A layer is brought back
-/// when those behind it are freed, so that it adds S where there are none, k = n.
+/// all that they save, S; two microbatches are in flight: 2 (k I + (n - k) S). A layer is brought
+/// back when those behind it are freed, so that it adds S where there are none, k = n.
 TEST(Memory, OfTheFirstLayersRecomputed)
 {
     auto plan = PlanOf(2, 2, 8, Sharding("hsdp"));
@@ -284,9 +284,7 @@ TEST(Memory, OfTheFirstLayersRecomputed)
     EXPECT_NEAR(kept("none", 0), 2 * n * saved, 1);
     for (uint32_t k = 1; k <= n; k++)
     {
-        EXPECT_NEAR(kept("full", k),
-                    2 * (k * input + (n - k) * saved) + (k == n ? saved : 0),
-                    1);
+        EXPECT_NEAR(kept("full", k), 2 * (k * input + (n - k) * saved) + (k == n ? saved : 0), 1);
     }
     EXPECT_EQ(kept("full", 0), kept("full", n));
 }

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(Studies,
                                               {"search.plan.embedding_as_layer", "[false, true]"},
                                               {"search.plan.loss_as_layer", "[false, true]"},
                                               {"search.plan.apportion", "[even, time]"}}},
-                                         StudyPlans{"llama3-405b-two-buildings", 101, {}},
+                                         StudyPlans{"llama3-405b-two-buildings", 71, {}},
                                          StudyPlans{"llama4-maverick-two-buildings", 307, {}}));
 
 struct AgreementCase

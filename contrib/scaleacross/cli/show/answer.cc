@@ -229,8 +229,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
     json["sure"] = kSure;
     const TimeError* error =
-        best.empty() ? nullptr
-                     : FindTimeError(study.scenario, best.front().report.iterationTime);
+        best.empty() ? nullptr : FindTimeError(study.scenario, best.front().report.iterationTime);
     json["time_error"] = error == nullptr ? Json(nullptr)
                                           : Json({{"kind", error->kind},
                                                   {"mean", error->mean},

@@ -289,7 +289,8 @@ std::string
 TimeErrorLine(const TimeError* error)
 {
     return error == nullptr
-               ? "Times: no runs of this kind of model by this stack on these GPUs are published, so "
+               ? "Times: no runs of this kind of model by this stack on these GPUs are published, "
+                 "so "
                  "that nothing is known of how far they are off."
                : "Times: of the published runs of this kind (" + std::string(error->kind) +
                      ") they are " + Percent(error->mean) + " off in the mean and " +

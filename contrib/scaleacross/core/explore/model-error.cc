@@ -31,12 +31,8 @@ enum Kind : uint8_t
     Kinds
 };
 
-constexpr std::array<double, Kinds> kScales = {kTensorScale,
-                                               kPipelineScale,
-                                               kMicrobatchScale,
-                                               kOtherScale,
-                                               kOtherScale,
-                                               kOtherScale};
+constexpr std::array<double, Kinds> kScales =
+    {kTensorScale, kPipelineScale, kMicrobatchScale, kOtherScale, kOtherScale, kOtherScale};
 
 Kind
 KindOf(const std::string& key)

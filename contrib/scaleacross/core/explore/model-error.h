@@ -31,10 +31,10 @@ namespace scaleacross
 {
 
 /// Scales of ln(modelled / measured) by the kind in which two plans differ.
-constexpr double kTensorScale = 0.149;   //!< tp, asynchronous or not
-constexpr double kPipelineScale = 0.046; //!< pp, schedule, chunks, layers of stages
+constexpr double kTensorScale = 0.149;     //!< tp, asynchronous or not
+constexpr double kPipelineScale = 0.046;   //!< pp, schedule, chunks, layers of stages
 constexpr double kMicrobatchScale = 0.045; //!< and of what times communication: prefetch, bucket
-constexpr double kOtherScale = 0.149; //!< each of: other parallelism; placement; network
+constexpr double kOtherScale = 0.149;      //!< each of: other parallelism; placement; network
 
 /// From which probability on one plan counts as faster than another: the two are told apart.
 constexpr double kSure = 0.9;
@@ -60,8 +60,8 @@ std::string ProbabilityText(double probability);
 
 /**
  * Of every plan how likely it is that none of the others is faster; the sum is 1. By 10,000 draws
- * of the effects, from the same numbers every time: to about half a point. Domain: best first, since
- * of more than 1,000 those behind are not looked at and get 0.
+ * of the effects, from the same numbers every time: to about half a point. Domain: best first,
+ * since of more than 1,000 those behind are not looked at and get 0.
  */
 std::vector<double> ProbabilitiesBest(const std::vector<TimedPlan>& plans);
 
