@@ -337,9 +337,14 @@ def overlap_of(run):
 
 
 def graphs_of(run):
-    """Recorded graphs of the whole iteration."""
-    found = re.search(r"full_iteration|CUDA graphs on|full CUDA graph", run["overlap_notes"])
-    return {"workload.stack.cuda_graphs": "true"} if found or recorded_moe(run) else {}
+    """Recorded graphs: of the whole iteration, or of layers but for their experts (a graph of the
+    router alone is none: what it saves is small)."""
+    notes = run["overlap_notes"]
+    if re.search(r"full_iteration|CUDA graphs on|full CUDA graph", notes) or recorded_moe(run):
+        return {"workload.stack.cuda_graphs": "iteration"}
+    if re.search(r"transformer_engine:(?:\w+\+)*attn\b", notes):
+        return {"workload.stack.cuda_graphs": "layers"}
+    return {}
 
 
 def row_of(run):

@@ -59,7 +59,7 @@ class ModelError(unittest.TestCase):
         self.assertEqual(kinds(network_all_to_all="once"), [False, False, False, True])
         # Other software, or another job, is no other plan.
         self.assertIsNone(kinds(plan_tp="8", workload_stack="torch-te"))
-        self.assertIsNone(kinds(**{"workload_stack.cuda_graphs": "true"}))
+        self.assertIsNone(kinds(**{"workload_stack.cuda_graphs": "iteration"}))
 
     def test_pairs(self):
         # a, b and c take 1, 2 and 4 s, modelled 1, 4 and 2; b and c differ in software only.

@@ -96,7 +96,7 @@ class PublishedRows(unittest.TestCase):
         self.assertEqual(row(model="Grok1-314B")["workload.capacity_factor"], "1")
         self.assertEqual(row(overlap_notes="dispatcher deepep")["network.all_to_all"], "once")
         graph = "CUDA graph local:full_iteration"
-        self.assertEqual(row(overlap_notes=graph)["workload.stack.cuda_graphs"], "true")
+        self.assertEqual(row(overlap_notes=graph)["workload.stack.cuda_graphs"], "iteration")
         for word in ("FSDP2 full", "FSDP 4", "FSDP2 8", "Megatron FSDP 8"):  # dp, or dp x cp
             self.assertEqual(row(fsdp_sharding=word)["plan.reshard"], "true", word)
         shared = row(fsdp_sharding="FSDP 2 (8 in node x 16) x DP 4")

@@ -540,9 +540,9 @@ TEST(ComputeCost, HostAndRoutingByHand)
     EXPECT_EQ(cost(TinyMoe()).forward - fused.forward, Duration::Microseconds(1000));
     EXPECT_EQ(cost(TinyMoe()).inputGradient, fused.inputGradient);
     EXPECT_EQ(cost(Tiny()).forward, dense.forward);
-    workload.stack.cudaGraphs = true;
+    workload.stack.cudaGraphs = "iteration";
     EXPECT_EQ(cost(TinyMoe()).forward, fused.forward);
-    workload.stack.cudaGraphs = false;
+    workload.stack.cudaGraphs = "none";
     workload.capacityFactor = 1;
     EXPECT_EQ(cost(TinyMoe()).forward, fused.forward);
     // A capacity of 1.5: half as many copies again to permute, 6 x 3 x 8 + 16 = 160 for 112, and to
@@ -559,8 +559,39 @@ TEST(ComputeCost, HostAndRoutingByHand)
     workload = WorkloadOf(1000, 1, true);
     workload.stack.hostPerLayer = Duration::Seconds(1);
     EXPECT_EQ(cost(Tiny()).forward, Duration::Microseconds(500000));
-    workload.stack.cudaGraphs = true;
+    workload.stack.cudaGraphs = "layers";
     EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+}
+
+TEST(ComputeCost, HostIssuesBackwardAndExpertByExpert)
+{
+    auto workload = WorkloadOf(1000, 1, true);
+    const auto cost = [&](const ModelSpec& model) {
+        return CostOfLayer(model, workload, ParallelPlan(), OnlyMemory(), 0).mlp;
+    };
+    const auto gradients = [](const ComputeCost& of) {
+        return of.inputGradient + of.weightGradient;
+    };
+    const auto dense = cost(Tiny());
+    // Half a layer takes half of the layer's floor; both gradients are stretched alike.
+    workload.stack.hostPerLayerBackward = Duration::Seconds(1);
+    const auto slow = cost(Tiny());
+    EXPECT_EQ(slow.forward, dense.forward);
+    EXPECT_NEAR(gradients(slow).S(), 0.5, 1e-11);
+    EXPECT_NEAR(slow.inputGradient.S() / slow.weightGradient.S(),
+                dense.inputGradient.S() / dense.weightGradient.S(),
+                1e-6);
+    // Four experts of 0.1 s each, in either direction, beside what a layer takes.
+    workload.stack.hostPerExpert = Duration::Seconds(0.1);
+    EXPECT_NEAR(cost(TinyMoe()).forward.S(), 0.4, 1e-11);
+    EXPECT_NEAR(gradients(cost(TinyMoe())).S(), 0.5 + 0.4, 1e-11);
+    EXPECT_EQ(cost(Tiny()).forward, dense.forward);
+    // Recorded layers: the experts' kernels are issued as before. A whole iteration: none is.
+    workload.stack.cudaGraphs = "layers";
+    EXPECT_NEAR(gradients(cost(TinyMoe())).S(), 0.4, 1e-11);
+    EXPECT_EQ(gradients(cost(Tiny())), gradients(dense));
+    workload.stack.cudaGraphs = "iteration";
+    EXPECT_LT(gradients(cost(TinyMoe())).S(), 0.01);
 }
 
 TEST(ComputeCost, WholeLayersAgainButForQueriesKeysAndValues)

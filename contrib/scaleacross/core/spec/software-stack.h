@@ -5,6 +5,7 @@
 
 #include "core/base/field.h"
 #include "core/base/units.h"
+#include "core/spec/graph-scope.h"
 
 #include <string>
 
@@ -85,21 +86,29 @@ struct SoftwareStack
     /// Bytes per parameter and microbatch of kernels that add a weight gradient to the sum.
     double accumulation{0};
     /// Bytes per parameter that an optimizer step touches. Adam, fused: read the FP32 gradient (4),
-    /// read and write master weight and two moments (12 + 12), write the BF16 weight (2).
+    /// read and write master weight and two moments (12 + 12), write the BF16 weight (2). Clipping
+    /// reads the gradient once more (4), and where it always scales it reads and writes it (8).
     double optimizerBytes{30};
 
-    /// What the host needs to issue a layer's forward: its time is never below that. (Backward is
-    /// issued by compiled code, which is faster.)
+    /// Gradients are clipped by the norm of all of them: no rank steps before every rank has
+    /// reduced its own, and a number has gone from all ranks to all ranks.
+    bool clipsGradients{false};
+
+    /// What the host needs to issue a layer's forward: its time is never below that,
     Duration hostPerLayer;
+    /// and its backward, which compiled code issues (PyTorch's autograd engine), faster.
+    Duration hostPerLayerBackward;
+    /// What each expert on the rank adds to either in a MoE layer, where the software issues
+    /// kernels of their own for it.
+    Duration hostPerExpert;
 
     /// What a MoE layer's forward waits for the host where its experts take all tokens that choose
     /// them (no capacity): how many come is known on the GPU only, and the host has to learn it
     /// before it can issue what comes next. Backward knows.
     Duration routingStall;
 
-    /// The whole iteration is one recorded graph (CUDA graph): the host issues nothing in it, and
-    /// nothing waits for it.
-    bool cudaGraphs{false};
+    /// What the host does not issue kernel by kernel.
+    GraphScope cudaGraphs;
 
     /// What a study may say of a stack, in canonical order.
     static const FieldTable<SoftwareStack>& Fields();

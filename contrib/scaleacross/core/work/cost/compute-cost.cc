@@ -164,10 +164,16 @@ class PartCost
     /// What forward waits for the host to learn how many tokens its experts have.
     void AddRoutingStall()
     {
-        if (m_workload.capacityFactor == 0 && !m_stack.cudaGraphs)
+        if (m_workload.capacityFactor == 0 && !m_stack.cudaGraphs->experts)
         {
             m_time.forward += m_stack.routingStall.S();
         }
+    }
+
+    /// The host issues kernels for each of so many experts, in either direction.
+    void AddHostOfExperts(double experts)
+    {
+        m_hostOfExperts += m_stack.cudaGraphs->experts ? 0 : experts * m_stack.hostPerExpert.S();
     }
 
     void AddLoss(double logits)
@@ -247,8 +253,18 @@ class PartCost
     PassTime HalfLayer(Recompute recompute) const
     {
         PassTime time = m_time;
-        const double host = m_stack.cudaGraphs ? 0 : m_stack.hostPerLayer.S() / 2;
-        time.forward = std::max(time.forward, host);
+        const bool issued = !m_stack.cudaGraphs->sameShapes;
+        const double forward = issued ? m_stack.hostPerLayer.S() / 2 : 0;
+        const double backward = issued ? m_stack.hostPerLayerBackward.S() / 2 : 0;
+        time.forward = std::max(time.forward, forward + m_hostOfExperts);
+        // Where weight gradients are a pass of their own it is issued by itself.
+        const double gradients = time.inputGradient + time.weightGradient;
+        if (gradients > 0)
+        {
+            const double stretch = std::max((backward + m_hostOfExperts) / gradients, 1.0);
+            time.inputGradient *= stretch;
+            time.weightGradient *= stretch;
+        }
         if (recompute->layers)
         {
             time.inputGradient += time.forward - (recompute->keepsProjections ? m_notRepeated : 0);
@@ -296,7 +312,8 @@ class PartCost
     double m_tokens;
     double m_tp;
     double m_cp;
-    double m_parts; //!< of a GEMM beside the steps of a gather or scatter
+    double m_hostOfExperts{0}; //!< seconds, in either direction
+    double m_parts;            //!< of a GEMM beside the steps of a gather or scatter
     double m_sequences;
     double m_notRepeated{0};   //!< of forward
     double m_upProjections{0}; //!< of forward
@@ -476,6 +493,7 @@ AddExperts(const ModelSpec& model,
     // Each of the E / ep experts here works on an equal part of the copies that came to the etp
     // ranks that it is split over.
     const double experts = static_cast<double>(model.experts) / plan.ep;
+    part.AddHostOfExperts(experts);
     const double split = plan.ExpertTensor();
     const double tokens = split == part.Tp() ? part.Tokens() : own * split;
     AddMlp(model,
