@@ -42,7 +42,7 @@
  * - With full recomputation all of a forward once more, in place of the backward gather of keys.
  *
  * Per microbatch, pipeline: S / tp over every boundary between virtual stages both ways. Per
- * iteration, a tied embedding and data parallelism: see volume-laws.h.
+ * iteration, a tied embedding, data parallelism and the norm of gradients: see volume-laws.h.
  */
 namespace scaleacross::volumes
 {
@@ -359,6 +359,37 @@ class Census
                     m_job.workload.gradientBytes * m_job.model.vocabulary * m_job.model.hidden;
                 bytes += 2 * Share(whole, uint64_t{m_plan.tp} * ShardsAround(first));
             }
+            bytes += m_job.workload.stack.clipsGradients ? NormOf(first) : 0;
+        }
+        return bytes;
+    }
+
+    /// What the pipeline of a rank of stage 0 sends for the norm.
+    uint64_t NormOf(uint32_t first) const
+    {
+        uint64_t bytes = 0;
+        for (uint32_t stage = 1; stage < m_plan.pp; stage++)
+        {
+            const uint32_t from = m_places.AtStage(first, stage);
+            const uint32_t to = m_places.AtStage(first, stage & (stage - 1));
+            bytes += m_places.BuildingOf(from) != m_places.BuildingOf(to) ? 2 * 4 : 0;
+        }
+        return bytes;
+    }
+
+    /// What the ranks of a stage send for it, over tensor groups and those that hold the same.
+    uint64_t NormOfStages() const
+    {
+        uint64_t bytes = 0;
+        for (uint32_t stage = 0; stage < m_plan.pp; stage++)
+        {
+            std::vector<Ranks> groups = m_places.Groups({Dimension::Tensor}, stage);
+            const std::vector<Ranks> holders = Holders(true, stage);
+            groups.insert(groups.end(), holders.begin(), holders.end());
+            for (const Ranks& group : groups)
+            {
+                bytes += 2 * (m_places.BuildingsOf(group) - 1) * 4 * group.size();
+            }
         }
         return bytes;
     }
@@ -391,7 +422,7 @@ class Census
     {
         const auto units = UnitsOfModel(m_scenario);
         const auto gathers = GathersOf(m_scenario, units);
-        uint64_t bytes = 0;
+        uint64_t bytes = m_job.workload.stack.clipsGradients ? NormOfStages() : 0;
         for (size_t i = 0; i < units.size(); i++)
         {
             for (const bool dense : {true, false})

@@ -28,6 +28,9 @@
  * - EP-out: of the k copies of all T = s x (sequences) tokens (R-1)/R go to experts elsewhere, 2 h
  *   bytes each (h with FP8), and come back as 2 h, forward and backward, in every MoE layer; full
  *   recomputation repeats forward. Dense parameters as in DP-out, experts not at all.
+ * - Clipping: the dense group of n all-reduces 4 n bytes, hierarchically: 2 (R-1) 4 for every rank;
+ *   a pipeline sends 4 bytes up and down every edge of a binomial tree, where the parent of a stage
+ *   is that stage without its lowest bit.
  */
 namespace scaleacross::volumes
 {
@@ -47,12 +50,13 @@ class Law
     /// Domain: a crossing with a name, no trees, no etp.
     uint64_t CrossingBytes() const
     {
+        const uint64_t norm = m_job.workload.stack.clipsGradients ? Norm() : 0;
         if (m_plan.crossing == Crossing::Pipeline)
         {
-            return Pipeline();
+            return Pipeline() + norm;
         }
-        return m_plan.crossing == Crossing::Data ? DataParallel(true)
-                                                 : Experts() + DataParallel(false);
+        return norm + (m_plan.crossing == Crossing::Data ? DataParallel(true)
+                                                         : Experts() + DataParallel(false));
     }
 
   private:
@@ -71,6 +75,22 @@ class Law
                      m_job.model.hidden;
         }
         return bytes;
+    }
+
+    uint64_t Norm() const
+    {
+        const uint64_t ranks = uint64_t{m_plan.tp} * m_plan.cp * m_plan.pp * m_plan.dp;
+        if (m_plan.crossing != Crossing::Pipeline)
+        {
+            return 2 * (m_buildings - 1) * 4 * ranks;
+        }
+        uint64_t edges = 0;
+        for (uint64_t stage = 1; stage < m_plan.pp; stage++)
+        {
+            const uint64_t parent = stage & (stage - 1);
+            edges += stage * m_buildings / m_plan.pp != parent * m_buildings / m_plan.pp ? 1 : 0;
+        }
+        return edges * 2 * 4 * (ranks / m_plan.pp);
     }
 
     uint64_t Experts() const

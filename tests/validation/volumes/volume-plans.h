@@ -136,6 +136,7 @@ Draw(std::mt19937& random)
     scenario.Job().workload.gradientBytes = pick({2, 4});
     scenario.network.collective =
         random() % 2 == 0 ? CollectiveAlgorithm("ring") : CollectiveAlgorithm("hierarchical");
+    scenario.Job().workload.stack.clipsGradients = random() % 4 == 0;
     return scenario;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/work/collectives/block-kinds.h"
 #include "core/work/graph/body-builder.h"
+#include "core/work/graph/gradient-norm.h"
 #include "core/work/graph/pipeline-program.h"
 #include "core/work/partition/balance.h"
 
@@ -129,15 +130,25 @@ class GraphBuilder
     std::vector<uint32_t> m_microbatches; //!< of a replica, by building
     std::vector<uint32_t> m_gpuOf;        //!< by building
     Bytes m_tied;                         //!< TiedGradients()
+    uint32_t m_tiedMessage{0};            //!< the first of two
     std::optional<BodyBuilder> m_bodies;
+    std::optional<GradientNorm> m_norm; //!< where gradients are clipped by it
 };
+
+/// Whose phases, of all collectives of a job, cut groups most finely.
+CollectiveAlgorithm
+FinestAlgorithm(const Scenario& scenario, const LoweringRules& rules)
+{
+    return scenario.Job().workload.stack.clipsGradients ? CollectiveAlgorithm("halving-doubling")
+                                                        : rules.algorithm;
+}
 
 GraphBuilder::GraphBuilder(const Scenario& scenario,
                            const RankLayout& layout,
                            const LoweringRules& rules)
     : m_scenario(scenario),
       m_layout(layout),
-      m_kinds(layout, rules.algorithm),
+      m_kinds(layout, FinestAlgorithm(scenario, rules)),
       m_shape(PipelineShapeOf(scenario, layout)),
       m_microbatches(std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)))
 {
@@ -174,8 +185,15 @@ GraphBuilder::Build()
     longest.microbatches = *std::max_element(m_microbatches.begin(), m_microbatches.end());
     m_graph.messages = PipelineMessages(longest);
     m_tied = TiedGradients(m_scenario.Job(), m_layout);
+    m_tiedMessage = m_graph.messages;
     m_graph.messages += m_tied > Bytes(0) ? 2 : 0;
     m_graph.handles = m_bodies->Handles();
+    if (m_scenario.Job().workload.stack.clipsGradients)
+    {
+        m_norm.emplace(m_layout, m_graph.messages, m_graph.handles, m_table);
+        m_graph.messages += GradientNorm::Messages(m_layout.pipeline.Size());
+        m_graph.handles++;
+    }
     const uint32_t blocks = m_graph.ranks / m_graph.blockRanks;
     m_graph.classOf.assign(size_t{m_shape.ranks} * blocks, TaskGraph::kNoClass);
     const uint32_t stagesOfBlock = m_layout.pipeline.SplitAt(m_graph.blockRanks).inner.Size();
@@ -363,10 +381,10 @@ GraphBuilder::AppendTied(Rank rank, Program& program) const
         static_cast<int32_t>(m_layout.pipeline.Member(rank, other)) - static_cast<int32_t>(rank);
     op.bytes = m_tied;
     op.kind = OpKind::Send;
-    op.index = m_graph.messages - 2 + own;
+    op.index = m_tiedMessage + own;
     program.ops.push_back(op);
     op.kind = OpKind::Receive;
-    op.index = m_graph.messages - 1 - own;
+    op.index = m_tiedMessage + 1 - own;
     program.ops.push_back(op);
 }
 
@@ -387,6 +405,10 @@ GraphBuilder::AppendOptimizer(uint32_t gpu, Rank rank, Program& program)
         }
     }
     AppendTied(rank, program);
+    if (m_norm)
+    {
+        m_norm->Append(rank, program);
+    }
     Op run;
     run.kind = OpKind::Run;
     run.action = Action::Optimizer;
