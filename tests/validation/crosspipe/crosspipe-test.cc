@@ -25,6 +25,7 @@
 // square; the cells over two data centres and of the latency-aware schedule are not fitted on.
 
 #include "../../cli/program.h"
+#include "../../csv-rows.h"
 #include "../../waiting-oracle.h"
 
 #include <algorithm>
@@ -60,23 +61,17 @@ struct Row
 std::vector<Row>
 Rows()
 {
-    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) +
-                       "/tests/validation/crosspipe/cells.csv");
-    std::string line;
-    std::getline(file, line); // column names
     std::vector<Row> rows;
-    while (std::getline(file, line))
+    for (const CsvRow& cells : CsvRows("crosspipe/cells.csv"))
     {
-        std::replace(line.begin(), line.end(), ',', ' ');
-        std::istringstream text(line);
-        Row row;
-        row.published.resize(g_schedules.size());
-        text >> row.sites >> row.latency >> row.transfer;
-        for (double& cell : row.published)
+        Row row{static_cast<uint32_t>(CsvNumber(cells, "sites")),
+                CsvNumber(cells, "latency"),
+                CsvNumber(cells, "transfer"),
+                {}};
+        for (const std::string& schedule : g_schedules)
         {
-            text >> cell;
+            row.published.push_back(CsvNumber(cells, schedule));
         }
-        EXPECT_TRUE(text) << line;
         rows.push_back(row);
     }
     return rows;
