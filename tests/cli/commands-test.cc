@@ -412,6 +412,49 @@ TEST_F(Commands, ListKnowsWhatAStudyCanName)
     EXPECT_THAT(call.err, HasSubstr("did you mean models?"));
 }
 
+/// What a preset's file says is in its row, and every key of a study that means something of it.
+TEST_F(Commands, ListsShowEveryKeyOfAPreset)
+{
+    const std::string data = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/";
+    std::set<std::string> keys;
+    for (const auto& field : RunJson("list fields"))
+    {
+        keys.insert(field.at("field"));
+    }
+    const std::regex said("([a-z_0-9]+): (\\S+)");
+    for (const auto& [list, name, path] : {std::tuple("stacks", "stack", "workload.stack."),
+                                           {"models", "model", "model."},
+                                           {"gpus", "gpu", "cluster.buildings.gpu."},
+                                           {"fabrics", "fabric", "cluster.buildings.fabric."}})
+    {
+        for (const auto& row : RunJson(std::string("list ") + list))
+        {
+            const std::string preset = row.at(name);
+            std::ifstream file(data + list + "/" + preset + ".yaml");
+            ASSERT_TRUE(file) << preset;
+            std::smatch found;
+            for (std::string line; std::getline(file, line);)
+            {
+                // What makes a value of another file, and what is about the preset.
+                if (std::regex_match(line, found, said) &&
+                    keys.count(path + found[1].str()) > 0 && row.at("values").contains(found[1]))
+                {
+                    EXPECT_EQ(row.at("values").at(found[1]), found[2]) << preset << ": " << line;
+                }
+            }
+            for (const auto& [key, value] : row.at("values").items())
+            {
+                EXPECT_EQ(keys.count(path + key), 1U) << preset << ": " << key;
+            }
+        }
+    }
+    const std::string stacks = Run("list stacks").out;
+    for (const char* key : {"loss_bytes=80", "dispatch_copies=4", "gradient_stand_ins=true"})
+    {
+        EXPECT_THAT(stacks, HasSubstr(key));
+    }
+}
+
 TEST_F(Commands, EveryCommandHasHelp)
 {
     EXPECT_EQ(Run("--help").code, 0);
