@@ -13,6 +13,7 @@ namespace
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class Commands : public ProgramTest
 {
@@ -273,6 +274,47 @@ TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
     EXPECT_TRUE(RunJson("explore study.yaml --verify 0").at("checks").empty());
 }
 
+/// The errors that are known are those of the analytical engine's times.
+TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
+{
+    const auto known = RunJson("explore study.yaml");
+    EXPECT_TRUE(known.at("best").at("probability_best").is_number());
+    EXPECT_TRUE(known.at("sure").is_number());
+    EXPECT_THAT(Run("explore study.yaml").out, HasSubstr("across buildings  fastest"));
+    Write("study.yaml",
+          "study: small\n"
+          "model: {name: tiny, layers: 2, hidden: 64, heads: 4, head_dim: 16, dense_ffn: 128, "
+          "vocabulary: 256}\n"
+          "workload: {sequence: 32, global_batch: 8, stack: megatron-core}\n"
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 4, gpus_per_node: 2, gpu: h100}\n"
+          "  cross: {distance: 1km}\n"
+          "plan: {tp: 2, pp: 2, sharding: fsdp, schedule: 1f1b}\n"
+          "search: {plan: {crossing: [dp, pp]}}\n"
+          "baselines: [production]\n"
+          "engines: [packet]\n");
+    const auto json = RunJson("explore study.yaml --db packet.db");
+    ASSERT_EQ(json.at("ranking").size(), 2U) << json;
+    for (const auto& figure : {json.at("sure"),
+                               json.at("time_error"),
+                               json.at("best").at("probability_best"),
+                               json.at("ranking")[1].at("probability_best"),
+                               json.at("ranking")[1].at("probability_slower"),
+                               json.at("placements").at("dp").at("probability_slower"),
+                               json.at("placements").at("pp").at("probability_slower"),
+                               json.at("baselines").at("production").at("probability_slower")})
+    {
+        EXPECT_TRUE(figure.is_null()) << figure;
+    }
+    EXPECT_THAT(Run("explore study.yaml --db packet.db").out, Not(HasSubstr("across buildings  fastest")));
+    const std::string sweep =
+        "explore study.yaml --db packet.db --sweep cluster.cross.distance=1km,5km";
+    const auto swept = RunJson(sweep);
+    EXPECT_TRUE(swept.at("values")[0].at("margin").is_number());
+    EXPECT_TRUE(swept.at("values")[0].at("probability").is_null());
+    EXPECT_THAT(Run(sweep).out, Not(HasSubstr("sure")));
+}
+
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
 {
     const std::string run = "run study.yaml --engine packet --no-store";
@@ -436,8 +478,8 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
             for (std::string line; std::getline(file, line);)
             {
                 // What makes a value of another file, and what is about the preset.
-                if (std::regex_match(line, found, said) &&
-                    keys.count(path + found[1].str()) > 0 && row.at("values").contains(found[1]))
+                if (std::regex_match(line, found, said) && keys.count(path + found[1].str()) > 0 &&
+                    row.at("values").contains(found[1]))
                 {
                     EXPECT_EQ(row.at("values").at(found[1]), found[2]) << preset << ": " << line;
                 }

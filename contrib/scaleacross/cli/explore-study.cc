@@ -119,6 +119,30 @@ ProbabilitiesOf(const std::vector<Ranked>& plans)
     return ProbabilitiesBest(timed);
 }
 
+/// How sure the answer is, where anything is known of it.
+void
+SaySureness(const Study& study, const Answer& answer, ExplanationInput& input)
+{
+    if (answer.probabilities.empty())
+    {
+        input.probabilityBest.reset();
+        return;
+    }
+    const auto best = answer.search.board.Best();
+    const Ranked& winner = best.front();
+    const auto close = [&winner](const Ranked& ranked) {
+        return !AreToldApart(Timed(winner), Timed(ranked));
+    };
+    input.probabilityBest = answer.probabilities.front();
+    input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
+    const Frontier& counts = answer.search.counts;
+    // What was not kept is slower than the last that was, and may differ less.
+    input.closePlansAtLeast =
+        best.size() < counts.evaluated + counts.RuledOut() &&
+        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
+    input.timeError = FindTimeError(study.scenario, winner.report.iterationTime);
+}
+
 ExplanationInput
 InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
 {
@@ -143,16 +167,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
             input.otherCrossings.push_back(other);
         }
     }
-    const auto close = [&winner](const Ranked& ranked) {
-        return !AreToldApart(Timed(winner), Timed(ranked));
-    };
-    input.probabilityBest = answer.probabilities.front();
-    input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
-    const Frontier& counts = answer.search.counts;
-    // What was not kept is slower than the last that was, and may differ less.
-    input.closePlansAtLeast =
-        best.size() < counts.evaluated + counts.RuledOut() &&
-        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
+    SaySureness(study, answer, input);
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(space, baseline));
@@ -160,7 +175,6 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
-    input.timeError = FindTimeError(study.scenario, winner.report.iterationTime);
     input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
 }
@@ -218,7 +232,10 @@ ExploreStudy(const Study& study,
     }
     else if (!answer.search.interrupted)
     {
-        answer.probabilities = ProbabilitiesOf(answer.search.board.Best());
+        if (study.engines.front() == kMeasuredEngine)
+        {
+            answer.probabilities = ProbabilitiesOf(answer.search.board.Best());
+        }
         const ExplanationInput input = InputOf(study, space, answer);
         const Duration best = input.winner.report.iterationTime;
         answer.gap = Gap(best, input.counts);

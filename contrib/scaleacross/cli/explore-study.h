@@ -47,7 +47,8 @@ struct Answer
     std::vector<BaselineAnswer> baselines;
     std::optional<double> gap;        //!< Gap(); none while interrupted
     std::optional<double> boundSlack; //!< BoundSlack()
-    /// Of each of search.board.Best(), that it is the fastest of them; none while interrupted.
+    /// Of each of search.board.Best(), that it is the fastest of them; none while interrupted, and
+    /// of engines whose error is not known (kMeasuredEngine).
     std::vector<double> probabilities;
     std::vector<std::string> explanation;
     double seconds{0}; //!< of this call

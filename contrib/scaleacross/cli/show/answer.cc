@@ -67,6 +67,39 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
                         : WarningsOf(space.With(best.front().plan), study.engines.front());
 }
 
+std::string
+RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
+{
+    std::vector<std::string> columns;
+    if (study.engines.front() == kMeasuredEngine)
+    {
+        columns.emplace_back("fastest");
+    }
+    Table table = RunTable(columns);
+    const auto best = answer.search.board.Best();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        std::vector<std::string> cells(columns.size(), "-");
+        if (i < answer.probabilities.size())
+        {
+            cells.front() = ProbabilityText(answer.probabilities[i]);
+        }
+        AddRow(table, std::to_string(i + 1), space.LabelOf(best[i].plan), best[i].report, cells);
+    }
+    for (const auto& baseline : answer.baselines)
+    {
+        if (baseline.plan)
+        {
+            AddRow(table,
+                   baseline.name,
+                   space.LabelOf(*baseline.plan),
+                   baseline.evaluation,
+                   std::vector<std::string>(columns.size(), "-"));
+        }
+    }
+    return table.Text();
+}
+
 } // namespace
 
 std::string
@@ -152,24 +185,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         }
         return text;
     }
-    Table table = RunTable({"fastest"});
-    const auto best = answer.search.board.Best();
-    for (size_t i = 0; i < std::min(top, best.size()); i++)
-    {
-        AddRow(table,
-               std::to_string(i + 1),
-               space.LabelOf(best[i].plan),
-               best[i].report,
-               {i < answer.probabilities.size() ? ProbabilityText(answer.probabilities[i]) : "-"});
-    }
-    for (const auto& baseline : answer.baselines)
-    {
-        if (baseline.plan)
-        {
-            AddRow(table, baseline.name, space.LabelOf(*baseline.plan), baseline.evaluation, {"-"});
-        }
-    }
-    text += "\n" + table.Text() + "\n";
+    text += "\n" + RankingText(study, space, answer, top) + "\n";
     for (const auto& line : answer.explanation)
     {
         text += line + "\n";
@@ -195,9 +211,10 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
         json["best"]["probability_best"] = probability(0);
     }
     // That the best plan is faster than another.
-    const auto slower = [&best](const Plan& plan, const RunReport& report) {
+    const bool measured = study.engines.front() == kMeasuredEngine;
+    const auto slower = [&best, measured](const Plan& plan, const RunReport& report) {
         const Ranked& first = best.front();
-        return CanonicalText(plan) == first.text
+        return !measured || CanonicalText(plan) == first.text
                    ? Json(nullptr)
                    : Json(ProbabilityFaster({first.plan, first.report.iterationTime},
                                             {plan, report.iterationTime}));
@@ -227,9 +244,10 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["optimal"] = answer.gap && *answer.gap == 0;
     json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
     json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
-    json["sure"] = kSure;
-    const TimeError* error =
-        best.empty() ? nullptr : FindTimeError(study.scenario, best.front().report.iterationTime);
+    json["sure"] = measured ? Json(kSure) : Json(nullptr);
+    const TimeError* error = best.empty() || !measured
+                                 ? nullptr
+                                 : FindTimeError(study.scenario, best.front().report.iterationTime);
     json["time_error"] = error == nullptr ? Json(nullptr)
                                           : Json({{"kind", error->kind},
                                                   {"mean", error->mean},

@@ -218,11 +218,13 @@ Timed(const Contender& contender)
     return {contender.plan, contender.report.iterationTime};
 }
 
-/// "81 % likely": that the faster one by the model is the faster one.
+/// ", 81 % likely": that the faster one by the model is the faster one.
 std::string
-Sureness(const Contender& faster, const Contender& slower)
+Sureness(const ExplanationInput& input, const Contender& faster, const Contender& slower)
 {
-    return ProbabilityText(ProbabilityFaster(Timed(faster), Timed(slower))) + " likely";
+    return input.probabilityBest
+               ? ", " + ProbabilityText(ProbabilityFaster(Timed(faster), Timed(slower))) + " likely"
+               : "";
 }
 
 std::string
@@ -250,9 +252,9 @@ OtherCrossingLine(const ExplanationInput& input)
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
     std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
                        input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
-    text += Percent(excess) + " longer than " + NameOf(mine) + ", " +
-            Sureness(input.winner, *input.otherCrossing) + ".";
-    if (!AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
+    text += Percent(excess) + " longer than " + NameOf(mine) +
+            Sureness(input, input.winner, *input.otherCrossing) + ".";
+    if (input.probabilityBest && !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
         text += " Placement does not decide here.";
     }
@@ -273,8 +275,12 @@ CloseLine(const ExplanationInput& input)
     }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
-    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
-                       " longer, " + Sureness(input.winner, *input.runnerUp) + ".";
+    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) + " longer" +
+                       Sureness(input, input.winner, *input.runnerUp) + ".";
+    if (!input.probabilityBest)
+    {
+        return text;
+    }
     if (input.closePlans > 0)
     {
         text += input.closePlansAtLeast ? " At least " : " ";
@@ -282,12 +288,19 @@ CloseLine(const ExplanationInput& input)
                 ProbabilityText(kSure) + ").";
     }
     return text + " The best is the fastest of all that are kept with " +
-           ProbabilityText(input.probabilityBest) + ".";
+           ProbabilityText(*input.probabilityBest) + ".";
 }
 
 std::string
-TimeErrorLine(const TimeError* error)
+TimeErrorLine(const ExplanationInput& input)
 {
+    if (!input.probabilityBest)
+    {
+        return "Times: those of the " + input.engine +
+               " engine were not set beside published runs, so that nothing is known of how far "
+               "they are off, nor of how sure a comparison is.";
+    }
+    const TimeError* error = input.timeError;
     return error == nullptr
                ? "Times: no runs of this kind of model by this stack on these GPUs are published, "
                  "so "
@@ -299,8 +312,9 @@ TimeErrorLine(const TimeError* error)
 }
 
 std::string
-BaselineLine(const Contender& winner, const BaselineResult& baseline)
+BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
 {
+    const Contender& winner = input.winner;
     const std::string name = "Baseline " + baseline.name + " (the fastest over " + baseline.tunes +
                              "; not touched: " + baseline.untouched + "): ";
     if (!baseline.contender)
@@ -314,8 +328,8 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     text += gain < 0
                 ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
                 : "is " + Percent(gain) + " faster";
-    text += ", " + (gain < 0 ? Sureness(*baseline.contender, winner)
-                             : Sureness(winner, *baseline.contender));
+    text += gain < 0 ? Sureness(input, *baseline.contender, winner)
+                     : Sureness(input, winner, *baseline.contender);
     if (gain < 0)
     {
         text += "; the search space does not hold this plan";
@@ -401,10 +415,10 @@ Explain(const ExplanationInput& input)
                                       BubbleAndMemoryLine(input),
                                       OtherCrossingLine(input),
                                       CloseLine(input),
-                                      TimeErrorLine(input.timeError)};
+                                      TimeErrorLine(input)};
     for (const auto& baseline : input.baselines)
     {
-        lines.push_back(BaselineLine(input.winner, baseline));
+        lines.push_back(BaselineLine(input, baseline));
     }
     lines.push_back(ProofLine(input));
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());

@@ -42,8 +42,9 @@ struct ExplanationInput
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
     std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
-    /// How likely it is that the winner is the fastest of the plans that were kept.
-    double probabilityBest{1};
+    /// How likely it is that the winner is the fastest of the plans that were kept; none: how far
+    /// times of this engine are off is not known, and nothing is said of how sure a comparison is.
+    std::optional<double> probabilityBest{1};
     /// Plans that ran and cannot be told apart from the winner (model-error.h), itself not counted;
     /// where only some are kept, at least so many.
     uint64_t closePlans{0};
@@ -76,7 +77,8 @@ std::optional<double> Gap(Duration best, const Frontier& counts);
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
  * bubble, memory; the best plan of another crossing and where the difference arises; the
  * baselines; the gap. One sentence group per line. Every statement follows from the numbers handed
- * in; of every comparison it says how likely it is to be right (model-error.h).
+ * in; of every comparison it says how likely it is to be right (model-error.h), where the engine's
+ * times were ever set beside measured ones.
  *
  * Where a difference arises: iteration time = compute + bubble + exposed communication by class
  * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of
