@@ -6,10 +6,12 @@
 #include "core/engine/analytical-engine.h"
 #include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/model-error.h"
+#include "core/explore/same-work.h"
 #include "core/store/search-store.h"
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <unistd.h>
 
@@ -111,12 +113,27 @@ Timed(const Ranked& ranked)
     return {ranked.plan, ranked.report.iterationTime};
 }
 
+/// Each plan's probability to be the fastest; plans that do the same work count once.
 std::vector<double>
-ProbabilitiesOf(const std::vector<Ranked>& plans)
+ProbabilitiesOf(const std::vector<Ranked>& plans, const std::vector<size_t>& firsts)
 {
     std::vector<TimedPlan> timed;
-    std::transform(plans.begin(), plans.end(), std::back_inserter(timed), Timed);
-    return ProbabilitiesBest(timed);
+    std::map<size_t, size_t> places; // of a first plan among these
+    for (size_t i = 0; i < plans.size(); i++)
+    {
+        if (firsts[i] == i)
+        {
+            places[i] = timed.size();
+            timed.push_back(Timed(plans[i]));
+        }
+    }
+    const auto ofFirsts = ProbabilitiesBest(timed);
+    std::vector<double> probabilities;
+    for (const size_t first : firsts)
+    {
+        probabilities.push_back(ofFirsts[places.at(first)]);
+    }
+    return probabilities;
 }
 
 /// How sure the answer is, where anything is known of it.
@@ -130,11 +147,12 @@ SaySureness(const Study& study, const Answer& answer, ExplanationInput& input)
     }
     const auto best = answer.search.board.Best();
     const Ranked& winner = best.front();
-    const auto close = [&winner](const Ranked& ranked) {
-        return !AreToldApart(Timed(winner), Timed(ranked));
-    };
     input.probabilityBest = answer.probabilities.front();
-    input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
+    for (size_t i = 1; i < best.size(); i++)
+    {
+        const bool same = answer.firsts[i] == 0;
+        input.closePlans += !same && !AreToldApart(Timed(winner), Timed(best[i])) ? 1 : 0;
+    }
     const Frontier& counts = answer.search.counts;
     // What was not kept is slower than the last that was, and may differ less.
     input.closePlansAtLeast =
@@ -150,9 +168,16 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     const Ranked& winner = best.front();
     ExplanationInput input;
     input.winner = ContenderOf(space, winner.plan, winner.report);
-    if (best.size() > 1)
+    for (size_t i = 1; i < best.size(); i++)
     {
-        input.runnerUp = ContenderOf(space, best[1].plan, best[1].report);
+        if (answer.firsts[i] == 0)
+        {
+            input.samePlans.push_back(space.LabelOf(best[i].plan));
+        }
+        else if (!input.runnerUp)
+        {
+            input.runnerUp = ContenderOf(space, best[i].plan, best[i].report);
+        }
     }
     const auto ofEach = answer.search.board.BestOfEach(); // the winner's is the first
     if (ofEach.size() > 1)
@@ -232,9 +257,12 @@ ExploreStudy(const Study& study,
     }
     else if (!answer.search.interrupted)
     {
+        const auto kept = answer.search.board.Best();
+        answer.firsts =
+            FirstsOfSameWork(kept, [&space](const Plan& plan) { return space.With(plan); });
         if (study.engines.front() == kMeasuredEngine)
         {
-            answer.probabilities = ProbabilitiesOf(answer.search.board.Best());
+            answer.probabilities = ProbabilitiesOf(kept, answer.firsts);
         }
         const ExplanationInput input = InputOf(study, space, answer);
         const Duration best = input.winner.report.iterationTime;

@@ -49,7 +49,10 @@ struct Answer
     std::optional<double> boundSlack; //!< BoundSlack()
     /// Of each of search.board.Best(), that it is the fastest of them; none while interrupted, and
     /// of engines whose error is not known (kMeasuredEngine).
+    /// Plans that do the same work have one probability together, which each of them is given.
     std::vector<double> probabilities;
+    /// FirstsOfSameWork() of search.board.Best(); none while interrupted.
+    std::vector<size_t> firsts;
     std::vector<std::string> explanation;
     double seconds{0}; //!< of this call
 

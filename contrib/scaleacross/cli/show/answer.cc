@@ -82,7 +82,8 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
         std::vector<std::string> cells(columns.size(), "-");
         if (i < answer.probabilities.size())
         {
-            cells.front() = ProbabilityText(answer.probabilities[i]);
+            cells.front() = answer.firsts[i] == i ? ProbabilityText(answer.probabilities[i])
+                                                  : fmt::format("as {}", answer.firsts[i] + 1);
         }
         AddRow(table, std::to_string(i + 1), space.LabelOf(best[i].plan), best[i].report, cells);
     }
@@ -205,6 +206,11 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
         return compared && i < answer.probabilities.size() ? Json(answer.probabilities[i])
                                                            : Json(nullptr);
     };
+    // The rank of the first plan that does the same work.
+    const auto sameAs = [&answer](size_t i) {
+        return i < answer.firsts.size() && answer.firsts[i] != i ? Json(answer.firsts[i] + 1)
+                                                                 : Json(nullptr);
+    };
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
     if (!best.empty())
     {
@@ -274,7 +280,8 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
         ranking.push_back({{"label", space.LabelOf(best[i].plan)},
                            {"iteration_time_s", best[i].report.iterationTime.S()},
                            {"probability_best", probability(i)},
-                           {"probability_slower", slower(best[i].plan, best[i].report)}});
+                           {"probability_slower", slower(best[i].plan, best[i].report)},
+                           {"same_as", sameAs(i)}});
     }
     json["ranking"] = ranking;
     return json;

@@ -267,16 +267,19 @@ OtherCrossingLine(const ExplanationInput& input)
 std::string
 CloseLine(const ExplanationInput& input)
 {
+    const std::string same = input.samePlans.empty()
+                                 ? ""
+                                 : "The same work by another name: " + Join(input.samePlans) + ". ";
     if (!input.runnerUp)
     {
-        return input.counts.evaluated + input.counts.RuledOut() > 1
-                   ? "No other plan is kept."
-                   : "It is the only plan that can run.";
+        return same + (input.counts.evaluated + input.counts.RuledOut() > 1
+                           ? "No other plan is kept."
+                           : "It is the only plan that can run.");
     }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
-    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) + " longer" +
-                       Sureness(input, input.winner, *input.runnerUp) + ".";
+    std::string text = same + "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
+                       " longer" + Sureness(input, input.winner, *input.runnerUp) + ".";
     if (!input.probabilityBest)
     {
         return text;

@@ -38,7 +38,8 @@ struct BaselineResult
 struct ExplanationInput
 {
     Contender winner;
-    std::optional<Contender> runnerUp;
+    std::vector<std::string> samePlans; //!< labels of those that do the same work as the winner
+    std::optional<Contender> runnerUp;  //!< the next that does other work
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
     std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
