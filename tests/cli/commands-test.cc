@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <map>
+#include <regex>
+#include <set>
+#include <tuple>
 
 namespace scaleacross
 {
@@ -306,7 +309,8 @@ TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
     {
         EXPECT_TRUE(figure.is_null()) << figure;
     }
-    EXPECT_THAT(Run("explore study.yaml --db packet.db").out, Not(HasSubstr("across buildings  fastest")));
+    EXPECT_THAT(Run("explore study.yaml --db packet.db").out,
+                Not(HasSubstr("across buildings  fastest")));
     const std::string sweep =
         "explore study.yaml --db packet.db --sweep cluster.cross.distance=1km,5km";
     const auto swept = RunJson(sweep);
@@ -337,8 +341,27 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
               explored.at("best").at("iteration_time_s"));
     EXPECT_EQ(search.at("baselines").at("production").at("iteration_time_s"),
               explored.at("baselines").at("production").at("iteration_time_s"));
+    // How sure it is, of every plan and on the whole.
+    for (const char* key : {"sure", "time_error"})
+    {
+        EXPECT_EQ(search.at(key), explored.at(key)) << key;
+    }
+    for (size_t i = 0; i < explored.at("ranking").size(); i++)
+    {
+        for (const char* key : {"probability_best", "probability_slower", "same_as"})
+        {
+            EXPECT_EQ(search.at("ranking")[i].at(key), explored.at("ranking")[i].at(key)) << key;
+        }
+    }
+    EXPECT_EQ(search.at("baselines").at("megatron").at("probability_slower"),
+              explored.at("baselines").at("megatron").at("probability_slower"));
     const Call call = Run("show small.db");
     EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
+    EXPECT_THAT(call.out, HasSubstr("across buildings  fastest"));
+    // As after a release that knew nothing of it.
+    Sql("small.db", "UPDATE search SET sure = NULL; UPDATE search_run SET probability_best = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(HasSubstr("fastest\n")));
+    EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
 }
 
 TEST_F(Commands, ShowResolvesAStudy)

@@ -158,7 +158,7 @@ TEST(Explanation, SaysHowFarTimesAreOff)
     ExplanationInput input = Input(Crossing::Data, 150);
     EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind of model"));
     const TimeError error{"dense on X", 0.123, -0.25, 7};
-    input.timeError = &error;
+    input.timeError = error;
     EXPECT_THAT(
         Text(input),
         HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
@@ -181,7 +181,7 @@ TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
         EXPECT_THAT(Text(input), HasSubstr(said));
     }
     const TimeError error{"dense on X", 0.123, -0.25, 7};
-    input.timeError = &error;
+    input.timeError = error;
     input.engine = "packet";
     input.probabilityBest.reset();
     for (const char* said : sureness)

@@ -2,10 +2,10 @@
 
 #include "cli/explore-study.h"
 #include "cli/show/report-text.h"
+#include "cli/show/sureness.h"
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
-#include "core/explore/time-error.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -67,25 +67,30 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
                         : WarningsOf(space.With(best.front().plan), study.engines.front());
 }
 
+/// Of an answer that is not concluded nothing is known.
+PlanSureness
+SurenessAt(const Answer& answer, size_t i)
+{
+    return i < answer.conclusion.plans.size() ? answer.conclusion.plans[i] : PlanSureness();
+}
+
 std::string
 RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
     std::vector<std::string> columns;
     if (study.engines.front() == kMeasuredEngine)
     {
-        columns.emplace_back("fastest");
+        columns.emplace_back(kFastest);
     }
     Table table = RunTable(columns);
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
-        std::vector<std::string> cells(columns.size(), "-");
-        if (i < answer.probabilities.size())
-        {
-            cells.front() = answer.firsts[i] == i ? ProbabilityText(answer.probabilities[i])
-                                                  : fmt::format("as {}", answer.firsts[i] + 1);
-        }
-        AddRow(table, std::to_string(i + 1), space.LabelOf(best[i].plan), best[i].report, cells);
+        AddRow(table,
+               std::to_string(i + 1),
+               space.LabelOf(best[i].plan),
+               best[i].report,
+               std::vector<std::string>(columns.size(), SurenessText(SurenessAt(answer, i))));
     }
     for (const auto& baseline : answer.baselines)
     {
@@ -99,6 +104,73 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
         }
     }
     return table.Text();
+}
+
+/// The baselines, by name.
+Json
+BaselinesJson(const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    Json baselines = Json::object();
+    for (const auto& baseline : answer.baselines)
+    {
+        Json entry = ToJson(baseline.evaluation);
+        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr && !best.empty())
+        {
+            const auto slower = answer.conclusion.baselines.find(baseline.name);
+            entry["gain"] =
+                RelativeExcess(best.front().report.iterationTime, report->iterationTime);
+            entry["probability_slower"] =
+                slower != answer.conclusion.baselines.end() ? Json(slower->second) : Json(nullptr);
+        }
+        const Baseline school = baseline.name;
+        entry["rule"] = school->help;
+        entry["tunes"] = school->tunes;
+        entry["untouched"] = school->untouched;
+        entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
+        baselines[baseline.name] = entry;
+    }
+    return baselines;
+}
+
+/// The best plan of each placement, by crossing.
+Json
+PlacementsJson(const SearchSpace& space, const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    Json placements = Json::object();
+    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
+    {
+        placements[ToString(crossing)] = Json(nullptr);
+    }
+    for (const auto& ranked : answer.search.board.BestOfEach())
+    {
+        Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
+        placement = RankedJson(space, ranked);
+        const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
+        placement["probability_slower"] =
+            compared
+                ? Json(ProbabilityFaster({best.front().plan, best.front().report.iterationTime},
+                                         {ranked.plan, ranked.report.iterationTime}))
+                : Json(nullptr);
+    }
+    return placements;
+}
+
+Json
+RankingJson(const SearchSpace& space, const Answer& answer, size_t top)
+{
+    const auto best = answer.search.board.Best();
+    Json ranking = Json::array();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        Json entry = {{"label", space.LabelOf(best[i].plan)},
+                      {"iteration_time_s", best[i].report.iterationTime.S()}};
+        entry.update(ToJson(SurenessAt(answer, i)));
+        ranking.push_back(entry);
+    }
+    return ranking;
 }
 
 } // namespace
@@ -187,7 +259,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         return text;
     }
     text += "\n" + RankingText(study, space, answer, top) + "\n";
-    for (const auto& line : answer.explanation)
+    for (const auto& line : answer.conclusion.explanation)
     {
         text += line + "\n";
     }
@@ -197,93 +269,25 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
 Json
 AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
+    const Conclusion& conclusion = answer.conclusion;
     Json json = {{"study", study.name}, {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
-    // One plan that is kept says nothing of others that ran.
-    const Frontier& ran = answer.search.counts;
-    const bool compared = best.size() > 1 || ran.evaluated + ran.RuledOut() == 1;
-    const auto probability = [&answer, compared](size_t i) {
-        return compared && i < answer.probabilities.size() ? Json(answer.probabilities[i])
-                                                           : Json(nullptr);
-    };
-    // The rank of the first plan that does the same work.
-    const auto sameAs = [&answer](size_t i) {
-        return i < answer.firsts.size() && answer.firsts[i] != i ? Json(answer.firsts[i] + 1)
-                                                                 : Json(nullptr);
-    };
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
     if (!best.empty())
     {
-        json["best"]["probability_best"] = probability(0);
+        json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
-    // That the best plan is faster than another.
-    const bool measured = study.engines.front() == kMeasuredEngine;
-    const auto slower = [&best, measured](const Plan& plan, const RunReport& report) {
-        const Ranked& first = best.front();
-        return !measured || CanonicalText(plan) == first.text
-                   ? Json(nullptr)
-                   : Json(ProbabilityFaster({first.plan, first.report.iterationTime},
-                                            {plan, report.iterationTime}));
-    };
-    Json baselines = Json::object();
-    for (const auto& baseline : answer.baselines)
-    {
-        Json entry = ToJson(baseline.evaluation);
-        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
-        if (report != nullptr && !best.empty())
-        {
-            entry["gain"] =
-                RelativeExcess(best.front().report.iterationTime, report->iterationTime);
-            entry["probability_slower"] = slower(*baseline.plan, *report);
-        }
-        const Baseline school = baseline.name;
-        entry["rule"] = school->help;
-        entry["tunes"] = school->tunes;
-        entry["untouched"] = school->untouched;
-        entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
-        baselines[baseline.name] = entry;
-    }
-    json["baselines"] = baselines;
+    json["baselines"] = BaselinesJson(answer);
     json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
-    json["optimal"] = answer.gap && *answer.gap == 0;
-    json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
-    json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
-    json["sure"] = measured ? Json(kSure) : Json(nullptr);
-    const TimeError* error = best.empty() || !measured
-                                 ? nullptr
-                                 : FindTimeError(study.scenario, best.front().report.iterationTime);
-    json["time_error"] = error == nullptr ? Json(nullptr)
-                                          : Json({{"kind", error->kind},
-                                                  {"mean", error->mean},
-                                                  {"worst", error->worst},
-                                                  {"runs", error->runs}});
+    json["optimal"] = conclusion.gap && *conclusion.gap == 0;
+    json["bound_slack"] = JsonOf(answer.boundSlack);
+    json.update(ToJson(conclusion));
     json["interrupted"] = answer.search.interrupted;
-    json["explanation"] = answer.explanation;
     json["warnings"] = WarningsOf(study, space, answer);
-    Json placements = Json::object();
-    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
-    {
-        placements[ToString(crossing)] = Json(nullptr);
-    }
-    for (const auto& ranked : answer.search.board.BestOfEach())
-    {
-        Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
-        placement = RankedJson(space, ranked);
-        placement["probability_slower"] = slower(ranked.plan, ranked.report);
-    }
-    json["placements"] = placements;
-    Json ranking = Json::array();
-    for (size_t i = 0; i < std::min(top, best.size()); i++)
-    {
-        ranking.push_back({{"label", space.LabelOf(best[i].plan)},
-                           {"iteration_time_s", best[i].report.iterationTime.S()},
-                           {"probability_best", probability(i)},
-                           {"probability_slower", slower(best[i].plan, best[i].report)},
-                           {"same_as", sameAs(i)}});
-    }
-    json["ranking"] = ranking;
+    json["placements"] = PlacementsJson(space, answer);
+    json["ranking"] = RankingJson(space, answer, top);
     return json;
 }
 

@@ -303,13 +303,13 @@ TimeErrorLine(const ExplanationInput& input)
                " engine were not set beside published runs, so that nothing is known of how far "
                "they are off, nor of how sure a comparison is.";
     }
-    const TimeError* error = input.timeError;
-    return error == nullptr
+    const auto& error = input.timeError;
+    return !error
                ? "Times: no runs of this kind of model by this stack on these GPUs are published, "
                  "so "
                  "that nothing is known of how far they are off."
-               : "Times: of the published runs of this kind (" + std::string(error->kind) +
-                     ") they are " + Percent(error->mean) + " off in the mean and " +
+               : "Times: of the published runs of this kind (" + error->kind + ") they are " +
+                     Percent(error->mean) + " off in the mean and " +
                      Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +
                      " runs, each by a fit without its model).";
 }

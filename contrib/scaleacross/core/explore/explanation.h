@@ -55,7 +55,7 @@ struct ExplanationInput
     std::string engine; //!< that ran them
     Bytes usableMemory; //!< where the winner's fullest stage is
     uint32_t buildings{1};
-    const TimeError* timeError{nullptr}; //!< FindTimeError(): of the times of this study
+    std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
 };
 
 /// HBM that the fullest stage of a report may fill, see UsableMemory(); 0 if it tells no memory.

@@ -79,9 +79,6 @@ Rows()
     return rows;
 }
 
-/// Waits that the model leaves out count most there.
-constexpr TimeError kShortSteps{"steps under a second", 0.117, -0.302, 37};
-
 bool
 Holds(const Names& names, const std::string& name)
 {
@@ -112,7 +109,9 @@ FindTimeError(const Scenario& scenario, Duration time)
         }
         found = &*row;
     }
-    return found != nullptr && time < Duration::Seconds(1) ? &kShortSteps : &found->error;
+    // Waits that the model leaves out count most there.
+    static const TimeError shortSteps{"steps under a second", 0.117, -0.302, 37};
+    return found != nullptr && time < Duration::Seconds(1) ? &shortSteps : &found->error;
 }
 
 } // namespace scaleacross
