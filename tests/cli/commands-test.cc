@@ -283,7 +283,7 @@ TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
     const auto known = RunJson("explore study.yaml");
     EXPECT_TRUE(known.at("best").at("probability_best").is_number());
     EXPECT_TRUE(known.at("sure").is_number());
-    EXPECT_THAT(Run("explore study.yaml").out, HasSubstr("across buildings  fastest"));
+    EXPECT_THAT(Run("explore study.yaml").out, HasSubstr(" fastest\n"));
     Write("study.yaml",
           "study: small\n"
           "model: {name: tiny, layers: 2, hidden: 64, heads: 4, head_dim: 16, dense_ffn: 128, "
@@ -291,7 +291,7 @@ TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
           "workload: {sequence: 32, global_batch: 8, stack: megatron-core}\n"
           "cluster:\n"
           "  buildings: {count: 2, gpus: 4, gpus_per_node: 2, gpu: h100}\n"
-          "  cross: {distance: 1km}\n"
+          "  cross: {distance: 1km, oversubscription: 2}\n"
           "plan: {tp: 2, pp: 2, sharding: fsdp, schedule: 1f1b}\n"
           "search: {plan: {crossing: [dp, pp]}}\n"
           "baselines: [production]\n"
@@ -309,14 +309,56 @@ TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
     {
         EXPECT_TRUE(figure.is_null()) << figure;
     }
-    EXPECT_THAT(Run("explore study.yaml --db packet.db").out,
-                Not(HasSubstr("across buildings  fastest")));
+    EXPECT_THAT(Run("explore study.yaml --db packet.db").out, Not(HasSubstr(" fastest\n")));
     const std::string sweep =
         "explore study.yaml --db packet.db --sweep cluster.cross.distance=1km,5km";
     const auto swept = RunJson(sweep);
     EXPECT_TRUE(swept.at("values")[0].at("margin").is_number());
     EXPECT_TRUE(swept.at("values")[0].at("probability").is_null());
     EXPECT_THAT(Run(sweep).out, Not(HasSubstr("sure")));
+}
+
+/// Without the limit plans run that lack memory. Those that fit are those that run with it.
+TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6240MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    std::set<std::string> fit;
+    const auto limited = RunJson("explore study.yaml --top 100");
+    for (const auto& plan : limited.at("ranking"))
+    {
+        fit.insert(plan.at("label"));
+    }
+    EXPECT_FALSE(fit.empty());
+    EXPECT_THAT(Run("explore study.yaml").out, Not(HasSubstr("  fits\n")));
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false --top 100";
+    const auto json = RunJson(unlimited);
+    size_t lacking = 0;
+    for (const auto& plan : json.at("ranking"))
+    {
+        const bool fits = fit.count(plan.at("label")) > 0;
+        EXPECT_EQ(plan.at("warnings").empty(), fits) << plan;
+        lacking += fits ? 0 : 1;
+    }
+    EXPECT_GT(lacking, 0U);
+    const std::string text = Run(unlimited).out;
+    EXPECT_THAT(text, HasSubstr("  fits\n"));
+    size_t marked = 0;
+    for (size_t at = text.find("    no\n"); at != std::string::npos;
+         at = text.find("    no\n", at + 1))
+    {
+        marked++;
+    }
+    size_t baselines = 0;
+    for (const auto& baseline : json.at("baselines"))
+    {
+        baselines += baseline.contains("warnings") && !baseline.at("warnings").empty() ? 1 : 0;
+    }
+    EXPECT_EQ(marked, lacking + baselines);
 }
 
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
@@ -357,10 +399,10 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
               explored.at("baselines").at("megatron").at("probability_slower"));
     const Call call = Run("show small.db");
     EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
-    EXPECT_THAT(call.out, HasSubstr("across buildings  fastest"));
+    EXPECT_THAT(call.out, HasSubstr(" fastest\n"));
     // As after a release that knew nothing of it.
     Sql("small.db", "UPDATE search SET sure = NULL; UPDATE search_run SET probability_best = NULL");
-    EXPECT_THAT(Run("show small.db").out, Not(HasSubstr("fastest\n")));
+    EXPECT_THAT(Run("show small.db").out, Not(HasSubstr(" fastest\n")));
     EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
 }
 
@@ -486,7 +528,8 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
     {
         keys.insert(field.at("field"));
     }
-    const std::regex said("([a-z_0-9]+): (\\S+)");
+    // What has a unit is listed in another one.
+    const std::regex said("([a-z_0-9]+): ([0-9.]+|true|false)");
     for (const auto& [list, name, path] : {std::tuple("stacks", "stack", "workload.stack."),
                                            {"models", "model", "model."},
                                            {"gpus", "gpu", "cluster.buildings.gpu."},

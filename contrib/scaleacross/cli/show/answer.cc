@@ -6,6 +6,7 @@
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -74,15 +75,54 @@ SurenessAt(const Answer& answer, size_t i)
     return i < answer.conclusion.plans.size() ? answer.conclusion.plans[i] : PlanSureness();
 }
 
+/// What a ranking says of its rows beside their reports.
+class RankingColumns
+{
+  public:
+    RankingColumns(const Study& study, const SearchSpace& space)
+        : m_space(space),
+          m_measured(study.engines.front() == kMeasuredEngine),
+          m_unlimited(!study.scenario.Job().workload.memoryLimit)
+    {
+    }
+
+    std::vector<std::string> Titles() const
+    {
+        return Cells(kFastest, "fits");
+    }
+
+    /// @param sureness of its place
+    std::vector<std::string> Of(const Plan& plan, const std::string& sureness) const
+    {
+        const bool fits = !m_unlimited || MemoryWarnings(m_space.With(plan)).empty();
+        return Cells(sureness, fits ? "yes" : "no");
+    }
+
+  private:
+    std::vector<std::string> Cells(const std::string& sureness, const std::string& fits) const
+    {
+        std::vector<std::string> cells;
+        if (m_measured)
+        {
+            cells.push_back(sureness);
+        }
+        if (m_unlimited)
+        {
+            cells.push_back(fits);
+        }
+        return cells;
+    }
+
+    const SearchSpace& m_space;
+    bool m_measured;
+    bool m_unlimited; //!< plans run that lack memory
+};
+
 std::string
 RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
-    std::vector<std::string> columns;
-    if (study.engines.front() == kMeasuredEngine)
-    {
-        columns.emplace_back(kFastest);
-    }
-    Table table = RunTable(columns);
+    const RankingColumns columns(study, space);
+    Table table = RunTable(columns.Titles());
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
@@ -90,7 +130,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
                std::to_string(i + 1),
                space.LabelOf(best[i].plan),
                best[i].report,
-               std::vector<std::string>(columns.size(), SurenessText(SurenessAt(answer, i))));
+               columns.Of(best[i].plan, SurenessText(SurenessAt(answer, i))));
     }
     for (const auto& baseline : answer.baselines)
     {
@@ -100,7 +140,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
                    baseline.name,
                    space.LabelOf(*baseline.plan),
                    baseline.evaluation,
-                   std::vector<std::string>(columns.size(), "-"));
+                   columns.Of(*baseline.plan, "-"));
         }
     }
     return table.Text();
@@ -108,7 +148,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
 
 /// The baselines, by name.
 Json
-BaselinesJson(const Answer& answer)
+BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer)
 {
     const auto best = answer.search.board.Best();
     Json baselines = Json::object();
@@ -129,6 +169,10 @@ BaselinesJson(const Answer& answer)
         entry["tunes"] = school->tunes;
         entry["untouched"] = school->untouched;
         entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
+        if (baseline.plan)
+        {
+            entry["warnings"] = WarningsOf(space.With(*baseline.plan), study.engines.front());
+        }
         baselines[baseline.name] = entry;
     }
     return baselines;
@@ -136,7 +180,7 @@ BaselinesJson(const Answer& answer)
 
 /// The best plan of each placement, by crossing.
 Json
-PlacementsJson(const SearchSpace& space, const Answer& answer)
+PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answer)
 {
     const auto best = answer.search.board.Best();
     Json placements = Json::object();
@@ -148,6 +192,7 @@ PlacementsJson(const SearchSpace& space, const Answer& answer)
     {
         Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
         placement = RankedJson(space, ranked);
+        placement["warnings"] = WarningsOf(space.With(ranked.plan), study.engines.front());
         const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
         placement["probability_slower"] =
             compared
@@ -159,7 +204,7 @@ PlacementsJson(const SearchSpace& space, const Answer& answer)
 }
 
 Json
-RankingJson(const SearchSpace& space, const Answer& answer, size_t top)
+RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
     const auto best = answer.search.board.Best();
     Json ranking = Json::array();
@@ -168,6 +213,7 @@ RankingJson(const SearchSpace& space, const Answer& answer, size_t top)
         Json entry = {{"label", space.LabelOf(best[i].plan)},
                       {"iteration_time_s", best[i].report.iterationTime.S()}};
         entry.update(ToJson(SurenessAt(answer, i)));
+        entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());
         ranking.push_back(entry);
     }
     return ranking;
@@ -277,7 +323,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     {
         json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
-    json["baselines"] = BaselinesJson(answer);
+    json["baselines"] = BaselinesJson(study, space, answer);
     json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
@@ -286,8 +332,8 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json.update(ToJson(conclusion));
     json["interrupted"] = answer.search.interrupted;
     json["warnings"] = WarningsOf(study, space, answer);
-    json["placements"] = PlacementsJson(space, answer);
-    json["ranking"] = RankingJson(space, answer, top);
+    json["placements"] = PlacementsJson(study, space, answer);
+    json["ranking"] = RankingJson(study, space, answer, top);
     return json;
 }
 
