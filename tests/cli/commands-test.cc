@@ -318,6 +318,40 @@ TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
     EXPECT_THAT(Run(sweep).out, Not(HasSubstr("sure")));
 }
 
+/// FSDP has no all-reduce, for which alone trees are: every plan is there twice, and as likely to
+/// be the fastest as if it were there once.
+TEST_F(Commands, PlansThatDoTheSameWorkCountOnce)
+{
+    std::string study = g_smallStudy;
+    const std::string axis = ", sharding: [fsdp, hsdp]}\n";
+    ASSERT_NE(study.find(axis), std::string::npos);
+    study.replace(study.find(axis), axis.size(), "}\n  network: {collective: [ring]}\n");
+    Write("once.yaml", study);
+    const std::string ring = "[ring]";
+    study.replace(study.find(ring), ring.size(), "[ring, tree]");
+    Write("twice.yaml", study);
+    const std::string options = " --set plan.sharding=fsdp --top 100";
+    const auto once = RunJson("explore once.yaml --db once.db" + options);
+    const auto twice = RunJson("explore twice.yaml --db twice.db" + options);
+    const size_t plans = once.at("ranking").size();
+    ASSERT_GT(plans, 2U);
+    ASSERT_EQ(twice.at("ranking").size(), 2 * plans);
+    for (size_t i = 0; i < 2 * plans; i++)
+    {
+        const auto& plan = twice.at("ranking")[i];
+        EXPECT_EQ(plan.at("probability_best"), once.at("ranking")[i / 2].at("probability_best"));
+        if (i % 2 == 1)
+        {
+            EXPECT_EQ(plan.at("same_as"), i); // the rank, from 1, of the one before
+        }
+        else
+        {
+            EXPECT_TRUE(plan.at("same_as").is_null());
+        }
+    }
+    EXPECT_THAT(Run("explore twice.yaml --db twice.db" + options).out, HasSubstr(" as 1\n"));
+}
+
 /// Without the limit plans run that lack memory. Those that fit are those that run with it.
 TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
 {
