@@ -21,8 +21,14 @@ import subprocess
 import sys
 import tempfile
 
-import database
-import study_figure
+import measuring
+
+try:
+    import database
+    import study_figure
+except ModuleNotFoundError as missing:
+    print(f"claims.py: error: {measuring.lacking(missing)}", file=sys.stderr)
+    sys.exit(2)
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 FACTS = TOP / "analysis" / "claims.json"

@@ -22,8 +22,7 @@ try:
     import matplotlib.lines
     import matplotlib.ticker
 except ModuleNotFoundError as missing:
-    print(f"collective_distance.py: {missing} for {sys.executable}; on Debian: sudo apt-get "
-          "install python3-matplotlib, then /usr/bin/python3", file=sys.stderr)
+    print(f"collective_distance.py: error: {measuring.lacking(missing)}", file=sys.stderr)
     sys.exit(2)
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -261,8 +261,10 @@ def run(options):
 
 
 def main(argv=None):
+    options = arguments(argv)
     try:
-        run(arguments(argv))
+        measuring.need("numpy", "scipy.optimize")
+        run(options)
     except measuring.InputError as error:
         print(f"fit_curve.py: error: {error}", file=sys.stderr)
         return 2

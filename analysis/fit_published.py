@@ -344,6 +344,7 @@ def main(argv=None):
                         default=TOP / "build" / "release" / "bin" / "scaleacross")
     options = parser.parse_args(argv)
     try:
+        measuring.need("numpy")
         result = result_of(options.table, options.program, options.rounds)
     except measuring.InputError as error:
         print(f"fit_published.py: error: {error}", file=sys.stderr)

@@ -3,6 +3,7 @@
 
 import concurrent.futures
 import hashlib
+import importlib
 import json
 import signal
 import subprocess
@@ -12,6 +13,23 @@ import threading
 
 class InputError(Exception):
     """Something is wrong with what the user gave; the text says what, and what to do."""
+
+
+def lacking(missing):
+    """What to tell the user whose Python lacks a package."""
+    name = missing.name.split(".")[0]
+    return (f"{missing} for {sys.executable}; on Debian: sudo apt-get install python3-{name}, then "
+            f"/usr/bin/python3; elsewhere: {sys.executable} -m pip install {name}")
+
+
+def need(*packages):
+    """Raises InputError unless all of these packages are there: for scripts that import them where
+    they calculate, so that --help and wrong arguments need none."""
+    for name in packages:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as missing:
+            raise InputError(lacking(missing)) from missing
 
 
 # Hues of Okabe and Ito, which people with any kind of colour vision tell apart.

@@ -273,6 +273,7 @@ def main(argv=None):
                         default=fit_published.TOP / "build" / "release" / "bin" / "scaleacross")
     options = parser.parse_args(argv)
     try:
+        measuring.need("numpy", "scipy.optimize", "scipy.stats")
         result = result_of(options.tables, options.program)
     except measuring.InputError as error:
         print(f"model_error.py: error: {error}", file=sys.stderr)

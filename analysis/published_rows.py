@@ -83,6 +83,33 @@ RECOMPUTE = {"": "none", "none": "none", "none listed": "none", "full": "full",
              "modules mlp": "mlp", "modules mla_up_proj+mlp": "mla-up-proj-mlp",
              "modules layernorm+moe_act": "selective"}
 
+# What overlap_notes may say, in phrases between commas and semicolons. Rules below read the first
+# group; the second says what the model has anyway, or what changes no row.
+NOTES = [re.compile(pattern) for pattern in (
+    r"dispatcher (hybridep|deepep|alltoall|nccl)", r"DeepEP", r"EP a2a overlapped( \(1F1B\))?",
+    r"CUDA graph (local:)?full_iteration", r"full CUDA graph", r"no CUDA graph",
+    r"CUDA graphs (on|off)",
+    r"TP (userbuffer )?(overlap )?(on|off)", r"TP userbuffer overlap \(recipe defaults\)",
+    r"grad/param and TP overlap", r"(no|vanilla) TP", r"async TP( off)?", r"no async TP",
+    r"eager", r"(torch\.)?compile", r"no compile",
+    # Gradients are reduced and parameters gathered beside computing, messages of the pipeline too.
+    r"grad RS/param AG overlapped( \(distributed_fused_adam\))?",
+    r"grad/param( (and p2p )?overlap)?", r"p2p overlap", r"p2p overlapped( with VP)?",
+    r"(torch FSDP default|FSDP2) prefetch", r"recipe overlaps \(as dgxc 24\.11\)",
+    # XLA's stacks have it; a ring is how context parallelism exchanges.
+    r"XLA( latency-hiding)?", r"CP\d+ ring",
+    # Graphs of parts of a layer leave the host between them; their launches are no row's key.
+    r"CUDA graph transformer_engine:[a-z_]+(\+[a-z_]+)*",
+    # Of the preset's network, its gathers and its optimizer step.
+    r"8x400 Gb/s RoCE", r"float8( all-gather)?", r"no gradient clipping")]
+
+
+def check_notes(run):
+    for phrase in re.split(r"[,;]", run["overlap_notes"]):
+        phrase = phrase.strip()
+        if phrase and not any(note.fullmatch(phrase) for note in NOTES):
+            raise Inexpressible(f"overlap_notes: {phrase!r} is not expressed")
+
 
 def model_of(run, source):
     word = run["model"]
@@ -188,8 +215,6 @@ def drops(run):
 def megatron(run):
     notes = run["overlap_notes"]
     dispatcher = re.search(r"dispatcher (\w+)", notes)
-    if dispatcher and dispatcher[1] not in ("hybridep", "deepep", "alltoall", "nccl"):
-        raise Inexpressible(f"overlap_notes: {dispatcher[0]!r} is not expressed")
     by_nccl = whole(run, "ep", 1) > 1 and notes and (
         not dispatcher or dispatcher[1] in ("alltoall", "nccl"))
     stack = ("megatron-core-padded" if drops(run) else
@@ -350,6 +375,7 @@ def graphs_of(run):
 def row_of(run):
     """The keys and values of a run's row."""
     source = source_of(run)
+    check_notes(run)
     gpus = whole(run, "gpus")
     preset, gpu_keys, domain = word_of(run, "gpu", GPUS)
     try:

@@ -8,6 +8,8 @@ import pathlib
 import sys
 import textwrap
 
+import measuring
+
 try:
     import matplotlib
     import matplotlib.figure
@@ -15,8 +17,9 @@ try:
 
     import database
 except ModuleNotFoundError as missing:
-    print(f"study_figure.py: {missing} for {sys.executable}; on Debian: sudo apt-get install "
-          "python3-pandas python3-matplotlib, then /usr/bin/python3", file=sys.stderr)
+    if __name__ != "__main__":
+        raise
+    print(f"study_figure.py: error: {measuring.lacking(missing)}", file=sys.stderr)
     sys.exit(2)
 
 # Part of the iteration, its name in the legend, colour, and colour of text on it. The hues are

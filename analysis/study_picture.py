@@ -23,8 +23,7 @@ try:
     import matplotlib.figure
     import matplotlib.patches
 except ModuleNotFoundError as missing:
-    print(f"study_picture.py: {missing} for {sys.executable}; on Debian: sudo apt-get "
-          "install python3-matplotlib, then /usr/bin/python3", file=sys.stderr)
+    print(f"study_picture.py: error: {measuring.lacking(missing)}", file=sys.stderr)
     sys.exit(2)
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -247,6 +247,32 @@ class Shipped(unittest.TestCase):
                                    delta=0.0015, msg=name)
             self.assertAlmostEqual(max(errors, key=abs), float(worst), delta=0.0015, msg=name)
 
+    def test_the_program_has_the_class_of_every_gpu_and_stack(self):
+        # Of each the row that takes longest, by measurement and model clear of a second.
+        rows, runs, _ = fit_published.newest(published_rows.read(PUBLISHED))
+        modelled = {row["name"]: row["measured_s"] * (1 + row["shipped"])
+                    for row in self.result["rows"] if row["shipped"] is not None}
+        longest = {}
+        for row in rows:
+            key = (row[fit_published.GPU], row["workload.stack"],
+                   fit_published.kind(runs[row["name"]]))
+            least = min(float(row["seconds"]), modelled.get(row["name"], 0))
+            if key[2] != "steps under a second" and least > max(1, longest.get(key, (0,))[0]):
+                longest[key] = (least, row)
+        self.assertEqual({kind for *_, kind in longest},
+                         {row["class"] for row in self.result["rows"]} - {"steps under a second"})
+        with tempfile.TemporaryDirectory() as folder:
+            for (gpu, stack, kind), (_, row) in longest.items():
+                command = [PROGRAM, "explore", str(published_rows.BASE), "--json",
+                           "--db", f"{folder}/{row['name']}.db"]
+                for key, value in row.items():
+                    if key not in ("name", "seconds"):
+                        command += ["--set", f"{key}={value}"]
+                _, found, said = measuring.run(command)
+                self.assertIsNotNone(found, said)
+                self.assertEqual(found["time_error"] and found["time_error"]["kind"], kind,
+                                 (gpu, stack, row["name"]))
+
     def test_the_readme_has_the_mean_errors(self):
         readme = (TOP / "README.md").read_text()
         said = re.search(r"mean error ([\d.]+) % as shipped, ([\d.]+) % where a model is predicted",

@@ -35,7 +35,10 @@ REFUSED = {
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
     "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"],
     "dp": ["3"], "seconds": ["", "soon", "0", "inf"],
-    "overlap_notes": ["dispatcher foo"]}
+    # A new word among known ones, a known one that goes on, and one that means the contrary.
+    "overlap_notes": ["dispatcher foo", "TP off; optimizer offload", "CUDA graphs on, 2-batch",
+                      "dispatcher deepepx", "TP off by mistake", "no DeepEP",
+                      "no full CUDA graph"]}
 
 
 class PublishedRows(unittest.TestCase):

@@ -4,6 +4,9 @@
 
 #include <gmock/gmock.h>
 #include <map>
+#include <regex>
+#include <set>
+#include <tuple>
 
 namespace scaleacross
 {
@@ -13,6 +16,7 @@ namespace
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 class Commands : public ProgramTest
 {
@@ -273,6 +277,124 @@ TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
     EXPECT_TRUE(RunJson("explore study.yaml --verify 0").at("checks").empty());
 }
 
+/// The errors that are known are those of the analytical engine's times.
+TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
+{
+    const auto known = RunJson("explore study.yaml");
+    EXPECT_TRUE(known.at("best").at("probability_best").is_number());
+    EXPECT_TRUE(known.at("sure").is_number());
+    EXPECT_THAT(Run("explore study.yaml").out, HasSubstr(" fastest\n"));
+    Write("study.yaml",
+          "study: small\n"
+          "model: {name: tiny, layers: 2, hidden: 64, heads: 4, head_dim: 16, dense_ffn: 128, "
+          "vocabulary: 256}\n"
+          "workload: {sequence: 32, global_batch: 8, stack: megatron-core}\n"
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 4, gpus_per_node: 2, gpu: h100}\n"
+          "  cross: {distance: 1km, oversubscription: 2}\n"
+          "plan: {tp: 2, pp: 2, sharding: fsdp, schedule: 1f1b}\n"
+          "search: {plan: {crossing: [dp, pp]}}\n"
+          "baselines: [production]\n"
+          "engines: [packet]\n");
+    const auto json = RunJson("explore study.yaml --db packet.db");
+    ASSERT_EQ(json.at("ranking").size(), 2U) << json;
+    for (const auto& figure : {json.at("sure"),
+                               json.at("time_error"),
+                               json.at("best").at("probability_best"),
+                               json.at("ranking")[1].at("probability_best"),
+                               json.at("ranking")[1].at("probability_slower"),
+                               json.at("placements").at("dp").at("probability_slower"),
+                               json.at("placements").at("pp").at("probability_slower"),
+                               json.at("baselines").at("production").at("probability_slower")})
+    {
+        EXPECT_TRUE(figure.is_null()) << figure;
+    }
+    EXPECT_THAT(Run("explore study.yaml --db packet.db").out, Not(HasSubstr(" fastest\n")));
+    const std::string sweep =
+        "explore study.yaml --db packet.db --sweep cluster.cross.distance=1km,5km";
+    const auto swept = RunJson(sweep);
+    EXPECT_TRUE(swept.at("values")[0].at("margin").is_number());
+    EXPECT_TRUE(swept.at("values")[0].at("probability").is_null());
+    EXPECT_THAT(Run(sweep).out, Not(HasSubstr("sure")));
+}
+
+/// FSDP has no all-reduce, for which alone trees are: every plan is there twice, and as likely to
+/// be the fastest as if it were there once.
+TEST_F(Commands, PlansThatDoTheSameWorkCountOnce)
+{
+    std::string study = g_smallStudy;
+    const std::string axis = ", sharding: [fsdp, hsdp]}\n";
+    ASSERT_NE(study.find(axis), std::string::npos);
+    study.replace(study.find(axis), axis.size(), "}\n  network: {collective: [ring]}\n");
+    Write("once.yaml", study);
+    const std::string ring = "[ring]";
+    study.replace(study.find(ring), ring.size(), "[ring, tree]");
+    Write("twice.yaml", study);
+    const std::string options = " --set plan.sharding=fsdp --top 100";
+    const auto once = RunJson("explore once.yaml --db once.db" + options);
+    const auto twice = RunJson("explore twice.yaml --db twice.db" + options);
+    const size_t plans = once.at("ranking").size();
+    ASSERT_GT(plans, 2U);
+    ASSERT_EQ(twice.at("ranking").size(), 2 * plans);
+    for (size_t i = 0; i < 2 * plans; i++)
+    {
+        const auto& plan = twice.at("ranking")[i];
+        EXPECT_EQ(plan.at("probability_best"), once.at("ranking")[i / 2].at("probability_best"));
+        if (i % 2 == 1)
+        {
+            EXPECT_EQ(plan.at("same_as"), i); // the rank, from 1, of the one before
+        }
+        else
+        {
+            EXPECT_TRUE(plan.at("same_as").is_null());
+        }
+    }
+    EXPECT_THAT(Run("explore twice.yaml --db twice.db" + options).out, HasSubstr(" as 1\n"));
+}
+
+/// Without the limit plans run that lack memory. Those that fit are those that run with it.
+TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6240MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    std::set<std::string> fit;
+    const auto limited = RunJson("explore study.yaml --top 100");
+    for (const auto& plan : limited.at("ranking"))
+    {
+        fit.insert(plan.at("label"));
+    }
+    EXPECT_FALSE(fit.empty());
+    EXPECT_THAT(Run("explore study.yaml").out, Not(HasSubstr("  fits\n")));
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false --top 100";
+    const auto json = RunJson(unlimited);
+    size_t lacking = 0;
+    for (const auto& plan : json.at("ranking"))
+    {
+        const bool fits = fit.count(plan.at("label")) > 0;
+        EXPECT_EQ(plan.at("warnings").empty(), fits) << plan;
+        lacking += fits ? 0 : 1;
+    }
+    EXPECT_GT(lacking, 0U);
+    const std::string text = Run(unlimited).out;
+    EXPECT_THAT(text, HasSubstr("  fits\n"));
+    size_t marked = 0;
+    for (size_t at = text.find("    no\n"); at != std::string::npos;
+         at = text.find("    no\n", at + 1))
+    {
+        marked++;
+    }
+    size_t baselines = 0;
+    for (const auto& baseline : json.at("baselines"))
+    {
+        baselines += baseline.contains("warnings") && !baseline.at("warnings").empty() ? 1 : 0;
+    }
+    EXPECT_EQ(marked, lacking + baselines);
+}
+
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
 {
     const std::string run = "run study.yaml --engine packet --no-store";
@@ -295,8 +417,27 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
               explored.at("best").at("iteration_time_s"));
     EXPECT_EQ(search.at("baselines").at("production").at("iteration_time_s"),
               explored.at("baselines").at("production").at("iteration_time_s"));
+    // How sure it is, of every plan and on the whole.
+    for (const char* key : {"sure", "time_error"})
+    {
+        EXPECT_EQ(search.at(key), explored.at(key)) << key;
+    }
+    for (size_t i = 0; i < explored.at("ranking").size(); i++)
+    {
+        for (const char* key : {"probability_best", "probability_slower", "same_as"})
+        {
+            EXPECT_EQ(search.at("ranking")[i].at(key), explored.at("ranking")[i].at(key)) << key;
+        }
+    }
+    EXPECT_EQ(search.at("baselines").at("megatron").at("probability_slower"),
+              explored.at("baselines").at("megatron").at("probability_slower"));
     const Call call = Run("show small.db");
     EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
+    EXPECT_THAT(call.out, HasSubstr(" fastest\n"));
+    // As after a release that knew nothing of it.
+    Sql("small.db", "UPDATE search SET sure = NULL; UPDATE search_run SET probability_best = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(HasSubstr(" fastest\n")));
+    EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
 }
 
 TEST_F(Commands, ShowResolvesAStudy)
@@ -410,6 +551,50 @@ TEST_F(Commands, ListKnowsWhatAStudyCanName)
     const Call call = Run("list model");
     EXPECT_EQ(call.code, 2);
     EXPECT_THAT(call.err, HasSubstr("did you mean models?"));
+}
+
+/// What a preset's file says is in its row, and every key of a study that means something of it.
+TEST_F(Commands, ListsShowEveryKeyOfAPreset)
+{
+    const std::string data = SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data/";
+    std::set<std::string> keys;
+    for (const auto& field : RunJson("list fields"))
+    {
+        keys.insert(field.at("field"));
+    }
+    // What has a unit is listed in another one.
+    const std::regex said("([a-z_0-9]+): ([0-9.]+|true|false)");
+    for (const auto& [list, name, path] : {std::tuple("stacks", "stack", "workload.stack."),
+                                           {"models", "model", "model."},
+                                           {"gpus", "gpu", "cluster.buildings.gpu."},
+                                           {"fabrics", "fabric", "cluster.buildings.fabric."}})
+    {
+        for (const auto& row : RunJson(std::string("list ") + list))
+        {
+            const std::string preset = row.at(name);
+            std::ifstream file(data + list + "/" + preset + ".yaml");
+            ASSERT_TRUE(file) << preset;
+            std::smatch found;
+            for (std::string line; std::getline(file, line);)
+            {
+                // What makes a value of another file, and what is about the preset.
+                if (std::regex_match(line, found, said) && keys.count(path + found[1].str()) > 0 &&
+                    row.at("values").contains(found[1]))
+                {
+                    EXPECT_EQ(row.at("values").at(found[1]), found[2]) << preset << ": " << line;
+                }
+            }
+            for (const auto& [key, value] : row.at("values").items())
+            {
+                EXPECT_EQ(keys.count(path + key), 1U) << preset << ": " << key;
+            }
+        }
+    }
+    const std::string stacks = Run("list stacks").out;
+    for (const char* key : {"loss_bytes=80", "dispatch_copies=4", "gradient_stand_ins=true"})
+    {
+        EXPECT_THAT(stacks, HasSubstr(key));
+    }
 }
 
 TEST_F(Commands, EveryCommandHasHelp)

@@ -6,10 +6,12 @@
 #include "core/engine/analytical-engine.h"
 #include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/model-error.h"
+#include "core/explore/same-work.h"
 #include "core/store/search-store.h"
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <unistd.h>
 
@@ -111,12 +113,98 @@ Timed(const Ranked& ranked)
     return {ranked.plan, ranked.report.iterationTime};
 }
 
+/// Each plan's probability to be the fastest; plans that do the same work count once.
 std::vector<double>
-ProbabilitiesOf(const std::vector<Ranked>& plans)
+ProbabilitiesOf(const std::vector<Ranked>& plans, const std::vector<size_t>& firsts)
 {
     std::vector<TimedPlan> timed;
-    std::transform(plans.begin(), plans.end(), std::back_inserter(timed), Timed);
-    return ProbabilitiesBest(timed);
+    std::map<size_t, size_t> places; // of a first plan among these
+    for (size_t i = 0; i < plans.size(); i++)
+    {
+        if (firsts[i] == i)
+        {
+            places[i] = timed.size();
+            timed.push_back(Timed(plans[i]));
+        }
+    }
+    const auto ofFirsts = ProbabilitiesBest(timed);
+    std::vector<double> probabilities;
+    for (const size_t first : firsts)
+    {
+        probabilities.push_back(ofFirsts[places.at(first)]);
+    }
+    return probabilities;
+}
+
+/// How sure every plan's place is. One plan that is kept says nothing of others that ran.
+std::vector<PlanSureness>
+SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
+{
+    const auto best = answer.search.board.Best();
+    const Frontier& ran = answer.search.counts;
+    const bool compared = best.size() > 1 || ran.evaluated + ran.RuledOut() == 1;
+    const auto firsts =
+        FirstsOfSameWork(best, [&space](const Plan& plan) { return space.With(plan); });
+    const auto probabilities =
+        measured && compared ? ProbabilitiesOf(best, firsts) : std::vector<double>();
+    std::vector<PlanSureness> plans(best.size());
+    for (size_t i = 0; i < best.size(); i++)
+    {
+        plans[i].sameAs = firsts[i] != i ? firsts[i] + 1 : 0;
+        if (!probabilities.empty())
+        {
+            plans[i].best = probabilities[i];
+        }
+        if (measured && i > 0)
+        {
+            plans[i].slower = ProbabilityFaster(Timed(best.front()), Timed(best[i]));
+        }
+    }
+    return plans;
+}
+
+/// Of the baselines that ran, but for one whose plan is the best.
+std::map<std::string, double>
+BaselinesSlower(const Answer& answer)
+{
+    const Ranked winner = answer.search.board.Best().front();
+    std::map<std::string, double> slower;
+    for (const auto& baseline : answer.baselines)
+    {
+        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr && CanonicalText(*baseline.plan) != winner.text)
+        {
+            slower[baseline.name] =
+                ProbabilityFaster(Timed(winner), {*baseline.plan, report->iterationTime});
+        }
+    }
+    return slower;
+}
+
+/// The next best plan of other work, and how many cannot be told from the winner.
+void
+CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInput& input)
+{
+    const auto best = answer.search.board.Best();
+    const Ranked& winner = best.front();
+    for (size_t i = 1; i < best.size(); i++)
+    {
+        if (answer.conclusion.plans[i].sameAs == 1)
+        {
+            input.samePlans.push_back(space.LabelOf(best[i].plan));
+            continue;
+        }
+        if (!input.runnerUp)
+        {
+            input.runnerUp = ContenderOf(space, best[i].plan, best[i].report);
+        }
+        input.closePlans += AreToldApart(Timed(winner), Timed(best[i])) ? 0 : 1;
+    }
+    const Frontier& counts = answer.search.counts;
+    // What was not kept is slower than the last that was, and may differ less.
+    input.closePlansAtLeast =
+        best.size() < counts.evaluated + counts.RuledOut() &&
+        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
 }
 
 ExplanationInput
@@ -126,10 +214,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     const Ranked& winner = best.front();
     ExplanationInput input;
     input.winner = ContenderOf(space, winner.plan, winner.report);
-    if (best.size() > 1)
-    {
-        input.runnerUp = ContenderOf(space, best[1].plan, best[1].report);
-    }
+    CompareWithWinner(space, answer, input);
     const auto ofEach = answer.search.board.BestOfEach(); // the winner's is the first
     if (ofEach.size() > 1)
     {
@@ -143,16 +228,11 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
             input.otherCrossings.push_back(other);
         }
     }
-    const auto close = [&winner](const Ranked& ranked) {
-        return !AreToldApart(Timed(winner), Timed(ranked));
-    };
-    input.probabilityBest = answer.probabilities.front();
-    input.closePlans = static_cast<uint64_t>(std::count_if(best.begin() + 1, best.end(), close));
-    const Frontier& counts = answer.search.counts;
-    // What was not kept is slower than the last that was, and may differ less.
-    input.closePlansAtLeast =
-        best.size() < counts.evaluated + counts.RuledOut() &&
-        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
+    // A plan that is kept alone is compared with none.
+    input.probabilityBest = answer.conclusion.sure
+                                ? answer.conclusion.plans.front().best.value_or(1)
+                                : std::optional<double>();
+    input.timeError = answer.conclusion.timeError;
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(space, baseline));
@@ -160,9 +240,43 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
-    input.timeError = FindTimeError(study.scenario, winner.report.iterationTime);
     input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
+}
+
+/// Domain: the search is complete and has a winner.
+void
+Conclude(const Study& study, const SearchSpace& space, Answer& answer)
+{
+    const bool measured = study.engines.front() == kMeasuredEngine;
+    const Duration best = answer.search.board.Best().front().report.iterationTime;
+    Conclusion& conclusion = answer.conclusion;
+    conclusion.plans = SurenessOf(space, answer, measured);
+    if (measured)
+    {
+        conclusion.sure = kSure;
+        conclusion.baselines = BaselinesSlower(answer);
+        if (const TimeError* error = FindTimeError(study.scenario, best))
+        {
+            conclusion.timeError = *error;
+        }
+    }
+    const ExplanationInput input = InputOf(study, space, answer);
+    conclusion.gap = Gap(best, input.counts);
+    conclusion.explanation = Explain(input);
+    answer.boundSlack = BoundSlack(best, input.counts.bound);
+}
+
+SearchOptions
+SearchOptionsOf(const Study& study, const ExploreOptions& options)
+{
+    SearchOptions search;
+    search.jobs = JobsOf(options.common);
+    search.keep = options.keep;
+    search.run.seed = study.seed;
+    search.run.limits = LimitsOf(options.worker);
+    search.process = static_cast<uint32_t>(getpid());
+    return search;
 }
 
 } // namespace
@@ -176,13 +290,8 @@ ExploreStudy(const Study& study,
 {
     const auto start = std::chrono::steady_clock::now();
     const auto engine = MakeSweepEngine(study.engines.front(), "engines", stop);
-    SearchOptions search;
-    search.jobs = JobsOf(options.common);
-    search.keep = options.keep;
-    search.run.seed = study.seed;
-    search.run.limits = LimitsOf(options.worker);
+    SearchOptions search = SearchOptionsOf(study, options);
     search.stop = &stop;
-    search.process = static_cast<uint32_t>(getpid());
     ProgressLine line("explore");
     search.progress = [&line](const Progress& progress) { line.Show(progress); };
 
@@ -214,17 +323,13 @@ ExploreStudy(const Study& study,
     }
     if (!answer.search.interrupted && !answer.HasWinner())
     {
-        store.Conclude(std::nullopt, {"No plan of this space can run."});
+        answer.conclusion.explanation = {"No plan of this space can run."};
+        store.Conclude(answer.conclusion);
     }
     else if (!answer.search.interrupted)
     {
-        answer.probabilities = ProbabilitiesOf(answer.search.board.Best());
-        const ExplanationInput input = InputOf(study, space, answer);
-        const Duration best = input.winner.report.iterationTime;
-        answer.gap = Gap(best, input.counts);
-        answer.boundSlack = BoundSlack(best, input.counts.bound);
-        answer.explanation = Explain(input);
-        store.Conclude(answer.gap, answer.explanation);
+        Conclude(study, space, answer);
+        store.Conclude(answer.conclusion);
     }
     const auto elapsed = std::chrono::steady_clock::now() - start;
     answer.seconds = std::chrono::duration<double>(elapsed).count();

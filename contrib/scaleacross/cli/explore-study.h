@@ -5,6 +5,7 @@
 
 #include "cli/show/report-json.h"
 #include "cli/workers/worker-engine.h"
+#include "core/explore/conclusion.h"
 #include "core/explore/explanation.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
@@ -45,12 +46,9 @@ struct Answer
     uint64_t plans{0}; //!< combinations of the space
     SearchResult search;
     std::vector<BaselineAnswer> baselines;
-    std::optional<double> gap;        //!< Gap(); none while interrupted
-    std::optional<double> boundSlack; //!< BoundSlack()
-    /// Of each of search.board.Best(), that it is the fastest of them; none while interrupted.
-    std::vector<double> probabilities;
-    std::vector<std::string> explanation;
-    double seconds{0}; //!< of this call
+    std::optional<double> boundSlack; //!< BoundSlack(); none while interrupted
+    Conclusion conclusion;            //!< nothing while interrupted
+    double seconds{0};                //!< of this call
 
     bool HasWinner() const
     {

@@ -87,7 +87,7 @@ FlipText(const std::string& key, const Flip& flip)
     {
         text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
     }
-    if (!flip.toldApart)
+    if (flip.toldApart == false)
     {
         text += "; on neither side the model tells the two apart";
     }
@@ -99,23 +99,25 @@ class SweepPrinter
 {
   public:
     /// @param crossings those that the search varies
-    SweepPrinter(std::string key, std::vector<Crossing> crossings)
+    /// @param measured whether the engine is the one whose errors are known
+    SweepPrinter(std::string key, std::vector<Crossing> crossings, bool measured)
         : m_key(std::move(key)),
           m_crossings(std::move(crossings)),
-          m_table(ColumnsOf(m_key, m_crossings))
+          m_measured(measured),
+          m_table(Columns())
     {
     }
 
     void Add(const Step& step, const SearchSpace& space, const Answer& answer)
     {
         const Leaderboard& board = answer.search.board;
-        SweepPoint point{step.value, {}};
+        SweepPoint point{step.value, {}, std::nullopt};
         const auto ofEach = board.BestOfEach();
         for (const auto& ranked : ofEach)
         {
             point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
         }
-        if (ofEach.size() > 1)
+        if (m_measured && ofEach.size() > 1)
         {
             point.probability = ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
                                                   {ofEach[1].plan, ofEach[1].report.iterationTime});
@@ -131,21 +133,26 @@ class SweepPrinter
         }
         cells.push_back(winner ? NameOf(*winner) : "none");
         cells.push_back(margin ? PercentText(*margin) : "-");
-        cells.push_back(margin ? ProbabilityText(point.probability) : "-");
+        if (m_measured)
+        {
+            cells.push_back(point.probability ? ProbabilityText(*point.probability) : "-");
+        }
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
         Json json = AnswerJson(step.study, space, answer, 1);
         json["value"] = step.value;
         json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
         json["margin"] = margin ? Json(*margin) : Json(nullptr);
-        json["probability"] = margin ? Json(point.probability) : Json(nullptr);
+        json["probability"] = point.probability ? Json(*point.probability) : Json(nullptr);
         m_json.push_back(json);
     }
 
     std::string Text() const
     {
         std::string text = m_table.Text();
-        text += "sure: how likely it is that the placement that wins is the faster one\n";
+        text += m_measured
+                    ? "sure: how likely it is that the placement that wins is the faster one\n"
+                    : "";
         const auto flips = FlipsOf(m_points);
         for (const auto& flip : flips)
         {
@@ -163,34 +170,38 @@ class SweepPrinter
         Json flips = Json::array();
         for (const auto& flip : FlipsOf(m_points))
         {
-            flips.push_back({{"before", flip.before},
-                             {"after", flip.after},
-                             {"from", ToString(flip.from)},
-                             {"to", ToString(flip.to)},
-                             {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
-                             {"told_apart", flip.toldApart}});
+            flips.push_back(
+                {{"before", flip.before},
+                 {"after", flip.after},
+                 {"from", ToString(flip.from)},
+                 {"to", ToString(flip.to)},
+                 {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
+                 {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}});
         }
         return {{"sweep", m_key}, {"values", m_json}, {"flips", flips}};
     }
 
   private:
-    static std::vector<Table::Column> ColumnsOf(const std::string& key,
-                                                const std::vector<Crossing>& crossings)
+    std::vector<Table::Column> Columns() const
     {
-        std::vector<Table::Column> columns{{key}};
-        for (const Crossing& crossing : crossings)
+        std::vector<Table::Column> columns{{m_key}};
+        for (const Crossing& crossing : m_crossings)
         {
             columns.push_back({NameOf(crossing)});
         }
         columns.push_back({"wins", Table::Align::Left});
         columns.push_back({"margin"});
-        columns.push_back({"sure"});
+        if (m_measured)
+        {
+            columns.push_back({"sure"});
+        }
         columns.push_back({"best plan", Table::Align::Left});
         return columns;
     }
 
     std::string m_key;
     std::vector<Crossing> m_crossings;
+    bool m_measured;
     Table m_table;
     std::vector<SweepPoint> m_points;
     Json m_json = Json::array();
@@ -216,7 +227,7 @@ SweepWith(const ExploreOptions& options,
             }
         }
     }
-    SweepPrinter printer(key, crossings);
+    SweepPrinter printer(key, crossings, steps.front().study.engines.front() == kMeasuredEngine);
     bool interrupted = false;
     for (size_t i = 0; i < steps.size() && !interrupted; i++)
     {

@@ -105,6 +105,10 @@ TEST(Text, Nearest)
     EXPECT_EQ(Nearest(std::string(100000, 'x'), keys), "");
     // The beginning of a word, however long the rest is.
     EXPECT_EQ(Nearest("a100", {"h100", "a100-80g"}), "a100-80g");
+    // Of several such words the one that lacks least.
+    EXPECT_EQ(Nearest("megatron-cor", {"megatron-core-nccl", "megatron-core"}), "megatron-core");
+    // A word that is there but for its case comes before one that goes on.
+    EXPECT_EQ(Nearest("H100", {"h100-96g", "h100"}), "h100");
     // '-' and '_' are the same key to people: distance 0.
     EXPECT_EQ(Nearest("gpus-per-node", {"gpus", "gpus_per_node"}), "gpus_per_node");
 }

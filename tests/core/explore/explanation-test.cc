@@ -158,10 +158,41 @@ TEST(Explanation, SaysHowFarTimesAreOff)
     ExplanationInput input = Input(Crossing::Data, 150);
     EXPECT_THAT(Text(input), HasSubstr("Times: no runs of this kind of model"));
     const TimeError error{"dense on X", 0.123, -0.25, 7};
-    input.timeError = &error;
+    input.timeError = error;
     EXPECT_THAT(
         Text(input),
         HasSubstr("(dense on X) they are 12.3 % off in the mean and 25.0 % at most (7 runs"));
+}
+
+TEST(Explanation, SaysNothingOfHowSureAnotherEnginesOrderIs)
+{
+    ExplanationInput input = Input(Crossing::Data, 102);
+    input.closePlans = 3;
+    BaselineResult baseline;
+    baseline.name = "school";
+    baseline.contender = Make(Crossing::Data, 103, "theirs");
+    input.baselines = {baseline};
+    const std::vector<const char*> sureness = {"likely",
+                                               "does not decide",
+                                               "cannot be told",
+                                               "the fastest of all"};
+    for (const char* said : sureness)
+    {
+        EXPECT_THAT(Text(input), HasSubstr(said));
+    }
+    const TimeError error{"dense on X", 0.123, -0.25, 7};
+    input.timeError = error;
+    input.engine = "packet";
+    input.probabilityBest.reset();
+    for (const char* said : sureness)
+    {
+        EXPECT_THAT(Text(input), Not(HasSubstr(said)));
+    }
+    EXPECT_THAT(Text(input), Not(HasSubstr("dense on X")));
+    EXPECT_THAT(Text(input), HasSubstr("Times: those of the packet engine were not set beside"));
+    EXPECT_THAT(Text(input), HasSubstr("2.00 % longer than DP-out. It sends"));
+    EXPECT_THAT(Text(input), HasSubstr("Next best: the other, 2.00 % longer.\n"));
+    EXPECT_THAT(Text(input), HasSubstr("takes 103 ms: the best is 3.00 % faster.\n"));
 }
 
 TEST(Explanation, TellsWhereTheDifferenceArisesLargestFirst)

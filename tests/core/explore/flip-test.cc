@@ -38,7 +38,7 @@ TEST(Flip, FoundBetweenNeighboursInEitherDirection)
     EXPECT_EQ(there[0].to, Crossing::Pipeline);
     ASSERT_TRUE(there[0].about);
     EXPECT_NEAR(*there[0].about, 4, 1e-9);
-    EXPECT_TRUE(there[0].toldApart);
+    EXPECT_TRUE(there[0].toldApart.value());
 
     const auto back = FlipsOf({At("2", 120, 100), At("7", 70, 100)});
     ASSERT_EQ(back.size(), 1);
@@ -51,10 +51,13 @@ TEST(Flip, WithoutASureSideIsNoFinding)
     SweepPoint before = At("1", 100, 101);
     SweepPoint after = At("2", 103, 100);
     before.probability = after.probability = 0.6;
-    EXPECT_FALSE(FlipsOf({before, after})[0].toldApart);
+    EXPECT_FALSE(FlipsOf({before, after})[0].toldApart.value());
     after.probability = 0.95;
-    EXPECT_TRUE(FlipsOf({before, after})[0].toldApart);
-    EXPECT_TRUE(FlipsOf({after, At("3", 100, 104)})[0].toldApart);
+    EXPECT_TRUE(FlipsOf({before, after})[0].toldApart.value());
+    EXPECT_TRUE(FlipsOf({after, At("3", 100, 104)})[0].toldApart.value());
+    // Of an engine whose error is not known nothing is said.
+    before.probability = after.probability = std::nullopt;
+    EXPECT_FALSE(FlipsOf({before, after})[0].toldApart.has_value());
 }
 
 TEST(Flip, NoneWhereOneAlwaysWins)

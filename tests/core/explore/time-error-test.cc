@@ -4,6 +4,7 @@
 #include "core/io/presets.h"
 
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 
 namespace scaleacross
@@ -51,6 +52,35 @@ TEST(TimeError, IsOfTheKindOfJob)
     EXPECT_EQ(KindOf("mi355x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("mi300x", "llama3-8b", "bf16"), "");
     EXPECT_EQ(KindOf("a100-80g", "mixtral-8x7b", "bf16"), "");
+}
+
+/// A preset that is added comes into a row of its class, or into these lists with its reason.
+TEST(TimeError, EveryPresetHasAKindOrIsNamedHere)
+{
+    // No runs of the GPU are published. The stack is a bound and no software.
+    std::set<std::string> gpus = {"mi300x"};
+    std::set<std::string> stacks = {"fused"};
+    for (const auto& gpu : Presets<GpuSpec>())
+    {
+        for (const auto& stack : Presets<SoftwareStack>())
+        {
+            for (const char* model : {"llama3-8b", "mixtral-8x7b"})
+            {
+                for (const char* precision : {"bf16", "fp8-current", "nvfp4"})
+                {
+                    if (KindOf(gpu.name, model, precision, stack.name).empty())
+                    {
+                        continue;
+                    }
+                    EXPECT_TRUE(gpu.name != "mi300x" && stack.name != "fused");
+                    gpus.insert(gpu.name);
+                    stacks.insert(stack.name);
+                }
+            }
+        }
+    }
+    EXPECT_EQ(gpus.size(), Presets<GpuSpec>().size());
+    EXPECT_EQ(stacks.size(), Presets<SoftwareStack>().size());
 }
 
 TEST(TimeError, OfGpusOfSeveralKindsIsNotKnown)

@@ -3,6 +3,7 @@
 // Published peaks of memory against the model's: doc/memory.md has the table, and says what a peak
 // contains and what is left open.
 
+#include "../../csv-rows.h"
 #include "core/base/errors.h"
 #include "core/io/read-study.h"
 #include "core/topology/rank-layout.h"
@@ -26,54 +27,6 @@ namespace
 {
 
 const std::string kFolder = SCALEACROSS_SOURCE_DIR "/tests/validation/memory/";
-
-using Row = std::map<std::string, std::string>;
-
-std::vector<std::string>
-Cells(const std::string& line)
-{
-    std::vector<std::string> cells(1);
-    for (const char c : line)
-    {
-        if (c == ',')
-        {
-            cells.emplace_back();
-        }
-        else
-        {
-            cells.back().push_back(c);
-        }
-    }
-    return cells;
-}
-
-std::vector<Row>
-ReadRows()
-{
-    std::ifstream file(kFolder + "published-memory.csv");
-    std::vector<std::string> columns;
-    std::vector<Row> rows;
-    for (std::string line; std::getline(file, line);)
-    {
-        if (line.rfind('#', 0) == 0)
-        {
-            continue;
-        }
-        const auto cells = Cells(line);
-        if (columns.empty())
-        {
-            columns = cells;
-            continue;
-        }
-        Row row;
-        for (size_t i = 0; i < columns.size(); i++)
-        {
-            row[columns[i]] = cells.at(i);
-        }
-        rows.push_back(row);
-    }
-    return rows;
-}
 
 /// What the model's word sets. Llama 3.1 405B ran with 16 KV heads, where it has 8 (the source's
 /// run_pretrain_llama3.sh). DeepSeek-V2: arXiv:2405.04434, 3.1.2, as DeepSeek-V3 in what is not
@@ -104,7 +57,7 @@ ModelOf(const std::string& word)
 }
 
 Study
-StudyOf(const Row& row)
+StudyOf(const CsvRow& row)
 {
     Overrides set = ModelOf(row.at("model"));
     for (const auto& [column, key] :
@@ -129,7 +82,7 @@ StudyOf(const Row& row)
 
 struct Result
 {
-    Row row;
+    CsvRow row;
     std::vector<double> stages; //!< GiB
     double gib{0};              //!< of the fullest
 
@@ -151,7 +104,7 @@ Results()
     static std::vector<Result> results;
     if (results.empty())
     {
-        for (const auto& row : ReadRows())
+        for (const auto& row : CsvRows("memory/published-memory.csv"))
         {
             if (row.at("measured") != "torch")
             {
@@ -191,7 +144,7 @@ Page()
 
 /// A run of the page's table: what it was but for its number of microbatches.
 std::string
-NameOf(const Row& row)
+NameOf(const CsvRow& row)
 {
     std::string name = row.at("model").substr(0, row.at("model").find(" proxy"));
     for (const char* degree : {"tp", "pp", "cp", "ep", "dp"})
@@ -278,7 +231,7 @@ TEST(PublishedMemory, AllToAllKeepsAttentionsOutputTwice)
 TEST(PublishedMemory, WhatADeviceUsesIsNotCompared)
 {
     size_t rows = 0;
-    for (const auto& row : ReadRows())
+    for (const auto& row : CsvRows("memory/published-memory.csv"))
     {
         if (row.at("measured") != "torch")
         {

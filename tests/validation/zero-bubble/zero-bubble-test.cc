@@ -9,12 +9,13 @@
 // model and T = makespan - p x transfer time reproduce every cell.
 
 #include "../../cli/program.h"
+#include "../../csv-rows.h"
 #include "../../pipeline-oracle.h"
 
-#include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -35,20 +36,25 @@ struct Row
 std::vector<Row>
 Rows()
 {
-    std::ifstream file(std::string(SCALEACROSS_SOURCE_DIR) +
-                       "/tests/validation/zero-bubble/bubble-rates.csv");
-    std::string line;
-    std::getline(file, line); // column names
     std::vector<Row> rows;
-    while (std::getline(file, line))
+    for (const CsvRow& cells : CsvRows("zero-bubble/bubble-rates.csv"))
     {
-        std::replace(line.begin(), line.end(), ',', ' ');
-        std::istringstream text(line);
-        Row row;
-        text >> row.model >> row.p >> row.m >> row.forward >> row.input >> row.weight >> row.comm >>
-            row.chunks >> row.oneFOneB >> row.interleaved >> row.zbH1 >> row.zbH2;
-        EXPECT_TRUE(text) << line;
-        rows.push_back(row);
+        const auto number = [&cells](const char* column) { return CsvNumber(cells, column); };
+        const auto count = [&number](const char* column) {
+            return static_cast<uint32_t>(number(column));
+        };
+        rows.push_back({cells.at("model"),
+                        count("p"),
+                        count("m"),
+                        number("forward"),
+                        number("input"),
+                        number("weight"),
+                        number("comm"),
+                        count("chunks"),
+                        number("1f1b"),
+                        number("interleaved"),
+                        number("zb-h1"),
+                        number("zb-h2")});
     }
     return rows;
 }

@@ -14,6 +14,10 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace scaleacross
 {
@@ -23,13 +27,53 @@ namespace
 
 using Row = std::vector<std::string>;
 
-/// A list: its name, columns and rows. The first column is the name that a study uses.
+/// A line of a list; of a preset also all that it says.
+struct Entry
+{
+    Row cells;
+    /// Every key that means something of it, with its value, whether said or usual.
+    std::vector<std::pair<std::string, std::string>> values{};
+};
+
+/// A list: its name, columns and entries. The first column is the name that a study uses.
 struct Listing
 {
     std::string name;
     Row columns;
-    std::vector<Row> (*rows)();
+    std::vector<Entry> (*entries)();
 };
+
+/// "loss_bytes=80; routing_stall=2.9ms": what a value's fields say beside those with columns of
+/// their own, so that no field is missing from a list because nobody thought of it.
+template <class T>
+std::string
+SaidBy(const T& value, const std::set<std::string>& shown = {})
+{
+    std::string text;
+    for (const auto& field : T::Fields())
+    {
+        if (!field.label && field.IsSaid(value) && shown.count(field.key) == 0)
+        {
+            text += (text.empty() ? "" : "; ") + field.key + "=" + field.get(value);
+        }
+    }
+    return text.empty() ? "-" : text;
+}
+
+template <class T>
+Entry
+EntryOf(const Row& cells, const T& value)
+{
+    Entry entry{cells};
+    for (const auto& field : T::Fields())
+    {
+        if (!field.label && field.applies(value))
+        {
+            entry.values.emplace_back(field.key, field.get(value));
+        }
+    }
+    return entry;
+}
 
 std::string
 Billions(uint64_t count)
@@ -37,106 +81,86 @@ Billions(uint64_t count)
     return fmt::format("{:.2f}B", static_cast<double>(count) * 1e-9);
 }
 
-std::vector<Row>
+std::vector<Entry>
 Models()
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     for (const auto& preset : Presets<ModelSpec>())
     {
         const ModelSpec& model = preset.value;
-        rows.push_back({model.name,
-                        std::to_string(model.layers),
-                        std::to_string(model.hidden),
-                        model.IsMoe() ? std::to_string(model.experts) : "-",
-                        Billions(model.TotalParameters()),
-                        Billions(model.ActiveParameters()),
-                        preset.date,
-                        preset.source});
+        entries.push_back(EntryOf({model.name,
+                                   std::to_string(model.layers),
+                                   std::to_string(model.hidden),
+                                   model.IsMoe() ? std::to_string(model.experts) : "-",
+                                   Billions(model.TotalParameters()),
+                                   Billions(model.ActiveParameters()),
+                                   SaidBy(model, {"layers", "hidden", "experts"}),
+                                   preset.date,
+                                   preset.source},
+                                  model));
     }
-    return rows;
+    return entries;
 }
 
-std::vector<Row>
+std::vector<Entry>
 Gpus()
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     for (const auto& preset : Presets<GpuSpec>())
     {
         const GpuSpec& gpu = preset.value;
-        rows.push_back({gpu.name,
-                        ToString(gpu.bf16Peak),
-                        ToString(gpu.hbmCapacity),
-                        ToString(gpu.scaleUpBandwidth),
-                        std::to_string(gpu.scaleUpDomain),
-                        ToString(gpu.nicRate),
-                        preset.date,
-                        preset.source});
+        entries.push_back(EntryOf({gpu.name,
+                                   ToString(gpu.bf16Peak),
+                                   ToString(gpu.hbmCapacity),
+                                   ToString(gpu.scaleUpBandwidth),
+                                   std::to_string(gpu.scaleUpDomain),
+                                   ToString(gpu.nicRate),
+                                   SaidBy(gpu,
+                                          {"bf16_peak",
+                                           "hbm_capacity",
+                                           "scale_up_bandwidth",
+                                           "scale_up_domain",
+                                           "nic_rate"}),
+                                   preset.date,
+                                   preset.source},
+                                  gpu));
     }
-    return rows;
+    return entries;
 }
 
-std::vector<Row>
+/// Of presets that a name and few figures do not tell.
+template <class T>
+std::vector<Entry>
+Named()
+{
+    std::vector<Entry> entries;
+    for (const auto& preset : Presets<T>())
+    {
+        entries.push_back(
+            EntryOf({preset.name, SaidBy(preset.value), preset.help, preset.date, preset.source},
+                    preset.value));
+    }
+    return entries;
+}
+
+std::vector<Entry>
 Curves()
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     for (const auto& preset : Presets<GpuCurve>())
     {
-        const GpuCurve& curve = preset.value;
-        rows.push_back({preset.name,
-                        fmt::format("{}", curve.gemmEfficiency),
-                        fmt::format("{}", curve.attentionEfficiency),
-                        fmt::format("{}", curve.hbmEfficiency),
-                        fmt::format("{}", curve.scaleUpEfficiency),
-                        preset.date,
-                        preset.source});
+        entries.push_back(
+            EntryOf({preset.name, SaidBy(preset.value), preset.date, preset.source}, preset.value));
     }
-    return rows;
-}
-
-std::vector<Row>
-Stacks()
-{
-    std::vector<Row> rows;
-    for (const auto& preset : Presets<SoftwareStack>())
-    {
-        const SoftwareStack& stack = preset.value;
-        rows.push_back({preset.name,
-                        fmt::format("{}", stack.elementwise),
-                        stack.flashAttention ? "-" : fmt::format("{}", stack.scorePasses),
-                        stack.hostPerLayer > Duration() ? ToString(stack.hostPerLayer) : "-",
-                        preset.help,
-                        preset.date,
-                        preset.source});
-    }
-    return rows;
-}
-
-std::vector<Row>
-Fabrics()
-{
-    std::vector<Row> rows;
-    for (const auto& preset : Presets<FabricSpec>())
-    {
-        const FabricSpec& fabric = preset.value;
-        rows.push_back({preset.name,
-                        fabric.aggregations == 0 ? "2" : "3",
-                        fabric.rails ? "rails" : "shared",
-                        std::to_string(fabric.nodesPerPod),
-                        std::to_string(fabric.spines),
-                        std::to_string(fabric.planes),
-                        preset.help,
-                        preset.date,
-                        preset.source});
-    }
-    return rows;
+    return entries;
 }
 
 /// The words of the plan's fields with this prefix, but for tiers, which repeat them, and the
 /// schedules, which have a list of their own.
-std::vector<Row>
+std::vector<Entry>
 WordsOf(const std::string& prefix)
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     const Plan defaults;
     for (const auto& field : PlanFields())
     {
@@ -148,45 +172,46 @@ WordsOf(const std::string& prefix)
         for (size_t i = 0; i < field.words.size(); i++)
         {
             const bool usual = field.words[i] == field.get(defaults);
-            rows.push_back({field.key, field.words[i], usual ? "yes" : "-", field.meanings[i]});
+            entries.push_back(
+                {{field.key, field.words[i], usual ? "yes" : "-", field.meanings[i]}});
         }
     }
-    return rows;
+    return entries;
 }
 
-std::vector<Row>
+std::vector<Entry>
 Schedules()
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     for (const PipelineSchedule* schedule : Schedule::Rows())
     {
         const ScheduleFacts& facts = schedule->Facts();
-        rows.push_back({facts.name, schedule->ChunksText(), facts.help, facts.source});
+        entries.push_back({{facts.name, schedule->ChunksText(), facts.help, facts.source}});
     }
-    return rows;
+    return entries;
 }
 
-std::vector<Row>
+std::vector<Entry>
 NetworkWords()
 {
     return WordsOf("network.");
 }
 
-std::vector<Row>
+std::vector<Entry>
 PlanWords()
 {
     return WordsOf("plan.");
 }
 
-std::vector<Row>
+std::vector<Entry>
 BaselineRules()
 {
-    std::vector<Row> rows;
+    std::vector<Entry> entries;
     for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        rows.push_back({baseline->word, baseline->help, baseline->tunes, baseline->untouched});
+        entries.push_back({{baseline->word, baseline->help, baseline->tunes, baseline->untouched}});
     }
-    return rows;
+    return entries;
 }
 
 /// What a field is where a study says nothing; "-" where it has to, or it follows from others.
@@ -210,28 +235,28 @@ DefaultOf(const Field<Owner>& field)
 /// Adds the fields of a table, whose keys stand below `path` in a study.
 template <class Owner>
 void
-AddFields(std::vector<Row>& rows, const std::string& path, const FieldTable<Owner>& table)
+AddFields(std::vector<Entry>& entries, const std::string& path, const FieldTable<Owner>& table)
 {
     for (const auto& field : table)
     {
-        rows.push_back({path + field.key, DefaultOf(field), field.allowed, field.help});
+        entries.push_back({{path + field.key, DefaultOf(field), field.allowed, field.help}});
     }
 }
 
-std::vector<Row>
+std::vector<Entry>
 Fields()
 {
-    std::vector<Row> rows;
-    AddFields(rows, "model.", ModelSpec::Fields());
-    AddFields(rows, "workload.", WorkloadSpec::Fields());
-    AddFields(rows, "workload.stack.", SoftwareStack::Fields());
-    AddFields(rows, "cluster.buildings.", BuildingSpec::Fields());
-    AddFields(rows, "cluster.buildings.gpu.", GpuSpec::Fields());
-    AddFields(rows, "cluster.buildings.fabric.", FabricSpec::Fields());
-    AddFields(rows, "cluster.cross.", CrossLinkSpec::Fields());
-    AddFields(rows, "", PlanFields());
-    AddFields(rows, "events.", EventSpec::Fields());
-    return rows;
+    std::vector<Entry> entries;
+    AddFields(entries, "model.", ModelSpec::Fields());
+    AddFields(entries, "workload.", WorkloadSpec::Fields());
+    AddFields(entries, "workload.stack.", SoftwareStack::Fields());
+    AddFields(entries, "cluster.buildings.", BuildingSpec::Fields());
+    AddFields(entries, "cluster.buildings.gpu.", GpuSpec::Fields());
+    AddFields(entries, "cluster.buildings.fabric.", FabricSpec::Fields());
+    AddFields(entries, "cluster.cross.", CrossLinkSpec::Fields());
+    AddFields(entries, "", PlanFields());
+    AddFields(entries, "events.", EventSpec::Fields());
+    return entries;
 }
 
 const std::vector<Listing>&
@@ -239,24 +264,22 @@ Listings()
 {
     static const std::vector<Listing> listings = {
         {"models",
-         {"model", "layers", "hidden", "experts", "parameters", "active", "date", "source"},
-         Models},
-        {"gpus", {"gpu", "BF16 peak", "HBM", "scale-up", "domain", "NIC", "date", "source"}, Gpus},
-        {"curves", {"curve", "GEMM", "attention", "HBM", "scale-up", "date", "source"}, Curves},
-        {"stacks",
-         {"stack", "element-wise", "score passes", "host", "meaning", "date", "source"},
-         Stacks},
-        {"fabrics",
-         {"fabric",
-          "stages",
-          "leaves",
-          "nodes per pod",
-          "spines",
-          "planes",
-          "meaning",
+         {"model",
+          "layers",
+          "hidden",
+          "experts",
+          "parameters",
+          "active",
+          "further",
           "date",
           "source"},
-         Fabrics},
+         Models},
+        {"gpus",
+         {"gpu", "BF16 peak", "HBM", "scale-up", "domain", "NIC", "further", "date", "source"},
+         Gpus},
+        {"curves", {"curve", "says", "date", "source"}, Curves},
+        {"stacks", {"stack", "says", "meaning", "date", "source"}, Named<SoftwareStack>},
+        {"fabrics", {"fabric", "says", "meaning", "date", "source"}, Named<FabricSpec>},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
         {"plans", {"field", "word", "default", "meaning"}, PlanWords},
@@ -269,18 +292,22 @@ Listings()
 void
 PrintListing(const Listing& listing, bool json)
 {
-    const auto rows = listing.rows();
+    const auto entries = listing.entries();
     if (json)
     {
         Json all = Json::array();
-        for (const auto& row : rows)
+        for (const auto& entry : entries)
         {
-            Json entry;
-            for (size_t i = 0; i < row.size(); i++)
+            Json row;
+            for (size_t i = 0; i < entry.cells.size(); i++)
             {
-                entry[listing.columns[i]] = row[i];
+                row[listing.columns[i]] = entry.cells[i];
             }
-            all.push_back(entry);
+            for (const auto& [key, value] : entry.values)
+            {
+                row["values"][key] = value;
+            }
+            all.push_back(row);
         }
         std::cout << all.dump(2) << "\n";
         return;
@@ -291,9 +318,9 @@ PrintListing(const Listing& listing, bool json)
         columns.push_back({title, Table::Align::Left});
     }
     Table table(columns);
-    for (const auto& row : rows)
+    for (const auto& entry : entries)
     {
-        table.Add(row);
+        table.Add(entry.cells);
     }
     std::cout << table.Text();
 }

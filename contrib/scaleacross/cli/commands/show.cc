@@ -5,6 +5,7 @@
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/show/show-topology.h"
+#include "cli/show/sureness.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
 #include "core/spec/canonical-json.h"
@@ -40,6 +41,12 @@ RunJson(const std::string& label, const StoredRun& run)
     return json;
 }
 
+bool
+IsConcluded(const SearchSummary& search)
+{
+    return !search.conclusion.explanation.empty();
+}
+
 Json
 SummaryJson(const SearchSummary& search)
 {
@@ -48,10 +55,22 @@ SummaryJson(const SearchSummary& search)
     json["study"] = search.study;
     json["engine"] = search.engine;
     json["finished"] = search.finished;
-    json["concluded"] = !search.explanation.empty();
+    json["concluded"] = IsConcluded(search);
     json["seconds"] = search.seconds;
-    json["gap"] = search.gap ? Json(*search.gap) : Json(nullptr);
-    json["explanation"] = search.explanation;
+    json.update(ToJson(search.conclusion));
+    return json;
+}
+
+Json
+BaselineJson(const KeptBaseline& baseline)
+{
+    if (!baseline.run)
+    {
+        return {{"infeasible",
+                 {{"reason", baseline.reason.reason}, {"detail", baseline.reason.detail}}}};
+    }
+    Json json = RunJson(baseline.run->label, *baseline.run);
+    json["probability_slower"] = JsonOf(baseline.probabilitySlower);
     return json;
 }
 
@@ -72,16 +91,13 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             Json run = RunJson(kept.label, kept.run);
             run["rank"] = kept.rank;
             run["pareto"] = kept.pareto;
+            run.update(ToJson(kept.sureness));
             json["ranking"].push_back(run);
         }
         json["baselines"] = Json::object();
         for (const auto& baseline : BaselinesOf(database, search.id))
         {
-            json["baselines"][baseline.name] = baseline.run
-                                                   ? RunJson(baseline.run->label, *baseline.run)
-                                                   : Json{{"infeasible",
-                                                           {{"reason", baseline.reason.reason},
-                                                            {"detail", baseline.reason.detail}}}};
+            json["baselines"][baseline.name] = BaselineJson(baseline);
         }
         json["checks"] = Json::array();
         for (const auto& run : OtherRuns(database, search.id))
@@ -104,32 +120,43 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
                             search.plans);
     }
     text += SpaceText(search.counts) + "\n";
-    Table table = RunTable();
+    // As `explore` prints it: of other engines nothing is known, nor before there is a conclusion.
+    std::vector<std::string> columns;
+    if (search.conclusion.sure)
+    {
+        columns.emplace_back(kFastest);
+    }
+    const std::vector<std::string> none(columns.size(), "-");
+    Table table = RunTable(columns);
     for (const auto& kept : BestRuns(database, search.id, top))
     {
-        AddRow(table, std::to_string(kept.rank), kept.label, kept.run.evaluation);
+        AddRow(table,
+               std::to_string(kept.rank),
+               kept.label,
+               kept.run.evaluation,
+               std::vector<std::string>(columns.size(), SurenessText(kept.sureness)));
     }
     for (const auto& baseline : BaselinesOf(database, search.id))
     {
         if (baseline.run)
         {
-            AddRow(table, baseline.name, baseline.run->label, baseline.run->evaluation);
+            AddRow(table, baseline.name, baseline.run->label, baseline.run->evaluation, none);
         }
     }
     for (const auto& run : OtherRuns(database, search.id))
     {
-        AddRow(table, run.engine, run.label, run.evaluation);
+        AddRow(table, run.engine, run.label, run.evaluation, none);
     }
     text += "\n" + table.Text();
-    if (search.finished && search.explanation.empty())
+    if (search.finished && !IsConcluded(search))
     {
         text +=
             "\nnot concluded: baselines, gap and explanation are missing; the same explore goes on "
             "from here\n";
     }
-    for (const auto& line : search.explanation)
+    for (const auto& line : search.conclusion.explanation)
     {
-        text += (&line == &search.explanation.front() ? "\n" : "") + line + "\n";
+        text += (&line == &search.conclusion.explanation.front() ? "\n" : "") + line + "\n";
     }
     return text;
 }

@@ -2,10 +2,11 @@
 
 #include "cli/explore-study.h"
 #include "cli/show/report-text.h"
+#include "cli/show/sureness.h"
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
-#include "core/explore/time-error.h"
+#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -65,6 +66,157 @@ WarningsOf(const Study& study, const SearchSpace& space, const Answer& answer)
     const auto best = answer.search.board.Best();
     return best.empty() ? std::vector<std::string>()
                         : WarningsOf(space.With(best.front().plan), study.engines.front());
+}
+
+/// Of an answer that is not concluded nothing is known.
+PlanSureness
+SurenessAt(const Answer& answer, size_t i)
+{
+    return i < answer.conclusion.plans.size() ? answer.conclusion.plans[i] : PlanSureness();
+}
+
+/// What a ranking says of its rows beside their reports.
+class RankingColumns
+{
+  public:
+    RankingColumns(const Study& study, const SearchSpace& space)
+        : m_space(space),
+          m_measured(study.engines.front() == kMeasuredEngine),
+          m_unlimited(!study.scenario.Job().workload.memoryLimit)
+    {
+    }
+
+    std::vector<std::string> Titles() const
+    {
+        return Cells(kFastest, "fits");
+    }
+
+    /// @param sureness of its place
+    std::vector<std::string> Of(const Plan& plan, const std::string& sureness) const
+    {
+        const bool fits = !m_unlimited || MemoryWarnings(m_space.With(plan)).empty();
+        return Cells(sureness, fits ? "yes" : "no");
+    }
+
+  private:
+    std::vector<std::string> Cells(const std::string& sureness, const std::string& fits) const
+    {
+        std::vector<std::string> cells;
+        if (m_measured)
+        {
+            cells.push_back(sureness);
+        }
+        if (m_unlimited)
+        {
+            cells.push_back(fits);
+        }
+        return cells;
+    }
+
+    const SearchSpace& m_space;
+    bool m_measured;
+    bool m_unlimited; //!< plans run that lack memory
+};
+
+std::string
+RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
+{
+    const RankingColumns columns(study, space);
+    Table table = RunTable(columns.Titles());
+    const auto best = answer.search.board.Best();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        AddRow(table,
+               std::to_string(i + 1),
+               space.LabelOf(best[i].plan),
+               best[i].report,
+               columns.Of(best[i].plan, SurenessText(SurenessAt(answer, i))));
+    }
+    for (const auto& baseline : answer.baselines)
+    {
+        if (baseline.plan)
+        {
+            AddRow(table,
+                   baseline.name,
+                   space.LabelOf(*baseline.plan),
+                   baseline.evaluation,
+                   columns.Of(*baseline.plan, "-"));
+        }
+    }
+    return table.Text();
+}
+
+/// The baselines, by name.
+Json
+BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    Json baselines = Json::object();
+    for (const auto& baseline : answer.baselines)
+    {
+        Json entry = ToJson(baseline.evaluation);
+        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr && !best.empty())
+        {
+            const auto slower = answer.conclusion.baselines.find(baseline.name);
+            entry["gain"] =
+                RelativeExcess(best.front().report.iterationTime, report->iterationTime);
+            entry["probability_slower"] =
+                slower != answer.conclusion.baselines.end() ? Json(slower->second) : Json(nullptr);
+        }
+        const Baseline school = baseline.name;
+        entry["rule"] = school->help;
+        entry["tunes"] = school->tunes;
+        entry["untouched"] = school->untouched;
+        entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
+        if (baseline.plan)
+        {
+            entry["warnings"] = WarningsOf(space.With(*baseline.plan), study.engines.front());
+        }
+        baselines[baseline.name] = entry;
+    }
+    return baselines;
+}
+
+/// The best plan of each placement, by crossing.
+Json
+PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    Json placements = Json::object();
+    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
+    {
+        placements[ToString(crossing)] = Json(nullptr);
+    }
+    for (const auto& ranked : answer.search.board.BestOfEach())
+    {
+        Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
+        placement = RankedJson(space, ranked);
+        placement["warnings"] = WarningsOf(space.With(ranked.plan), study.engines.front());
+        const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
+        placement["probability_slower"] =
+            compared
+                ? Json(ProbabilityFaster({best.front().plan, best.front().report.iterationTime},
+                                         {ranked.plan, ranked.report.iterationTime}))
+                : Json(nullptr);
+    }
+    return placements;
+}
+
+Json
+RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
+{
+    const auto best = answer.search.board.Best();
+    Json ranking = Json::array();
+    for (size_t i = 0; i < std::min(top, best.size()); i++)
+    {
+        Json entry = {{"label", space.LabelOf(best[i].plan)},
+                      {"iteration_time_s", best[i].report.iterationTime.S()}};
+        entry.update(ToJson(SurenessAt(answer, i)));
+        entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());
+        ranking.push_back(entry);
+    }
+    return ranking;
 }
 
 } // namespace
@@ -152,25 +304,8 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         }
         return text;
     }
-    Table table = RunTable({"fastest"});
-    const auto best = answer.search.board.Best();
-    for (size_t i = 0; i < std::min(top, best.size()); i++)
-    {
-        AddRow(table,
-               std::to_string(i + 1),
-               space.LabelOf(best[i].plan),
-               best[i].report,
-               {i < answer.probabilities.size() ? ProbabilityText(answer.probabilities[i]) : "-"});
-    }
-    for (const auto& baseline : answer.baselines)
-    {
-        if (baseline.plan)
-        {
-            AddRow(table, baseline.name, space.LabelOf(*baseline.plan), baseline.evaluation, {"-"});
-        }
-    }
-    text += "\n" + table.Text() + "\n";
-    for (const auto& line : answer.explanation)
+    text += "\n" + RankingText(study, space, answer, top) + "\n";
+    for (const auto& line : answer.conclusion.explanation)
     {
         text += line + "\n";
     }
@@ -180,85 +315,25 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
 Json
 AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
+    const Conclusion& conclusion = answer.conclusion;
     Json json = {{"study", study.name}, {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
-    // One plan that is kept says nothing of others that ran.
-    const Frontier& ran = answer.search.counts;
-    const bool compared = best.size() > 1 || ran.evaluated + ran.RuledOut() == 1;
-    const auto probability = [&answer, compared](size_t i) {
-        return compared && i < answer.probabilities.size() ? Json(answer.probabilities[i])
-                                                           : Json(nullptr);
-    };
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
     if (!best.empty())
     {
-        json["best"]["probability_best"] = probability(0);
+        json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
-    // That the best plan is faster than another.
-    const auto slower = [&best](const Plan& plan, const RunReport& report) {
-        const Ranked& first = best.front();
-        return CanonicalText(plan) == first.text
-                   ? Json(nullptr)
-                   : Json(ProbabilityFaster({first.plan, first.report.iterationTime},
-                                            {plan, report.iterationTime}));
-    };
-    Json baselines = Json::object();
-    for (const auto& baseline : answer.baselines)
-    {
-        Json entry = ToJson(baseline.evaluation);
-        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
-        if (report != nullptr && !best.empty())
-        {
-            entry["gain"] =
-                RelativeExcess(best.front().report.iterationTime, report->iterationTime);
-            entry["probability_slower"] = slower(*baseline.plan, *report);
-        }
-        const Baseline school = baseline.name;
-        entry["rule"] = school->help;
-        entry["tunes"] = school->tunes;
-        entry["untouched"] = school->untouched;
-        entry["plan"] = baseline.plan ? ToJson(*baseline.plan) : Json(nullptr);
-        baselines[baseline.name] = entry;
-    }
-    json["baselines"] = baselines;
+    json["baselines"] = BaselinesJson(study, space, answer);
     json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
-    json["optimal"] = answer.gap && *answer.gap == 0;
-    json["gap"] = answer.gap ? Json(*answer.gap) : Json(nullptr);
-    json["bound_slack"] = answer.boundSlack ? Json(*answer.boundSlack) : Json(nullptr);
-    json["sure"] = kSure;
-    const TimeError* error =
-        best.empty() ? nullptr : FindTimeError(study.scenario, best.front().report.iterationTime);
-    json["time_error"] = error == nullptr ? Json(nullptr)
-                                          : Json({{"kind", error->kind},
-                                                  {"mean", error->mean},
-                                                  {"worst", error->worst},
-                                                  {"runs", error->runs}});
+    json["optimal"] = conclusion.gap && *conclusion.gap == 0;
+    json["bound_slack"] = JsonOf(answer.boundSlack);
+    json.update(ToJson(conclusion));
     json["interrupted"] = answer.search.interrupted;
-    json["explanation"] = answer.explanation;
     json["warnings"] = WarningsOf(study, space, answer);
-    Json placements = Json::object();
-    for (const Crossing& crossing : {Crossing::Data, Crossing::Pipeline})
-    {
-        placements[ToString(crossing)] = Json(nullptr);
-    }
-    for (const auto& ranked : answer.search.board.BestOfEach())
-    {
-        Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
-        placement = RankedJson(space, ranked);
-        placement["probability_slower"] = slower(ranked.plan, ranked.report);
-    }
-    json["placements"] = placements;
-    Json ranking = Json::array();
-    for (size_t i = 0; i < std::min(top, best.size()); i++)
-    {
-        ranking.push_back({{"label", space.LabelOf(best[i].plan)},
-                           {"iteration_time_s", best[i].report.iterationTime.S()},
-                           {"probability_best", probability(i)},
-                           {"probability_slower", slower(best[i].plan, best[i].report)}});
-    }
-    json["ranking"] = ranking;
+    json["placements"] = PlacementsJson(study, space, answer);
+    json["ranking"] = RankingJson(study, space, answer, top);
     return json;
 }
 

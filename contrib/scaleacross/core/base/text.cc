@@ -8,6 +8,7 @@
 #include <limits>
 #include <locale>
 #include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -288,7 +289,7 @@ Nearest(const std::string& word, const std::vector<std::string>& candidates)
     }
     const std::string folded = Folded(word);
     std::string nearest;
-    size_t least = std::numeric_limits<size_t>::max();
+    auto least = std::tuple(std::numeric_limits<size_t>::max(), true, size_t{0});
     for (const auto& candidate : candidates)
     {
         if (candidate.size() > longest)
@@ -296,14 +297,17 @@ Nearest(const std::string& word, const std::vector<std::string>& candidates)
             continue;
         }
         const std::string other = Folded(candidate);
-        // Some letters and no more are a word that was not typed to its end.
+        const size_t distance = EditDistance(folded, other);
+        // Some letters and no more are a word that was not typed to its end: one error, however
+        // many letters are missing.
         const bool begun = folded.size() >= 3 && other.rfind(folded, 0) == 0;
-        const size_t distance = begun ? 0 : EditDistance(folded, other);
+        const size_t errors = begun ? std::min<size_t>(distance, 1) : distance;
         // More than about a third changed is another word, not a misspelt one.
         const size_t near = std::max<size_t>(1, (std::max(word.size(), candidate.size()) + 1) / 3);
-        if (distance <= near && distance < least)
+        const auto rank = std::tuple(errors, !begun, distance);
+        if (errors <= near && rank < least)
         {
-            least = distance;
+            least = rank;
             nearest = candidate;
         }
     }

@@ -78,8 +78,9 @@ std::string NumberText(double value);
 /// "a, b or c".
 std::string AnyOf(const std::vector<std::string>& words);
 
-/// The candidate with the least edit distance to `word`, or empty if none is near enough to
-/// suggest.
+/// The candidate with the least edit distance to `word`, where to leave out the rest of a word
+/// counts as one edit; of equally near ones those that begin with `word`, and of these the
+/// shortest. Empty if none is near enough to suggest.
 std::string Nearest(const std::string& word, const std::vector<std::string>& candidates);
 
 /// `text` in quotes for a message: control characters as \\xNN, cut after 60 characters.

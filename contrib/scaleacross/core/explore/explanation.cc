@@ -218,11 +218,13 @@ Timed(const Contender& contender)
     return {contender.plan, contender.report.iterationTime};
 }
 
-/// "81 % likely": that the faster one by the model is the faster one.
+/// ", 81 % likely": that the faster one by the model is the faster one.
 std::string
-Sureness(const Contender& faster, const Contender& slower)
+Sureness(const ExplanationInput& input, const Contender& faster, const Contender& slower)
 {
-    return ProbabilityText(ProbabilityFaster(Timed(faster), Timed(slower))) + " likely";
+    return input.probabilityBest
+               ? ", " + ProbabilityText(ProbabilityFaster(Timed(faster), Timed(slower))) + " likely"
+               : "";
 }
 
 std::string
@@ -250,9 +252,9 @@ OtherCrossingLine(const ExplanationInput& input)
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
     std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
                        input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
-    text += Percent(excess) + " longer than " + NameOf(mine) + ", " +
-            Sureness(input.winner, *input.otherCrossing) + ".";
-    if (!AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
+    text += Percent(excess) + " longer than " + NameOf(mine) +
+            Sureness(input, input.winner, *input.otherCrossing) + ".";
+    if (input.probabilityBest && !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
         text += " Placement does not decide here.";
     }
@@ -265,16 +267,23 @@ OtherCrossingLine(const ExplanationInput& input)
 std::string
 CloseLine(const ExplanationInput& input)
 {
+    const std::string same = input.samePlans.empty()
+                                 ? ""
+                                 : "The same work by another name: " + Join(input.samePlans) + ". ";
     if (!input.runnerUp)
     {
-        return input.counts.evaluated + input.counts.RuledOut() > 1
-                   ? "No other plan is kept."
-                   : "It is the only plan that can run.";
+        return same + (input.counts.evaluated + input.counts.RuledOut() > 1
+                           ? "No other plan is kept."
+                           : "It is the only plan that can run.");
     }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
-    std::string text = "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
-                       " longer, " + Sureness(input.winner, *input.runnerUp) + ".";
+    std::string text = same + "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
+                       " longer" + Sureness(input, input.winner, *input.runnerUp) + ".";
+    if (!input.probabilityBest)
+    {
+        return text;
+    }
     if (input.closePlans > 0)
     {
         text += input.closePlansAtLeast ? " At least " : " ";
@@ -282,25 +291,33 @@ CloseLine(const ExplanationInput& input)
                 ProbabilityText(kSure) + ").";
     }
     return text + " The best is the fastest of all that are kept with " +
-           ProbabilityText(input.probabilityBest) + ".";
+           ProbabilityText(*input.probabilityBest) + ".";
 }
 
 std::string
-TimeErrorLine(const TimeError* error)
+TimeErrorLine(const ExplanationInput& input)
 {
-    return error == nullptr
+    if (!input.probabilityBest)
+    {
+        return "Times: those of the " + input.engine +
+               " engine were not set beside published runs, so that nothing is known of how far "
+               "they are off, nor of how sure a comparison is.";
+    }
+    const auto& error = input.timeError;
+    return !error
                ? "Times: no runs of this kind of model by this stack on these GPUs are published, "
                  "so "
                  "that nothing is known of how far they are off."
-               : "Times: of the published runs of this kind (" + std::string(error->kind) +
-                     ") they are " + Percent(error->mean) + " off in the mean and " +
+               : "Times: of the published runs of this kind (" + error->kind + ") they are " +
+                     Percent(error->mean) + " off in the mean and " +
                      Percent(std::abs(error->worst)) + " at most (" + std::to_string(error->runs) +
                      " runs, each by a fit without its model).";
 }
 
 std::string
-BaselineLine(const Contender& winner, const BaselineResult& baseline)
+BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
 {
+    const Contender& winner = input.winner;
     const std::string name = "Baseline " + baseline.name + " (the fastest over " + baseline.tunes +
                              "; not touched: " + baseline.untouched + "): ";
     if (!baseline.contender)
@@ -314,8 +331,8 @@ BaselineLine(const Contender& winner, const BaselineResult& baseline)
     text += gain < 0
                 ? "takes " + Percent(RelativeExcess(time, winner.report.iterationTime)) + " longer"
                 : "is " + Percent(gain) + " faster";
-    text += ", " + (gain < 0 ? Sureness(*baseline.contender, winner)
-                             : Sureness(winner, *baseline.contender));
+    text += gain < 0 ? Sureness(input, *baseline.contender, winner)
+                     : Sureness(input, winner, *baseline.contender);
     if (gain < 0)
     {
         text += "; the search space does not hold this plan";
@@ -401,10 +418,10 @@ Explain(const ExplanationInput& input)
                                       BubbleAndMemoryLine(input),
                                       OtherCrossingLine(input),
                                       CloseLine(input),
-                                      TimeErrorLine(input.timeError)};
+                                      TimeErrorLine(input)};
     for (const auto& baseline : input.baselines)
     {
-        lines.push_back(BaselineLine(input.winner, baseline));
+        lines.push_back(BaselineLine(input, baseline));
     }
     lines.push_back(ProofLine(input));
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());

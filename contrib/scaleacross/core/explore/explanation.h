@@ -38,12 +38,14 @@ struct BaselineResult
 struct ExplanationInput
 {
     Contender winner;
-    std::optional<Contender> runnerUp;
+    std::vector<std::string> samePlans; //!< labels of those that do the same work as the winner
+    std::optional<Contender> runnerUp;  //!< the next that does other work
     /// The best plan of a crossing that the winner does not have.
     std::optional<Contender> otherCrossing;
     std::vector<Crossing> otherCrossings; //!< those of the space beside the winner's
-    /// How likely it is that the winner is the fastest of the plans that were kept.
-    double probabilityBest{1};
+    /// How likely it is that the winner is the fastest of the plans that were kept; none: how far
+    /// times of this engine are off is not known, and nothing is said of how sure a comparison is.
+    std::optional<double> probabilityBest{1};
     /// Plans that ran and cannot be told apart from the winner (model-error.h), itself not counted;
     /// where only some are kept, at least so many.
     uint64_t closePlans{0};
@@ -53,7 +55,7 @@ struct ExplanationInput
     std::string engine; //!< that ran them
     Bytes usableMemory; //!< where the winner's fullest stage is
     uint32_t buildings{1};
-    const TimeError* timeError{nullptr}; //!< FindTimeError(): of the times of this study
+    std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
 };
 
 /// HBM that the fullest stage of a report may fill, see UsableMemory(); 0 if it tells no memory.
@@ -76,7 +78,8 @@ std::optional<double> Gap(Duration best, const Frontier& counts);
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
  * bubble, memory; the best plan of another crossing and where the difference arises; the
  * baselines; the gap. One sentence group per line. Every statement follows from the numbers handed
- * in; of every comparison it says how likely it is to be right (model-error.h).
+ * in; of every comparison it says how likely it is to be right (model-error.h), where the engine's
+ * times were ever set beside measured ones.
  *
  * Where a difference arises: iteration time = compute + bubble + exposed communication by class
  * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of

@@ -57,6 +57,14 @@ Crossover(const SweepPoint& a, const SweepPoint& b)
     return *x + (*y - *x) * *from / (*from - *to);
 }
 
+std::optional<bool>
+AreToldApartAtEither(const SweepPoint& a, const SweepPoint& b)
+{
+    // None is less than any probability.
+    const auto surest = std::max(a.probability, b.probability);
+    return surest ? std::optional<bool>(*surest >= kSure) : std::nullopt;
+}
+
 } // namespace
 
 std::optional<Crossing>
@@ -94,7 +102,7 @@ FlipsOf(const std::vector<SweepPoint>& points)
                              *WinnerAt(*before),
                              *winner,
                              Crossover(*before, point),
-                             std::max(before->probability, point.probability) >= kSure});
+                             AreToldApartAtEither(*before, point)});
         }
         before = &point;
     }

@@ -18,8 +18,9 @@ struct SweepPoint
 {
     std::string value;
     std::vector<std::pair<Crossing, Duration>> times; //!< fastest first
-    /// How likely it is that the first is faster than the second (model-error.h).
-    double probability{1};
+    /// How likely it is that the first is faster than the second (model-error.h); none where the
+    /// engine's times were not set beside measured ones.
+    std::optional<double> probability{1};
 };
 
 /// Where the better crossing changes between two neighbouring values of a sweep.
@@ -32,8 +33,9 @@ struct Flip
     /// Where the two times meet if both ran straight from one value to the next; only for plain
     /// numbers.
     std::optional<double> about;
-    /// On one side at least the two are told apart (kSure); else the flip is no finding.
-    bool toldApart{false};
+    /// On one side at least the two are told apart (kSure); else the flip is no finding. None where
+    /// no side's probability is known.
+    std::optional<bool> toldApart;
 };
 
 /// The best crossing at a point, if any plan ran.

@@ -96,6 +96,34 @@ ValuesOf(const std::vector<Features>& plans, size_t kind)
     return values;
 }
 
+/// By kind: for every plan the number of what it says; for every such number its effect.
+using ValuesByKind = std::array<std::vector<size_t>, Kinds>;
+using EffectsByKind = std::array<std::vector<double>, Kinds>;
+
+/// The first of the plans that take least with these effects on the logarithms of their times.
+size_t
+FastestWith(const EffectsByKind& effects,
+            const ValuesByKind& values,
+            const std::vector<double>& logarithms)
+{
+    size_t best = 0;
+    double least = 0;
+    for (size_t i = 0; i < logarithms.size(); i++)
+    {
+        double time = logarithms[i];
+        for (size_t k = 0; k < Kinds; k++)
+        {
+            time += effects[k][values[k][i]];
+        }
+        if (i == 0 || time < least)
+        {
+            best = i;
+            least = time;
+        }
+    }
+    return best;
+}
+
 } // namespace
 
 double
@@ -161,8 +189,8 @@ ProbabilitiesBest(const std::vector<TimedPlan>& plans)
     {
         features.push_back(FeaturesOf(plan.plan));
     }
-    std::array<std::vector<size_t>, Kinds> values;
-    std::array<std::vector<double>, Kinds> effects;
+    ValuesByKind values;
+    EffectsByKind effects;
     for (size_t k = 0; k < Kinds; k++)
     {
         values[k] = ValuesOf(features, k);
@@ -190,22 +218,7 @@ ProbabilitiesBest(const std::vector<TimedPlan>& plans)
                 effect = kScales[k] * spread * normal(bits);
             }
         }
-        size_t best = 0;
-        double least = 0;
-        for (size_t i = 0; i < plans.size(); i++)
-        {
-            double time = logarithms[i];
-            for (size_t k = 0; k < Kinds; k++)
-            {
-                time += effects[k][values[k][i]];
-            }
-            if (i == 0 || time < least)
-            {
-                best = i;
-                least = time;
-            }
-        }
-        wins[best]++;
+        wins[FastestWith(effects, values, logarithms)]++;
     }
     std::vector<double> probabilities;
     for (const uint32_t count : wins)

@@ -36,6 +36,10 @@ constexpr double kPipelineScale = 0.046;   //!< pp, schedule, chunks, layers of 
 constexpr double kMicrobatchScale = 0.045; //!< and of what times communication: prefetch, bucket
 constexpr double kOtherScale = 0.149;      //!< each of: other parallelism; placement; network
 
+/// The engine whose times were set beside measured ones. Of any other engine's these scales, and
+/// the errors of time-error.h, say nothing.
+constexpr const char* kMeasuredEngine = "analytical";
+
 /// From which probability on one plan counts as faster than another: the two are told apart.
 constexpr double kSure = 0.9;
 

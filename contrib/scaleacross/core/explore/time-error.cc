@@ -3,9 +3,8 @@
 #include "core/explore/time-error.h"
 
 #include <algorithm>
-#include <array>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace scaleacross
 {
@@ -21,67 +20,69 @@ enum class Width
     Fp4
 };
 
+using Names = std::vector<std::string>;
+
+/// What one class of published runs was run on.
 struct Row
 {
-    const char* gpus;   //!< names, separated by blanks
-    const char* stacks; //!< likewise
+    Names gpus;
+    Names stacks;
     bool experts;
     Width width;
     TimeError error;
 };
 
-#define BLACKWELL "b200 gb200 b300 gb300"
-#define MEGATRON "megatron-core megatron-core-nccl megatron-core-padded"
-
-/// From analysis/fit_published.py, which a test holds them to.
-constexpr std::array<Row, 10> kRows = {{
-    {"a100-80g", "megatron-2021 megatron-2022", false, Width::Any, {"A100", 0.048, 0.155, 48}},
-    {"a100-80g h100 h100-96g h200",
-     "torch-fsdp torch-eager torch-compile torch-te",
-     false,
-     Width::Any,
-     {"FSDP of PyTorch", 0.070, -0.260, 65}},
-    {"h100 h200",
-     MEGATRON " maxtext",
-     false,
-     Width::Bf16,
-     {"dense on H100 and H200, BF16", 0.037, 0.075, 34}},
-    {"h100 h200",
-     MEGATRON " maxtext paxml",
-     false,
-     Width::Fp8,
-     {"dense on H100 and H200, FP8", 0.059, 0.180, 51}},
-    {"h100 h200",
-     MEGATRON " torch-te",
-     true,
-     Width::Any,
-     {"MoE on H100 and H200", 0.141, 0.590, 26}},
-    {BLACKWELL, MEGATRON, false, Width::Bf16, {"dense on Blackwell, BF16", 0.187, -0.192, 3}},
-    {BLACKWELL, MEGATRON, false, Width::Fp8, {"dense on Blackwell, FP8", 0.071, 0.291, 10}},
-    {BLACKWELL, MEGATRON, false, Width::Fp4, {"dense on Blackwell, NVFP4", 0.100, -0.183, 3}},
-    {BLACKWELL, MEGATRON, true, Width::Any, {"MoE on Blackwell", 0.129, 0.311, 19}},
-    {"mi350x mi355x", MEGATRON, false, Width::Fp8, {"dense on AMD, FP8", 0.094, 0.172, 2}},
-}};
-
-/// Waits that the model leaves out count most there.
-constexpr TimeError kShortSteps{"steps under a second", 0.117, -0.302, 37};
-
-#undef BLACKWELL
-#undef MEGATRON
+/// From analysis/fit_published.py, which a test holds them to: every GPU and stack of its table is
+/// in a row of the class that the script has for it. Another test names the presets in no row.
+const std::vector<Row>&
+Rows()
+{
+    static const Names hopper = {"h100", "h200"};
+    static const Names blackwell = {"b200", "gb200", "b300", "gb300"};
+    static const Names megatron = {"megatron-core", "megatron-core-nccl", "megatron-core-padded"};
+    const auto with = [](Names names, const Names& more) {
+        names.insert(names.end(), more.begin(), more.end());
+        return names;
+    };
+    static const std::vector<Row> rows = {
+        {{"a100-80g"},
+         {"megatron-2021", "megatron-2022"},
+         false,
+         Width::Any,
+         {"A100", 0.048, 0.155, 48}},
+        {with(hopper, {"a100-80g", "h100-96g"}),
+         {"torch-fsdp", "torch-eager", "torch-compile", "torch-te"},
+         false,
+         Width::Any,
+         {"FSDP of PyTorch", 0.070, -0.260, 65}},
+        {hopper,
+         with(megatron, {"maxtext"}),
+         false,
+         Width::Bf16,
+         {"dense on H100 and H200, BF16", 0.037, 0.075, 34}},
+        {hopper,
+         with(megatron, {"maxtext", "paxml"}),
+         false,
+         Width::Fp8,
+         {"dense on H100 and H200, FP8", 0.059, 0.180, 51}},
+        {hopper,
+         with(megatron, {"torch-te"}),
+         true,
+         Width::Any,
+         {"MoE on H100 and H200", 0.141, 0.590, 26}},
+        {blackwell, megatron, false, Width::Bf16, {"dense on Blackwell, BF16", 0.187, -0.192, 3}},
+        {blackwell, megatron, false, Width::Fp8, {"dense on Blackwell, FP8", 0.071, 0.291, 10}},
+        {blackwell, megatron, false, Width::Fp4, {"dense on Blackwell, NVFP4", 0.100, -0.183, 3}},
+        {blackwell, megatron, true, Width::Any, {"MoE on Blackwell", 0.129, 0.311, 19}},
+        {{"mi350x", "mi355x"}, megatron, false, Width::Fp8, {"dense on AMD, FP8", 0.094, 0.172, 2}},
+    };
+    return rows;
+}
 
 bool
-IsOneOf(const std::string& name, std::string_view words)
+Holds(const Names& names, const std::string& name)
 {
-    while (!words.empty())
-    {
-        const size_t end = std::min(words.find(' '), words.size());
-        if (name == words.substr(0, end))
-        {
-            return true;
-        }
-        words.remove_prefix(std::min(end + 1, words.size()));
-    }
-    return false;
+    return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 } // namespace
@@ -92,22 +93,25 @@ FindTimeError(const Scenario& scenario, Duration time)
     const JobSpec& job = scenario.Job();
     const double bytes = job.workload.precision->operandBytes;
     const Width width = bytes >= 2 ? Width::Bf16 : bytes >= 1 ? Width::Fp8 : Width::Fp4;
+    const auto& rows = Rows();
     const Row* found = nullptr;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
-        const auto row = std::find_if(kRows.begin(), kRows.end(), [&](const Row& known) {
-            return IsOneOf(building.gpu.name, known.gpus) &&
-                   IsOneOf(job.workload.stack.name, known.stacks) &&
+        const auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& known) {
+            return Holds(known.gpus, building.gpu.name) &&
+                   Holds(known.stacks, job.workload.stack.name) &&
                    known.experts == job.model.IsMoe() &&
                    (known.width == Width::Any || known.width == width);
         });
-        if (row == kRows.end() || (found != nullptr && found != &*row))
+        if (row == rows.end() || (found != nullptr && found != &*row))
         {
             return nullptr;
         }
         found = &*row;
     }
-    return found != nullptr && time < Duration::Seconds(1) ? &kShortSteps : &found->error;
+    // Waits that the model leaves out count most there.
+    static const TimeError shortSteps{"steps under a second", 0.117, -0.302, 37};
+    return found != nullptr && time < Duration::Seconds(1) ? &shortSteps : &found->error;
 }
 
 } // namespace scaleacross

@@ -6,6 +6,7 @@
 #include "core/spec/scenario.h"
 
 #include <cstdint>
+#include <string>
 
 namespace scaleacross
 {
@@ -13,10 +14,10 @@ namespace scaleacross
 /// How far modelled iteration times of one kind of job are from published ones.
 struct TimeError
 {
-    const char* kind; //!< a class of doc/compute.md, "Tables of published runs"
-    double mean;      //!< of |modelled / measured - 1|, each model predicted without its own runs
-    double worst;     //!< with its sign
-    uint32_t runs;
+    std::string kind; //!< a class of doc/compute.md, "Tables of published runs"
+    double mean{0};   //!< of |modelled / measured - 1|, each model predicted without its own runs
+    double worst{0};  //!< with its sign
+    uint32_t runs{0};
 };
 
 /// Of jobs like this one, whose step takes `time`: by GPU, software stack, precision, and whether

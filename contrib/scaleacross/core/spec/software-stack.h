@@ -71,12 +71,16 @@ struct SoftwareStack
     /// Fused: read it (2), read it again and overwrite it with its gradient (4); more in FP32 or by
     /// parts.
     double lossBytes{6};
-    /// HBM bytes per logit that are live with the loss beside the logits in 16 bits.
+    /// HBM bytes per logit that are live with the loss beside the logits in 16 bits. The default is
+    /// a copy in FP32 that becomes the gradient, as in Megatron-LM's cross_entropy.py (inferred
+    /// from it); a loss that overwrites the logits has 0, which published peaks hold
+    /// (doc/memory.md).
     double lossBuffer{4};
 
     /// Of the copies of a token that go to experts, those that are live with the experts, beside
-    /// what backward needs: that of dispatch and that of combine, and more where they are brought
-    /// into another order first and the software holds on to both.
+    /// what backward needs: that of dispatch and that of combine (inferred), and more where they
+    /// are brought into another order first and the software holds on to both, which published
+    /// peaks of such software hold (doc/memory.md).
     double dispatchCopies{2};
 
     /// Weight gradients are added up in their GEMM, and the software that asks for a gradient of

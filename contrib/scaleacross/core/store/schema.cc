@@ -241,13 +241,26 @@ ALTER TABLE run ADD COLUMN memory_limit INTEGER;
 UPDATE run SET time_limit_s = 0, memory_limit = 0 WHERE status = 'failed';
 )sql";
 
+/// How sure the answers of searches are; those concluded before are silent of it.
+const char* const g_version7 = R"sql(
+ALTER TABLE search ADD COLUMN sure REAL;
+ALTER TABLE search ADD COLUMN time_error_kind TEXT;
+ALTER TABLE search ADD COLUMN time_error_mean REAL;
+ALTER TABLE search ADD COLUMN time_error_worst REAL;
+ALTER TABLE search ADD COLUMN time_error_runs INTEGER;
+ALTER TABLE search_run ADD COLUMN probability_best REAL;
+ALTER TABLE search_run ADD COLUMN probability_slower REAL;
+ALTER TABLE search_run ADD COLUMN same_as INTEGER;
+ALTER TABLE baseline ADD COLUMN probability_slower REAL;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
     static const std::vector<std::string> migrations =
-        {g_version1, g_version2, g_version3, g_version4, g_version5, g_version6};
+        {g_version1, g_version2, g_version3, g_version4, g_version5, g_version6, g_version7};
     return migrations;
 }
 

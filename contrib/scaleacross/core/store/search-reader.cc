@@ -4,6 +4,7 @@
 
 #include "core/base/text.h"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <sstream>
 #include <utility>
 
@@ -23,6 +24,40 @@ LinesOf(const std::string& text)
         lines.push_back(line);
     }
     return lines;
+}
+
+/// A column that may be NULL, such as one that has come with a later schema.
+std::optional<double>
+NumberOf(const SQLite::Column& column)
+{
+    return column.isNull() ? std::nullopt : std::optional<double>(column.getDouble());
+}
+
+/// A probability of a row.
+std::optional<double>
+ProbabilityOf(Database& database, SQLite::Statement& row, const char* name)
+{
+    const auto value = NumberOf(row.getColumn(name));
+    if (value && !(*value >= 0 && *value <= 1))
+    {
+        row.reset();
+        database.Damaged(std::string(name) + " is " + NumberText(*value));
+    }
+    return value;
+}
+
+std::optional<TimeError>
+TimeErrorOf(const SQLite::Statement& row)
+{
+    const SQLite::Column kind = row.getColumn("time_error_kind");
+    if (kind.isNull())
+    {
+        return std::nullopt;
+    }
+    return TimeError{kind.getString(),
+                     row.getColumn("time_error_mean").getDouble(),
+                     row.getColumn("time_error_worst").getDouble(),
+                     row.getColumn("time_error_runs").getUInt()};
 }
 
 /// A result that a search has found and that is not there any more.
@@ -101,7 +136,8 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT id, study, engine, plans, finished, seconds, updated_at, gap, "
+        "SELECT id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
+        "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation FROM search ORDER BY updated_at DESC, id DESC");
     while (select.executeStep())
     {
@@ -113,11 +149,10 @@ ListSearches(Database& database)
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
-        if (!select.isColumnNull("gap"))
-        {
-            summary.gap = select.getColumn("gap").getDouble();
-        }
-        summary.explanation = LinesOf(select.getColumn("explanation").getString());
+        summary.conclusion.gap = NumberOf(select.getColumn("gap"));
+        summary.conclusion.sure = ProbabilityOf(database, select, "sure");
+        summary.conclusion.timeError = TimeErrorOf(select);
+        summary.conclusion.explanation = LinesOf(select.getColumn("explanation").getString());
         searches.push_back(std::move(summary));
     }
     select.reset();
@@ -135,7 +170,8 @@ BestRuns(Database& database, int64_t search, uint64_t top)
     // By the order of RanksBefore(): a finished search has its ranks from it too.
     auto& select = database.Prepare(
         "SELECT run_id, ROW_NUMBER() OVER (ORDER BY iteration_time_s, plan.text) AS place, pareto, "
-        "best_of_crossing, search_run.label AS label "
+        "best_of_crossing, search_run.label AS label, probability_best, probability_slower, "
+        "IFNULL(same_as, 0) AS same_as "
         "FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
         "WHERE search_id = ? AND status = 'ok' ORDER BY place LIMIT ?");
     select.bind(1, search);
@@ -150,6 +186,9 @@ BestRuns(Database& database, int64_t search, uint64_t top)
         kept.pareto = select.getColumn("pareto").getInt() != 0;
         kept.bestOfCrossing = select.getColumn("best_of_crossing").getInt() != 0;
         kept.label = select.getColumn("label").getString();
+        kept.sureness = {ProbabilityOf(database, select, "probability_best"),
+                         ProbabilityOf(database, select, "probability_slower"),
+                         static_cast<uint64_t>(select.getColumn("same_as").getInt64())};
         runs.push_back(std::move(kept));
     }
     select.reset();
@@ -163,9 +202,9 @@ BestRuns(Database& database, int64_t search, uint64_t top)
 std::vector<KeptBaseline>
 BaselinesOf(Database& database, int64_t search)
 {
-    auto& select = database.Prepare(
-        "SELECT name, run_id, IFNULL(reason, '') AS reason, IFNULL(detail, '') AS detail "
-        "FROM baseline WHERE search_id = ? ORDER BY name");
+    auto& select = database.Prepare("SELECT name, run_id, probability_slower, IFNULL(reason, '') "
+                                    "AS reason, IFNULL(detail, '') AS detail "
+                                    "FROM baseline WHERE search_id = ? ORDER BY name");
     select.bind(1, search);
     std::vector<KeptBaseline> baselines;
     std::vector<int64_t> ids;
@@ -175,6 +214,7 @@ BaselinesOf(Database& database, int64_t search)
         baseline.name = select.getColumn("name").getString();
         baseline.reason = {select.getColumn("reason").getString(),
                            select.getColumn("detail").getString()};
+        baseline.probabilitySlower = ProbabilityOf(database, select, "probability_slower");
         ids.push_back(select.isColumnNull("run_id") ? 0 : select.getColumn("run_id").getInt64());
         baselines.push_back(std::move(baseline));
     }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_SEARCH_READER_H
 #define SCALEACROSS_SEARCH_READER_H
 
+#include "core/explore/conclusion.h"
 #include "core/explore/result-sink.h"
 #include "core/store/run-store.h"
 
@@ -25,8 +26,8 @@ struct SearchSummary
     double seconds{0};
     std::string updated;
     Frontier counts;
-    std::optional<double> gap;
-    std::vector<std::string> explanation;
+    /// Without what is said of single plans and baselines, which stands in these.
+    Conclusion conclusion;
 };
 
 /// A run that a search kept.
@@ -36,6 +37,7 @@ struct KeptRun
     bool pareto{false};
     bool bestOfCrossing{false};
     std::string label;
+    PlanSureness sureness;
     StoredRun run;
 };
 
@@ -44,7 +46,8 @@ struct KeptBaseline
 {
     std::string name;
     std::optional<StoredRun> run;
-    Infeasible reason; //!< where there is no run
+    Infeasible reason;                       //!< where there is no run
+    std::optional<double> probabilitySlower; //!< that the best plan is faster
 };
 
 /// All searches, the one last worked on first.

@@ -8,6 +8,21 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+/// Of none NULL stays.
+void
+BindIf(SQLite::Statement& statement, int position, const std::optional<double>& value)
+{
+    if (value)
+    {
+        statement.bind(position, *value);
+    }
+}
+
+} // namespace
+
 SearchStore::SearchStore(Database& database,
                          RunSetting setting,
                          const SearchSpace& space,
@@ -438,24 +453,67 @@ SearchStore::FindBaseline(const std::string& name)
 }
 
 void
-SearchStore::Conclude(std::optional<double> gap, const std::vector<std::string>& explanation)
+SearchStore::PutConclusion(const Conclusion& conclusion)
 {
     std::string text;
-    for (const auto& line : explanation)
+    for (const auto& line : conclusion.explanation)
     {
         text += line + "\n";
     }
-    m_database.Transact([&] {
+    auto& update = m_database.Prepare(
+        "UPDATE search SET gap = ?, explanation = ?, seconds = ?, sure = ?, time_error_kind = ?, "
+        "time_error_mean = ?, time_error_worst = ?, time_error_runs = ? WHERE id = ?");
+    BindIf(update, 1, conclusion.gap);
+    update.bind(2, text);
+    update.bind(3, Seconds());
+    BindIf(update, 4, conclusion.sure);
+    if (conclusion.timeError)
+    {
+        update.bind(5, conclusion.timeError->kind);
+        update.bind(6, conclusion.timeError->mean);
+        update.bind(7, conclusion.timeError->worst);
+        update.bind(8, conclusion.timeError->runs);
+    }
+    update.bind(9, m_id);
+    Database::Run(update);
+}
+
+void
+SearchStore::PutSureness(const Conclusion& conclusion)
+{
+    for (size_t i = 0; i < conclusion.plans.size(); i++)
+    {
+        const PlanSureness& plan = conclusion.plans[i];
         auto& update = m_database.Prepare(
-            "UPDATE search SET gap = ?, explanation = ?, seconds = ? WHERE id = ?");
-        if (gap)
+            "UPDATE search_run SET probability_best = ?, probability_slower = ?, same_as = ? "
+            "WHERE search_id = ? AND rank = ?");
+        BindIf(update, 1, plan.best);
+        BindIf(update, 2, plan.slower);
+        if (plan.sameAs > 0)
         {
-            update.bind(1, *gap);
+            update.bind(3, static_cast<int64_t>(plan.sameAs));
         }
-        update.bind(2, text);
-        update.bind(3, Seconds());
         update.bind(4, m_id);
+        update.bind(5, static_cast<int64_t>(i + 1));
         Database::Run(update);
+    }
+    for (const auto& [name, slower] : conclusion.baselines)
+    {
+        auto& update = m_database.Prepare(
+            "UPDATE baseline SET probability_slower = ? WHERE search_id = ? AND name = ?");
+        update.bind(1, slower);
+        update.bind(2, m_id);
+        update.bind(3, name);
+        Database::Run(update);
+    }
+}
+
+void
+SearchStore::Conclude(const Conclusion& conclusion)
+{
+    m_database.Transact([&] {
+        PutConclusion(conclusion);
+        PutSureness(conclusion);
     });
 }
 

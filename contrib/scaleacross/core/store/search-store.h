@@ -67,8 +67,8 @@ class SearchStore : public ResultSink
     /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);
 
-    /// What was concluded, for `show`.
-    void Conclude(std::optional<double> gap, const std::vector<std::string>& explanation);
+    /// What was concluded, for `show`. Domain: the search is finished.
+    void Conclude(const Conclusion& conclusion);
 
     int64_t Id() const
     {
@@ -108,6 +108,8 @@ class SearchStore : public ResultSink
     void PutRow(const Row& row);
     void Link(uint64_t index, int64_t run, const Plan& plan);
     void PutFrontier(const Frontier& frontier);
+    void PutConclusion(const Conclusion& conclusion);
+    void PutSureness(const Conclusion& conclusion);
     void PutBaselineRow(const std::string& name, int64_t run, const Infeasible& reason);
     void MarkKept(const Leaderboard& board);
     void Prune();

@@ -15,13 +15,7 @@ namespace scaleacross
 namespace
 {
 
-/// How tensor parallelism splits a linear layer's weights, if it does.
-enum class Split : uint8_t
-{
-    None,
-    Columns, //!< after the gather of its input
-    Rows     //!< before the scatter of its output
-};
+using Split = LinearLayer::Split;
 
 /// Seconds of one part of a layer on one GPU for one microbatch.
 struct PassTime
@@ -139,10 +133,10 @@ class PartCost
         m_time.inputGradient += m_time.forward - before.forward;
     }
 
-    /// The same in BF16 whatever the precision is: router and output head.
+    /// The same in BF16 whatever the precision is, beside no steps: router and output head.
     void AddLinearBf16(double m, double n, double k)
     {
-        AddMatrices(m, n, k, 1, Bf16(), Split::None);
+        AddMatrices(m, n, k, 1, Bf16(), Split::Tokens);
     }
 
     void AddElementwise(double forward,
@@ -209,10 +203,9 @@ class PartCost
     /// A linear layer's forward done again backward.
     void Repeat(const LinearLayer& linear)
     {
-        using By = LinearLayer::Split;
-        const double m = linear.split == By::Tokens ? m_tokens / m_tp : m_tokens;
-        const double n = linear.split == By::Columns ? linear.out / m_tp : linear.out;
-        const double k = linear.split == By::Rows ? linear.in / m_tp : linear.in;
+        const double m = linear.split == Split::Tokens ? m_tokens / m_tp : m_tokens;
+        const double n = linear.split == Split::Columns ? linear.out / m_tp : linear.out;
+        const double k = linear.split == Split::Rows ? linear.in / m_tp : linear.in;
         m_time.inputGradient += m_kernels.Gemm(1, m, n, k, m_workload.precision);
         m_time.inputGradient += CastOperands(1, m, n, k);
     }
@@ -298,7 +291,7 @@ class PartCost
 
     void AddMatrices(double m, double n, double k, double count, Precision precision, Split split)
     {
-        const double forward = split == Split::None ? 1 : m_parts;
+        const double forward = split == Split::Tokens ? 1 : m_parts;
         const double backward = split == Split::Rows ? m_parts : 1;
         m_time.forward += forward * m_kernels.Gemm(count, m / forward, n, k, precision);
         m_time.inputGradient += backward * m_kernels.Gemm(count, m / backward, k, n, precision);
@@ -339,7 +332,7 @@ AddProjections(const ModelSpec& model, PartCost& part)
         const double nope = model.headDim - model.ropeDim;
         if (q > 0)
         {
-            part.AddLinear(m / t, q, h, Split::None);
+            part.AddLinear(m / t, q, h, Split::Tokens);
             part.AddNorm(q);
             part.AddUpProjection(m, ad, q);
         }
@@ -347,7 +340,7 @@ AddProjections(const ModelSpec& model, PartCost& part)
         {
             part.AddLinear(m, ad, h, Split::Columns);
         }
-        part.AddLinear(m / t, c + model.ropeDim, h, Split::None);
+        part.AddLinear(m / t, c + model.ropeDim, h, Split::Tokens);
         part.AddNorm(c);
         part.AddUpProjection(m, model.heads * (nope + model.ValueDim()) / t, c);
     }
@@ -378,7 +371,7 @@ AddModuleInput(const ModelSpec& model, PartCost& part)
     AddLookup(model, part);
     part.AddNorm(model.hidden);
     part.AddNorm(model.hidden);
-    part.AddLinear(part.Tokens() / part.Tp(), model.hidden, 2.0 * model.hidden, Split::None);
+    part.AddLinear(part.Tokens() / part.Tp(), model.hidden, 2.0 * model.hidden, Split::Tokens);
 }
 
 PassTime
@@ -457,10 +450,10 @@ AddMlp(const ModelSpec& model,
     part.AddProjections(tokens,
                         std::vector<double>(model.gatedMlp ? 2 : 1, width),
                         h,
-                        routed ? Split::None : Split::Columns,
+                        routed ? Split::Tokens : Split::Columns,
                         count);
     const PassTime before = part.Time();
-    part.AddLinear(tokens, h, width, routed ? Split::None : Split::Rows, count);
+    part.AddLinear(tokens, h, width, routed ? Split::Tokens : Split::Rows, count);
     if (!routed)
     {
         part.DoNotRepeat(before); // the next layer's input, which is kept

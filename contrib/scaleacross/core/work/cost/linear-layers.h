@@ -17,9 +17,9 @@ struct LinearLayer
     /// What tensor parallelism divides.
     enum class Split
     {
-        Columns, //!< the outputs
-        Rows,    //!< the inputs
-        Tokens   //!< neither; each rank does a part of the tokens
+        Columns, //!< the outputs; a gather of the input stands before it
+        Rows,    //!< the inputs; a scatter of the output stands behind it
+        Tokens   //!< neither; each rank does tokens of its own, beside no gather or scatter
     };
 
     double in{0};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/show/sureness.h"
+
+#include "core/explore/model-error.h"
+
+#include <nlohmann/json.hpp>
+
+namespace scaleacross
+{
+
+std::string
+SurenessText(const PlanSureness& sureness)
+{
+    return !sureness.best        ? "-"
+           : sureness.sameAs > 0 ? "as " + std::to_string(sureness.sameAs)
+                                 : ProbabilityText(*sureness.best);
+}
+
+Json
+JsonOf(const std::optional<double>& value)
+{
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json
+ToJson(const PlanSureness& sureness)
+{
+    return {{"probability_best", JsonOf(sureness.best)},
+            {"probability_slower", JsonOf(sureness.slower)},
+            {"same_as", sureness.sameAs > 0 ? Json(sureness.sameAs) : Json(nullptr)}};
+}
+
+Json
+ToJson(const Conclusion& conclusion)
+{
+    const auto& error = conclusion.timeError;
+    return {{"gap", JsonOf(conclusion.gap)},
+            {"sure", JsonOf(conclusion.sure)},
+            {"time_error",
+             error ? Json({{"kind", error->kind},
+                           {"mean", error->mean},
+                           {"worst", error->worst},
+                           {"runs", error->runs}})
+                   : Json(nullptr)},
+            {"explanation", conclusion.explanation}};
+}
+
+} // namespace scaleacross
