@@ -105,6 +105,7 @@ SoftwareStack::Fields()
         Row::Bool("cuda_graphs",
                   "the iteration is one recorded graph: nothing waits for the host",
                   &S::cudaGraphs),
+        Row::Word("receives", "when receives of pipeline messages are posted", &S::receives),
     };
     return fields;
 }

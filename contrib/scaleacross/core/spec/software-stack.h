@@ -5,6 +5,7 @@
 
 #include "core/base/field.h"
 #include "core/base/units.h"
+#include "core/spec/stack-words.h"
 
 #include <string>
 
@@ -100,6 +101,9 @@ struct SoftwareStack
     /// The whole iteration is one recorded graph (CUDA graph): the host issues nothing in it, and
     /// nothing waits for it.
     bool cudaGraphs{false};
+
+    /// Of pipeline messages. Posting one tells the sender, with a message of its own.
+    Receives receives;
 
     /// What a study may say of a stack, in canonical order.
     static const FieldTable<SoftwareStack>& Fields();
