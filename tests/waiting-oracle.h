@@ -29,6 +29,8 @@ struct WaitingTimes
     /// Receives stand where they are in a plan with F = I = W and no delay; else they are there
     /// before any message.
     bool planned{false};
+    /// Until a sender at another site knows of a receive.
+    double credit{0};
 };
 
 /// Begin and end of every action by rank.
@@ -52,7 +54,8 @@ struct WaitingSpans
  * Earliest times of a pipeline's actions, by raising all times until every constraint holds: an
  * action begins after the one before on its rank and after its input's arrival; a message leaves
  * after its action, after the message before on its way, and after the action that comes before its
- * receive; it arrives after its transfer and latency. Empty if the constraints go in a circle.
+ * receive, plus the credit; it arrives after its transfer and latency. Empty if the constraints go
+ * in a circle.
  */
 inline std::optional<WaitingSpans>
 EvaluateWaiting(const PipelineShape& shape, const WaitingTimes& times)
@@ -150,8 +153,10 @@ EvaluateWaiting(const PipelineShape& shape, const WaitingTimes& times)
             {
                 double& way = free[size_t{message.from} * shape.ranks + message.to];
                 const double posted =
-                    message.post == 0 ? 0 : spans.end[message.to][message.post - 1];
-                leaves = std::max({leaves, way, posted}) + (crosses ? times.transfer : 0);
+                    (message.post == 0 ? 0 : spans.end[message.to][message.post - 1]) +
+                    (crosses ? times.credit : 0);
+                leaves = std::max({leaves, way, times.planned ? posted : 0}) +
+                         (crosses ? times.transfer : 0);
                 way = leaves;
             }
             const double arrival = leaves + (crosses ? times.latency : 0);

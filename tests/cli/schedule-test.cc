@@ -67,14 +67,15 @@ TEST_F(ScheduleCommand, RunsMessagesThatWaitAsTheOracleDoes)
             continue; // its order is made for the command's times
         }
         const uint32_t v = facts.chunks.most == 1 ? 1 : 2;
-        for (const std::string receives : {"early", "planned"})
+        for (const std::string receives : {"early", "planned", "planned --credit 7ms"})
         {
             const auto run = RunJson("schedule --name " + facts.name +
                                      " --stages 4 --microbatches 12 --chunks " + std::to_string(v) +
                                      " --buildings 2 --cross 5ms --cross-transfer 6ms " +
                                      "--receives " + receives + g_times);
             WaitingTimes times{3e-3 / v, 4e-3 / v, 2e-3 / v, 5e-3, 6e-3, 2};
-            times.planned = receives == "planned";
+            times.planned = receives != "early";
+            times.credit = receives == "planned --credit 7ms" ? 7e-3 : 0;
             const PipelineShape shape{*schedule, 4, 12, v};
             const auto oracle = EvaluateWaiting(shape, times);
             ASSERT_TRUE(oracle) << facts.name;
@@ -206,11 +207,8 @@ TEST_F(ScheduleCommand, RefusesWhatHasNoSchedule)
         {"--name 1f1b" + shape, "--forward"},
         {"--name 1f1b --cross-transfer 1ms" + shape + g_times, "--buildings of 2"},
         {"--name 1f1b --receives late" + shape + g_times, "early"},
-        {"--name dualpipev --forward-backward 1ms --receives planned" + shape + g_times,
-         "--cross-transfer"},
-        {"--name 1f1b --receives planned" + shape +
-             " --forward 0s --input-grad 4ms --weight-grad 2ms",
-         "--forward"},
+        {"--name 1f1b --receives planned --credit 1ms" + shape + g_times, "--buildings of 2"},
+        {"--name 1f1b --buildings 2 --credit 1ms" + shape + g_times, "--receives planned"},
     };
     for (const auto& [arguments, words] : bad)
     {

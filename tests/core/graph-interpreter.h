@@ -5,7 +5,9 @@
 
 #include "core/program/program.h"
 
+#include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -28,7 +30,8 @@ struct RankTally
  *
  * A collective completes when every member of its groups has it at the head of the same stream, so
  * that members which post in different orders, or post different collectives, get stuck. A message
- * is known by sender, receiver, number and iteration.
+ * is known by sender, receiver, number and iteration. In a rendezvous it has come when its receive
+ * has been posted, once, and all that were sent to the same rank before it have come.
  */
 class GraphInterpreter
 {
@@ -69,8 +72,14 @@ class GraphInterpreter
     const TaskGraph& m_graph;
     std::vector<RankState> m_ranks;
     std::vector<RankTally> m_tallies;
-    std::set<std::tuple<Rank, Rank, uint32_t, uint32_t>> m_messages; //!< sent and not yet received
-    std::map<std::pair<uint32_t, Rank>, std::set<Rank>> m_members;   //!< by collective and rank
+    using Message = std::tuple<Rank, Rank, uint32_t, uint32_t>;
+
+    void Deliver(Rank from, Rank to);
+
+    std::set<Message> m_messages; //!< that have come and are not yet received
+    std::map<std::pair<Rank, Rank>, std::deque<Message>> m_held;   //!< sent, in a rendezvous
+    std::set<Message> m_posts;                                     //!< receives, in a rendezvous
+    std::map<std::pair<uint32_t, Rank>, std::set<Rank>> m_members; //!< by collective and rank
 };
 
 inline GraphInterpreter::GraphInterpreter(const TaskGraph& graph)
@@ -147,6 +156,17 @@ GraphInterpreter::Complete(Rank rank)
     return progress;
 }
 
+inline void
+GraphInterpreter::Deliver(Rank from, Rank to)
+{
+    std::deque<Message>& held = m_held[{from, to}];
+    while (!held.empty() && (!m_graph.rendezvous || m_posts.erase(held.front()) > 0))
+    {
+        m_messages.insert(held.front());
+        held.pop_front();
+    }
+}
+
 inline bool
 GraphInterpreter::Advance(Rank rank)
 {
@@ -160,14 +180,26 @@ GraphInterpreter::Advance(Rank rank)
     case OpKind::Compute:
         tally.compute += op.duration;
         break;
-    case OpKind::Send:
-        if (!m_messages.emplace(rank, peer, op.index, state.iteration).second ||
-            op.index >= m_graph.messages)
+    case OpKind::PostReceive:
+        if (!m_graph.rendezvous || !m_posts.emplace(peer, rank, op.index, state.iteration).second)
+        {
+            return false; // nobody waits for it, or it is there twice
+        }
+        Deliver(peer, rank);
+        break;
+    case OpKind::Send: {
+        const Message message{rank, peer, op.index, state.iteration};
+        std::deque<Message>& held = m_held[{rank, peer}];
+        if (op.index >= m_graph.messages || m_messages.count(message) > 0 ||
+            std::find(held.begin(), held.end(), message) != held.end())
         {
             return false; // twice the same number, or one out of range: stuck here
         }
         tally.sent[pipeline] += op.bytes;
+        held.push_back(message);
+        Deliver(rank, peer);
         break;
+    }
     case OpKind::Receive:
         if (m_messages.erase({peer, rank, op.index, state.iteration}) == 0)
         {
@@ -243,6 +275,10 @@ GraphInterpreter::Run(uint32_t iterations)
                        std::to_string(s);
             }
         }
+    }
+    if (!m_posts.empty())
+    {
+        return std::to_string(m_posts.size()) + " receives are left over";
     }
     return m_messages.empty() ? "" : std::to_string(m_messages.size()) + " messages are left over";
 }

@@ -4,16 +4,12 @@
 
 #include "core/base/errors.h"
 #include "core/engine/program-evaluator.h"
-#include "core/pipeline/list-schedule.h"
-#include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/work/graph/task-graph-builder.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
-#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -121,11 +117,17 @@ Evaluated(const ScheduleSetting& setting)
     pipeline.inputGradient = each.inputGradient;
     pipeline.weightGradient = each.weightGradient;
     pipeline.forwardBackward = setting.forwardBackward;
+    pipeline.receives = setting.receives;
     TransferTimes transfers;
     transfers.message = [&setting](Bytes /*bytes*/, Rank from, Rank to, uint32_t /*senders*/) {
         TransferCost cost;
-        cost.latency = HopOf(setting, from, to);
+        const Duration hold = HoldOf(setting, from, to);
+        cost.least = hold.S();
+        cost.latency = HopOf(setting, from, to) - hold;
         return cost;
+    };
+    transfers.credit = [&setting](Rank from, Rank to) {
+        return setting.BuildingOf(from) == setting.BuildingOf(to) ? Duration() : setting.credit;
     };
     RunOptions options;
     options.warmup = 0;
@@ -136,52 +138,13 @@ Evaluated(const ScheduleSetting& setting)
     return std::move(report.timeline);
 }
 
-std::vector<TimelineEntry>
-Walked(const ScheduleSetting& setting)
-{
-    const PipelineShape& shape = setting.shape;
-    const PipelineOrders orders = shape.schedule->Orders(shape);
-    const PipelineTimes times = TimesOf(setting);
-    std::optional<ReceivePosts> posts;
-    if (setting.receives == Receives::Planned)
-    {
-        const bool knowsTimes = shape.schedule->Facts().usesTimes;
-        posts = PlannedReceives(shape, orders, knowsTimes ? times : UnitTimes(shape));
-    }
-    ActionTimes actions;
-    const auto spans = WalkOrders(shape, orders, times, posts ? &*posts : nullptr, &actions);
-    SCALEACROSS_INVARIANT(spans, "ranks wait for each other in a circle");
-    std::vector<TimelineEntry> timeline;
-    for (uint32_t r = 0; r < shape.ranks; r++)
-    {
-        for (size_t i = 0; i < orders[r].size(); i++)
-        {
-            TimelineEntry entry;
-            entry.stage = r;
-            entry.action = orders[r][i].action;
-            entry.chunk = orders[r][i].chunk;
-            entry.microbatch = orders[r][i].microbatch;
-            entry.backChunk = orders[r][i].backChunk;
-            entry.backMicrobatch = orders[r][i].backMicrobatch;
-            entry.begin = actions.begin[r][i];
-            entry.end = actions.end[r][i];
-            timeline.push_back(entry);
-        }
-    }
-    // As the evaluator of the engine puts them.
-    std::sort(timeline.begin(), timeline.end(), [](const TimelineEntry& a, const TimelineEntry& b) {
-        return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
-    });
-    return timeline;
-}
-
 } // namespace
 
 ScheduleRun
 RunSchedule(const ScheduleSetting& setting)
 {
     ScheduleRun run;
-    run.timeline = setting.MessagesWait() ? Walked(setting) : Evaluated(setting);
+    run.timeline = Evaluated(setting);
     FillSpan(run, setting.shape.ranks);
     const std::vector<uint64_t> one(setting.shape.chunks, 1);
     for (const auto& order : setting.shape.schedule->Orders(setting.shape))

@@ -5,6 +5,7 @@
 
 #include "core/engine/run-report.h"
 #include "core/pipeline/pipeline-shape.h"
+#include "core/spec/stack-words.h"
 
 #include <cstdint>
 #include <optional>
@@ -12,13 +13,6 @@
 
 namespace scaleacross
 {
-
-/// When ranks post their receives.
-enum class Receives : uint8_t
-{
-    Early,  //!< before the message is sent
-    Planned //!< PlannedReceives() of the times that the order was made for
-};
 
 /// A pipeline of equal ranks over equal buildings, whose messages take time.
 struct ScheduleSetting
@@ -32,13 +26,8 @@ struct ScheduleSetting
     /// Time for which a message holds the way from one rank to another between two buildings; it
     /// comes on top of `cross`.
     Duration crossTransfer;
-    Receives receives{Receives::Early};
-
-    /// Whether a message may have to wait for a way or for its receive.
-    bool MessagesWait() const
-    {
-        return crossTransfer != Duration() || receives != Receives::Early;
-    }
+    Receives receives;
+    Duration credit; //!< of telling a sender in another building that its receive is posted
 
     uint32_t BuildingOf(uint32_t rank) const
     {
@@ -69,9 +58,8 @@ struct ScheduleRun
     std::vector<Crossings> crossings;
 };
 
-/// Runs the schedule once: with the exact evaluator of the analytical engine, or by walking its
-/// orders where messages wait. Domain: the shape has an order; no forwardBackward where messages
-/// wait.
+/// Runs the schedule once, with the exact evaluator of the analytical engine. Domain: the shape has
+/// an order.
 ScheduleRun RunSchedule(const ScheduleSetting& setting);
 
 /// The times and boundaries that a schedule may be made for.

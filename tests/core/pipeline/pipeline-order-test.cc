@@ -387,7 +387,7 @@ TEST(PipelineOrder, WalkedOrdersAreTheOracles)
     }
 }
 
-TEST(PipelineOrder, WalkedOrdersThatWaitForWaysAndReceivesAreTheOracles)
+TEST(PipelineOrder, WalkedOrdersThatWaitForWaysAreTheOracles)
 {
     const auto shapes = RandomShapes();
     for (size_t k = 0; k < shapes.size(); k += 10) // the oracle takes its time
@@ -399,22 +399,17 @@ TEST(PipelineOrder, WalkedOrdersThatWaitForWaysAndReceivesAreTheOracles)
             std::vector<Duration>(Positions(shape), second(11)),
             std::vector<Duration>(Positions(shape), second(6))};
         const auto orders = shape.schedule->Orders(shape);
-        const ReceivePosts posts = PlannedReceives(shape, orders, UnitTimes(shape));
-        for (const bool planned : {false, true})
+        ActionTimes actions;
+        ASSERT_TRUE(WalkOrders(shape, orders, times, &actions));
+        // Every rank is a site of its own: each hop has a latency of 5 and holds the way for 6.
+        const auto oracle = EvaluateWaiting(shape, {3, 4, 2, 5, 6, 1});
+        ASSERT_TRUE(oracle) << Describe(shape);
+        for (uint32_t r = 0; r < shape.ranks; r++)
         {
-            ActionTimes actions;
-            ASSERT_TRUE(WalkOrders(shape, orders, times, planned ? &posts : nullptr, &actions));
-            // Every rank is a site of its own: each hop has a latency of 5 and holds the way for 6.
-            const auto oracle = EvaluateWaiting(shape, {3, 4, 2, 5, 6, 1, planned});
-            ASSERT_TRUE(oracle) << Describe(shape);
-            for (uint32_t r = 0; r < shape.ranks; r++)
+            for (size_t i = 0; i < orders[r].size(); i++)
             {
-                for (size_t i = 0; i < orders[r].size(); i++)
-                {
-                    ASSERT_DOUBLE_EQ(actions.begin[r][i].S(), oracle->begin[r][i])
-                        << Describe(shape) << " planned " << planned;
-                    ASSERT_DOUBLE_EQ(actions.end[r][i].S(), oracle->end[r][i]) << Describe(shape);
-                }
+                ASSERT_DOUBLE_EQ(actions.begin[r][i].S(), oracle->begin[r][i]) << Describe(shape);
+                ASSERT_DOUBLE_EQ(actions.end[r][i].S(), oracle->end[r][i]) << Describe(shape);
             }
         }
     }
@@ -436,41 +431,18 @@ TEST(PipelineOrder, MessagesHoldTheWayOneAfterTheOther)
     EXPECT_EQ(spans->end[1], second * 14);
 }
 
-TEST(PipelineOrder, AMessageWaitsForItsPlannedReceive)
+TEST(PipelineOrder, ReceivesStandWhereTheyAreInThePlan)
 {
-    // 1F1B, p = 2, m = 2, F = 1, B = 2. The plan: rank 0 has F 0-1, F 1-2, B 4-6, B 7-9, and rank 1
-    // F 1-2, B 2-4, F 4-5, B 5-7. So rank 1 posts the receive of F1, sent at 2, before its first B,
-    // and rank 0 those of the gradients, sent at 4 and 7, before the backwards themselves.
-    // A latency of 4: F0 comes at 5, rank 1 has F 5-6, B 6-8. F1 leaves at 6 (not 2) and comes at
-    // 10: F 10-11, B 11-13. Rank 0: the first gradient comes at 12, B 12-14; the second leaves at
-    // 14 (not 13) and comes at 18, B 18-20. With early receives F1 is there at 6: rank 1 has F 8-9,
-    // B 9-11, and rank 0 B 12-14, B 15-17.
+    // 1F1B, p = 2, m = 2, F = 1, B = 2: rank 0 has F 0-1, F 1-2, B 4-6, B 7-9, and rank 1 F 1-2,
+    // B 2-4, F 4-5, B 5-7. So rank 1 posts the receive of F1, sent at 2, before its first B, and
+    // rank 0 those of the gradients, sent at 4 and 7, before the backwards themselves.
     const PipelineShape shape{"1f1b", 2, 2};
-    const auto orders = shape.schedule->Orders(shape);
-    const ReceivePosts posts = PlannedReceives(shape, orders, UnitTimes(shape));
+    const ReceivePosts posts =
+        PlannedReceives(shape, shape.schedule->Orders(shape), UnitTimes(shape));
     EXPECT_EQ(posts[MessageRow(shape, true, 1, 0)], 0U);
     EXPECT_EQ(posts[MessageRow(shape, true, 1, 1)], 1U);
     EXPECT_EQ(posts[MessageRow(shape, false, 0, 0)], 2U);
     EXPECT_EQ(posts[MessageRow(shape, false, 0, 1)], 3U);
-    PipelineTimes times = UnitTimes(shape);
-    const Duration second = Duration::Seconds(1);
-    times.hops.assign(2, second * 4);
-    EXPECT_EQ(WalkOrders(shape, orders, times)->end[0], second * 17);
-    EXPECT_EQ(WalkOrders(shape, orders, times, &posts)->end[0], second * 20);
-    EXPECT_EQ(WalkOrders(shape, orders, times, &posts)->end[1], second * 13);
-}
-
-TEST(PipelineOrder, PlannedReceivesDoNotDelayTheirPlan)
-{
-    for (const auto& shape : RandomShapes())
-    {
-        const auto orders = shape.schedule->Orders(shape);
-        const PipelineTimes plan = UnitTimes(shape);
-        const ReceivePosts posts = PlannedReceives(shape, orders, plan);
-        EXPECT_EQ(WalkOrders(shape, orders, plan, &posts)->end,
-                  WalkOrders(shape, orders, plan)->end)
-            << Describe(shape);
-    }
 }
 
 TEST(PipelineOrder, PlacementOfAVTurnsAtTheLastRank)

@@ -9,6 +9,7 @@
 #include "core/spec/fabric-shape-words.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/plan-words.h"
+#include "core/spec/stack-words.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -58,6 +59,7 @@ using Vocabularies = testing::Types<Transport,
                                     Reduction,
                                     Recompute,
                                     Apportion,
+                                    Receives,
                                     Schedule,
                                     EventKind,
                                     Shape,

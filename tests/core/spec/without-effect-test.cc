@@ -73,6 +73,16 @@ TEST(WithoutEffect, StepsOfOneRank)
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
 }
 
+TEST(WithoutEffect, ReceivesOfNoPipeline)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.Job().workload.stack.receives = "planned";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("workload.stack.receives: planned changes nothing: plan.pp is 1"));
+    scenario.Job().plan.pp = 2;
+    EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+}
+
 } // namespace
 
 } // namespace scaleacross

@@ -26,7 +26,7 @@ class Gossip
         : m_layout(layout)
     {
         CollectiveTable table;
-        const GradientNorm norm(layout, 5, 7, table);
+        const GradientNorm norm(layout, 5, 7, false, table);
         m_collectives = table.Take();
         for (Rank rank = 0; rank < layout.ranks; rank++)
         {

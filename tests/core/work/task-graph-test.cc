@@ -75,6 +75,8 @@ TEST(TaskGraph, EveryPlanRunsToItsEnd)
                         model.layers = 16;
                         model.tiedEmbedding = plans % 5 == 1;
                         auto scenario = TwoBuildings(model, plan, 8);
+                        scenario.Job().workload.stack.receives =
+                            Receives(plans % 2 == 0 ? "early" : "planned");
                         scenario.network.collective = plans % 3 == 0
                                                           ? CollectiveAlgorithm("ring")
                                                           : CollectiveAlgorithm("hierarchical");

@@ -166,8 +166,8 @@ DrawPlan(Random& random, const Scenario& base)
             DrawExperts(random, plan.parallel);
         }
         Scenario scenario = base;
-        volumes::DrawSplit(scenario.Job().model, plan.parallel);
         scenario.Job().plan = plan.parallel;
+        volumes::DrawSplit(scenario.Job());
         scenario.network = plan.network;
         scenario.Validate();
         if (std::holds_alternative<PreparedRun>(PrepareRun(scenario)))

@@ -165,6 +165,7 @@ struct AgreementCase
     bool tiedEmbedding{false};
     const char* layers{"auto"};
     uint32_t mtpLayers{0};
+    Receives receives{};
 };
 
 /// The small study at full capacity between the buildings, so that no two ranks share a link. With
@@ -190,6 +191,7 @@ WithoutContention(const AgreementCase& what)
     plan.layers = LayerLayout::Parse(what.layers);
     study.scenario.Job().model.tiedEmbedding = what.tiedEmbedding;
     study.scenario.Job().model.mtpLayers = what.mtpLayers;
+    study.scenario.Job().workload.stack.receives = what.receives;
     return study.scenario;
 }
 
@@ -329,7 +331,25 @@ INSTANTIATE_TEST_SUITE_P(
         AgreementCase{Crossing::Pipeline, 2, "dualpipev", Sharding("fsdp"), false, "0+2x2+0"},
         AgreementCase{Crossing::Data, 1, "1f1b", Sharding("ddp"), false, "auto", 2},
         AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("fsdp"), false, "3+1", 1},
-        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), false, "1x4", 1}));
+        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), false, "1x4", 1},
+        AgreementCase{Crossing::Pipeline, 2, "1f1b", Sharding("hsdp"), true, "auto", 0, "planned"},
+        AgreementCase{Crossing::Pipeline,
+                      2,
+                      "interleaved",
+                      Sharding("hsdp"),
+                      false,
+                      "auto",
+                      0,
+                      "planned"},
+        AgreementCase{Crossing::Pipeline, 2, "zbv", Sharding("ddp"), true, "auto", 0, "planned"},
+        AgreementCase{Crossing::Pipeline,
+                      2,
+                      "latency-aware",
+                      Sharding("fsdp"),
+                      false,
+                      "4+0",
+                      0,
+                      "planned"}));
 
 TEST(PacketEngine, SameSeedGivesTheSameResult)
 {

@@ -194,11 +194,13 @@ DrawLayers(std::mt19937& random, uint32_t layers, uint32_t positions)
 }
 
 /// Every third plan says where its layers are, or counts its ends as layers; every sixth model has
-/// modules of multi-token prediction. By what was drawn, so
+/// modules of multi-token prediction; software posts receives in any way. By what was drawn, so
 /// that all else is drawn as it was before there were such plans.
 inline void
-DrawSplit(ModelSpec& model, ParallelPlan& plan)
+DrawSplit(JobSpec& job)
 {
+    ModelSpec& model = job.model;
+    ParallelPlan& plan = job.plan;
     const std::string text = CanonicalText(Plan{plan, {}});
     std::mt19937 random(std::accumulate(text.begin(), text.end(), 0U, [](uint32_t sum, char c) {
         return sum * 31 + static_cast<unsigned char>(c);
@@ -218,6 +220,7 @@ DrawSplit(ModelSpec& model, ParallelPlan& plan)
         break;
     }
     model.mtpLayers = random() % 6 == 0 ? 1 + random() % 2 : model.mtpLayers;
+    job.workload.stack.receives = AnyWord<Receives>(random);
 }
 
 /// A random plan whose buildings are crossed by anything: EP-out or an order of dimensions, in two
@@ -275,7 +278,7 @@ DrawAny(std::mt19937& random)
     slow.bf16Peak = slow.bf16Peak / slower;
     slow.fp8Peak = slow.fp8Peak / slower;
     slow.hbmBandwidth = slow.hbmBandwidth / slower;
-    DrawSplit(scenario.Job().model, scenario.Job().plan);
+    DrawSplit(scenario.Job());
     return scenario;
 }
 

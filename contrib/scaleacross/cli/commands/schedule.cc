@@ -28,9 +28,6 @@ constexpr uint64_t kMostPasses = uint64_t{1} << 20;
 /// Orders of zero-bubble schedules take time by the square of the stages: seconds for these.
 constexpr uint32_t kMostStages = 1U << 14;
 
-constexpr const char* kEarly = "early";
-constexpr const char* kPlanned = "planned";
-
 struct ScheduleCommand
 {
     std::string name;
@@ -47,7 +44,8 @@ struct ScheduleCommand
     uint32_t buildings{1};
     std::string cross{"0s"};
     std::string crossTransfer{"0s"};
-    std::string receives{kEarly};
+    std::string receives{Receives().Name()};
+    std::string credit{"0s"};
     std::string output;
     uint32_t width{120};
     bool json{false};
@@ -142,8 +140,10 @@ SettingOf(const ScheduleCommand& options)
     setting.comm = TimeOf("--comm", options.comm);
     setting.cross = TimeOf("--cross", options.cross);
     setting.crossTransfer = TimeOf("--cross-transfer", options.crossTransfer);
+    setting.credit = TimeOf("--credit", options.credit);
     for (const auto& [option, time] : {std::make_pair("--cross", setting.cross),
-                                       std::make_pair("--cross-transfer", setting.crossTransfer)})
+                                       std::make_pair("--cross-transfer", setting.crossTransfer),
+                                       std::make_pair("--credit", setting.credit)})
     {
         if (time != Duration() && options.buildings == 1)
         {
@@ -153,28 +153,13 @@ SettingOf(const ScheduleCommand& options)
                               "");
         }
     }
-    if (options.receives != kEarly && options.receives != kPlanned)
+    setting.receives = ParseAt("--receives", [&options] { return Receives(options.receives); });
+    if (setting.credit != Duration() && !setting.receives->planned)
     {
-        throw ConfigError("--receives",
-                          Quoted(options.receives) + " is unknown",
-                          AnyOf({kEarly, kPlanned}),
+        throw ConfigError("--credit",
+                          "no message waits for a receive",
+                          "0s, or --receives planned",
                           "");
-    }
-    setting.receives = options.receives == kPlanned ? Receives::Planned : Receives::Early;
-    if (setting.receives == Receives::Planned &&
-        std::min(setting.times.forward, setting.times.inputGradient) == Duration())
-    {
-        throw ConfigError("--receives planned",
-                          "passes that send take no time",
-                          "--forward and --input-grad above 0s",
-                          "");
-    }
-    if (setting.MessagesWait() && !options.forwardBackward.empty())
-    {
-        throw ConfigError("--forward-backward",
-                          "no such time where messages wait for a way or a receive",
-                          "neither --cross-transfer nor --receives planned",
-                          "leave it out");
     }
     if (!options.forwardBackward.empty())
     {
@@ -354,11 +339,17 @@ AddSchedule(CommandLine& program)
         .Add(
             "--receives",
             options->receives,
-            AnyOf({kEarly, kPlanned}) +
+            AnyOf(Receives::Names()) +
                 ": "
                 "when receives are posted: before any message comes, or where they stand in a plan "
                 "of the times that the order is made for (F = I = W without delay, but for "
                 "latency-aware)")
+        .ShowDefault();
+    command
+        .Add("--credit",
+             options->credit,
+             "with planned receives: time until a sender in another building knows that a receive "
+             "is posted")
         .ShowDefault();
     whole("--round", options->round, "schedules in rounds: microbatches per chunk and round");
     whole("--in-flight",

@@ -47,6 +47,7 @@ class Walk
                 Await(op.handle);
                 break;
             case OpKind::Run:
+            case OpKind::PostReceive:
             case OpKind::Send:
             case OpKind::Receive:
                 m_times.closed = false;

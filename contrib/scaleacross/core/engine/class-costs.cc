@@ -306,6 +306,17 @@ ClassCosts::AloneTime(uint32_t classId, uint32_t collective)
     return *time;
 }
 
+Duration
+ClassCosts::CreditTime(uint32_t classId, int32_t peer)
+{
+    if (m_times.credit)
+    {
+        const Rank rank = m_graph.classes[classId].representative;
+        return m_times.credit(rank, rank + static_cast<Rank>(peer));
+    }
+    return OfMessage(classId, peer, kCreditBytes).Alone();
+}
+
 const BodySum&
 ClassCosts::OfBody(uint32_t classId, uint32_t body)
 {

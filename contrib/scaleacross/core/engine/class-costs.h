@@ -28,6 +28,9 @@ struct TransferTimes
         phase;
     /// NetworkModel::MessageCost().
     std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t senders)> message;
+    /// Of the credit of a receive that `from` has posted for what `to` sends; none: as a message of
+    /// kCreditBytes that has ports and cuts to itself.
+    std::function<Duration(Rank from, Rank to)> credit;
     /// What a transfer takes of a cut while so many flows are there; not asked without cuts.
     std::function<double(const CutUse&, double flows)> shared;
 };
@@ -69,6 +72,8 @@ class ClassCosts
     /// delay a collective of one by is in the latencies of its phases.
     Duration LossesOfChunks(uint32_t classId, uint32_t collective);
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
+    /// From when a class posts a receive to when its peer knows.
+    Duration CreditTime(uint32_t classId, int32_t peer);
     const BodySum& OfBody(uint32_t classId, uint32_t body);
 
     /// The class of the rank that is `peer` further on than the class's representative.

@@ -63,6 +63,10 @@ Evaluator::Next(uint32_t c) const
     {
         next = std::min(next, end.at);
     }
+    for (size_t i = 0; state.held > 0 && i < state.channels.size(); i++)
+    {
+        next = std::min(next, ReleaseTime(state.channels[i]));
+    }
     switch (state.blocked)
     {
     case Blocked::Computing:
@@ -106,6 +110,14 @@ Evaluator::HandleNext(uint32_t c)
             const PhaseEnd end = state.phaseEnds[i];
             state.phaseEnds.erase(state.phaseEnds.begin() + static_cast<std::ptrdiff_t>(i));
             PhaseDone(end.instance, end.convoy);
+            return;
+        }
+    }
+    for (uint32_t i = 0; state.held > 0 && i < state.channels.size(); i++)
+    {
+        if (ReleaseTime(state.channels[i]) == m_now)
+        {
+            Release(c, i);
             return;
         }
     }

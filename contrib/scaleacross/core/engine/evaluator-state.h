@@ -84,6 +84,8 @@ struct Channel
     uint32_t toClass{0};
     size_t inlet{0};                 //!< of the receiver's
     std::deque<QueuedMessage> queue; //!< front is under way if not empty
+    /// Sent, but not on their way, for want of the front's receive; in a rendezvous.
+    std::deque<QueuedMessage> held{};
 };
 
 /// What a class waits for.
@@ -124,6 +126,7 @@ struct ClassState
 
     std::array<StreamState, kStreams> streams;
     std::deque<Channel> channels;
+    uint32_t held{0};                        //!< messages, by all channels
     std::vector<FluidNetwork::Id> transfers; //!< under way
     std::vector<PhaseEnd> phaseEnds;
     std::vector<std::vector<Letter>> inlets; //!< what came in, by sender, in the order sent

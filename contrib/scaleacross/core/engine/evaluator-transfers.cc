@@ -76,11 +76,57 @@ void
 Evaluator::Send(uint32_t c, const Op& op)
 {
     const uint32_t index = ChannelTo(c, op.peer);
-    Channel& channel = m_classes[c].channels[index];
-    channel.queue.push_back({op.index, &m_costs.OfMessage(c, op.peer, op.bytes), m_now});
+    const QueuedMessage message{op.index, &m_costs.OfMessage(c, op.peer, op.bytes), m_now};
+    if (!m_graph.rendezvous)
+    {
+        Depart(c, index, message);
+        return;
+    }
+    m_classes[c].channels[index].held.push_back(message);
+    m_classes[c].held++;
+    Release(c, index);
+}
+
+void
+Evaluator::Depart(uint32_t c, uint32_t channelIndex, const QueuedMessage& message)
+{
+    Channel& channel = m_classes[c].channels[channelIndex];
+    channel.queue.push_back(message);
     if (channel.queue.size() == 1)
     {
-        StartMessage(c, index);
+        StartMessage(c, channelIndex);
+    }
+}
+
+void
+Evaluator::PostReceive(uint32_t c, const Op& op)
+{
+    m_credits[Slot(c, op.index)] = m_now + m_costs.CreditTime(c, op.peer);
+    Touch(m_costs.ClassAt(c, op.peer));
+}
+
+/// When the first message that a channel holds back may leave; Max: that is not known, or there is
+/// none.
+Duration
+Evaluator::ReleaseTime(const Channel& channel) const
+{
+    return channel.held.empty() ? Duration::Max()
+                                : m_credits[Slot(channel.toClass, channel.held.front().message)];
+}
+
+/// Lets those messages leave that may.
+void
+Evaluator::Release(uint32_t c, uint32_t channelIndex)
+{
+    Channel& channel = m_classes[c].channels[channelIndex];
+    while (ReleaseTime(channel) <= m_now)
+    {
+        QueuedMessage message = channel.held.front();
+        message.posted = m_now;
+        m_credits[Slot(channel.toClass, message.message)] = Duration::Max();
+        channel.held.pop_front();
+        m_classes[c].held--;
+        Depart(c, channelIndex, message);
     }
 }
 

@@ -51,6 +51,10 @@ Evaluator::Evaluator(const TaskGraph& graph,
         Schedule(c);
     }
     m_mail = Mailbox(size_t{siblings} * graph.messages);
+    if (graph.rendezvous)
+    {
+        m_credits.assign(size_t{siblings} * graph.messages, Duration::Max());
+    }
 }
 
 void
@@ -126,6 +130,10 @@ Evaluator::Advance(uint32_t c)
             {
                 return;
             }
+            break;
+        case OpKind::PostReceive:
+            PostReceive(c, op);
+            pc++;
             break;
         case OpKind::Send:
             Send(c, op);

@@ -59,7 +59,11 @@ class Evaluator
     // Messages
     void Send(uint32_t c, const Op& op);
     uint32_t ChannelTo(uint32_t c, int32_t peer);
+    void Depart(uint32_t c, uint32_t channel, const QueuedMessage& message);
     void StartMessage(uint32_t c, uint32_t channel);
+    void PostReceive(uint32_t c, const Op& op);
+    Duration ReleaseTime(const Channel& channel) const;
+    void Release(uint32_t c, uint32_t channel);
     void Deliver(const Channel& channel, uint32_t message, const Letter& letter);
     size_t Slot(uint32_t c, uint32_t message) const;
 
@@ -95,6 +99,8 @@ class Evaluator
     std::vector<uint32_t> m_freeInstances;
     std::vector<TransferOwner> m_owners;
     Mailbox m_mail;
+    /// When the sender knows of a posted receive, by slot of its message; Max: it is not posted.
+    std::vector<Duration> m_credits;
     std::vector<uint32_t> m_sibling; //!< number of a class among those of its stage
     std::vector<TimelineEntry> m_timeline;
 };

@@ -76,6 +76,8 @@ class Replay
             case OpKind::Run:
                 cursor.now += m_times.body(classId, op.index);
                 break;
+            case OpKind::PostReceive: // left out: what waits for it only ends later
+                break;
             case OpKind::Send:
                 cursor.posted[op.index] = cursor.now;
                 break;

@@ -23,7 +23,7 @@ struct ClassReport
     /// it (posted and not yet arrived), averaged over the ranks.
     Duration busy;
     /// Time a rank's compute stands still for this class, averaged over the ranks; a wait for a
-    /// message that its sender has not posted yet is bubble, not exposed communication.
+    /// message that has not set out yet is bubble, not exposed communication.
     Duration exposed;
     Bytes bytes;      //!< payload sent by all ranks
     Bytes crossBytes; //!< of it, payload that left its building

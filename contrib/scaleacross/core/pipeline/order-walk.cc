@@ -5,7 +5,6 @@
 #include "core/base/errors.h"
 
 #include <algorithm>
-#include <deque>
 #include <map>
 
 namespace scaleacross
@@ -22,12 +21,10 @@ class Walk
     Walk(const PipelineShape& shape,
          const PipelineOrders& orders,
          const PipelineTimes& times,
-         const ReceivePosts* posts,
          ActionTimes* actions)
         : m_shape(shape),
           m_orders(orders),
           m_times(times),
-          m_posts(posts),
           m_actions(actions),
           m_last(Positions(shape) - 1),
           m_arrivals(2 * size_t{Positions(shape)} * shape.microbatches, kNever),
@@ -38,11 +35,6 @@ class Walk
         {
             m_actions->begin.assign(shape.ranks, {});
             m_actions->end.assign(shape.ranks, {});
-        }
-        if (m_posts)
-        {
-            m_ends.resize(shape.ranks);
-            m_senders.resize(shape.ranks);
         }
         m_spans.begin.assign(shape.ranks, Duration());
         m_spans.end.assign(shape.ranks, Duration());
@@ -72,17 +64,6 @@ class Walk
             {
                 m_next[r]++;
             }
-            if (m_posts)
-            {
-                for (auto& [to, way] : m_ways[r])
-                {
-                    Depart(way, to);
-                }
-                for (const uint32_t from : m_senders[r])
-                {
-                    Depart(m_ways[from].at(r), r);
-                }
-            }
             for (const uint32_t peer : m_reached)
             {
                 if (!listed[peer])
@@ -103,48 +84,9 @@ class Walk
     }
 
   private:
-    /// A message that has been sent.
-    struct Message
-    {
-        size_t row{0};
-        Duration sent;
-        Duration hop;
-        Duration hold;
-    };
-
-    /// From one rank to another.
-    struct Way
-    {
-        Duration free;               //!< when the last message has left it
-        std::deque<Message> queue{}; //!< sent, and waiting for a receive
-    };
-
     Duration& Arrival(bool forward, uint32_t position, uint32_t microbatch)
     {
         return m_arrivals[MessageRow(m_shape, forward, position, microbatch)];
-    }
-
-    void Depart(Way& way, const Message& message, Duration posted)
-    {
-        const Duration begin = std::max({message.sent, posted, way.free});
-        way.free = begin + message.hold;
-        m_arrivals[message.row] = begin + message.hop;
-    }
-
-    /// The messages to a rank whose receives have been posted set out.
-    void Depart(Way& way, uint32_t to)
-    {
-        for (; !way.queue.empty(); way.queue.pop_front())
-        {
-            const Message& message = way.queue.front();
-            const uint32_t post = (*m_posts)[message.row];
-            if (post > m_ends[to].size())
-            {
-                break;
-            }
-            Depart(way, message, post == 0 ? Duration() : m_ends[to][post - 1]);
-            m_reached.push_back(to);
-        }
     }
 
     bool Step(uint32_t r, const PipelineAction& action)
@@ -183,10 +125,6 @@ class Walk
             m_actions->begin[r].push_back(begin);
             m_actions->end[r].push_back(begin + takes);
         }
-        if (m_posts)
-        {
-            m_ends[r].push_back(begin + takes);
-        }
         Send(r, forward, true);
         Send(r, input, false);
         return true;
@@ -211,42 +149,26 @@ class Walk
             return;
         }
         const uint32_t boundary = std::min(position, to);
-        const Message message{MessageRow(m_shape, forward, to, pass->microbatch),
-                              m_spans.end[r],
-                              m_times.hops[boundary],
-                              m_times.holds.empty() ? Duration() : m_times.holds[boundary]};
-        if (m_posts)
+        Duration leaves = m_spans.end[r];
+        if (!m_times.holds.empty())
         {
-            const auto [way, isNew] = m_ways[r].try_emplace(peer);
-            way->second.queue.push_back(message);
-            if (isNew)
-            {
-                m_senders[peer].push_back(r);
-            }
-            return;
+            Duration& free = m_ways[r][peer];
+            leaves = std::max(leaves, free);
+            free = leaves + m_times.holds[boundary];
         }
-        if (m_times.holds.empty())
-        {
-            m_arrivals[message.row] = message.sent + message.hop;
-        }
-        else
-        {
-            Depart(m_ways[r][peer], message, Duration());
-        }
+        Arrival(forward, to, pass->microbatch) = leaves + m_times.hops[boundary];
         m_reached.push_back(peer);
     }
 
     const PipelineShape& m_shape;
     const PipelineOrders& m_orders;
     const PipelineTimes& m_times;
-    const ReceivePosts* m_posts;
     ActionTimes* m_actions;
     uint32_t m_last;
     std::vector<Duration> m_arrivals; //!< by MessageRow()
     std::vector<size_t> m_next;
-    std::vector<std::map<uint32_t, Way>> m_ways;  //!< by sender and receiver
-    std::vector<std::vector<uint32_t>> m_senders; //!< of the ways to a rank
-    std::vector<std::vector<Duration>> m_ends;    //!< of actions, where receives are posted
+    /// When the last message has left the way, by sender and receiver.
+    std::vector<std::map<uint32_t, Duration>> m_ways;
     std::vector<uint32_t> m_reached;
     RankSpans m_spans;
 };
@@ -303,17 +225,23 @@ std::optional<RankSpans>
 WalkOrders(const PipelineShape& shape,
            const PipelineOrders& orders,
            const PipelineTimes& times,
-           const ReceivePosts* posts,
            ActionTimes* actions)
 {
-    return Walk(shape, orders, times, posts, actions).Run();
+    return Walk(shape, orders, times, actions).Run();
 }
 
 ReceivePosts
 PlannedReceives(const PipelineShape& shape, const PipelineOrders& orders, const PipelineTimes& plan)
 {
+    PipelineTimes times = plan;
+    const Duration least = Duration::Picoseconds(1);
+    for (PassTimes& pass : times.passes)
+    {
+        pass.forward = std::max(pass.forward, least);
+        pass.inputGradient = std::max(pass.inputGradient, least);
+    }
     ActionTimes actions;
-    const auto spans = WalkOrders(shape, orders, plan, nullptr, &actions);
+    const auto spans = WalkOrders(shape, orders, times, &actions);
     SCALEACROSS_INVARIANT(spans, "a plan whose ranks wait in a circle");
     const size_t rows = 2 * size_t{Positions(shape)} * shape.microbatches;
     std::vector<Duration> sent(rows, kNever); // by the row of the receive

@@ -47,22 +47,24 @@ size_t MessageRow(const PipelineShape& shape, bool forward, uint32_t position, u
  * schedule uses to judge its orders; engines execute programs. Empty if ranks wait for each other
  * in a circle. `actions`: where to put the times of all actions.
  *
- * With `posts` a message sets out only when its receiver has come to the action before which the
- * receive is posted, as with NCCL. Without, receives are there in time.
- *
  * Worked case: 1F1B, p = 2, m = 1, F = 1, I + W = 2, hop 1: forwards 0-1 and 2-3, backwards 3-5 and
  * 6-8; makespan 8, spans 8 and 3.
  */
 std::optional<RankSpans> WalkOrders(const PipelineShape& shape,
                                     const PipelineOrders& orders,
                                     const PipelineTimes& times,
-                                    const ReceivePosts* posts = nullptr,
                                     ActionTimes* actions = nullptr);
 
 /**
  * The receives of a plan: each is posted before the last action that begins, by the walk of the
  * orders with `plan`, no later than its message is sent, and at the latest before the action that
- * needs it. Domain: the orders do not wait in a circle, no pass that sends takes 0.
+ * needs it. In the plan a pass takes a picosecond at least. Domain: the orders do not wait in a
+ * circle.
+ *
+ * Ranks whose messages wait for such receives, each behind those sent to the same rank before, do
+ * not wait in a circle, however long anything takes: a message waits for its own pass, for messages
+ * sent before it, and for passes that end in the plan no later than it is sent; and these for
+ * messages that are sent earlier in the plan, by a pass at least.
  */
 ReceivePosts PlannedReceives(const PipelineShape& shape,
                              const PipelineOrders& orders,

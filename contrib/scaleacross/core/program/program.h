@@ -15,12 +15,13 @@ namespace scaleacross
 /// What an operation of a rank does.
 enum class OpKind : uint8_t
 {
-    Compute,    //!< occupy the GPU for `duration`, longer while collectives are under way
-    Run,        //!< execute body `index`, then go on
-    Send,       //!< post `bytes` to the peer as message `index`; never blocks
-    Receive,    //!< block until message `index` has arrived
-    Collective, //!< post collective `index` on its stream; done when handle `handle` is
-    Wait        //!< block until the collective last posted under `handle` is complete
+    Compute,     //!< occupy the GPU for `duration`, longer while collectives are under way
+    Run,         //!< execute body `index`, then go on
+    PostReceive, //!< tell the peer that message `index` may come; in a rendezvous only
+    Send,        //!< post `bytes` to the peer as message `index`; never blocks
+    Receive,     //!< block until message `index` has arrived
+    Collective,  //!< post collective `index` on its stream; done when handle `handle` is
+    Wait         //!< block until the collective last posted under `handle` is complete
 };
 
 /**
@@ -66,6 +67,13 @@ HasWeights(Action action)
 }
 
 /**
+ * What tells a sender that a receive is posted: in NCCL an entry of a queue in the sender's memory,
+ * which the receiver's NIC writes. It is sent on queue pairs of its own, so that it does not wait
+ * behind messages the other way.
+ */
+constexpr Bytes kCreditBytes{64};
+
+/**
  * One operation. Which fields count depends on kind; all others are zero.
  *
  * Messages and handles are dense numbers, so that an engine keeps their state in arrays.
@@ -79,9 +87,9 @@ struct Op
     uint16_t microbatch{0};         //!< Run
     uint16_t backChunk{0};          //!< Run of ForwardBackward: what goes backward
     uint16_t backMicrobatch{0};
-    uint32_t index{0};  //!< Run: body; Collective: collective; Send, Receive: message
+    uint32_t index{0};  //!< Run: body; Collective: collective; all with a peer: message
     uint32_t handle{0}; //!< Collective, Wait
-    int32_t peer{0};    //!< Send, Receive: rank of the peer minus own rank
+    int32_t peer{0};    //!< PostReceive, Send, Receive: rank of the peer minus own rank
     Duration duration;  //!< Compute
     Bytes bytes;        //!< Send, Receive
 };
@@ -131,7 +139,11 @@ struct TaskGraph
     std::vector<Program> bodies; //!< no Run, Send or Receive inside
     std::vector<Collective> collectives;
     uint32_t messages{
-        0};              //!< messages are numbered 0 .. messages-1 within one iteration and replica
+        0}; //!< messages are numbered 0 .. messages-1 within one iteration and replica
+    /// A message leaves only when its sender has the credit of its PostReceive, of which there is
+    /// one per Receive, and after those that were sent to the same peer before. Else when it is
+    /// sent.
+    bool rendezvous{false};
     uint32_t handles{0}; //!< handles are numbered 0 .. handles-1 on each rank
 
     /// Classes of the members of a rank's group, ascending. Domain: a group inside a stage.

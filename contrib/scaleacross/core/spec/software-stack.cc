@@ -118,6 +118,7 @@ SoftwareStack::Fields()
         Row::Word("cuda_graphs",
                   "what is replayed from recorded graphs and not issued by the host",
                   &S::cudaGraphs),
+        Row::Word("receives", "when receives of pipeline messages are posted", &S::receives),
     };
     return fields;
 }

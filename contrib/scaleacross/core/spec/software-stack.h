@@ -5,7 +5,7 @@
 
 #include "core/base/field.h"
 #include "core/base/units.h"
-#include "core/spec/graph-scope.h"
+#include "core/spec/stack-words.h"
 
 #include <string>
 
@@ -113,6 +113,9 @@ struct SoftwareStack
 
     /// What the host does not issue kernel by kernel.
     GraphScope cudaGraphs;
+
+    /// Of pipeline messages. Posting one tells the sender, with a message of its own.
+    Receives receives;
 
     /// What a study may say of a stack, in canonical order.
     static const FieldTable<SoftwareStack>& Fields();

@@ -64,6 +64,10 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("plan.async_tp", "plan.tp is 1");
     }
+    if (job.workload.stack.receives->planned && job.plan.pp == 1)
+    {
+        add("workload.stack.receives: " + job.workload.stack.receives->word, "plan.pp is 1");
+    }
     return warnings;
 }
 

@@ -2,6 +2,7 @@
 
 #include "cluster-transport.h"
 
+#include "core/program/program.h"
 #include "nvlink-domain.h"
 #include "staged-link.h"
 
@@ -16,9 +17,10 @@ NS_OBJECT_ENSURE_REGISTERED(ClusterTransport);
 namespace
 {
 
-// With staging a connection carries pieces, by number, and credits of the other direction.
-constexpr uint64_t kCreditBit = 1ULL << 63;
-constexpr scaleacross::Bytes kCreditBytes{32};
+// With staging a connection carries pieces, by number, and of the other direction what says that a
+// slot is free.
+constexpr uint64_t kSlotBit = 1ULL << 63;
+constexpr scaleacross::Bytes kSlotBytes{32};
 
 } // namespace
 
@@ -80,14 +82,9 @@ ClusterTransport::Send(scaleacross::Rank from,
                        uint64_t tag)
 {
     const int64_t now = Simulator::Now().GetPicoSeconds();
-    if (from / m_gpusPerNode == to / m_gpusPerNode)
+    if (AreInOneServer(from, to))
     {
-        const RankMessage message{from, to, tag, now};
-        m_servers[from / m_gpusPerNode]->Send(
-            from % m_gpusPerNode,
-            to % m_gpusPerNode,
-            bytes,
-            Callback<void>([this, message] { Deliver(message); }));
+        SendInside(bytes, {from, to, tag, now});
         return;
     }
     Link& link = LinkBetween(from, to);
@@ -102,27 +99,70 @@ ClusterTransport::Send(scaleacross::Rank from,
     }
 }
 
+void
+ClusterTransport::SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag)
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    if (AreInOneServer(from, to))
+    {
+        SendInside(scaleacross::kCreditBytes, {from, to, tag, now});
+        return;
+    }
+    const uint64_t key = uint64_t{from} << 32 | to;
+    auto link = m_creditLinks.find(key);
+    if (link == m_creditLinks.end())
+    {
+        link = m_creditLinks.emplace(key, MakeLink(from, to)).first;
+    }
+    link->second->postedPs[tag] = now;
+    link->second->connection->Send(scaleacross::kCreditBytes, tag);
+}
+
+bool
+ClusterTransport::AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const
+{
+    return from / m_gpusPerNode == to / m_gpusPerNode;
+}
+
+void
+ClusterTransport::SendInside(scaleacross::Bytes bytes, const RankMessage& message)
+{
+    m_servers[message.from / m_gpusPerNode]->Send(
+        message.from % m_gpusPerNode,
+        message.to % m_gpusPerNode,
+        bytes,
+        Callback<void>([this, message] { Deliver(message); }));
+}
+
 ClusterTransport::Link&
 ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
 {
-    std::unique_ptr<Link>& link = m_links[uint64_t{from} << 32 | to];
-    if (!link)
+    const uint64_t key = uint64_t{from} << 32 | to;
+    auto link = m_links.find(key);
+    if (link == m_links.end())
     {
-        link = std::make_unique<Link>();
-        link->from = from;
-        link->to = to;
-        link->connection = m_factory(from, to);
-        Link* raw = link.get();
-        link->connection->SetDeliveryCallback(
-            [this, raw](scaleacross::Bytes /* bytes */, uint64_t tag) { Arrived(raw, tag); });
-        link->connection->SetFailureCallback(
-            [this, raw](const std::string& reason) { Failed(raw, reason); });
+        link = m_links.emplace(key, MakeLink(from, to)).first;
         if (m_staging)
         {
-            Stage(raw);
+            Stage(link->second.get());
         }
     }
-    return *link;
+    return *link->second;
+}
+
+std::unique_ptr<ClusterTransport::Link>
+ClusterTransport::MakeLink(scaleacross::Rank from, scaleacross::Rank to)
+{
+    auto link = std::make_unique<Link>();
+    link->from = from;
+    link->to = to;
+    link->connection = m_factory(from, to);
+    Link* raw = link.get();
+    link->connection->SetDeliveryCallback(
+        [this, raw](scaleacross::Bytes /* bytes */, uint64_t tag) { Arrived(raw, tag); });
+    link->connection->SetFailureCallback(
+        [this, raw](const std::string& reason) { Failed(raw, reason); });
+    return link;
 }
 
 void
@@ -133,9 +173,7 @@ ClusterTransport::Stage(Link* link)
         [link](scaleacross::Bytes bytes, uint64_t number) {
             link->connection->Send(bytes, number);
         },
-        [this, link] {
-            LinkBetween(link->to, link->from).connection->Send(kCreditBytes, kCreditBit);
-        },
+        [this, link] { LinkBetween(link->to, link->from).connection->Send(kSlotBytes, kSlotBit); },
         [this, link](uint64_t tag) { Delivered(link, tag); });
 }
 
@@ -146,7 +184,7 @@ ClusterTransport::Arrived(Link* link, uint64_t tag)
     {
         Delivered(link, tag);
     }
-    else if ((tag & kCreditBit) != 0)
+    else if ((tag & kSlotBit) != 0)
     {
         LinkBetween(link->to, link->from).staging->CreditArrived();
     }
@@ -191,6 +229,7 @@ ClusterTransport::DoDispose()
         }
     }
     m_links.clear();
+    m_creditLinks.clear();
     m_delivery.clear();
     m_servers.clear();
     m_factory = nullptr;

@@ -56,6 +56,7 @@ class ClusterTransport : public RankTransport
               scaleacross::Rank to,
               scaleacross::Bytes bytes,
               uint64_t tag) override;
+    void SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag) override;
     void SetDelivery(scaleacross::Rank to, DeliveryCallback callback) override;
 
   protected:
@@ -73,6 +74,9 @@ class ClusterTransport : public RankTransport
     };
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
+    std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
+    void SendInside(scaleacross::Bytes bytes, const RankMessage& message);
+    bool AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const;
     void Stage(Link* link);
     void Arrived(Link* link, uint64_t tag);
     void Delivered(Link* link, uint64_t tag);
@@ -84,8 +88,10 @@ class ClusterTransport : public RankTransport
     ConnectionFactory m_factory;
     FailureCallback m_failure;
     StagingFactory m_staging;
-    std::vector<DeliveryCallback> m_delivery;          //!< by receiver
-    std::map<uint64_t, std::unique_ptr<Link>> m_links; //!< by sender and receiver
+    std::vector<DeliveryCallback> m_delivery;                //!< by receiver
+    using Links = std::map<uint64_t, std::unique_ptr<Link>>; //!< by sender and receiver
+    Links m_links;
+    Links m_creditLinks; //!< of SendCredit
 };
 
 } // namespace ns3

@@ -44,6 +44,12 @@ class RankTransport : public Object
                       scaleacross::Bytes bytes,
                       uint64_t tag) = 0;
 
+    /**
+     * Posts a credit of scaleacross::kCreditBytes, which is delivered as messages are and does not
+     * wait behind any: it has queue pairs of its own.
+     */
+    virtual void SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag) = 0;
+
     /// Who is told of messages that arrive at rank `to`.
     virtual void SetDelivery(scaleacross::Rank to, DeliveryCallback callback) = 0;
 };

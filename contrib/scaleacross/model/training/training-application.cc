@@ -197,9 +197,13 @@ TrainingApplication::Advance()
             pc++;
             BeginRun(op);
             break;
+        case OpKind::PostReceive:
+            pc++;
+            m_transport->SendCredit(m_rank, m_rank + op.peer, kPipelineBit | kCreditBit | op.index);
+            break;
         case OpKind::Send:
             pc++;
-            m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
+            Send(op);
             break;
         case OpKind::Receive:
             if (m_arrived.erase(kPipelineBit | op.index) == 0)
@@ -226,6 +230,31 @@ TrainingApplication::Advance()
             pc++;
             break;
         }
+    }
+}
+
+void
+TrainingApplication::Send(const Op& op)
+{
+    if (!m_graph->rendezvous)
+    {
+        m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
+        return;
+    }
+    m_held[op.peer].push_back(&op);
+    Release(op.peer);
+}
+
+/// Lets those messages to a peer leave that may.
+void
+TrainingApplication::Release(int32_t peer)
+{
+    std::deque<const Op*>& held = m_held[peer];
+    while (!held.empty() && m_credits.erase(held.front()->index) > 0)
+    {
+        const Op& op = *held.front();
+        held.pop_front();
+        m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
     }
 }
 
@@ -301,6 +330,13 @@ TrainingApplication::EndRun()
 void
 TrainingApplication::Delivered(const RankMessage& message)
 {
+    constexpr uint64_t credit = kPipelineBit | kCreditBit;
+    if ((message.tag & credit) == credit)
+    {
+        m_credits.insert(static_cast<uint32_t>(message.tag));
+        Release(static_cast<int32_t>(message.from) - static_cast<int32_t>(m_rank));
+        return;
+    }
     m_arrived.insert(message.tag);
     if ((message.tag & kPipelineBit) != 0)
     {

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <deque>
+#include <map>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -23,7 +24,7 @@ namespace ns3
 struct RankTimes
 {
     scaleacross::Duration compute;
-    scaleacross::Duration bubble; //!< waiting for a message that was not even posted
+    scaleacross::Duration bubble; //!< waiting for a message that had not set out yet
     /// Waiting for communication under way, by CommClass.
     std::array<scaleacross::Duration, scaleacross::kCommClasses> exposed;
     /// With a collective of the class under way, or a pipeline message to the rank, by CommClass.
@@ -45,6 +46,9 @@ struct RankRun
 
 /**
  * One rank of a training job: replays its class program, iteration after iteration.
+ *
+ * In a rendezvous a message leaves when its sender has the credit of its receive, and after those
+ * to the same rank before it.
  *
  * Compute occupies the rank, sends and collectives run beside it, waits and receives stop it. A
  * collective is under way on a rank from when it is the first of its stream to its last receive,
@@ -143,6 +147,8 @@ class TrainingApplication : public Application
     void Compute(scaleacross::Duration work);
     void ComputeDone();
     void Activate(int32_t collectives);
+    void Send(const scaleacross::Op& op);
+    void Release(int32_t peer);
     void PostCollective(const scaleacross::Op& op);
     void StartNext(uint32_t stream);
     /// Whether ranks of other classes take part in a collective of this one.
@@ -188,6 +194,9 @@ class TrainingApplication : public Application
     std::vector<std::optional<bool>> m_joins; //!< by collective: JoinsClasses(), where known
     /// Tags of messages that have arrived and are not yet taken; a tag names its sender.
     std::unordered_set<uint64_t> m_arrived;
+    /// In a rendezvous: messages to a peer that wait for their receives, in the order sent,
+    std::map<int32_t, std::deque<const scaleacross::Op*>> m_held;
+    std::unordered_set<uint32_t> m_credits; //!< and messages whose receives are known to be posted
     int64_t m_pipelineBusyUntilPs{0};
 
     RankTimes m_times;

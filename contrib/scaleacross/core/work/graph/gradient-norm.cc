@@ -4,6 +4,9 @@
 
 #include "core/work/collectives/lowering.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace scaleacross
 {
 
@@ -29,8 +32,10 @@ SumOver(const RankGroup& group, const RankLayout& layout)
 GradientNorm::GradientNorm(const RankLayout& layout,
                            uint32_t message,
                            uint32_t handle,
+                           bool rendezvous,
                            CollectiveTable& table)
     : m_pipeline(layout.pipeline),
+      m_rendezvous(rendezvous),
       m_message(message),
       m_handle(handle),
       m_collective(table.Add(Joined(SumOver(layout.tensor, layout), SumOver(layout.dense, layout))))
@@ -55,38 +60,54 @@ GradientNorm::AppendMessage(OpKind kind,
 void
 GradientNorm::Append(Rank rank, Program& program) const
 {
+    // An edge of the tree is known by its lower end: message 2 (stage - 1) goes up it, the next one
+    // comes down.
+    const auto up = [](uint32_t lower) { return 2 * (lower - 1); };
+    const auto down = [](uint32_t lower) { return 2 * (lower - 1) + 1; };
+    const uint32_t stages = m_pipeline.Size();
+    const uint32_t stage = m_pipeline.IndexOf(rank);
+    std::vector<uint32_t> children; // 1, 2, 4, ... stages further on, below the stage's lowest bit
+    uint32_t reach = 1;
+    for (; reach < stages && (stage & reach) == 0; reach *= 2)
+    {
+        if (stage + reach < stages)
+        {
+            children.push_back(stage + reach);
+        }
+    }
+    const uint32_t parent = stage - (stage > 0 ? reach : 0);
+    const auto append = [&](OpKind kind, uint32_t peer, uint32_t message) {
+        AppendMessage(kind, rank, peer, message, program);
+    };
+    if (m_rendezvous)
+    {
+        // The kernel that adds up is there before any of the numbers.
+        for (const uint32_t child : children)
+        {
+            append(OpKind::PostReceive, child, up(child));
+        }
+        if (stage > 0)
+        {
+            append(OpKind::PostReceive, parent, down(stage));
+        }
+    }
     if (m_collective != CollectiveTable::kNone)
     {
         AppendCollective(m_collective, Stream::Reduce, m_handle, program);
         AppendWait(m_handle, program);
     }
-    // An edge of the tree is known by its lower end: message 2 (stage - 1) goes up it, the next one
-    // comes down.
-    const uint32_t stages = m_pipeline.Size();
-    const uint32_t stage = m_pipeline.IndexOf(rank);
-    uint32_t reach = 1; // children are 1, 2, 4, ... stages further on, below `reach`
-    for (; reach < stages && (stage & reach) == 0; reach *= 2)
+    for (const uint32_t child : children)
     {
-        if (stage + reach < stages)
-        {
-            const uint32_t child = stage + reach;
-            AppendMessage(OpKind::Receive, rank, child, 2 * (child - 1), program);
-        }
+        append(OpKind::Receive, child, up(child));
     }
     if (stage > 0)
     {
-        AppendMessage(OpKind::Send, rank, stage - reach, 2 * (stage - 1), program);
-        AppendMessage(OpKind::Receive, rank, stage - reach, 2 * (stage - 1) + 1, program);
+        append(OpKind::Send, parent, up(stage));
+        append(OpKind::Receive, parent, down(stage));
     }
-    while (reach > 1)
-    {
-        reach /= 2;
-        if (stage + reach < stages)
-        {
-            const uint32_t child = stage + reach;
-            AppendMessage(OpKind::Send, rank, child, 2 * (child - 1) + 1, program);
-        }
-    }
+    std::for_each(children.rbegin(), children.rend(), [&](uint32_t child) {
+        append(OpKind::Send, child, down(child));
+    });
 }
 
 } // namespace scaleacross

@@ -28,11 +28,12 @@ namespace scaleacross
 class GradientNorm
 {
   public:
-    /// Messages numbered from `message`, a collective under `handle`. Collectives are added to
-    /// `table`.
+    /// Messages numbered from `message`, whose receives are posted in a rendezvous
+    /// (TaskGraph::rendezvous), a collective under `handle`. Collectives are added to `table`.
     GradientNorm(const RankLayout& layout,
                  uint32_t message,
                  uint32_t handle,
+                 bool rendezvous,
                  CollectiveTable& table);
 
     /// Of a pipeline of so many stages.
@@ -52,6 +53,7 @@ class GradientNorm
                        Program& program) const;
 
     RankGroup m_pipeline;
+    bool m_rendezvous;
     uint32_t m_message;
     uint32_t m_handle;
     uint32_t m_collective;

@@ -14,6 +14,21 @@ BoundariesOf(const PipelineShape& shape)
     return shape.ranks == 1 ? 0 : Positions(shape) - 1;
 }
 
+/// Calls visit(pass, forward) for what an action does to messages.
+template <typename Visit>
+void
+ForEachPass(const PipelineAction& action, Visit visit)
+{
+    if (const auto pass = ForwardOf(action))
+    {
+        visit(*pass, true);
+    }
+    if (const auto pass = InputGradientOf(action))
+    {
+        visit(*pass, false);
+    }
+}
+
 /// Appends Send or Receive of what `pass` shares with the virtual stage before it or behind it, if
 /// there is one on another rank. An activation goes from a stage to the one behind, a gradient to
 /// the one before.
@@ -52,14 +67,9 @@ AppendTransfers(OpKind kind,
                 const PipelineAction& action,
                 Program& program)
 {
-    if (const auto pass = ForwardOf(action))
-    {
-        AppendTransfer(kind, place, *pass, true, program);
-    }
-    if (const auto pass = InputGradientOf(action))
-    {
-        AppendTransfer(kind, place, *pass, false, program);
-    }
+    ForEachPass(action, [&](const ChunkPass& pass, bool forward) {
+        AppendTransfer(kind, place, pass, forward, program);
+    });
 }
 
 } // namespace
@@ -68,6 +78,29 @@ uint32_t
 PipelineMessages(const PipelineShape& shape)
 {
     return 2 * BoundariesOf(shape) * shape.microbatches;
+}
+
+std::vector<std::vector<Op>>
+PostsOf(const PipelinePlace& place,
+        const std::vector<PipelineAction>& actions,
+        const ReceivePosts& posts)
+{
+    std::vector<std::vector<Op>> before(actions.size());
+    for (const PipelineAction& action : actions)
+    {
+        ForEachPass(action, [&](const ChunkPass& pass, bool forward) {
+            Program receive;
+            AppendTransfer(OpKind::Receive, place, pass, forward, receive);
+            const uint32_t position = VirtualStage(place.shape, place.stage, pass.chunk);
+            for (Op& op : receive.ops)
+            {
+                op.kind = OpKind::PostReceive;
+                const size_t row = MessageRow(place.shape, forward, position, pass.microbatch);
+                before[posts[row]].push_back(op);
+            }
+        });
+    }
+    return before;
 }
 
 void

@@ -3,10 +3,12 @@
 #ifndef SCALEACROSS_PIPELINE_PROGRAM_H
 #define SCALEACROSS_PIPELINE_PROGRAM_H
 
+#include "core/pipeline/order-walk.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace scaleacross
 {
@@ -28,6 +30,11 @@ struct PipelinePlace
  * one rank.
  */
 uint32_t PipelineMessages(const PipelineShape& shape);
+
+/// By action of the place's rank: PostReceive of the messages whose receives are posted before it.
+std::vector<std::vector<Op>> PostsOf(const PipelinePlace& place,
+                                     const std::vector<PipelineAction>& actions,
+                                     const ReceivePosts& posts);
 
 /**
  * Appends one action to a program: receive what it needs from the neighbouring virtual stages, run

@@ -2,6 +2,8 @@
 
 #include "core/work/graph/task-graph-builder.h"
 
+#include "core/pipeline/list-schedule.h"
+#include "core/pipeline/order-walk.h"
 #include "core/work/collectives/block-kinds.h"
 #include "core/work/graph/body-builder.h"
 #include "core/work/graph/gradient-norm.h"
@@ -104,6 +106,20 @@ CheckModel(const JobSpec& job)
     return std::nullopt;
 }
 
+/// Where receives are posted that are planned: for the times that the orders are made for.
+ReceivePosts
+PlannedPosts(const PipelineShape& shape, const PipelineOrders& orders)
+{
+    const bool made = shape.schedule->Facts().usesTimes && shape.times;
+    return PlannedReceives(shape, orders, made ? *shape.times : UnitTimes(shape));
+}
+
+void
+AppendOps(const std::vector<Op>& ops, Program& program)
+{
+    program.ops.insert(program.ops.end(), ops.begin(), ops.end());
+}
+
 /// Builds the classes of a graph one by one.
 class GraphBuilder
 {
@@ -115,6 +131,7 @@ class GraphBuilder
   private:
     bool NeedsBuildings() const;
     const PipelineOrders& OrdersOf(const PipelineShape& shape);
+    std::vector<std::vector<Op>> PostsAt(const PipelinePlace& place);
     Program WriteProgram(Rank rank, uint32_t gpu);
     void AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& program);
     void AppendTied(Rank rank, Program& program) const;
@@ -125,6 +142,7 @@ class GraphBuilder
     BlockKinds m_kinds;
     PipelineShape m_shape;
     std::map<uint32_t, PipelineOrders> m_orders; //!< by microbatches
+    std::map<uint32_t, ReceivePosts> m_posts;    //!< likewise, where receives are planned
     TaskGraph m_graph;
     CollectiveTable m_table;
     std::vector<uint32_t> m_microbatches; //!< of a replica, by building
@@ -184,13 +202,18 @@ GraphBuilder::Build()
     PipelineShape longest = m_shape;
     longest.microbatches = *std::max_element(m_microbatches.begin(), m_microbatches.end());
     m_graph.messages = PipelineMessages(longest);
+    m_graph.rendezvous = m_scenario.Job().workload.stack.receives->planned;
     m_tied = TiedGradients(m_scenario.Job(), m_layout);
     m_tiedMessage = m_graph.messages;
     m_graph.messages += m_tied > Bytes(0) ? 2 : 0;
     m_graph.handles = m_bodies->Handles();
     if (m_scenario.Job().workload.stack.clipsGradients)
     {
-        m_norm.emplace(m_layout, m_graph.messages, m_graph.handles, m_table);
+        m_norm.emplace(m_layout,
+                       m_graph.messages,
+                       m_graph.handles,
+                       m_graph.rendezvous,
+                       m_table);
         m_graph.messages += GradientNorm::Messages(m_layout.pipeline.Size());
         m_graph.handles++;
     }
@@ -258,6 +281,24 @@ GraphBuilder::OrdersOf(const PipelineShape& shape)
         orders = shape.schedule->Orders(shape);
     }
     return orders;
+}
+
+/// What a place posts before each of its actions.
+std::vector<std::vector<Op>>
+GraphBuilder::PostsAt(const PipelinePlace& place)
+{
+    const PipelineOrders& orders = OrdersOf(place.shape);
+    const std::vector<PipelineAction>& actions = orders[place.stage];
+    if (!m_graph.rendezvous)
+    {
+        return std::vector<std::vector<Op>>(actions.size());
+    }
+    ReceivePosts& posts = m_posts[place.shape.microbatches];
+    if (posts.empty())
+    {
+        posts = PlannedPosts(place.shape, orders);
+    }
+    return PostsOf(place, actions, posts);
 }
 
 Program
@@ -351,9 +392,12 @@ GraphBuilder::AppendPipeline(uint32_t gpu, const PipelinePlace& place, Program& 
                             uses.begin() + static_cast<std::ptrdiff_t>(end));
         return m_bodies->Body(gpu, positionOf(i), order[i], variant);
     };
+    const std::vector<std::vector<Op>> posts = PostsAt(place);
     size_t i = 0;
-    for (const PipelineAction& action : actions)
+    for (size_t a = 0; a < actions.size(); a++)
     {
+        const PipelineAction& action = actions[a];
+        AppendOps(posts[a], program);
         uint32_t body = bodyOf(i++);
         if (action.action == Action::ForwardBackward)
         {
@@ -380,12 +424,19 @@ GraphBuilder::AppendTied(Rank rank, Program& program) const
     op.peer =
         static_cast<int32_t>(m_layout.pipeline.Member(rank, other)) - static_cast<int32_t>(rank);
     op.bytes = m_tied;
-    op.kind = OpKind::Send;
-    op.index = m_tiedMessage + own;
-    program.ops.push_back(op);
-    op.kind = OpKind::Receive;
-    op.index = m_tiedMessage + 1 - own;
-    program.ops.push_back(op);
+    const auto append = [&](OpKind kind, uint32_t message) {
+        op.kind = kind;
+        op.index = message;
+        program.ops.push_back(op);
+    };
+    const uint32_t sent = m_tiedMessage + own;
+    const uint32_t received = m_tiedMessage + 1 - own;
+    if (m_graph.rendezvous)
+    {
+        append(OpKind::PostReceive, received);
+    }
+    append(OpKind::Send, sent);
+    append(OpKind::Receive, received);
 }
 
 void
@@ -488,15 +539,24 @@ BuildUniformPipeline(const UniformPipeline& pipeline)
         graph.bodies.emplace_back();
         AppendCompute(time, graph.bodies.back());
     }
+    graph.rendezvous = pipeline.receives->planned;
     const PipelineOrders orders = shape.schedule->Orders(shape);
+    const ReceivePosts planned = graph.rendezvous ? PlannedPosts(shape, orders) : ReceivePosts();
     for (uint32_t stage = 0; stage < shape.ranks; stage++)
     {
         RankClass added;
         added.stage = added.representative = stage;
         added.ranks = 1;
         const PipelinePlace place{shape, stage, stage, graph.pipeline, pipeline.bytes};
-        for (const auto& action : orders[stage])
+        std::vector<std::vector<Op>> posts(orders[stage].size());
+        if (graph.rendezvous)
         {
+            posts = PostsOf(place, orders[stage], planned);
+        }
+        for (size_t i = 0; i < orders[stage].size(); i++)
+        {
+            const PipelineAction& action = orders[stage][i];
+            AppendOps(posts[i], added.program);
             AppendAction(place, action, static_cast<uint32_t>(action.action), added.program);
         }
         graph.classOf.push_back(stage);

@@ -7,6 +7,7 @@
 #include "core/pipeline/pipeline-order.h"
 #include "core/program/program.h"
 #include "core/spec/scenario.h"
+#include "core/spec/stack-words.h"
 #include "core/topology/rank-layout.h"
 #include "core/work/collectives/lowering.h"
 #include "core/work/cost/schedule-times.h"
@@ -41,7 +42,8 @@ std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& l
  *
  * Program of a rank: gathers of all its parameter units in order of first use (sharded, no
  * resharding) or of the first prefetched ones (resharding); the actions of PipelineOrder(), each as
- * Receive, Run, Send; waits for all gradient reductions; the exchange of a tied embedding's
+ * Receive, Run, Send, with PostReceive before the action that the plan says where receives are
+ * planned; waits for all gradient reductions; the exchange of a tied embedding's
  * gradients; Run of the optimizer. What is inside a Run stands in body-builder.h, layer-program.h
  * and parameter-collectives.h.
  */
@@ -59,6 +61,7 @@ struct UniformPipeline
     Bytes bytes; //!< of one activation or gradient message
     /// Of a forward and a backward overlapped with each other; none: as long as both take.
     std::optional<Duration> forwardBackward{};
+    Receives receives{};
 };
 
 /// One rank per stage, rank = stage; F, I, W are compute, no other communication. B = I + W in
