@@ -9,6 +9,7 @@
 #include "core/spec/fabric-shape-words.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/plan-words.h"
+#include "core/spec/recompute.h"
 
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -56,7 +57,7 @@ using Vocabularies = testing::Types<Transport,
                                     AllToAllAlgorithm,
                                     Sharding,
                                     Reduction,
-                                    Recompute,
+                                    RecomputeWord,
                                     Apportion,
                                     Schedule,
                                     EventKind,

@@ -152,6 +152,7 @@ DrawPlan(Random& random, const Scenario& base)
         Set(plan, "plan.schedule", Pick(random, FindPlanField("plan.schedule")->words));
         Set(plan, "plan.sharding", Pick(random, FindPlanField("plan.sharding")->words));
         Set(plan, "network.collective", Pick(random, FindPlanField("network.collective")->words));
+        plan.parallel.recompute = volumes::AnyRecompute(random);
         plan.parallel.reshard = random() % 2 == 0;
         plan.parallel.asyncTensor = random() % 4 == 0;
         std::mt19937 orders(static_cast<uint32_t>(random()));

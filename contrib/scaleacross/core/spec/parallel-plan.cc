@@ -19,7 +19,7 @@ ParallelPlan::FindConflict() const
         return ConfigError(
             "plan.recompute_layers",
             std::to_string(recomputeLayers) + " with plan." +
-                (words ? "recompute: " + recompute->word : "apportion: " + apportion->word),
+                (words ? "recompute: " + ToString(recompute) : "apportion: " + apportion->word),
             words ? "0 unless whole layers are recomputed (full, full-but-qkv)"
                   : "0 unless layers are dealt out in equal numbers",
             "leave out one of the two");

@@ -9,6 +9,7 @@
 #include "core/spec/crossing.h"
 #include "core/spec/layer-layout.h"
 #include "core/spec/plan-words.h"
+#include "core/spec/recompute.h"
 
 #include <cstdint>
 #include <optional>

@@ -29,6 +29,7 @@ struct PassTime
     double forward{0};
     double inputGradient{0};
     double weightGradient{0};
+    double again{0}; //!< see ComputeCost
 };
 
 ComputeCost
@@ -36,7 +37,8 @@ CostOf(const PassTime& time)
 {
     return {Duration::Seconds(time.forward),
             Duration::Seconds(time.inputGradient),
-            Duration::Seconds(time.weightGradient)};
+            Duration::Seconds(time.weightGradient),
+            Duration::Seconds(time.again)};
 }
 
 /**
@@ -133,10 +135,10 @@ class PartCost
         m_time.inputGradient += m_upProjections;
     }
 
-    /// What forward has added since `before` again backward.
-    void RepeatSince(const PassTime& before)
+    /// What forward has added since `before` is done again backward, with its communication.
+    void DoAgainSince(const PassTime& before)
     {
-        m_time.inputGradient += m_time.forward - before.forward;
+        m_time.again += m_time.forward - before.forward;
     }
 
     /// The same in BF16 whatever the precision is: router and output head.
@@ -243,16 +245,22 @@ class PartCost
         AddElementwise(passes, 2, passes, 2);
     }
 
-    /// Half of a layer: never faster than the host issues it; all again in a full recomputation.
-    PassTime HalfLayer(Recompute recompute) const
+    /// Half of a layer: never faster than the host issues it, nor is what of it is done again as a
+    /// whole. @param mlp whether that is its MLP; in a full recomputation it is all of the half.
+    PassTime HalfLayer(const RecomputedParts& recompute, bool mlp) const
     {
         PassTime time = m_time;
         const double host = m_stack.cudaGraphs ? 0 : m_stack.hostPerLayer.S() / 2;
         time.forward = std::max(time.forward, host);
-        if (recompute->layers)
+        if (recompute.layers)
         {
-            time.inputGradient += time.forward - (recompute->keepsProjections ? m_notRepeated : 0);
+            time.again = time.forward - (recompute.keepsProjections ? m_notRepeated : 0);
         }
+        else if (mlp)
+        {
+            time.again = std::max(time.again, host);
+        }
+        time.inputGradient += time.again;
         return time;
     }
 
@@ -391,7 +399,7 @@ TimeOfAttention(const ModelSpec& model,
     }
     part.AddCore(model, layer, model.heads / part.Tp());
     part.AddResidual(model.hidden);
-    if (plan.recompute->cheap)
+    if (plan.recompute->norms)
     {
         part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
     }
@@ -409,7 +417,7 @@ TimeOfAttention(const ModelSpec& model,
             part.Repeat(linear);
         }
     }
-    return part.HalfLayer(plan.recompute);
+    return part.HalfLayer(*plan.recompute, false);
 }
 
 /// Bytes of the activation function per token and element of width: SwiGLU reads gate and up and
@@ -495,40 +503,43 @@ TimeOfMlp(const ModelSpec& model,
 {
     PartCost part(workload, plan, gpu);
     part.AddNorm(model.hidden);
-    double width = static_cast<double>(model.denseFfn);
-    if (model.IsMoeLayer(layer))
+    const RecomputedParts& again = *plan.recompute;
+    const bool moe = model.IsMoeLayer(layer);
+    const bool whole = again.WholeMlp(moe);
+    const PassTime before = part.Time();
+    if (moe)
     {
-        const double load = workload.ExpertLoad(plan.ep);
         AddExperts(model, workload, plan, part);
-        const double shared = static_cast<double>(model.sharedFfn);
-        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, false, part);
-        width = model.topK * load * static_cast<double>(model.expertFfn) +
-                static_cast<double>(model.sharedFfn);
     }
-    else
+    const PassTime beforeDense = part.Time();
+    const auto dense = static_cast<double>(moe ? model.sharedFfn : model.denseFfn);
+    AddMlp(model, part.Tokens(), dense / part.Tp(), 1, false, part);
+    if (whole || (moe && again.sharedExperts))
     {
-        const PassTime before = part.Time();
-        AddMlp(model, part.Tokens(), width / part.Tp(), 1, false, part);
-        if (plan.recompute->denseMlp)
-        {
-            part.RepeatSince(before);
-        }
+        part.DoAgainSince(whole ? before : beforeDense);
     }
     part.AddResidual(model.hidden);
-    if (plan.recompute->cheap)
+    if (again.norms)
     {
-        // The norm's output and the activation function's again, neither permutation nor routing.
         part.Repeat(part.OwnTokens() * 4 * model.hidden, 1);
+    }
+    if (again.activations && !whole)
+    {
+        // Neither permutation nor routing.
+        const double routed =
+            moe ? model.topK * workload.ExpertLoad(plan.ep) * static_cast<double>(model.expertFfn)
+                : 0;
+        const double width = routed + (moe && again.sharedExperts ? 0 : dense);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
     }
-    if (plan.recompute->linears)
+    if (again.linears)
     {
         for (const auto& linear : AlternateLinears(model, layer).mlp)
         {
             part.Repeat(linear);
         }
     }
-    return part.HalfLayer(plan.recompute);
+    return part.HalfLayer(again, whole);
 }
 
 /// Forward FLOPs of a layer per sequence, for MFU. GEMMs by their matrices' elements.

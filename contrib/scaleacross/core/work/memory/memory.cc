@@ -179,6 +179,13 @@ OperandBytes(const JobSpec& job)
     return job.workload.precision->operandBytes;
 }
 
+/// Bytes that an MLP of this width saves: gate, up and product (GELU: input and output).
+double
+WidthBytes(const JobSpec& job, double width)
+{
+    return ((job.model.gatedMlp ? 4 : 2) + OperandBytes(job)) * width;
+}
+
 /// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
 /// BF16.
 double
@@ -243,32 +250,51 @@ SavedPerToken(const JobSpec& job, uint32_t layer)
     // Two inputs of norms, and the norms' outputs, which the projection reads.
     const double module = model.IsModule(layer) ? (4 + 2 * operand) * h : 0;
     return module + SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
-           ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
+           WidthBytes(job, MlpWidth(job, layer)) +
            operand * DispatchedCopies(job, layer) * KeptCopies(job) * model.hidden;
 }
 
-/**
- * Bytes of these that cheap kernels make again from the rest: the outputs of the norms, from their
- * inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its output, 2f of the
- * 4f, from its input); with FP8 as much less as they take. Core attention has nothing to add: flash
- * keeps no scores, and the log-sum-exp is what it makes them again from.
- */
+/// Bytes of these in the norms' outputs, which come again from their inputs.
 double
-CheapPerToken(const JobSpec& job, uint32_t layer)
+NormsPerToken(const JobSpec& job, uint32_t layer)
 {
     const double h = job.model.hidden * Repeated(job) * KeptParts(job);
-    return OperandBytes(job) * (h + LatentWidth(job) + MlpWidth(job, layer)) +
-           MlpInputBytes(job, layer) * h;
+    return OperandBytes(job) * (h + LatentWidth(job)) + MlpInputBytes(job, layer) * h;
 }
 
-/// Bytes of these that recomputing linear layers drops: with the cheap ones, the outputs of the
-/// linear layers it does again, 2 bytes an element. That of attention's output is kept as the sum
-/// with the residual, 2h, which the second norm reads.
+/// Bytes that doing all of a layer's MLP again drops: gate, up and product, and the copies that
+/// have been dispatched. Of the norm's output, its input, a rank keeps its own part, which the norm
+/// may drop, too.
 double
-AlternatePerToken(const JobSpec& job, uint32_t layer)
+WholeMlpPerToken(const JobSpec& job, uint32_t layer)
+{
+    const double parts = job.plan.recompute->norms ? 0 : KeptParts(job) - 1;
+    return WidthBytes(job, MlpWidth(job, layer)) +
+           OperandBytes(job) * DispatchedCopies(job, layer) * KeptCopies(job) * job.model.hidden +
+           MlpInputBytes(job, layer) * parts * job.model.hidden * Repeated(job);
+}
+
+/// Bytes that recomputing parts of an MLP drops: all of the shared experts, and, where they are
+/// not among these, the products of gate and up, 2f of the 6f, which come again from those two
+/// (GELU: its output, 2f of the 4f, from its input).
+double
+PartsOfMlpPerToken(const JobSpec& job, uint32_t layer)
+{
+    const RecomputedParts& again = *job.plan.recompute;
+    const bool moe = job.model.IsMoeLayer(layer);
+    const double shared = moe && again.sharedExperts ? static_cast<double>(job.model.sharedFfn) : 0;
+    return WidthBytes(job, shared) +
+           (again.activations ? OperandBytes(job) * (MlpWidth(job, layer) - shared) : 0);
+}
+
+/// Bytes of these that recomputing linear layers drops: the outputs of those it does again, 2 bytes
+/// an element. That of attention's output is kept as the sum with the residual, 2h, which the
+/// second norm reads.
+double
+LinearsPerToken(const JobSpec& job, uint32_t layer)
 {
     const RepeatedLinears again = AlternateLinears(job.model, layer);
-    double bytes = CheapPerToken(job, layer);
+    double bytes = 0;
     for (const auto* half : {&again.attention, &again.mlp})
     {
         for (const auto& linear : *half)
@@ -280,33 +306,27 @@ AlternatePerToken(const JobSpec& job, uint32_t layer)
     return bytes;
 }
 
-/// Bytes of these that recomputing modules drops: queries, if they come from a latent vector, keys
-/// and values; gate, up and product of a dense layer's MLP.
+/// Bytes of these that projections from latent vectors make again: queries, if they come from one,
+/// keys and values.
 double
-ModulesPerToken(const JobSpec& job, uint32_t layer)
+UpProjectionsPerToken(const JobSpec& job)
 {
     const ModelSpec& model = job.model;
-    double bytes = 0;
-    if (job.plan.recompute->upProjections && model.IsLatent())
-    {
-        const double queries = model.queryRank > 0 ? model.headDim : 0;
-        bytes += 2 * model.heads * (queries + model.headDim + model.ValueDim());
-    }
-    if (job.plan.recompute->denseMlp && !model.IsMoeLayer(layer))
-    {
-        bytes += ((model.gatedMlp ? 4 : 2) + OperandBytes(job)) * MlpWidth(job, layer);
-    }
-    return bytes;
+    const double queries = model.queryRank > 0 ? model.headDim : 0;
+    return model.IsLatent() ? 2 * model.heads * (queries + model.headDim + model.ValueDim()) : 0;
 }
 
-/// Bytes of these that the plan's recomputation of parts of layers drops.
+/// Bytes of these that the plan's recomputation of parts of layers drops. Core attention has
+/// nothing to add: flash keeps no scores, and the log-sum-exp is what it makes them again from.
 double
 DroppedPerToken(const JobSpec& job, uint32_t layer)
 {
-    const RecomputeFacts& recompute = *job.plan.recompute;
-    return recompute.linears ? AlternatePerToken(job, layer)
-           : recompute.cheap ? CheapPerToken(job, layer)
-                             : ModulesPerToken(job, layer);
+    const RecomputedParts& again = *job.plan.recompute;
+    return (again.norms ? NormsPerToken(job, layer) : 0) +
+           (again.upProjections ? UpProjectionsPerToken(job) : 0) +
+           (again.linears ? LinearsPerToken(job, layer) : 0) +
+           (again.WholeMlp(job.model.IsMoeLayer(layer)) ? WholeMlpPerToken(job, layer)
+                                                        : PartsOfMlpPerToken(job, layer));
 }
 
 /// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, of a
