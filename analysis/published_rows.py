@@ -111,6 +111,9 @@ def word_of(run, column, words, source=None):
     return words[run[column]]
 
 
+OFFLOAD = re.compile(r"CPU offload of (?:activations, )?([1-9]\d*) layers(?: in recipe)?")
+
+
 def modules_of(text):
     """The modules of a list of Megatron's, in our words; None of a text that is no such list."""
     found = re.fullmatch(r"(modules )?(\w+(?:\s*[,+]\s*\w+)*)", text)
@@ -129,6 +132,11 @@ def modules_of(text):
 def recompute_of(run, source):
     if found := re.fullmatch(r"full, ([1-9]\d*) layers", run["recompute"]):
         return {"plan.recompute": "full", "plan.recompute_layers": found[1]}
+    if found := OFFLOAD.fullmatch(run["recompute"]):
+        if whole(run, "pp", 1) > 1:
+            raise Inexpressible(f"recompute: {run['recompute']!r} with pp {run['pp']} is not "
+                                "expressed")
+        return {"plan.recompute": "none", "plan.offload_layers": found[1]}
     if (modules := modules_of(run["recompute"])) is not None:
         return {"plan.recompute": "+".join(modules) or "none"}
     return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
@@ -385,6 +393,9 @@ def row_of(run):
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"
+    if int(row.get("plan.offload_layers", 0)) > layers_of(row):
+        raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "
+                            "layers")
     row |= ends_of(row)
     return {key: str(value) for key, value in row.items()}
 

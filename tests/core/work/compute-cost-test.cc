@@ -653,6 +653,43 @@ TEST(ComputeCost, AnMlpAgainIsNotFasterThanTheHost)
     EXPECT_EQ(cost.attention.again, Duration());
 }
 
+TEST(ComputeCost, OffloadTakesAsLongAsTheLink)
+{
+    // Llama 3 70B in FP8 keeps 229,632 B per token and layer (doc/memory.md), a microbatch has
+    // 16,384 tokens, and 40 of 80 layers go: 1.881 GB a layer, 8.4 ms over 225 GB/s, which the
+    // layer's own work hides, and 34.2 ms over 55 GB/s.
+    const auto& model = ModelPreset("llama3-70b");
+    auto workload = WorkloadOf(8192, 1, true);
+    workload.precision = Precision("fp8");
+    GpuSpec gpu = GpuPreset("gb200");
+    ParallelPlan plan;
+    plan.microbatch = 2;
+    const auto forward = [](const LayerCost& cost) {
+        return (cost.attention.forward + cost.mlp.forward).S();
+    };
+    const auto backward = [](const LayerCost& cost) {
+        return (cost.attention.inputGradient + cost.attention.weightGradient +
+                cost.mlp.inputGradient + cost.mlp.weightGradient)
+            .S();
+    };
+    const auto none = CostOfLayer(model, workload, plan, gpu, 3);
+    plan.offloadLayers = 40;
+    const double bytes = 229632.0 * 16384 * 40 / 80;
+    ASSERT_GT(forward(none), bytes / 225e9);
+    const auto hidden = CostOfLayer(model, workload, plan, gpu, 3);
+    EXPECT_EQ(forward(hidden), forward(none));
+    EXPECT_EQ(backward(hidden), backward(none));
+    for (const double rate : {55e9, 20e9})
+    {
+        gpu.hostBandwidth = BytesPerSecond(rate);
+        const auto cost = CostOfLayer(model, workload, plan, gpu, 3);
+        EXPECT_NEAR(forward(cost), std::max(forward(none), bytes / rate), 1e-11);
+        EXPECT_NEAR(backward(cost), std::max(backward(none), bytes / rate), 1e-11);
+        EXPECT_EQ(cost.mlp.weightGradient, none.mlp.weightGradient);
+        EXPECT_EQ(cost.mlp.again, none.mlp.again);
+    }
+}
+
 TEST(ComputeCost, StacksDiffer)
 {
     ModelSpec model = Tiny();

@@ -64,6 +64,7 @@ Numbers()
         {"plan.chunks", {"1", "2", "3", "4", "6"}},
         {"plan.round", {"0", "4", "8"}},
         {"plan.in_flight", {"0", "8", "20"}},
+        {"plan.offload_layers", {"0", "1", "4"}},
         {"network.reorder_tolerance", {"1", "16", "64"}},
         {"network.qps", {"1", "4", "16", "64"}},
         {"network.segment", {"64KiB", "512KiB", "4MiB"}},

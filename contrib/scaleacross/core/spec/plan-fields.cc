@@ -168,6 +168,12 @@ ParallelFields()
                    4096,
                    "with full recomputation: the first layers of every chunk that have it; 0: all",
                    SCALEACROSS_MEMBER(parallel.recomputeLayers)),
+        Row::Whole("plan.offload_layers",
+                   0,
+                   4096,
+                   "with pp 1: the first layers, whose kept activations wait for backward in host "
+                   "memory",
+                   SCALEACROSS_MEMBER(parallel.offloadLayers)),
         Row::Bool("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
                   SCALEACROSS_MEMBER(parallel.asyncTensor)),

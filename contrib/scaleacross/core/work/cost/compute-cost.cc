@@ -2,6 +2,7 @@
 
 #include "core/work/cost/compute-cost.h"
 
+#include "core/work/cost/kept-activations.h"
 #include "core/work/cost/kernel-cost.h"
 #include "core/work/cost/linear-layers.h"
 
@@ -575,6 +576,28 @@ FlopsOfLayer(const ModelSpec& model, const WorkloadSpec& workload, uint32_t laye
     return 2 * s * matrices + core;
 }
 
+/// What a layer has of the copies of activations to host memory, or back: those of the offloaded
+/// layers are spread evenly over all that compute.
+Duration
+CopyOfLayer(const ModelSpec& model,
+            const WorkloadSpec& workload,
+            const ParallelPlan& plan,
+            const GpuSpec& gpu)
+{
+    JobSpec job;
+    job.model = model;
+    job.workload = workload;
+    job.plan = plan;
+    const double bytes = TokensPerRank(job) * OffloadedPerToken(job) / model.LayersInTraining();
+    return Duration::Seconds(8 * bytes / gpu.hostBandwidth.Value());
+}
+
+Duration
+BackwardOf(const ComputeCost& cost)
+{
+    return cost.inputGradient + cost.weightGradient;
+}
+
 } // namespace
 
 LayerCost
@@ -584,8 +607,17 @@ CostOfLayer(const ModelSpec& model,
             const GpuSpec& gpu,
             uint32_t layer)
 {
-    return {CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
-            CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
+    LayerCost cost{CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
+                   CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
+    if (plan.offloadLayers > 0)
+    {
+        const Duration copy = CopyOfLayer(model, workload, plan, gpu);
+        const Duration forward = cost.attention.forward + cost.mlp.forward;
+        const Duration backward = BackwardOf(cost.attention) + BackwardOf(cost.mlp);
+        cost.mlp.forward += std::max(copy - forward, Duration());
+        cost.mlp.inputGradient += std::max(copy - backward, Duration());
+    }
+    return cost;
 }
 
 ComputeCost

@@ -61,6 +61,11 @@ struct LayerCost
  * norms and activation function, rotary embedding, the residual between the halves and
  * AlternateLinears(). The residual after the MLP is not needed again.
  *
+ * With ParallelPlan::offloadLayers k of N layers send the C bytes that each keeps to host memory
+ * and fetch them back, over a link of H bytes/s, beside computing and spread over all layers: a
+ * layer takes at least k C / (N H), forward and backward. What it lacks of that, it waits for in
+ * its MLP. Domain: gpu.hostBandwidth is known.
+ *
  * The exact terms stand in the .cc beside each line. Worked case: doc/compute.md.
  */
 LayerCost CostOfLayer(const ModelSpec& model,
