@@ -72,16 +72,18 @@ PRECISIONS = {"BF16": "bf16", "FP16": "fp16", "FP8": "fp8-delayed", "FP8 hybrid"
               "FP8-CS": "fp8-current", "FP8 tensorwise": "fp8-current",
               "FP8 rowwise": "fp8-rowwise", "MXFP8": "mxfp8", "NVFP4": "nvfp4"}
 
-# What is kept for backward. Attention is flash attention wherever core attention is recomputed by
-# itself, and keeps no scores: nothing is left to do.
+# What is kept for backward, but for lists of modules.
 RECOMPUTE = {"": "none", "none": "none", "none listed": "none", "full": "full",
-             "core_attn": "none", "selective (core attention)": "none",
+             "selective (core attention)": "none",
              "selective + sequence parallel": "none",
              "selective (every 2nd layer op policy)": "alternate", "selective per op": "alternate",
-             "selective": "none", "yes (PP local batch 8)": "full",
-             "mla_up_proj": "mla-up-proj", "modules mla_up_proj": "mla-up-proj",
-             "modules mlp": "mlp", "modules mla_up_proj+mlp": "mla-up-proj-mlp",
-             "modules layernorm+moe_act": "selective"}
+             "selective": "none", "yes (PP local batch 8)": "full"}
+
+# Megatron-Core's modules. Attention is flash attention wherever core attention is recomputed by
+# itself, and keeps no scores: nothing is left to do.
+RECOMPUTE_MODULES = {"core_attn": None, "layernorm": "norm", "moe_act": "activation",
+                     "mla_up_proj": "mla-up-proj", "mlp": "mlp", "moe": "moe",
+                     "shared_experts": "shared-experts"}
 
 # What overlap_notes may say, in phrases between commas and semicolons. Rules below read the first
 # group; the second says what the model has anyway, or what changes no row.
@@ -136,9 +138,34 @@ def word_of(run, column, words, source=None):
     return words[run[column]]
 
 
+OFFLOAD = re.compile(r"CPU offload of (?:activations, )?([1-9]\d*) layers(?: in recipe)?")
+
+
+def modules_of(text):
+    """The modules of a list of Megatron's, in our words; None of a text that is no such list."""
+    found = re.fullmatch(r"(modules )?(\w+(?:\s*[,+]\s*\w+)*)", text)
+    if not found:
+        return None
+    names = re.split(r"\s*[,+]\s*", found[2])
+    unknown = [name for name in names if name not in RECOMPUTE_MODULES]
+    if unknown and not found[1] and len(names) == 1:
+        return None  # a word of RECOMPUTE, or of none
+    if unknown:
+        raise Inexpressible(f"recompute: module {unknown[0]!r} of {text!r} is not expressed")
+    ours = (RECOMPUTE_MODULES[name] for name in names)
+    return list(dict.fromkeys(module for module in ours if module))
+
+
 def recompute_of(run, source):
     if found := re.fullmatch(r"full, ([1-9]\d*) layers", run["recompute"]):
         return {"plan.recompute": "full", "plan.recompute_layers": found[1]}
+    if found := OFFLOAD.fullmatch(run["recompute"]):
+        if whole(run, "pp", 1) > 1:
+            raise Inexpressible(f"recompute: {run['recompute']!r} with pp {run['pp']} is not "
+                                "expressed")
+        return {"plan.recompute": "none", "plan.offload_layers": found[1]}
+    if (modules := modules_of(run["recompute"])) is not None:
+        return {"plan.recompute": "+".join(modules) or "none"}
     return {"plan.recompute": word_of(run, "recompute", RECOMPUTE, source)}
 
 
@@ -397,6 +424,9 @@ def row_of(run):
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"
+    if int(row.get("plan.offload_layers", 0)) > layers_of(row):
+        raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "
+                            "layers")
     row |= ends_of(row)
     return {key: str(value) for key, value in row.items()}
 

@@ -218,6 +218,17 @@ class Shipped(unittest.TestCase):
                   abs(100 * row["shipped"]) > fit_published.GOALS[row["class"]][1]}
         self.assertEqual(beyond - names, set())
 
+    def test_offloaded_rows_are_off_by_what_the_page_says(self):
+        errors = {row["name"]: row["shipped"] for row in self.result["rows"]}
+        said = re.findall(r"^\| `([\w.-]+)` \| (\d+) of 80 \| ([+-][\d.]+) % \|$", self.page,
+                          re.MULTILINE)
+        rows, _, _ = fit_published.newest(published_rows.read(PUBLISHED))
+        offloaded = {row["name"]: row["plan.offload_layers"] for row in rows
+                     if "plan.offload_layers" in row}
+        self.assertEqual({name: layers for name, layers, _ in said}, offloaded)
+        for name, _, error in said:
+            self.assertAlmostEqual(100 * errors[name], float(error), delta=0.06, msg=name)
+
     def test_values_and_fit_have_not_drifted_apart(self):
         rows, _, _ = fit_published.newest(published_rows.read(PUBLISHED))
         for k in fit_published.KNOBS:

@@ -30,8 +30,8 @@ RUN = {"id": "a", "source": "NVIDIA/dgxc-benchmarking:llama3.1/README.md", "date
 REFUSED = {
     "precision": ["FP8 or NVFP4 (not stated in the log)", "INT4"],
     "fsdp_sharding": ["FSDP+DP (split not published)", "HYBRID", "FSDP 3 x DP 4"],
-    "recompute": ["CPU offload of activations, 20 layers", "mla_up_proj,mlp,moe", "some",
-                  "full, 0 layers"],
+    "recompute": ["CPU offload of activations, 20 layers", "CPU offload of experts", "mla_up_proj,mlp,router", "some",
+                  "modules attn", "full+mlp", "full, 0 layers"],
     "model": ["Llama3.1-8B proxy some layers", "GPT-3.6B", "T5"],
     "gpu": ["TPU"], "gpus": ["0", "many", ""], "tp": ["-1"], "source": ["a blog"],
     "dp": ["3"], "seconds": ["", "soon", "0", "inf"],
@@ -104,7 +104,21 @@ class PublishedRows(unittest.TestCase):
             self.assertEqual(row(fsdp_sharding=word)["plan.reshard"], "true", word)
         shared = row(fsdp_sharding="FSDP 2 (8 in node x 16) x DP 4")
         self.assertEqual((shared["plan.sharding"], shared["plan.shard_ranks"]), ("hsdp", "2"))
-        self.assertEqual(row(recompute="modules mlp")["plan.recompute"], "mlp")
+        for text, words in [("modules mlp", "mlp"), ("mla_up_proj,mlp,moe", "mla-up-proj+mlp+moe"),
+                            ("modules layernorm+moe_act", "norm+activation"),
+                            ("core_attn, shared_experts", "shared-experts"),
+                            ("core_attn", "none")]:
+            self.assertEqual(row(recompute=text)["plan.recompute"], words, text)
+        one_stage = {"pp": "1", "vp": "", "dp": "16"}
+        for text, layers in [("CPU offload of activations, 80 layers", "80"),
+                             ("CPU offload of 20 layers in recipe", "20")]:
+            offload = row(recompute=text, **one_stage)
+            self.assertEqual((offload["plan.offload_layers"], offload["plan.recompute"]),
+                             (layers, "none"))
+        with self.assertRaisesRegex(published_rows.Inexpressible, "a model with 80 layers"):
+            row(recompute="CPU offload of activations, 81 layers", **one_stage)
+        with self.assertRaisesRegex(published_rows.Inexpressible, "with pp 4"):
+            row(recompute="CPU offload of activations, 20 layers")
         self.assertEqual(row(ep="8", etp="1")["plan.etp"], "1")
         self.assertNotIn("plan.etp", row(ep="8", etp="4"))
 
@@ -117,6 +131,8 @@ class PublishedRows(unittest.TestCase):
         code, said = self.call(self.table(RUN, {**RUN, "id": "b", "gpu": "TPU"}),
                                self.folder / "rows.csv")
         self.assertEqual((code, said), (0, "b: gpu: 'TPU' is not expressed\n"))
+        with self.assertRaisesRegex(published_rows.Inexpressible, "module 'router' of"):
+            published_rows.row_of({**RUN, "recompute": "mla_up_proj,mlp,router"})
 
     def test_wrong_tables_are_refused(self):
         output = self.folder / "rows.csv"

@@ -117,13 +117,14 @@ TextsFor(const AnyField& field)
 {
     std::vector<std::string> texts = field.words;
     texts.insert(texts.end(),
-                 {"0",       "1",     "2",     "3",        "16",         "64",         "512",
-                  "8192",    "0.01",  "0.15",  "0.5",      "1.5",        "true",       "false",
-                  "0s",      "7ns",   "17us",  "1ms",      "20ms",       "512B",       "64KiB",
-                  "256KiB",  "1MiB",  "33MiB", "7GiB",     "90GiB",      "1.25Gbps",   "401Gbps",
-                  "12Tbps",  "0.1km", "31km",  "1TFLOP/s", "3.3TFLOP/s", "128x64 0.7", "256x128 1",
-                  "pp",      "split", "same",  "a name",   "plane 0",    "a--b",       "a/leaf0",
-                  "a/spine1"});
+                 {"0",        "1",        "2",          "3",          "16",        "64",
+                  "512",      "8192",     "0.01",       "0.15",       "0.5",       "1.5",
+                  "true",     "false",    "0s",         "7ns",        "17us",      "1ms",
+                  "20ms",     "512B",     "64KiB",      "256KiB",     "1MiB",      "33MiB",
+                  "7GiB",     "90GiB",    "1.25Gbps",   "401Gbps",    "12Tbps",    "0.1km",
+                  "31km",     "1TFLOP/s", "3.3TFLOP/s", "128x64 0.7", "256x128 1", "pp",
+                  "split",    "same",     "a name",     "plane 0",    "a--b",      "a/leaf0",
+                  "a/spine1", "moe+norm"});
     return texts;
 }
 

@@ -23,6 +23,7 @@ ServerGpu()
     gpu.scaleUpBandwidth = BytesPerSecond(450e9);
     gpu.scaleUpLatency = Duration::Nanoseconds(1900);
     gpu.nicRate = GigabitsPerSecond(400);
+    gpu.hostBandwidth = BytesPerSecond(55e9);
     gpu.gemmEfficiency = 0.67;
     gpu.fp8Efficiency = 0.56;
     gpu.attentionEfficiency = 0.7;

@@ -83,6 +83,7 @@ TEST(Presets, HaveValidValues)
         // Data sheets do not say what kernels achieve.
         EXPECT_THAT(preset.source, HasSubstr("(P)")) << preset.name;
         EXPECT_THAT(preset.source, HasSubstr("(I)")) << preset.name;
+        EXPECT_NE(preset.value.hostBandwidth, BitRate()) << preset.name;
     }
     for (const auto& preset : Presets<GpuCurve>())
     {

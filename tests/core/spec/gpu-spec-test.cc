@@ -44,6 +44,8 @@ TEST(GpuSpec, ValidateNamesTheField)
     EXPECT_EQ(RefusedKey([](auto& g) { g.gemmEfficiency = 70; }), "gpu.gemm_efficiency");
     EXPECT_EQ(RefusedKey([](auto& g) { g.hbmEfficiency = 0; }), "gpu.hbm_efficiency");
     EXPECT_EQ(RefusedKey([](auto& g) { g.scaleUpDomain = 0; }), "gpu.scale_up_domain");
+    EXPECT_EQ(RefusedKey([](auto& g) { g.hostBandwidth = BitRate(0); }), "");
+    EXPECT_EQ(RefusedKey([](auto& g) { g.hostBandwidth = BitRate(1); }), "gpu.host_bandwidth");
     // 0.19 x 132 = 25.08.
     EXPECT_EQ(RefusedKey([](auto& g) { g.collectiveProcessors = 25; }), "");
     EXPECT_EQ(RefusedKey([](auto& g) { g.collectiveProcessors = 26; }),

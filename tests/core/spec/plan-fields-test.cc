@@ -329,6 +329,10 @@ TEST(PlanFields, Label)
     plan.parallel.prefetch = 1;
     plan.parallel.bucket = Bytes(1 << 20);
     plan.parallel.recompute = Recompute("none");
+    plan.parallel.offloadLayers = 20;
+    EXPECT_EQ(Label(plan),
+              "TP1 PP1 DP8 DP-out FSDP+reshard+accumulated prefetch=1 bucket=1MiB b1 offload=20");
+    plan.parallel.offloadLayers = 0;
     EXPECT_EQ(Label(plan), "TP1 PP1 DP8 DP-out FSDP+reshard+accumulated prefetch=1 bucket=1MiB b1");
 }
 

@@ -9,6 +9,7 @@
 #include "core/spec/fabric-shape-words.h"
 #include "core/spec/network-plan.h"
 #include "core/spec/plan-words.h"
+#include "core/spec/recompute.h"
 #include "core/spec/stack-words.h"
 
 #include <filesystem>
@@ -57,9 +58,10 @@ using Vocabularies = testing::Types<Transport,
                                     AllToAllAlgorithm,
                                     Sharding,
                                     Reduction,
-                                    Recompute,
+                                    RecomputeWord,
                                     Apportion,
                                     Receives,
+                                    GraphScope,
                                     Schedule,
                                     EventKind,
                                     Shape,

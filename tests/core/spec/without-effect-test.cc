@@ -49,18 +49,28 @@ TEST(WithoutEffect, WordsOfExperts)
 
 TEST(WithoutEffect, RecomputationOfWhatThereIsNot)
 {
-    const auto warned = [](const char* model, const char* words) {
+    const auto warnings = [](const char* model, const char* words) {
         Scenario scenario = Of(model);
         scenario.Job().plan.recompute = words;
-        return !WarningsOfNoEffect(scenario).empty();
+        return WarningsOfNoEffect(scenario);
     };
-    EXPECT_TRUE(warned("llama3-8b", "mla-up-proj"));
-    EXPECT_FALSE(warned("llama3-8b", "mla-up-proj-mlp")); // its MLPs are
-    EXPECT_FALSE(warned("llama3-8b", "mlp"));
-    EXPECT_TRUE(warned("mixtral-8x7b", "mlp"));
-    EXPECT_TRUE(warned("mixtral-8x7b", "mla-up-proj-mlp"));
-    EXPECT_FALSE(warned("deepseek-v3", "mla-up-proj-mlp"));
-    EXPECT_FALSE(warned("mixtral-8x7b", "full"));
+    const std::string all = "norm+activation+mla-up-proj+mlp+moe+shared-experts";
+    EXPECT_THAT(warnings("llama3-8b", all.c_str()),
+                ElementsAre("plan.recompute: mla-up-proj changes nothing: the model has no latent "
+                            "attention",
+                            "plan.recompute: moe changes nothing: the model has no experts",
+                            "plan.recompute: shared-experts changes nothing: the model has no "
+                            "shared experts"));
+    EXPECT_THAT(warnings("mixtral-8x7b", "mlp+moe"),
+                ElementsAre("plan.recompute: mlp changes nothing: no layer has a dense MLP"));
+    EXPECT_THAT(warnings("mixtral-8x7b", "shared-experts"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("deepseek-v3", all.c_str()), IsEmpty());
+    EXPECT_THAT(warnings("llama3-8b", "selective"), IsEmpty());
+    EXPECT_THAT(warnings("mixtral-8x7b", "full"), IsEmpty());
+    // Without them the plan is the same.
+    EXPECT_EQ(ToString(WithoutLackedModules(ModelPreset("llama3-8b"), Recompute(all))),
+              "norm+activation+mlp");
+    EXPECT_EQ(ToString(WithoutLackedModules(ModelPreset("mixtral-8x7b"), "mlp")), "none");
 }
 
 TEST(WithoutEffect, StepsOfOneRank)

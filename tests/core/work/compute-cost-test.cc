@@ -326,8 +326,87 @@ TEST(ComputeCost, ModulesAgain)
     EXPECT_NEAR(more("mla-up-proj", 0), latent, 10);
     EXPECT_NEAR(more("mlp", 0), mlp, 10);
     EXPECT_NEAR(more("mlp", 3), 0, 1e-9);
-    EXPECT_NEAR(more("mla-up-proj-mlp", 0), latent + mlp, 10);
-    EXPECT_NEAR(more("mla-up-proj-mlp", 3), latent, 10);
+    EXPECT_NEAR(more("mla-up-proj+mlp", 0), latent + mlp, 10);
+    EXPECT_NEAR(more("mla-up-proj+mlp", 3), latent, 10);
+    // A MoE layer: the router 2 x 7,168 x 256, 8 experts and a shared one of 2 x 3 x 7,168 x 2,048.
+    const double expert = 2.0 * 3 * 7168 * 2048;
+    EXPECT_NEAR(more("moe", 3), 2.0 * 7168 * 256 + 9 * expert, 10);
+    EXPECT_NEAR(more("moe", 0), 0, 1e-9);
+    EXPECT_NEAR(more("shared-experts", 3), expert, 10);
+    EXPECT_NEAR(more("moe+shared-experts", 3), more("moe", 3), 1e-9);
+    EXPECT_NEAR(more("mla-up-proj+mlp+moe", 3), latent + more("moe", 3), 10);
+}
+
+TEST(ComputeCost, ElementsAgainThatBelongToAnMlpComeWithIt)
+{
+    // Bytes a token of a MoE layer of Mixtral, which has no shared experts: the norm before each
+    // half 4h, the activation function of k experts 6 k f. With all of the MLP again the function
+    // is part of it.
+    const auto& model = ModelPreset("mixtral-8x7b");
+    const auto workload = WorkloadOf(4096, 1, true);
+    const auto again = [&](const char* words) {
+        ParallelPlan plan;
+        const auto none = CostOfLayer(model, workload, plan, OnlyMemory(), 0);
+        plan.recompute = Recompute(words);
+        const auto cost = CostOfLayer(model, workload, plan, OnlyMemory(), 0);
+        return Work(cost.attention.inputGradient + cost.mlp.inputGradient -
+                    none.attention.inputGradient - none.mlp.inputGradient) /
+               4096;
+    };
+    const double norms = 2 * 4.0 * 4096;
+    EXPECT_NEAR(again("norm"), norms, 1);
+    EXPECT_NEAR(again("activation"), 6.0 * 2 * 14336, 1);
+    EXPECT_NEAR(again("selective"), norms + 6.0 * 2 * 14336, 1);
+    EXPECT_NEAR(again("activation+moe"), again("moe"), 1);
+    EXPECT_NEAR(again("norm+moe"), norms + again("moe"), 1);
+}
+
+TEST(ComputeCost, AnMlpAgainIsNotFasterThanTheHost)
+{
+    auto workload = WorkloadOf(1, 1, true);
+    workload.stack.hostPerLayer = Duration::Seconds(1);
+    ParallelPlan plan;
+    plan.recompute = Recompute("mlp");
+    const auto cost = CostOfLayer(Tiny(), workload, plan, OnlyMatrices(), 0);
+    EXPECT_EQ(cost.mlp.again, Duration::Microseconds(500000));
+    EXPECT_EQ(cost.attention.again, Duration());
+}
+
+TEST(ComputeCost, OffloadTakesAsLongAsTheLink)
+{
+    // Llama 3 70B in FP8 keeps 229,632 B per token and layer (doc/memory.md), a microbatch has
+    // 16,384 tokens, and 40 of 80 layers go: 1.881 GB a layer, 8.4 ms over 225 GB/s, which the
+    // layer's own work hides, and 34.2 ms over 55 GB/s.
+    const auto& model = ModelPreset("llama3-70b");
+    auto workload = WorkloadOf(8192, 1, true);
+    workload.precision = Precision("fp8");
+    GpuSpec gpu = GpuPreset("gb200");
+    ParallelPlan plan;
+    plan.microbatch = 2;
+    const auto forward = [](const LayerCost& cost) {
+        return (cost.attention.forward + cost.mlp.forward).S();
+    };
+    const auto backward = [](const LayerCost& cost) {
+        return (cost.attention.inputGradient + cost.attention.weightGradient +
+                cost.mlp.inputGradient + cost.mlp.weightGradient)
+            .S();
+    };
+    const auto none = CostOfLayer(model, workload, plan, gpu, 3);
+    plan.offloadLayers = 40;
+    const double bytes = 229632.0 * 16384 * 40 / 80;
+    ASSERT_GT(forward(none), bytes / 225e9);
+    const auto hidden = CostOfLayer(model, workload, plan, gpu, 3);
+    EXPECT_EQ(forward(hidden), forward(none));
+    EXPECT_EQ(backward(hidden), backward(none));
+    for (const double rate : {55e9, 20e9})
+    {
+        gpu.hostBandwidth = BytesPerSecond(rate);
+        const auto cost = CostOfLayer(model, workload, plan, gpu, 3);
+        EXPECT_NEAR(forward(cost), std::max(forward(none), bytes / rate), 1e-11);
+        EXPECT_NEAR(backward(cost), std::max(backward(none), bytes / rate), 1e-11);
+        EXPECT_EQ(cost.mlp.weightGradient, none.mlp.weightGradient);
+        EXPECT_EQ(cost.mlp.again, none.mlp.again);
+    }
 }
 
 TEST(ComputeCost, GemmsComeInWaves)

@@ -4,9 +4,12 @@
 // dense layers, routed and shared experts, unbalanced experts, FP8.
 
 #include "../schedule-scenario.h"
+#include "core/work/cost/compute-cost.h"
 #include "core/work/memory/memory.h"
 
 #include <gtest/gtest.h>
+#include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -256,7 +259,88 @@ TEST(MemoryOfModels, ModulesAreDroppedAndComeBackForALayer)
     };
     EXPECT_EQ(saved("mla-up-proj"), kTokens * projections);
     EXPECT_EQ(saved("mlp"), kTokens * mlp);
-    EXPECT_EQ(saved("mla-up-proj-mlp"), kTokens * (projections + mlp));
+    EXPECT_EQ(saved("mla-up-proj+mlp"), kTokens * (projections + mlp));
+    // Norms' outputs of h before each half and of the latent vectors, and the product's 2f of 6f,
+    // unless all of the MLP is done again.
+    const uint64_t norms = 2 * (2 * uint64_t{model.hidden} + model.queryRank + model.kvRank);
+    EXPECT_EQ(saved("norm"), kTokens * norms);
+    EXPECT_EQ(saved("activation"), kTokens * mlp / 3);
+    EXPECT_EQ(saved("activation+mlp"), kTokens * mlp);
+    EXPECT_EQ(saved("norm+mlp"), kTokens * (norms + mlp));
+}
+
+TEST(MemoryOfModels, ExpertsAgainKeepTheirInput)
+{
+    // DenseLayersExpertsAndSharedOnes has what a MoE layer keeps. From the norm's output on that is
+    // 6 x 112 of the MLPs, 6 x 48 of it shared, and the dispatched copies 2 k h tp. Stage 0 has two
+    // microbatches of a dense and a MoE layer, the last stage one of two MoE layers; one comes
+    // back.
+    constexpr uint64_t experts = 6 * 112 + 2 * 2 * 64 * 2;
+    auto scenario = JobOf(LatentMoe(), MoePlan());
+    const auto all = Uses(scenario);
+    const auto saved = [&](const char* words, size_t stage) {
+        scenario.Job().plan.recompute = Recompute(words);
+        return all[stage].activations.Count() - Uses(scenario)[stage].activations.Count();
+    };
+    EXPECT_EQ(saved("moe", 0), (2 - 1) * kTokens * experts);
+    EXPECT_EQ(saved("moe", 1), (2 - 1) * kTokens * experts);
+    EXPECT_EQ(saved("shared-experts", 1), kTokens * 6 * 48);
+    EXPECT_EQ(saved("moe+shared-experts+activation", 1), kTokens * experts);
+    // Software that keeps what it has gathered gathers the experts' input again.
+    scenario.Job().workload.stack.gathersForWeights = false;
+    scenario.Job().plan.recompute = Recompute();
+    const auto gathered = Uses(scenario)[1].activations.Count();
+    scenario.Job().plan.recompute = Recompute("moe");
+    EXPECT_EQ(gathered - Uses(scenario)[1].activations.Count(), kTokens * (experts + 2 * 64));
+}
+
+TEST(MemoryOfModels, EveryModuleMoreKeepsNoMoreAndComputesNoLess)
+{
+    // Of every set of modules: what one more drops of all layers is at least what it brings back of
+    // one. Layers 0 and 1 of LatentMoe() are dense and MoE.
+    std::vector<const RecomputeFacts*> modules;
+    for (const RecomputeFacts* row : RecomputeWord::Rows())
+    {
+        if (row->module != nullptr)
+        {
+            modules.push_back(row);
+        }
+    }
+    auto scenario = JobOf(LatentMoe(), MoePlan());
+    const auto with = [&](uint32_t set) {
+        std::string words;
+        for (size_t i = 0; i < modules.size(); i++)
+        {
+            words += (set >> i & 1) == 0 ? "" : (words.empty() ? "" : "+") + modules[i]->word;
+        }
+        JobSpec& job = scenario.Job();
+        job.plan.recompute = set == 0 ? Recompute() : Recompute(words);
+        std::vector<uint64_t> figures;
+        for (const MemoryUse& use : Uses(scenario))
+        {
+            figures.push_back(use.activations.Count());
+        }
+        for (const uint32_t layer : {0U, 1U})
+        {
+            const GpuSpec& gpu = scenario.cluster.buildings[0].gpu;
+            const auto cost = CostOfLayer(job.model, job.workload, job.plan, gpu, layer);
+            const Duration input = cost.attention.inputGradient + cost.mlp.inputGradient;
+            figures.push_back(static_cast<uint64_t>(input.Ps()));
+        }
+        return figures;
+    };
+    for (uint32_t set = 0; set < 1U << modules.size(); set++)
+    {
+        const auto some = with(set);
+        for (size_t i = 0; i < modules.size(); i++)
+        {
+            const auto more = with(set | 1U << i);
+            EXPECT_LE(more[0], some[0]) << set << " " << modules[i]->word;
+            EXPECT_LE(more[1], some[1]) << set << " " << modules[i]->word;
+            EXPECT_GE(more[2] + 1, some[2]) << set << " " << modules[i]->word; // rounded to 1 ps
+            EXPECT_GE(more[3] + 1, some[3]) << set << " " << modules[i]->word;
+        }
+    }
 }
 
 TEST(MemoryOfModels, Fp8OfAGpt)

@@ -22,7 +22,8 @@ TEST(StackCost, AsynchronousTensorParallelismDoesGemmsInParts)
         const auto layer = CostOfLayer(Gpt(2, 1024, 8), WorkloadOf(512, 1, true), plan, gpu, 0);
         return ComputeCost{layer.attention.forward + layer.mlp.forward,
                            layer.attention.inputGradient + layer.mlp.inputGradient,
-                           layer.attention.weightGradient + layer.mlp.weightGradient};
+                           layer.attention.weightGradient + layer.mlp.weightGradient,
+                           {}};
     };
     const ComputeCost whole = cost();
     plan.asyncTensor = true;

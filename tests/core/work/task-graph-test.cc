@@ -227,6 +227,36 @@ TEST(TaskGraph, RecomputesTheFirstLayersOfAChunk)
     EXPECT_EQ(wrong.FindConflict()->Where(), "plan.recompute_layers");
 }
 
+TEST(TaskGraph, ModulesAgainCommunicateAgain)
+{
+    // Tensor-parallel collectives of 3 microbatches: a dense MLP again is a gather and a scatter
+    // for each of 8 layers. A MoE layer that dispatches has two all-to-alls forward and two
+    // backward; again it has two more, and a gather and a scatter of its experts and of the shared
+    // ones.
+    const auto posted = [](const ModelSpec& model, const ParallelPlan& plan, const char* words) {
+        auto changed = plan;
+        changed.recompute = words;
+        return TallyOf(Build(TwoBuildings(model, changed, 3)), 0).posted;
+    };
+    const auto tensor = static_cast<size_t>(Stream::Tensor);
+    const auto expert = static_cast<size_t>(Stream::Expert);
+    const auto dense = PlanOf(4, 1, 1, 1, 8);
+    const auto none = posted(SmallModel(), dense, "none");
+    EXPECT_EQ(posted(SmallModel(), dense, "mlp")[tensor] - none[tensor], 3U * 8 * 2);
+    EXPECT_EQ(posted(SmallModel(), dense, "selective"), none);
+    const ModelSpec moe = SmallMoe();
+    const uint64_t layers = 3ULL * moe.MoeLayers();
+    const auto dispatching = PlanOf(2, 1, 4, 1, 16);
+    const auto kept = posted(moe, dispatching, "none");
+    const auto again = posted(moe, dispatching, "moe");
+    EXPECT_EQ(kept[expert], layers * 4);
+    EXPECT_EQ(again[expert] - kept[expert], layers * 2);
+    EXPECT_EQ(again[tensor] - kept[tensor], layers * 4);
+    const auto shared = posted(moe, dispatching, "shared-experts");
+    EXPECT_EQ(shared[expert], kept[expert]);
+    EXPECT_EQ(shared[tensor] - kept[tensor], layers * 2);
+}
+
 TEST(TaskGraph, SoftwareThatKeepsItsInputsGathersThemOnce)
 {
     // Of 8 x 10 + 5 tensor-parallel collectives a microbatch, 8 x 2 + 1 gather the input of a half

@@ -64,6 +64,7 @@ Numbers()
         {"plan.chunks", {"1", "2", "3", "4", "6"}},
         {"plan.round", {"0", "4", "8"}},
         {"plan.in_flight", {"0", "8", "20"}},
+        {"plan.offload_layers", {"0", "1", "4"}},
         {"network.reorder_tolerance", {"1", "16", "64"}},
         {"network.qps", {"1", "4", "16", "64"}},
         {"network.segment", {"64KiB", "512KiB", "4MiB"}},
@@ -152,6 +153,7 @@ DrawPlan(Random& random, const Scenario& base)
         Set(plan, "plan.schedule", Pick(random, FindPlanField("plan.schedule")->words));
         Set(plan, "plan.sharding", Pick(random, FindPlanField("plan.sharding")->words));
         Set(plan, "network.collective", Pick(random, FindPlanField("network.collective")->words));
+        plan.parallel.recompute = volumes::AnyRecompute(random);
         plan.parallel.reshard = random() % 2 == 0;
         plan.parallel.asyncTensor = random() % 4 == 0;
         std::mt19937 orders(static_cast<uint32_t>(random()));

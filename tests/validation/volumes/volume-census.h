@@ -39,7 +39,8 @@
  * - Context: keys and values 2 s b g (d + d_v) / tp, gathered forward and backward, their gradients
  *   scattered.
  * - Expert: k S / tp dispatched (half of it with FP8) and combined, both ways.
- * - With full recomputation all of a forward once more, in place of the backward gather of keys.
+ * - With full recomputation all of a forward once more, in place of the backward gather of keys;
+ * with that of MLPs, of MoE layers or of shared experts theirs.
  *
  * Per microbatch, pipeline: S / tp over every boundary between virtual stages both ways. Per
  * iteration, a tied embedding, data parallelism and the norm of gradients: see volume-laws.h.
@@ -231,9 +232,23 @@ class Census
         return m_job.workload.globalBatch / m_plan.microbatch / m_plan.dp;
     }
 
-    uint64_t ForwardPasses() const
+    /// Forward passes, the one that backward does again among them: of attention, and of the dense
+    /// MLP or the experts of a layer.
+    uint64_t AttentionPasses() const
     {
-        return m_plan.recompute == Recompute("full") ? 2 : 1;
+        return m_plan.recompute->layers ? 2 : 1;
+    }
+
+    uint64_t MlpPasses(bool moe) const
+    {
+        const RecomputedParts& again = *m_plan.recompute;
+        return again.layers || (moe ? again.experts : again.denseMlp) ? 2 : 1;
+    }
+
+    /// The same of shared experts, which may be done again without the others.
+    uint64_t SharedPasses() const
+    {
+        return m_plan.recompute->sharedExperts ? 2 : MlpPasses(true);
     }
 
     /// Sums `each` over the virtual stages and the groups of the ranks that have them.
@@ -291,9 +306,14 @@ class Census
             uint64_t bytes = 0;
             for (uint32_t i = stage.first; i < stage.first + stage.count; i++)
             {
-                const bool dispatches = Dispatches(i);
-                const uint64_t halves = dispatches && m_job.model.sharedFfn == 0 ? 1 : 2;
-                bytes += ForwardPasses() * halves * 2 * stepped + halves * (stepped + 2 * whole);
+                bytes += AttentionPasses() * 2 * stepped + stepped + 2 * whole;
+                const bool moe = m_job.model.IsMoeLayer(i);
+                if (!Dispatches(i) || m_job.model.sharedFfn > 0)
+                {
+                    const bool shares = moe && m_job.model.sharedFfn > 0;
+                    const uint64_t passes = shares ? SharedPasses() : MlpPasses(moe);
+                    bytes += passes * 2 * stepped + stepped + 2 * whole;
+                }
             }
             // A module looks its tokens up, too, and has the head once more.
             const uint64_t modules = stage.head ? m_job.model.mtpLayers : 0;
@@ -303,7 +323,7 @@ class Census
         };
         const auto routed = [this](const StageLayers& stage, const Ranks& group) {
             const uint64_t gathered = Share(Routed(), m_plan.tp) * group.size();
-            return Microbatches() * Dispatches(stage) * (ForwardPasses() + 1) * 2 *
+            return Microbatches() * Dispatches(stage) * (MlpPasses(true) + 1) * 2 *
                    Half(group, gathered);
         };
         return Sum({Dimension::Tensor}, each) + SumOfExperts(Dimension::Tensor, routed);
@@ -327,7 +347,7 @@ class Census
         const auto each = [&](const StageLayers& stage, const Ranks& group) {
             const uint64_t combined = Share(Routed(), m_plan.tp);
             const uint64_t dispatched = fp8 ? Share(combined, 2) : combined;
-            return Microbatches() * Dispatches(stage) * (ForwardPasses() + 1) *
+            return Microbatches() * Dispatches(stage) * (MlpPasses(true) + 1) *
                    (Dispatched(group, dispatched) + Dispatched(group, combined));
         };
         return m_plan.ep > 1 ? SumOfExperts(Dimension::Expert, each) : 0;

@@ -26,8 +26,9 @@
  *   rank again and v (R-1) in V shapes; a tied embedding g V h from either holder, once for every
  *   replica with DDP, else once.
  * - EP-out: of the k copies of all T = s x (sequences) tokens (R-1)/R go to experts elsewhere, 2 h
- *   bytes each (h with FP8), and come back as 2 h, forward and backward, in every MoE layer; full
- *   recomputation repeats forward. Dense parameters as in DP-out, experts not at all.
+ *   bytes each (h with FP8), and come back as 2 h, forward and backward, in every MoE layer; a
+ *   recomputation of whole layers, or of their experts, repeats forward. Dense parameters as in
+ * DP-out, experts not at all.
  * - Clipping: the dense group of n all-reduces 4 n bytes, hierarchically: 2 (R-1) 4 for every rank;
  *   a pipeline sends 4 bytes up and down every edge of a binomial tree, where the parent of a stage
  *   is that stage without its lowest bit.
@@ -96,7 +97,7 @@ class Law
     uint64_t Experts() const
     {
         const uint64_t tokens = uint64_t{m_job.workload.sequence} * m_job.workload.globalBatch;
-        const uint64_t passes = m_plan.recompute == Recompute("full") ? 3 : 2;
+        const uint64_t passes = m_plan.recompute->layers || m_plan.recompute->experts ? 3 : 2;
         const uint64_t bytes = m_job.workload.precision == Precision("fp8") ? 1 + 2 : 2 + 2;
         const ModelSpec& model = m_job.model;
         const uint64_t layers =

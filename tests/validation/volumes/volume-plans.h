@@ -32,6 +32,27 @@ AnyWord(Random& random)
     return *Value::Rows()[random() % Value::Rows().size()];
 }
 
+/// Any kind of recomputation: a word that stands alone, or some of the modules.
+template <class Random>
+Recompute
+AnyRecompute(Random& random)
+{
+    std::vector<std::string> alone;
+    std::string modules;
+    for (const RecomputeFacts* row : RecomputeWord::Rows())
+    {
+        if (row->module == nullptr)
+        {
+            alone.push_back(row->word);
+        }
+        else if (random() % 3 == 0)
+        {
+            modules += (modules.empty() ? "" : "+") + row->word;
+        }
+    }
+    return modules.empty() || random() % 2 == 0 ? alone[random() % alone.size()] : modules;
+}
+
 /// A cluster of equal buildings with servers of four.
 inline ClusterSpec
 Buildings(uint32_t count, uint32_t gpus)
@@ -119,7 +140,9 @@ Draw(std::mt19937& random)
     plan.schedule = AnyWord<Schedule>(random);
     plan.chunks = pick({1, 2, 2, 4});
     plan.microbatch = pick({1, 2});
-    plan.recompute = *Recompute::Rows()[random() % 3]; // the rest send what selective does
+    // By a generator of its own: what else is drawn does not depend on how many kinds there are.
+    std::mt19937 kinds(static_cast<uint32_t>(random()));
+    plan.recompute = AnyRecompute(kinds);
     plan.asyncTensor = random() % 4 == 0;
     if (random() % 3 == 0)
     {

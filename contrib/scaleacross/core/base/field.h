@@ -28,9 +28,11 @@ namespace scaleacross
 template <class Owner>
 struct Field
 {
-    std::string key;                   //!< "layers", "plan.tp"
-    std::string allowed;               //!< "a whole number from 1", "dp or pp"
-    std::vector<std::string> words;    //!< all that it may be; empty if it is not one of some words
+    std::string key;     //!< "layers", "plan.tp"
+    std::string allowed; //!< "a whole number from 1", "dp or pp"
+    /// What it may be, of words that may be joined each by itself; empty if it is not of some
+    /// words.
+    std::vector<std::string> words;
     std::vector<std::string> meanings; //!< of the words
     std::string help;
     /// Of one that must be given, for want of a default, a line that would do; else empty.

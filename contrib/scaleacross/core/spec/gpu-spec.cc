@@ -87,6 +87,11 @@ GpuSpec::Fields()
         Row::Whole("scale_up_domain", 1, 1024, "GPUs that it joins", &G::scaleUpDomain),
         rate("nic_rate", "the one NIC of a GPU", &G::nicRate)
             .Required("nic_rate: 400Gbps" + orPreset),
+        Row::Amount("host_bandwidth",
+                    BitRate(),
+                    BitRate(1e15),
+                    "link to host memory, per direction and GPU; 0bps: not known",
+                    &G::hostBandwidth),
         efficiency("gemm_efficiency",
                    "fraction of the matrix peak that large GEMMs achieve",
                    &G::gemmEfficiency)
@@ -165,6 +170,10 @@ GpuSpec::Validate() const
         {
             CheckQuantity(key, peak, FlopRate(1e9), FlopRate(1e18));
         }
+    }
+    if (hostBandwidth != BitRate())
+    {
+        CheckQuantity("gpu.host_bandwidth", hostBandwidth, BitRate(1e6), BitRate(1e15));
     }
     if (!gemm.tiles.empty() && gemm.processors == 0)
     {

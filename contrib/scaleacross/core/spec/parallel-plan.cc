@@ -10,16 +10,49 @@
 namespace scaleacross
 {
 
+/// Copies are spread over the layers of one chunk that is the whole model (Megatron: CPU offloading
+/// does not support pipelines).
+std::optional<ConfigError>
+ParallelPlan::FindConflictOfOffload() const
+{
+    if (offloadLayers == 0)
+    {
+        return std::nullopt;
+    }
+    const std::string layers = std::to_string(offloadLayers) + " with plan.";
+    if (pp > 1 || chunks > 1)
+    {
+        return ConfigError(
+            "plan.offload_layers",
+            layers + (pp > 1 ? "pp: " + std::to_string(pp) : "chunks: " + std::to_string(chunks)),
+            "0 unless the model is in one piece (pp 1, chunks 1)",
+            "leave out one of the two");
+    }
+    if (recompute->layers)
+    {
+        return ConfigError("plan.offload_layers",
+                           layers + "recompute: " + ToString(recompute) +
+                               ", which does the first layers again and keeps nothing to offload",
+                           "0 where whole layers are recomputed",
+                           "leave out one of the two, or recompute modules");
+    }
+    return std::nullopt;
+}
+
 std::optional<ConfigError>
 ParallelPlan::FindConflict() const
 {
+    if (const auto conflict = FindConflictOfOffload())
+    {
+        return conflict;
+    }
     if (recomputeLayers > 0 && (!recompute->layers || apportion->byTime))
     {
         const bool words = !recompute->layers;
         return ConfigError(
             "plan.recompute_layers",
             std::to_string(recomputeLayers) + " with plan." +
-                (words ? "recompute: " + recompute->word : "apportion: " + apportion->word),
+                (words ? "recompute: " + ToString(recompute) : "apportion: " + apportion->word),
             words ? "0 unless whole layers are recomputed (full, full-but-qkv)"
                   : "0 unless layers are dealt out in equal numbers",
             "leave out one of the two");

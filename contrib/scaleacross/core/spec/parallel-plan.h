@@ -9,6 +9,7 @@
 #include "core/spec/crossing.h"
 #include "core/spec/layer-layout.h"
 #include "core/spec/plan-words.h"
+#include "core/spec/recompute.h"
 
 #include <cstdint>
 #include <optional>
@@ -63,6 +64,9 @@ struct ParallelPlan
     Recompute recompute;
     /// Where whole layers are recomputed: the first so many of every chunk; 0: all of them.
     uint32_t recomputeLayers{0};
+    /// Layers, the first of the model, whose kept activations lie in host memory from forward to
+    /// backward; 0: none. Only without a pipeline.
+    uint32_t offloadLayers{0};
     Apportion apportion;
     /// Layers of every position of the pipeline (chunk of a stage); not given: as apportioned.
     LayerLayout layers;
@@ -127,6 +131,9 @@ struct ParallelPlan
 
     /// Two fields that exclude each other, if any.
     std::optional<ConfigError> FindConflict() const;
+
+  private:
+    std::optional<ConfigError> FindConflictOfOffload() const;
 };
 
 bool operator==(const ParallelPlan& a, const ParallelPlan& b);

@@ -39,6 +39,24 @@ CrossingField()
         [](const Crossing& crossing) { return ToString(crossing); });
 }
 
+PlanField
+RecomputeField()
+{
+    PlanField field = Row::Make(
+        "plan.recompute",
+        RecomputeAllowed(),
+        "what backward computes again in place of keeping it from forward",
+        SCALEACROSS_MEMBER(parallel.recompute),
+        [](const std::string& text) { return Recompute(text); },
+        [](const Recompute& recompute) { return ToString(recompute); });
+    for (const auto* row : RecomputeWord::Rows())
+    {
+        field.words.push_back(row->word);
+        field.meanings.push_back(row->help);
+    }
+    return field;
+}
+
 std::vector<PlanField>
 ParallelFields()
 {
@@ -144,14 +162,18 @@ ParallelFields()
                   "layers are dealt out with head and loss as one of them: the last position has "
                   "one less, or none",
                   SCALEACROSS_MEMBER(parallel.lossAsLayer)),
-        Row::Word("plan.recompute",
-                  "what backward computes again in place of keeping it from forward",
-                  SCALEACROSS_MEMBER(parallel.recompute)),
+        RecomputeField(),
         Row::Whole("plan.recompute_layers",
                    0,
                    4096,
                    "with full recomputation: the first layers of every chunk that have it; 0: all",
                    SCALEACROSS_MEMBER(parallel.recomputeLayers)),
+        Row::Whole("plan.offload_layers",
+                   0,
+                   4096,
+                   "with pp 1: the first layers, whose kept activations wait for backward in host "
+                   "memory",
+                   SCALEACROSS_MEMBER(parallel.offloadLayers)),
         Row::Bool("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",
                   SCALEACROSS_MEMBER(parallel.asyncTensor)),

@@ -50,6 +50,7 @@ Label(const Plan& plan)
     text += " b" + std::to_string(p.microbatch);
     text += p.recompute == Recompute() ? "" : " recompute=" + ToString(p.recompute);
     text += p.recomputeLayers > 0 ? "/" + std::to_string(p.recomputeLayers) : "";
+    text += p.offloadLayers > 0 ? " offload=" + std::to_string(p.offloadLayers) : "";
     text += p.apportion == Apportion() ? "" : " apportion=" + ToString(p.apportion);
     text += p.layers.IsGiven() ? " layers=" + ToString(p.layers) : "";
     text += p.embeddingAsLayer ? " embedding-as-layer" : "";

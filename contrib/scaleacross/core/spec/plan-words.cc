@@ -50,39 +50,6 @@ Reduction::Rows()
 template class Word<ReductionFacts>;
 
 template <>
-const std::vector<const RecomputeFacts*>&
-Recompute::Rows()
-{
-    static const auto rows = PointersTo<RecomputeFacts>(
-        {{{"none", "nothing: all is kept", true}},
-         {{"selective", "the outputs of norms and of activation functions"}, true},
-         {{"full", "whole layers: only each layer's input is kept"}, false, false, true},
-         {{"full-but-qkv", "whole layers: kept are each layer's input, queries, keys and values"},
-          false,
-          false,
-          true,
-          true},
-         {{"mla-up-proj", "queries, keys and values from the latent vectors of MLA"},
-          false,
-          false,
-          false,
-          false,
-          true},
-         {{"mlp", "the MLPs of dense layers"}, false, false, false, false, false, true},
-         {{"mla-up-proj-mlp", "both: MLA's projections, and the MLPs of dense layers"},
-          false,
-          false,
-          false,
-          false,
-          true,
-          true},
-         {{"alternate", "every second linear layer and all that is element-wise"}, true, true}});
-    return rows;
-}
-
-template class Word<RecomputeFacts>;
-
-template <>
 const std::vector<const ApportionFacts*>&
 Apportion::Rows()
 {

@@ -7,7 +7,7 @@
 
 #include <vector>
 
-/// What a plan can say in a word of parameters, gradients, activations and shares.
+/// What a plan can say in a word of parameters, gradients and shares.
 namespace scaleacross
 {
 
@@ -48,40 +48,6 @@ using Reduction = Word<ReductionFacts>;
 template <>
 const std::vector<const ReductionFacts*>& Reduction::Rows();
 extern template class Word<ReductionFacts>;
-
-/// What backward computes again instead of keeping it from forward.
-struct RecomputeFacts : WordFacts
-{
-    /// What cheap kernels make: the outputs of a layer's norms and of its activation function.
-    /// Megatron's modules core_attn, layernorm and moe_act, the last in dense layers too; the first
-    /// changes nothing here, where attention is flash attention and never keeps its scores.
-    bool cheap{false};
-    /// Every second linear layer and all that is element-wise: TorchTitan's selective recomputation
-    /// by operation. Core attention, and what communication has brought, are kept.
-    bool linears{false};
-    bool layers{false}; //!< whole layers, of which only the input is kept
-    /// and queries, keys and values: MaxText's save_qkv_proj. XLA leaves out the MLP's last GEMM,
-    /// which makes nothing but the next layer's input.
-    bool keepsProjections{false};
-
-    /// Megatron's modules mla_up_proj and mlp: with latent attention what makes queries, keys and
-    /// values from the latent vectors; in dense layers all of the MLP from its norm's output.
-    bool upProjections{false};
-    bool denseMlp{false};
-
-    /// Some of a layer, not all of it.
-    bool Selects() const
-    {
-        return cheap || linears;
-    }
-};
-
-/// What backward computes again instead of keeping it from forward.
-using Recompute = Word<RecomputeFacts>;
-
-template <>
-const std::vector<const RecomputeFacts*>& Recompute::Rows();
-extern template class Word<RecomputeFacts>;
 
 /// How layers are dealt out to stages, and microbatches to replicas.
 struct ApportionFacts : WordFacts

@@ -80,6 +80,29 @@ Scenario::Validate() const
     }
 }
 
+/// Copies to host memory need a link whose rate is known.
+std::optional<ConfigError>
+Scenario::FindConflictOfOffload() const
+{
+    if (jobs.empty() || Job().collective || Job().plan.offloadLayers == 0)
+    {
+        return std::nullopt;
+    }
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        if (building.gpu.hostBandwidth == BitRate())
+        {
+            return ConfigError("plan.offload_layers",
+                               std::to_string(Job().plan.offloadLayers) + ", and the GPU " +
+                                   building.gpu.name + " of " + building.name +
+                                   " does not say how fast it reaches host memory",
+                               "0 without gpu.host_bandwidth",
+                               "give gpu.host_bandwidth, per direction: 55GB/s of PCIe 5 x16");
+        }
+    }
+    return std::nullopt;
+}
+
 std::optional<ConfigError>
 Scenario::FindConflict() const
 {
@@ -93,6 +116,10 @@ Scenario::FindConflict() const
         {
             return conflict;
         }
+    }
+    if (const auto conflict = FindConflictOfOffload())
+    {
+        return conflict;
     }
     for (const BuildingSpec& building : cluster.buildings)
     {

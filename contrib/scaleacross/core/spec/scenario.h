@@ -57,12 +57,13 @@ struct Scenario
     /// Nor is whether the targets of events exist (CheckEventTargets in core/topology).
     void Validate() const;
 
-    /// What Validate throws if the network does not go with itself or with the cluster.
+    /// What Validate throws if plan or network do not go with themselves or with the cluster.
     std::optional<ConfigError> FindConflict() const;
 
   private:
     /// Whether every GPU has the GEMMs that the workload asks for.
     void CheckPrecision() const;
+    std::optional<ConfigError> FindConflictOfOffload() const;
 };
 
 } // namespace scaleacross

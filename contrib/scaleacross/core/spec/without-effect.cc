@@ -2,6 +2,8 @@
 
 #include "core/spec/without-effect.h"
 
+#include <utility>
+
 namespace scaleacross
 {
 
@@ -22,7 +24,42 @@ HasDenseLayers(const ModelSpec& model)
     return false;
 }
 
+/// Modules of recomputation that this model does not have, and why.
+std::vector<std::pair<bool RecomputedParts::*, std::string>>
+LackedModules(const ModelSpec& model)
+{
+    std::vector<std::pair<bool RecomputedParts::*, std::string>> lacked;
+    if (!model.IsLatent())
+    {
+        lacked.emplace_back(&RecomputedParts::upProjections, "the model has no latent attention");
+    }
+    if (!HasDenseLayers(model))
+    {
+        lacked.emplace_back(&RecomputedParts::denseMlp, "no layer has a dense MLP");
+    }
+    if (!model.IsMoe())
+    {
+        lacked.emplace_back(&RecomputedParts::experts, "the model has no experts");
+    }
+    if (!model.IsMoe() || model.sharedFfn == 0)
+    {
+        lacked.emplace_back(&RecomputedParts::sharedExperts, "the model has no shared experts");
+    }
+    return lacked;
+}
+
 } // namespace
+
+Recompute
+WithoutLackedModules(const ModelSpec& model, const Recompute& recompute)
+{
+    Recompute effective = recompute;
+    for (const auto& [module, why] : LackedModules(model))
+    {
+        effective = effective.Without(module);
+    }
+    return effective;
+}
 
 std::vector<std::string>
 WarningsOfNoEffect(const Scenario& scenario)
@@ -52,13 +89,13 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("workload.expert_imbalance", "without plan.ep no ranks have different experts");
     }
-    const RecomputeFacts& recompute = *job.plan.recompute;
-    const bool latent = recompute.upProjections && !job.model.IsLatent();
-    const bool dense = recompute.denseMlp && !HasDenseLayers(job.model);
-    if ((latent || dense) && latent == recompute.upProjections && dense == recompute.denseMlp)
+    for (const auto& [module, why] : LackedModules(job.model))
     {
-        add("plan.recompute: " + recompute.word,
-            latent ? "the model has no latent attention" : "no layer has a dense MLP");
+        if (*job.plan.recompute.*module)
+        {
+            const auto isIt = [part = module](const auto& row) { return row.module == part; };
+            add("plan.recompute: " + RecomputeWord::First(isIt).Name(), why);
+        }
     }
     if (job.plan.asyncTensor && job.plan.tp == 1)
     {

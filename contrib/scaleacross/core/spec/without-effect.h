@@ -12,8 +12,11 @@ namespace scaleacross
 {
 
 /// What a study says and its job does not have, a line each: words of experts for a model without
-/// them, and recomputation of what there is none of. They change nothing.
+/// them, and modules of recomputation that there are none of. They change nothing.
 std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
+
+/// The same recomputation of this model, without the modules that it does not have.
+Recompute WithoutLackedModules(const ModelSpec& model, const Recompute& recompute);
 
 } // namespace scaleacross
 

@@ -2,6 +2,7 @@
 
 #include "core/work/cost/compute-cost.h"
 
+#include "core/work/cost/kept-activations.h"
 #include "core/work/cost/kernel-cost.h"
 #include "core/work/cost/linear-layers.h"
 
@@ -23,6 +24,7 @@ struct PassTime
     double forward{0};
     double inputGradient{0};
     double weightGradient{0};
+    double again{0}; //!< see ComputeCost
 };
 
 ComputeCost
@@ -30,7 +32,8 @@ CostOf(const PassTime& time)
 {
     return {Duration::Seconds(time.forward),
             Duration::Seconds(time.inputGradient),
-            Duration::Seconds(time.weightGradient)};
+            Duration::Seconds(time.weightGradient),
+            Duration::Seconds(time.again)};
 }
 
 /**
@@ -127,10 +130,10 @@ class PartCost
         m_time.inputGradient += m_upProjections;
     }
 
-    /// What forward has added since `before` again backward.
-    void RepeatSince(const PassTime& before)
+    /// What forward has added since `before` is done again backward, with its communication.
+    void DoAgainSince(const PassTime& before)
     {
-        m_time.inputGradient += m_time.forward - before.forward;
+        m_time.again += m_time.forward - before.forward;
     }
 
     /// The same in BF16 whatever the precision is, beside no steps: router and output head.
@@ -242,26 +245,31 @@ class PartCost
         AddElementwise(passes, 2, passes, 2);
     }
 
-    /// Half of a layer: never faster than the host issues it; all again in a full recomputation.
-    PassTime HalfLayer(Recompute recompute) const
+    /// Half of a layer: never faster than the host issues it, nor is what of it is done again as a
+    /// whole. @param mlp whether that is its MLP; in a full recomputation it is all of the half.
+    PassTime HalfLayer(const RecomputedParts& recompute, bool mlp) const
     {
         PassTime time = m_time;
-        const bool issued = !m_stack.cudaGraphs->sameShapes;
-        const double forward = issued ? m_stack.hostPerLayer.S() / 2 : 0;
-        const double backward = issued ? m_stack.hostPerLayerBackward.S() / 2 : 0;
-        time.forward = std::max(time.forward, forward + m_hostOfExperts);
-        // Where weight gradients are a pass of their own it is issued by itself.
+        const double host = HostOfHalf(m_stack.hostPerLayer);
+        time.forward = std::max(time.forward, host);
+        // Both gradients alike: where weight gradients are a pass of their own it is issued by
+        // itself.
         const double gradients = time.inputGradient + time.weightGradient;
-        if (gradients > 0)
+        const double backward = HostOfHalf(m_stack.hostPerLayerBackward);
+        if (gradients > 0 && backward > gradients)
         {
-            const double stretch = std::max((backward + m_hostOfExperts) / gradients, 1.0);
-            time.inputGradient *= stretch;
-            time.weightGradient *= stretch;
+            time.inputGradient *= backward / gradients;
+            time.weightGradient *= backward / gradients;
         }
-        if (recompute->layers)
+        if (recompute.layers)
         {
-            time.inputGradient += time.forward - (recompute->keepsProjections ? m_notRepeated : 0);
+            time.again = time.forward - (recompute.keepsProjections ? m_notRepeated : 0);
         }
+        else if (mlp)
+        {
+            time.again = std::max(time.again, host);
+        }
+        time.inputGradient += time.again;
         return time;
     }
 
@@ -277,6 +285,12 @@ class PartCost
     }
 
   private:
+    /// Seconds in which the host issues half a layer, of a whole layer's and the experts' in it.
+    double HostOfHalf(Duration ofLayer) const
+    {
+        return (m_stack.cudaGraphs->sameShapes ? 0 : ofLayer.S() / 2) + m_hostOfExperts;
+    }
+
     double Cast(double elements, double kernels) const
     {
         const double bytes = m_workload.precision->castBytes * elements;
@@ -401,7 +415,7 @@ TimeOfAttention(const ModelSpec& model,
     }
     part.AddCore(model, layer, model.heads / part.Tp());
     part.AddResidual(model.hidden);
-    if (plan.recompute->cheap)
+    if (plan.recompute->norms)
     {
         part.Repeat(part.OwnTokens() * 4 * (model.hidden + model.queryRank + model.kvRank), 1);
     }
@@ -419,7 +433,7 @@ TimeOfAttention(const ModelSpec& model,
             part.Repeat(linear);
         }
     }
-    return part.HalfLayer(plan.recompute);
+    return part.HalfLayer(*plan.recompute, false);
 }
 
 /// Bytes of the activation function per token and element of width: SwiGLU reads gate and up and
@@ -506,40 +520,43 @@ TimeOfMlp(const ModelSpec& model,
 {
     PartCost part(workload, plan, gpu);
     part.AddNorm(model.hidden);
-    double width = static_cast<double>(model.denseFfn);
-    if (model.IsMoeLayer(layer))
+    const RecomputedParts& again = *plan.recompute;
+    const bool moe = model.IsMoeLayer(layer);
+    const bool whole = again.WholeMlp(moe);
+    const PassTime before = part.Time();
+    if (moe)
     {
-        const double load = workload.ExpertLoad(plan.ep);
         AddExperts(model, workload, plan, part);
-        const double shared = static_cast<double>(model.sharedFfn);
-        AddMlp(model, part.Tokens(), shared / part.Tp(), 1, false, part);
-        width = model.topK * load * static_cast<double>(model.expertFfn) +
-                static_cast<double>(model.sharedFfn);
     }
-    else
+    const PassTime beforeDense = part.Time();
+    const auto dense = static_cast<double>(moe ? model.sharedFfn : model.denseFfn);
+    AddMlp(model, part.Tokens(), dense / part.Tp(), 1, false, part);
+    if (whole || (moe && again.sharedExperts))
     {
-        const PassTime before = part.Time();
-        AddMlp(model, part.Tokens(), width / part.Tp(), 1, false, part);
-        if (plan.recompute->denseMlp)
-        {
-            part.RepeatSince(before);
-        }
+        part.DoAgainSince(whole ? before : beforeDense);
     }
     part.AddResidual(model.hidden);
-    if (plan.recompute->cheap)
+    if (again.norms)
     {
-        // The norm's output and the activation function's again, neither permutation nor routing.
         part.Repeat(part.OwnTokens() * 4 * model.hidden, 1);
+    }
+    if (again.activations && !whole)
+    {
+        // Neither permutation nor routing.
+        const double routed =
+            moe ? model.topK * workload.ExpertLoad(plan.ep) * static_cast<double>(model.expertFfn)
+                : 0;
+        const double width = routed + (moe && again.sharedExperts ? 0 : dense);
         part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 1);
     }
-    if (plan.recompute->linears)
+    if (again.linears)
     {
         for (const auto& linear : AlternateLinears(model, layer).mlp)
         {
             part.Repeat(linear);
         }
     }
-    return part.HalfLayer(plan.recompute);
+    return part.HalfLayer(again, whole);
 }
 
 /// Forward FLOPs of a layer per sequence, for MFU. GEMMs by their matrices' elements.
@@ -575,6 +592,28 @@ FlopsOfLayer(const ModelSpec& model, const WorkloadSpec& workload, uint32_t laye
     return 2 * s * matrices + core;
 }
 
+/// What a layer has of the copies of activations to host memory, or back: those of the offloaded
+/// layers are spread evenly over all that compute.
+Duration
+CopyOfLayer(const ModelSpec& model,
+            const WorkloadSpec& workload,
+            const ParallelPlan& plan,
+            const GpuSpec& gpu)
+{
+    JobSpec job;
+    job.model = model;
+    job.workload = workload;
+    job.plan = plan;
+    const double bytes = TokensPerRank(job) * OffloadedPerToken(job) / model.LayersInTraining();
+    return Duration::Seconds(8 * bytes / gpu.hostBandwidth.Value());
+}
+
+Duration
+BackwardOf(const ComputeCost& cost)
+{
+    return cost.inputGradient + cost.weightGradient;
+}
+
 } // namespace
 
 LayerCost
@@ -584,8 +623,17 @@ CostOfLayer(const ModelSpec& model,
             const GpuSpec& gpu,
             uint32_t layer)
 {
-    return {CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
-            CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
+    LayerCost cost{CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
+                   CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
+    if (plan.offloadLayers > 0)
+    {
+        const Duration copy = CopyOfLayer(model, workload, plan, gpu);
+        const Duration forward = cost.attention.forward + cost.mlp.forward;
+        const Duration backward = BackwardOf(cost.attention) + BackwardOf(cost.mlp);
+        cost.mlp.forward += std::max(copy - forward, Duration());
+        cost.mlp.inputGradient += std::max(copy - backward, Duration());
+    }
+    return cost;
 }
 
 ComputeCost

@@ -19,6 +19,9 @@ struct ComputeCost
     Duration forward;
     Duration inputGradient;
     Duration weightGradient;
+    /// Of inputGradient what is forward once more with the communication that belongs to it: of a
+    /// whole layer, of an MLP, of shared experts.
+    Duration again;
 };
 
 /// What is left of a cost without one of its parts.
@@ -27,7 +30,15 @@ operator-(const ComputeCost& whole, const ComputeCost& part)
 {
     return {whole.forward - part.forward,
             whole.inputGradient - part.inputGradient,
-            whole.weightGradient - part.weightGradient};
+            whole.weightGradient - part.weightGradient,
+            whole.again - part.again};
+}
+
+/// What is forward again, as a forward.
+inline ComputeCost
+AgainOf(const ComputeCost& cost)
+{
+    return {cost.again, {}, cost.weightGradient, {}};
 }
 
 /// A layer's two halves, between which the tensor-parallel collectives stand.
@@ -42,10 +53,18 @@ struct LayerCost
  * GEMMs by their size after the split by tp and cp, core attention, element-wise kernels. What the
  * software makes of them is the workload's stack. Recomputation is counted in the input gradient.
  *
- * Selective: the norms' outputs and the activation function's again; that flash attention makes its
- * scores again is part of its gradient anyway. (A split backward needs both for its weight gradient
- * only; the sum of the two passes is the same.) Alternate: these, rotary embedding, the residual
- * between the halves and AlternateLinears(). The residual after the MLP is not needed again.
+ * Modules: the norms' outputs; the activation function's (a split backward needs both for its
+ * weight gradient only; the sum of the two passes is the same); the projections from latent
+ * vectors; the MLP, dense, MoE or of shared experts, as its forward is but for norm and residual,
+ * and never faster than the host issues it. What is done again with its MLP is not done again by
+ * itself. That flash attention makes its scores again is part of its gradient anyway. Alternate:
+ * norms and activation function, rotary embedding, the residual between the halves and
+ * AlternateLinears(). The residual after the MLP is not needed again.
+ *
+ * With ParallelPlan::offloadLayers k of N layers send the C bytes that each keeps to host memory
+ * and fetch them back, over a link of H bytes/s, beside computing and spread over all layers: a
+ * layer takes at least k C / (N H), forward and backward. What it lacks of that, it waits for in
+ * its MLP. Domain: gpu.hostBandwidth is known.
  *
  * The exact terms stand in the .cc beside each line. Worked case: doc/compute.md.
  */

@@ -57,8 +57,9 @@ struct BodyVariant
  * the unit's last weight gradient, or after every one (ReductionFacts); over the replicas of
  * a shard only after the last.
  *
- * Full recomputation repeats a layer's forward with its collectives before its backward. An input
- * gradient of a split backward has the layer's communication, its weight gradient has none.
+ * A recomputation of whole layers, of MLPs or of shared experts repeats that forward with its
+ * collectives before the layer's backward; the other kinds have none. An input gradient of a split
+ * backward has the layer's communication, its weight gradient has none.
  */
 class BodyBuilder
 {
@@ -164,7 +165,11 @@ class BodyBuilder
 
     void Forward(Pass& pass) const;
     void ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const;
-    void ForwardMlp(Pass& pass, uint32_t layer) const;
+    void ForwardMlp(Pass& pass,
+                    uint32_t layer,
+                    const ComputeCost& mlp,
+                    const ComputeCost& shared) const;
+    void RepeatForward(Pass& pass, uint32_t layer) const;
     void Backward(Pass& pass) const;
     void BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const;
     void BackwardMlp(Pass& pass, uint32_t layer) const;
@@ -172,7 +177,7 @@ class BodyBuilder
     LayerCosts CostsOfLayers(const JobSpec& job, const GpuSpec& gpu) const;
     const LayerCosts& CostsOf(const Pass& pass, uint32_t layer) const;
     const LayerCost& CostOf(const Pass& pass, uint32_t layer) const;
-    bool Recomputes(const Pass& pass, uint32_t layer) const;
+    RecomputedParts RecomputedOf(const Pass& pass, uint32_t layer) const;
     std::vector<Piece> PiecesOf(uint32_t position, uint32_t chunk, bool forward) const;
     void BeginUse(Pass& pass) const;
     void Begin(Pass& pass, const Piece& piece) const;

@@ -23,11 +23,11 @@ BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
     return CostsOf(pass, layer).byKind[m_model.KindOf(layer)];
 }
 
-/// Whether backward does a whole layer's forward again.
-bool
-BodyBuilder::Recomputes(const Pass& pass, uint32_t layer) const
+/// What of a layer backward does again.
+RecomputedParts
+BodyBuilder::RecomputedOf(const Pass& pass, uint32_t layer) const
 {
-    return m_plan.OfLayer(layer - pass.layers.first).recompute->layers;
+    return *m_plan.OfLayer(layer - pass.layers.first).recompute;
 }
 
 /// Posts the gather whose turn it is with the next use.
@@ -124,22 +124,48 @@ BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
     m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
                              pass.program);
     Await(pass, piece.unit, UnitPart::Expert);
-    ForwardMlp(pass, layer);
+    ForwardMlp(pass, layer, CostOf(pass, layer).mlp, CostsOf(pass, layer).shared);
 }
 
+/// @param mlp, shared what the layer's MLP and its shared experts cost forward.
 void
-BodyBuilder::ForwardMlp(Pass& pass, uint32_t layer) const
+BodyBuilder::ForwardMlp(Pass& pass,
+                        uint32_t layer,
+                        const ComputeCost& mlp,
+                        const ComputeCost& shared) const
 {
-    const ComputeCost& mlp = CostOf(pass, layer).mlp;
     if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
     {
-        const ComputeCost& shared = CostsOf(pass, layer).shared;
         m_layer.MoeForward(ForwardTime(shared, m_mlpColumns),
                            mlp.forward - shared.forward,
                            pass.program);
         return;
     }
     m_layer.MlpForward(ForwardTime(mlp, m_mlpColumns), pass.program);
+}
+
+/// What backward does again of a layer's forward before its own work.
+void
+BodyBuilder::RepeatForward(Pass& pass, uint32_t layer) const
+{
+    const RecomputedParts again = RecomputedOf(pass, layer);
+    const bool moe = m_model.IsMoeLayer(layer);
+    const ComputeCost mlp = AgainOf(CostOf(pass, layer).mlp);
+    const ComputeCost shared = AgainOf(CostsOf(pass, layer).shared);
+    if (again.layers)
+    {
+        m_layer.AttentionForward(
+            ForwardTime(AgainOf(CostOf(pass, layer).attention), m_attentionColumns),
+            pass.program);
+    }
+    if (again.layers || again.WholeMlp(moe))
+    {
+        ForwardMlp(pass, layer, mlp, shared);
+    }
+    else if (moe && again.sharedExperts && m_model.sharedFfn > 0)
+    {
+        m_layer.MlpForward(ForwardTime(shared, m_mlpColumns), pass.program);
+    }
 }
 
 void
@@ -177,22 +203,14 @@ void
 BodyBuilder::BackwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
 {
     const ComputeCost& attention = CostOf(pass, layer).attention;
-    const bool recompute = Recomputes(pass, layer);
     Begin(pass, piece);
     Await(pass, piece.unit, UnitPart::Expert);
-    if (recompute)
-    {
-        m_layer.AttentionForward(ForwardTime(attention, m_attentionColumns), pass.program);
-        ForwardMlp(pass, layer);
-    }
+    RepeatForward(pass, layer);
     BackwardMlp(pass, layer);
     Reduce(pass, piece, UnitPart::Expert);
-    // Recomputed forward is part of the input gradient's cost.
-    const Duration input = attention.inputGradient - (recompute ? attention.forward : Duration());
-    m_layer.AttentionBackward(
-        BackwardTime(attention, input, m_attentionColumns, HasWeights(pass.action)),
-        !recompute,
-        pass.program);
+    m_layer.AttentionBackward(BackwardTime(attention, m_attentionColumns, HasWeights(pass.action)),
+                              !RecomputedOf(pass, layer).layers,
+                              pass.program);
     if (m_model.IsModule(layer))
     {
         m_layer.EmbeddingBackward(Duration(), pass.program);
@@ -204,21 +222,18 @@ void
 BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
 {
     const bool weights = HasWeights(pass.action);
-    const bool recompute = Recomputes(pass, layer);
-    const auto inputOf = [recompute](const ComputeCost& cost) {
-        return cost.inputGradient - (recompute ? cost.forward : Duration());
-    };
     const ComputeCost& mlp = CostOf(pass, layer).mlp;
     if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
     {
         const ComputeCost& shared = CostsOf(pass, layer).shared;
         const ComputeCost routed = mlp - shared;
-        m_layer.MoeBackward(BackwardTime(shared, inputOf(shared), m_mlpColumns, weights),
-                            inputOf(routed) + (weights ? routed.weightGradient : Duration()),
+        m_layer.MoeBackward(BackwardTime(shared, m_mlpColumns, weights),
+                            routed.inputGradient - routed.again +
+                                (weights ? routed.weightGradient : Duration()),
                             pass.program);
         return;
     }
-    m_layer.MlpBackward(BackwardTime(mlp, inputOf(mlp), m_mlpColumns, weights), pass.program);
+    m_layer.MlpBackward(BackwardTime(mlp, m_mlpColumns, weights), pass.program);
 }
 
 void

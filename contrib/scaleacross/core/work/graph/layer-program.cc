@@ -47,8 +47,9 @@ ForwardTime(const ComputeCost& cost, double columnShare)
 }
 
 HalfTime
-BackwardTime(const ComputeCost& cost, Duration input, double columnShare, bool weights)
+BackwardTime(const ComputeCost& cost, double columnShare, bool weights)
 {
+    const Duration input = cost.inputGradient - cost.again;
     // The two GEMMs once more, in the other order: rows first, then columns.
     const Duration matrix = std::min(input, cost.weightGradient);
     HalfTime time;
@@ -73,7 +74,7 @@ LayerProgram::LayerProgram(const JobSpec& job,
       m_tensor(job.plan.tp),
       m_besideScatter(job.workload.stack.overlapsTensorReduction),
       m_gathersInput(job.workload.stack.sequenceParallel &&
-                     (job.workload.stack.gathersForWeights || job.plan.recompute->Selects())),
+                     (job.workload.stack.gathersForWeights || job.plan.recompute->norms)),
       m_gathersBeside(m_inSteps || job.workload.stack.gathersForWeights)
 {
     const ModelSpec& model = job.model;

@@ -32,9 +32,9 @@ struct HalfTime
 /// Of a forward.
 HalfTime ForwardTime(const ComputeCost& cost, double columnShare);
 
-/// Of a backward with its weight gradients, or of an input gradient alone. `input` is what the
-/// input gradient takes without recomputed forward.
-HalfTime BackwardTime(const ComputeCost& cost, Duration input, double columnShare, bool weights);
+/// Of a backward with its weight gradients, or of an input gradient alone, without what is forward
+/// again.
+HalfTime BackwardTime(const ComputeCost& cost, double columnShare, bool weights);
 
 /**
  * Writes the halves of a layer: computing with the collectives of tensor, context and expert

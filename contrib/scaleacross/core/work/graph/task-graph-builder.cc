@@ -92,6 +92,12 @@ CheckModel(const JobSpec& job)
             return bad;
         }
     }
+    if (plan.offloadLayers > model.LayersInTraining())
+    {
+        return Infeasible{"layers",
+                          "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
+                              std::to_string(model.LayersInTraining()) + " layers"};
+    }
     if (model.IsMoe())
     {
         return Indivisible("experts", "experts", model.experts, "ep", plan.ep);

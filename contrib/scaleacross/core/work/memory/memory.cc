@@ -4,7 +4,7 @@
 
 #include "core/pipeline/pipeline-order.h"
 #include "core/work/collectives/parameter-units.h"
-#include "core/work/cost/linear-layers.h"
+#include "core/work/cost/kept-activations.h"
 #include "core/work/graph/task-graph-builder.h"
 #include "core/work/memory/usable-memory.h"
 #include "core/work/memory/working-set.h"
@@ -24,15 +24,6 @@ namespace
 
 // Mixed precision with Adam: FP32 master weights and two moments.
 constexpr uint64_t kOptimizerBytes = 12;
-
-/// Tokens of one microbatch on one rank; the sequence is split by cp, and by tp outside of and
-/// (by heads and widths) inside of attention and MLP.
-double
-TokensPerRank(const JobSpec& job)
-{
-    return static_cast<double>(job.workload.sequence) * job.plan.microbatch /
-           (static_cast<double>(job.plan.cp) * job.plan.tp);
-}
 
 Bytes
 Whole(double bytes)
@@ -129,222 +120,30 @@ AddStates(const std::vector<ParameterUnit>& units,
     }
 }
 
-/// Copies of a token that reach experts of the fullest rank, per token: k, with the imbalance.
-double
-DispatchedCopies(const JobSpec& job, uint32_t layer)
-{
-    return job.model.IsMoeLayer(layer) ? job.model.topK * job.workload.ExpertLoad(job.plan.ep) : 0;
-}
-
-/// Width of the MLP that a token passes through on the fullest rank: f, or k f_e + f_s.
-double
-MlpWidth(const JobSpec& job, uint32_t layer)
-{
-    const ModelSpec& model = job.model;
-    return model.IsMoeLayer(layer)
-               ? DispatchedCopies(job, layer) * static_cast<double>(model.expertFfn) +
-                     static_cast<double>(model.sharedFfn)
-               : static_cast<double>(model.denseFfn);
-}
-
-/// Ranks of a tensor-parallel group that keep the same norm inputs and outputs, each for all
-/// tokens: what they keep counts as often per token of a rank.
-double
-Repeated(const JobSpec& job)
-{
-    return job.workload.stack.sequenceParallel ? 1 : job.plan.tp;
-}
-
-/// Parts of a norm's output that a rank keeps for the linear layers that read it: its own, or all
-/// of the group where the software does not gather it once more.
-double
-KeptParts(const JobSpec& job)
-{
-    const SoftwareStack& stack = job.workload.stack;
-    return stack.sequenceParallel && !stack.gathersForWeights ? job.plan.tp : 1;
-}
-
-/// Parts of the dispatched copies that a rank keeps for the weight gradients of its experts, which
-/// read those of all etp ranks: gathered behind the dispatch and not once more.
-double
-KeptCopies(const JobSpec& job)
-{
-    return job.plan.ExpertsApart() ? job.plan.ExpertTensor() : 1;
-}
-
-/// Bytes of an element that only GEMMs read which run in the workload's precision.
-double
-OperandBytes(const JobSpec& job)
-{
-    return job.workload.precision->operandBytes;
-}
-
-/// Bytes of an element of the second norm's output: the router, which MoE layers have, reads it in
-/// BF16.
-double
-MlpInputBytes(const JobSpec& job, uint32_t layer)
-{
-    return job.model.IsMoeLayer(layer) ? 2 : OperandBytes(job);
-}
-
-/// Elements of the latent vectors of MLA, q + c, which all heads and so all tp ranks need.
-double
-LatentWidth(const JobSpec& job)
-{
-    return (job.model.queryRank + job.model.kvRank) * Repeated(job);
-}
-
-/**
- * Bytes that a layer's attention saves per token of a rank, BF16, flash attention: input of the
- * norm 2h, its output 2h, Q K V 2(a d + g d + g d_v), attention output 2 a d_v, log-sum-exp 4a
- * (FP32), or the scores where attention is not flash. MLA also saves the latent vectors before and
- * after their norms, 2 x 2(q + c), and the keys' rotary part, 2r. Without sequence parallelism that
- * and what belongs to norms is kept tp times.
- *
- * With FP8 the norms' outputs, which only GEMMs read, take 1 byte an element: h and q + c less. The
- * attention output stays: its own backward reads it, too, in BF16.
- */
-double
-SavedByAttention(const JobSpec& job)
-{
-    const ModelSpec& model = job.model;
-    const SoftwareStack& stack = job.workload.stack;
-    const double h = model.hidden * Repeated(job);
-    const double a = model.heads;
-    const double g = model.kvHeads;
-    const double d = model.headDim;
-    const double v = model.ValueDim();
-    const double norms =
-        2 * (h + LatentWidth(job)) + OperandBytes(job) * (h * KeptParts(job) + LatentWidth(job));
-    // Scores and softmax at 2 bytes and dropout's mask at 1, 5 a s in 2205.05198.
-    const double scores = stack.flashAttention ? 4 * a : 5 * a * job.workload.sequence;
-    return norms + 2 * (a * d + g * d + g * v) + 2 * a * v + scores +
-           2 * model.ropeDim * Repeated(job);
-}
-
-/**
- * Bytes that one layer saves per token of a rank for its backward, no dropout: attention's, input
- * of the second norm 2h, its output 2h, and the MLP's gate, up and product 6f (GELU: input and
- * output 4f). A MoE layer has k f_e + f_s for f, and the k dispatched copies 2kh, with expert
- * parallelism those of all etp ranks; the fullest rank has the workload's expert load times the
- * routed part. In a narrow precision the product (GELU: output), the dispatched copies and, without
- * a router, the norm's output take its operand's bytes an element. A module of multi-token
- * prediction has two norms more.
- *
- * After 2205.05198, which counts 34h for GELU with f = 4h, a d = h, g = a: this is 32h + 4a, the
- * two dropout masks (h each) less and the statistics more.
- */
-double
-SavedPerToken(const JobSpec& job, uint32_t layer)
-{
-    const ModelSpec& model = job.model;
-    const double h = model.hidden * Repeated(job);
-    const double operand = OperandBytes(job);
-    // Two inputs of norms, and the norms' outputs, which the projection reads.
-    const double module = model.IsModule(layer) ? (4 + 2 * operand) * h : 0;
-    return module + SavedByAttention(job) + (2 + MlpInputBytes(job, layer) * KeptParts(job)) * h +
-           ((model.gatedMlp ? 4 : 2) + operand) * MlpWidth(job, layer) +
-           operand * DispatchedCopies(job, layer) * KeptCopies(job) * model.hidden;
-}
-
-/**
- * Bytes of these that cheap kernels make again from the rest: the outputs of the norms, from their
- * inputs, and the product of gate and up, 2f of the 6f, from those two (GELU: its output, 2f of the
- * 4f, from its input); with FP8 as much less as they take. Core attention has nothing to add: flash
- * keeps no scores, and the log-sum-exp is what it makes them again from.
- */
-double
-CheapPerToken(const JobSpec& job, uint32_t layer)
-{
-    const double h = job.model.hidden * Repeated(job) * KeptParts(job);
-    return OperandBytes(job) * (h + LatentWidth(job) + MlpWidth(job, layer)) +
-           MlpInputBytes(job, layer) * h;
-}
-
-/// Bytes of these that recomputing linear layers drops: with the cheap ones, the outputs of the
-/// linear layers it does again, 2 bytes an element. That of attention's output is kept as the sum
-/// with the residual, 2h, which the second norm reads.
-double
-AlternatePerToken(const JobSpec& job, uint32_t layer)
-{
-    const RepeatedLinears again = AlternateLinears(job.model, layer);
-    double bytes = CheapPerToken(job, layer);
-    for (const auto* half : {&again.attention, &again.mlp})
-    {
-        for (const auto& linear : *half)
-        {
-            const bool split = linear.split == LinearLayer::Split::Columns;
-            bytes += 2 * linear.out * (split ? 1 : Repeated(job));
-        }
-    }
-    return bytes;
-}
-
-/// Bytes of these that recomputing modules drops: queries, if they come from a latent vector, keys
-/// and values; gate, up and product of a dense layer's MLP.
-double
-ModulesPerToken(const JobSpec& job, uint32_t layer)
-{
-    const ModelSpec& model = job.model;
-    double bytes = 0;
-    if (job.plan.recompute->upProjections && model.IsLatent())
-    {
-        const double queries = model.queryRank > 0 ? model.headDim : 0;
-        bytes += 2 * model.heads * (queries + model.headDim + model.ValueDim());
-    }
-    if (job.plan.recompute->denseMlp && !model.IsMoeLayer(layer))
-    {
-        bytes += ((model.gatedMlp ? 4 : 2) + OperandBytes(job)) * MlpWidth(job, layer);
-    }
-    return bytes;
-}
-
-/// Bytes of these that the plan's recomputation of parts of layers drops.
-double
-DroppedPerToken(const JobSpec& job, uint32_t layer)
-{
-    const RecomputeFacts& recompute = *job.plan.recompute;
-    return recompute.linears ? AlternatePerToken(job, layer)
-           : recompute.cheap ? CheapPerToken(job, layer)
-                             : ModulesPerToken(job, layer);
-}
-
-/// Bytes that a recomputation of whole layers keeps, per token of a rank: the layer's input, of a
-/// module both of its inputs, and queries, keys and values with it.
-double
-KeptOfLayer(const JobSpec& job, uint32_t layer)
-{
-    const ModelSpec& model = job.model;
-    const double projections =
-        static_cast<double>(model.heads) * model.headDim +
-        static_cast<double>(model.kvHeads) * (model.headDim + model.ValueDim());
-    return (model.IsModule(layer) ? 4.0 : 2.0) * model.hidden * Repeated(job) +
-           (job.plan.recompute->keepsProjections ? 2 * projections : 0);
-}
-
-/// What the head keeps: the final norm's input and output, and the logits in BF16, which become
-/// their gradient.
-double
-HeadPerToken(const JobSpec& job)
-{
-    const ModelSpec& model = job.model;
-    return (4.0 * model.hidden * Repeated(job) + 2.0 * static_cast<double>(model.vocabulary)) *
-           (1 + model.mtpLayers);
-}
-
-/// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank.
+/// What the schedule keeps of a chunk for each microbatch in flight, per token of a rank: not what
+/// lies in host memory.
 double
 KeptPerToken(const JobSpec& job, const StageLayers& layers)
 {
     double kept = 0;
-    for (uint32_t i = 0; i < layers.count; i++)
+    for (uint32_t i = job.plan.offloadLayers; i < layers.count; i++)
     {
-        const uint32_t layer = layers.first + i;
-        kept += job.plan.OfLayer(i).recompute->layers
-                    ? KeptOfLayer(job, layer)
-                    : SavedPerToken(job, layer) - DroppedPerToken(job, layer);
+        kept += KeptOfLayer(job, layers.first + i, i);
     }
     return kept + (layers.head ? HeadPerToken(job) : 0);
+}
+
+/// Buffers of layers on their way to host memory or back, per token of a rank: one that is copied
+/// and one that is computed, of the largest.
+double
+CopiedPerToken(const JobSpec& job)
+{
+    double largest = 0;
+    for (uint32_t layer = 0; layer < job.plan.offloadLayers; layer++)
+    {
+        largest = std::max(largest, KeptOfLayer(job, layer, layer));
+    }
+    return std::min(job.plan.offloadLayers, 2U) * largest;
 }
 
 /// What recomputation brings back of the one layer whose backward runs, per token of a rank. Where
@@ -372,9 +171,9 @@ RecomputedPerToken(const JobSpec& job, const std::vector<StageLayers>& chunks)
     return most;
 }
 
-/// Messages of the pipeline, stand-ins for gradients, and what is live in a pass beside what is
-/// kept. Layers run backward when what the head has kept is gone; the head, before any layer's
-/// activations are recomputed.
+/// Messages of the pipeline, layers that are copied to host memory and back, stand-ins for
+/// gradients, and what is live in a pass beside what is kept. Layers run backward when what the
+/// head has kept is gone; the head, before any layer's activations are recomputed.
 double
 BufferBytes(const Scenario& scenario, const std::vector<StageLayers>& chunks, double recomputed)
 {
@@ -388,7 +187,7 @@ BufferBytes(const Scenario& scenario, const std::vector<StageLayers>& chunks, do
     // Per direction one message in use and one on its way.
     const double messages = job.plan.pp > 1 ? 4 * 2.0 * job.model.hidden : 0;
     const double live = std::max({set.head - recomputed, set.layers - ofHead, 0.0});
-    return TokensPerRank(job) * (messages + live) +
+    return TokensPerRank(job) * (messages + live + CopiedPerToken(job)) +
            static_cast<double>(StandInsOf(scenario, chunks).Count());
 }
 
