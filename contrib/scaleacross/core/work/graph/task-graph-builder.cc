@@ -215,11 +215,7 @@ GraphBuilder::Build()
     m_graph.handles = m_bodies->Handles();
     if (m_scenario.Job().workload.stack.clipsGradients)
     {
-        m_norm.emplace(m_layout,
-                       m_graph.messages,
-                       m_graph.handles,
-                       m_graph.rendezvous,
-                       m_table);
+        m_norm.emplace(m_layout, m_graph.messages, m_graph.handles, m_graph.rendezvous, m_table);
         m_graph.messages += GradientNorm::Messages(m_layout.pipeline.Size());
         m_graph.handles++;
     }
