@@ -140,7 +140,7 @@ Draw(std::mt19937& random)
     plan.schedule = AnyWord<Schedule>(random);
     plan.chunks = pick({1, 2, 2, 4});
     plan.microbatch = pick({1, 2});
-    // By a generator of its own: what else is drawn does not depend on how many kinds there are.
+    // By a generator of its own: what else is drawn does not depend on these.
     std::mt19937 kinds(static_cast<uint32_t>(random()));
     plan.recompute = AnyRecompute(kinds);
     plan.asyncTensor = random() % 4 == 0;
@@ -159,7 +159,7 @@ Draw(std::mt19937& random)
     scenario.Job().workload.gradientBytes = pick({2, 4});
     scenario.network.collective =
         random() % 2 == 0 ? CollectiveAlgorithm("ring") : CollectiveAlgorithm("hierarchical");
-    scenario.Job().workload.stack.clipsGradients = random() % 4 == 0;
+    scenario.Job().workload.stack.clipsGradients = kinds() % 4 == 0;
     return scenario;
 }
 

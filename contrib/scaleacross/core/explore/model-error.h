@@ -31,10 +31,10 @@ namespace scaleacross
 {
 
 /// Scales of ln(modelled / measured) by the kind in which two plans differ.
-constexpr double kTensorScale = 0.149;     //!< tp, asynchronous or not
-constexpr double kPipelineScale = 0.046;   //!< pp, schedule, chunks, layers of stages
-constexpr double kMicrobatchScale = 0.045; //!< and of what times communication: prefetch, bucket
-constexpr double kOtherScale = 0.149;      //!< each of: other parallelism; placement; network
+constexpr double kTensorScale = 0.141;     //!< tp, asynchronous or not
+constexpr double kPipelineScale = 0.044;   //!< pp, schedule, chunks, layers of stages
+constexpr double kMicrobatchScale = 0.043; //!< and of what times communication: prefetch, bucket
+constexpr double kOtherScale = 0.141;      //!< each of: other parallelism; placement; network
 
 /// The engine whose times were set beside measured ones. Of any other engine's these scales, and
 /// the errors of time-error.h, say nothing.

@@ -59,22 +59,22 @@ Rows()
          with(megatron, {"maxtext"}),
          false,
          Width::Bf16,
-         {"dense on H100 and H200, BF16", 0.037, 0.075, 34}},
+         {"dense on H100 and H200, BF16", 0.033, 0.073, 34}},
         {hopper,
          with(megatron, {"maxtext", "paxml"}),
          false,
          Width::Fp8,
-         {"dense on H100 and H200, FP8", 0.059, 0.180, 51}},
+         {"dense on H100 and H200, FP8", 0.049, 0.149, 51}},
         {hopper,
          with(megatron, {"torch-te"}),
          true,
          Width::Any,
-         {"MoE on H100 and H200", 0.141, 0.590, 26}},
-        {blackwell, megatron, false, Width::Bf16, {"dense on Blackwell, BF16", 0.187, -0.192, 3}},
-        {blackwell, megatron, false, Width::Fp8, {"dense on Blackwell, FP8", 0.071, 0.291, 10}},
-        {blackwell, megatron, false, Width::Fp4, {"dense on Blackwell, NVFP4", 0.100, -0.183, 3}},
-        {blackwell, megatron, true, Width::Any, {"MoE on Blackwell", 0.129, 0.311, 19}},
-        {{"mi350x", "mi355x"}, megatron, false, Width::Fp8, {"dense on AMD, FP8", 0.094, 0.172, 2}},
+         {"MoE on H100 and H200", 0.123, 0.596, 26}},
+        {blackwell, megatron, false, Width::Bf16, {"dense on Blackwell, BF16", 0.174, -0.178, 3}},
+        {blackwell, megatron, false, Width::Fp8, {"dense on Blackwell, FP8", 0.067, 0.249, 13}},
+        {blackwell, megatron, false, Width::Fp4, {"dense on Blackwell, NVFP4", 0.093, -0.179, 3}},
+        {blackwell, megatron, true, Width::Any, {"MoE on Blackwell", 0.102, 0.207, 19}},
+        {{"mi350x", "mi355x"}, megatron, false, Width::Fp8, {"dense on AMD, FP8", 0.089, 0.166, 2}},
     };
     return rows;
 }
@@ -110,7 +110,7 @@ FindTimeError(const Scenario& scenario, Duration time)
         found = &*row;
     }
     // Waits that the model leaves out count most there.
-    static const TimeError shortSteps{"steps under a second", 0.117, -0.302, 37};
+    static const TimeError shortSteps{"steps under a second", 0.116, -0.306, 37};
     return found != nullptr && time < Duration::Seconds(1) ? &shortSteps : &found->error;
 }
 
