@@ -186,7 +186,7 @@ TEST_F(CollectiveCommand, AMachineStandsForAStudy)
     Write("same.yaml",
           "study: dgx-h100\n"
           "cluster: {buildings: [{gpus: 32, gpus_per_node: 8, gpu: h100, nic_rate: 400Gbps,\n"
-          "  fabric: {rails: true, nodes_per_pod: 4, spines: 4}}]}\n"
+          "  fabric: {rails: true, nodes_per_pod: 4, spines: 4, leaf_delay: 500ns}}]}\n"
           "network: {transport: infiniband, multipath: spray-adaptive,\n"
           "  recovery: selective-repeat}\n");
     const std::string sizes = " -b 1M -e 16M -f 4 --op all_to_all";

@@ -624,9 +624,9 @@ TEST_F(Commands, MachinesAreListedWithAllThatTheySay)
             const auto& values = row.at("values");
             EXPECT_EQ(values.at("gpus_per_node"), "8");
             EXPECT_EQ(values.at("nics"), "4");
-            EXPECT_EQ(values.at("nic_rate"), "100 Gbps");
+            EXPECT_EQ(values.at("nic_rate"), "100Gbps");
             // Half a NIC for each of 8 GPUs.
-            EXPECT_EQ(values.at("gpu.nic_rate"), "50 Gbps");
+            EXPECT_EQ(values.at("gpu.nic_rate"), "50Gbps");
             EXPECT_EQ(values.at("network.recovery"), "selective-repeat");
         }
     }

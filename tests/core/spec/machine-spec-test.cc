@@ -44,10 +44,13 @@ TEST(MachineSpec, ServersShareScaleUpNetworks)
     const BuildingSpec two = Building(Tray(), 32);
     EXPECT_EQ(two.gpus, 128U);
     EXPECT_EQ(two.gpusPerNode, 64U);
+    // 15 networks would hold 256 trays, and not evenly: 16 of 16. Half of each is the least.
+    EXPECT_EQ(Building(Tray(), 256).Nodes(), 16U);
+    EXPECT_EQ(Building(Tray(), 27).gpusPerNode, 36U);
     // One GPU of each tray: 18 to a network.
     EXPECT_EQ(Building(Tray(), 36, 1).gpusPerNode, 18U);
     EXPECT_EQ(Building(Tray(), 36, 1).gpus, 36U);
-    for (const uint32_t nodes : {19U, 37U, 53U})
+    for (const uint32_t nodes : {19U, 37U, 38U, 53U})
     {
         try
         {

@@ -13,25 +13,6 @@ namespace scaleacross
 namespace
 {
 
-/// Servers in each of the fewest scale-up networks of up to `most` that hold all of them evenly.
-uint32_t
-ServersOfScaleUp(uint32_t nodes, uint32_t most)
-{
-    const uint32_t networks = (nodes + most - 1) / most;
-    const uint32_t share = nodes / networks;
-    if (nodes % networks != 0)
-    {
-        throw ConfigError("nodes",
-                          std::to_string(nodes) + " servers do not fill " +
-                              std::to_string(networks) + " scale-up networks of up to " +
-                              std::to_string(most) + " servers evenly",
-                          "equally many in each",
-                          "take " + std::to_string(share * networks) + " or " +
-                              std::to_string((share + 1) * networks));
-    }
-    return share;
-}
-
 /// The most members, up to `most`, that groups of equal size have.
 uint32_t
 EvenShare(uint32_t members, uint32_t most)
@@ -42,6 +23,40 @@ EvenShare(uint32_t members, uint32_t most)
         share--;
     }
     return share;
+}
+
+/// Whether equal parts of scale-up networks of `most` servers, half of one or more, make up
+/// `nodes`.
+bool
+FillsScaleUp(uint32_t nodes, uint32_t most)
+{
+    return nodes <= most || 2 * EvenShare(nodes, most) >= most;
+}
+
+/// Servers that share a scale-up network.
+uint32_t
+ServersOfScaleUp(uint32_t nodes, uint32_t most)
+{
+    if (!FillsScaleUp(nodes, most))
+    {
+        uint32_t less = nodes;
+        uint32_t more = nodes;
+        while (!FillsScaleUp(less, most)) // not below `most`
+        {
+            less--;
+        }
+        while (!FillsScaleUp(more, most)) // not beyond its next multiple
+        {
+            more++;
+        }
+        throw ConfigError("nodes",
+                          std::to_string(nodes) + " servers do not fill scale-up networks of " +
+                              std::to_string(most) + " servers evenly, each at least by half",
+                          "up to " + std::to_string(most) + ", or a multiple of " +
+                              std::to_string((most + 1) / 2) + " to " + std::to_string(most),
+                          "take " + std::to_string(less) + " or " + std::to_string(more));
+    }
+    return EvenShare(nodes, most);
 }
 
 } // namespace

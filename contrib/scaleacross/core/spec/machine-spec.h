@@ -42,9 +42,10 @@ struct MachineSpec
     /**
      * One building of `nodes` such servers, of which `gpusPerNode` GPUs each are used.
      *
-     * Servers fill scale-up networks evenly, as few as hold them, and pods and zones as far as
-     * they can evenly. A part of a pod keeps the width of its links: a leaf has no more spines than
-     * ports below it, so that no link upwards is thinner than a port (at an oversubscription of 1).
+     * Servers fill scale-up networks, pods and zones as far as they do evenly, scale-up networks by
+     * half at least: fewer to each would be another machine. A part of a pod keeps the width of its
+     * links: a leaf has no more spines than ports below it, so that no link upwards is thinner than
+     * a port (at an oversubscription of 1).
      *
      * Worked case: 32 trays of 4 GPUs, of which a rack has 18, are two racks of 16 trays: 128 GPUs
      * with gpusPerNode 64.
