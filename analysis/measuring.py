@@ -2,6 +2,7 @@
 """What scripts share that run the program many times: its rows, kept as they come, and figures."""
 
 import concurrent.futures
+import csv
 import hashlib
 import importlib
 import json
@@ -71,6 +72,30 @@ def run(command):
     printed = ended.returncode in (0, 1) and ended.stdout
     # The first line says what, those after it what is allowed.
     return ended.returncode, json.loads(ended.stdout) if printed else None, said[0] if said else ""
+
+
+def read_table(path, columns):
+    """Lines of a CSV file by column, which may have others too, each with an `id` of its own."""
+    try:
+        with path.open(newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [name for name in columns if name not in (reader.fieldnames or [])]
+            if missing:
+                raise InputError(f"{path}: there is no column {missing[0]}; a table has "
+                                 f"{', '.join(columns)}")
+            table = list(reader)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
+    ids = set()
+    for number, line in enumerate(table, 2):
+        if None in line or None in line.values():
+            raise InputError(f"{path}:{number}: not as many cells as columns")
+        if not line["id"]:
+            raise InputError(f"{path}:{number}: id '' is no name of a row")
+        if line["id"] in ids:
+            raise InputError(f"{path}:{number}: id {line['id']!r} stands there twice")
+        ids.add(line["id"])
+    return table
 
 
 def key_of(case):

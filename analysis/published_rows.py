@@ -8,7 +8,6 @@ What no rule expresses is named on stderr with the reason, and has no row.
 """
 
 import argparse
-import csv
 import math
 import os
 import pathlib
@@ -443,23 +442,10 @@ def rows_of(table):
 
 
 def read(path):
-    try:
-        with path.open(newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or [])]
-            if missing:
-                raise measuring.InputError(f"{path}: there is no column {missing[0]}; a table has "
-                                           f"{', '.join(COLUMNS)}")
-            table = list(reader)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise measuring.InputError(f"{path}: {getattr(error, 'strerror', error)}") from error
+    table = measuring.read_table(path, COLUMNS)
     for number, run in enumerate(table, 2):
-        if None in run or None in run.values():
-            raise measuring.InputError(f"{path}:{number}: not as many cells as columns")
-        if "," in run["id"] or not run["id"]:
+        if "," in run["id"]:  # lines of rows are not quoted
             raise measuring.InputError(f"{path}:{number}: id {run['id']!r} is no name of a row")
-        if any(run["id"] == other["id"] for other in table[:number - 2]):
-            raise measuring.InputError(f"{path}:{number}: id {run['id']!r} stands there twice")
     return table
 
 

@@ -181,6 +181,102 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
     EXPECT_THAT(Files(), ElementsAre("pair.yaml", "study.yaml"));
 }
 
+TEST_F(CollectiveCommand, AMachineStandsForAStudy)
+{
+    Write("same.yaml",
+          "study: dgx-h100\n"
+          "cluster: {buildings: [{gpus: 32, gpus_per_node: 8, gpu: h100, nic_rate: 400Gbps,\n"
+          "  fabric: {rails: true, nodes_per_pod: 4, spines: 4, leaf_delay: 500ns}}]}\n"
+          "network: {transport: infiniband, multipath: spray-adaptive,\n"
+          "  recovery: selective-repeat}\n");
+    const std::string sizes = " -b 1M -e 16M -f 4 --op all_to_all";
+    const auto rows = RunJson("collective --machine dgx-h100 --nodes 4" + sizes);
+    EXPECT_EQ(rows, RunJson("collective same.yaml" + sizes));
+    ASSERT_EQ(rows.size(), 3U);
+    EXPECT_EQ(rows[0].at("ranks"), 32);
+    EXPECT_EQ(rows[0].at("study"), "dgx-h100");
+}
+
+TEST_F(CollectiveCommand, ServersOfAMachine)
+{
+    const auto row = [this](const std::string& arguments) {
+        return RunJson("collective -b 1G -e 1G --op all_gather --set network.collective=ring "
+                       "--machine " +
+                       arguments)
+            .at(0);
+    };
+    // One server unless more are asked for.
+    EXPECT_EQ(row("alps").at("ranks"), 4);
+    EXPECT_EQ(row("dgx-h100 --nodes 3 --gpus-per-node 2").at("ranks"), 6);
+    // 18 trays of a rack share NVLink, 900 GB/s; the 19th and 20th are beyond it, over NICs of 50
+    // GB/s each, by which a GPU of 80 gathers the rest of 1 GiB that the other rack's 40 have not.
+    EXPECT_GT(row("gb200-nvl72 --nodes 18").at("busbw_GBps"), 400);
+    const auto two = row("gb200-nvl72 --nodes 20");
+    EXPECT_EQ(two.at("ranks"), 80);
+    EXPECT_LE(two.at("busbw_GBps"), 2 * 40 * 50);
+    // Two NICs of 25 GB/s for four GPUs: between two servers every byte of the other server comes
+    // over its share of 12.5 GB/s, S / 8 a rank and four ranks beyond.
+    const double us = row("polaris --nodes 2").at("time_us");
+    EXPECT_GT(us, (1 << 30) / 8.0 / 12.5e3);
+    // What --set names are keys of the study that a machine makes.
+    EXPECT_EQ(row("polaris --nodes 2 --set cluster.buildings.0.gpu.nic_rate=1Tbps").at("study"),
+              "polaris");
+    EXPECT_LT(row("polaris --nodes 2 --set cluster.buildings.0.gpu.nic_rate=1Tbps")
+                  .at("time_us")
+                  .get<double>(),
+              us);
+    EXPECT_EQ(row("polaris --set study=mine").at("study"), "mine");
+}
+
+TEST_F(CollectiveCommand, AMachineOfOnesOwn)
+{
+    Write("mine.yaml", "preset: dgx-h100\nnics: 4\nfabric: {rails: false}\n");
+    Write("half.yaml", "preset: dgx-h100\nnic_rate: 200Gbps\nfabric: {rails: false}\n");
+    auto four = RunJson("collective --machine mine.yaml --nodes 2 -b 64M -e 64M").at(0);
+    auto half = RunJson("collective --machine half.yaml --nodes 2 -b 64M -e 64M").at(0);
+    EXPECT_EQ(four.at("study"), "mine.yaml");
+    half["study"] = four.at("study");
+    EXPECT_EQ(four, half);
+    for (const auto& [text, message] : std::vector<std::pair<std::string, std::string>>{
+             {"gpus_per_node: 8\nnics: 8\nnic_rate: 400Gbps\n", "gpu: h100"},
+             {"gpu: h100\ngpus_per_node: 8\nnic_rate: 400Gbps\n", "nics: 8"},
+             {"preset: dgx-h100\nnics: 0\n", "bad.yaml:2:7 nics"},
+             {"preset: dgx-h100\ngpus_per_node: 16\n", "a divisor of 8"},
+             {"preset: dgx-h100\ngpus_per_node: 3\n", "a divisor of 8"},
+             {"preset: dgx-h100\nnetwork: {qqps: 4}\n", "did you mean qps?"},
+             {"preset: dgx-h100\nnick_rate: 1Gbps\n", "did you mean nic_rate?"},
+             {"preset: bad.yaml\n", "stands on itself"}})
+    {
+        Write("bad.yaml", text);
+        const Call call = Run("collective --machine ./bad.yaml");
+        EXPECT_EQ(call.code, 2) << text;
+        EXPECT_THAT(call.err, HasSubstr(message)) << text;
+    }
+}
+
+TEST_F(CollectiveCommand, WrongMachinesAreRefused)
+{
+    for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
+             {"--machine dgx-h1000", "did you mean dgx-h100?"},
+             {"--machine none.yaml", "none.yaml: there is no such file"},
+             {"", "exactly one of STUDY and --machine NAME"},
+             {"pair.yaml --machine dgx-h100", "the study 'pair.yaml' is given as well"},
+             {"--machine dgx-h100 --nodes 0", "--nodes"},
+             {"--machine dgx-h100 --nodes 1048577", "--nodes"},
+             {"pair.yaml --nodes 2", "--machine"},
+             {"pair.yaml --gpus-per-node 2", "--machine"},
+             {"--machine alps --gpus-per-node 5", "1 to 4"},
+             {"--machine alps --gpus-per-node 0", "--gpus-per-node"},
+             {"--machine gb200-nvl72 --nodes 19", "take 18 or 20"},
+             {"--machine alps --set network.qqps=4", "network.'qqps'"}})
+    {
+        const Call call = Run("collective " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments << ": " << call.err;
+        EXPECT_THAT(call.err, HasSubstr(message)) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+    }
+}
+
 TEST_F(CollectiveCommand, BuildingsOfDifferentSizeHaveNoGroupsInside)
 {
     const std::string set = "collective pair.yaml -b 1M -e 1M --set "

@@ -540,8 +540,14 @@ TEST_F(Commands, ListCountsParametersAsThePageDoes)
 
 TEST_F(Commands, ListKnowsWhatAStudyCanName)
 {
-    for (const char* what :
-         {"models", "gpus", "fabrics", "schedules", "transports", "baselines", "fields"})
+    for (const char* what : {"models",
+                             "gpus",
+                             "fabrics",
+                             "machines",
+                             "schedules",
+                             "transports",
+                             "baselines",
+                             "fields"})
     {
         const auto json = RunJson(std::string("list ") + what);
         EXPECT_GE(json.size(), 2) << what;
@@ -598,6 +604,36 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
     {
         EXPECT_THAT(stacks, HasSubstr(key));
     }
+}
+
+TEST_F(Commands, MachinesAreListedWithAllThatTheySay)
+{
+    std::set<std::string> keys;
+    for (const auto& field : RunJson("list fields"))
+    {
+        keys.insert(field.at("field"));
+    }
+    for (const auto& row : RunJson("list machines"))
+    {
+        for (const auto& [key, value] : row.at("values").items())
+        {
+            const bool part = key.rfind("gpu.", 0) == 0 || key.rfind("fabric.", 0) == 0;
+            const std::string path = key.rfind("network.", 0) == 0 ? "" : "machine.";
+            EXPECT_EQ(keys.count((part ? "cluster.buildings." : path) + key), 1U) << key;
+        }
+        if (row.at("machine") == "aws-p4de")
+        {
+            EXPECT_EQ(row.at("gpu"), "a100-80g");
+            const auto& values = row.at("values");
+            EXPECT_EQ(values.at("gpus_per_node"), "8");
+            EXPECT_EQ(values.at("nics"), "4");
+            EXPECT_EQ(values.at("nic_rate"), "100Gbps");
+            // Half a NIC for each of 8 GPUs.
+            EXPECT_EQ(values.at("gpu.nic_rate"), "50Gbps");
+            EXPECT_EQ(values.at("network.recovery"), "selective-repeat");
+        }
+    }
+    EXPECT_THAT(Run("list machines").out, HasSubstr("network.transport=infiniband"));
 }
 
 TEST_F(Commands, EveryCommandHasHelp)

@@ -24,12 +24,18 @@ AddSetAndJson(Command command, CommonOptions& options)
 }
 
 void
+AddSeed(Command command, CommonOptions& options)
+{
+    command.Add("--seed", options.seed, "seed of engines that draw; default: the study's")
+        .Between(1, 4294967295);
+}
+
+void
 AddStudyOptions(Command command, CommonOptions& options)
 {
     command.Add("STUDY", options.study, "study file (YAML or JSON), - for standard input")
         .Required();
-    command.Add("--seed", options.seed, "seed of engines that draw; default: the study's")
-        .Between(1, 4294967295);
+    AddSeed(command, options);
     AddSetAndJson(command, options);
 }
 
@@ -94,12 +100,17 @@ OverridesOf(const CommonOptions& options)
 }
 
 Study
-StudyOf(const CommonOptions& options, StudyScope scope)
+Checked(Study study)
 {
-    Study study = ReadStudy(options.study, OverridesOf(options), scope);
     // Whatever engine runs it: only that of packets would look.
     ns3::CheckAttributes(study.scenario.network);
     return study;
+}
+
+Study
+StudyOf(const CommonOptions& options, StudyScope scope)
+{
+    return Checked(ReadStudy(options.study, OverridesOf(options), scope));
 }
 
 std::string

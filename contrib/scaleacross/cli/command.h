@@ -46,6 +46,9 @@ void AddSetAndJson(Command command, CommonOptions& options);
 /// Adds --db.
 void AddDatabase(Command command, CommonOptions& options);
 
+/// Adds --seed.
+void AddSeed(Command command, CommonOptions& options);
+
 /// Adds STUDY, --seed, --json and --set.
 void AddStudyOptions(Command command, CommonOptions& options);
 
@@ -57,6 +60,9 @@ void AddRunOptions(Command command, RunOptions& options);
 
 /// --set and --seed as overrides of the study. Throws ConfigError for "--set" without "=".
 Overrides OverridesOf(const CommonOptions& options);
+
+/// A study that has been read, once its ns-3 attributes are known to be right.
+Study Checked(Study study);
 
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);

@@ -48,6 +48,7 @@ TEST(Presets, OfEveryKindAreReadSourcedAndDated)
     read.merge(Checked<GpuCurve>("curves"));
     read.merge(Checked<SoftwareStack>("stacks"));
     read.merge(Checked<FabricSpec>("fabrics"));
+    read.merge(Checked<MachineSpec>("machines"));
     // What lies in the folders is what is built in, and no kind is forgotten above.
     std::set<std::string> shipped;
     const std::filesystem::path data(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/data");
@@ -113,6 +114,20 @@ TEST(Presets, HaveValidValues)
         cluster.buildings = {building};
         EXPECT_NO_THROW(cluster.Validate()) << preset.name;
     }
+    for (const auto& preset : Presets<MachineSpec>())
+    {
+        EXPECT_EQ(preset.value.name, preset.name);
+        EXPECT_FALSE(preset.help.empty()) << preset.name;
+        EXPECT_THAT(preset.source, HasSubstr("(P)")) << preset.name;
+        EXPECT_NO_THROW(preset.value.network.Validate()) << preset.name;
+        // One server, a pair, more than a rack or a pod.
+        for (const uint32_t nodes : {1U, 2U, 36U, 256U})
+        {
+            const ClusterSpec cluster = preset.value.Cluster(nodes);
+            EXPECT_NO_THROW(cluster.Validate()) << preset.name << " x " << nodes;
+            EXPECT_EQ(cluster.Gpus(), nodes * preset.value.gpusPerNode) << preset.name;
+        }
+    }
 }
 
 TEST(Presets, Llama4ActivatesOneRoutedAndOneSharedExpert)
@@ -164,6 +179,33 @@ TEST(Presets, StandOnOthers)
     EXPECT_FALSE(PresetNamed<SoftwareStack>("megatron-2022").sequenceParallel);
 }
 
+/// What the clouds' pages and data sheets promise a server, in Gb/s.
+TEST(Presets, MachinesHaveTheBandwidthThatIsSold)
+{
+    const std::pair<const char*, double> sold[] = {{"dgx-a100", 1600},
+                                                   {"dgx-h100", 3200},
+                                                   {"hgx-b300", 6400},
+                                                   {"gb200-nvl72", 1600},
+                                                   {"gb300-nvl72", 3200},
+                                                   {"aws-p4de", 400},
+                                                   {"aws-p5", 3200},
+                                                   {"aws-p5en", 3200},
+                                                   {"gcp-a3-high", 800},
+                                                   {"gcp-a3-mega", 1600},
+                                                   {"gcp-a3-ultra", 3200},
+                                                   {"oci-a100", 1600},
+                                                   {"oci-h100", 3200},
+                                                   {"oci-gb300", 3200},
+                                                   {"polaris", 400},
+                                                   {"alps", 800}};
+    for (const auto& [name, rate] : sold)
+    {
+        const auto& machine = PresetNamed<MachineSpec>(name);
+        EXPECT_EQ(machine.nicRate * machine.nics, GigabitsPerSecond(rate)) << name;
+        EXPECT_EQ(machine.NicShare() * machine.gpusPerNode, GigabitsPerSecond(rate)) << name;
+    }
+}
+
 TEST(Presets, HpnLeafCarriesItsPorts)
 {
     // 128 ports of 200 Gb/s below, 60 of 400 Gb/s above: 25.6 over 24 Tb/s, rounded once.
@@ -183,7 +225,8 @@ TEST(Presets, UnknownNameListsAndSuggests)
         EXPECT_EQ(error.Problem(), "there is no preset 'h1oo'");
         EXPECT_EQ(
             error.Allowed(),
-            "a100-80g, b200, b300, gb200, gb300, h100-96g, h100, h200, mi300x, mi350x or mi355x");
+            "a100-40g, a100-80g, b200, b300, gb200, gb300, gh200, h100-96g, h100, h200, mi300x, "
+            "mi325x, mi350x or mi355x");
     }
     try
     {

@@ -8,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
+#include "core/io/machine-reader.h"
 #include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
@@ -36,6 +37,9 @@ struct CollectiveCommand
     }
 
     CommonOptions common;
+    std::string machine; //!< in place of a study
+    uint32_t nodes{1};
+    uint32_t gpusPerNode{0}; //!< 0: all of a server
     std::string engine{"analytical"};
     std::string op{"all_reduce"};
     std::string group{"all"};
@@ -95,6 +99,30 @@ Divides(CollectiveOp op)
     return op != CollectiveOp::AllReduce && op != CollectiveOp::SendReceive;
 }
 
+/// Cluster and network, from a study or a machine.
+Study
+NetworkOf(const CollectiveCommand& options)
+{
+    if (options.common.study.empty() == options.machine.empty())
+    {
+        throw ConfigError(options.machine.empty() ? "STUDY" : "--machine " + options.machine,
+                          options.machine.empty()
+                              ? "neither a study nor a machine is given"
+                              : "the study " + Quoted(options.common.study) + " is given as well",
+                          "exactly one of STUDY and --machine NAME",
+                          options.machine.empty() ? "'scaleacross list machines' has the names"
+                                                  : "leave one of them out");
+    }
+    if (options.machine.empty())
+    {
+        return StudyOf(options.common, StudyScope::Network);
+    }
+    return Checked(ReadMachineStudy(options.machine,
+                                    options.nodes,
+                                    options.gpusPerNode,
+                                    OverridesOf(options.common)));
+}
+
 /// One collective on one engine, at every size.
 class Measurement
 {
@@ -138,7 +166,7 @@ class Measurement
 };
 
 Measurement::Measurement(const CollectiveCommand& options)
-    : m_study(StudyOf(options.common, StudyScope::Network)),
+    : m_study(NetworkOf(options)),
       m_engine(MakeEngine(options.engine)),
       m_run(options.run)
 {
@@ -351,9 +379,27 @@ AddCollective(CommandLine& program)
     auto options = std::make_shared<CollectiveCommand>();
     Command command =
         program.Add("collective",
-                    "time a collective on the cluster of a study at growing sizes, in "
-                    "nccl-tests' table; model, workload and plan play no part");
-    AddStudyOptions(command, options->common);
+                    "time a collective on the cluster of a study, or on servers of a machine, "
+                    "at growing sizes, in nccl-tests' table; model, workload and plan play no "
+                    "part");
+    command.Add("STUDY",
+                options->common.study,
+                "study file (YAML or JSON), - for standard input; or give --machine");
+    command.Add("--machine",
+                options->machine,
+                "in place of a study: servers of this name ('list machines'), or of a YAML file");
+    command.Add("--nodes", options->nodes, "servers of the machine")
+        .Between(1, 1U << 20)
+        .Needs("--machine")
+        .ShowDefault();
+    command
+        .Add("--gpus-per-node",
+             options->gpusPerNode,
+             "GPUs of each of its servers that are used; default: all")
+        .Between(1, 1024)
+        .Needs("--machine");
+    AddSeed(command, options->common);
+    AddSetAndJson(command, options->common);
     command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
     command.Add("--op", options->op, AnyOf(CollectiveOpWords())).ShowDefault();
     command

@@ -128,6 +128,60 @@ Gpus()
     return entries;
 }
 
+std::vector<Entry>
+Machines()
+{
+    std::vector<Entry> entries;
+    const auto network = [](const MachineSpec& machine) {
+        Plan plan;
+        plan.network = machine.network;
+        std::vector<std::pair<std::string, std::string>> said;
+        for (const auto& field : PlanFields())
+        {
+            if (field.key.rfind("network.", 0) == 0 && field.IsSaid(plan))
+            {
+                said.emplace_back(field.key, field.get(plan));
+            }
+        }
+        return said;
+    };
+    for (const auto& preset : Presets<MachineSpec>())
+    {
+        const MachineSpec& machine = preset.value;
+        std::string says;
+        for (const auto& [key, value] : network(machine))
+        {
+            says += (says.empty() ? "" : "; ") + key + "=" + value;
+        }
+        Entry entry = EntryOf({machine.name,
+                               machine.gpu.name,
+                               std::to_string(machine.gpusPerNode),
+                               std::to_string(machine.gpu.scaleUpDomain),
+                               std::to_string(machine.nics),
+                               ToString(machine.nicRate),
+                               SaidBy(machine.fabric),
+                               says.empty() ? "-" : says,
+                               preset.help,
+                               preset.date,
+                               preset.source},
+                              machine);
+        for (const auto& [key, value] : EntryOf({}, machine.fabric).values)
+        {
+            entry.values.emplace_back("fabric." + key, value);
+        }
+        GpuSpec gpu = machine.gpu;
+        gpu.nicRate = machine.NicShare();
+        for (const auto& [key, value] : EntryOf({}, gpu).values)
+        {
+            entry.values.emplace_back("gpu." + key, value);
+        }
+        const auto said = network(machine);
+        entry.values.insert(entry.values.end(), said.begin(), said.end());
+        entries.push_back(entry);
+    }
+    return entries;
+}
+
 /// Of presets that a name and few figures do not tell.
 template <class T>
 std::vector<Entry>
@@ -256,6 +310,7 @@ Fields()
     AddFields(entries, "cluster.cross.", CrossLinkSpec::Fields());
     AddFields(entries, "", PlanFields());
     AddFields(entries, "events.", EventSpec::Fields());
+    AddFields(entries, "machine.", MachineSpec::Fields());
     return entries;
 }
 
@@ -280,6 +335,19 @@ Listings()
         {"curves", {"curve", "says", "date", "source"}, Curves},
         {"stacks", {"stack", "says", "meaning", "date", "source"}, Named<SoftwareStack>},
         {"fabrics", {"fabric", "says", "meaning", "date", "source"}, Named<FabricSpec>},
+        {"machines",
+         {"machine",
+          "gpu",
+          "GPUs",
+          "domain",
+          "NICs",
+          "NIC",
+          "fabric",
+          "network",
+          "meaning",
+          "date",
+          "source"},
+         Machines},
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
         {"plans", {"field", "word", "default", "meaning"}, PlanWords},

@@ -7,6 +7,7 @@
 #include "core/io/data-files.h"
 #include "core/io/fabric-reader.h"
 #include "core/io/gpu-reader.h"
+#include "core/io/machine-reader.h"
 #include "core/io/map-reader.h"
 #include "core/io/model-config.h"
 #include "core/io/model-reader.h"
@@ -72,6 +73,14 @@ struct Kind<FabricSpec> : YamlKind
     static constexpr const char* kFolder = "fabrics";
     static constexpr const char* kKey = "fabric";
     static constexpr auto Read = ReadFabric;
+};
+
+template <>
+struct Kind<MachineSpec> : YamlKind
+{
+    static constexpr const char* kFolder = "machines";
+    static constexpr const char* kKey = "machine";
+    static constexpr auto Read = ReadMachine;
 };
 
 /// The name that a value itself has; null if it has none.
@@ -282,6 +291,7 @@ SCALEACROSS_PRESETS_OF(GpuSpec)
 SCALEACROSS_PRESETS_OF(GpuCurve)
 SCALEACROSS_PRESETS_OF(SoftwareStack)
 SCALEACROSS_PRESETS_OF(FabricSpec)
+SCALEACROSS_PRESETS_OF(MachineSpec)
 
 #undef SCALEACROSS_PRESETS_OF
 

@@ -8,6 +8,7 @@
 #include "core/spec/cluster-spec.h"
 #include "core/spec/gpu-curve.h"
 #include "core/spec/gpu-spec.h"
+#include "core/spec/machine-spec.h"
 #include "core/spec/model-spec.h"
 #include "core/spec/software-stack.h"
 
@@ -15,7 +16,7 @@
 #include <vector>
 
 /**
- * Named models, GPUs, curves, software stacks and fabrics.
+ * Named models, GPUs, curves, software stacks, fabrics and machines.
  *
  * Each is a file data/KIND/NAME.yaml, which is part of the program. It has the keys that a study
  * has for such a value, and so may stand on another preset; and besides these
@@ -23,7 +24,8 @@
  *     source: where the figures come from, each with a grade: (P) read in a primary source, (S)
  *             from a secondary reading of one, (I) inferred or computed here
  *     date:   when the source was published, year and month
- *     help:   one line for lists; of a stack or fabric, which a name and figures do not tell
+ *     help:   one line for lists; of a stack, fabric or machine, which a name and figures do not
+ *             tell
  *
  * A user's own file is named by its path in the place of the name, and read the same way.
  */
@@ -41,7 +43,8 @@ struct Preset
     std::string help;
 };
 
-/// All that are built in. T is ModelSpec, GpuSpec, GpuCurve, SoftwareStack or FabricSpec.
+/// All that are built in. T is ModelSpec, GpuSpec, GpuCurve, SoftwareStack, FabricSpec or
+/// MachineSpec.
 template <class T>
 const std::vector<Preset<T>>& Presets();
 

@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Runs `scaleacross collective` for every line of a table of measured collectives.
+
+The table has the columns of COLUMNS; tests/validation/collectives/README.md says what they hold. A
+line becomes a run by rules for the words of its columns, never by itself nor by its setup's name:
+
+gpu         The first of GPUS that its word begins with. Others have no preset, or nothing tells
+            which GPU it is.
+intra_link  How many GPUs a server has and how many share its scale-up network, by SHAPES. Machines
+            that `list machines` has with both and the GPU are candidates.
+fabric      What FABRICS has for its words: keys of the network. A candidate that has them all is
+            taken before others; a key that the machine has otherwise is set. Words without an entry
+            leave the machine's network as it is.
+nic         Number and rate, by nics_of. A candidate that has these is taken before others. If none
+            has, it is the best one with these NICs in place of its own. Where all ranks share a
+            scale-up network, NICs play no part, and so the column need not say them. Else the line
+            is left out.
+env         ALGO=Ring or ALGO=Tree is the algorithm; else it is a ring, as no rule here says when
+            NCCL takes a tree. A line that says that no plugin for the network was there was measured
+            over TCP sockets, which are not modelled, and is left out.
+note        A line of a system that is called faulty, slow or underperforming is left out.
+op          By OPERATIONS; others are left out.
+
+NCCL and RCCL copy through slots between servers: `network.copy` is `staged`. What no rule expresses
+is named with the reason. Lines that differ only in size are one run where their sizes are a series.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+import measuring
+
+TOP = pathlib.Path(__file__).resolve().parents[1]
+
+COLUMNS = ["id", "gpu", "gpus_per_node", "nodes", "gpus", "intra_link", "nic", "fabric", "env",
+           "op", "bytes", "time_us", "busbw", "note"]
+
+
+class Inexpressible(Exception):
+    """A line that no run says; the text is the reason."""
+
+
+# --- Words ----------------------------------------------------------------------------------------
+
+# By the beginning of a word, up to a blank or a dash.
+GPUS = {"A100-40": "a100-40g", "A100-80": "a100-80g", "A100": "a100-80g", "H100": "h100",
+        "H200": "h200", "GH200": "gh200", "B200": "b200", "B300": "b300", "GB200": "gb200",
+        "GB300": "gb300", "MI300X": "mi300x", "MI325X": "mi325x", "MI350X": "mi350x",
+        "MI355X": "mi355x"}
+
+# GPUs of a server, and of its scale-up network.
+SHAPES = [(r"NVL72", (4, 72)), (r"4-GPU mesh", (4, 4)), (r"NVLink\d\+NVSwitch", (8, 8)),
+          (r"xGMI", (8, 8))]
+
+ANY_ORDER = {"network.recovery": "selective-repeat"}
+LOSSY = {**ANY_ORDER, "network.pfc": "false"}
+# The first whose words are in the column.
+FABRICS = [
+    (r"Slingshot", {"network.transport": "roce", "network.multipath": "spray-adaptive", **LOSSY}),
+    (r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random", **LOSSY}),
+    (r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY}),
+    (r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER}),
+    (r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp"}),
+    (r"InfiniBand|IB", {"network.transport": "infiniband", "network.multipath": "spray-adaptive",
+                        **ANY_ORDER})]
+
+# The program's name, bus over algorithm bandwidth of n ranks, and whether the size is divided among
+# them, so that each has whole elements of 4 bytes.
+Operation = collections.namedtuple("Operation", "name factor divides")
+OPERATIONS = {
+    "all_reduce": Operation("all_reduce", lambda n: 2 * (n - 1) / n, False),
+    "all_gather": Operation("all_gather", lambda n: (n - 1) / n, True),
+    "reduce_scatter": Operation("reduce_scatter", lambda n: (n - 1) / n, True),
+    "alltoall": Operation("all_to_all", lambda n: (n - 1) / n, True),
+    "alltoall_torch": Operation("all_to_all", lambda n: (n - 1) / n, True),
+    "sendrecv": Operation("sendrecv", lambda n: 1, False)}
+
+LARGE = 16 << 20  # bytes; the tables have a class from here on
+
+
+def whole(line, column):
+    if not re.fullmatch(r"[1-9]\d*", line[column]):
+        raise Inexpressible(f"{column}: {line[column]!r} is no number")
+    return int(line[column])
+
+
+def gpu_of(line):
+    for word, preset in GPUS.items():
+        if re.match(rf"{word}(?![A-Za-z0-9])", line["gpu"]):
+            return preset
+    raise Inexpressible(f"gpu: there is no preset for {line['gpu']!r}")
+
+
+def shape_of(line):
+    for words, shape in SHAPES:
+        if re.search(words, line["intra_link"]):
+            return shape
+    raise Inexpressible(f"intra_link: {line['intra_link']!r} is not expressed")
+
+
+def network_of(line):
+    for words, keys in FABRICS:
+        if re.search(rf"(?<![A-Za-z])({words})(?![A-Za-z])", line["fabric"]):
+            return keys
+    return {}
+
+
+def nics_of(line, gpus):
+    """NICs of a server and Gb/s of each, or None where the column does not say both.
+
+    "4x200G/node" and "400G x8/node" are a number and a rate, "8x2x400G" has two ports to a NIC, and
+    "400G class, 1 HCA/GPU" a number for each GPU."""
+    text = line["nic"]
+    if found := re.search(r"\b(\d+)x(?:(\d+)x)?(\d+)G\b", text):
+        return int(found[1]), int(found[2] or 1) * int(found[3])
+    if found := re.search(r"\b(\d+)G x(\d+)/node", text):
+        return int(found[2]), int(found[1])
+    if found := re.search(r"\b(\d+)G class, (\d+) HCAs?/(GPU|node)", text):
+        return int(found[2]) * (gpus if found[3] == "GPU" else 1), int(found[1])
+    return None
+
+
+def algorithm_of(line):
+    if found := re.search(r"\bALGO=(Ring|Tree)\b", line["env"]):
+        return found[1].lower()
+    return "ring"
+
+
+# --- Machines -------------------------------------------------------------------------------------
+
+GIGABITS = {"Mbps": 1e-3, "Gbps": 1, "Tbps": 1e3}
+
+
+class Machine:
+    """A row of `list machines`, and what keys of the network are where it says nothing."""
+
+    def __init__(self, row, defaults):
+        values = row["values"]
+        self.name = row["machine"]
+        self.gpu = row["gpu"]
+        self.shape = (int(values["gpus_per_node"]), int(values["gpu.scale_up_domain"]))
+        rate, unit = re.fullmatch(r"([\d.]+)(.*)", values["nic_rate"]).groups()
+        self.nics = (int(values["nics"]), float(rate) * GIGABITS[unit])  # and Gb/s of each
+        self.values = {**defaults, **values}
+
+    def lacks(self, keys):
+        """Those of the network's keys that the machine has otherwise."""
+        return {key: value for key, value in keys.items() if self.values[key] != value}
+
+
+def listed(program, what):
+    code, rows, said = measuring.run([str(program), "list", what, "--json"])
+    if code != 0:
+        raise measuring.InputError(f"{program} list {what}: {said}")
+    return rows
+
+
+def machines_of(program):
+    defaults = {row["field"]: row["default"] for row in listed(program, "fields")}
+    return [Machine(row, defaults) for row in listed(program, "machines")]
+
+
+# A run but for its size: arguments of `collective`, the NICs of a file of its own or None, ranks.
+Run = collections.namedtuple("Run", "machine nics nodes used op settings ranks")
+
+
+def run_of(line, machines):
+    if found := re.search(r"faulty|underperforming|slow", line["note"]):
+        raise Inexpressible(f"note: {found[0]}")
+    if re.search(r"\bno plugin\b", line["env"]):
+        raise Inexpressible("env: TCP sockets are not modelled")
+    if line["op"] not in OPERATIONS:
+        raise Inexpressible(f"op: {line['op']!r} is not expressed")
+    gpu, shape = gpu_of(line), shape_of(line)
+    used, nodes = whole(line, "gpus_per_node"), whole(line, "nodes")
+    if used * nodes != whole(line, "gpus"):
+        raise Inexpressible(f"gpus: {line['gpus']} are not {nodes} x {used}")
+    if used > shape[0]:
+        raise Inexpressible(f"gpus_per_node: {used} of {shape[0]}")
+    keys, nics = network_of(line), nics_of(line, shape[0])
+    candidates = [machine for machine in machines
+                  if machine.gpu == gpu and machine.shape == shape]
+    if not candidates:
+        raise Inexpressible(f"intra_link: no machine has {gpu} with {line['intra_link']!r}")
+    crosses = nodes * shape[0] > shape[1]
+    if crosses and not nics:
+        raise Inexpressible(f"nic: {line['nic']!r} says no rate")
+    best = min(candidates, key=lambda machine: (nics is not None and machine.nics != nics,
+                                                bool(machine.lacks(keys)), machine.name))
+    own = nics if crosses and best.nics != nics else None
+    settings = {"network.collective": algorithm_of(line), "network.copy": "staged",
+                **(best.lacks(keys) if crosses else {})}
+    return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes)
+
+
+# --- Runs -----------------------------------------------------------------------------------------
+
+def series_of(sizes):
+    """The sizes, ascending, as (first, factor, last) with a whole factor; factor 2 of one alone."""
+    series = []
+    for size in sorted(set(sizes)):
+        if series:
+            first, factor, last = series[-1]
+            ratio, rest = divmod(size, last)
+            if rest == 0 and ratio > 1 and (first == last or ratio == factor):
+                series[-1] = (first, ratio, size)
+                continue
+        series.append((size, 2, size))
+    return series
+
+
+def times_of(run, sizes, program, folder):
+    """By size, as the program rounds it: time in us; and what it said where it ended with an error."""
+    machine = run.machine
+    if run.nics:
+        count, rate = run.nics
+        machine = folder / f"{run.machine}-{count}x{rate}.yaml"
+        machine.write_text(f"preset: {run.machine}\nnics: {count}\nnic_rate: {rate}Gbps\n")
+    command = [str(program), "collective", "--machine", str(machine), "--nodes", str(run.nodes),
+               "--gpus-per-node", str(run.used), "--op", OPERATIONS[run.op].name, "--json"]
+    for key, value in run.settings:
+        command += ["--set", f"{key}={value}"]
+    times, complaint = {}, ""
+    for first, factor, last in series_of(sizes):
+        code, rows, said = measuring.run(command + ["-b", str(first), "-e", str(last),
+                                                    "-f", str(factor)])
+        complaint = complaint or (said if code else "")
+        times.update({row["bytes"]: row["time_us"] for row in rows or []})
+    return times, complaint
+
+
+def rounded(size, run):
+    unit = 4 * (run.ranks if OPERATIONS[run.op].divides else 1)
+    return size // unit * unit
+
+
+def positive(text):
+    """A number above 0, or None."""
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if 0 < value < math.inf else None
+
+
+def measured_of(line):
+    """Time in us, from the bus bandwidth where none is published; None where neither is."""
+    if positive(line["time_us"]):
+        return positive(line["time_us"])
+    busbw, factor = positive(line["busbw"]), OPERATIONS[line["op"]].factor(whole(line, "gpus"))
+    return whole(line, "bytes") / (1e3 * busbw / factor) if busbw else None
+
+
+def results_of(table, program):
+    """An object for each line, in their order."""
+    machines = machines_of(program)
+    results, runs = [], collections.defaultdict(list)
+    for line in table:
+        result = {"id": line["id"], "op": line["op"], "bytes": None, "time_us": None,
+                  "measured_us": None, "error": None}
+        results.append(result)
+        try:
+            run = run_of(line, machines)
+            result["bytes"] = whole(line, "bytes")
+            result["measured_us"] = measured_of(line)
+            if result["measured_us"] is None:
+                raise Inexpressible("time_us: neither time nor bandwidth is published")
+            if rounded(result["bytes"], run) == 0:
+                raise Inexpressible(f"bytes: {result['bytes']} do not give every one of "
+                                    f"{run.ranks} ranks an element")
+            runs[run].append(result)
+        except Inexpressible as reason:
+            result["reason"] = str(reason)
+    with (tempfile.TemporaryDirectory() as folder,
+          concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
+        futures = {run: pool.submit(times_of, run, [result["bytes"] for result in of_run], program,
+                                    pathlib.Path(folder))
+                   for run, of_run in runs.items()}
+        for run, future in futures.items():
+            times, complaint = future.result()
+            for result in runs[run]:
+                time = times.get(rounded(result["bytes"], run))
+                if time is None:
+                    result["reason"] = complaint or "the program has no row of this size"
+                else:
+                    result["time_us"] = time
+                    result["error"] = time / result["measured_us"] - 1
+    return results
+
+
+# --- Tables ---------------------------------------------------------------------------------------
+
+def percentile(values, share):
+    """Linear between the values in order."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def summary(results):
+    """Operation, class of size, number, median and 90th percentile of |error|."""
+    rows = []
+    for op in dict.fromkeys(result["op"] for result in results):
+        for label, large in (("16 MiB and more", True), ("less", False)):
+            errors = [abs(result["error"]) for result in results
+                      if result["op"] == op and result["error"] is not None and
+                      (result["bytes"] >= LARGE) == large]
+            if errors:
+                rows.append((op, label, len(errors), statistics.median(errors),
+                             percentile(errors, 0.9)))
+    return rows
+
+
+def markdown(results):
+    lines = ["| operation | size | n | median error | 90th percentile |", "|---|---|---|---|---|"]
+    lines += [f"| `{op}` | {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % |"
+              for op, label, count, median, most in summary(results)]
+    return "\n".join(lines)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv",
+                        help="measured collectives, one size a line")
+    parser.add_argument("--json", action="store_true", help="an object for each line")
+    parser.add_argument("--program", type=pathlib.Path,
+                        default=TOP / "build" / "release" / "bin" / "scaleacross")
+    options = parser.parse_args(argv)
+    try:
+        results = results_of(measuring.read_table(options.table, COLUMNS), options.program)
+    except measuring.InputError as error:
+        print(f"measured_collectives.py: error: {error}", file=sys.stderr)
+        return 2
+    if options.json:
+        print(json.dumps(results, indent=1))
+    else:
+        print(markdown(results))
+        left = collections.Counter(result["reason"] for result in results if "reason" in result)
+        for reason, count in left.items():
+            print(f"{count} left out: {reason}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

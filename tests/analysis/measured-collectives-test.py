@@ -1,0 +1,210 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Lines of measured collectives become runs by rules, or a reason why not; and the page's table."""
+
+import collections
+import contextlib
+import csv
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = pathlib.Path(os.environ["SCALEACROSS_PROGRAM"])
+TABLE = TOP / "tests" / "validation" / "collectives" / "published.csv"
+PAGE = TOP / "contrib" / "scaleacross" / "doc" / "collectives.md"
+
+sys.path.insert(0, str(TOP / "analysis"))
+import measured_collectives  # noqa: E402
+import measuring  # noqa: E402
+
+# A line that every rule can be tried on; no setup, source or date, which no rule reads.
+LINE = {"id": "a", "gpu": "H100", "gpus_per_node": "8", "nodes": "2", "gpus": "16",
+        "intra_link": "NVLink4+NVSwitch", "nic": "ConnectX-7 400G x8/node",
+        "fabric": "InfiniBand NDR", "env": "", "op": "all_reduce", "bytes": "1073741824",
+        "time_us": "5000", "busbw": "", "note": ""}
+REFUSED = {
+    "gpu": ["H800", "H1000", "V100", "SM90 (Hopper)", "TPU"],
+    "intra_link": ["NVLink", "NVLink2", "PCIe Gen5 (no NVLink)"],
+    "nic": ["not stated", "none used", "RDMA"], "op": ["ep_dispatch", "broadcast"],
+    "gpus_per_node": ["0", ""], "gpus": ["8", "all"],
+    "note": ["faulty; chunks of 1 MiB", "underperforming run", "copied by hand; a slow cluster"],
+    "env": ["no plugin; configuration 1"]}
+
+
+class MeasuredCollectives(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.machines = measured_collectives.machines_of(PROGRAM)
+
+    def run_of(self, **changed):
+        return measured_collectives.run_of({**LINE, **changed}, self.machines)
+
+    def results(self, *lines):
+        return measured_collectives.results_of(
+            [{**LINE, "id": str(number), **line} for number, line in enumerate(lines)], PROGRAM)
+
+    def call(self, *arguments):
+        printed, said = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(said):
+            code = measured_collectives.main([*map(str, arguments), "--program", str(PROGRAM)])
+        return code, printed.getvalue(), said.getvalue()
+
+    def test_machines_follow_the_columns(self):
+        words = {"GPU": "gpu", "NIC": "nic", "link": "intra_link", "fabric": "fabric"}
+        for machine, changed in {
+                "dgx-h100": {}, "hgx-h200": {"GPU": "H200"},
+                "gcp-a3-ultra": {"GPU": "H200", "fabric": "RoCE rail-aligned (Google 4-way)"},
+                "aws-p5": {"NIC": "EFA 32x100G/node", "fabric": "EFA (SRD)"},
+                "aws-p5en": {"GPU": "H200", "NIC": "EFA 16x200G/node", "fabric": "EFA (SRD)"},
+                "aws-p4de": {"GPU": "A100-80", "NIC": "EFA 4x100G/node", "fabric": "EFA (SRD)"},
+                "gcp-a3-mega": {"NIC": "GPUDirect-TCPXO, 8x200G/node", "fabric": "TCPXO"},
+                "gcp-a3-high": {"NIC": "GPUDirect-TCPX, 4x200G/node", "fabric": "TCPX"},
+                "oci-h100": {"NIC": "ConnectX-7 200G x16/node", "fabric": "RoCEv2"},
+                "dgx-a100-40g": {"GPU": "A100-40", "NIC": "ConnectX-6 HDR 200G x8/node"},
+                "oci-a100": {"GPU": "A100-40", "NIC": "ConnectX-5 100G x16/node",
+                             "fabric": "RoCEv2 cluster network"},
+                "mi355x-server": {"GPU": "MI355X", "link": "xGMI full mesh", "fabric": "UEC"},
+                "hgx-b300": {"GPU": "B300", "NIC": "ConnectX-8, 8x2x400G/node (6.4 Tb/s)"}}.items():
+            run = self.run_of(**{words[key]: value for key, value in changed.items()})
+            self.assertEqual((run.machine, run.nics), (machine, None), changed)
+        four = {"gpus_per_node": "4", "gpus": "8"}
+        alps = self.run_of(**four, gpu="GH200", intra_link="NVLink4 (4-GPU mesh)",
+                           nic="Slingshot 11 200G x4/node", fabric="Slingshot dragonfly")
+        self.assertEqual((alps.machine, alps.ranks), ("alps", 8))
+        # Two trays of a rack need no NICs, 36 do.
+        rack = {"gpu": "GB200", "gpus_per_node": "4", "intra_link": "NVLink5 NVL72",
+                "nic": "none used", "fabric": "NVLink only, 1 rack"}
+        self.run_of(**rack, nodes="18", gpus="72")
+        with self.assertRaisesRegex(measured_collectives.Inexpressible, "nic: 'none used'"):
+            self.run_of(**rack, nodes="36", gpus="144")
+
+    def test_other_nics_and_networks_change_the_machine(self):
+        # 4 x 400 Gb/s is no machine's; the transport is not that of the machine either.
+        run = self.run_of(nic="400G class, 4 HCAs/node", fabric="RoCE")
+        self.assertEqual(run.nics, (4, 400))
+        self.assertIn(run.machine, {machine.name for machine in self.machines
+                                    if machine.gpu == "h100"})
+        each = self.run_of(nic="400G class, 1 HCA/GPU (inferred)", fabric="RoCEv2")
+        self.assertEqual((each.machine, each.nics), ("dgx-h100", None))
+        self.assertEqual(dict(each.settings)["network.transport"], "roce")
+        self.assertEqual(dict(each.settings)["network.multipath"], "e-ecmp")
+        self.assertNotIn("network.transport", dict(self.run_of().settings))
+        # In a server there is no network to set.
+        one = self.run_of(nodes="1", gpus="8", fabric="RoCEv2", nic="none used")
+        self.assertNotIn("network.transport", dict(one.settings))
+        self.assertEqual(dict(self.run_of(env="ALGO=Tree").settings)["network.collective"], "tree")
+        self.assertEqual(dict(self.run_of(env="NVLS").settings)["network.collective"], "ring")
+
+    def test_what_is_not_expressed_is_named(self):
+        for column, words in REFUSED.items():
+            for word in words:
+                with self.assertRaises(measured_collectives.Inexpressible,
+                                       msg=(column, word)) as caught:
+                    self.run_of(**{column: word})
+                self.assertTrue(str(caught.exception).startswith(f"{column}: "), caught.exception)
+        with self.assertRaisesRegex(measured_collectives.Inexpressible, "gpus_per_node: 16 of 8"):
+            self.run_of(gpus_per_node="16", gpus="32")
+        with self.assertRaisesRegex(measured_collectives.Inexpressible, "no machine has h100"):
+            self.run_of(intra_link="NVLink4 (4-GPU mesh)", gpus_per_node="4", gpus="8")
+        results = self.results({"op": "ep_combine"}, {"bytes": ""}, {"time_us": ""},
+                               {"op": "alltoall", "bytes": "32"}, {"time_us": "0", "busbw": "x"})
+        self.assertEqual([result["reason"].split(":")[0] for result in results],
+                         ["op", "bytes", "time_us", "bytes", "time_us"])
+        self.assertTrue(all(result["error"] is None for result in results))
+
+    def test_times_are_the_programs(self):
+        results = self.results({}, {"bytes": "2147483648"}, {"bytes": "1000000"},
+                               {"op": "alltoall", "bytes": "1000000"},
+                               {"op": "alltoall", "bytes": "4294967296"},
+                               {"op": "alltoall", "bytes": "4294967296",
+                                "nic": "400G class, 4 HCAs/node"})
+        base = [PROGRAM, "collective", "--machine", "dgx-h100", "--nodes", "2", "--json", "--set",
+                "network.collective=ring", "--set", "network.copy=staged"]
+
+        def time(op, size, *more):
+            printed = subprocess.run([*base, "--op", op, "-b", str(size), "-e", str(size), *more],
+                                     check=True, capture_output=True, text=True).stdout
+            return json.loads(printed)[0]["time_us"]
+        self.assertEqual([result["time_us"] for result in results[:4]],
+                         [time("all_reduce", 1 << 30), time("all_reduce", 2 << 30),
+                          time("all_reduce", 1000000), time("all_to_all", 1000000)])
+        # Half as many NICs, through which 8 of 15 parts go: 2.1 GiB at 50 GB/s take 46 ms, the
+        # others 1.9 GiB over NVLink less than 20.
+        self.assertAlmostEqual(results[5]["time_us"] / results[4]["time_us"], 2, delta=0.05)
+        self.assertEqual(results[0]["error"], results[0]["time_us"] / 5000 - 1)
+
+    def test_a_time_follows_from_the_bandwidth(self):
+        # 16 ranks: S 2 (15/16) / busbw.
+        result, = self.results({"time_us": "", "busbw": "187.5"})
+        self.assertAlmostEqual(result["measured_us"], 2 ** 30 * 1.875 / 187.5e3)
+
+    def test_series(self):
+        self.assertEqual(measured_collectives.series_of([8, 32, 16, 128, 64, 8]), [(8, 2, 128)])
+        self.assertEqual(measured_collectives.series_of([8, 32, 128, 256]),
+                         [(8, 4, 128), (256, 2, 256)])
+        self.assertEqual(measured_collectives.series_of([7, 9]), [(7, 2, 7), (9, 2, 9)])
+        self.assertEqual(measured_collectives.series_of([3, 6, 9]), [(3, 2, 6), (9, 2, 9)])
+
+    def test_percentiles_and_classes(self):
+        self.assertEqual(measured_collectives.percentile([4, 0, 1, 3, 2], 0.9), 3.6)
+        self.assertEqual(measured_collectives.percentile([5], 0.9), 5)
+        rows = [{"op": "a", "bytes": size, "error": error} for size, error in
+                [(16 << 20, -0.5), (16 << 20, 0.1), ((16 << 20) - 4, 2.0), (8, None)]]
+        large, small = measured_collectives.summary(rows)
+        self.assertEqual(large[:3], ("a", "16 MiB and more", 2))
+        self.assertAlmostEqual(large[3], 0.3)
+        self.assertAlmostEqual(large[4], 0.46)
+        self.assertEqual(small, ("a", "less", 1, 2.0, 2.0))
+
+    def test_wrong_tables_are_refused(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            texts = {"short": "id,gpu\na,b\n", "ragged": ",".join(LINE) + "\na,b\n",
+                     "twice": "\n".join([",".join(LINE), *[",".join(LINE.values())] * 2]) + "\n"}
+            for stem, text in texts.items():
+                (folder / f"{stem}.csv").write_text(text)
+            for stem, says in {"none": "No such file", "short": "there is no column gpus_per_node",
+                               "ragged": "ragged.csv:2: not as many cells",
+                               "twice": "twice.csv:3: id 'a' stands there twice"}.items():
+                code, printed, said = self.call(folder / f"{stem}.csv")
+                self.assertEqual((code, printed), (2, ""), stem)
+                self.assertIn(says, said)
+            (folder / "one.csv").write_text(texts["twice"].rsplit("\n", 2)[0] + "\n")
+            with self.assertRaisesRegex(measuring.InputError, "cannot be run"):
+                measured_collectives.results_of([LINE], folder / "nothing")
+            code, printed, _ = self.call(folder / "one.csv", "--json")
+            self.assertEqual(code, 0)
+            self.assertEqual(list(json.loads(printed)[0]),
+                             ["id", "op", "bytes", "time_us", "measured_us", "error"])
+
+    def test_the_page_has_the_table(self):
+        code, printed, said = self.call(TABLE, "--json")
+        self.assertEqual((code, said), (0, ""))
+        results = json.loads(printed)
+        with TABLE.open(newline="") as file:
+            lines = list(csv.DictReader(file))
+        self.assertEqual([result["id"] for result in results], [line["id"] for line in lines])
+        for result in results:
+            self.assertEqual(result["error"] is None, "reason" in result, result)
+        page = PAGE.read_text()
+        table = measured_collectives.markdown(results)
+        self.assertTrue(table in page, table)
+        left = sum("reason" in result for result in results)
+        said = f"{left} lines are left out"
+        self.assertTrue(said in re.sub(r"\s+", " ", page), said)
+        # Of what nccl-tests measures nearly all is expressed.
+        counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",
+                                                       "reduce_scatter", "sendrecv"),
+                                      "reason" in result) for result in results)
+        self.assertGreater(counts[True, False], 0.85 * (counts[True, False] + counts[True, True]))
+
+
+if __name__ == "__main__":
+    unittest.main()
