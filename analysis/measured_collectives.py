@@ -16,14 +16,14 @@ nic         Number and rate, by nics_of. A candidate that has these is taken bef
             has, it is the best one with these NICs in place of its own. Where all ranks share a
             scale-up network, NICs play no part, and so the column need not say them. Else the line
             is left out.
-env         ALGO=Ring or ALGO=Tree is the algorithm; else it is a ring, as no rule here says when
-            NCCL takes a tree. A line that says that no plugin for the network was there was measured
-            over TCP sockets, which are not modelled, and is left out.
+env         GPUs with an architecture that NCCL knows run `network.collective: nccl`, by NCCL's own
+            choice, or with ALGO=Ring or ALGO=Tree by that; others run a ring that copies through
+            slots (`network.copy: staged`). A line that says that no plugin for the network was there
+            was measured over TCP sockets, which are not modelled, and is left out.
 note        A line of a system that is called faulty, slow or underperforming is left out.
 op          By OPERATIONS; others are left out.
 
-NCCL and RCCL copy through slots between servers: `network.copy` is `staged`. What no rule expresses
-is named with the reason. Lines that differ only in size are one run where their sizes are a series.
+What no rule expresses is named with the reason. Lines that differ only in size are one run where their sizes are a series.
 """
 
 import argparse
@@ -130,10 +130,14 @@ def nics_of(line, gpus):
     return None
 
 
-def algorithm_of(line):
-    if found := re.search(r"\bALGO=(Ring|Tree)\b", line["env"]):
-        return found[1].lower()
-    return "ring"
+def library_of(line, architecture):
+    """Keys of the network that say which library's collectives run, and how."""
+    found = re.search(r"\bALGO=(Ring|Tree)\b", line["env"])
+    algorithm = found[1].lower() if found else None
+    if architecture == "other":
+        return {"network.collective": algorithm or "ring", "network.copy": "staged"}
+    return {"network.collective": "nccl",
+            **({"network.nccl_algorithm": algorithm} if algorithm else {})}
 
 
 # --- Machines -------------------------------------------------------------------------------------
@@ -144,10 +148,11 @@ GIGABITS = {"Mbps": 1e-3, "Gbps": 1, "Tbps": 1e3}
 class Machine:
     """A row of `list machines`, and what keys of the network are where it says nothing."""
 
-    def __init__(self, row, defaults):
+    def __init__(self, row, defaults, architectures):
         values = row["values"]
         self.name = row["machine"]
         self.gpu = row["gpu"]
+        self.architecture = architectures[self.gpu]
         self.shape = (int(values["gpus_per_node"]), int(values["gpu.scale_up_domain"]))
         rate, unit = re.fullmatch(r"([\d.]+)(.*)", values["nic_rate"]).groups()
         self.nics = (int(values["nics"]), float(rate) * GIGABITS[unit])  # and Gb/s of each
@@ -167,7 +172,9 @@ def listed(program, what):
 
 def machines_of(program):
     defaults = {row["field"]: row["default"] for row in listed(program, "fields")}
-    return [Machine(row, defaults) for row in listed(program, "machines")]
+    architectures = {row["gpu"]: row["values"].get("architecture", "other")
+                     for row in listed(program, "gpus")}
+    return [Machine(row, defaults, architectures) for row in listed(program, "machines")]
 
 
 # A run but for its size: arguments of `collective`, the NICs of a file of its own or None, ranks.
@@ -198,8 +205,7 @@ def run_of(line, machines):
     best = min(candidates, key=lambda machine: (nics is not None and machine.nics != nics,
                                                 bool(machine.lacks(keys)), machine.name))
     own = nics if crosses and best.nics != nics else None
-    settings = {"network.collective": algorithm_of(line), "network.copy": "staged",
-                **(best.lacks(keys) if crosses else {})}
+    settings = {**library_of(line, best.architecture), **(best.lacks(keys) if crosses else {})}
     return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes)
 
 

@@ -2,9 +2,12 @@
 
 #include "core/program/collective.h"
 
+#include "core/program/step-pattern.h"
+
 #include <algorithm>
 #include <array>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -33,6 +36,23 @@ using Parts = std::vector<std::set<uint32_t>>;
 
 constexpr uint64_t kBytes = 1003; // divisible by none of the sizes but 1 and 17
 
+/// Every lane over n members on servers of every size.
+std::vector<Phase>
+LanesOf(Pattern pattern, uint32_t n)
+{
+    std::vector<Phase> phases;
+    for (uint32_t perServer = 1; perServer <= n; perServer++)
+    {
+        for (uint32_t lane = 0; n % perServer == 0 && lane < perServer; lane++)
+        {
+            phases.push_back(PhaseOf(pattern, n, kBytes));
+            phases.back().perServer = perServer;
+            phases.back().lane = lane;
+        }
+    }
+    return phases;
+}
+
 /// All phases of n members that are tested.
 std::vector<Phase>
 PhasesOf(uint32_t n)
@@ -43,9 +63,16 @@ PhasesOf(uint32_t n)
                                Pattern::DirectAllToAll,
                                Pattern::SendToNext,
                                Pattern::TwoWayReduceScatter,
-                               Pattern::TwoWayAllGather})
+                               Pattern::TwoWayAllGather,
+                               Pattern::SwitchReduceScatter,
+                               Pattern::SwitchAllGather})
     {
         phases.push_back(PhaseOf(pattern, n, kBytes));
+    }
+    for (const auto pattern : {Pattern::LaneReduceScatter, Pattern::LaneAllGather})
+    {
+        const auto lanes = LanesOf(pattern, n);
+        phases.insert(phases.end(), lanes.begin(), lanes.end());
     }
     for (const auto pattern : {Pattern::JumpReduceScatter, Pattern::JumpAllGather})
     {
@@ -100,16 +127,20 @@ TEST(Collective, FlowsEndAndAddUp)
                         }
                         const PhaseMessage message = MessageOf(phase, i, o, number);
                         EXPECT_NE(message.to, i);
-                        // All-to-all has other messages of the input under way at the same time.
-                        if (phase.pattern != Pattern::DirectAllToAll)
+                        // Some have other messages of the input under way at the same time.
+                        if (StepsOf(phase).ChainOf() != Chain::None)
                         {
                             EXPECT_EQ(received[message.to][message.input], number);
                             EXPECT_EQ(message.to, output.to);
                         }
                         received[message.to][message.input]++;
                         sent[i][o]++;
-                        bytes[i] += message.bytes;
-                        total += message.bytes;
+                        // What the network copies is sent once.
+                        if (!StepsOf(phase).IsCopied() || number == 0)
+                        {
+                            bytes[i] += message.bytes;
+                            total += message.bytes;
+                        }
                         moved = true;
                     }
                 }
@@ -185,6 +216,104 @@ TEST(Collective, RingAllGatherBringsEveryPartToEverybody)
         {
             EXPECT_EQ(held[i].size(), n);
         }
+    }
+}
+
+// A lane's ring goes once through all members, server by server; whoever leaves a server and who is
+// entered after it have the same position, but for the last hop of an odd number of servers; and all
+// lanes together leave and enter each position equally often.
+TEST(Collective, LanesKeepToTheirPositions)
+{
+    for (uint32_t n = 2; n <= 24; n++)
+    {
+        std::map<uint32_t, std::vector<Phase>> lanes; // by members of a server
+        for (const Phase& phase : LanesOf(Pattern::LaneAllGather, n))
+        {
+            lanes[phase.perServer].push_back(phase);
+        }
+        for (const auto& [perServer, phases] : lanes)
+        {
+            const uint32_t servers = n / perServer;
+            std::vector<uint32_t> leaves(perServer);
+            std::vector<uint32_t> enters(perServer);
+            for (const Phase& phase : phases)
+            {
+                uint32_t at = phase.lane; // where the first server is entered
+                std::set<uint32_t> seen;
+                for (uint32_t hop = 0; hop < n; hop++)
+                {
+                    EXPECT_TRUE(seen.insert(at).second);
+                    EXPECT_EQ(at / perServer, hop / perServer);
+                    const uint32_t next = MessageOf(phase, at, 0, 0).to;
+                    if (next / perServer != at / perServer)
+                    {
+                        leaves[at % perServer]++;
+                        enters[next % perServer]++;
+                        if (servers % 2 == 0 || hop + 1 < n)
+                        {
+                            EXPECT_EQ(next % perServer, at % perServer);
+                        }
+                    }
+                    at = next;
+                }
+                EXPECT_EQ(at, phase.lane);
+            }
+            if (servers > 1)
+            {
+                EXPECT_EQ(leaves, std::vector<uint32_t>(perServer, servers));
+                EXPECT_EQ(enters, std::vector<uint32_t>(perServer, servers));
+            }
+        }
+    }
+}
+
+// By sets of contributions, in any order of the ring: after n-1 steps each member has its own part
+// of all, and after gathering each has all parts.
+TEST(Collective, LanesReduceAndGatherEverything)
+{
+    for (uint32_t n = 2; n <= 12; n++)
+    {
+        for (const Phase& scatter : LanesOf(Pattern::LaneReduceScatter, n))
+        {
+            Phase gather = scatter;
+            gather.pattern = Pattern::LaneAllGather;
+            // Where a message of a ring is from tells what part it is: that which its member's own
+            // contribution is in, and whose bytes it has.
+            std::vector<uint32_t> place(n); // along the ring
+            uint32_t at = 0;
+            for (uint32_t i = 0; i < n; i++)
+            {
+                place[at] = i;
+                at = MessageOf(scatter, at, 0, 0).to;
+            }
+            std::vector<uint32_t> memberAt(n);
+            for (uint32_t i = 0; i < n; i++)
+            {
+                memberAt[place[i]] = i;
+            }
+            for (uint32_t i = 0; i < n; i++)
+            {
+                for (uint32_t k = 0; k + 1 < n; k++)
+                {
+                    // As in a ring whose members are numbered along it.
+                    EXPECT_EQ(MessageOf(scatter, i, 0, k).bytes,
+                              Part(kBytes, memberAt[(place[i] + 2 * n - k - 1) % n], n));
+                    EXPECT_EQ(MessageOf(gather, i, 0, k).bytes,
+                              Part(kBytes, memberAt[(place[i] + n - k) % n], n));
+                }
+            }
+        }
+    }
+}
+
+TEST(Collective, ASwitchAddsUpAndCopies)
+{
+    const Phase reduce = PhaseOf(Pattern::SwitchReduceScatter, 8, 800);
+    const Phase gather = PhaseOf(Pattern::SwitchAllGather, 8, 800);
+    for (uint32_t i = 0; i < 8; i++)
+    {
+        EXPECT_EQ(SentBy(reduce, i), Bytes(700));
+        EXPECT_EQ(SentBy(gather, i), Bytes(100)); // together S: an all-reduce at the rate of a link
     }
 }
 

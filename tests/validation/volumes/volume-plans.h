@@ -284,7 +284,7 @@ DrawAny(std::mt19937& random)
     std::vector<CollectiveAlgorithm> algorithms; // that are one and the same for every size
     for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())
     {
-        if (!algorithm->chooses)
+        if (!algorithm->chooses && !algorithm->library) // NCCL's: nccl-test
         {
             algorithms.emplace_back(*algorithm);
         }

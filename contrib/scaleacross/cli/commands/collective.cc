@@ -55,6 +55,8 @@ struct Row
     Bytes bytes;
     uint64_t count{0}; //!< elements, by nccl-tests' convention
     std::string algorithm;
+    std::string protocol; //!< of a library that has several
+    uint32_t channels{0}; //!< of the library; 0: it has none
     RunReport report;
 
     double Us() const
@@ -155,6 +157,7 @@ class Measurement
     [[noreturn]] void Refuse(const Infeasible& no) const;
     Row Measure(Bytes bytes) const;
     std::string Algorithm() const;
+    std::string Chosen(const std::string& text) const;
 
     Study m_study;
     std::unique_ptr<Engine> m_engine;
@@ -235,9 +238,12 @@ Measurement::Measure(Bytes bytes) const
     }
     const uint64_t elements = bytes.Count() / g_elementBytes;
     const PreparedRun prepared = std::get<PreparedRun>(PrepareRun(scenario));
+    const Collective& collective = prepared.graph.collectives.front();
     return {bytes,
             Divides(m_spec.op) ? elements / m_members : elements,
-            prepared.graph.collectives.front().algorithm,
+            collective.algorithm,
+            collective.protocol,
+            collective.lanes,
             std::get<RunReport>(result)};
 }
 
@@ -265,10 +271,10 @@ Measurement::Head() const
                                    m_run.warmup);
     const auto line = [&text](const auto&... cells) {
         text +=
-            fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}\n", cells...);
+            fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}\n", cells...);
     };
-    line("size", "count", "type", "redop", "root", "time", "algbw", "busbw");
-    line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)");
+    line("size", "count", "type", "redop", "root", "time", "algbw", "busbw", Chosen("how"));
+    line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "");
     return text;
 }
 
@@ -276,7 +282,9 @@ std::string
 Measurement::Line(const Row& row) const
 {
     const double us = row.Us();
-    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}\n",
+    std::string how = row.algorithm + " " + row.protocol;
+    how += row.channels > 0 ? fmt::format(" x{}", row.channels) : "";
+    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}\n",
                        row.bytes.Count(),
                        row.count,
                        "float",
@@ -284,7 +292,15 @@ Measurement::Line(const Row& row) const
                        -1,
                        us < 1e5 ? fmt::format("{:.2f}", us) : fmt::format("{:.0f}", us),
                        row.Algbw(),
-                       Busbw(row));
+                       Busbw(row),
+                       Chosen(how));
+}
+
+/// A column of what was chosen, where a library does.
+std::string
+Measurement::Chosen(const std::string& text) const
+{
+    return m_study.scenario.network.collective->library ? "  " + text : "";
 }
 
 Json
@@ -303,6 +319,8 @@ Measurement::ToJson(const Row& row) const
             {"redop", Reduces(m_spec.op) ? "sum" : "none"},
             {"root", -1},
             {"algorithm", row.algorithm},
+            {"protocol", row.protocol.empty() ? Json() : Json(row.protocol)},
+            {"channels", row.channels == 0 ? Json() : Json(row.channels)},
             {"op", ToString(m_spec.op)},
             {"group", ToString(m_spec.group)},
             {"groups", m_groups},

@@ -22,10 +22,10 @@ class Course
   public:
     Course(const Collective& collective,
            const std::function<const TransferCost&(uint32_t phase)>& costOf,
-           Duration losses,
+           Duration delay,
            uint32_t cuts)
         : m_costOf(costOf),
-          m_losses(losses),
+          m_delay(delay),
           m_network(1, cuts),
           m_convoys(collective)
     {
@@ -74,8 +74,10 @@ class Course
 
     void Await(uint32_t convoy)
     {
-        const Duration latency = m_costOf(m_convoys.PhaseOf(convoy)).latency +
-                                 (m_convoys.IsEnd(convoy) ? m_losses : Duration());
+        const Duration own = m_convoys.IsHidden(convoy)
+                                 ? Duration()
+                                 : m_costOf(m_convoys.PhaseOf(convoy)).latency;
+        const Duration latency = own + (m_convoys.IsEnd(convoy) ? m_delay : Duration());
         m_latencies.push_back({m_now + latency, convoy});
     }
 
@@ -115,7 +117,7 @@ class Course
     }
 
     const std::function<const TransferCost&(uint32_t phase)>& m_costOf;
-    Duration m_losses;
+    Duration m_delay;
     FluidNetwork m_network;
     Convoys m_convoys;
     Duration m_now;
@@ -128,14 +130,14 @@ class Course
 Duration
 AloneTime(const Collective& collective,
           const std::function<const TransferCost&(uint32_t phase)>& costOf,
-          Duration losses,
+          Duration delay,
           uint32_t cuts)
 {
     if (collective.chunks > 1)
     {
-        return Course(collective, costOf, losses, cuts).Run();
+        return Course(collective, costOf, delay, cuts).Run();
     }
-    Duration sum;
+    Duration sum = delay;
     for (uint32_t p = 0; p < collective.phases.size(); p++)
     {
         sum += costOf(p).Alone();

@@ -25,12 +25,12 @@ namespace scaleacross
  * for 3 s: 12 s, the port is never idle.
  *
  * @param costOf the cost of a phase of one chunk; addresses must stay valid during the call.
- * @param losses added to the latency of the last convoy's last phase.
+ * @param delay added to the latency of the last convoy's last phase.
  * @param cuts one more than the highest cut in any of the costs.
  */
 Duration AloneTime(const Collective& collective,
                    const std::function<const TransferCost&(uint32_t phase)>& costOf,
-                   Duration losses,
+                   Duration delay,
                    uint32_t cuts);
 
 } // namespace scaleacross

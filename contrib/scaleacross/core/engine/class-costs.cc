@@ -198,10 +198,11 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
 }
 
 Duration
-ClassCosts::LossesOfChunks(uint32_t classId, uint32_t collective)
+ClassCosts::DelayOf(uint32_t classId, uint32_t collective)
 {
     OfPhase(classId, collective, 0);
-    return m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
+    return m_graph.collectives[collective].launch +
+           m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
 }
 
 const TransferCost&
@@ -300,7 +301,7 @@ ClassCosts::AloneTime(uint32_t classId, uint32_t collective)
         time = scaleacross::AloneTime(
             m_graph.collectives[collective],
             [&](uint32_t p) -> const TransferCost& { return OfPhase(classId, collective, p); },
-            LossesOfChunks(classId, collective),
+            DelayOf(classId, collective),
             Cuts());
     }
     return *time;

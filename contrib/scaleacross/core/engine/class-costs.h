@@ -68,9 +68,10 @@ class ClassCosts
 
     /// Of one chunk of the collective.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
-    /// What losses are expected to delay the last of its chunks by, if there are several; what they
-    /// delay a collective of one by is in the latencies of its phases.
-    Duration LossesOfChunks(uint32_t classId, uint32_t collective);
+    /// What a collective takes besides its phases: its launch and, if it has several chunks, what
+    /// losses are expected to delay the last of them by; what they delay a collective of one by is
+    /// in the latencies of its phases.
+    Duration DelayOf(uint32_t classId, uint32_t collective);
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     /// From when a class posts a receive to when its peer knows.
     Duration CreditTime(uint32_t classId, int32_t peer);

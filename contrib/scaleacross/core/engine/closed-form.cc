@@ -119,6 +119,18 @@ class Summation
                            m_network.PortRate(rank, Port::ScaleUpOut).Value();
                 continue;
             }
+            if (RoundsOf(phase).turns > 1)
+            {
+                // Some hops are over NICs, the others inside servers.
+                const Rank rank = m_run.graph.classes[classId].representative;
+                const auto seconds = [&](Port port) {
+                    return cost.portBytes[static_cast<size_t>(port)] * 8.0 * chunks /
+                           m_network.PortRate(rank, port).Value();
+                };
+                scaleUp += seconds(Port::ScaleUpOut);
+                least.nic += seconds(Port::NicOut);
+                continue;
+            }
             if (StepsOf(phase).IsDirect())
             {
                 // Members on the same server are reached over the scale-up network, whatever their

@@ -84,7 +84,9 @@ CollectiveSeconds(const Collective& collective,
         const TransferCost& cost = costOf(p);
         const double alone = cost.Alone().S();
         first += alone;
-        pace = std::max(pace, alone / collective.channels);
+        // What streams waits for the latencies of the first chunk only.
+        const double each = collective.streams ? cost.Seconds() : alone;
+        pace = std::max(pace, each / collective.channels);
         for (uint32_t port = 0; port < kPorts; port++)
         {
             ports[port] += cost.ports[port];
@@ -97,7 +99,7 @@ CollectiveSeconds(const Collective& collective,
             pace = std::max(pace, cut);
         }
     }
-    return first + (collective.chunks - 1) * pace;
+    return collective.launch.S() + first + (collective.chunks - 1) * pace;
 }
 
 CollectiveTimer

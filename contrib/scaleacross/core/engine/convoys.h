@@ -66,6 +66,12 @@ class Convoys
         return convoy + 1 == Count() && m_phase[convoy] + 1 == m_phases;
     }
 
+    /// Whether the latencies of a convoy pass while those ahead of it are sent.
+    bool IsHidden(uint32_t convoy) const
+    {
+        return m_streams && convoy > 0;
+    }
+
     /// Whether all have left the last phase; no phases: from the beginning.
     bool Done() const
     {
@@ -85,6 +91,7 @@ class Convoys
     uint32_t m_phases{0};
     uint32_t m_chunks{0};
     uint32_t m_channels{1};
+    bool m_streams{false};
     std::vector<uint32_t> m_phase;
     std::vector<bool> m_inside; //!< it has entered the phase
 };

@@ -251,9 +251,10 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
     for (const uint32_t c : instance.classes)
     {
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
-        const Duration losses =
-            convoys.IsEnd(index) ? m_costs.LossesOfChunks(c, instance.collective) : Duration();
-        convoy.latency = std::max(convoy.latency, cost.latency + losses);
+        const Duration late =
+            convoys.IsEnd(index) ? m_costs.DelayOf(c, instance.collective) : Duration();
+        const Duration latency = convoys.IsHidden(index) ? Duration() : cost.latency;
+        convoy.latency = std::max(convoy.latency, latency + late);
         if (cost.Seconds() > 0)
         {
             convoy.volumesLeft++;

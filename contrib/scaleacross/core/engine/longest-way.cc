@@ -26,7 +26,9 @@ LongestWayOfRing(const MessageModel& model,
         const auto edge = [&](uint32_t i) {
             const Rank a = phase.group.Member(representative, i % n);
             const Rank b = phase.group.Member(representative, (i + 1) % n);
-            return model.EdgeLatency(forward ? paths.Between(a, b) : paths.Between(b, a), message);
+            return model.StepLatency(phase,
+                                     forward ? paths.Between(a, b) : paths.Between(b, a),
+                                     message);
         };
         Duration way;
         for (uint32_t i = 0; i < n + steps; i++)
@@ -73,8 +75,8 @@ LongestWayOfTree(const MessageModel& model,
                 const Rank a = phase.group.Member(representative, from);
                 const Rank b = phase.group.Member(representative, place.parent);
                 const FabricPath& up = paths.Between(a, b);
-                way += model.EdgeLatency(up, message) +
-                       model.EdgeLatency(paths.Between(b, a), message);
+                way += model.StepLatency(phase, up, message) +
+                       model.StepLatency(phase, paths.Between(b, a), message);
                 const double passed =
                     up.tier == Tier::Node ? node : nic * (inTurn ? 1.0 : passing(up.tier));
                 way += Duration::Seconds(from == i ? 0.0 : passed / messages);

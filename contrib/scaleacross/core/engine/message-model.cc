@@ -206,6 +206,16 @@ MessageModel::EdgeLatency(const FabricPath& path, double bytes) const
     return latency - SerialisationTime(packet, SlowestRate(path));
 }
 
+Duration
+MessageModel::StepLatency(const Phase& phase, const FabricPath& path, double bytes) const
+{
+    if (path.tier == Tier::Node)
+    {
+        return phase.inside ? phase.inside->Of(bytes) : EdgeLatency(path, bytes);
+    }
+    return EdgeLatency(path, bytes) + phase.between.Of(bytes);
+}
+
 LossyMessages
 MessageModel::LossyOf(const FabricPath& path, double bytes, double seconds, double nextAfter) const
 {

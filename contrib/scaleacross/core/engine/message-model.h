@@ -5,6 +5,7 @@
 
 #include "core/engine/loss-delay.h"
 #include "core/engine/queue-pair-spread.h"
+#include "core/program/collective.h"
 #include "core/spec/scenario.h"
 #include "core/topology/cluster-paths.h"
 
@@ -45,6 +46,9 @@ class MessageModel
     /// Of the first packet of a message, but for its time on the slowest link; with what the
     /// balance, admission and staging add.
     Duration EdgeLatency(const FabricPath& path, double bytes) const;
+
+    /// The same with what a step of a collective costs its sender.
+    Duration StepLatency(const Phase& phase, const FabricPath& path, double bytes) const;
 
     /// Time of a message by what its connection may have outstanding and its queue pairs'
     /// windows; 0 without such a limit.

@@ -178,14 +178,33 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         const double bytes = m_messages.DataBytes(messages, part, spread);
         AtNic& nic = nics[building];
         // Whom a member of a ring sends to is one of these.
-        nic.seconds = view.direct ? nic.seconds + seconds : std::max(nic.seconds, seconds);
-        nic.bytes = view.direct ? nic.bytes + bytes : std::max(nic.bytes, bytes);
+        const bool all = view.direct || rounds.turns > 1;
+        nic.seconds = all ? nic.seconds + seconds : std::max(nic.seconds, seconds);
+        nic.bytes = all ? nic.bytes + bytes : std::max(nic.bytes, bytes);
     };
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
-        // Messages that one member sends over edges of this kind during the phase.
-        const double messages = view.direct ? set.count : rounds.perMember;
+        // Messages that one member sends over edges of this kind during the phase; of those that
+        // take turns, in the mean.
+        const double messages = view.direct ? set.count
+                                : rounds.turns > 1
+                                    ? rounds.perMember * set.count /
+                                          (rounds.turns * view.MembersIn(kind.from))
+                                    : rounds.perMember;
+        if (rounds.turns > 1)
+        {
+            // Each of their rings goes on by itself, no faster than its slowest edge.
+            const BitRate nic = std::min(buildings[kind.from].gpu.nicRate,
+                                         buildings[kind.to].gpu.nicRate);
+            const double edge =
+                kind.tier == Tier::Node
+                    ? part * 8.0 / scaleUp
+                    : m_messages.PortSeconds(nic,
+                                             part,
+                                             m_messages.SpreadOf(rounds.joined, part, path.tier));
+            cost.least = std::max(cost.least, rounds.perMember * edge);
+        }
         if (kind.tier == Tier::Node)
         {
             const double seconds = messages * part * 8.0 / scaleUp;
@@ -209,7 +228,10 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
                      runs * m_messages.AdmissionSeconds(together * part * rounds.joined, path));
         // A member over there hears from all members here.
         const double heard =
-            view.direct && kind.from != kind.to ? view.MembersIn(kind.from) : messages;
+            view.direct && kind.from != kind.to ? view.MembersIn(kind.from)
+            : rounds.turns > 1
+                ? rounds.perMember * set.count / (rounds.turns * view.MembersIn(kind.to))
+                : messages;
         add(out, kind.from, messages, path);
         add(in, kind.to, heard, path);
     }
@@ -268,7 +290,7 @@ NetworkModel::LoadCounted(const PhaseView& view, CutLoads& loads) const
                     m_paths.Between(edges.from, edges.to),
                     {edges.from,
                      edges.to,
-                     edges.count * part,
+                     edges.count * part / view.rounds.turns,
                      m_messages.SpreadOf(view.rounds.joined, view.rounds.message, edges.kind.tier),
                      view.direct ? 1.0 : view.rounds.perEdge,
                      view.rounds.message,
@@ -313,7 +335,9 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
         // Groups look alike: those that reach into a building have equally many members there.
         const double members = edges.membersIn.at(kind.from).count;
         const double groups = view.ranksIn[kind.from] / members;
-        const double senders = view.direct ? members * set.count : set.count;
+        const double senders =
+            view.direct ? members * set.count
+                        : static_cast<double>(set.count) / view.rounds.turns;
         m_cuts.Load(loads,
                     m_paths.Between(set.from, set.to),
                     {set.from,
@@ -337,11 +361,12 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const Duration latency =
-            m_messages.EdgeLatency(m_paths.Between(set.from, set.to), view.rounds.message);
+            m_messages.StepLatency(phase, m_paths.Between(set.from, set.to), view.rounds.message);
         total += latency * set.count;
         least = std::min(least, latency);
         most = std::max(most, latency);
     }
+    total = total / view.rounds.turns;
     const Chain chain = StepsOf(phase).ChainOf();
     const double own = cost.PortSeconds();
     const double part = view.rounds.message;

@@ -20,8 +20,7 @@ PhaseEdgeTable::EntryOf(const Phase& phase)
 {
     for (Entry& entry : m_entries)
     {
-        if (entry.phase.pattern == phase.pattern && entry.phase.parts == phase.parts &&
-            entry.phase.shift == phase.shift && entry.phase.group == phase.group)
+        if (HaveSamePeers(entry.phase, phase))
         {
             return entry;
         }

@@ -54,7 +54,7 @@ struct MembersThere
 /**
  * What kinds of edge a rank's group has in a phase. All-to-all: from each building's first member
  * to everyone, which stands for the members of that building. Else: from each member to those it
- * sends to.
+ * sends to; where chunks take turns, to those of all turns.
  */
 struct PhaseEdges
 {

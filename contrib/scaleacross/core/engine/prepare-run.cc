@@ -50,7 +50,7 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
     }
     if (!StepsOf(phase).IsDirect())
     {
-        const bool ring = StepsOf(phase).ChainOf() == Chain::Ring;
+        const bool ring = StepsOf(phase).ChainOf() == Chain::Ring && phase.perServer == 1;
         for (uint32_t i = 0; i < n; i++)
         {
             if (ring && building[i] == building[(i + 1) % n])
@@ -184,6 +184,19 @@ class VolumeCounter
             {
                 continue;
             }
+            if (phase.perServer > 1)
+            {
+                // Each lane leaves a building elsewhere.
+                for (uint32_t c = 0; c < whole.chunks; c++)
+                {
+                    const Volume one = VolumeOf(ChunkOf(phase, c, whole.chunks),
+                                                m_class.representative,
+                                                m_run.layout);
+                    sum.all += one.all * groups;
+                    sum.cross += one.cross * groups;
+                }
+                continue;
+            }
             // Chunks differ by a byte at most.
             const uint64_t larger = phase.bytes.Count() % whole.chunks;
             Phase chunk = phase;
@@ -249,7 +262,7 @@ PrepareRun(const Scenario& scenario)
         }
         run.graph = std::get<TaskGraph>(std::move(graph));
         FindTakingPart(run);
-        const LoweringRules rules(scenario.network, TimerOf(scenario, run.layout));
+        const LoweringRules rules(scenario, TimerOf(scenario, run.layout));
         run.graph = std::get<TaskGraph>(BuildCollectiveGraph(scenario, run.layout, rules));
         return run;
     }

@@ -233,9 +233,7 @@ SwitchEdgeTable::OfPhase(const Phase& phase, Rank representative, bool whole)
     const Rank first = whole ? RanksOf(stage).front() : phase.group.Member(representative, 0);
     for (const Entry& entry : m_phases)
     {
-        if (entry.first == first && entry.whole == whole && entry.phase.pattern == phase.pattern &&
-            entry.phase.parts == phase.parts && entry.phase.shift == phase.shift &&
-            entry.phase.group == phase.group)
+        if (entry.first == first && entry.whole == whole && HaveSamePeers(entry.phase, phase))
         {
             return entry.edges;
         }

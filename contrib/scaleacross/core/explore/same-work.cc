@@ -24,14 +24,6 @@ SayTheSameButForAlgorithms(const Plan& a, const Plan& b)
     return CanonicalText(same) == CanonicalText(b);
 }
 
-/// Whether two collectives are the same but for the name of the algorithm.
-bool
-AreMadeAlike(const Collective& a, const Collective& b)
-{
-    return a.comm == b.comm && a.chunks == b.chunks && a.channels == b.channels &&
-           a.phases == b.phases;
-}
-
 /// The collectives of plans, made when they are first asked for.
 class Lowered
 {
@@ -78,7 +70,7 @@ FirstsOfSameWork(const std::vector<Ranked>& plans, const std::function<Scenario(
                 const auto& theirs = lowered.Of(j);
                 const auto& own = lowered.Of(i);
                 first =
-                    std::equal(theirs.begin(), theirs.end(), own.begin(), own.end(), AreMadeAlike)
+                    std::equal(theirs.begin(), theirs.end(), own.begin(), own.end(), MoveAlike)
                         ? j
                         : first;
             }

@@ -20,6 +20,7 @@ ChunkOf(const Phase& phase, uint32_t chunk, uint32_t chunks)
 {
     Phase part = phase;
     part.bytes = PartOf(phase.bytes, chunk, chunks);
+    part.lane = chunk % phase.perServer;
     return part;
 }
 
@@ -27,7 +28,29 @@ bool
 operator==(const Phase& a, const Phase& b)
 {
     return a.pattern == b.pattern && a.group == b.group && a.bytes == b.bytes &&
-           a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk;
+           a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk &&
+           a.perServer == b.perServer && a.lane == b.lane && a.inside == b.inside &&
+           a.between == b.between;
+}
+
+bool
+MoveAlike(const Collective& a, const Collective& b)
+{
+    return a.comm == b.comm && a.chunks == b.chunks && a.channels == b.channels &&
+           a.streams == b.streams && a.launch == b.launch && a.phases == b.phases;
+}
+
+bool
+HaveSamePeers(const Phase& a, const Phase& b)
+{
+    return a.pattern == b.pattern && a.group == b.group && a.shift == b.shift &&
+           a.parts == b.parts && a.perServer == b.perServer;
+}
+
+bool
+operator==(const StepCost& a, const StepCost& b)
+{
+    return a.fixed == b.fixed && a.perByte == b.perByte;
 }
 
 std::vector<DisseminationRound>

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,8 +42,31 @@ enum class Pattern : uint8_t
     JumpAllGather,       //!< one step of `parts` parts to the member `shift` further back
     TwoWayReduceScatter, //!< n/2 dependent steps to both neighbours
     TwoWayAllGather,     //!< n/2 dependent steps to both neighbours
-    DoubleTree           //!< all-reduce of one half in each of two trees, `chunk` by `chunk`
+    DoubleTree,          //!< all-reduce of one half in each of two trees, `chunk` by `chunk`
+    LaneReduceScatter,   //!< a ring through all members of a server before the next, see Phase
+    LaneAllGather,       //!< the same
+    SwitchReduceScatter, //!< everybody's parts to the switch, which adds them up on the way
+    SwitchAllGather      //!< everybody's part to the switch once, which copies it to all others
 };
+
+/**
+ * What a step costs its sender besides what the network takes: flags that are waited for, the
+ * kernel's copies, a proxy's posts.
+ *
+ * Of a message of B bytes: fixed + perByte B.
+ */
+struct StepCost
+{
+    Duration fixed;
+    double perByte{0}; //!< seconds
+
+    Duration Of(double bytes) const
+    {
+        return fixed + Duration::Seconds(perByte * bytes);
+    }
+};
+
+bool operator==(const StepCost& a, const StepCost& b);
 
 /**
  * One phase: a pattern within every group of a family at the same time.
@@ -62,6 +86,19 @@ enum class Pattern : uint8_t
  * Double tree: reduction to the root and broadcast from it in two binary trees, each with half of
  * the buffer, cut into equal messages of `chunk` bytes at most, which follow each other through the
  * tree. A member with children in one has at most one in the other (Sanders et al. 2009).
+ *
+ * Lanes: rings over all members, of which the first `perServer` are on one server, the next on
+ * another, and so on. Ring `lane` enters the first server at its member `lane`, passes all others
+ * upwards and leaves at member `lane` - 1 for the same member of the next server, which it passes
+ * downwards from there, and so on (mod perServer): whoever leaves a server and who is entered after
+ * it have the same position, and each position carries as much of all lanes together. Only the last
+ * hop of an odd number of servers goes from one position to the next.
+ *
+ * Switch: a scale-up network that adds up what is read from several members, and copies what is
+ * written to several (NVLink SHARP). To reduce, every member sends n - 1 parts and receives one sum; to
+ * gather, it sends one and receives n - 1. Both belong together, as an all-reduce: its chunks stream,
+ * so that one way carries what the other spares, S in all. Domain: all members on one scale-up
+ * network.
  */
 struct Phase
 {
@@ -80,6 +117,11 @@ struct Phase
     uint32_t shift{1}; //!< jumps
     uint32_t parts{1}; //!< jumps
     Bytes chunk;       //!< double tree; more than 0
+    uint32_t perServer{1}; //!< lanes; divides the number of members
+    uint32_t lane{0};      //!< lanes; less than perServer
+    /// Latency of a step inside a server, in place of the scale-up network's; none: that.
+    std::optional<StepCost> inside;
+    StepCost between; //!< of a step between servers
 };
 
 /// A round of a dissemination.
@@ -221,12 +263,24 @@ struct Collective
     /// phase when it has left the one before, and part j - channels has left this one.
     uint32_t chunks{1};
     uint32_t channels{1};
+    /// Chunks of a channel stream: of those behind the first, the latencies pass while others are
+    /// sent.
+    bool streams{false};
+    Duration launch;      //!< from the start to the first step
+    std::string protocol; //!< of a library that has several
+    uint32_t lanes{0};    //!< of the library's channels; 0: it has none
 };
 
-/// A phase of one of the chunks of a collective.
+/// Whether the same moves in both, in the same steps, for the same parallelism.
+bool MoveAlike(const Collective& a, const Collective& b);
+
+/// A phase of one of the chunks of a collective; lanes take turns chunk by chunk.
 Phase ChunkOf(const Phase& phase, uint32_t chunk, uint32_t chunks);
 
 bool operator==(const Phase& a, const Phase& b);
+
+/// Whether members send to the same ones in both, in all turns of lanes.
+bool HaveSamePeers(const Phase& a, const Phase& b);
 
 } // namespace scaleacross
 

@@ -30,6 +30,9 @@ struct PhaseRounds
     uint32_t steps{1};   //!< that follow each other
     bool chained{false}; //!< what a member sends depends on what it receives
     double chains{1};    //!< of messages of a group, side by side
+    /// Chunks in a row between which members change places, so that in the mean all do what some
+    /// do in one.
+    uint32_t turns{1};
 };
 
 /**
@@ -52,6 +55,12 @@ class StepPattern
         return false;
     }
 
+    /// What a member sends goes to all others at once, copied by the scale-up network.
+    virtual bool IsCopied() const
+    {
+        return false;
+    }
+
     /// Of one that reduces and scatters: what gathers the same way back.
     virtual Pattern Mirror() const;
 
@@ -66,7 +75,7 @@ class StepPattern
     /// Domain: any group.
     virtual uint32_t TimesSent(const Phase& phase) const = 0;
 
-    /// By default whom the first message goes to.
+    /// By default whom the first message goes to; of lanes, those of all turns.
     virtual void ForEachPeer(const Phase& phase,
                              uint32_t index,
                              const std::function<void(uint32_t)>& visit) const;
@@ -90,7 +99,8 @@ RoundsOf(const Phase& phase)
     return StepsOf(phase).RoundsOf(phase);
 }
 
-/// Calls `visit` with the index of each member that member `index` of a phase's group sends to.
+/// Calls `visit` with the index of each member that member `index` of a phase's group sends to; of
+/// lanes with that of each turn.
 inline void
 ForEachPeer(const Phase& phase, uint32_t index, const std::function<void(uint32_t)>& visit)
 {

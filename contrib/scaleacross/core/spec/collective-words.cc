@@ -27,7 +27,14 @@ CollectiveAlgorithm::Rows()
           LevelSteps::Ring,
           false,
           true},
-         {{"auto", "by size: what takes least time alone"}, LevelSteps::Ring, false, false, true}});
+         {{"auto", "by size: what takes least time alone"}, LevelSteps::Ring, false, false, true},
+         {{"nccl", "by NCCL's algorithms, protocols and choice, with what their steps cost"},
+          LevelSteps::Ring,
+          false,
+          false,
+          false,
+          "direct",
+          true}});
     return rows;
 }
 

@@ -28,6 +28,7 @@ struct CollectiveAlgorithmFacts : WordFacts
     bool trees{false};              //!< all-reduce between servers in two binary trees
     bool chooses{false};            //!< of all others, for the size, what takes least time alone
     const char* allToAll{"direct"}; //!< what all-to-alls that follow do
+    bool library{false};            //!< as NCCL runs them, by its model of time
 };
 
 /// How collectives that reduce or gather go.

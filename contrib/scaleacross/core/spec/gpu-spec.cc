@@ -52,6 +52,7 @@ GpuSpec::Fields()
     const Bytes mostMemory(1ULL << 50);
     static const FieldTable<GpuSpec> fields = {
         Row::Text("name", "for people", &G::name).Label(),
+        Row::Word("architecture", "as NCCL tells GPUs apart", &G::architecture),
         Row::Amount("bf16_peak", least, most, "dense BF16 matrix peak", &G::bf16Peak)
             .Required("bf16_peak: 989TFLOP/s" + orPreset),
         Row::Amount("fp8_peak",
@@ -124,6 +125,11 @@ GpuSpec::Fields()
                    "fraction of scale_up_bandwidth that collectives achieve",
                    &G::scaleUpEfficiency)
             .Required("scale_up_efficiency: 0.6" + orCurve),
+        Row::Number("switch_reduction",
+                    0,
+                    1,
+                    "of that, what reductions in the scale-up switch achieve; 0: it does none",
+                    &G::switchReduction),
         Row::Whole("processors",
                    0,
                    1U << 16,

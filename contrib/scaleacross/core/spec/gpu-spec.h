@@ -6,6 +6,7 @@
 #include "core/base/field.h"
 #include "core/base/units.h"
 #include "core/spec/gpu-curve.h"
+#include "core/spec/nccl-words.h"
 
 #include <string>
 
@@ -21,6 +22,7 @@ namespace scaleacross
 struct GpuSpec
 {
     std::string name;
+    Architecture architecture; //!< as NCCL tells GPUs apart
     FlopRate bf16Peak;         //!< dense BF16 matrix peak
     FlopRate fp8Peak;          //!< dense FP8 matrix peak; 0 where the hardware has none
     FlopRate fp4Peak;          //!< dense FP4 matrix peak; 0 where the hardware has none
@@ -40,6 +42,8 @@ struct GpuSpec
     double attentionEfficiency{0};
     double hbmEfficiency{0}; //!< achieved fraction of hbmBandwidth by element-wise kernels, (0, 1]
     double scaleUpEfficiency{0}; //!< achieved fraction of scaleUpBandwidth by collectives, (0, 1]
+    /// Of that, what reductions reach that the scale-up switch does; 0: it does none.
+    double switchReduction{0};
     /// Processors that each collective under way takes from computing, at most 0.19 of them.
     uint32_t collectiveProcessors{0};
 

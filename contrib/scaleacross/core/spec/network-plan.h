@@ -10,6 +10,7 @@
 #include "core/spec/congestion-control.h"
 #include "core/spec/connection-words.h"
 #include "core/spec/multipath.h"
+#include "core/spec/nccl-words.h"
 #include "core/spec/tier.h"
 #include "core/spec/transport.h"
 
@@ -100,6 +101,16 @@ struct NetworkPlan
     /// and no chunk given, chunks are as NCCLX has them: as many of each member's part as channels,
     /// of 16 MiB at most, and of 32 MiB at most at a time.
     uint32_t channels{1};
+    // With the collective `nccl`.
+    NcclAlgorithm ncclAlgorithm;
+    NcclProtocol ncclProtocol;
+    uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
+    /// From the host's call to the kernel's first step, beyond NCCL's own constant.
+    Duration ncclLaunch{Duration::Nanoseconds(7000)};
+    /// Of a step of Simple between servers, what flags, copies and proxies take beyond the way;
+    /// other protocols' in proportion. By default what NCCL's table has beyond an LL step: 14 us
+    /// less 2.7.
+    Duration ncclNetStep{Duration::Nanoseconds(11300)};
     Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see Format()

@@ -149,6 +149,26 @@ Scenario::FindConflict() const
                     Transport::First([](const auto& row) { return row.credits; }).Name());
         }
     }
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        if (network.collective->library && !building.gpu.architecture->known)
+        {
+            std::vector<std::string> known;
+            for (const ArchitectureFacts* row : Architecture::Rows())
+            {
+                if (row->known)
+                {
+                    known.push_back(row->word);
+                }
+            }
+            return ConfigError("network.collective",
+                               ToString(network.collective) + ", and of the GPUs of " +
+                                   building.name + " (" + building.gpu.name +
+                                   ") the architecture is not known to it",
+                               "GPUs with an architecture of " + AnyOf(known),
+                               "give gpu.architecture, or take another collective");
+        }
+    }
     const auto& links = cluster.crossLinks;
     const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {
         return !link.pfc;

@@ -79,24 +79,58 @@ void
 ClusterTransport::Send(scaleacross::Rank from,
                        scaleacross::Rank to,
                        scaleacross::Bytes bytes,
-                       uint64_t tag)
+                       uint64_t tag,
+                       const MessageCare& care)
 {
     const int64_t now = Simulator::Now().GetPicoSeconds();
     if (AreInOneServer(from, to))
     {
-        SendInside(bytes, {from, to, tag, now});
+        SendInside(bytes, {from, to, tag, now}, care);
         return;
     }
     Link& link = LinkBetween(from, to);
     link.postedPs[tag] = now;
-    if (link.staging)
+    if (care.before > scaleacross::Duration())
     {
-        link.staging->Send(bytes, tag);
+        Simulator::Schedule(PicoSeconds(care.before.Ps()),
+                            &ClusterTransport::Post,
+                            this,
+                            &link,
+                            bytes,
+                            tag);
+        return;
+    }
+    Post(&link, bytes, tag);
+}
+
+void
+ClusterTransport::Post(Link* link, scaleacross::Bytes bytes, uint64_t tag)
+{
+    if (link->staging)
+    {
+        link->staging->Send(bytes, tag);
     }
     else
     {
-        link.connection->Send(bytes, tag);
+        link->connection->Send(bytes, tag);
     }
+}
+
+void
+ClusterTransport::SendCopies(scaleacross::Rank from,
+                             const std::vector<MessageCopy>& copies,
+                             scaleacross::Bytes bytes,
+                             const MessageCare& care)
+{
+    const int64_t now = Simulator::Now().GetPicoSeconds();
+    std::vector<NvlinkDomain::Copy> locals;
+    for (const MessageCopy& copy : copies)
+    {
+        const RankMessage message{from, copy.to, copy.tag, now};
+        locals.push_back({copy.to % m_gpusPerNode,
+                          Callback<void>([this, message] { Deliver(message); })});
+    }
+    m_servers[from / m_gpusPerNode]->SendCopies(from % m_gpusPerNode, locals, bytes, care);
 }
 
 void
@@ -125,13 +159,16 @@ ClusterTransport::AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) c
 }
 
 void
-ClusterTransport::SendInside(scaleacross::Bytes bytes, const RankMessage& message)
+ClusterTransport::SendInside(scaleacross::Bytes bytes,
+                             const RankMessage& message,
+                             const MessageCare& care)
 {
     m_servers[message.from / m_gpusPerNode]->Send(
         message.from % m_gpusPerNode,
         message.to % m_gpusPerNode,
         bytes,
-        Callback<void>([this, message] { Deliver(message); }));
+        Callback<void>([this, message] { Deliver(message); }),
+        care);
 }
 
 ClusterTransport::Link&

@@ -55,7 +55,12 @@ class ClusterTransport : public RankTransport
     void Send(scaleacross::Rank from,
               scaleacross::Rank to,
               scaleacross::Bytes bytes,
-              uint64_t tag) override;
+              uint64_t tag,
+              const MessageCare& care = {}) override;
+    void SendCopies(scaleacross::Rank from,
+                    const std::vector<MessageCopy>& copies,
+                    scaleacross::Bytes bytes,
+                    const MessageCare& care) override;
     void SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag) override;
     void SetDelivery(scaleacross::Rank to, DeliveryCallback callback) override;
 
@@ -75,7 +80,10 @@ class ClusterTransport : public RankTransport
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
     std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
-    void SendInside(scaleacross::Bytes bytes, const RankMessage& message);
+    void SendInside(scaleacross::Bytes bytes,
+                    const RankMessage& message,
+                    const MessageCare& care = {});
+    void Post(Link* link, scaleacross::Bytes bytes, uint64_t tag);
     bool AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const;
     void Stage(Link* link);
     void Arrived(Link* link, uint64_t tag);

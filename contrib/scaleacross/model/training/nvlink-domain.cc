@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace ns3
 {
@@ -46,23 +47,56 @@ NvlinkDomain::SetLatency(scaleacross::Duration latency)
 }
 
 void
-NvlinkDomain::Send(uint32_t from, uint32_t to, scaleacross::Bytes bytes, Callback<void> delivered)
+NvlinkDomain::Send(uint32_t from,
+                   uint32_t to,
+                   scaleacross::Bytes bytes,
+                   Callback<void> delivered,
+                   const MessageCare& care)
 {
     NS_LOG_FUNCTION(this << from << to << bytes.Count());
+    m_egress.at(from).sent += bytes.Count();
+    m_egress.at(to).received += bytes.Count();
+    Post(from,
+         to,
+         care,
+         {static_cast<double>(bytes.Count()) * 8.0,
+          care.inside.value_or(m_latency),
+          {delivered}});
+}
+
+void
+NvlinkDomain::SendCopies(uint32_t from,
+                         const std::vector<Copy>& copies,
+                         scaleacross::Bytes bytes,
+                         const MessageCare& care)
+{
+    NS_LOG_FUNCTION(this << from << copies.size() << bytes.Count());
+    m_egress.at(from).sent += bytes.Count();
+    Message message{static_cast<double>(bytes.Count()) * 8.0, care.inside.value_or(m_latency), {}};
+    for (const Copy& copy : copies)
+    {
+        m_egress.at(copy.to).received += bytes.Count();
+        message.delivered.push_back(copy.delivered);
+    }
+    Post(from, kAll, care, std::move(message));
+}
+
+void
+NvlinkDomain::Post(uint32_t from, uint32_t to, const MessageCare& care, Message message)
+{
     Egress& egress = m_egress.at(from);
     Update(egress);
-    egress.sent += bytes.Count();
-    m_egress.at(to).received += bytes.Count();
-    const double bits = static_cast<double>(bytes.Count()) * 8.0;
     for (Lane& lane : egress.active)
     {
-        if (lane.to == to)
+        if (lane.to == to && lane.lane == care.lane)
         {
-            lane.messages.push_back({bits, delivered});
+            lane.messages.push_back(std::move(message));
             return;
         }
     }
-    egress.active.push_back({to, bits, {{bits, delivered}}});
+    const double bits = message.bits;
+    egress.active.push_back({to, care.lane, bits, {}});
+    egress.active.back().messages.push_back(std::move(message));
     ScheduleNext(from);
 }
 
@@ -131,8 +165,13 @@ NvlinkDomain::Drain(uint32_t gpu)
     {
         if (lane.bitsLeft <= tolerance)
         {
-            Simulator::Schedule(PicoSeconds(m_latency.Ps()),
-                                [delivered = lane.messages.front().delivered] { delivered(); });
+            const Message& gone = lane.messages.front();
+            Simulator::Schedule(PicoSeconds(gone.latency.Ps()), [delivered = gone.delivered] {
+                for (const Callback<void>& tell : delivered)
+                {
+                    tell();
+                }
+            });
             lane.messages.pop_front();
             // What was sent beyond the first message is part of the next one.
             lane.bitsLeft += lane.messages.empty() ? 0.0 : lane.messages.front().bits;

@@ -10,6 +10,8 @@
 #include "ns3/object.h"
 
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 namespace ns3
 {
@@ -21,6 +23,22 @@ struct RankMessage
     scaleacross::Rank to;
     uint64_t tag;     //!< as given to Send
     int64_t postedPs; //!< when it was posted
+};
+
+/// What a message takes besides its way, and beside which others it goes.
+struct MessageCare
+{
+    scaleacross::Duration before; //!< at its sender, if it goes to another server
+    /// Inside a server, in place of the network's own latency.
+    std::optional<scaleacross::Duration> inside;
+    uint32_t lane{0}; //!< inside a server: messages of a lane follow each other, lanes share
+};
+
+/// To whom a copy of a message goes.
+struct MessageCopy
+{
+    scaleacross::Rank to;
+    uint64_t tag;
 };
 
 /**
@@ -42,7 +60,15 @@ class RankTransport : public Object
     virtual void Send(scaleacross::Rank from,
                       scaleacross::Rank to,
                       scaleacross::Bytes bytes,
-                      uint64_t tag) = 0;
+                      uint64_t tag,
+                      const MessageCare& care = {}) = 0;
+
+    /// Posts a message that the network inside the server copies. Domain: all on one server, one
+    /// copy or more.
+    virtual void SendCopies(scaleacross::Rank from,
+                            const std::vector<MessageCopy>& copies,
+                            scaleacross::Bytes bytes,
+                            const MessageCare& care) = 0;
 
     /**
      * Posts a credit of scaleacross::kCreditBytes, which is delivered as messages are and does not

@@ -155,7 +155,10 @@ class TrainingApplication : public Application
     bool JoinsClasses(uint32_t collective);
     const scaleacross::Collective& CollectiveOn(uint32_t stream) const;
     void StartPhase(uint32_t stream, uint32_t chunk);
+    void StartChunks(uint32_t stream);
     void SendMessages(uint32_t stream, uint32_t chunk);
+    void SendCopies(uint32_t stream, uint32_t chunk, const scaleacross::Phase& phase);
+    static MessageCare CareOf(const scaleacross::Phase& phase, scaleacross::Bytes bytes);
     void TakeArrivals(uint32_t stream, uint32_t chunk);
     void PhaseDone(uint32_t stream, uint32_t chunk);
     bool MayEnter(uint32_t stream, uint32_t chunk) const;

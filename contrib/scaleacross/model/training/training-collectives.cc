@@ -2,6 +2,7 @@
 
 // The collectives of a rank: phase by phase, on streams that take turns.
 
+#include "core/program/step-pattern.h"
 #include "message-tag.h"
 #include "training-application.h"
 
@@ -71,6 +72,21 @@ TrainingApplication::StartNext(uint32_t s)
     }
     stream.chunksLeft = collective.chunks;
     stream.chunks.assign(collective.chunks, ChunkState());
+    if (collective.launch > Duration())
+    {
+        Simulator::Schedule(PicoSeconds(collective.launch.Ps()),
+                            &TrainingApplication::StartChunks,
+                            this,
+                            s);
+        return;
+    }
+    StartChunks(s);
+}
+
+void
+TrainingApplication::StartChunks(uint32_t s)
+{
+    const Collective& collective = CollectiveOn(s);
     // The others follow when these leave the first phase.
     for (uint32_t chunk = 0; chunk < std::min(collective.channels, collective.chunks); chunk++)
     {
@@ -117,6 +133,11 @@ TrainingApplication::SendMessages(uint32_t s, uint32_t c)
 {
     ChunkState& chunk = m_streams[s].chunks[c];
     const Phase phase = ChunkOf(CollectiveOn(s).phases[chunk.phase], c, CollectiveOn(s).chunks);
+    if (StepsOf(phase).IsCopied())
+    {
+        SendCopies(s, c, phase);
+        return;
+    }
     for (uint32_t o = 0; o < kMostFlows; o++)
     {
         const uint32_t most = chunk.flows.outputs[o].Allowed(chunk.received);
@@ -126,8 +147,44 @@ TrainingApplication::SendMessages(uint32_t s, uint32_t c)
             m_transport->Send(m_rank,
                               phase.group.Member(m_rank, message.to),
                               message.bytes,
-                              CollectiveTag(s, c, message.input, chunk.sent[o]));
+                              CollectiveTag(s, c, message.input, chunk.sent[o]),
+                              CareOf(phase, message.bytes));
         }
+    }
+}
+
+/// What a step of a phase costs.
+MessageCare
+TrainingApplication::CareOf(const Phase& phase, Bytes bytes)
+{
+    const auto size = static_cast<double>(bytes.Count());
+    MessageCare care;
+    care.before = phase.between.Of(size);
+    if (phase.inside)
+    {
+        care.inside = phase.inside->Of(size);
+    }
+    care.lane = phase.lane;
+    return care;
+}
+
+/// All messages of a phase, which are one that is copied.
+void
+TrainingApplication::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
+{
+    ChunkState& chunk = m_streams[s].chunks[c];
+    std::vector<MessageCopy> copies;
+    Bytes bytes;
+    for (; chunk.sent[0] < chunk.flows.outputs[0].messages; chunk.sent[0]++)
+    {
+        const PhaseMessage message = MessageOf(phase, chunk.index, 0, chunk.sent[0]);
+        copies.push_back({phase.group.Member(m_rank, message.to),
+                          CollectiveTag(s, c, message.input, chunk.sent[0])});
+        bytes = message.bytes;
+    }
+    if (!copies.empty())
+    {
+        m_transport->SendCopies(m_rank, copies, bytes, CareOf(phase, bytes));
     }
 }
 

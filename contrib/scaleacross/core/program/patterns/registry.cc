@@ -18,6 +18,10 @@ const StepPattern& SendToNextSteps();
 const StepPattern& JumpReduceScatterSteps();
 const StepPattern& JumpAllGatherSteps();
 const StepPattern& DoubleTreeSteps();
+const StepPattern& LaneReduceScatterSteps();
+const StepPattern& LaneAllGatherSteps();
+const StepPattern& SwitchReduceScatterSteps();
+const StepPattern& SwitchAllGatherSteps();
 
 namespace
 {
@@ -25,7 +29,7 @@ namespace
 using Entry = std::pair<Pattern, const StepPattern& (*)()>;
 
 /// In the order of the enumeration.
-constexpr std::array<Entry, 9> g_patterns = {
+constexpr std::array<Entry, 13> g_patterns = {
     {{Pattern::RingReduceScatter, RingReduceScatterSteps},
      {Pattern::RingAllGather, RingAllGatherSteps},
      {Pattern::DirectAllToAll, DirectAllToAllSteps},
@@ -34,7 +38,11 @@ constexpr std::array<Entry, 9> g_patterns = {
      {Pattern::JumpAllGather, JumpAllGatherSteps},
      {Pattern::TwoWayReduceScatter, TwoWayReduceScatterSteps},
      {Pattern::TwoWayAllGather, TwoWayAllGatherSteps},
-     {Pattern::DoubleTree, DoubleTreeSteps}}};
+     {Pattern::DoubleTree, DoubleTreeSteps},
+     {Pattern::LaneReduceScatter, LaneReduceScatterSteps},
+     {Pattern::LaneAllGather, LaneAllGatherSteps},
+     {Pattern::SwitchReduceScatter, SwitchReduceScatterSteps},
+     {Pattern::SwitchAllGather, SwitchAllGatherSteps}}};
 
 constexpr bool
 IsInOrder()

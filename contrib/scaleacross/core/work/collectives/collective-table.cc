@@ -8,18 +8,6 @@
 namespace scaleacross
 {
 
-namespace
-{
-
-bool
-Same(const Collective& a, const Collective& b)
-{
-    return a.comm == b.comm && a.name == b.name && a.chunks == b.chunks &&
-           a.channels == b.channels && a.phases == b.phases;
-}
-
-} // namespace
-
 uint32_t
 CollectiveTable::Add(Collective collective)
 {
@@ -30,7 +18,7 @@ CollectiveTable::Add(Collective collective)
     // A graph has a few tens of collectives.
     for (size_t i = 0; i < m_collectives.size(); i++)
     {
-        if (Same(m_collectives[i], collective))
+        if (m_collectives[i].name == collective.name && MoveAlike(m_collectives[i], collective))
         {
             return static_cast<uint32_t>(i);
         }

@@ -225,13 +225,17 @@ LoweringRules::LoweringRules(CollectiveAlgorithm algorithm)
 {
 }
 
-LoweringRules::LoweringRules(const NetworkPlan& network, CollectiveTimer seconds)
-    : algorithm(network.collective),
-      allToAll(network.allToAll),
-      chunk(network.collectiveChunk),
-      channels(network.channels),
+LoweringRules::LoweringRules(const Scenario& scenario, CollectiveTimer seconds)
+    : algorithm(scenario.network.collective),
+      allToAll(scenario.network.allToAll),
+      chunk(scenario.network.collectiveChunk),
+      channels(scenario.network.channels),
       seconds(std::move(seconds))
 {
+    if (algorithm->library)
+    {
+        nccl = NcclRulesOf(scenario);
+    }
 }
 
 namespace
@@ -292,7 +296,7 @@ Choose(CollectiveOp op,
         for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())
         {
             candidate.algorithm = *algorithm;
-            if (!algorithm->chooses)
+            if (!algorithm->chooses && !algorithm->library)
             {
                 candidates.push_back(candidate);
             }
@@ -329,6 +333,11 @@ Lower(CollectiveOp op,
     if (chosen && !way && op != CollectiveOp::SendReceive)
     {
         return Choose(op, comm, bytes, group, layout, rules);
+    }
+    if (algorithm->library && !way && group.Size() > 1)
+    {
+        SCALEACROSS_INVARIANT(rules.nccl, "nothing to choose NCCL's algorithms by");
+        return LowerByNccl(op, comm, bytes, group, layout, *rules.nccl);
     }
     auto levels = LevelsOf(bytes, group, layout, algorithm->buildings);
     if (algorithm->steps == LevelSteps::Halves)

@@ -7,8 +7,10 @@
 #include "core/spec/collective-spec.h"
 #include "core/spec/network-plan.h"
 #include "core/topology/rank-layout.h"
+#include "core/work/nccl/nccl-lowering.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -22,7 +24,8 @@ struct LoweringRules
 {
     /// That algorithm, and nothing else said. Implicit, so that it may stand for the rules.
     LoweringRules(CollectiveAlgorithm algorithm);
-    explicit LoweringRules(const NetworkPlan& network, CollectiveTimer seconds = {});
+    /// Those of a scenario.
+    explicit LoweringRules(const Scenario& scenario, CollectiveTimer seconds = {});
 
     CollectiveAlgorithm algorithm;
     AllToAllAlgorithm allToAll;
@@ -30,6 +33,7 @@ struct LoweringRules
     uint32_t channels{1}; //!< see Collective
     /// What an algorithm that chooses goes by; domain: given if it is one.
     CollectiveTimer seconds;
+    std::optional<NcclRules> nccl; //!< domain: given if the algorithm is a library's
 };
 
 /**
@@ -42,7 +46,7 @@ struct LoweringRules
  * `HalvingDoubling` has the levels of Hierarchical and cuts each into its factors of two, the near
  * ones first, of which each is an exchange of halves; what is left of a level, an odd number of
  * members, goes by dissemination. `BidirectionalRing` has the levels of Ring, each both ways round.
- * `Tree` all-reduces between servers by two binary trees. `Auto` is what the timer finds fastest;
+ * `Nccl` is LowerByNccl()'s. `Tree` all-reduces between servers by two binary trees. `Auto` is what the timer finds fastest;
  * of equal ones the first of ring, hierarchical, halving-doubling, bidirectional-ring, tree, and of
  * direct, rail, building. "Inside a building" means inside a block of RankLayout::buildingSpan
  * ranks. Send-receive is one step.

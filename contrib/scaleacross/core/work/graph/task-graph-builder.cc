@@ -516,7 +516,7 @@ BuildTaskGraph(const Scenario& scenario, const RankLayout& layout, CollectiveTim
     {
         return *bad;
     }
-    return GraphBuilder(scenario, layout, LoweringRules(scenario.network, std::move(seconds)))
+    return GraphBuilder(scenario, layout, LoweringRules(scenario, std::move(seconds)))
         .Build();
 }
 

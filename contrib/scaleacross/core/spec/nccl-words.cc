@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/spec/nccl-words.h"
+
+#include "core/base/word-registry.h"
+
+namespace scaleacross
+{
+
+template <>
+const std::vector<const NcclAlgorithmFacts*>&
+NcclAlgorithm::Rows()
+{
+    static const auto rows = PointersTo<NcclAlgorithmFacts>(
+        {{{"auto", "what NCCL's model of time finds fastest", true}, true},
+         {{"tree", "all-reduce: chains inside servers, two binary trees between them"},
+          false,
+          NcclKind::Tree},
+         {{"ring", "through all GPUs of a server, then the next"}, false, NcclKind::Ring},
+         {{"nvls", "all-reduce in the scale-up switch of one server"}, false, NcclKind::Nvls},
+         {{"nvls-tree", "the same in each server, two binary trees between them"},
+          false,
+          NcclKind::NvlsTree},
+         {{"pat", "all-gather and reduce-scatter of one GPU a server in log2(n) rounds"},
+          false,
+          NcclKind::Pat}});
+    return rows;
+}
+
+template class Word<NcclAlgorithmFacts>;
+
+template <>
+const std::vector<const NcclProtocolFacts*>&
+NcclProtocol::Rows()
+{
+    static const auto rows = PointersTo<NcclProtocolFacts>(
+        {{{"auto", "what NCCL's model of time finds fastest", true}, true},
+         {{"ll", "a flag of 4 bytes with every 4 bytes of data"}, false, 0, 2.0},
+         {{"ll128", "a flag of 8 bytes with every 120 bytes of data"}, false, 1, 128.0 / 120.0},
+         {{"simple", "data, and a flag when a slot is full"}, false, 2}});
+    return rows;
+}
+
+template class Word<NcclProtocolFacts>;
+
+template <>
+const std::vector<const ArchitectureFacts*>&
+Architecture::Rows()
+{
+    // Links: 12 of 20 GB/s of 300 (A100), 18 of 20.6 of 450 (H100) and of 40.1 of 900 (B200), as
+    // NCCL's topo.h has them.
+    static const auto rows = PointersTo<ArchitectureFacts>(
+        {{{"other", "not known to NCCL's tables", true}, false},
+         {{"ampere", "A100"}, true, 0, 0.8},
+         {{"hopper", "H100, H200, GH200"}, true, 1, 0.824},
+         {{"blackwell", "B200, B300, GB200, GB300"}, true, 2, 0.802}});
+    return rows;
+}
+
+template class Word<ArchitectureFacts>;
+
+} // namespace scaleacross

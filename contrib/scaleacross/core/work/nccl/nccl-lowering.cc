@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/work/nccl/nccl-lowering.h"
+
+#include "core/program/step-pattern.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// A ring's LL step between servers: the network's way, and nothing that is waited for.
+const Duration g_way = NcclStepOf(NcclKind::Ring, "ll").between;
+
+/// A collective being written.
+class NcclWriter
+{
+  public:
+    NcclWriter(CollectiveOp op,
+               Bytes bytes,
+               const RankGroup& group,
+               const RankLayout& layout,
+               const NcclRules& rules)
+        : m_op(op),
+          m_bytes(bytes),
+          m_group(group),
+          m_rules(rules),
+          m_machine(MachineOf(rules, group, layout))
+    {
+        if (m_machine.servers > 1 && m_machine.PerServer() > 1)
+        {
+            m_halves = group.SplitAt(layout.gpusPerNode);
+        }
+    }
+
+    Collective Write(CommClass comm)
+    {
+        m_collective.comm = comm;
+        switch (m_op)
+        {
+        case CollectiveOp::AllReduce:
+            m_collective.name = "all_reduce";
+            break;
+        case CollectiveOp::AllGather:
+            m_collective.name = "all_gather";
+            break;
+        case CollectiveOp::ReduceScatter:
+            m_collective.name = "reduce_scatter";
+            break;
+        case CollectiveOp::AllToAll:
+            m_collective.name = "all_to_all";
+            break;
+        case CollectiveOp::SendReceive:
+            m_collective.name = "sendrecv";
+            break;
+        }
+        if (m_op == CollectiveOp::AllToAll || m_op == CollectiveOp::SendReceive)
+        {
+            WriteMessages();
+            return std::move(m_collective);
+        }
+        Choose();
+        m_collective.launch = m_rules.launch + NcclBase(m_choice.kind, m_choice.protocol);
+        m_collective.protocol = ToString(m_choice.protocol);
+        m_collective.lanes = m_choice.channels;
+        switch (m_choice.kind)
+        {
+        case NcclKind::Ring:
+            WriteRing();
+            break;
+        case NcclKind::Tree:
+        case NcclKind::NvlsTree:
+            WriteTree();
+            break;
+        case NcclKind::Nvls:
+            WriteSwitch();
+            break;
+        case NcclKind::Pat:
+            WriteRounds();
+            break;
+        }
+        return std::move(m_collective);
+    }
+
+  private:
+    void Choose()
+    {
+        m_choice = NcclChoose(m_machine, m_op, m_bytes, m_rules.algorithm, m_rules.protocol);
+        m_collective.algorithm = ToString(NcclAlgorithm::First(
+            [this](const auto& row) { return !row.chooses && row.kind == m_choice.kind; }));
+    }
+
+    /// With the flags.
+    Bytes OnWire(Bytes bytes) const
+    {
+        return Bytes(static_cast<uint64_t>(
+            std::ceil(static_cast<double>(bytes.Count()) * m_choice.protocol->wire)));
+    }
+
+    /// What a step between servers takes beyond the way.
+    Duration Between(NcclKind kind, NcclProtocol protocol) const
+    {
+        const auto beyond = [](NcclKind k, NcclProtocol p) {
+            return std::max(0.0, (NcclStepOf(k, p).between - g_way).S());
+        };
+        return Duration::Seconds(beyond(kind, protocol) /
+                                 beyond(NcclKind::Ring, "simple") * m_rules.netStep.S());
+    }
+
+    Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes) const
+    {
+        Phase phase(pattern, group, bytes);
+        phase.inside = StepCost{NcclStepOf(m_choice.kind, m_choice.protocol).inside, 0};
+        phase.between.fixed = Between(m_choice.kind, m_choice.protocol);
+        return phase;
+    }
+
+    /// Slowest of what every GPU sends by, B/s.
+    double Rate() const
+    {
+        return m_machine.servers == 1         ? m_rules.scaleUpRate
+               : m_machine.PerServer() == 1 ? m_rules.nicRate
+                                            : std::min(m_rules.scaleUpRate,
+                                                       m_rules.nicRate * m_machine.PerServer());
+    }
+
+    /// What NCCL's table has beyond the time of so many bytes at the rate, in seconds.
+    double Beyond(double wireBytes) const
+    {
+        const double size = static_cast<double>(m_bytes.Count());
+        return m_choice.protocol->wire == 1
+                   ? 0.0
+                   : std::max(0.0, size / (m_choice.algbw * 1e9) - wireBytes / Rate());
+    }
+
+    void WriteRing()
+    {
+        const uint32_t n = m_machine.ranks;
+        const bool lanes = m_halves.inner.Size() > 1;
+        Phase scatter = Step(lanes ? Pattern::LaneReduceScatter : Pattern::RingReduceScatter,
+                             m_group,
+                             OnWire(m_bytes));
+        scatter.perServer = lanes ? m_machine.PerServer() : 1;
+        // Steps inside wait for the proxies where a ring has both.
+        const double rounds = m_op == CollectiveOp::AllReduce ? 2 : 1;
+        const double sent =
+            rounds * (n - 1) / n * static_cast<double>(OnWire(m_bytes).Count());
+        const double perByte = sent > 0 ? Beyond(sent) / sent * scatter.perServer : 0;
+        scatter.inside->perByte = scatter.between.perByte = perByte;
+        if (m_machine.servers > 1)
+        {
+            const double post = m_choice.protocol->wire == 1 ? 3e-6 : 1e-6;
+            scatter.inside->fixed = std::max(scatter.inside->fixed, Duration::Seconds(post));
+        }
+        if (m_op != CollectiveOp::AllGather)
+        {
+            m_collective.phases.push_back(scatter);
+        }
+        if (m_op != CollectiveOp::ReduceScatter)
+        {
+            m_collective.phases.push_back(Mirrored(scatter));
+        }
+        m_collective.chunks = m_collective.channels = scatter.perServer;
+    }
+
+    static Phase Mirrored(Phase phase)
+    {
+        phase.pattern = StepsOf(phase).Mirror();
+        return phase;
+    }
+
+    /// Reduced inside servers, by a chain or the switch.
+    Phase Inside(const RankGroup& group) const
+    {
+        const bool byRing = m_choice.kind == NcclKind::Tree;
+        Phase phase = Step(byRing ? Pattern::RingReduceScatter : Pattern::SwitchReduceScatter,
+                           group,
+                           OnWire(m_bytes));
+        const double n = group.Size();
+        const auto size = static_cast<double>(OnWire(m_bytes).Count());
+        if (byRing)
+        {
+            const double sent = 2 * (n - 1) / n * size;
+            phase.inside->perByte = Beyond(sent) / sent;
+        }
+        else
+        {
+            // Up and down make one step of NCCL's.
+            phase.inside->fixed = phase.inside->fixed / 2;
+            phase.inside->perByte = n * (1 / m_rules.switchShare - 1) / (2 * m_rules.scaleUpRate);
+        }
+        return phase;
+    }
+
+    void WriteSwitch()
+    {
+        const Phase reduce = Inside(m_group);
+        m_collective.phases = {reduce, Mirrored(reduce)};
+    }
+
+    void WriteTree()
+    {
+        constexpr Bytes kSlot{512 << 10};
+        constexpr uint64_t kLeast = 1 << 20;
+        constexpr uint64_t kUnderWay = 8 << 20;
+        constexpr uint64_t kMost = 32;
+        if (m_machine.servers == 1)
+        {
+            WriteSwitch();
+            return;
+        }
+        const uint32_t perServer = m_machine.PerServer();
+        const uint64_t part = (OnWire(m_bytes).Count() + perServer - 1) / perServer;
+        Phase between = Step(Pattern::DoubleTree, m_halves.outer, Bytes(part));
+        between.chunk = kSlot;
+        if (perServer == 1)
+        {
+            between.group = m_group;
+            between.between.perByte = Beyond(2.0 * static_cast<double>(part)) /
+                                      std::max(1.0, static_cast<double>(part));
+            m_collective.phases = {between};
+            return;
+        }
+        const Phase reduce = Inside(m_halves.inner);
+        m_collective.phases = {reduce, between, Mirrored(reduce)};
+        const uint64_t chunk = std::max(kLeast, part / kMost);
+        m_collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(part / chunk, 1, kMost));
+        m_collective.channels = static_cast<uint32_t>(
+            std::clamp<uint64_t>(kUnderWay / chunk, 2, std::max(2U, m_collective.chunks)));
+        m_collective.streams = m_collective.chunks > 1;
+    }
+
+    void WriteRounds()
+    {
+        const uint32_t n = m_machine.ranks;
+        const auto rounds = DisseminationRounds(n);
+        for (const DisseminationRound& round : rounds)
+        {
+            Phase phase = Step(Pattern::JumpAllGather, m_group, OnWire(m_bytes));
+            phase.shift = round.shift;
+            phase.parts = round.parts;
+            phase.between.fixed = Duration::Seconds(
+                std::max(0.0,
+                         NcclStepOf(NcclKind::Pat, "simple").between.S() / 3.5 - g_way.S()));
+            m_collective.phases.push_back(phase);
+        }
+        if (m_op == CollectiveOp::ReduceScatter)
+        {
+            std::reverse(m_collective.phases.begin(), m_collective.phases.end());
+            for (Phase& phase : m_collective.phases)
+            {
+                phase.pattern = Pattern::JumpReduceScatter;
+            }
+        }
+        // What NCCL's model has for each rank.
+        m_collective.launch += Duration::Seconds(2.8e-6 * n);
+    }
+
+    void WriteMessages()
+    {
+        const NcclProtocol simple = "simple";
+        m_collective.algorithm = m_op == CollectiveOp::AllToAll ? "direct" : "next";
+        m_collective.protocol = ToString(simple);
+        m_collective.launch = m_rules.launch + NcclBase(NcclKind::Ring, simple);
+        Phase phase(m_op == CollectiveOp::AllToAll ? Pattern::DirectAllToAll : Pattern::SendToNext,
+                    m_group,
+                    m_bytes);
+        phase.inside = StepCost{NcclStepOf(NcclKind::Ring, simple).inside, 0};
+        phase.between.fixed = Between(NcclKind::Ring, simple);
+        m_collective.phases = {phase};
+    }
+
+    CollectiveOp m_op;
+    Bytes m_bytes;
+    const RankGroup& m_group;
+    const NcclRules& m_rules;
+    NcclMachine m_machine;
+    RankGroup::Halves m_halves;
+    NcclChoice m_choice;
+    Collective m_collective;
+};
+
+} // namespace
+
+NcclRules
+NcclRulesOf(const Scenario& scenario)
+{
+    const NetworkPlan& network = scenario.network;
+    NcclRules rules;
+    rules.algorithm = network.ncclAlgorithm;
+    rules.protocol = network.ncclProtocol;
+    rules.mostChannels = network.ncclChannels;
+    rules.launch = network.ncclLaunch;
+    rules.netStep = network.ncclNetStep;
+    bool first = true;
+    const auto least = [&first](double& value, double other) {
+        value = first ? other : std::min(value, other);
+    };
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        const GpuSpec& gpu = building.gpu;
+        if (first || gpu.architecture->column < rules.architecture->column)
+        {
+            rules.architecture = gpu.architecture;
+        }
+        least(rules.scaleUpNominal, gpu.scaleUpBandwidth.Value() / 8);
+        least(rules.scaleUpRate, gpu.scaleUpBandwidth.Value() / 8 * gpu.scaleUpEfficiency);
+        least(rules.nicRate, gpu.nicRate.Value() / 8);
+        least(rules.switchShare, gpu.switchReduction);
+        first = false;
+    }
+    return rules;
+}
+
+NcclMachine
+MachineOf(const NcclRules& rules, const RankGroup& group, const RankLayout& layout)
+{
+    NcclMachine machine;
+    machine.architecture = rules.architecture;
+    machine.ranks = group.Size();
+    machine.servers = group.CanSplitAt(layout.gpusPerNode)
+                          ? group.SplitAt(layout.gpusPerNode).outer.Size()
+                          : group.Size();
+    machine.linkRate = rules.scaleUpNominal * rules.architecture->links / 1e9;
+    machine.nicRate = rules.nicRate / 1e9;
+    machine.reduces = rules.switchShare > 0;
+    machine.mostChannels = rules.mostChannels;
+    return machine;
+}
+
+Collective
+LowerByNccl(CollectiveOp op,
+            CommClass comm,
+            Bytes bytes,
+            const RankGroup& group,
+            const RankLayout& layout,
+            const NcclRules& rules)
+{
+    return NcclWriter(op, bytes, group, layout, rules).Write(comm);
+}
+
+} // namespace scaleacross

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_NCCL_LOWERING_H
+#define SCALEACROSS_NCCL_LOWERING_H
+
+#include "core/program/collective.h"
+#include "core/spec/collective-spec.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+#include "core/work/nccl/tuning.h"
+
+namespace scaleacross
+{
+
+/// What of a scenario NCCL's collectives depend on: the slowest of all buildings.
+struct NcclRules
+{
+    Architecture architecture;
+    NcclAlgorithm algorithm;
+    NcclProtocol protocol;
+    uint32_t mostChannels{0};
+    double scaleUpRate{0};    //!< of a GPU that collectives reach, B/s
+    double scaleUpNominal{0}; //!< of a GPU by its data sheet, B/s
+    double nicRate{0};        //!< of a GPU, B/s
+    double switchShare{0};    //!< of scaleUpRate that reductions in the switch reach; 0: none
+    Duration launch;
+    Duration netStep; //!< of Simple, beyond the way
+};
+
+NcclRules NcclRulesOf(const Scenario& scenario);
+
+/// What NCCL sees of a group: NcclMachine by a layout.
+NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const RankLayout& layout);
+
+/**
+ * Writes a collective as NCCL runs it, by the algorithm, protocol and channels of NcclChoose().
+ *
+ * - Ring: a ring inside one server; over several one in each position of a server (Phase, lanes).
+ *   All-reduce goes round twice. One server, or one GPU in each: a plain ring.
+ * - Tree: a reduce-scatter inside each server, both trees between equal positions, an all-gather
+ *   inside. NCCL has chains inside, of as many steps and bytes.
+ * - NVLS: both switch patterns. Its tree: the same inside each server, with both trees between.
+ * - PAT: the rounds of a dissemination.
+ * - All-to-all: a message to everybody; send-receive one to the next.
+ *
+ * Where there are several phases, chunks stream through them: of 1 MiB per GPU or more, and at most
+ * 32 of them; 8 MiB per GPU are under way at a time, or two chunks.
+ *
+ * Flags make messages longer. A step takes what NCCL's table says for one inside a server. Between
+ * servers the way takes what the network says and the sender what the table has for the protocol
+ * beyond a ring's LL step, whose flags wait for nothing: 11.3 us for Simple, which
+ * `network.nccl_net_step` may make longer, all others in proportion. Where NCCL's table limits the
+ * bandwidth of channels, steps take so much longer by byte.
+ *
+ * Domain: a group of two members or more.
+ */
+Collective LowerByNccl(CollectiveOp op,
+                       CommClass comm,
+                       Bytes bytes,
+                       const RankGroup& group,
+                       const RankLayout& layout,
+                       const NcclRules& rules);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_NCCL_LOWERING_H

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/work/nccl/tuning.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Servers of H100 with a NIC of 400 Gb/s each: 18 links of 20.6 GB/s a GPU.
+NcclMachine
+Hopper(uint32_t perServer, uint32_t servers)
+{
+    NcclMachine machine;
+    machine.architecture = "hopper";
+    machine.ranks = perServer * servers;
+    machine.servers = servers;
+    machine.linkRate = 370.8;
+    machine.nicRate = 50;
+    machine.reduces = true;
+    return machine;
+}
+
+NcclChoice
+Chosen(const NcclMachine& machine, CollectiveOp op, uint64_t bytes)
+{
+    return NcclChoose(machine, op, Bytes(bytes), "auto", "auto");
+}
+
+} // namespace
+
+// One server: 6 channels of 60 GB/s fill 360 of 370.8, which 9 of 40 and 12 of 30 do not better;
+// fast ones are cut in two. Two servers: of 48 GB/s, which a NIC of 50 has, 7 go over the links,
+// 336 in all; of 45 there are 8, 360. Those are not cut. (NCCL's logs of such machines say 24 and 16
+// channels: it connects each twice.)
+TEST(NcclTuning, SearchesChannels)
+{
+    const NcclChannels one = ChannelsOf(Hopper(8, 1), NcclKind::Ring);
+    EXPECT_EQ(one.count, 12U);
+    EXPECT_DOUBLE_EQ(one.inside, 30);
+    const NcclChannels two = ChannelsOf(Hopper(8, 2), NcclKind::Ring);
+    EXPECT_EQ(two.count, 8U);
+    EXPECT_DOUBLE_EQ(two.between, 45);
+    // A100 with NICs of 200 Gb/s: 8 channels of 24 GB/s, one on each NIC of 25, too slow to be cut.
+    NcclMachine ampere = Hopper(8, 2);
+    ampere.architecture = "ampere";
+    ampere.linkRate = 240;
+    ampere.nicRate = 25;
+    const NcclChannels a100 = ChannelsOf(ampere, NcclKind::Ring);
+    EXPECT_EQ(a100.count, 8U);
+    EXPECT_DOUBLE_EQ(a100.between, 24);
+}
+
+// Ring, Simple, eight H100: 8.4 + 14 x 3.4 = 56 us, and 360 GB/s x 8 / 14 = 205.7 GB/s. NVLS: 25 us,
+// and 370.8 / 8 x 0.85 x 7 / 8 x 2 for each of eight heads, x 8 / 14: 315.2 GB/s.
+TEST(NcclTuning, IsTheModelOfItsConstants)
+{
+    const auto ring = NcclTime(Hopper(8, 1),
+                               CollectiveOp::AllReduce,
+                               Bytes(1 << 30),
+                               NcclKind::Ring,
+                               "simple");
+    ASSERT_TRUE(ring);
+    EXPECT_NEAR(ring->latencyUs, 56, 1e-9);
+    EXPECT_NEAR(ring->algbw, 360.0 * 8 / 14, 1e-6);
+    const auto nvls = NcclTime(Hopper(8, 1),
+                               CollectiveOp::AllReduce,
+                               Bytes(1 << 30),
+                               NcclKind::Nvls,
+                               "simple");
+    ASSERT_TRUE(nvls);
+    EXPECT_NEAR(nvls->latencyUs, 25, 1e-9);
+    EXPECT_NEAR(nvls->algbw, 370.8 * 0.85 * 7 / 8 * 2 * 8 / 14, 1e-6);
+    // Ten servers: 158 steps, 18 of them between servers, where 3 us are the least for the others.
+    const auto far = NcclTime(Hopper(8, 10),
+                              CollectiveOp::AllGather,
+                              Bytes(1 << 30),
+                              NcclKind::Ring,
+                              "simple");
+    ASSERT_TRUE(far);
+    EXPECT_NEAR(far->latencyUs, 8.4 + (79 - 9) * 3.4 + 9 * 14, 1e-9);
+}
+
+// LL takes 6.6 + 14 x 0.6 = 15 us and 141 GB/s x 8 / 14 = 80.6, NVLS 25 us and 315.2: they cross at
+// 10 us / (1 / 80.6 - 1 / 315.2) = 1.08 MB.
+TEST(NcclTuning, CrossesWhereTheEquationsDo)
+{
+    const NcclMachine machine = Hopper(8, 1);
+    const double cross = 10e3 / (1 / (141.0 * 8 / 14) - 1 / (370.8 * 0.85 * 7 / 8 * 2 * 8 / 14));
+    const auto below =
+        Chosen(machine, CollectiveOp::AllReduce, static_cast<uint64_t>(cross * 0.99));
+    EXPECT_EQ(below.kind, NcclKind::Ring);
+    EXPECT_EQ(below.protocol, NcclProtocol("ll"));
+    const auto above =
+        Chosen(machine, CollectiveOp::AllReduce, static_cast<uint64_t>(cross * 1.01));
+    EXPECT_EQ(above.kind, NcclKind::Nvls);
+}
+
+// What was measured: 480 GB/s on eight H200 and 363 on four, where NCCL takes a ring; all-gathers
+// by ring; two servers by a tree or the switches and a tree.
+TEST(NcclTuning, TakesTheSwitchFromFiveGpusOn)
+{
+    for (uint32_t gpus = 2; gpus <= 8; gpus++)
+    {
+        const NcclChoice choice =
+            Chosen(Hopper(gpus, 1), CollectiveOp::AllReduce, uint64_t{8} << 30);
+        EXPECT_EQ(choice.kind == NcclKind::Nvls, gpus > 4) << gpus;
+    }
+    EXPECT_EQ(Chosen(Hopper(8, 1), CollectiveOp::AllGather, 1 << 30).kind, NcclKind::Ring);
+    EXPECT_EQ(Chosen(Hopper(8, 2), CollectiveOp::AllReduce, 1 << 30).kind, NcclKind::NvlsTree);
+    NcclMachine plain = Hopper(8, 1);
+    plain.reduces = false;
+    EXPECT_NE(Chosen(plain, CollectiveOp::AllReduce, 1 << 30).kind, NcclKind::Nvls);
+}
+
+// A word holds for the operations that NCCL has it for.
+TEST(NcclTuning, WordsHoldWhereTheyCan)
+{
+    const NcclMachine machine = Hopper(8, 2);
+    const Bytes bytes(1 << 24);
+    const auto choose = [&](CollectiveOp op, const char* algorithm, const char* protocol) {
+        return NcclChoose(machine, op, bytes, algorithm, protocol);
+    };
+    for (const NcclProtocolFacts* protocol : NcclProtocol::Rows())
+    {
+        const char* word = protocol->word.c_str();
+        EXPECT_EQ(choose(CollectiveOp::AllReduce, "tree", word).kind, NcclKind::Tree);
+        EXPECT_EQ(choose(CollectiveOp::AllGather, "tree", word).kind, NcclKind::Ring);
+        if (!protocol->chooses)
+        {
+            EXPECT_EQ(choose(CollectiveOp::AllGather, "auto", word).protocol, *protocol);
+            EXPECT_EQ(choose(CollectiveOp::AllReduce, "ring", word).protocol, *protocol);
+        }
+    }
+    EXPECT_EQ(choose(CollectiveOp::AllReduce, "nvls-tree", "ll").kind, NcclKind::NvlsTree);
+    // PAT: one GPU a server.
+    EXPECT_EQ(NcclChoose(Hopper(1, 16), CollectiveOp::AllGather, bytes, "pat", "auto").kind,
+              NcclKind::Pat);
+}
+
+// Never beyond what links and algorithm allow: a member of a ring sends 2 (n-1) / n S.
+TEST(NcclTuning, BandwidthIsWithinTheLinks)
+{
+    for (const uint32_t perServer : {1U, 2U, 4U, 8U})
+    {
+        for (const uint32_t servers : {1U, 2U, 3U, 8U, 100U})
+        {
+            const NcclMachine machine = Hopper(perServer, servers);
+            for (const CollectiveOp op : {CollectiveOp::AllReduce, CollectiveOp::AllGather})
+            {
+                for (const NcclProtocolFacts* protocol : NcclProtocol::Rows())
+                {
+                    if (protocol->chooses || machine.ranks == 1)
+                    {
+                        continue;
+                    }
+                    const auto choice =
+                        NcclTime(machine, op, Bytes(1 << 30), NcclKind::Ring, *protocol);
+                    ASSERT_TRUE(choice);
+                    const double n = machine.ranks;
+                    const double sent = (op == CollectiveOp::AllReduce ? 2 : 1) * (n - 1) / n;
+                    const double most =
+                        servers == 1 ? machine.linkRate : machine.nicRate * perServer;
+                    EXPECT_LE(choice->algbw * sent * protocol->wire, most * 1.0001);
+                    EXPECT_GE(choice->channels, 1U);
+                }
+            }
+        }
+    }
+}
+
+} // namespace scaleacross

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// NCCL's algorithms and protocols on both engines, drawn from its words: the bytes of the generators
+// on every engine, times within a few percent where nothing is shared, and never faster than links.
+
+#include "collective-cases.h"
+#include "core/engine/analytical-engine.h"
+#include "core/engine/engine.h"
+#include "core/program/step-pattern.h"
+#include "helper/engine/packet-engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct Case
+{
+    CollectiveOp op;
+    uint32_t servers;
+    uint32_t perServer;
+    uint64_t bytes;
+    const NcclAlgorithmFacts* algorithm;
+    const NcclProtocolFacts* protocol;
+
+    std::string Text() const
+    {
+        return ToString(op) + " of " + std::to_string(bytes) + " B, " + std::to_string(servers) +
+               " x " + std::to_string(perServer) + ", " + algorithm->word + ", " + protocol->word;
+    }
+};
+
+/// Servers of H100 on one leaf: nothing is shared but a server's links and each GPU's NIC.
+Scenario
+ScenarioOf(const Case& drawn)
+{
+    const std::string gpus = std::to_string(drawn.servers * drawn.perServer);
+    const std::string text =
+        "study: nccl\ncluster:\n  buildings: {gpus: " + gpus +
+        ", gpus_per_node: " + std::to_string(drawn.perServer) +
+        ", gpu: h100, fabric: {spines: 1, nic_delay: 500ns, leaf_delay: 1us}}\n"
+        "network: {collective: nccl, nccl_algorithm: " +
+        drawn.algorithm->word + ", nccl_protocol: " + drawn.protocol->word + "}\n";
+    Scenario scenario = ParseStudy(text, "nccl.yaml", {}, StudyScope::Network).scenario;
+    return With(scenario, drawn.op, CollectiveGroup::All, drawn.bytes, "nccl");
+}
+
+/// All words on some servers and sizes.
+std::vector<Case>
+Cases()
+{
+    std::vector<Case> cases;
+    for (const CollectiveOp op : {CollectiveOp::AllReduce,
+                                  CollectiveOp::AllGather,
+                                  CollectiveOp::ReduceScatter,
+                                  CollectiveOp::AllToAll,
+                                  CollectiveOp::SendReceive})
+    {
+        for (const auto& [servers, perServer] :
+             {std::pair{1U, 8U}, {1U, 4U}, {2U, 8U}, {3U, 4U}, {4U, 2U}, {4U, 1U}, {2U, 1U}})
+        {
+            for (const uint64_t bytes : {uint64_t{4} << 10, uint64_t{1} << 20, uint64_t{48} << 20})
+            {
+                for (const NcclAlgorithmFacts* algorithm : NcclAlgorithm::Rows())
+                {
+                    for (const NcclProtocolFacts* protocol : NcclProtocol::Rows())
+                    {
+                        cases.push_back({op, servers, perServer, bytes, algorithm, protocol});
+                    }
+                }
+            }
+        }
+    }
+    return cases;
+}
+
+PreparedRun
+Prepared(const Scenario& scenario)
+{
+    return std::get<PreparedRun>(PrepareRun(scenario));
+}
+
+} // namespace
+
+// What all members send by their messages is what the report has, on both engines.
+TEST(Nccl, BytesAreThoseOfTheGenerators)
+{
+    for (const Case& drawn : Cases())
+    {
+        if (drawn.bytes > (1 << 20))
+        {
+            continue;
+        }
+        const Scenario scenario = ScenarioOf(drawn);
+        const PreparedRun run = Prepared(scenario);
+        uint64_t sent = 0;
+        for (const Collective& collective : run.graph.collectives)
+        {
+            for (const Phase& phase : collective.phases)
+            {
+                const uint32_t groups = run.graph.ranks / phase.group.Size();
+                for (uint32_t c = 0; c < collective.chunks; c++)
+                {
+                    const Phase chunk = ChunkOf(phase, c, collective.chunks);
+                    for (uint32_t i = 0; i < phase.group.Size(); i++)
+                    {
+                        sent += groups * SentBy(chunk, i).Count();
+                    }
+                }
+            }
+        }
+        const auto report = std::get<RunReport>(AnalyticalEngine().Run(scenario, RunOptions()));
+        const auto data = static_cast<size_t>(CommClass::Data);
+        EXPECT_EQ(report.classes[data].bytes.Count(), sent) << drawn.Text();
+    }
+}
+
+// A ring's member sends R (n-1) / n S, with flags: never faster than its NIC, or the links.
+TEST(Nccl, IsNeverFasterThanItsLinks)
+{
+    for (const Case& drawn : Cases())
+    {
+        const Scenario scenario = ScenarioOf(drawn);
+        const GpuSpec& gpu = scenario.cluster.buildings.front().gpu;
+        const double seconds = SecondsOn(AnalyticalEngine(), scenario);
+        const double links = gpu.scaleUpBandwidth.Value() / 8 * gpu.scaleUpEfficiency;
+        const double nics = gpu.nicRate.Value() / 8 * drawn.perServer;
+        const double size = drawn.bytes;
+        const double servers = drawn.servers;
+        // Each server has to get, or give, (N-1)/N of what all need; an all-reduce's NICs at least
+        // as much, once by way of a tree over two servers.
+        if (drawn.servers > 1 && drawn.op == CollectiveOp::AllReduce)
+        {
+            EXPECT_GE(seconds, size / nics * (servers == 2 ? 1 : 2 * (servers - 1) / servers) / 2)
+                << drawn.Text();
+        }
+        if (drawn.servers > 1 && (drawn.op == CollectiveOp::AllGather ||
+                                  drawn.op == CollectiveOp::ReduceScatter))
+        {
+            EXPECT_GE(seconds, size / nics * (servers - 1) / servers) << drawn.Text();
+        }
+        if (drawn.servers == 1 && drawn.op == CollectiveOp::AllReduce)
+        {
+            EXPECT_GE(seconds, size / links) << drawn.Text(); // by the switch
+        }
+    }
+}
+
+// Both engines, one collective alone. Times differ by what packets do and the model does not: the
+// last packets of a message and, where chunks stream, who is first on a link.
+TEST(Nccl, EnginesAgree)
+{
+    std::vector<double> errors;
+    std::string worst;
+    double most = 0;
+    for (const Case& drawn : Cases())
+    {
+        const Scenario scenario = ScenarioOf(drawn);
+        const double model = SecondsOn(AnalyticalEngine(), scenario);
+        const double packets = SecondsOn(PacketEngine(), scenario);
+        const double error = model / packets - 1;
+        errors.push_back(std::abs(error));
+        if (std::abs(error) > std::abs(most))
+        {
+            most = error;
+            worst = drawn.Text();
+        }
+        if (std::getenv("SCALEACROSS_PRINT") != nullptr)
+        {
+            std::cout << drawn.Text() << ": " << 1e6 * model << " us, packets " << 1e6 * packets
+                      << " us, " << 100 * error << " %\n";
+        }
+    }
+    std::sort(errors.begin(), errors.end());
+    std::cout << errors.size() << " cases: half within " << 100 * errors[errors.size() / 2]
+              << " %, most " << 100 * most << " %: " << worst << '\n';
+    EXPECT_LE(std::abs(most), 0.03) << worst;
+}
+
+} // namespace scaleacross
