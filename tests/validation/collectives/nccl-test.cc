@@ -45,7 +45,7 @@ ScenarioOf(const Case& drawn)
 {
     const std::string gpus = std::to_string(drawn.servers * drawn.perServer);
     const std::string text =
-        "study: nccl\ncluster:\n  buildings: {gpus: " + gpus +
+        "study: nccl\ncluster:\n  buildings: {count: 1, gpus: " + gpus +
         ", gpus_per_node: " + std::to_string(drawn.perServer) +
         ", gpu: h100, fabric: {spines: 1, nic_delay: 500ns, leaf_delay: 1us}}\n"
         "network: {collective: nccl, nccl_algorithm: " +

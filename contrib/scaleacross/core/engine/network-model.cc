@@ -207,11 +207,12 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         }
         if (kind.tier == Tier::Node)
         {
-            const double seconds = messages * part * 8.0 / scaleUp;
+            const double bytes = messages * part;
             for (const Port port : {Port::ScaleUpOut, Port::ScaleUpIn})
             {
-                cost.On(port) = std::max(cost.On(port), seconds);
-                cost.portBytes[static_cast<size_t>(port)] = cost.On(port) * scaleUp / 8.0;
+                double& most = cost.portBytes[static_cast<size_t>(port)];
+                most = std::max(most, bytes);
+                cost.On(port) = most * 8.0 / scaleUp * view.phase.occupied;
             }
             continue;
         }

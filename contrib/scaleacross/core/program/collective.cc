@@ -30,7 +30,7 @@ operator==(const Phase& a, const Phase& b)
     return a.pattern == b.pattern && a.group == b.group && a.bytes == b.bytes &&
            a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk &&
            a.perServer == b.perServer && a.lane == b.lane && a.inside == b.inside &&
-           a.between == b.between;
+           a.between == b.between && a.occupied == b.occupied;
 }
 
 bool

@@ -122,6 +122,7 @@ struct Phase
     /// Latency of a step inside a server, in place of the scale-up network's; none: that.
     std::optional<StepCost> inside;
     StepCost between; //!< of a step between servers
+    double occupied{1}; //!< times a message's own that it keeps the scale-up network busy; >= 1
 };
 
 /// A round of a dissemination.

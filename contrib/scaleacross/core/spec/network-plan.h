@@ -105,12 +105,8 @@ struct NetworkPlan
     NcclAlgorithm ncclAlgorithm;
     NcclProtocol ncclProtocol;
     uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
-    /// From the host's call to the kernel's first step, beyond NCCL's own constant.
-    Duration ncclLaunch{Duration::Nanoseconds(7000)};
-    /// Of a step of Simple between servers, what flags, copies and proxies take beyond the way;
-    /// other protocols' in proportion. By default what NCCL's table has beyond an LL step: 14 us
-    /// less 2.7.
-    Duration ncclNetStep{Duration::Nanoseconds(11300)};
+    /// Of a step between servers, what the network's plugin and proxies take beyond NCCL's table.
+    Duration ncclNetStep{Duration::Nanoseconds(3000)};
     Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see Format()

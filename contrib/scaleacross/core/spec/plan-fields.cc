@@ -262,17 +262,11 @@ NetworkFields()
                    64,
                    "with the collective nccl: NCCL_MAX_NCHANNELS; 0: as many as NCCL takes",
                    SCALEACROSS_MEMBER(network.ncclChannels)),
-        Row::Amount("network.nccl_launch",
-                    Duration(),
-                    Duration::Seconds(1),
-                    "with the collective nccl: from the host's call to the first step, beyond "
-                    "NCCL's own constant",
-                    SCALEACROSS_MEMBER(network.ncclLaunch)),
         Row::Amount("network.nccl_net_step",
                     Duration(),
                     Duration::Seconds(1),
-                    "with the collective nccl: what a step of Simple between servers takes beyond "
-                    "the way",
+                    "with the collective nccl: what a step between servers takes beyond NCCL's "
+                    "table",
                     SCALEACROSS_MEMBER(network.ncclNetStep)),
         Row::Word("network.copy",
                   "where the bytes of a message are on their way between servers",

@@ -59,7 +59,7 @@ NvlinkDomain::Send(uint32_t from,
     Post(from,
          to,
          care,
-         {static_cast<double>(bytes.Count()) * 8.0,
+         {static_cast<double>(bytes.Count()) * 8.0 * care.occupied,
           care.inside.value_or(m_latency),
           {delivered}});
 }
@@ -72,7 +72,8 @@ NvlinkDomain::SendCopies(uint32_t from,
 {
     NS_LOG_FUNCTION(this << from << copies.size() << bytes.Count());
     m_egress.at(from).sent += bytes.Count();
-    Message message{static_cast<double>(bytes.Count()) * 8.0, care.inside.value_or(m_latency), {}};
+    Message message{static_cast<double>(bytes.Count()) * 8.0 * care.occupied,
+                    care.inside.value_or(m_latency), {}};
     for (const Copy& copy : copies)
     {
         m_egress.at(copy.to).received += bytes.Count();

@@ -31,6 +31,7 @@ struct MessageCare
     scaleacross::Duration before; //!< at its sender, if it goes to another server
     /// Inside a server, in place of the network's own latency.
     std::optional<scaleacross::Duration> inside;
+    double occupied{1}; //!< inside a server: times its own that it keeps the network busy
     uint32_t lane{0}; //!< inside a server: messages of a lane follow each other, lanes share
 };
 

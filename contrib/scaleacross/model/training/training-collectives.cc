@@ -164,6 +164,7 @@ TrainingApplication::CareOf(const Phase& phase, Bytes bytes)
     {
         care.inside = phase.inside->Of(size);
     }
+    care.occupied = phase.occupied;
     care.lane = phase.lane;
     return care;
 }

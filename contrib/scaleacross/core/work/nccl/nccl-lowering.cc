@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace scaleacross
 {
@@ -15,6 +16,12 @@ namespace
 
 /// A ring's LL step between servers: the network's way, and nothing that is waited for.
 const Duration g_way = NcclStepOf(NcclKind::Ring, "ll").between;
+
+// Fitted, see the header.
+const Duration g_post = Duration::Nanoseconds(2500);
+const Duration g_peer = Duration::Microseconds(2);
+constexpr double g_directShare = 0.93;
+constexpr double g_messagePerByte = 30e-12;
 
 /// A collective being written.
 class NcclWriter
@@ -64,7 +71,7 @@ class NcclWriter
             return std::move(m_collective);
         }
         Choose();
-        m_collective.launch = m_rules.launch + NcclBase(m_choice.kind, m_choice.protocol);
+        m_collective.launch = NcclBase(m_choice.kind, m_choice.protocol);
         m_collective.protocol = ToString(m_choice.protocol);
         m_collective.lanes = m_choice.channels;
         switch (m_choice.kind)
@@ -102,20 +109,16 @@ class NcclWriter
     }
 
     /// What a step between servers takes beyond the way.
-    Duration Between(NcclKind kind, NcclProtocol protocol) const
+    Duration Between(Duration table) const
     {
-        const auto beyond = [](NcclKind k, NcclProtocol p) {
-            return std::max(0.0, (NcclStepOf(k, p).between - g_way).S());
-        };
-        return Duration::Seconds(beyond(kind, protocol) /
-                                 beyond(NcclKind::Ring, "simple") * m_rules.netStep.S());
+        return std::max(Duration(), table - g_way) + m_rules.netStep;
     }
 
     Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes) const
     {
         Phase phase(pattern, group, bytes);
         phase.inside = StepCost{NcclStepOf(m_choice.kind, m_choice.protocol).inside, 0};
-        phase.between.fixed = Between(m_choice.kind, m_choice.protocol);
+        phase.between.fixed = Between(NcclStepOf(m_choice.kind, m_choice.protocol).between);
         return phase;
     }
 
@@ -153,8 +156,13 @@ class NcclWriter
         scatter.inside->perByte = scatter.between.perByte = perByte;
         if (m_machine.servers > 1)
         {
-            const double post = m_choice.protocol->wire == 1 ? 3e-6 : 1e-6;
-            scatter.inside->fixed = std::max(scatter.inside->fixed, Duration::Seconds(post));
+            scatter.inside->fixed = std::max(scatter.inside->fixed, g_post);
+        }
+        if (lanes)
+        {
+            // Of g GPUs g - 1 send on inside; what enters and leaves passes the links once more.
+            const double g = scatter.perServer;
+            scatter.occupied = (g + 1) / (g - 1);
         }
         if (m_op != CollectiveOp::AllGather)
         {
@@ -190,10 +198,28 @@ class NcclWriter
         else
         {
             // Up and down make one step of NCCL's.
-            phase.inside->fixed = phase.inside->fixed / 2;
-            phase.inside->perByte = n * (1 / m_rules.switchShare - 1) / (2 * m_rules.scaleUpRate);
+            phase.inside->fixed = (phase.inside->fixed + FillOfSwitch(group.Size())) / 2;
+            phase.occupied = 1 / m_rules.switchShare;
         }
         return phase;
+    }
+
+    /// What passes the switch before the first results are there: two loops, of as many chunks as
+    /// channels times heads, 128 KiB each and less where that would be a large part of all
+    /// (calcCollChunking() in NCCL's enqueue.cc).
+    Duration FillOfSwitch(uint32_t members) const
+    {
+        const double heads = std::min(members, 32U);
+        const double chunks = heads * m_choice.channels;
+        const double size = static_cast<double>(m_bytes.Count());
+        double chunk = 131072;
+        for (const auto& [loops, smaller] :
+             {std::pair{64.0, 65536.0}, {8.0, 32768.0}, {2.0, 16384.0}})
+        {
+            chunk = size < loops * chunks * chunk ? std::min(chunk, smaller) : chunk;
+        }
+        return Duration::Seconds(2 * std::min(size, chunks * chunk) /
+                                 (m_rules.scaleUpRate * m_rules.switchShare));
     }
 
     void WriteSwitch()
@@ -243,9 +269,8 @@ class NcclWriter
             Phase phase = Step(Pattern::JumpAllGather, m_group, OnWire(m_bytes));
             phase.shift = round.shift;
             phase.parts = round.parts;
-            phase.between.fixed = Duration::Seconds(
-                std::max(0.0,
-                         NcclStepOf(NcclKind::Pat, "simple").between.S() / 3.5 - g_way.S()));
+            phase.between.fixed =
+                Between(Duration::Seconds(NcclStepOf(NcclKind::Pat, "simple").between.S() / 3.5));
             m_collective.phases.push_back(phase);
         }
         if (m_op == CollectiveOp::ReduceScatter)
@@ -265,12 +290,24 @@ class NcclWriter
         const NcclProtocol simple = "simple";
         m_collective.algorithm = m_op == CollectiveOp::AllToAll ? "direct" : "next";
         m_collective.protocol = ToString(simple);
-        m_collective.launch = m_rules.launch + NcclBase(NcclKind::Ring, simple);
+        m_collective.launch = NcclBase(NcclKind::Ring, simple);
+        const double n = m_machine.ranks;
         Phase phase(m_op == CollectiveOp::AllToAll ? Pattern::DirectAllToAll : Pattern::SendToNext,
                     m_group,
                     m_bytes);
-        phase.inside = StepCost{NcclStepOf(NcclKind::Ring, simple).inside, 0};
-        phase.between.fixed = Between(NcclKind::Ring, simple);
+        const NcclStep step = NcclStepOf(NcclKind::Ring, simple);
+        phase.inside = StepCost{step.inside, 0};
+        phase.between.fixed = Between(step.between);
+        if (m_op == CollectiveOp::AllToAll)
+        {
+            m_collective.launch += Duration::Seconds(g_peer.S() * (n - 1));
+            phase.inside->perByte = n * (1 / g_directShare - 1) / m_rules.scaleUpRate;
+            phase.between.perByte = n * (1 / g_directShare - 1) / m_rules.nicRate;
+        }
+        else
+        {
+            phase.between.perByte = g_messagePerByte;
+        }
         m_collective.phases = {phase};
     }
 
@@ -294,7 +331,6 @@ NcclRulesOf(const Scenario& scenario)
     rules.algorithm = network.ncclAlgorithm;
     rules.protocol = network.ncclProtocol;
     rules.mostChannels = network.ncclChannels;
-    rules.launch = network.ncclLaunch;
     rules.netStep = network.ncclNetStep;
     bool first = true;
     const auto least = [&first](double& value, double other) {
