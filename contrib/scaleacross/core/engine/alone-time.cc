@@ -74,10 +74,8 @@ class Course
 
     void Await(uint32_t convoy)
     {
-        const Duration own = m_convoys.IsHidden(convoy)
-                                 ? Duration()
-                                 : m_costOf(m_convoys.PhaseOf(convoy)).latency;
-        const Duration latency = own + (m_convoys.IsEnd(convoy) ? m_delay : Duration());
+        const Duration latency = m_costOf(m_convoys.PhaseOf(convoy)).latency +
+                                 (m_convoys.IsEnd(convoy) ? m_delay : Duration());
         m_latencies.push_back({m_now + latency, convoy});
     }
 
@@ -133,12 +131,12 @@ AloneTime(const Collective& collective,
           Duration delay,
           uint32_t cuts)
 {
-    if (collective.chunks > 1)
+    if (collective.chunks > 1 && !collective.streams)
     {
         return Course(collective, costOf, delay, cuts).Run();
     }
     Duration sum = delay;
-    for (uint32_t p = 0; p < collective.phases.size(); p++)
+    for (uint32_t p = 0; p < (collective.streams ? 1 : collective.phases.size()); p++)
     {
         sum += costOf(p).Alone();
     }

@@ -87,6 +87,45 @@ MeanBytes(TransferCost& larger, const TransferCost& smaller, double share)
     }
 }
 
+/// Puts all chunks and phases of a collective that streams into the cost of its first phase.
+void
+StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
+{
+    Collective atOnce = whole;
+    atOnce.launch = Duration();
+    const double seconds =
+        CollectiveSeconds(atOnce, [&costs](uint32_t p) -> const TransferCost& { return costs[p]; });
+    TransferCost all;
+    std::map<uint32_t, CutUse> cuts;
+    for (const TransferCost& cost : costs)
+    {
+        for (uint32_t port = 0; port < kPorts; port++)
+        {
+            all.ports[port] += cost.ports[port] * whole.chunks;
+            all.portBytes[port] += cost.portBytes[port];
+        }
+        for (const CutUse& use : cost.cuts)
+        {
+            const auto [known, added] = cuts.emplace(use.cut, use);
+            CutUse& sum = known->second;
+            const double kept = added ? 0 : 1; // of what was there before
+            sum.flows = std::max(sum.flows, use.flows);
+            sum.seconds = kept * sum.seconds + use.seconds * whole.chunks;
+            sum.demand = kept * sum.demand + use.demand * whole.chunks;
+            sum.wire = kept * sum.wire + use.wire * whole.chunks;
+            sum.bytes = kept * sum.bytes + use.bytes;
+            sum.detours = kept * sum.detours + use.detours;
+        }
+    }
+    for (const auto& [cut, use] : cuts)
+    {
+        all.cuts.push_back(use);
+    }
+    all.latency = Duration::Seconds(std::max(0.0, seconds - all.Seconds()));
+    costs.assign(costs.size(), TransferCost());
+    costs.front() = std::move(all);
+}
+
 /// Makes one set of the sets of two classes.
 void
 Join(std::map<uint32_t, std::vector<uint32_t>>& sets, uint32_t a, uint32_t b)
@@ -193,6 +232,10 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
         }
         m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =
             AddLossDelays(whole, costs);
+        if (whole.streams)
+        {
+            StreamTogether(whole, costs);
+        }
     }
     return costs[phase];
 }

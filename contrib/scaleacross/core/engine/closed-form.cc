@@ -119,9 +119,9 @@ class Summation
                            m_network.PortRate(rank, Port::ScaleUpOut).Value();
                 continue;
             }
-            if (RoundsOf(phase).turns > 1)
+            if (RoundsOf(phase).turns > 1 || collectives[collective].streams)
             {
-                // Some hops are over NICs, the others inside servers.
+                // Some hops, or phases, are over NICs, the others inside servers.
                 const Rank rank = m_run.graph.classes[classId].representative;
                 const auto seconds = [&](Port port) {
                     return cost.portBytes[static_cast<size_t>(port)] * 8.0 * chunks /

@@ -84,9 +84,7 @@ CollectiveSeconds(const Collective& collective,
         const TransferCost& cost = costOf(p);
         const double alone = cost.Alone().S();
         first += alone;
-        // What streams waits for the latencies of the first chunk only.
-        const double each = collective.streams ? cost.Seconds() : alone;
-        pace = std::max(pace, each / collective.channels);
+        pace = std::max(pace, alone / collective.channels);
         for (uint32_t port = 0; port < kPorts; port++)
         {
             ports[port] += cost.ports[port];

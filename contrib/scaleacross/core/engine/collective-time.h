@@ -22,7 +22,7 @@ namespace scaleacross
  * fullest of each in all of its phases. Where every phase has a resource of its own and no latency
  * this is T_max + sum of the other T_i / q, with T_i = q t_i.
  *
- * Chunks that stream: t_i is in the pace without its latency. Either way the launch comes before.
+ * Either way the launch comes before.
  *
  * Worked case: three phases of 3, 5 and 3 ms on NVLink, NIC and NVLink, four channels and chunks:
  * 11 / 4 + 3 max(5 / 4, 6 / 4) = 7.25 ms instead of 11.

@@ -10,10 +10,9 @@ namespace scaleacross
 {
 
 Convoys::Convoys(const Collective& collective)
-    : m_phases(static_cast<uint32_t>(collective.phases.size())),
-      m_chunks(collective.chunks),
-      m_channels(std::min(collective.channels, collective.chunks)),
-      m_streams(collective.streams),
+    : m_phases(collective.streams ? 1 : static_cast<uint32_t>(collective.phases.size())),
+      m_chunks(collective.streams ? 1 : collective.chunks),
+      m_channels(std::min(collective.channels, m_chunks)),
       m_phase((m_chunks - 1) / m_channels + 1, 0),
       m_inside(m_phase.size(), false)
 {

@@ -20,6 +20,8 @@ namespace scaleacross
  * are one convoy, and a convoy enters a phase when it has left the one before and the convoy ahead
  * of it has left this one. So the work follows chunks / channels, not the chunks.
  *
+ * Chunks that stream are one convoy in one phase, whose cost is that of all (ClassCosts::OfPhase).
+ *
  * Worked case: 10 chunks on 4 channels are convoys of 4, 4 and 2. With two phases of 1 s they enter
  * the first at 0, 1 and 2 s, and the last leaves the second at 4 s.
  */
@@ -66,12 +68,6 @@ class Convoys
         return convoy + 1 == Count() && m_phase[convoy] + 1 == m_phases;
     }
 
-    /// Whether the latencies of a convoy pass while those ahead of it are sent.
-    bool IsHidden(uint32_t convoy) const
-    {
-        return m_streams && convoy > 0;
-    }
-
     /// Whether all have left the last phase; no phases: from the beginning.
     bool Done() const
     {
@@ -91,7 +87,6 @@ class Convoys
     uint32_t m_phases{0};
     uint32_t m_chunks{0};
     uint32_t m_channels{1};
-    bool m_streams{false};
     std::vector<uint32_t> m_phase;
     std::vector<bool> m_inside; //!< it has entered the phase
 };

@@ -253,8 +253,7 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
         const Duration late =
             convoys.IsEnd(index) ? m_costs.DelayOf(c, instance.collective) : Duration();
-        const Duration latency = convoys.IsHidden(index) ? Duration() : cost.latency;
-        convoy.latency = std::max(convoy.latency, latency + late);
+        convoy.latency = std::max(convoy.latency, cost.latency + late);
         if (cost.Seconds() > 0)
         {
             convoy.volumesLeft++;

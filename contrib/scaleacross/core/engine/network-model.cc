@@ -199,7 +199,7 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
                                          buildings[kind.to].gpu.nicRate);
             const double edge =
                 kind.tier == Tier::Node
-                    ? part * 8.0 / scaleUp
+                    ? part * 8.0 / scaleUp * view.phase.occupied
                     : m_messages.PortSeconds(nic,
                                              part,
                                              m_messages.SpreadOf(rounds.joined, part, path.tier));
@@ -351,6 +351,55 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
     }
 }
 
+/**
+ * Beyond the volume, of a lane's ring: edges inside servers and between them, of which the slower
+ * kind passes n - 1 parts one behind the other. The last of them then goes on to whoever is next
+ * before another slow edge. Where latencies are longer than that, a part's whole way counts.
+ *
+ * With t_i, a_i the time and latency of a step inside, t_b, a_b between, g GPUs in a server and N
+ * servers: between is slower: max(a_b + (g - 1) (t_i + a_i), W - V); inside is: max(a_i + t_b + a_b,
+ * W - V), where V is the volume and W = (n - N - 1) (t_i + a_i) + N (t_b + a_b).
+ */
+Duration
+NetworkModel::LatencyOfLane(const PhaseView& view, const TransferCost& cost) const
+{
+    const double part = view.rounds.message;
+    const GpuSpec& gpu =
+        m_scenario.cluster.buildings[m_layout.BuildingOf(view.representative)].gpu;
+    const double scaleUp = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency;
+    double inside = 0; // seconds of a step there, and its latency
+    double insideLatency = 0;
+    double insideEdges = 0;
+    double between = 0; // of the slowest edge
+    double betweenLatency = 0;
+    double way = 0; // all edges
+    for (const auto& [kind, set] : view.edges.kinds)
+    {
+        const FabricPath& path = m_paths.Between(set.from, set.to);
+        const double latency = m_messages.StepLatency(view.phase, path, part).S();
+        const double edges = static_cast<double>(set.count) / view.rounds.turns;
+        if (kind.tier == Tier::Node)
+        {
+            inside = part * 8.0 / scaleUp * view.phase.occupied;
+            insideLatency = latency;
+            insideEdges += edges;
+            way += edges * (inside + latency);
+            continue;
+        }
+        const QueuePairSpread spread = m_messages.SpreadOf(view.rounds.joined, part, path.tier);
+        const double seconds = m_messages.PortSeconds(gpu.nicRate, part, spread);
+        between = std::max(between, seconds);
+        betweenLatency = std::max(betweenLatency, latency);
+        way += edges * (seconds + latency);
+    }
+    way -= insideEdges > 0 ? inside + insideLatency : 0; // a part spares one edge
+    const double after =
+        between >= inside
+            ? betweenLatency + (view.phase.perServer - 1) * (inside + insideLatency)
+            : insideLatency + between + betweenLatency;
+    return Duration::Seconds(std::max(after, way - cost.Seconds()));
+}
+
 void
 NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
 {
@@ -367,7 +416,6 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
         least = std::min(least, latency);
         most = std::max(most, latency);
     }
-    total = total / view.rounds.turns;
     const Chain chain = StepsOf(phase).ChainOf();
     const double own = cost.PortSeconds();
     const double part = view.rounds.message;
@@ -382,6 +430,11 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
         const double messages = TreeMessages(phase);
         const double rounds = std::max(0.0, messages / TreeWindow(phase) - 1);
         cost.least = std::max(cost.least, rounds * way.S());
+        return;
+    }
+    if (view.rounds.turns > 1)
+    {
+        cost.latency = LatencyOfLane(view, cost);
         return;
     }
     // A part travels n-1 of a ring's n edges; which one it spares differs, so the shortest counts.

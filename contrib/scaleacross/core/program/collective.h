@@ -264,8 +264,9 @@ struct Collective
     /// phase when it has left the one before, and part j - channels has left this one.
     uint32_t chunks{1};
     uint32_t channels{1};
-    /// Chunks of a channel stream: of those behind the first, the latencies pass while others are
-    /// sent.
+    /// Chunks follow each other one by one: while one is in a phase others are in those before it,
+    /// and of those behind the first, latencies pass while others are sent. Else those that enter
+    /// together stay together.
     bool streams{false};
     Duration launch;      //!< from the start to the first step
     std::string protocol; //!< of a library that has several
