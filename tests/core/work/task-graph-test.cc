@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -328,8 +329,11 @@ TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
 {
     // The first thing a MoE layer does is to dispatch; the shared experts' gather and computing
     // follow before the dispatch is awaited, and their scatter before the combination is.
+    // So it is, too, where the host is later than all kernels of the layer together.
     const auto plan = PlanOf(2, 1, 4, 1, 16);
-    const auto graph = Build(TwoBuildings(SmallMoe(), plan, 2));
+    auto scenario = TwoBuildings(SmallMoe(), plan, 2);
+    scenario.Job().workload.stack.hostPerLayer = Duration::Seconds(0.02);
+    const auto graph = Build(scenario);
     const auto& program = graph.classes[0].program.ops;
     const auto run = std::find_if(program.begin(), program.end(), [](const Op& op) {
         return op.kind == OpKind::Run;
@@ -350,12 +354,19 @@ TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
 
 TEST(TaskGraph, ComputeIsTheSumOfItsParts)
 {
-    // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8.
-    for (const auto schedule : {"1f1b", "zb-h1"})
+    // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8; with a
+    // host that is late in either direction, too. No part of it is negative.
+    for (const auto& [schedule, hostForward, hostBackward] :
+         {std::tuple<const char*, double, double>{"1f1b", 0, 0},
+          {"1f1b", 0.01, 0.02},
+          {"zb-h1", 0, 0},
+          {"zb-h1", 0, 0.02}})
     {
         auto plan = PlanOf(2, 1, 2, 2, 8);
         plan.schedule = schedule;
-        const auto scenario = TwoBuildings(SmallMoe(), plan, 6);
+        auto scenario = TwoBuildings(SmallMoe(), plan, 6);
+        scenario.Job().workload.stack.hostPerLayer = Duration::Seconds(hostForward);
+        scenario.Job().workload.stack.hostPerLayerBackward = Duration::Seconds(hostBackward);
         const auto& job = scenario.Job();
         const auto& gpu = scenario.cluster.buildings.front().gpu;
         const auto total = [](const ComputeCost& cost) {
@@ -372,7 +383,16 @@ TEST(TaskGraph, ComputeIsTheSumOfItsParts)
         {
             parameters += ShardOf(unit, LayoutOf(scenario));
         }
-        const auto tally = TallyOf(Build(scenario), 0);
+        const auto graph = Build(scenario);
+        for (const Program& body : graph.bodies)
+        {
+            for (const Op& op : body.ops)
+            {
+                EXPECT_TRUE(op.kind != OpKind::Compute || op.duration > Duration())
+                    << ToString(op.duration);
+            }
+        }
+        const auto tally = TallyOf(graph, 0);
         EXPECT_EQ(tally.compute, expected * 6 + CostOfOptimizer(parameters, job.workload, gpu));
     }
 }
