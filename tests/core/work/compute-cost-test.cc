@@ -413,6 +413,7 @@ TEST(ComputeCost, SharedExpertsAreTheirKernelsWhateverTheHostDoes)
 {
     // 1,000 tokens, h = 8, f_s = 16: in each pass three GEMMs of 2 x 1,000 x 8 x 16 = 256,000 FLOP.
     auto model = TinyMoe();
+    model.layers = 2;
     model.sharedFfn = 16;
     auto workload = WorkloadOf(1000, 1, true);
     ParallelPlan plan;
@@ -451,7 +452,7 @@ TEST(ComputeCost, SharedExpertsAreTheirKernelsWhateverTheHostDoes)
                 GpuSpec gpu = OnlyMatrices();
                 gpu.hostBandwidth = BytesPerSecond(1e6);
                 plan.recompute = row->word;
-                plan.offloadLayers = which == 3 && !plan.recompute->layers ? 1 : 0;
+                plan.offloadLayers = which == 3 && plan.recompute == Recompute("none") ? 1 : 0;
                 const auto cost = CostOfLayer(model, workload, plan, gpu, 0);
                 EXPECT_EQ(cost.shared.forward, none.forward);
                 EXPECT_EQ(cost.shared.weightGradient, none.weightGradient);

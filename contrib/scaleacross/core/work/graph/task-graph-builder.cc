@@ -90,11 +90,11 @@ CheckModel(const JobSpec& job)
             return bad;
         }
     }
-    if (plan.offloadLayers > model.LayersInTraining())
+    if (plan.offloadLayers >= model.layers)
     {
         return Infeasible{"layers",
                           "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
-                              std::to_string(model.LayersInTraining()) + " layers"};
+                              std::to_string(model.layers) + " layers: one at least stays"};
     }
     if (model.IsMoe())
     {
