@@ -423,7 +423,7 @@ def row_of(run):
            **graphs_of(run)}
     if whole(run, "tp", 1) > 1 and source.overlaps(run):
         row["plan.async_tp"] = "true"
-    if int(row.get("plan.offload_layers", 0)) > layers_of(row):
+    if int(row.get("plan.offload_layers", 0)) >= layers_of(row):
         raise Inexpressible(f"recompute: {run['recompute']!r} of a model with {layers_of(row)} "
                             "layers")
     row |= ends_of(row)

@@ -178,6 +178,29 @@ TEST(SearchSpace, DuplicatesRunAlike)
                              1);
 }
 
+TEST(SearchSpace, RecomputationOfTheSameIsNoOtherPlan)
+{
+    // Experts in every `every`-th layer, in none with 0.
+    const auto study = [](uint32_t every, const std::string& recompute) {
+        Study made =
+            OneBuilding("plan: {tp: 8, pp: 1}\nsearch: {plan: {recompute: [" + recompute + "]}}\n");
+        ModelSpec& model = made.scenario.Job().model;
+        model.experts = every > 0 ? 32 : 0;
+        model.topK = every > 0 ? 2 : 0;
+        model.expertFfn = every > 0 ? 1024 : 0;
+        model.sharedFfn = every > 0 ? 1024 : 0;
+        model.moeEvery = every > 0 ? every : model.moeEvery;
+        return made;
+    };
+    ExpectDuplicatesRunAlike(
+        study(1, "moe, moe+shared-experts, activation+moe, activation+moe+shared-experts"),
+        3);
+    ExpectDuplicatesRunAlike(study(0, "mlp, activation+mlp"), 1);
+    // With layers of both kinds activation functions are done again in those of the other.
+    ExpectDuplicatesRunAlike(study(2, "moe, moe+shared-experts, moe+activation"), 1);
+    ExpectDuplicatesRunAlike(study(2, "mlp+moe, mlp+moe+activation, mlp+moe+shared-experts"), 2);
+}
+
 TEST(SearchSpace, LayersThatAreWhereTheyAreAnywayAreNoOtherPlan)
 {
     // How many layers the study's model has is its own affair: 8 over two stages.

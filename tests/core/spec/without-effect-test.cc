@@ -54,7 +54,7 @@ TEST(WithoutEffect, RecomputationOfWhatThereIsNot)
         scenario.Job().plan.recompute = words;
         return WarningsOfNoEffect(scenario);
     };
-    const std::string all = "norm+activation+mla-up-proj+mlp+moe+shared-experts";
+    const std::string all = "norm+mla-up-proj+mlp+moe+shared-experts";
     EXPECT_THAT(warnings("llama3-8b", all.c_str()),
                 ElementsAre("plan.recompute: mla-up-proj changes nothing: the model has no latent "
                             "attention",
@@ -64,13 +64,36 @@ TEST(WithoutEffect, RecomputationOfWhatThereIsNot)
     EXPECT_THAT(warnings("mixtral-8x7b", "mlp+moe"),
                 ElementsAre("plan.recompute: mlp changes nothing: no layer has a dense MLP"));
     EXPECT_THAT(warnings("mixtral-8x7b", "shared-experts"), testing::SizeIs(1));
-    EXPECT_THAT(warnings("deepseek-v3", all.c_str()), IsEmpty());
+    EXPECT_THAT(warnings("deepseek-v3", "norm+activation+mla-up-proj+mlp+shared-experts"),
+                IsEmpty());
     EXPECT_THAT(warnings("llama3-8b", "selective"), IsEmpty());
     EXPECT_THAT(warnings("mixtral-8x7b", "full"), IsEmpty());
     // Without them the plan is the same.
-    EXPECT_EQ(ToString(WithoutLackedModules(ModelPreset("llama3-8b"), Recompute(all))),
-              "norm+activation+mlp");
-    EXPECT_EQ(ToString(WithoutLackedModules(ModelPreset("mixtral-8x7b"), "mlp")), "none");
+    EXPECT_EQ(ToString(WithoutIdleModules(ModelPreset("llama3-8b"), Recompute(all))), "norm+mlp");
+    EXPECT_EQ(ToString(WithoutIdleModules(ModelPreset("mixtral-8x7b"), "mlp")), "none");
+}
+
+TEST(WithoutEffect, RecomputationOfWhatIsDoneAgainAnyway)
+{
+    const auto warnings = [](const char* model, const char* words) {
+        Scenario scenario = Of(model);
+        scenario.Job().plan.recompute = words;
+        return WarningsOfNoEffect(scenario);
+    };
+    EXPECT_THAT(warnings("deepseek-v3", "moe+shared-experts"),
+                ElementsAre("plan.recompute: shared-experts changes nothing: moe does them again, "
+                            "too"));
+    EXPECT_THAT(warnings("llama3-8b", "mlp+activation"),
+                ElementsAre("plan.recompute: activation changes nothing: the MLP of every layer is "
+                            "done again as a whole"));
+    // Of DeepSeek-V3's layers three are dense; Mixtral has experts only.
+    EXPECT_THAT(warnings("deepseek-v3", "moe+activation"), IsEmpty());
+    EXPECT_THAT(warnings("deepseek-v3", "mlp+activation"), IsEmpty());
+    EXPECT_THAT(warnings("deepseek-v3", "mlp+moe+activation"), testing::SizeIs(1));
+    EXPECT_THAT(warnings("mixtral-8x7b", "moe+activation"), testing::SizeIs(1));
+    EXPECT_EQ(ToString(WithoutIdleModules(ModelPreset("deepseek-v3"),
+                                          "norm+activation+mlp+moe+shared-experts")),
+              "norm+mlp+moe");
 }
 
 TEST(WithoutEffect, StepsOfOneRank)

@@ -409,6 +409,63 @@ TEST(ComputeCost, OffloadTakesAsLongAsTheLink)
     }
 }
 
+TEST(ComputeCost, SharedExpertsAreTheirKernelsWhateverTheHostDoes)
+{
+    // 1,000 tokens, h = 8, f_s = 16: in each pass three GEMMs of 2 x 1,000 x 8 x 16 = 256,000 FLOP.
+    auto model = TinyMoe();
+    model.layers = 2;
+    model.sharedFfn = 16;
+    auto workload = WorkloadOf(1000, 1, true);
+    ParallelPlan plan;
+    const double pass = 3 * 256e3;
+    const auto none = CostOfLayer(model, workload, plan, OnlyMatrices(), 0).shared;
+    EXPECT_NEAR(Work(none.forward), pass, 10);
+    EXPECT_NEAR(Work(none.inputGradient), pass, 10);
+    EXPECT_NEAR(Work(none.weightGradient), pass, 10);
+    EXPECT_EQ(none.again, Duration());
+    // Again: all of it with its module or all experts, or but the last GEMM, of three; its
+    // activation function, 6 bytes an element, among the input gradient's own.
+    const auto again = [&](const char* words, const GpuSpec& gpu) {
+        plan.recompute = words;
+        return CostOfLayer(model, workload, plan, gpu, 0).shared;
+    };
+    EXPECT_NEAR(Work(again("shared-experts", OnlyMatrices()).again), pass, 10);
+    EXPECT_NEAR(Work(again("moe", OnlyMatrices()).again), pass, 10);
+    EXPECT_NEAR(Work(again("full", OnlyMatrices()).again), pass, 10);
+    EXPECT_NEAR(Work(again("full-but-qkv", OnlyMatrices()).again), pass * 2 / 3, 10);
+    EXPECT_NEAR(Work(again("activation", OnlyMemory()).inputGradient -
+                     again("none", OnlyMemory()).inputGradient),
+                6 * 16e3,
+                10);
+    // A host that is late makes the layer longer and not its shared experts; nor do copies.
+    const auto kept = workload;
+    for (const auto* row : RecomputeWord::Rows())
+    {
+        for (const double ms : {0, 1, 20})
+        {
+            for (const uint32_t which : {0, 1, 2, 3})
+            {
+                workload = kept;
+                workload.stack.hostPerLayer = Duration::Seconds(which == 0 ? ms / 1e3 : 0);
+                workload.stack.hostPerLayerBackward = Duration::Seconds(which == 1 ? ms / 1e3 : 0);
+                workload.stack.hostPerExpert = Duration::Seconds(which == 2 ? ms / 1e3 : 0);
+                GpuSpec gpu = OnlyMatrices();
+                gpu.hostBandwidth = BytesPerSecond(1e6);
+                plan.recompute = row->word;
+                plan.offloadLayers = which == 3 && plan.recompute == Recompute("none") ? 1 : 0;
+                const auto cost = CostOfLayer(model, workload, plan, gpu, 0);
+                EXPECT_EQ(cost.shared.forward, none.forward);
+                EXPECT_EQ(cost.shared.weightGradient, none.weightGradient);
+                const auto rest = cost.mlp - cost.shared;
+                EXPECT_GE(rest.forward, Duration()) << row->word << which;
+                EXPECT_GE(rest.inputGradient, rest.again) << row->word << which;
+                EXPECT_GE(rest.weightGradient, Duration()) << row->word << which;
+                EXPECT_GE(rest.again, Duration()) << row->word << which;
+            }
+        }
+    }
+}
+
 TEST(ComputeCost, GemmsComeInWaves)
 {
     // The worked case of GemmCurve: 1,024 x 4,096 x 1,024 on 108 processors with tiles of 128 x 256

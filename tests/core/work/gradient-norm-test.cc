@@ -117,11 +117,12 @@ class Gossip
 
 /// Two GPUs in two buildings, 50 us apart.
 Scenario
-TwoApart(uint32_t pp, uint32_t dp, bool clips)
+TwoApart(uint32_t pp, uint32_t dp, const char* sharding, bool clips)
 {
     Scenario scenario =
         ScenarioOf(BuildingsOf({1, 1}, 1), SmallModel(), PlanOf(1, 1, 1, pp, dp), 4);
     scenario.Job().plan.crossing = pp > 1 ? Crossing::Pipeline : Crossing::Data;
+    scenario.Job().plan.sharding = sharding;
     scenario.Job().workload.stack.clipsGradients = clips;
     return scenario;
 }
@@ -156,6 +157,7 @@ TEST(GradientNorm, GoesFromAllRanksToAllRanks)
                         }
                         ParallelPlan plan = PlanOf(tp, cp, 1, pp, ranks / (tp * cp * pp));
                         plan.crossing = *crossing == 'd' ? Crossing::Data : Crossing::Pipeline;
+                        plan.sharding = "zero1";
                         const auto layout = LayOut(plan, cluster);
                         if (!std::holds_alternative<RankLayout>(layout))
                         {
@@ -183,6 +185,67 @@ TEST(GradientNorm, GoesFromAllRanksToAllRanks)
     EXPECT_GT(laidOut, 100U);
 }
 
+TEST(GradientNorm, StaysInAReplicaWhereReplicasHaveAllGradients)
+{
+    // Without shards a rank hears of those whose parameters are not its own: of the tp ranks that
+    // share its dense layers, of the etp x ep that share its experts, and of those of these on all
+    // stages.
+    size_t laidOut = 0;
+    for (const uint32_t tp : {1, 2, 4})
+    {
+        for (const uint32_t cp : {1, 2})
+        {
+            for (const uint32_t ep : {1, 2, 4, 8})
+            {
+                for (const uint32_t etp : {0, 1, 2})
+                {
+                    for (const uint32_t pp : {1, 2, 4})
+                    {
+                        ParallelPlan plan = PlanOf(tp, cp, ep, pp, 32 / (tp * cp * pp));
+                        plan.etp = etp;
+                        plan.sharding = "ddp";
+                        const auto laid = LayOut(plan, BuildingsOf({16, 16}, 4));
+                        if (!std::holds_alternative<RankLayout>(laid))
+                        {
+                            continue;
+                        }
+                        laidOut++;
+                        const auto& layout = std::get<RankLayout>(laid);
+                        const auto known = Gossip(layout).Run();
+                        for (Rank rank = 0; rank < layout.ranks; rank++)
+                        {
+                            std::set<Rank> others;
+                            for (const RankGroup* group :
+                                 {&layout.tensor, &layout.expertTensor, &layout.expert})
+                            {
+                                for (uint32_t i = 0; i < group->Size(); i++)
+                                {
+                                    others.insert(group->Member(rank, i));
+                                }
+                            }
+                            for (const Rank other : others)
+                            {
+                                for (uint32_t stage = 0; stage < pp; stage++)
+                                {
+                                    ASSERT_EQ(
+                                        known[rank].count(layout.pipeline.Member(other, stage)),
+                                        1U)
+                                        << rank << " of " << other;
+                                }
+                            }
+                            if (!plan.FoldsExperts())
+                            {
+                                ASSERT_EQ(known[rank].size(), size_t{tp} * ep * pp);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    EXPECT_GT(laidOut, 40U);
+}
+
 TEST(GradientNorm, CostsARoundTripBetweenTwoBuildings)
 {
     // One GPU in each. DP-out: the optimizer follows the all-reduce of gradients, and the norm goes
@@ -190,12 +253,16 @@ TEST(GradientNorm, CostsARoundTripBetweenTwoBuildings)
     // bytes, one after the other; each takes the span's 50 us, twice the NIC's 0.5 us and the
     // leaf's 1 us and serialization in the way.
     const Duration oneWay = Duration::Microseconds(50 + 2 * (0 + 1)) + Duration::Nanoseconds(1000);
-    const Duration more = IterationOf(TwoApart(1, 2, true)) - IterationOf(TwoApart(1, 2, false));
+    const Duration more =
+        IterationOf(TwoApart(1, 2, "zero1", true)) - IterationOf(TwoApart(1, 2, "zero1", false));
     EXPECT_NEAR(more.S() / (2 * oneWay.S()), 1, 0.02);
+    // Without shards each has the number by itself.
+    EXPECT_EQ(IterationOf(TwoApart(1, 2, "ddp", true)), IterationOf(TwoApart(1, 2, "ddp", false)));
     // PP-out: the first stage ends last, with the last backward, and steps at once, since the
     // number of the second has long been there. Its own takes one way to the second stage, which
     // then steps; the next forward takes the same way later.
-    const Duration less = IterationOf(TwoApart(2, 1, true)) - IterationOf(TwoApart(2, 1, false));
+    const Duration less =
+        IterationOf(TwoApart(2, 1, "ddp", true)) - IterationOf(TwoApart(2, 1, "ddp", false));
     EXPECT_EQ(less, Duration());
 }
 

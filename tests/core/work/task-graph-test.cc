@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <functional>
 #include <gtest/gtest.h>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
 
 namespace scaleacross
 {
@@ -21,6 +25,37 @@ ReasonOf(const Scenario& scenario)
 {
     const auto bad = CheckJob(scenario, LayoutOf(scenario));
     return bad ? bad->reason : "feasible";
+}
+
+/// The same GPU but for one field, as some preset has it or one of a few values.
+GpuSpec
+Varied(const GpuSpec& gpu, const Field<GpuSpec>& field)
+{
+    std::vector<std::string> values;
+    for (const auto& preset : Presets<GpuSpec>())
+    {
+        if (!field.equal(preset.value, GpuSpec())) // it has one, as FP8 or a link to its host
+        {
+            values.push_back(field.get(preset.value));
+        }
+    }
+    values.insert(values.end(), {"1GiB", "0.5", "3us", "7"});
+    GpuSpec varied = gpu;
+    for (const auto& value : values)
+    {
+        try
+        {
+            field.set(varied, value);
+        }
+        catch (const ConfigError&) // of another kind
+        {
+        }
+        if (!field.equal(varied, gpu))
+        {
+            break;
+        }
+    }
+    return varied;
 }
 
 } // namespace
@@ -294,8 +329,11 @@ TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
 {
     // The first thing a MoE layer does is to dispatch; the shared experts' gather and computing
     // follow before the dispatch is awaited, and their scatter before the combination is.
+    // So it is, too, where the host is later than all kernels of the layer together.
     const auto plan = PlanOf(2, 1, 4, 1, 16);
-    const auto graph = Build(TwoBuildings(SmallMoe(), plan, 2));
+    auto scenario = TwoBuildings(SmallMoe(), plan, 2);
+    scenario.Job().workload.stack.hostPerLayer = Duration::Seconds(0.02);
+    const auto graph = Build(scenario);
     const auto& program = graph.classes[0].program.ops;
     const auto run = std::find_if(program.begin(), program.end(), [](const Op& op) {
         return op.kind == OpKind::Run;
@@ -316,12 +354,19 @@ TEST(TaskGraph, SharedExpertsAreComputedBesideDispatch)
 
 TEST(TaskGraph, ComputeIsTheSumOfItsParts)
 {
-    // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8.
-    for (const auto schedule : {"1f1b", "zb-h1"})
+    // m times all three passes of the stage's layers, and the optimizer over a shard of 1/8; with a
+    // host that is late in either direction, too. No part of it is negative.
+    for (const auto& [schedule, hostForward, hostBackward] :
+         {std::tuple<const char*, double, double>{"1f1b", 0, 0},
+          {"1f1b", 0.01, 0.02},
+          {"zb-h1", 0, 0},
+          {"zb-h1", 0, 0.02}})
     {
         auto plan = PlanOf(2, 1, 2, 2, 8);
         plan.schedule = schedule;
-        const auto scenario = TwoBuildings(SmallMoe(), plan, 6);
+        auto scenario = TwoBuildings(SmallMoe(), plan, 6);
+        scenario.Job().workload.stack.hostPerLayer = Duration::Seconds(hostForward);
+        scenario.Job().workload.stack.hostPerLayerBackward = Duration::Seconds(hostBackward);
         const auto& job = scenario.Job();
         const auto& gpu = scenario.cluster.buildings.front().gpu;
         const auto total = [](const ComputeCost& cost) {
@@ -338,7 +383,16 @@ TEST(TaskGraph, ComputeIsTheSumOfItsParts)
         {
             parameters += ShardOf(unit, LayoutOf(scenario));
         }
-        const auto tally = TallyOf(Build(scenario), 0);
+        const auto graph = Build(scenario);
+        for (const Program& body : graph.bodies)
+        {
+            for (const Op& op : body.ops)
+            {
+                EXPECT_TRUE(op.kind != OpKind::Compute || op.duration > Duration())
+                    << ToString(op.duration);
+            }
+        }
+        const auto tally = TallyOf(graph, 0);
         EXPECT_EQ(tally.compute, expected * 6 + CostOfOptimizer(parameters, job.workload, gpu));
     }
 }
@@ -422,6 +476,50 @@ TEST(TaskGraph, UnlikeBuildingsHaveTheirOwnClasses)
     auto out = scenario;
     out.Job().plan.crossing = Crossing::Pipeline;
     EXPECT_EQ(Build(out).classes.size(), 4U);
+}
+
+TEST(TaskGraph, EveryFieldOfAGpuIsThatOfItsBuilding)
+{
+    // Where buildings differ in one field of their GPUs, whatever it is, programs in each are those
+    // of a cluster that has its GPUs everywhere. With copies of most layers these outlast
+    // computing.
+    for (const auto& [precision, offloaded] :
+         {std::pair<const char*, uint32_t>{"bf16", 0}, {"fp8", 0}, {"nvfp4", 0}, {"bf16", 7}})
+    {
+        auto plan = PlanOf(2, 1, 1, 1, 16);
+        plan.offloadLayers = offloaded;
+        Scenario alike = TwoBuildings(SmallModel(), plan, 1);
+        alike.Job().workload.precision = precision;
+        const GpuSpec usual = GpuPreset("b200");
+        alike.cluster.buildings[0].gpu = alike.cluster.buildings[1].gpu = usual;
+        const Rank there = 16; // the first of the second building
+        const auto first = Build(alike);
+        std::set<std::string> felt; // that computing depends on
+        for (const auto& field : GpuSpec::Fields())
+        {
+            const GpuSpec gpu = Varied(usual, field);
+            ASSERT_FALSE(field.equal(gpu, usual)) << field.key;
+            Scenario unlike = alike;
+            unlike.cluster.buildings[1].gpu = gpu;
+            EXPECT_EQ(BuildingsAreAlike(unlike), field.label) << field.key;
+            const auto mixed = Build(unlike);
+            unlike.cluster.buildings[0].gpu = gpu;
+            const auto second = Build(unlike);
+            const Duration computing = TallyOf(second, there).compute;
+            EXPECT_EQ(TallyOf(mixed, 0).compute, TallyOf(first, 0).compute) << field.key;
+            EXPECT_EQ(TallyOf(mixed, there).compute, computing) << field.key;
+            EXPECT_EQ(mixed.classes[mixed.ClassOf(there)].collectiveShare,
+                      second.classes[second.ClassOf(there)].collectiveShare)
+                << field.key;
+            if (computing != TallyOf(first, there).compute)
+            {
+                felt.insert(field.key);
+            }
+        }
+        const std::string bits = precision == std::string("nvfp4") ? "fp4" : precision;
+        EXPECT_EQ(felt.count(bits + "_peak"), 1U);
+        EXPECT_EQ(felt.count("host_bandwidth"), offloaded > 0 ? 1U : 0U) << precision;
+    }
 }
 
 TEST(TaskGraph, NamesWhyAJobCannotBeBuilt)

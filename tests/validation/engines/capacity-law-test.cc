@@ -154,6 +154,10 @@ DrawPlan(Random& random, const Scenario& base)
         Set(plan, "plan.sharding", Pick(random, FindPlanField("plan.sharding")->words));
         Set(plan, "network.collective", Pick(random, FindPlanField("network.collective")->words));
         plan.parallel.recompute = volumes::AnyRecompute(random);
+        if (plan.parallel.offloadLayers > 0)
+        {
+            plan.parallel.recompute = Recompute("none");
+        }
         plan.parallel.reshard = random() % 2 == 0;
         plan.parallel.asyncTensor = random() % 4 == 0;
         std::mt19937 orders(static_cast<uint32_t>(random()));

@@ -397,15 +397,29 @@ class Census
         return bytes;
     }
 
-    /// What the ranks of a stage send for it, over tensor groups and those that hold the same.
+    /// What the ranks of a stage send for it, over tensor groups and those that hold the same; with
+    /// DDP, where these have the same gradients, over those that experts are split over.
     uint64_t NormOfStages() const
     {
         uint64_t bytes = 0;
         for (uint32_t stage = 0; stage < m_plan.pp; stage++)
         {
             std::vector<Ranks> groups = m_places.Groups({Dimension::Tensor}, stage);
-            const std::vector<Ranks> holders = Holders(true, stage);
-            groups.insert(groups.end(), holders.begin(), holders.end());
+            const auto add = [&groups](const std::vector<Ranks>& more) {
+                groups.insert(groups.end(), more.begin(), more.end());
+            };
+            if (m_plan.sharding != "ddp")
+            {
+                add(Holders(true, stage));
+            }
+            else
+            {
+                add(m_places.ExpertGroups(Dimension::Expert, stage));
+                if (m_plan.FoldsExperts())
+                {
+                    add(m_places.ExpertGroups(Dimension::Tensor, stage));
+                }
+            }
             for (const Ranks& group : groups)
             {
                 bytes += 2 * (m_places.BuildingsOf(group) - 1) * 4 * group.size();

@@ -81,6 +81,10 @@ class Law
     uint64_t Norm() const
     {
         const uint64_t ranks = uint64_t{m_plan.tp} * m_plan.cp * m_plan.pp * m_plan.dp;
+        if (m_plan.crossing == Crossing::Data && m_plan.sharding == "ddp")
+        {
+            return 0; // replicas have the same gradients
+        }
         if (m_plan.crossing != Crossing::Pipeline)
         {
             return 2 * (m_buildings - 1) * 4 * ranks;

@@ -217,8 +217,9 @@ DrawLayers(std::mt19937& random, uint32_t layers, uint32_t positions)
 }
 
 /// Every third plan says where its layers are, or counts its ends as layers; every sixth model has
-/// modules of multi-token prediction; software posts receives in any way. By what was drawn, so
-/// that all else is drawn as it was before there were such plans.
+/// modules of multi-token prediction; software posts receives in any way, and every third has a
+/// host that is late with layers, backward or experts. By what was drawn, so that all else is drawn
+/// as it was before there were such plans.
 inline void
 DrawSplit(JobSpec& job)
 {
@@ -244,6 +245,15 @@ DrawSplit(JobSpec& job)
     }
     model.mtpLayers = random() % 6 == 0 ? 1 + random() % 2 : model.mtpLayers;
     job.workload.stack.receives = AnyWord<Receives>(random);
+    if (random() % 3 == 0)
+    {
+        const auto late = [&random](std::initializer_list<int64_t> microseconds) {
+            return Duration::Microseconds(*(microseconds.begin() + random() % microseconds.size()));
+        };
+        job.workload.stack.hostPerLayer = late({0, 300});
+        job.workload.stack.hostPerLayerBackward = late({0, 600, 20000});
+        job.workload.stack.hostPerExpert = late({0, 20});
+    }
 }
 
 /// A random plan whose buildings are crossed by anything: EP-out or an order of dimensions, in two

@@ -66,13 +66,13 @@ LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
     return LayerLayout::Of(counts);
 }
 
-/// The same plan without modules of recomputation that the model does not have, and without a
+/// The same plan without modules of recomputation that change nothing for the model, and without a
 /// number of recomputed layers that no position exceeds where layers are dealt out: those of the
 /// model, with two for the ends, over the positions, and all modules.
 void
 SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
 {
-    plan.recompute = WithoutLackedModules(model, plan.recompute);
+    plan.recompute = WithoutIdleModules(model, plan.recompute);
     const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
     const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
     const uint64_t most = (model.layers + ends + positions - 1) / positions + model.mtpLayers;

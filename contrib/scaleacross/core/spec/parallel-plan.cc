@@ -10,8 +10,8 @@
 namespace scaleacross
 {
 
-/// Copies are spread over the layers of one chunk that is the whole model (Megatron: CPU offloading
-/// does not support pipelines).
+/// Copies are spread over the layers of one chunk that is the whole model. Megatron Core's CPU
+/// offloading refuses pipelines, and recomputation of any kind.
 std::optional<ConfigError>
 ParallelPlan::FindConflictOfOffload() const
 {
@@ -28,13 +28,12 @@ ParallelPlan::FindConflictOfOffload() const
             "0 unless the model is in one piece (pp 1, chunks 1)",
             "leave out one of the two");
     }
-    if (recompute->layers)
+    if (recompute != Recompute())
     {
         return ConfigError("plan.offload_layers",
-                           layers + "recompute: " + ToString(recompute) +
-                               ", which does the first layers again and keeps nothing to offload",
-                           "0 where whole layers are recomputed",
-                           "leave out one of the two, or recompute modules");
+                           layers + "recompute: " + ToString(recompute),
+                           "0 with recomputation",
+                           "leave out one of the two");
     }
     return std::nullopt;
 }

@@ -65,7 +65,7 @@ struct ParallelPlan
     /// Where whole layers are recomputed: the first so many of every chunk; 0: all of them.
     uint32_t recomputeLayers{0};
     /// Layers, the first of the model, whose kept activations lie in host memory from forward to
-    /// backward; 0: none. Only without a pipeline.
+    /// backward; 0: none. Fewer than all; only without a pipeline and without recomputation.
     uint32_t offloadLayers{0};
     Apportion apportion;
     /// Layers of every position of the pipeline (chunk of a stage); not given: as apportioned.

@@ -171,8 +171,8 @@ ParallelFields()
         Row::Whole("plan.offload_layers",
                    0,
                    4096,
-                   "with pp 1: the first layers, whose kept activations wait for backward in host "
-                   "memory",
+                   "with pp 1 and no recomputation: the first layers, whose kept activations wait "
+                   "for backward in host memory",
                    SCALEACROSS_MEMBER(parallel.offloadLayers)),
         Row::Bool("plan.async_tp",
                   "tensor-parallel gathers and scatters in steps beside the GEMMs they belong to",

@@ -24,11 +24,13 @@ HasDenseLayers(const ModelSpec& model)
     return false;
 }
 
+using Modules = std::vector<std::pair<bool RecomputedParts::*, std::string>>;
+
 /// Modules of recomputation that this model does not have, and why.
-std::vector<std::pair<bool RecomputedParts::*, std::string>>
+Modules
 LackedModules(const ModelSpec& model)
 {
-    std::vector<std::pair<bool RecomputedParts::*, std::string>> lacked;
+    Modules lacked;
     if (!model.IsLatent())
     {
         lacked.emplace_back(&RecomputedParts::upProjections, "the model has no latent attention");
@@ -48,13 +50,45 @@ LackedModules(const ModelSpec& model)
     return lacked;
 }
 
+/// Modules of what is done again as a whole anyway.
+Modules
+CoveredModules(const ModelSpec& model, const Recompute& recompute)
+{
+    bool whole = true; // the MLP of every layer
+    for (uint32_t layer = 0; layer < model.LayersInTraining(); layer++)
+    {
+        whole = whole && recompute->WholeMlp(model.IsMoeLayer(layer));
+    }
+    Modules covered;
+    if (whole)
+    {
+        covered.emplace_back(&RecomputedParts::activations,
+                             "the MLP of every layer is done again as a whole");
+    }
+    if (recompute->experts && model.IsMoe() && model.sharedFfn > 0)
+    {
+        covered.emplace_back(&RecomputedParts::sharedExperts, "moe does them again, too");
+    }
+    return covered;
+}
+
+/// Modules that change nothing beside the others, and why, each once.
+Modules
+IdleModules(const ModelSpec& model, const Recompute& recompute)
+{
+    Modules idle = LackedModules(model);
+    const Modules covered = CoveredModules(model, recompute);
+    idle.insert(idle.end(), covered.begin(), covered.end());
+    return idle;
+}
+
 } // namespace
 
 Recompute
-WithoutLackedModules(const ModelSpec& model, const Recompute& recompute)
+WithoutIdleModules(const ModelSpec& model, const Recompute& recompute)
 {
     Recompute effective = recompute;
-    for (const auto& [module, why] : LackedModules(model))
+    for (const auto& [module, why] : IdleModules(model, recompute))
     {
         effective = effective.Without(module);
     }
@@ -89,7 +123,7 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("workload.expert_imbalance", "without plan.ep no ranks have different experts");
     }
-    for (const auto& [module, why] : LackedModules(job.model))
+    for (const auto& [module, why] : IdleModules(job.model, job.plan.recompute))
     {
         if (*job.plan.recompute.*module)
         {

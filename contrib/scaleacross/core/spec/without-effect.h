@@ -12,11 +12,13 @@ namespace scaleacross
 {
 
 /// What a study says and its job does not have, a line each: words of experts for a model without
-/// them, and modules of recomputation that there are none of. They change nothing.
+/// them, and modules of recomputation that there are none of or that others contain. They change
+/// nothing.
 std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
 
-/// The same recomputation of this model, without the modules that it does not have.
-Recompute WithoutLackedModules(const ModelSpec& model, const Recompute& recompute);
+/// The same recomputation of this model, without the modules that it does not have or that are part
+/// of what others do again: shared experts of moe, activation functions where all MLPs are.
+Recompute WithoutIdleModules(const ModelSpec& model, const Recompute& recompute);
 
 } // namespace scaleacross
 

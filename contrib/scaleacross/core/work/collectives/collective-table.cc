@@ -2,6 +2,8 @@
 
 #include "core/work/collectives/collective-table.h"
 
+#include "core/base/errors.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -45,6 +47,7 @@ AppendCollective(uint32_t collective, Stream stream, uint32_t handle, Program& p
 void
 AppendCompute(Duration duration, Program& program)
 {
+    SCALEACROSS_INVARIANT(duration >= Duration(), ToString(duration));
     if (duration == Duration())
     {
         return;

@@ -35,7 +35,8 @@ class CollectiveTable
 /// Appends a posted collective; nothing if it is kNone.
 void AppendCollective(uint32_t collective, Stream stream, uint32_t handle, Program& program);
 
-/// Appends computing; joins it to the operation before where that computes too.
+/// Appends computing, of no negative time; joins it to the operation before where that computes
+/// too.
 void AppendCompute(Duration duration, Program& program);
 
 void AppendWait(uint32_t handle, Program& program);

@@ -261,16 +261,17 @@ class PartCost
             time.inputGradient *= backward / gradients;
             time.weightGradient *= backward / gradients;
         }
-        if (recompute.layers)
-        {
-            time.again = time.forward - (recompute.keepsProjections ? m_notRepeated : 0);
-        }
-        else if (mlp)
+        if (mlp)
         {
             time.again = std::max(time.again, host);
         }
-        time.inputGradient += time.again;
-        return time;
+        return WithAgain(time, recompute);
+    }
+
+    /// Some of a half, as long as its kernels take: what the host takes longer is of the rest.
+    PassTime PartOfHalf(const RecomputedParts& recompute) const
+    {
+        return WithAgain(m_time, recompute);
     }
 
     /// What has been added since `before` is not done again where projections are kept.
@@ -285,6 +286,17 @@ class PartCost
     }
 
   private:
+    /// The time with what of it is done again, in a full recomputation its forward.
+    PassTime WithAgain(PassTime time, const RecomputedParts& recompute) const
+    {
+        if (recompute.layers)
+        {
+            time.again = time.forward - (recompute.keepsProjections ? m_notRepeated : 0);
+        }
+        time.inputGradient += time.again;
+        return time;
+    }
+
     /// Seconds in which the host issues half a layer, of a whole layer's and the experts' in it.
     double HostOfHalf(Duration ofLayer) const
     {
@@ -559,6 +571,41 @@ TimeOfMlp(const ModelSpec& model,
     return part.HalfLayer(again, whole);
 }
 
+/// Of TimeOfMlp(), the shared experts of a MoE layer.
+PassTime
+TimeOfShared(const ModelSpec& model,
+             const WorkloadSpec& workload,
+             const ParallelPlan& plan,
+             const GpuSpec& gpu,
+             uint32_t layer)
+{
+    if (!model.IsMoeLayer(layer))
+    {
+        return {};
+    }
+    PartCost part(workload, plan, gpu);
+    const RecomputedParts& again = *plan.recompute;
+    const auto width = static_cast<double>(model.sharedFfn);
+    AddMlp(model, part.Tokens(), width / part.Tp(), 1, false, part);
+    if (again.experts || again.sharedExperts)
+    {
+        part.DoAgainSince(PassTime());
+    }
+    else if (again.activations)
+    {
+        // Their share of the kernel that does those of the routed experts, too.
+        part.Repeat(part.Tokens() / part.Tp() * width * ActivationForward(model), 0);
+    }
+    if (again.linears)
+    {
+        for (const auto& linear : AlternateLinears(model, layer).mlp)
+        {
+            part.Repeat(linear);
+        }
+    }
+    return part.PartOfHalf(again);
+}
+
 /// Forward FLOPs of a layer per sequence, for MFU. GEMMs by their matrices' elements.
 double
 FlopsOfLayer(const ModelSpec& model, const WorkloadSpec& workload, uint32_t layer)
@@ -624,7 +671,8 @@ CostOfLayer(const ModelSpec& model,
             uint32_t layer)
 {
     LayerCost cost{CostOf(TimeOfAttention(model, workload, plan, gpu, layer)),
-                   CostOf(TimeOfMlp(model, workload, plan, gpu, layer))};
+                   CostOf(TimeOfMlp(model, workload, plan, gpu, layer)),
+                   CostOf(TimeOfShared(model, workload, plan, gpu, layer))};
     if (plan.offloadLayers > 0)
     {
         const Duration copy = CopyOfLayer(model, workload, plan, gpu);

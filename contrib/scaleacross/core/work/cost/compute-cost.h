@@ -46,6 +46,9 @@ struct LayerCost
 {
     ComputeCost attention;
     ComputeCost mlp; //!< dense MLP, or router, shared and routed experts
+    /// Of mlp, the shared experts: their kernels. What the host or a copy takes longer than the
+    /// kernels of the half is of the rest, so that no pass of either is negative.
+    ComputeCost shared;
 };
 
 /**

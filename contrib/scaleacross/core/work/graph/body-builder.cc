@@ -10,25 +10,6 @@ namespace scaleacross
 namespace
 {
 
-/// What the shared experts add to a MoE layer.
-ComputeCost
-CostOfShared(const JobSpec& job, const GpuSpec& gpu)
-{
-    uint32_t layer = 0;
-    while (layer < job.model.layers && !job.model.IsMoeLayer(layer))
-    {
-        layer++;
-    }
-    if (job.model.sharedFfn == 0 || layer == job.model.layers)
-    {
-        return {};
-    }
-    ModelSpec without = job.model;
-    without.sharedFfn = 0;
-    return CostOfLayer(job.model, job.workload, job.plan, gpu, layer).mlp -
-           CostOfLayer(without, job.workload, job.plan, gpu, layer).mlp;
-}
-
 /// Share of attention's GEMMs that come before core attention: Q, K and V against the output
 /// projection, whose weights are a d_v h.
 double
@@ -153,10 +134,8 @@ BodyBuilder::CostsOfLayers(const JobSpec& job, const GpuSpec& gpu) const
     LayerCosts costs;
     for (uint32_t kind = 0; kind < ModelSpec::kLayerKinds; kind++)
     {
-        costs.byKind[kind] =
-            CostOfLayer(m_model, job.workload, job.plan, gpu, LayerOfKind(m_model, kind));
+        costs[kind] = CostOfLayer(m_model, job.workload, job.plan, gpu, LayerOfKind(m_model, kind));
     }
-    costs.shared = CostOfShared(job, gpu);
     return costs;
 }
 

@@ -126,12 +126,8 @@ class BodyBuilder
     }
 
   private:
-    /// What layers cost on one accelerator.
-    struct LayerCosts
-    {
-        std::array<LayerCost, ModelSpec::kLayerKinds> byKind; //!< by ModelSpec::KindOf()
-        ComputeCost shared;                                   //!< of the shared experts of a layer
-    };
+    /// What layers cost on one accelerator, by ModelSpec::KindOf().
+    using LayerCosts = std::array<LayerCost, ModelSpec::kLayerKinds>;
 
     /// What the parts of the model cost on one accelerator.
     struct Costs
@@ -175,7 +171,6 @@ class BodyBuilder
     void BackwardMlp(Pass& pass, uint32_t layer) const;
     void WeightGradient(Pass& pass) const;
     LayerCosts CostsOfLayers(const JobSpec& job, const GpuSpec& gpu) const;
-    const LayerCosts& CostsOf(const Pass& pass, uint32_t layer) const;
     const LayerCost& CostOf(const Pass& pass, uint32_t layer) const;
     RecomputedParts RecomputedOf(const Pass& pass, uint32_t layer) const;
     std::vector<Piece> PiecesOf(uint32_t position, uint32_t chunk, bool forward) const;

@@ -9,18 +9,12 @@
 namespace scaleacross
 {
 
-const BodyBuilder::LayerCosts&
-BodyBuilder::CostsOf(const Pass& pass, uint32_t layer) const
-{
-    const bool behind =
-        m_plan.recomputeLayers > 0 && layer - pass.layers.first >= m_plan.recomputeLayers;
-    return behind ? pass.costs.behind : pass.costs.layers;
-}
-
 const LayerCost&
 BodyBuilder::CostOf(const Pass& pass, uint32_t layer) const
 {
-    return CostsOf(pass, layer).byKind[m_model.KindOf(layer)];
+    const bool behind =
+        m_plan.recomputeLayers > 0 && layer - pass.layers.first >= m_plan.recomputeLayers;
+    return (behind ? pass.costs.behind : pass.costs.layers)[m_model.KindOf(layer)];
 }
 
 /// What of a layer backward does again.
@@ -124,7 +118,7 @@ BodyBuilder::ForwardLayer(Pass& pass, const Piece& piece, uint32_t layer) const
     m_layer.AttentionForward(ForwardTime(CostOf(pass, layer).attention, m_attentionColumns),
                              pass.program);
     Await(pass, piece.unit, UnitPart::Expert);
-    ForwardMlp(pass, layer, CostOf(pass, layer).mlp, CostsOf(pass, layer).shared);
+    ForwardMlp(pass, layer, CostOf(pass, layer).mlp, CostOf(pass, layer).shared);
 }
 
 /// @param mlp, shared what the layer's MLP and its shared experts cost forward.
@@ -150,13 +144,13 @@ BodyBuilder::RepeatForward(Pass& pass, uint32_t layer) const
 {
     const RecomputedParts again = RecomputedOf(pass, layer);
     const bool moe = m_model.IsMoeLayer(layer);
-    const ComputeCost mlp = AgainOf(CostOf(pass, layer).mlp);
-    const ComputeCost shared = AgainOf(CostsOf(pass, layer).shared);
+    const LayerCost& cost = CostOf(pass, layer);
+    const ComputeCost mlp = AgainOf(cost.mlp);
+    const ComputeCost shared = AgainOf(cost.shared);
     if (again.layers)
     {
-        m_layer.AttentionForward(
-            ForwardTime(AgainOf(CostOf(pass, layer).attention), m_attentionColumns),
-            pass.program);
+        m_layer.AttentionForward(ForwardTime(AgainOf(cost.attention), m_attentionColumns),
+                                 pass.program);
     }
     if (again.layers || again.WholeMlp(moe))
     {
@@ -222,18 +216,17 @@ void
 BodyBuilder::BackwardMlp(Pass& pass, uint32_t layer) const
 {
     const bool weights = HasWeights(pass.action);
-    const ComputeCost& mlp = CostOf(pass, layer).mlp;
+    const LayerCost& cost = CostOf(pass, layer);
     if (m_model.IsMoeLayer(layer) && m_layer.Dispatches())
     {
-        const ComputeCost& shared = CostsOf(pass, layer).shared;
-        const ComputeCost routed = mlp - shared;
-        m_layer.MoeBackward(BackwardTime(shared, m_mlpColumns, weights),
+        const ComputeCost routed = cost.mlp - cost.shared;
+        m_layer.MoeBackward(BackwardTime(cost.shared, m_mlpColumns, weights),
                             routed.inputGradient - routed.again +
                                 (weights ? routed.weightGradient : Duration()),
                             pass.program);
         return;
     }
-    m_layer.MlpBackward(BackwardTime(mlp, m_mlpColumns, weights), pass.program);
+    m_layer.MlpBackward(BackwardTime(cost.mlp, m_mlpColumns, weights), pass.program);
 }
 
 void

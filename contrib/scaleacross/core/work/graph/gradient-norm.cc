@@ -27,6 +27,21 @@ SumOver(const RankGroup& group, const RankLayout& layout)
                  CollectiveAlgorithm("halving-doubling"));
 }
 
+/// Over the ranks of a stage that have different gradients when these have been reduced.
+Collective
+SumOverStage(const RankLayout& layout)
+{
+    const Collective tensor = SumOver(layout.tensor, layout);
+    if (layout.plan.sharding->optimizer)
+    {
+        return Joined(tensor, SumOver(layout.dense, layout));
+    }
+    const Collective expert = SumOver(layout.expert, layout);
+    return layout.plan.FoldsExperts()
+               ? Joined(Joined(tensor, SumOver(layout.expertTensor, layout)), expert)
+               : Joined(tensor, expert);
+}
+
 } // namespace
 
 GradientNorm::GradientNorm(const RankLayout& layout,
@@ -38,7 +53,7 @@ GradientNorm::GradientNorm(const RankLayout& layout,
       m_rendezvous(rendezvous),
       m_message(message),
       m_handle(handle),
-      m_collective(table.Add(Joined(SumOver(layout.tensor, layout), SumOver(layout.dense, layout))))
+      m_collective(table.Add(SumOverStage(layout)))
 {
 }
 

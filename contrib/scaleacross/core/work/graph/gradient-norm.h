@@ -17,6 +17,11 @@ namespace scaleacross
  * every rank, added up over all ranks and sent back to them. A number of 4 bytes, so what it costs
  * is latencies and the wait for the last rank: a barrier.
  *
+ * Where no optimizer state is sharded (DDP), replicas have the same gradients after these have been
+ * all-reduced, and what differs is only added up over tensor and expert parallelism and the stages,
+ * each replica by itself: Megatron Core's groups of the model, dense and of experts, without its
+ * distributed optimizer, and what PyTorch's clip_grad_norm_ does under DDP.
+ *
  * Over the ranks of a stage it is an all-reduce by halving and doubling, inside servers, then
  * inside buildings, then between them (NCCL, too, takes a pattern of logarithmic depth for 4 bytes,
  * whatever it takes for gradients); over the stages of a pipeline a binomial tree to stage 0 and

@@ -14,7 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <vector>
 
 namespace scaleacross
 {
@@ -22,38 +22,36 @@ namespace scaleacross
 namespace
 {
 
+/// Whether all fields are equal but for labels and those of the given keys: what a GPU is given
+/// later makes GPUs differ until it is known not to matter.
+bool
+AreAlikeBut(const std::vector<std::string>& keys, const GpuSpec& a, const GpuSpec& b)
+{
+    const auto& fields = GpuSpec::Fields();
+    return std::all_of(fields.begin(), fields.end(), [&](const Field<GpuSpec>& field) {
+        return field.label || field.equal(a, b) ||
+               std::find(keys.begin(), keys.end(), field.key) != keys.end();
+    });
+}
+
+/// Whether programs last equally long on both. Links are the engines' concern: buildings that
+/// differ in them only, as in their NICs, share bodies.
 bool
 SameGpu(const GpuSpec& a, const GpuSpec& b)
 {
-    // Only what a program's durations depend on; links are the engines' concern.
-    const auto values = [](const GpuSpec& g) {
-        return std::make_tuple(g.bf16Peak.Value(),
-                               g.fp8Peak.Value(),
-                               g.fp4Peak.Value(),
-                               g.hbmBandwidth.Value(),
-                               g.gemmEfficiency,
-                               g.Fp8Efficiency(),
-                               g.Fp4Efficiency(),
-                               g.AttentionEfficiency(),
-                               g.hbmEfficiency,
-                               g.kernelGap.Ps(),
-                               g.CollectiveShare());
-    };
-    return values(a) == values(b) && a.gemm == b.gemm;
+    static const std::vector<std::string> links{"scale_up_bandwidth",
+                                                "scale_up_latency",
+                                                "scale_up_domain",
+                                                "scale_up_efficiency",
+                                                "nic_rate"};
+    return AreAlikeBut(links, a, b);
 }
 
 bool
 SameBuilding(const BuildingSpec& a, const BuildingSpec& b)
 {
-    const auto links = [](const BuildingSpec& x) {
-        return std::make_tuple(x.gpus,
-                               x.gpusPerNode,
-                               x.gpu.scaleUpBandwidth.Value(),
-                               x.gpu.scaleUpEfficiency,
-                               x.gpu.scaleUpLatency.Ps(),
-                               x.gpu.nicRate.Value());
-    };
-    return SameGpu(a.gpu, b.gpu) && links(a) == links(b) && a.fabric == b.fabric;
+    return a.gpus == b.gpus && a.gpusPerNode == b.gpusPerNode && AreAlikeBut({}, a.gpu, b.gpu) &&
+           a.fabric == b.fabric;
 }
 
 /// Not divisible: a sentence with the values, or nothing.
@@ -92,11 +90,11 @@ CheckModel(const JobSpec& job)
             return bad;
         }
     }
-    if (plan.offloadLayers > model.LayersInTraining())
+    if (plan.offloadLayers >= model.layers)
     {
         return Infeasible{"layers",
                           "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
-                              std::to_string(model.LayersInTraining()) + " layers"};
+                              std::to_string(model.layers) + " layers: one at least stays"};
     }
     if (model.IsMoe())
     {
