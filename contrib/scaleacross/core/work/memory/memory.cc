@@ -32,13 +32,14 @@ Whole(double bytes)
 }
 
 /// Largest sum of `window` neighbours.
-uint64_t
-LargestWindow(const std::vector<uint64_t>& values, size_t window)
+template <class T>
+T
+LargestWindow(const std::vector<T>& values, size_t window)
 {
-    uint64_t largest = 0;
+    T largest = 0;
     for (size_t i = 0; i < values.size(); i++)
     {
-        uint64_t sum = 0;
+        T sum = 0;
         for (size_t j = i; j < std::min(values.size(), i + window); j++)
         {
             sum += values[j];
@@ -134,16 +135,17 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
 }
 
 /// Buffers of layers on their way to host memory or back, per token of a rank: one that is copied
-/// and one that is computed, of the largest.
+/// and the next one, which is computed. So no layer that is offloaded takes more than it would
+/// keep.
 double
 CopiedPerToken(const JobSpec& job)
 {
-    double largest = 0;
+    std::vector<double> kept;
     for (uint32_t layer = 0; layer < job.plan.offloadLayers; layer++)
     {
-        largest = std::max(largest, KeptOfLayer(job, layer, layer));
+        kept.push_back(KeptOfLayer(job, layer, layer));
     }
-    return std::min(job.plan.offloadLayers, 2U) * largest;
+    return LargestWindow(kept, 2);
 }
 
 /// What recomputation brings back of the one layer whose backward runs, per token of a rank. Where
