@@ -14,6 +14,7 @@ namespace scaleacross
 namespace
 {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -35,6 +36,25 @@ ExpectKeys(const nlohmann::json& json, const std::vector<std::string>& keys)
     {
         EXPECT_TRUE(json.contains(key)) << key << " is missing in " << json.dump(2);
     }
+}
+
+/// The lines of the ranking that `explore` or `show` prints, its title first, and all lines of
+/// warnings behind it.
+std::multiset<std::string>
+RankingLines(const std::string& text)
+{
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    bool ranking = false;
+    for (std::string line; std::getline(stream, line);)
+    {
+        ranking = line.empty() ? false : ranking || line.find("#  plan ") != std::string::npos;
+        if (ranking || line.rfind("Warning: ", 0) == 0)
+        {
+            lines.insert(line);
+        }
+    }
+    return lines;
 }
 
 TEST_F(Commands, RunPrintsItsKeysAndStores)
@@ -470,6 +490,31 @@ TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
 TEST_F(Commands, AStudyMayComeFromStandardInput)
 {
     // There is no file that a worker could read either: it gets the scenario itself.
+/// Settings of the network that are searched are part of what a search calls a plan, also that of
+/// a baseline or of another engine's run.
+TEST_F(Commands, ShowNamesPlansAsExploreDoes)
+{
+    std::string study = g_smallStudy;
+    study.replace(study.find("baselines:"), 0, "  network: {collective: [ring, hierarchical]}\n");
+    Write("study.yaml", study);
+    const std::string explored = Run("explore study.yaml").out;
+    EXPECT_THAT(explored, ContainsRegex("\nproduction +TP[^\n]* collective="));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto baselines = RunJson("show small.db").at("searches")[0].at("baselines");
+    for (const auto& [name, baseline] : baselines.items())
+    {
+        EXPECT_THAT(baseline.at("plan").at("label").get<std::string>(), HasSubstr(" collective="))
+            << name;
+    }
+    RunJson("compare study.yaml --top 1 --db small.db");
+    const auto search = RunJson("show small.db").at("searches")[0];
+    EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
+              search.at("ranking")[0].at("plan").at("label"));
+    // A file of before has the baselines' own labels.
+    Sql("small.db", "UPDATE baseline SET label = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
+}
+
     const std::string compare = " --engines packet --set search={} --db ";
     EXPECT_EQ(RunJson("run - --no-store <study.yaml"), RunJson("run study.yaml --no-store"));
     const auto piped = RunJson("compare -" + compare + "a.db <study.yaml");
@@ -582,8 +627,9 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
                     row.at("values").contains(found[1]))
                 {
                     // As numbers, since 3.0 of a file is listed as 3.
-                    EXPECT_EQ(nlohmann::json::parse(row.at("values").at(found[1]).get<std::string>()),
-                              nlohmann::json::parse(found[2].str()))
+                    EXPECT_EQ(
+                        nlohmann::json::parse(row.at("values").at(found[1]).get<std::string>()),
+                        nlohmann::json::parse(found[2].str()))
                         << preset << ": " << line;
                 }
             }

@@ -69,7 +69,7 @@ BaselineJson(const KeptBaseline& baseline)
         return {{"infeasible",
                  {{"reason", baseline.reason.reason}, {"detail", baseline.reason.detail}}}};
     }
-    Json json = RunJson(baseline.run->label, *baseline.run);
+    Json json = RunJson(baseline.label, *baseline.run);
     json["probability_slower"] = JsonOf(baseline.probabilitySlower);
     return json;
 }
@@ -140,7 +140,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     {
         if (baseline.run)
         {
-            AddRow(table, baseline.name, baseline.run->label, baseline.run->evaluation, none);
+            AddRow(table, baseline.name, baseline.label, baseline.run->evaluation, none);
         }
     }
     for (const auto& run : OtherRuns(database, search.id))

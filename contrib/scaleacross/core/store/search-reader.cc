@@ -202,8 +202,9 @@ BestRuns(Database& database, int64_t search, uint64_t top)
 std::vector<KeptBaseline>
 BaselinesOf(Database& database, int64_t search)
 {
-    auto& select = database.Prepare("SELECT name, run_id, probability_slower, IFNULL(reason, '') "
-                                    "AS reason, IFNULL(detail, '') AS detail "
+    auto& select = database.Prepare("SELECT name, run_id, IFNULL(label, '') AS label, "
+                                    "probability_slower, IFNULL(reason, '') AS reason, "
+                                    "IFNULL(detail, '') AS detail "
                                     "FROM baseline WHERE search_id = ? ORDER BY name");
     select.bind(1, search);
     std::vector<KeptBaseline> baselines;
@@ -218,6 +219,7 @@ BaselinesOf(Database& database, int64_t search)
         ids.push_back(select.isColumnNull("run_id") ? 0 : select.getColumn("run_id").getInt64());
         baselines.push_back(std::move(baseline));
     }
+        baseline.label = select.getColumn("label").getString();
     select.reset();
     for (size_t i = 0; i < baselines.size(); i++)
     {
@@ -230,20 +232,30 @@ BaselinesOf(Database& database, int64_t search)
 }
 
 std::vector<StoredRun>
+            if (baselines[i].label.empty())
+            {
+                baselines[i].label = baselines[i].run->label;
+            }
 OtherRuns(Database& database, int64_t search)
 {
     auto& select = database.Prepare(
-        "SELECT run.id FROM run JOIN search ON search.scenario_id = run.scenario_id "
+        "WITH named AS (SELECT search_id, run_id, label FROM search_run UNION ALL "
+        "SELECT search_id, run_id, label FROM baseline) "
+        "SELECT run.id AS id, IFNULL((SELECT named.label FROM named JOIN run AS own "
+        "ON own.id = named.run_id WHERE named.search_id = search.id AND "
+        "own.plan_id = run.plan_id AND named.label IS NOT NULL LIMIT 1), '') AS label "
+        "FROM run JOIN search ON search.scenario_id = run.scenario_id "
         "WHERE search.id = ? AND run.engine <> search.engine ORDER BY run.engine, run.id");
     select.bind(1, search);
-    std::vector<int64_t> ids;
+    std::vector<std::pair<int64_t, std::string>> found;
     while (select.executeStep())
     {
-        ids.push_back(select.getColumn(0).getInt64());
+        found.emplace_back(select.getColumn("id").getInt64(),
+                           select.getColumn("label").getString());
     }
     select.reset();
     std::vector<StoredRun> runs;
-    for (const int64_t id : ids)
+    for (const auto& [id, label] : found)
     {
         runs.push_back(LoadRun(database, id));
     }
@@ -251,3 +263,4 @@ OtherRuns(Database& database, int64_t search)
 }
 
 } // namespace scaleacross
+        runs.back().label = label.empty() ? runs.back().label : label;

@@ -46,6 +46,7 @@ struct KeptBaseline
 {
     std::string name;
     std::optional<StoredRun> run;
+    std::string label; //!< what the search calls its plan
     Infeasible reason;                       //!< where there is no run
     std::optional<double> probabilitySlower; //!< that the best plan is faster
 };
@@ -61,7 +62,8 @@ std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 /// The counts of a search, up to where it has come.
 Frontier CountsOf(Database& database, int64_t search);
 
-/// Runs of all other engines on the plans that a search keeps or compares with.
+/// Runs of all other engines on the scenario of a search. Plans that it keeps or compares with have
+/// the labels that it gives them.
 std::vector<StoredRun> OtherRuns(Database& database, int64_t search);
 
 } // namespace scaleacross
