@@ -415,6 +415,36 @@ TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
     EXPECT_EQ(marked, lacking + baselines);
 }
 
+/// As `explore` says it, also of what the best plan lacks: 2 MiB are less than any plan needs.
+TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6146MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false";
+    const std::string explored = Run(unlimited).out;
+    EXPECT_THAT(explored, HasSubstr("  fits\n"));
+    EXPECT_THAT(explored, HasSubstr("\nWarning: memory: stage "));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto json = RunJson(unlimited);
+    const auto search = RunJson("show small.db").at("searches")[0];
+    ASSERT_EQ(search.at("ranking").size(), json.at("ranking").size());
+    for (size_t i = 0; i < json.at("ranking").size(); i++)
+    {
+        EXPECT_EQ(search.at("ranking")[i].at("warnings"), json.at("ranking")[i].at("warnings"));
+        EXPECT_EQ(json.at("ranking")[i].at("warnings").size(), 1U);
+    }
+    // Runs of a release that did not store what a stage may fill: nothing is known.
+    Sql("small.db", "UPDATE run_memory SET usable = NULL");
+    const std::string old = Run("show small.db").out;
+    EXPECT_THAT(old, HasSubstr("  fits\n"));
+    EXPECT_THAT(old, HasSubstr("     -\n"));
+    EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
+}
+
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
 {
     const std::string run = "run study.yaml --engine packet --no-store";
@@ -460,6 +490,31 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
     EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
 }
 
+/// Settings of the network that are searched are part of what a search calls a plan, also that of
+/// a baseline or of another engine's run.
+TEST_F(Commands, ShowNamesPlansAsExploreDoes)
+{
+    std::string study = g_smallStudy;
+    study.replace(study.find("baselines:"), 0, "  network: {collective: [ring, hierarchical]}\n");
+    Write("study.yaml", study);
+    const std::string explored = Run("explore study.yaml").out;
+    EXPECT_THAT(explored, ContainsRegex("\nproduction +TP[^\n]* collective="));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto baselines = RunJson("show small.db").at("searches")[0].at("baselines");
+    for (const auto& [name, baseline] : baselines.items())
+    {
+        EXPECT_THAT(baseline.at("plan").at("label").get<std::string>(), HasSubstr(" collective="))
+            << name;
+    }
+    RunJson("compare study.yaml --top 1 --db small.db");
+    const auto search = RunJson("show small.db").at("searches")[0];
+    EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
+              search.at("ranking")[0].at("plan").at("label"));
+    // A file of before has the baselines' own labels.
+    Sql("small.db", "UPDATE baseline SET label = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
+}
+
 TEST_F(Commands, ShowResolvesAStudy)
 {
     const auto json = RunJson("show study.yaml --set plan.tp=2");
@@ -490,31 +545,6 @@ TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
 TEST_F(Commands, AStudyMayComeFromStandardInput)
 {
     // There is no file that a worker could read either: it gets the scenario itself.
-/// Settings of the network that are searched are part of what a search calls a plan, also that of
-/// a baseline or of another engine's run.
-TEST_F(Commands, ShowNamesPlansAsExploreDoes)
-{
-    std::string study = g_smallStudy;
-    study.replace(study.find("baselines:"), 0, "  network: {collective: [ring, hierarchical]}\n");
-    Write("study.yaml", study);
-    const std::string explored = Run("explore study.yaml").out;
-    EXPECT_THAT(explored, ContainsRegex("\nproduction +TP[^\n]* collective="));
-    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
-    const auto baselines = RunJson("show small.db").at("searches")[0].at("baselines");
-    for (const auto& [name, baseline] : baselines.items())
-    {
-        EXPECT_THAT(baseline.at("plan").at("label").get<std::string>(), HasSubstr(" collective="))
-            << name;
-    }
-    RunJson("compare study.yaml --top 1 --db small.db");
-    const auto search = RunJson("show small.db").at("searches")[0];
-    EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
-              search.at("ranking")[0].at("plan").at("label"));
-    // A file of before has the baselines' own labels.
-    Sql("small.db", "UPDATE baseline SET label = NULL");
-    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
-}
-
     const std::string compare = " --engines packet --set search={} --db ";
     EXPECT_EQ(RunJson("run - --no-store <study.yaml"), RunJson("run study.yaml --no-store"));
     const auto piped = RunJson("compare -" + compare + "a.db <study.yaml");

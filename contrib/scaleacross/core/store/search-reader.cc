@@ -136,9 +136,12 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
+        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
-        "IFNULL(explanation, '') AS explanation FROM search ORDER BY updated_at DESC, id DESC");
+        "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
+        "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
+        "FROM search JOIN scenario ON scenario.id = scenario_id "
+        "ORDER BY updated_at DESC, search.id DESC");
     while (select.executeStep())
     {
         SearchSummary summary;
@@ -146,6 +149,9 @@ ListSearches(Database& database)
         summary.study = select.getColumn("study").getString();
         summary.engine = select.getColumn("engine").getString();
         summary.plans = static_cast<uint64_t>(select.getColumn("plans").getInt64());
+        // Texts of scenarios leave out what is as usual.
+        const SQLite::Column limit = select.getColumn("memory_limit");
+        summary.memoryLimit = limit.isNull() || limit.getInt() != 0;
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
@@ -213,29 +219,29 @@ BaselinesOf(Database& database, int64_t search)
     {
         KeptBaseline baseline;
         baseline.name = select.getColumn("name").getString();
+        baseline.label = select.getColumn("label").getString();
         baseline.reason = {select.getColumn("reason").getString(),
                            select.getColumn("detail").getString()};
         baseline.probabilitySlower = ProbabilityOf(database, select, "probability_slower");
         ids.push_back(select.isColumnNull("run_id") ? 0 : select.getColumn("run_id").getInt64());
         baselines.push_back(std::move(baseline));
     }
-        baseline.label = select.getColumn("label").getString();
     select.reset();
     for (size_t i = 0; i < baselines.size(); i++)
     {
         if (ids[i] != 0)
         {
             baselines[i].run = LoadRun(database, ids[i]);
+            if (baselines[i].label.empty())
+            {
+                baselines[i].label = baselines[i].run->label;
+            }
         }
     }
     return baselines;
 }
 
 std::vector<StoredRun>
-            if (baselines[i].label.empty())
-            {
-                baselines[i].label = baselines[i].run->label;
-            }
 OtherRuns(Database& database, int64_t search)
 {
     auto& select = database.Prepare(
@@ -258,9 +264,9 @@ OtherRuns(Database& database, int64_t search)
     for (const auto& [id, label] : found)
     {
         runs.push_back(LoadRun(database, id));
+        runs.back().label = label.empty() ? runs.back().label : label;
     }
     return runs;
 }
 
 } // namespace scaleacross
-        runs.back().label = label.empty() ? runs.back().label : label;

@@ -22,6 +22,7 @@ struct SearchSummary
     std::string study;
     std::string engine;
     uint64_t plans{0};
+    bool memoryLimit{true}; //!< WorkloadSpec::memoryLimit
     bool finished{false};
     double seconds{0};
     std::string updated;
@@ -45,8 +46,8 @@ struct KeptRun
 struct KeptBaseline
 {
     std::string name;
-    std::optional<StoredRun> run;
     std::string label; //!< what the search calls its plan
+    std::optional<StoredRun> run;
     Infeasible reason;                       //!< where there is no run
     std::optional<double> probabilitySlower; //!< that the best plan is faster
 };

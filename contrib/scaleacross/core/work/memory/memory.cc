@@ -259,6 +259,7 @@ MemoryUse::Figures()
         MakeFigure("buffers",
                    &M::buffers,
                    "of messages and of what runs, and stand-ins for gradients"),
+        MakeFigure("usable", &M::usable, "HBM that the stage may fill"),
     };
     return figures;
 }
@@ -276,6 +277,7 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
         stages.push_back(MemoryOfStage(scenario, layout, split, shape, orders[stage], stage));
+        stages.back().usable = UsableMemory(scenario, layout, stage);
     }
     return stages;
 }
@@ -284,16 +286,15 @@ namespace
 {
 
 std::optional<Infeasible>
-FindShortfall(const Scenario& scenario, const RankLayout& layout)
+FindShortfall(const std::vector<MemoryUse>& stages)
 {
-    const auto stages = MemoryOf(scenario, layout);
     std::optional<uint32_t> worst;
     Bytes worstExcess;
     for (uint32_t stage = 0; stage < stages.size(); stage++)
     {
-        const Bytes limit = UsableMemory(scenario, layout, stage);
+        const Bytes limit = stages[stage].usable;
         const Bytes total = stages[stage].Total();
-        if (total > limit && (!worst || total - limit > worstExcess))
+        if (limit > Bytes() && total > limit && (!worst || total - limit > worstExcess))
         {
             worst = stage;
             worstExcess = total - limit;
@@ -304,12 +305,11 @@ FindShortfall(const Scenario& scenario, const RankLayout& layout)
         return std::nullopt;
     }
     const MemoryUse& use = stages[*worst];
-    const Bytes limit = UsableMemory(scenario, layout, *worst);
     const double over =
-        100 * static_cast<double>(worstExcess.Count()) / static_cast<double>(limit.Count());
+        100 * static_cast<double>(worstExcess.Count()) / static_cast<double>(use.usable.Count());
     return Infeasible{"memory",
                       "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
-                          " of the usable " + ToString(limit) + " (" +
+                          " of the usable " + ToString(use.usable) + " (" +
                           (over < 1 ? "less than 1" : std::to_string(std::lround(over))) +
                           " % more), most of it " + LargestCategory(use)};
 }
@@ -319,7 +319,8 @@ FindShortfall(const Scenario& scenario, const RankLayout& layout)
 std::optional<Infeasible>
 CheckMemory(const Scenario& scenario, const RankLayout& layout)
 {
-    return scenario.Job().workload.memoryLimit ? FindShortfall(scenario, layout) : std::nullopt;
+    return scenario.Job().workload.memoryLimit ? FindShortfall(MemoryOf(scenario, layout))
+                                               : std::nullopt;
 }
 
 std::vector<std::string>
@@ -331,7 +332,14 @@ MemoryWarnings(const Scenario& scenario)
     }
     const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
     const auto* known = std::get_if<RankLayout>(&layout);
-    const auto shortfall = known == nullptr ? std::nullopt : FindShortfall(scenario, *known);
+    return known == nullptr ? std::vector<std::string>()
+                            : MemoryWarnings(MemoryOf(scenario, *known));
+}
+
+std::vector<std::string>
+MemoryWarnings(const std::vector<MemoryUse>& stages)
+{
+    const auto shortfall = FindShortfall(stages);
     return shortfall ? std::vector<std::string>{"memory: " + shortfall->detail}
                      : std::vector<std::string>();
 }
