@@ -445,6 +445,21 @@ TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
     EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
 }
 
+/// What a study says in vain is told beside the result, by either engine.
+TEST_F(Commands, RunsWarnOfWhatChangesNothing)
+{
+    const std::string warning = "plan.recompute: moe changes nothing: the model has no experts";
+    for (const std::string engine : {"analytical", "packet"})
+    {
+        const std::string run =
+            "run study.yaml --no-store --set plan.recompute=norm+moe --engine " + engine;
+        EXPECT_THAT(Run(run).out, HasSubstr("\nWarning: " + warning + ".\n")) << engine;
+        EXPECT_THAT(RunJson(run).at("warnings"), ElementsAre(warning)) << engine;
+    }
+    EXPECT_TRUE(
+        RunJson("run study.yaml --no-store --set plan.recompute=norm").at("warnings").empty());
+}
+
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
 {
     const std::string run = "run study.yaml --engine packet --no-store";
