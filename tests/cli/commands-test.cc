@@ -14,6 +14,7 @@ namespace scaleacross
 namespace
 {
 
+using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -35,6 +36,25 @@ ExpectKeys(const nlohmann::json& json, const std::vector<std::string>& keys)
     {
         EXPECT_TRUE(json.contains(key)) << key << " is missing in " << json.dump(2);
     }
+}
+
+/// The lines of the ranking that `explore` or `show` prints, its title first, and all lines of
+/// warnings behind it.
+std::multiset<std::string>
+RankingLines(const std::string& text)
+{
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    bool ranking = false;
+    for (std::string line; std::getline(stream, line);)
+    {
+        ranking = line.empty() ? false : ranking || line.find("#  plan ") != std::string::npos;
+        if (ranking || line.rfind("Warning: ", 0) == 0)
+        {
+            lines.insert(line);
+        }
+    }
+    return lines;
 }
 
 TEST_F(Commands, RunPrintsItsKeysAndStores)
@@ -395,6 +415,51 @@ TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
     EXPECT_EQ(marked, lacking + baselines);
 }
 
+/// As `explore` says it, also of what the best plan lacks: 2 MiB are less than any plan needs.
+TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6146MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false";
+    const std::string explored = Run(unlimited).out;
+    EXPECT_THAT(explored, HasSubstr("  fits\n"));
+    EXPECT_THAT(explored, HasSubstr("\nWarning: memory: stage "));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto json = RunJson(unlimited);
+    const auto search = RunJson("show small.db").at("searches")[0];
+    ASSERT_EQ(search.at("ranking").size(), json.at("ranking").size());
+    for (size_t i = 0; i < json.at("ranking").size(); i++)
+    {
+        EXPECT_EQ(search.at("ranking")[i].at("warnings"), json.at("ranking")[i].at("warnings"));
+        EXPECT_EQ(json.at("ranking")[i].at("warnings").size(), 1U);
+    }
+    // Runs of a release that did not store what a stage may fill: nothing is known.
+    Sql("small.db", "UPDATE run_memory SET usable = NULL");
+    const std::string old = Run("show small.db").out;
+    EXPECT_THAT(old, HasSubstr("  fits\n"));
+    EXPECT_THAT(old, HasSubstr("     -\n"));
+    EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
+}
+
+/// What a study says in vain is told beside the result, by either engine.
+TEST_F(Commands, RunsWarnOfWhatChangesNothing)
+{
+    const std::string warning = "plan.recompute: moe changes nothing: the model has no experts";
+    for (const std::string engine : {"analytical", "packet"})
+    {
+        const std::string run =
+            "run study.yaml --no-store --set plan.recompute=norm+moe --engine " + engine;
+        EXPECT_THAT(Run(run).out, HasSubstr("\nWarning: " + warning + ".\n")) << engine;
+        EXPECT_THAT(RunJson(run).at("warnings"), ElementsAre(warning)) << engine;
+    }
+    EXPECT_TRUE(
+        RunJson("run study.yaml --no-store --set plan.recompute=norm").at("warnings").empty());
+}
+
 TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
 {
     const std::string run = "run study.yaml --engine packet --no-store";
@@ -438,6 +503,31 @@ TEST_F(Commands, ShowPrintsWhatExploreStored)
     Sql("small.db", "UPDATE search SET sure = NULL; UPDATE search_run SET probability_best = NULL");
     EXPECT_THAT(Run("show small.db").out, Not(HasSubstr(" fastest\n")));
     EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
+}
+
+/// Settings of the network that are searched are part of what a search calls a plan, also that of
+/// a baseline or of another engine's run.
+TEST_F(Commands, ShowNamesPlansAsExploreDoes)
+{
+    std::string study = g_smallStudy;
+    study.replace(study.find("baselines:"), 0, "  network: {collective: [ring, hierarchical]}\n");
+    Write("study.yaml", study);
+    const std::string explored = Run("explore study.yaml").out;
+    EXPECT_THAT(explored, ContainsRegex("\nproduction +TP[^\n]* collective="));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto baselines = RunJson("show small.db").at("searches")[0].at("baselines");
+    for (const auto& [name, baseline] : baselines.items())
+    {
+        EXPECT_THAT(baseline.at("plan").at("label").get<std::string>(), HasSubstr(" collective="))
+            << name;
+    }
+    RunJson("compare study.yaml --top 1 --db small.db");
+    const auto search = RunJson("show small.db").at("searches")[0];
+    EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
+              search.at("ranking")[0].at("plan").at("label"));
+    // A file of before has the baselines' own labels.
+    Sql("small.db", "UPDATE baseline SET label = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
 }
 
 TEST_F(Commands, ShowResolvesAStudy)
@@ -588,8 +678,9 @@ TEST_F(Commands, ListsShowEveryKeyOfAPreset)
                     row.at("values").contains(found[1]))
                 {
                     // As numbers, since 3.0 of a file is listed as 3.
-                    EXPECT_EQ(nlohmann::json::parse(row.at("values").at(found[1]).get<std::string>()),
-                              nlohmann::json::parse(found[2].str()))
+                    EXPECT_EQ(
+                        nlohmann::json::parse(row.at("values").at(found[1]).get<std::string>()),
+                        nlohmann::json::parse(found[2].str()))
                         << preset << ": " << line;
                 }
             }

@@ -76,7 +76,9 @@ TEST_F(Range, RatesThatMakeNoSenseAreRefusedWithTheRange)
 {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"bf16_peak: 0.000001FLOP/s", "1GFLOP/s to 1000PFLOP/s"},
-        {"fp8_peak: 1FLOP/s", "1 GFLOP/s to 1000 PFLOP/s"},
+        {"fp8_peak: 1FLOP/s", "0FLOP/s, or 1GFLOP/s to 1000PFLOP/s"},
+        {"fp4_peak: 2000PFLOP/s", "0FLOP/s, or 1GFLOP/s to 1000PFLOP/s"},
+        {"host_bandwidth: 1bps", "0bps, or 1Mbps to 1Pbps"},
         {"nic_rate: 1bps", "1Mbps to 1Pbps"},
         {"scale_up_bandwidth: 1kB/s", "1Mbps to 1Pbps"},
         {"hbm_bandwidth: 10Pbps", "1Mbps to 1Pbps"},

@@ -76,7 +76,7 @@ class FakeEngine : public Engine
         report.iterationTime = m_time(plan);
         report.memoryMax = Bytes(1000 / plan.tp);
         report.crossBuildingBytes = Bytes(plan.crossing == Crossing::Data ? 100 : 50);
-        report.memory = {{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5), Bytes(6)}};
+        report.memory = {{Bytes(1), Bytes(2), Bytes(3), Bytes(4), Bytes(5), Bytes(6), Bytes(7)}};
         report.Of(CommClass::Data).busy = Duration::Microseconds(plan.dp);
         return report;
     }

@@ -240,7 +240,6 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
-    input.usableMemory = UsableOnFullestStage(space.With(winner.plan), winner.report);
     return input;
 }
 

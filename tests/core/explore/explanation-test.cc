@@ -38,7 +38,13 @@ Report()
     report.Of(CommClass::Pipeline) = {Ms(10), Ms(10), Bytes(100), Bytes(100)};
     report.crossBuildingBytes = Bytes(400);
     report.memoryMax = Bytes(1ULL << 30);
-    report.memory = {{Bytes(1), Bytes(1), Bytes(1), Bytes((1ULL << 30) - 5), Bytes(1), Bytes(1)}};
+    report.memory = {{Bytes(1),
+                      Bytes(1),
+                      Bytes(1),
+                      Bytes((1ULL << 30) - 5),
+                      Bytes(1),
+                      Bytes(1),
+                      Bytes(4ULL << 30)}};
     return report;
 }
 
@@ -67,7 +73,6 @@ Input(Crossing winner, int64_t other)
     input.counts.evaluated = 7;
     input.counts.rejected[kRuledOut].count = 5;
     input.engine = "analytical";
-    input.usableMemory = Bytes(4ULL << 30);
     input.buildings = 2;
     return input;
 }

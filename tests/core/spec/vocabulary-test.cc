@@ -105,6 +105,50 @@ TYPED_TEST(Vocabulary, AWordIsFoundByItsNameAndNoOther)
     }
 }
 
+/// What a word was called before is refused like any other, and told what to say.
+TYPED_TEST(Vocabulary, AFormerWordNamesItsSuccessor)
+{
+    if constexpr (!std::is_same_v<TypeParam, Schedule>) // whose rows have none
+    {
+        for (const auto* row : TypeParam::Rows())
+        {
+            for (const FormerWord& former : row->former)
+            {
+                EXPECT_THAT(TypeParam::Names(), testing::Not(testing::Contains(former.word)));
+                EXPECT_THAT(former.now, testing::HasSubstr(row->Name()));
+                try
+                {
+                    const TypeParam value(former.word);
+                    FAIL() << former.word << " is " << value.Name();
+                }
+                catch (const ValueError& error)
+                {
+                    EXPECT_EQ(error.Problem(), "'" + former.word + "' is no word any more");
+                    EXPECT_EQ(error.Allowed(), AnyOf(TypeParam::Names()));
+                    EXPECT_EQ(error.Remedy(), "it is called " + former.now + " now");
+                }
+            }
+        }
+    }
+}
+
+/// CHANGES.md: cuda_graphs was false or true.
+TEST(Vocabularies, GraphsWereATruthValue)
+{
+    const auto remedy = [](const char* word) {
+        try
+        {
+            return GraphScope(word).Name();
+        }
+        catch (const ValueError& error)
+        {
+            return error.Remedy();
+        }
+    };
+    EXPECT_EQ(remedy("true"), "it is called iteration now");
+    EXPECT_EQ(remedy("false"), "it is called none now");
+}
+
 TYPED_TEST(Vocabulary, OneIsWhatHoldsUnlessSaid)
 {
     // A study names no baseline, or those it wants; when gradients are reduced follows from

@@ -96,6 +96,29 @@ TEST(WithoutEffect, RecomputationOfWhatIsDoneAgainAnyway)
               "norm+mlp+moe");
 }
 
+TEST(WithoutEffect, StallsOfWhatIsRecorded)
+{
+    Scenario scenario = Of("mixtral-8x7b");
+    SoftwareStack& stack = scenario.Job().workload.stack;
+    stack.routingStall = Duration::Microseconds(2600);
+    for (const char* graphs : {"none", "layers"})
+    {
+        stack.cudaGraphs = graphs;
+        EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty()) << graphs;
+    }
+    stack.cudaGraphs = "iteration";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("workload.stack.routing_stall changes nothing: with cuda_graphs: "
+                            "iteration nothing waits for the host"));
+    stack.routingStall = Duration();
+    EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+    // A stack is for any model: a dense one has nobody to ask.
+    scenario = Of("llama3-8b");
+    scenario.Job().workload.stack.routingStall = Duration::Microseconds(2600);
+    scenario.Job().workload.stack.cudaGraphs = "iteration";
+    EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+}
+
 TEST(WithoutEffect, StepsOfOneRank)
 {
     Scenario scenario = Of("llama3-8b");

@@ -3,7 +3,10 @@
 #include "../schedule-scenario.h"
 #include "core/work/memory/memory.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <random>
+#include <vector>
 
 namespace scaleacross
 {
@@ -56,6 +59,38 @@ Activations(const MemoryUse& use)
 /// Saved by one layer of SmallGpt: 34 s b h / t of 2205.05198 without the dropout masks of
 /// attention and MLP (1 byte per element each), and 4 a s for the log-sum-exp: 32 s b h + 4 a s.
 constexpr double kGptLayer = 32.0 * 1024 * 512 + 4.0 * 8 * 1024;
+
+/// A model of layers that differ, dense and with experts, and of words that change what they keep.
+Scenario
+RandomOffload(std::mt19937& random)
+{
+    const auto pick = [&random](const std::vector<uint32_t>& values) {
+        return values[random() % values.size()];
+    };
+    ModelSpec model = random() % 4 == 0 ? SmallModel() : SmallMoe();
+    model.layers = pick({1, 2, 3, 8, 12});
+    model.denseFfn = pick({512, 2048, 8192});
+    model.mtpLayers = pick({0, 0, 1});
+    if (model.IsMoe())
+    {
+        model.moeEvery = pick({1, 2, 3});
+        model.leadingDense = pick({0, 1, 3});
+        model.expertFfn = pick({256, 1024, 4096});
+        model.sharedFfn = pick({0, 1024});
+        model.topK = pick({1, 2, 4});
+    }
+    ParallelPlan plan = PlanOf(pick({1, 2}), 1, 16, Sharding(pick({0, 1}) == 0 ? "fsdp" : "zero1"));
+    plan.ep = model.IsMoe() ? pick({1, 4}) : 1;
+    plan.recompute =
+        Recompute(std::vector<const char*>{"none", "selective", "mlp", "moe"}[pick({0, 1, 2, 3})]);
+    const auto gpus = static_cast<uint32_t>(plan.Ranks() / 2);
+    auto scenario = ScenarioOf(BuildingsOf({gpus, gpus}), model, plan, pick({1, 4}));
+    if (plan.ep > 1)
+    {
+        scenario.Job().workload.expertImbalance = 1 + 0.01 * pick({0, 13, 90});
+    }
+    return scenario;
+}
 
 } // namespace
 
@@ -283,6 +318,53 @@ TEST(Memory, OffloadedLayersLeaveTwoBuffers)
                          std::min(k, 2U) * kGptLayer);
         EXPECT_EQ(use.parameters + use.gradients + use.optimizer + use.gathered,
                   none.parameters + none.gradients + none.optimizer + none.gathered);
+    }
+}
+
+TEST(Memory, BuffersOfOffloadHoldTheLargestNeighbours)
+{
+    // Three dense layers, then five with experts. Per token a dense one keeps 16h + 4a + 6f, one of
+    // experts the same with k f_e + f_s = 3,072 for f, and k copies of 2h. The largest two that are
+    // there at once are, by the number offloaded: one dense, two dense, one of each, two of
+    // experts.
+    ModelSpec model = SmallMoe();
+    model.moeEvery = 1;
+    model.leadingDense = 3;
+    const double dense = 1024 * (16.0 * 512 + 4 * 8 + 6 * 2048);
+    const double moe = 1024 * (16.0 * 512 + 4 * 8 + 6 * 3072 + 2 * 2 * 512);
+    auto plan = PlanOf(1, 1, 32, Sharding("zero1"));
+    const auto none = MemoryOfPlan(model, plan)[0];
+    const std::vector<double> expected =
+        {dense, 2 * dense, 2 * dense, dense + moe, 2 * moe, 2 * moe, 2 * moe, 2 * moe};
+    for (uint32_t k = 1; k <= 8; k++)
+    {
+        plan.offloadLayers = k;
+        const auto use = MemoryOfPlan(model, plan)[0];
+        EXPECT_DOUBLE_EQ(static_cast<double>((use.buffers - none.buffers).Count()), expected[k - 1])
+            << k;
+        EXPECT_DOUBLE_EQ(Activations(none) - Activations(use),
+                         std::min(k, 3U) * dense + (k - std::min(k, 3U)) * moe)
+            << k;
+    }
+}
+
+/// What a layer that is offloaded takes of the buffers is no more than what it kept on the GPU, so
+/// a layer more never needs more. A byte is for two parts of the sum that are each cut off.
+TEST(Memory, OffloadingMoreNeverTakesMore)
+{
+    std::mt19937 random(20260714);
+    for (int draw = 0; draw < 300; draw++)
+    {
+        auto scenario = RandomOffload(random);
+        const RankLayout layout = LayoutOf(scenario);
+        Bytes before = MemoryOf(scenario, layout)[0].Total();
+        for (uint32_t k = 1; k <= scenario.Job().model.LayersInTraining(); k++)
+        {
+            scenario.Job().plan.offloadLayers = k;
+            const Bytes total = MemoryOf(scenario, layout)[0].Total();
+            EXPECT_LE(total, before + Bytes(1)) << "draw " << draw << ", " << k << " layers";
+            before = total;
+        }
     }
 }
 

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <set>
@@ -86,15 +85,10 @@ Cases()
                         const Case drawn{op, servers, perServer, bytes, algorithm, protocol};
                         const PreparedRun run = Prepared(ScenarioOf(drawn));
                         const Collective& made = run.graph.collectives.front();
-                        if (chosen
-                                .insert(fmt::format("{} {} {} {} {} {}",
-                                                    ToString(op),
-                                                    servers,
-                                                    perServer,
-                                                    bytes,
-                                                    made.algorithm,
-                                                    made.protocol))
-                                .second)
+                        const std::string where = std::to_string(servers) + " x " +
+                                                  std::to_string(perServer) + " " +
+                                                  std::to_string(bytes) + " " + ToString(op);
+                        if (chosen.insert(where + made.algorithm + made.protocol).second)
                         {
                             cases.push_back(drawn);
                         }

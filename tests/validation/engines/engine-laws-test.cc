@@ -310,6 +310,59 @@ TEST(Agreement, OfMixedCrossingsOverUnequalDistances)
     ExpectAgreement(scenario);
 }
 
+/// Bytes of a report on the spans, both directions.
+double
+BytesOnSpans(const RunReport& report)
+{
+    double bytes = 0;
+    for (const ResourceReport& resource : report.resources)
+    {
+        bytes += resource.name.find(" to ") != std::string::npos
+                     ? static_cast<double>(resource.bytes.Count())
+                     : 0;
+    }
+    return bytes;
+}
+
+/// Messages that ranks of a scenario receive from another building in an iteration.
+uint64_t
+MessagesOverSpans(const Scenario& scenario)
+{
+    const PreparedRun run = std::get<PreparedRun>(PrepareRun(scenario));
+    uint64_t messages = 0;
+    for (Rank rank = 0; rank < run.graph.ranks; rank++)
+    {
+        for (const Op& op : run.graph.classes[run.graph.ClassOf(rank)].program.ops)
+        {
+            messages += op.kind == OpKind::Receive &&
+                                run.layout.BuildingOf(rank) !=
+                                    run.layout.BuildingOf(rank + static_cast<Rank>(op.peer))
+                            ? 1
+                            : 0;
+        }
+    }
+    return messages;
+}
+
+/// What the engines' loads differ by on purpose: a packet of 64 bytes and headers for every message
+/// whose receive is planned, which the packet engine sends and the analytical one does not count.
+TEST(Agreement, CreditsAreOnTheWiresOfPacketsOnly)
+{
+    AgreementCase what{Crossing::Pipeline, 2, "1f1b", Sharding("hsdp"), true};
+    const Scenario early = WithoutContention(what);
+    what.receives = "planned";
+    const Scenario planned = WithoutContention(what);
+    const uint64_t messages = MessagesOverSpans(planned);
+    ASSERT_GT(messages, 0U);
+    const auto more = [&](const Engine& engine) {
+        return BytesOnSpans(RunOn(engine, planned)) - BytesOnSpans(RunOn(engine, early));
+    };
+    EXPECT_EQ(more(AnalyticalEngine()), 0);
+    const auto credit =
+        static_cast<double>((kCreditBytes + planned.network.Format().DataHeaders()).Count());
+    EXPECT_EQ(more(PacketEngine()), static_cast<double>(messages) * credit);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Plans,
     AgreementOf,

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/explore-study.h"
+#include "cli/show/ranking-columns.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/show/show-topology.h"
@@ -38,6 +39,7 @@ RunJson(const std::string& label, const StoredRun& run)
     Json json = ToJson(run.evaluation);
     json["engine"] = run.engine;
     json["plan"] = {{"label", label}, {"text", run.planText}};
+    json["warnings"] = MemoryWarningsOf(run.evaluation);
     return json;
 }
 
@@ -69,7 +71,7 @@ BaselineJson(const KeptBaseline& baseline)
         return {{"infeasible",
                  {{"reason", baseline.reason.reason}, {"detail", baseline.reason.detail}}}};
     }
-    Json json = RunJson(baseline.run->label, *baseline.run);
+    Json json = RunJson(baseline.label, *baseline.run);
     json["probability_slower"] = JsonOf(baseline.probabilitySlower);
     return json;
 }
@@ -120,32 +122,37 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
                             search.plans);
     }
     text += SpaceText(search.counts) + "\n";
-    // As `explore` prints it: of other engines nothing is known, nor before there is a conclusion.
-    std::vector<std::string> columns;
-    if (search.conclusion.sure)
-    {
-        columns.emplace_back(kFastest);
-    }
-    const std::vector<std::string> none(columns.size(), "-");
-    Table table = RunTable(columns);
+    // As `explore` prints it: how sure is not known of other engines, nor before there is a
+    // conclusion.
+    const RankingColumns columns(search.conclusion.sure.has_value(), !search.memoryLimit);
+    Table table = RunTable(columns.Titles());
+    std::vector<std::string> warnings;
     for (const auto& kept : BestRuns(database, search.id, top))
     {
+        if (kept.rank == 1)
+        {
+            warnings = MemoryWarningsOf(kept.run.evaluation);
+        }
         AddRow(table,
                std::to_string(kept.rank),
                kept.label,
                kept.run.evaluation,
-               std::vector<std::string>(columns.size(), SurenessText(kept.sureness)));
+               columns.Of(kept.run.evaluation, SurenessText(kept.sureness)));
     }
     for (const auto& baseline : BaselinesOf(database, search.id))
     {
         if (baseline.run)
         {
-            AddRow(table, baseline.name, baseline.run->label, baseline.run->evaluation, none);
+            AddRow(table,
+                   baseline.name,
+                   baseline.label,
+                   baseline.run->evaluation,
+                   columns.Of(baseline.run->evaluation, "-"));
         }
     }
     for (const auto& run : OtherRuns(database, search.id))
     {
-        AddRow(table, run.engine, run.label, run.evaluation, none);
+        AddRow(table, run.engine, run.label, run.evaluation, columns.Of(run.evaluation, "-"));
     }
     text += "\n" + table.Text();
     if (search.finished && !IsConcluded(search))
@@ -158,7 +165,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     {
         text += (&line == &search.conclusion.explanation.front() ? "\n" : "") + line + "\n";
     }
-    return text;
+    return text + WarningText(warnings);
 }
 
 Exit

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/explore-study.h"
+#include "cli/show/ranking-columns.h"
 #include "cli/show/report-text.h"
 #include "cli/show/sureness.h"
 #include "cli/warnings.h"
 #include "core/explore/baselines/baseline.h"
 #include "core/explore/model-error.h"
-#include "core/work/memory/memory.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -75,53 +75,11 @@ SurenessAt(const Answer& answer, size_t i)
     return i < answer.conclusion.plans.size() ? answer.conclusion.plans[i] : PlanSureness();
 }
 
-/// What a ranking says of its rows beside their reports.
-class RankingColumns
-{
-  public:
-    RankingColumns(const Study& study, const SearchSpace& space)
-        : m_space(space),
-          m_measured(study.engines.front() == kMeasuredEngine),
-          m_unlimited(!study.scenario.Job().workload.memoryLimit)
-    {
-    }
-
-    std::vector<std::string> Titles() const
-    {
-        return Cells(kFastest, "fits");
-    }
-
-    /// @param sureness of its place
-    std::vector<std::string> Of(const Plan& plan, const std::string& sureness) const
-    {
-        const bool fits = !m_unlimited || MemoryWarnings(m_space.With(plan)).empty();
-        return Cells(sureness, fits ? "yes" : "no");
-    }
-
-  private:
-    std::vector<std::string> Cells(const std::string& sureness, const std::string& fits) const
-    {
-        std::vector<std::string> cells;
-        if (m_measured)
-        {
-            cells.push_back(sureness);
-        }
-        if (m_unlimited)
-        {
-            cells.push_back(fits);
-        }
-        return cells;
-    }
-
-    const SearchSpace& m_space;
-    bool m_measured;
-    bool m_unlimited; //!< plans run that lack memory
-};
-
 std::string
 RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
-    const RankingColumns columns(study, space);
+    const RankingColumns columns(study.engines.front() == kMeasuredEngine,
+                                 !study.scenario.Job().workload.memoryLimit);
     Table table = RunTable(columns.Titles());
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
@@ -130,7 +88,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
                std::to_string(i + 1),
                space.LabelOf(best[i].plan),
                best[i].report,
-               columns.Of(best[i].plan, SurenessText(SurenessAt(answer, i))));
+               columns.Of(best[i].report, SurenessText(SurenessAt(answer, i))));
     }
     for (const auto& baseline : answer.baselines)
     {
@@ -140,7 +98,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
                    baseline.name,
                    space.LabelOf(*baseline.plan),
                    baseline.evaluation,
-                   columns.Of(*baseline.plan, "-"));
+                   columns.Of(baseline.evaluation, "-"));
         }
     }
     return table.Text();

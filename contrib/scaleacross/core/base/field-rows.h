@@ -105,6 +105,31 @@ class FieldRows
                     AmountText<Quantity>);
     }
 
+    /// A number with a unit, or 0 of it, which says that there is none.
+    template <class Quantity, class Member>
+    static Field<Owner> AmountOrNone(const std::string& key,
+                                     Quantity least,
+                                     Quantity most,
+                                     const std::string& help,
+                                     Member member)
+    {
+        const std::string allowed = ExactText(Quantity()) + ", or " + RangeText(least, most);
+        return Make(
+            key,
+            allowed,
+            help,
+            member,
+            [least, most, allowed](const std::string& text) {
+                const auto value = Parse<Quantity>(text);
+                if (value != Quantity() && (value < least || value > most))
+                {
+                    throw ValueError(Quoted(text) + " is out of range", allowed, "");
+                }
+                return value;
+            },
+            AmountText<Quantity>);
+    }
+
     template <class Quantity, class Member, class Read>
     static Field<Owner> Amount(const std::string& key,
                                Quantity least,

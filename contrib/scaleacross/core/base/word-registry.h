@@ -8,6 +8,9 @@
 #include "core/base/word.h"
 
 #include <algorithm>
+#include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 /**
@@ -36,6 +39,28 @@ PointersTo(std::vector<Row> rows)
     return pointers;
 }
 
+/// Throws ValueError for a word that has become another.
+template <class Row>
+void
+RefuseFormer(const std::string& name)
+{
+    if constexpr (std::is_base_of_v<WordFacts, Row>)
+    {
+        for (const Row* row : Word<Row>::Rows())
+        {
+            for (const FormerWord& former : row->former)
+            {
+                if (former.word == name)
+                {
+                    throw ValueError(Quoted(name) + " is no word any more",
+                                     AnyOf(Word<Row>::Names()),
+                                     "it is called " + former.now + " now");
+                }
+            }
+        }
+    }
+}
+
 template <class Row>
 Word<Row>::Word()
     : Word(First([](const Row& row) { return row.IsUsual(); }))
@@ -57,6 +82,7 @@ Word<Row>::Word(const std::string& name)
     });
     if (found == rows.end())
     {
+        RefuseFormer<Row>(name);
         const std::string nearest = Nearest(name, Names());
         throw ValueError(Quoted(name) + " is not known",
                          AnyOf(Names()),

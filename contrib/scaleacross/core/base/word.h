@@ -12,12 +12,21 @@
 namespace scaleacross
 {
 
+/// A word that earlier releases knew.
+struct FormerWord
+{
+    std::string word;
+    std::string now; //!< what a study says in its place
+};
+
 /// What every row of a vocabulary says, besides what is special to it.
 struct WordFacts
 {
     std::string word;  //!< as a study writes it
     std::string help;  //!< one line for `scaleacross list`
     bool usual{false}; //!< what holds where a study says nothing: one row of a vocabulary
+    /// What the word, or one with it, has taken the place of: refused, and told what to say.
+    std::vector<FormerWord> former{};
 
     const std::string& Name() const
     {
@@ -53,7 +62,7 @@ class Word
     Word();
 
     /// By name, so that code reads as a study does: plan.sharding = "fsdp". Throws ValueError
-    /// with all words and the nearest for one that is not known.
+    /// with all words for one that is not known, and with what has taken its place or the nearest.
     Word(const char* name);
     Word(const std::string& name);
 

@@ -3,8 +3,6 @@
 #include "core/explore/explanation.h"
 
 #include "core/explore/model-error.h"
-#include "core/topology/rank-layout.h"
-#include "core/work/memory/usable-memory.h"
 
 #include <algorithm>
 #include <array>
@@ -180,12 +178,12 @@ BubbleAndMemoryLine(const ExplanationInput& input)
     const RunReport& report = input.winner.report;
     std::string text = "Pipeline bubble: " + Percent(report.bubbleFraction) +
                        ". Memory: " + ToString(report.memoryMax);
-    if (input.usableMemory.Count() > 0)
+    const auto fullest = Fullest(report);
+    if (fullest != report.memory.end() && fullest->usable > Bytes())
     {
-        text += " of " + ToString(input.usableMemory) + " usable";
+        text += " of " + ToString(fullest->usable) + " usable";
     }
     text += " on the fullest stage";
-    const auto fullest = Fullest(report);
     if (fullest != report.memory.end())
     {
         const std::array<std::pair<Bytes, const char*>, 6> categories = {
@@ -372,20 +370,6 @@ ProofLine(const ExplanationInput& input)
 }
 
 } // namespace
-
-Bytes
-UsableOnFullestStage(const Scenario& scenario, const RunReport& report)
-{
-    const auto fullest = Fullest(report);
-    if (fullest == report.memory.end())
-    {
-        return {};
-    }
-    const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
-    return UsableMemory(scenario,
-                        std::get<RankLayout>(layout),
-                        static_cast<uint32_t>(fullest - report.memory.begin()));
-}
 
 double
 RelativeExcess(Duration base, Duration other)

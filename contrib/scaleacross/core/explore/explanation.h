@@ -53,14 +53,9 @@ struct ExplanationInput
     std::vector<BaselineResult> baselines;
     Frontier counts;    //!< of the whole space
     std::string engine; //!< that ran them
-    Bytes usableMemory; //!< where the winner's fullest stage is
     uint32_t buildings{1};
     std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
 };
-
-/// HBM that the fullest stage of a report may fill, see UsableMemory(); 0 if it tells no memory.
-/// Domain: the plan of the scenario ran.
-Bytes UsableOnFullestStage(const Scenario& scenario, const RunReport& report);
 
 /// How much longer `other` takes than `base`: other / base - 1; negative if it is faster.
 double RelativeExcess(Duration base, Duration other);

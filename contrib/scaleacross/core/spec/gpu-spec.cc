@@ -4,9 +4,6 @@
 
 #include "core/base/errors.h"
 #include "core/base/field-rows.h"
-#include "core/spec/check.h"
-
-#include <utility>
 
 namespace scaleacross
 {
@@ -37,10 +34,12 @@ GpuSpec::Fields()
     using G = GpuSpec;
     const std::string orPreset = ", or start from a preset: h100";
     const std::string orCurve = ", or take a curve: h100";
-    const auto rate = [](const std::string& key, const std::string& help, auto member) {
-        // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs.
-        // Below 1 Mb/s a gradient takes months, and 64-bit picoseconds end after 106 days.
-        return Row::Amount(key, BitRate(1e6), BitRate(1e15), help, member);
+    // 1 Pb/s is a thousand times the fastest link of today; above it a bit lasts under 1 fs. Below
+    // 1 Mb/s a gradient takes months, and 64-bit picoseconds end after 106 days.
+    const BitRate leastRate(1e6);
+    const BitRate mostRate(1e15);
+    const auto rate = [&](const std::string& key, const std::string& help, auto member) {
+        return Row::Amount(key, leastRate, mostRate, help, member);
     };
     const auto efficiency = [](const std::string& key, const std::string& help, auto member) {
         // An efficiency below one in a thousand is a percentage or a slip, not a kernel.
@@ -55,16 +54,16 @@ GpuSpec::Fields()
         Row::Word("architecture", "as NCCL tells GPUs apart", &G::architecture),
         Row::Amount("bf16_peak", least, most, "dense BF16 matrix peak", &G::bf16Peak)
             .Required("bf16_peak: 989TFLOP/s" + orPreset),
-        Row::Amount("fp8_peak",
-                    FlopRate(),
-                    most,
-                    "dense FP8 matrix peak; 0FLOP/s: it has none",
-                    &G::fp8Peak),
-        Row::Amount("fp4_peak",
-                    FlopRate(),
-                    most,
-                    "dense FP4 matrix peak; 0FLOP/s: it has none",
-                    &G::fp4Peak),
+        Row::AmountOrNone("fp8_peak",
+                          least,
+                          most,
+                          "dense FP8 matrix peak; 0FLOP/s: it has none",
+                          &G::fp8Peak),
+        Row::AmountOrNone("fp4_peak",
+                          least,
+                          most,
+                          "dense FP4 matrix peak; 0FLOP/s: it has none",
+                          &G::fp4Peak),
         Row::Amount("hbm_capacity", Bytes(1), mostMemory, "HBM installed", &G::hbmCapacity)
             .Required("hbm_capacity: 80GiB" + orPreset),
         Row::Amount("hbm_reserve",
@@ -88,11 +87,11 @@ GpuSpec::Fields()
         Row::Whole("scale_up_domain", 1, 1024, "GPUs that it joins", &G::scaleUpDomain),
         rate("nic_rate", "the one NIC of a GPU", &G::nicRate)
             .Required("nic_rate: 400Gbps" + orPreset),
-        Row::Amount("host_bandwidth",
-                    BitRate(),
-                    BitRate(1e15),
-                    "link to host memory, per direction and GPU; 0bps: not known",
-                    &G::hostBandwidth),
+        Row::AmountOrNone("host_bandwidth",
+                          leastRate,
+                          mostRate,
+                          "link to host memory, per direction and GPU; 0bps: not known",
+                          &G::hostBandwidth),
         efficiency("gemm_efficiency",
                    "fraction of the matrix peak that large GEMMs achieve",
                    &G::gemmEfficiency)
@@ -169,18 +168,6 @@ void
 GpuSpec::Validate() const
 {
     CheckFields(Fields(), *this, "gpu");
-    for (const auto& [key, peak] :
-         {std::pair<const char*, FlopRate>{"gpu.fp8_peak", fp8Peak}, {"gpu.fp4_peak", fp4Peak}})
-    {
-        if (peak != FlopRate(0))
-        {
-            CheckQuantity(key, peak, FlopRate(1e9), FlopRate(1e18));
-        }
-    }
-    if (hostBandwidth != BitRate())
-    {
-        CheckQuantity("gpu.host_bandwidth", hostBandwidth, BitRate(1e6), BitRate(1e15));
-    }
     if (!gemm.tiles.empty() && gemm.processors == 0)
     {
         throw ConfigError("gpu.processors",

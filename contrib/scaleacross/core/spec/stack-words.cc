@@ -26,9 +26,11 @@ const std::vector<const GraphScopeFacts*>&
 GraphScope::Rows()
 {
     static const auto rows = PointersTo<GraphScopeFacts>(
-        {{{"none", "nothing: the host issues every kernel", true}},
+        {{{"none", "nothing: the host issues every kernel", true, {{"false", "none"}}}},
          {{"layers", "layers, but for what experts do with the tokens that come"}, true},
-         {{"iteration", "all of it: nothing waits for the host"}, true, true}});
+         {{"iteration", "all of it: nothing waits for the host", false, {{"true", "iteration"}}},
+          true,
+          true}});
     return rows;
 }
 

@@ -123,6 +123,12 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("workload.expert_imbalance", "without plan.ep no ranks have different experts");
     }
+    const SoftwareStack& stack = job.workload.stack;
+    if (job.model.IsMoe() && stack.routingStall > Duration() && stack.cudaGraphs->experts)
+    {
+        add("workload.stack.routing_stall",
+            "with cuda_graphs: " + stack.cudaGraphs->word + " nothing waits for the host");
+    }
     for (const auto& [module, why] : IdleModules(job.model, job.plan.recompute))
     {
         if (*job.plan.recompute.*module)
@@ -135,9 +141,9 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("plan.async_tp", "plan.tp is 1");
     }
-    if (job.workload.stack.receives->planned && job.plan.pp == 1)
+    if (stack.receives->planned && job.plan.pp == 1)
     {
-        add("workload.stack.receives: " + job.workload.stack.receives->word, "plan.pp is 1");
+        add("workload.stack.receives: " + stack.receives->word, "plan.pp is 1");
     }
     return warnings;
 }

@@ -250,7 +250,10 @@ Database::AddColumns()
         std::string sql;
         for (const TableColumn& column : AddedColumns())
         {
-            if (found.count(column) == 0)
+            // Of a table that is missing CheckColumns() tells.
+            const auto first = found.lower_bound({column.first, ""});
+            const bool hasTable = first != found.end() && first->first == column.first;
+            if (hasTable && found.count(column) == 0)
             {
                 // Numbers are kept as such whoever binds them as what.
                 sql += "ALTER TABLE " + column.first + " ADD COLUMN \"" + column.second +

@@ -254,13 +254,24 @@ ALTER TABLE search_run ADD COLUMN same_as INTEGER;
 ALTER TABLE baseline ADD COLUMN probability_slower REAL;
 )sql";
 
+/// What searches call the plans of their baselines; those of before have the plans' own labels.
+const char* const g_version8 = R"sql(
+ALTER TABLE baseline ADD COLUMN label TEXT;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
 Migrations()
 {
-    static const std::vector<std::string> migrations =
-        {g_version1, g_version2, g_version3, g_version4, g_version5, g_version6, g_version7};
+    static const std::vector<std::string> migrations = {g_version1,
+                                                        g_version2,
+                                                        g_version3,
+                                                        g_version4,
+                                                        g_version5,
+                                                        g_version6,
+                                                        g_version7,
+                                                        g_version8};
     return migrations;
 }
 

@@ -136,9 +136,12 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
+        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
-        "IFNULL(explanation, '') AS explanation FROM search ORDER BY updated_at DESC, id DESC");
+        "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
+        "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
+        "FROM search JOIN scenario ON scenario.id = scenario_id "
+        "ORDER BY updated_at DESC, search.id DESC");
     while (select.executeStep())
     {
         SearchSummary summary;
@@ -146,6 +149,9 @@ ListSearches(Database& database)
         summary.study = select.getColumn("study").getString();
         summary.engine = select.getColumn("engine").getString();
         summary.plans = static_cast<uint64_t>(select.getColumn("plans").getInt64());
+        // Texts of scenarios leave out what is as usual.
+        const SQLite::Column limit = select.getColumn("memory_limit");
+        summary.memoryLimit = limit.isNull() || limit.getInt() != 0;
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
@@ -202,8 +208,9 @@ BestRuns(Database& database, int64_t search, uint64_t top)
 std::vector<KeptBaseline>
 BaselinesOf(Database& database, int64_t search)
 {
-    auto& select = database.Prepare("SELECT name, run_id, probability_slower, IFNULL(reason, '') "
-                                    "AS reason, IFNULL(detail, '') AS detail "
+    auto& select = database.Prepare("SELECT name, run_id, IFNULL(label, '') AS label, "
+                                    "probability_slower, IFNULL(reason, '') AS reason, "
+                                    "IFNULL(detail, '') AS detail "
                                     "FROM baseline WHERE search_id = ? ORDER BY name");
     select.bind(1, search);
     std::vector<KeptBaseline> baselines;
@@ -212,6 +219,7 @@ BaselinesOf(Database& database, int64_t search)
     {
         KeptBaseline baseline;
         baseline.name = select.getColumn("name").getString();
+        baseline.label = select.getColumn("label").getString();
         baseline.reason = {select.getColumn("reason").getString(),
                            select.getColumn("detail").getString()};
         baseline.probabilitySlower = ProbabilityOf(database, select, "probability_slower");
@@ -224,6 +232,10 @@ BaselinesOf(Database& database, int64_t search)
         if (ids[i] != 0)
         {
             baselines[i].run = LoadRun(database, ids[i]);
+            if (baselines[i].label.empty())
+            {
+                baselines[i].label = baselines[i].run->label;
+            }
         }
     }
     return baselines;
@@ -233,19 +245,26 @@ std::vector<StoredRun>
 OtherRuns(Database& database, int64_t search)
 {
     auto& select = database.Prepare(
-        "SELECT run.id FROM run JOIN search ON search.scenario_id = run.scenario_id "
+        "WITH named AS (SELECT search_id, run_id, label FROM search_run UNION ALL "
+        "SELECT search_id, run_id, label FROM baseline) "
+        "SELECT run.id AS id, IFNULL((SELECT named.label FROM named JOIN run AS own "
+        "ON own.id = named.run_id WHERE named.search_id = search.id AND "
+        "own.plan_id = run.plan_id AND named.label IS NOT NULL LIMIT 1), '') AS label "
+        "FROM run JOIN search ON search.scenario_id = run.scenario_id "
         "WHERE search.id = ? AND run.engine <> search.engine ORDER BY run.engine, run.id");
     select.bind(1, search);
-    std::vector<int64_t> ids;
+    std::vector<std::pair<int64_t, std::string>> found;
     while (select.executeStep())
     {
-        ids.push_back(select.getColumn(0).getInt64());
+        found.emplace_back(select.getColumn("id").getInt64(),
+                           select.getColumn("label").getString());
     }
     select.reset();
     std::vector<StoredRun> runs;
-    for (const int64_t id : ids)
+    for (const auto& [id, label] : found)
     {
         runs.push_back(LoadRun(database, id));
+        runs.back().label = label.empty() ? runs.back().label : label;
     }
     return runs;
 }

@@ -22,6 +22,7 @@ struct SearchSummary
     std::string study;
     std::string engine;
     uint64_t plans{0};
+    bool memoryLimit{true}; //!< WorkloadSpec::memoryLimit
     bool finished{false};
     double seconds{0};
     std::string updated;
@@ -45,6 +46,7 @@ struct KeptRun
 struct KeptBaseline
 {
     std::string name;
+    std::string label; //!< what the search calls its plan
     std::optional<StoredRun> run;
     Infeasible reason;                       //!< where there is no run
     std::optional<double> probabilitySlower; //!< that the best plan is faster
@@ -61,7 +63,8 @@ std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 /// The counts of a search, up to where it has come.
 Frontier CountsOf(Database& database, int64_t search);
 
-/// Runs of all other engines on the plans that a search keeps or compares with.
+/// Runs of all other engines on the scenario of a search. Plans that it keeps or compares with have
+/// the labels that it gives them.
 std::vector<StoredRun> OtherRuns(Database& database, int64_t search);
 
 } // namespace scaleacross

@@ -396,23 +396,26 @@ SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
 }
 
 void
-SearchStore::PutBaselineRow(const std::string& name, int64_t run, const Infeasible& reason)
+SearchStore::PutBaselineRow(const std::string& name,
+                            const std::optional<RunOfPlan>& run,
+                            const Infeasible& reason)
 {
     Find();
     auto& insert = m_database.Prepare(
-        "INSERT INTO baseline (search_id, name, run_id, reason, detail) VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT DO UPDATE SET run_id = excluded.run_id, reason = excluded.reason, "
-        "detail = excluded.detail");
+        "INSERT INTO baseline (search_id, name, run_id, label, reason, detail) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET run_id = excluded.run_id, "
+        "label = excluded.label, reason = excluded.reason, detail = excluded.detail");
     insert.bind(1, m_id);
     insert.bind(2, name);
-    if (run != 0)
+    if (run)
     {
-        insert.bind(3, run);
+        insert.bind(3, run->run);
+        insert.bind(4, run->label);
     }
     else
     {
-        insert.bind(4, reason.reason);
-        insert.bind(5, reason.detail);
+        insert.bind(5, reason.reason);
+        insert.bind(6, reason.detail);
     }
     Database::Run(insert);
 }
@@ -426,14 +429,15 @@ SearchStore::PutBaseline(const std::string& name, const Plan& plan, const Evalua
         {
             m_runs.Request(*stored);
         }
-        PutBaselineRow(name, stored ? *stored : m_runs.Put(plan, evaluation, true), {});
+        const int64_t run = stored ? *stored : m_runs.Put(plan, evaluation, true);
+        PutBaselineRow(name, RunOfPlan{run, m_space.LabelOf(plan)}, {});
     });
 }
 
 void
 SearchStore::PutBaseline(const std::string& name, const Infeasible& reason)
 {
-    m_database.Transact([&] { PutBaselineRow(name, 0, reason); });
+    m_database.Transact([&] { PutBaselineRow(name, std::nullopt, reason); });
 }
 
 std::optional<KeptBaseline>

@@ -91,6 +91,13 @@ class SearchStore : public ResultSink
         Evaluation evaluation;
     };
 
+    /// A run, and what the search calls its plan.
+    struct RunOfPlan
+    {
+        int64_t run;
+        std::string label;
+    };
+
     /// What the row of this search says.
     struct State
     {
@@ -110,7 +117,9 @@ class SearchStore : public ResultSink
     void PutFrontier(const Frontier& frontier);
     void PutConclusion(const Conclusion& conclusion);
     void PutSureness(const Conclusion& conclusion);
-    void PutBaselineRow(const std::string& name, int64_t run, const Infeasible& reason);
+    void PutBaselineRow(const std::string& name,
+                        const std::optional<RunOfPlan>& run,
+                        const Infeasible& reason);
     void MarkKept(const Leaderboard& board);
     void Prune();
 

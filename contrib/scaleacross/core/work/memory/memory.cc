@@ -32,13 +32,14 @@ Whole(double bytes)
 }
 
 /// Largest sum of `window` neighbours.
-uint64_t
-LargestWindow(const std::vector<uint64_t>& values, size_t window)
+template <class T>
+T
+LargestWindow(const std::vector<T>& values, size_t window)
 {
-    uint64_t largest = 0;
+    T largest = 0;
     for (size_t i = 0; i < values.size(); i++)
     {
-        uint64_t sum = 0;
+        T sum = 0;
         for (size_t j = i; j < std::min(values.size(), i + window); j++)
         {
             sum += values[j];
@@ -134,16 +135,17 @@ KeptPerToken(const JobSpec& job, const StageLayers& layers)
 }
 
 /// Buffers of layers on their way to host memory or back, per token of a rank: one that is copied
-/// and one that is computed, of the largest.
+/// and the next one, which is computed. So no layer that is offloaded takes more than it would
+/// keep.
 double
 CopiedPerToken(const JobSpec& job)
 {
-    double largest = 0;
+    std::vector<double> kept;
     for (uint32_t layer = 0; layer < job.plan.offloadLayers; layer++)
     {
-        largest = std::max(largest, KeptOfLayer(job, layer, layer));
+        kept.push_back(KeptOfLayer(job, layer, layer));
     }
-    return std::min(job.plan.offloadLayers, 2U) * largest;
+    return LargestWindow(kept, 2);
 }
 
 /// What recomputation brings back of the one layer whose backward runs, per token of a rank. Where
@@ -257,6 +259,7 @@ MemoryUse::Figures()
         MakeFigure("buffers",
                    &M::buffers,
                    "of messages and of what runs, and stand-ins for gradients"),
+        MakeFigure("usable", &M::usable, "HBM that the stage may fill"),
     };
     return figures;
 }
@@ -274,6 +277,7 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
         stages.push_back(MemoryOfStage(scenario, layout, split, shape, orders[stage], stage));
+        stages.back().usable = UsableMemory(scenario, layout, stage);
     }
     return stages;
 }
@@ -282,16 +286,15 @@ namespace
 {
 
 std::optional<Infeasible>
-FindShortfall(const Scenario& scenario, const RankLayout& layout)
+FindShortfall(const std::vector<MemoryUse>& stages)
 {
-    const auto stages = MemoryOf(scenario, layout);
     std::optional<uint32_t> worst;
     Bytes worstExcess;
     for (uint32_t stage = 0; stage < stages.size(); stage++)
     {
-        const Bytes limit = UsableMemory(scenario, layout, stage);
+        const Bytes limit = stages[stage].usable;
         const Bytes total = stages[stage].Total();
-        if (total > limit && (!worst || total - limit > worstExcess))
+        if (limit > Bytes() && total > limit && (!worst || total - limit > worstExcess))
         {
             worst = stage;
             worstExcess = total - limit;
@@ -302,12 +305,11 @@ FindShortfall(const Scenario& scenario, const RankLayout& layout)
         return std::nullopt;
     }
     const MemoryUse& use = stages[*worst];
-    const Bytes limit = UsableMemory(scenario, layout, *worst);
     const double over =
-        100 * static_cast<double>(worstExcess.Count()) / static_cast<double>(limit.Count());
+        100 * static_cast<double>(worstExcess.Count()) / static_cast<double>(use.usable.Count());
     return Infeasible{"memory",
                       "stage " + std::to_string(*worst) + " needs " + ToString(use.Total()) +
-                          " of the usable " + ToString(limit) + " (" +
+                          " of the usable " + ToString(use.usable) + " (" +
                           (over < 1 ? "less than 1" : std::to_string(std::lround(over))) +
                           " % more), most of it " + LargestCategory(use)};
 }
@@ -317,7 +319,8 @@ FindShortfall(const Scenario& scenario, const RankLayout& layout)
 std::optional<Infeasible>
 CheckMemory(const Scenario& scenario, const RankLayout& layout)
 {
-    return scenario.Job().workload.memoryLimit ? FindShortfall(scenario, layout) : std::nullopt;
+    return scenario.Job().workload.memoryLimit ? FindShortfall(MemoryOf(scenario, layout))
+                                               : std::nullopt;
 }
 
 std::vector<std::string>
@@ -329,7 +332,14 @@ MemoryWarnings(const Scenario& scenario)
     }
     const auto layout = LayOut(scenario.Job().plan, scenario.cluster);
     const auto* known = std::get_if<RankLayout>(&layout);
-    const auto shortfall = known == nullptr ? std::nullopt : FindShortfall(scenario, *known);
+    return known == nullptr ? std::vector<std::string>()
+                            : MemoryWarnings(MemoryOf(scenario, *known));
+}
+
+std::vector<std::string>
+MemoryWarnings(const std::vector<MemoryUse>& stages)
+{
+    const auto shortfall = FindShortfall(stages);
     return shortfall ? std::vector<std::string>{"memory: " + shortfall->detail}
                      : std::vector<std::string>();
 }

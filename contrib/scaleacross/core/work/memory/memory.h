@@ -16,7 +16,7 @@
 namespace scaleacross
 {
 
-/// Bytes a rank of one pipeline stage holds at its peak, by category.
+/// Bytes a rank of one pipeline stage holds at its peak, by category, and may hold.
 struct MemoryUse
 {
     Bytes parameters; //!< BF16, as sharded at rest
@@ -25,6 +25,7 @@ struct MemoryUse
     Bytes activations; //!< at the schedule's peak of microbatches in flight
     Bytes gathered;    //!< unsharded parameters (and gradients) of live FSDP units
     Bytes buffers;     //!< messages, what is live in a pass, stand-ins for gradients
+    Bytes usable;      //!< HBM that it may fill, see UsableMemory(); 0 where nothing is known
 
     Bytes Total() const
     {
@@ -49,6 +50,9 @@ std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout
 
 /// What a plan lacks that runs without WorkloadSpec::memoryLimit: at most one line.
 std::vector<std::string> MemoryWarnings(const Scenario& scenario);
+
+/// The same of a run, by its stages; of those whose usable HBM is not known nothing is said.
+std::vector<std::string> MemoryWarnings(const std::vector<MemoryUse>& stages);
 
 } // namespace scaleacross
 
