@@ -15,6 +15,7 @@ ServerGpu()
 {
     GpuSpec gpu;
     gpu.name = "h100";
+    gpu.architecture = "hopper";
     gpu.bf16Peak = FlopRate(989e12);
     gpu.fp8Peak = FlopRate(1979e12);
     gpu.hbmCapacity = Bytes(81559ULL << 20);
@@ -29,6 +30,7 @@ ServerGpu()
     gpu.attentionEfficiency = 0.7;
     gpu.hbmEfficiency = 0.8;
     gpu.scaleUpEfficiency = 0.82;
+    gpu.switchReduction = 0.74;
     gpu.kernelGap = Duration::Microseconds(2);
     gpu.gemm.processors = 132;
     gpu.gemm.depth = 16;

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <random>
 #include <set>
 #include <string>
@@ -110,6 +111,11 @@ WithDashes(std::string word)
 void
 ExpectEverySlipFindsItsWord(const Words& words, std::mt19937& draw, size_t& slips)
 {
+    std::map<std::string, std::set<std::string>> near; // by word
+    for (const std::string& word : words)
+    {
+        near[word] = OneLetterFrom(WithDashes(word));
+    }
     for (const std::string& word : words)
     {
         const auto all = OneLetterFrom(word);
@@ -118,9 +124,8 @@ ExpectEverySlipFindsItsWord(const Words& words, std::mt19937& draw, size_t& slip
         for (const std::string& slip : drawn)
         {
             const bool other = std::any_of(words.begin(), words.end(), [&](const auto& known) {
-                const std::string folded = WithDashes(known);
-                return known != word && (folded.rfind(WithDashes(slip), 0) == 0 ||
-                                         OneLetterFrom(folded).count(WithDashes(slip)) > 0);
+                return known != word && (WithDashes(known).rfind(WithDashes(slip), 0) == 0 ||
+                                         near.at(known).count(WithDashes(slip)) > 0);
             });
             // Too short to tell a slip from another word.
             if (slip.empty() || other)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/program/collective.h"
-
 #include "core/program/step-pattern.h"
 
 #include <algorithm>
@@ -220,8 +219,8 @@ TEST(Collective, RingAllGatherBringsEveryPartToEverybody)
 }
 
 // A lane's ring goes once through all members, server by server; whoever leaves a server and who is
-// entered after it have the same position, but for the last hop of an odd number of servers; and all
-// lanes together leave and enter each position equally often.
+// entered after it have the same position, but for the last hop of an odd number of servers; and
+// all lanes together leave and enter each position equally often.
 TEST(Collective, LanesKeepToTheirPositions)
 {
     for (uint32_t n = 2; n <= 24; n++)

@@ -35,8 +35,8 @@ Chosen(const NcclMachine& machine, CollectiveOp op, uint64_t bytes)
 
 // One server: 6 channels of 60 GB/s fill 360 of 370.8, which 9 of 40 and 12 of 30 do not better;
 // fast ones are cut in two. Two servers: of 48 GB/s, which a NIC of 50 has, 7 go over the links,
-// 336 in all; of 45 there are 8, 360. Those are not cut. (NCCL's logs of such machines say 24 and 16
-// channels: it connects each twice.)
+// 336 in all; of 45 there are 8, 360. Those are not cut. (NCCL's logs of such machines say 24 and
+// 16 channels: it connects each twice.)
 TEST(NcclTuning, SearchesChannels)
 {
     const NcclChannels one = ChannelsOf(Hopper(8, 1), NcclKind::Ring);
@@ -55,32 +55,23 @@ TEST(NcclTuning, SearchesChannels)
     EXPECT_DOUBLE_EQ(a100.between, 24);
 }
 
-// Ring, Simple, eight H100: 8.4 + 14 x 3.4 = 56 us, and 360 GB/s x 8 / 14 = 205.7 GB/s. NVLS: 25 us,
-// and 370.8 / 8 x 0.85 x 7 / 8 x 2 for each of eight heads, x 8 / 14: 315.2 GB/s.
+// Ring, Simple, eight H100: 8.4 + 14 x 3.4 = 56 us, and 360 GB/s x 8 / 14 = 205.7 GB/s. NVLS: 25
+// us, and 370.8 / 8 x 0.85 x 7 / 8 x 2 for each of eight heads, x 8 / 14: 315.2 GB/s.
 TEST(NcclTuning, IsTheModelOfItsConstants)
 {
-    const auto ring = NcclTime(Hopper(8, 1),
-                               CollectiveOp::AllReduce,
-                               Bytes(1 << 30),
-                               NcclKind::Ring,
-                               "simple");
+    const auto ring =
+        NcclTime(Hopper(8, 1), CollectiveOp::AllReduce, Bytes(1 << 30), NcclKind::Ring, "simple");
     ASSERT_TRUE(ring);
     EXPECT_NEAR(ring->latencyUs, 56, 1e-9);
     EXPECT_NEAR(ring->algbw, 360.0 * 8 / 14, 1e-6);
-    const auto nvls = NcclTime(Hopper(8, 1),
-                               CollectiveOp::AllReduce,
-                               Bytes(1 << 30),
-                               NcclKind::Nvls,
-                               "simple");
+    const auto nvls =
+        NcclTime(Hopper(8, 1), CollectiveOp::AllReduce, Bytes(1 << 30), NcclKind::Nvls, "simple");
     ASSERT_TRUE(nvls);
     EXPECT_NEAR(nvls->latencyUs, 25, 1e-9);
     EXPECT_NEAR(nvls->algbw, 370.8 * 0.85 * 7 / 8 * 2 * 8 / 14, 1e-6);
     // Ten servers: 158 steps, 18 of them between servers, where 3 us are the least for the others.
-    const auto far = NcclTime(Hopper(8, 10),
-                              CollectiveOp::AllGather,
-                              Bytes(1 << 30),
-                              NcclKind::Ring,
-                              "simple");
+    const auto far =
+        NcclTime(Hopper(8, 10), CollectiveOp::AllGather, Bytes(1 << 30), NcclKind::Ring, "simple");
     ASSERT_TRUE(far);
     EXPECT_NEAR(far->latencyUs, 8.4 + (79 - 9) * 3.4 + 9 * 14, 1e-9);
 }

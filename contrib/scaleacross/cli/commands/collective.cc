@@ -270,8 +270,8 @@ Measurement::Head() const
                                    m_run.iterations,
                                    m_run.warmup);
     const auto line = [&text](const auto&... cells) {
-        text +=
-            fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}\n", cells...);
+        text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}\n",
+                            cells...);
     };
     line("size", "count", "type", "redop", "root", "time", "algbw", "busbw", Chosen("how"));
     line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "");

@@ -66,8 +66,9 @@ class ClassCosts
         return m_times.cuts;
     }
 
-    /// Of one chunk of the collective. Where chunks stream all of them in all phases are in the cost
-    /// of the first, by CollectiveSeconds(), and nothing in the others'; bytes are of one chunk.
+    /// Of one chunk of the collective. Where chunks stream all of them in all phases are in the
+    /// cost of the first, by CollectiveSeconds(), and nothing in the others'; bytes are of one
+    /// chunk.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
     /// What a collective takes besides its phases: its launch and, if it has several chunks, what
     /// losses are expected to delay the last of them by; what they delay a collective of one by is

@@ -187,16 +187,15 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
         const FabricPath& path = m_paths.Between(set.from, set.to);
         // Messages that one member sends over edges of this kind during the phase; of those that
         // take turns, in the mean.
-        const double messages = view.direct ? set.count
-                                : rounds.turns > 1
-                                    ? rounds.perMember * set.count /
-                                          (rounds.turns * view.MembersIn(kind.from))
-                                    : rounds.perMember;
+        const double messages = view.direct        ? set.count
+                                : rounds.turns > 1 ? rounds.perMember * set.count /
+                                                         (rounds.turns * view.MembersIn(kind.from))
+                                                   : rounds.perMember;
         if (rounds.turns > 1)
         {
             // Each of their rings goes on by itself, no faster than its slowest edge.
-            const BitRate nic = std::min(buildings[kind.from].gpu.nicRate,
-                                         buildings[kind.to].gpu.nicRate);
+            const BitRate nic =
+                std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate);
             const double edge =
                 kind.tier == Tier::Node
                     ? part * 8.0 / scaleUp * view.phase.occupied
@@ -228,11 +227,10 @@ NetworkModel::AddVolume(const PhaseView& view, TransferCost& cost) const
             std::max(cost.least,
                      runs * m_messages.AdmissionSeconds(together * part * rounds.joined, path));
         // A member over there hears from all members here.
-        const double heard =
-            view.direct && kind.from != kind.to ? view.MembersIn(kind.from)
-            : rounds.turns > 1
-                ? rounds.perMember * set.count / (rounds.turns * view.MembersIn(kind.to))
-                : messages;
+        const double heard = view.direct && kind.from != kind.to ? view.MembersIn(kind.from)
+                             : rounds.turns > 1                  ? rounds.perMember * set.count /
+                                                      (rounds.turns * view.MembersIn(kind.to))
+                                                : messages;
         add(out, kind.from, messages, path);
         add(in, kind.to, heard, path);
     }
@@ -337,8 +335,7 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
         const double members = edges.membersIn.at(kind.from).count;
         const double groups = view.ranksIn[kind.from] / members;
         const double senders =
-            view.direct ? members * set.count
-                        : static_cast<double>(set.count) / view.rounds.turns;
+            view.direct ? members * set.count : static_cast<double>(set.count) / view.rounds.turns;
         m_cuts.Load(loads,
                     m_paths.Between(set.from, set.to),
                     {set.from,
@@ -357,15 +354,14 @@ NetworkModel::LoadGroups(const PhaseView& view, const PhaseEdges& edges, CutLoad
  * before another slow edge. Where latencies are longer than that, a part's whole way counts.
  *
  * With t_i, a_i the time and latency of a step inside, t_b, a_b between, g GPUs in a server and N
- * servers: between is slower: max(a_b + (g - 1) (t_i + a_i), W - V); inside is: max(a_i + t_b + a_b,
- * W - V), where V is the volume and W = (n - N - 1) (t_i + a_i) + N (t_b + a_b).
+ * servers: between is slower: max(a_b + (g - 1) (t_i + a_i), W - V); inside is: max(a_i + t_b +
+ * a_b, W - V), where V is the volume and W = (n - N - 1) (t_i + a_i) + N (t_b + a_b).
  */
 Duration
 NetworkModel::LatencyOfLane(const PhaseView& view, const TransferCost& cost) const
 {
     const double part = view.rounds.message;
-    const GpuSpec& gpu =
-        m_scenario.cluster.buildings[m_layout.BuildingOf(view.representative)].gpu;
+    const GpuSpec& gpu = m_scenario.cluster.buildings[m_layout.BuildingOf(view.representative)].gpu;
     const double scaleUp = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency;
     double inside = 0; // seconds of a step there, and its latency
     double insideLatency = 0;
@@ -394,9 +390,8 @@ NetworkModel::LatencyOfLane(const PhaseView& view, const TransferCost& cost) con
     }
     way -= insideEdges > 0 ? inside + insideLatency : 0; // a part spares one edge
     const double after =
-        between >= inside
-            ? betweenLatency + (view.phase.perServer - 1) * (inside + insideLatency)
-            : insideLatency + between + betweenLatency;
+        between >= inside ? betweenLatency + (view.phase.perServer - 1) * (inside + insideLatency)
+                          : insideLatency + between + betweenLatency;
     return Duration::Seconds(std::max(after, way - cost.Seconds()));
 }
 

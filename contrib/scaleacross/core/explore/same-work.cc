@@ -69,10 +69,9 @@ FirstsOfSameWork(const std::vector<Ranked>& plans, const std::function<Scenario(
             {
                 const auto& theirs = lowered.Of(j);
                 const auto& own = lowered.Of(i);
-                first =
-                    std::equal(theirs.begin(), theirs.end(), own.begin(), own.end(), MoveAlike)
-                        ? j
-                        : first;
+                first = std::equal(theirs.begin(), theirs.end(), own.begin(), own.end(), MoveAlike)
+                            ? j
+                            : first;
             }
         }
         firsts.push_back(first);

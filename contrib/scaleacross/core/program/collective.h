@@ -95,10 +95,10 @@ bool operator==(const StepCost& a, const StepCost& b);
  * hop of an odd number of servers goes from one position to the next.
  *
  * Switch: a scale-up network that adds up what is read from several members, and copies what is
- * written to several (NVLink SHARP). To reduce, every member sends n - 1 parts and receives one sum; to
- * gather, it sends one and receives n - 1. Both belong together, as an all-reduce: its chunks stream,
- * so that one way carries what the other spares, S in all. Domain: all members on one scale-up
- * network.
+ * written to several (NVLink SHARP). To reduce, every member sends n - 1 parts and receives one
+ * sum; to gather, it sends one and receives n - 1. Both belong together, as an all-reduce: its
+ * chunks stream, so that one way carries what the other spares, S in all. Domain: all members on
+ * one scale-up network.
  */
 struct Phase
 {
@@ -114,14 +114,14 @@ struct Phase
     Pattern pattern{Pattern::RingAllGather};
     RankGroup group;
     Bytes bytes;
-    uint32_t shift{1}; //!< jumps
-    uint32_t parts{1}; //!< jumps
-    Bytes chunk;       //!< double tree; more than 0
+    uint32_t shift{1};     //!< jumps
+    uint32_t parts{1};     //!< jumps
+    Bytes chunk;           //!< double tree; more than 0
     uint32_t perServer{1}; //!< lanes; divides the number of members
     uint32_t lane{0};      //!< lanes; less than perServer
     /// Latency of a step inside a server, in place of the scale-up network's; none: that.
     std::optional<StepCost> inside;
-    StepCost between; //!< of a step between servers
+    StepCost between;   //!< of a step between servers
     double occupied{1}; //!< times a message's own that it keeps the scale-up network busy; >= 1
 };
 

@@ -26,8 +26,8 @@ constexpr uint32_t kNcclKinds = 5;
 
 struct NcclAlgorithmFacts : WordFacts
 {
-    bool chooses{false};             //!< NCCL does, by its model
-    NcclKind kind{NcclKind::Ring};   //!< unless it chooses
+    bool chooses{false};           //!< NCCL does, by its model
+    NcclKind kind{NcclKind::Ring}; //!< unless it chooses
 };
 
 using NcclAlgorithm = Word<NcclAlgorithmFacts>;

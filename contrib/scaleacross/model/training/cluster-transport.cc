@@ -127,8 +127,8 @@ ClusterTransport::SendCopies(scaleacross::Rank from,
     for (const MessageCopy& copy : copies)
     {
         const RankMessage message{from, copy.to, copy.tag, now};
-        locals.push_back({copy.to % m_gpusPerNode,
-                          Callback<void>([this, message] { Deliver(message); })});
+        locals.push_back(
+            {copy.to % m_gpusPerNode, Callback<void>([this, message] { Deliver(message); })});
     }
     m_servers[from / m_gpusPerNode]->SendCopies(from % m_gpusPerNode, locals, bytes, care);
 }

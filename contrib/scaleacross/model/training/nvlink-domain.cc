@@ -73,7 +73,8 @@ NvlinkDomain::SendCopies(uint32_t from,
     NS_LOG_FUNCTION(this << from << copies.size() << bytes.Count());
     m_egress.at(from).sent += bytes.Count();
     Message message{static_cast<double>(bytes.Count()) * 8.0 * care.occupied,
-                    care.inside.value_or(m_latency), {}};
+                    care.inside.value_or(m_latency),
+                    {}};
     for (const Copy& copy : copies)
     {
         m_egress.at(copy.to).received += bytes.Count();

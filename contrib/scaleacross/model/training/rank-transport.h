@@ -32,7 +32,7 @@ struct MessageCare
     /// Inside a server, in place of the network's own latency.
     std::optional<scaleacross::Duration> inside;
     double occupied{1}; //!< inside a server: times its own that it keeps the network busy
-    uint32_t lane{0}; //!< inside a server: messages of a lane follow each other, lanes share
+    uint32_t lane{0};   //!< inside a server: messages of a lane follow each other, lanes share
 };
 
 /// To whom a copy of a message goes.

@@ -151,8 +151,7 @@ class LaneAllGather : public Lane
     Bytes SentBy(const Phase& phase, uint32_t index) const override
     {
         // It never sends on the part that its successor started from.
-        return phase.bytes -
-               PartOf(phase.bytes, LaneOrder(phase).Next(index), phase.group.Size());
+        return phase.bytes - PartOf(phase.bytes, LaneOrder(phase).Next(index), phase.group.Size());
     }
 };
 

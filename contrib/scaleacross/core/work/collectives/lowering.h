@@ -46,10 +46,10 @@ struct LoweringRules
  * `HalvingDoubling` has the levels of Hierarchical and cuts each into its factors of two, the near
  * ones first, of which each is an exchange of halves; what is left of a level, an odd number of
  * members, goes by dissemination. `BidirectionalRing` has the levels of Ring, each both ways round.
- * `Nccl` is LowerByNccl()'s. `Tree` all-reduces between servers by two binary trees. `Auto` is what the timer finds fastest;
- * of equal ones the first of ring, hierarchical, halving-doubling, bidirectional-ring, tree, and of
- * direct, rail, building. "Inside a building" means inside a block of RankLayout::buildingSpan
- * ranks. Send-receive is one step.
+ * `Nccl` is LowerByNccl()'s. `Tree` all-reduces between servers by two binary trees. `Auto` is what
+ * the timer finds fastest; of equal ones the first of ring, hierarchical, halving-doubling,
+ * bidirectional-ring, tree, and of direct, rail, building. "Inside a building" means inside a block
+ * of RankLayout::buildingSpan ranks. Send-receive is one step.
  *
  * All-to-all is direct or by two hops, first inside a server or building, then between them.
  *

@@ -514,8 +514,7 @@ BuildTaskGraph(const Scenario& scenario, const RankLayout& layout, CollectiveTim
     {
         return *bad;
     }
-    return GraphBuilder(scenario, layout, LoweringRules(scenario, std::move(seconds)))
-        .Build();
+    return GraphBuilder(scenario, layout, LoweringRules(scenario, std::move(seconds))).Build();
 }
 
 TaskGraph

@@ -125,10 +125,10 @@ class NcclWriter
     /// Slowest of what every GPU sends by, B/s.
     double Rate() const
     {
-        return m_machine.servers == 1         ? m_rules.scaleUpRate
-               : m_machine.PerServer() == 1 ? m_rules.nicRate
-                                            : std::min(m_rules.scaleUpRate,
-                                                       m_rules.nicRate * m_machine.PerServer());
+        return m_machine.servers == 1 ? m_rules.scaleUpRate
+               : m_machine.PerServer() == 1
+                   ? m_rules.nicRate
+                   : std::min(m_rules.scaleUpRate, m_rules.nicRate * m_machine.PerServer());
     }
 
     /// What NCCL's table has beyond the time of so many bytes at the rate, in seconds.
@@ -150,8 +150,7 @@ class NcclWriter
         scatter.perServer = lanes ? m_machine.PerServer() : 1;
         // Steps inside wait for the proxies where a ring has both.
         const double rounds = m_op == CollectiveOp::AllReduce ? 2 : 1;
-        const double sent =
-            rounds * (n - 1) / n * static_cast<double>(OnWire(m_bytes).Count());
+        const double sent = rounds * (n - 1) / n * static_cast<double>(OnWire(m_bytes).Count());
         const double perByte = sent > 0 ? Beyond(sent) / sent * scatter.perServer : 0;
         scatter.inside->perByte = scatter.between.perByte = perByte;
         if (m_machine.servers > 1)
@@ -246,8 +245,8 @@ class NcclWriter
         if (perServer == 1)
         {
             between.group = m_group;
-            between.between.perByte = Beyond(2.0 * static_cast<double>(part)) /
-                                      std::max(1.0, static_cast<double>(part));
+            between.between.perByte =
+                Beyond(2.0 * static_cast<double>(part)) / std::max(1.0, static_cast<double>(part));
             m_collective.phases = {between};
             return;
         }

@@ -23,7 +23,7 @@ struct NcclRules
     double scaleUpNominal{0}; //!< of a GPU by its data sheet, B/s
     double nicRate{0};        //!< of a GPU, B/s
     double switchShare{0};    //!< of scaleUpRate that reductions in the switch reach; 0: none
-    Duration netStep; //!< beyond NCCL's table
+    Duration netStep;         //!< beyond NCCL's table
 };
 
 NcclRules NcclRulesOf(const Scenario& scenario);
@@ -45,11 +45,11 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * Where there are several phases, chunks stream through them: of 1 MiB per GPU or more, and at most
  * 32 of them; 8 MiB per GPU are under way at a time, or two chunks.
  *
- * Flags make messages longer. A step takes what NCCL's table says for one inside a server, in a ring
- * over several servers 2.5 us at least. Between servers the way takes what the network says, and the
- * sender `network.nccl_net_step` and what the table has for the protocol beyond a ring's LL step,
- * whose flags wait for nothing: 11.3 us for Simple. Where NCCL's table limits the bandwidth of
- * channels, steps take so much longer by byte. What measured machines add, by the table of
+ * Flags make messages longer. A step takes what NCCL's table says for one inside a server, in a
+ * ring over several servers 2.5 us at least. Between servers the way takes what the network says,
+ * and the sender `network.nccl_net_step` and what the table has for the protocol beyond a ring's LL
+ * step, whose flags wait for nothing: 11.3 us for Simple. Where NCCL's table limits the bandwidth
+ * of channels, steps take so much longer by byte. What measured machines add, by the table of
  * tests/validation/collectives (doc/collectives.md has the fit):
  *
  * - Rings through g GPUs of a server load its links (g + 1) / g times: what enters and what leaves

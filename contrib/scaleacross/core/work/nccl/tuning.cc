@@ -52,9 +52,9 @@ constexpr std::array<double, kArchitectures> g_nvlsEfficiency{0, 0.85, 0.74};
 // Sizes from 64 B, each twice the one before.
 constexpr uint32_t kCorrected = 24;
 constexpr ByProtocol<std::array<double, kCorrected>> g_treeCorrection{
-    {{1.0, 1.0, 1.0, 1.0, .9, .8, .7, .7, .7, .7, .6,  .5,
+    {{1.0, 1.0, 1.0, 1.0, .9, .8, .7, .7,  .7,  .7,  .6,  .5,
       .4,  .4,  .5,  .6,  .7, .8, .9, 1.0, 1.0, 1.0, 1.0, 1.0},
-     {1.0, 1.0, 1.0, 1.0, 1.0, .9, .8, .8, .8, .7, .6,  .6,
+     {1.0, 1.0, 1.0, 1.0, 1.0, .9, .8, .8, .8, .7,  .6,  .6,
       .6,  .6,  .6,  .6,  .8,  .9, .9, .9, .9, 1.0, 1.0, 1.0},
      {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
       .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9}}};
@@ -64,15 +64,15 @@ const std::vector<double>&
 RatesOf(Architecture architecture, bool oneServer)
 {
     static const std::vector<double> ampereInside{40, 30, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3};
-    static const std::vector<double> ampereBetween{
-        48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12};
+    static const std::vector<double>
+        ampereBetween{48, 30, 28, 24, 20, 18, 15, 12, 10, 9, 7, 6, 5, 4, 3, 2.4, 1.2, 0.24, 0.12};
     static const std::vector<double> hopperInside{60, 50, 40, 30, 24, 20, 15, 12, 11, 6, 3};
-    static const std::vector<double> hopperBetween{
-        48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12};
-    static const std::vector<double> blackwellInside{
-        90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
-    static const std::vector<double> blackwellBetween{96,   86, 80, 48, 45.1, 42,  40,  30,   24,  22,
-                                                      20, 17.5, 15, 12, 6,    3.0, 2.4, 1.2, 0.24, 0.12};
+    static const std::vector<double>
+        hopperBetween{48, 45, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3, 2.4, 1.2, 0.24, 0.12};
+    static const std::vector<double>
+        blackwellInside{90, 80, 70, 60, 50, 45, 40, 30, 24, 20, 19, 18};
+    static const std::vector<double> blackwellBetween{
+        96, 86, 80, 48, 45.1, 42, 40, 30, 24, 22, 20, 17.5, 15, 12, 6, 3.0, 2.4, 1.2, 0.24, 0.12};
     switch (architecture->column)
     {
     case 0:
@@ -102,8 +102,8 @@ ChannelsOf(const NcclMachine& machine, NcclKind kind)
     // the GPU of its NIC has more room on the links.
     const bool ring = kind == NcclKind::Ring || kind == NcclKind::Pat;
     const double links = perServer == 1 ? std::numeric_limits<double>::infinity()
-                         : ring ? machine.linkRate
-                                : machine.linkRate * perServer / (perServer - 1);
+                         : ring         ? machine.linkRate
+                                        : machine.linkRate * perServer / (perServer - 1);
     constexpr uint32_t kMost = 32;
     const auto countAt = [&](double rate) {
         const double onLinks = links / rate;
@@ -204,9 +204,8 @@ LatencyUs(const NcclMachine& machine, CollectiveOp op, NcclKind kind, uint32_t p
     const bool several = machine.servers > 1;
     const double rounds = op == CollectiveOp::AllReduce ? 2 : 1;
     const double inside = g_inside[row][protocol];
-    const double between = perServer == 1
-                               ? g_between[static_cast<size_t>(NcclKind::Tree)][protocol]
-                               : g_between[row][protocol];
+    const double between = perServer == 1 ? g_between[static_cast<size_t>(NcclKind::Tree)][protocol]
+                                          : g_between[row][protocol];
     double us = g_base[row][protocol];
     switch (kind)
     {
@@ -251,12 +250,10 @@ AlgorithmBandwidth(const NcclMachine& machine,
     }
     if (kind == NcclKind::Nvls || kind == NcclKind::NvlsTree)
     {
-        const double inside =
-            channels.inside * g_nvlsEfficiency[column] * (count - 1) / count * 2;
+        const double inside = channels.inside * g_nvlsEfficiency[column] * (count - 1) / count * 2;
         const double between = channels.between * (machine.servers == 2 ? 2 : 1);
-        rate = kind == NcclKind::Nvls
-                   ? inside
-                   : std::min({inside, between, g_mostNvlsTree[column][which]});
+        rate = kind == NcclKind::Nvls ? inside
+                                      : std::min({inside, between, g_mostNvlsTree[column][which]});
     }
     double bus = count * rate;
     const double mostLl = machine.servers == 1 ? g_mostLl[column][which]
@@ -338,8 +335,8 @@ NcclTime(const NcclMachine& machine,
     const auto size = static_cast<double>(bytes.Count());
     double bandwidth = choice.algbw;
     double latency = choice.latencyUs;
-    const bool corrected = kind == NcclKind::Tree || (kind == NcclKind::NvlsTree &&
-                                                      machine.architecture->column == 2);
+    const bool corrected =
+        kind == NcclKind::Tree || (kind == NcclKind::NvlsTree && machine.architecture->column == 2);
     if (corrected && size >= 64 && Log2(size / 64) < kCorrected - 1)
     {
         bandwidth *= g_treeCorrection[column][Log2(size / 64)];
@@ -397,9 +394,8 @@ NcclChoose(const NcclMachine& machine,
 {
     const NcclAlgorithm anyAlgorithm = "auto";
     const NcclProtocol anyProtocol = "auto";
-    for (const auto& [a, p] : {std::pair{algorithm, protocol},
-                               {algorithm, anyProtocol},
-                               {anyAlgorithm, protocol}})
+    for (const auto& [a, p] :
+         {std::pair{algorithm, protocol}, {algorithm, anyProtocol}, {anyAlgorithm, protocol}})
     {
         if (const auto choice = FastestOf(machine, op, bytes, a, p))
         {

@@ -18,10 +18,10 @@ struct NcclMachine
 {
     Architecture architecture;
     uint32_t ranks{1};
-    uint32_t servers{1};     //!< scale-up networks; divides the ranks
-    double linkRate{0};      //!< of a GPU into its scale-up network, as NCCL has it, GB/s
-    double nicRate{0};       //!< of the NIC of a GPU, GB/s
-    bool reduces{false};     //!< the scale-up network does
+    uint32_t servers{1};      //!< scale-up networks; divides the ranks
+    double linkRate{0};       //!< of a GPU into its scale-up network, as NCCL has it, GB/s
+    double nicRate{0};        //!< of the NIC of a GPU, GB/s
+    bool reduces{false};      //!< the scale-up network does
     uint32_t mostChannels{0}; //!< 0: as many as NCCL takes
 
     uint32_t PerServer() const
@@ -83,10 +83,10 @@ std::optional<NcclChoice> NcclTime(const NcclMachine& machine,
 /// groups that NCCL has it for, others are as with `auto`; likewise a protocol with an algorithm.
 /// Domain: two ranks or more.
 NcclChoice NcclChoose(const NcclMachine& machine,
-                                     CollectiveOp op,
-                                     Bytes bytes,
-                                     NcclAlgorithm algorithm,
-                                     NcclProtocol protocol);
+                      CollectiveOp op,
+                      Bytes bytes,
+                      NcclAlgorithm algorithm,
+                      NcclProtocol protocol);
 
 /// Latency of a step by NCCL's table: inside a server, and between two.
 struct NcclStep
