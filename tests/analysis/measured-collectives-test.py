@@ -99,8 +99,11 @@ class MeasuredCollectives(unittest.TestCase):
         # In a server there is no network to set.
         one = self.run_of(nodes="1", gpus="8", fabric="RoCEv2", nic="none used")
         self.assertNotIn("network.transport", dict(one.settings))
-        self.assertEqual(dict(self.run_of(env="ALGO=Tree").settings)["network.collective"], "tree")
-        self.assertEqual(dict(self.run_of(env="NVLS").settings)["network.collective"], "ring")
+        tree = dict(self.run_of(env="ALGO=Tree").settings)
+        self.assertEqual(tree["network.nccl_algorithm"], "tree")
+        other = dict(self.run_of(env="NVLS").settings)
+        self.assertEqual(other["network.collective"], "nccl")
+        self.assertNotIn("network.nccl_algorithm", other)
 
     def test_what_is_not_expressed_is_named(self):
         for column, words in REFUSED.items():
@@ -126,7 +129,7 @@ class MeasuredCollectives(unittest.TestCase):
                                {"op": "alltoall", "bytes": "4294967296",
                                 "nic": "400G class, 4 HCAs/node"})
         base = [PROGRAM, "collective", "--machine", "dgx-h100", "--nodes", "2", "--json", "--set",
-                "network.collective=ring", "--set", "network.copy=staged"]
+                "network.collective=nccl"]
 
         def time(op, size, *more):
             printed = subprocess.run([*base, "--op", op, "-b", str(size), "-e", str(size), *more],
