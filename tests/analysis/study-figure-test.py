@@ -91,7 +91,7 @@ class StudyFigure(unittest.TestCase):
                 """SELECT 'best ' || upper(crossing) || '-out', search_run.label, run.*
                    FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id
                    WHERE best_of_crossing
-                   UNION ALL SELECT name, label, run.*
+                   UNION ALL SELECT baseline.name, plan.label, run.*
                    FROM baseline JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id""")
             names = [column[0] for column in rows.description]
             runs = sorted((dict(zip(["bar", "label", *names[2:]], row)) for row in rows),
@@ -192,7 +192,7 @@ class StudyFigure(unittest.TestCase):
         empty = self.folder / "empty.db"
         empty.touch()
         self.refuse(empty, says="not one of ScaleAcross")
-        self.refuse(self.copy("PRAGMA user_version = 8"), says="schema version 8, .* newer")
+        self.refuse(self.copy("PRAGMA user_version = 9"), says="schema version 9, .* newer")
         self.refuse(self.copy("PRAGMA user_version = 0"), says="schema version 0, .*explore or run")
         self.refuse(self.copy("PRAGMA application_id = 1"), says="not one of ScaleAcross")
         self.refuse(self.copy("DROP TABLE baseline"), says="no such table: baseline")
