@@ -63,12 +63,11 @@ PhasesOf(uint32_t n)
                                Pattern::SendToNext,
                                Pattern::TwoWayReduceScatter,
                                Pattern::TwoWayAllGather,
-                               Pattern::SwitchReduceScatter,
                                Pattern::SwitchAllGather})
     {
         phases.push_back(PhaseOf(pattern, n, kBytes));
     }
-    for (const auto pattern : {Pattern::LaneReduceScatter, Pattern::LaneAllGather})
+    for (const auto pattern : {Pattern::RingReduceScatter, Pattern::RingAllGather})
     {
         const auto lanes = LanesOf(pattern, n);
         phases.insert(phases.end(), lanes.begin(), lanes.end());
@@ -226,7 +225,7 @@ TEST(Collective, LanesKeepToTheirPositions)
     for (uint32_t n = 2; n <= 24; n++)
     {
         std::map<uint32_t, std::vector<Phase>> lanes; // by members of a server
-        for (const Phase& phase : LanesOf(Pattern::LaneAllGather, n))
+        for (const Phase& phase : LanesOf(Pattern::RingAllGather, n))
         {
             lanes[phase.perServer].push_back(phase);
         }
@@ -272,10 +271,10 @@ TEST(Collective, LanesReduceAndGatherEverything)
 {
     for (uint32_t n = 2; n <= 12; n++)
     {
-        for (const Phase& scatter : LanesOf(Pattern::LaneReduceScatter, n))
+        for (const Phase& scatter : LanesOf(Pattern::RingReduceScatter, n))
         {
             Phase gather = scatter;
-            gather.pattern = Pattern::LaneAllGather;
+            gather.pattern = Pattern::RingAllGather;
             // Where a message of a ring is from tells what part it is: that which its member's own
             // contribution is in, and whose bytes it has.
             std::vector<uint32_t> place(n); // along the ring
@@ -307,7 +306,7 @@ TEST(Collective, LanesReduceAndGatherEverything)
 
 TEST(Collective, ASwitchAddsUpAndCopies)
 {
-    const Phase reduce = PhaseOf(Pattern::SwitchReduceScatter, 8, 800);
+    const Phase reduce = PhaseOf(Pattern::DirectAllToAll, 8, 800);
     const Phase gather = PhaseOf(Pattern::SwitchAllGather, 8, 800);
     for (uint32_t i = 0; i < 8; i++)
     {

@@ -65,6 +65,9 @@ using Vocabularies = testing::Types<Transport,
                                     Schedule,
                                     EventKind,
                                     Shape,
+                                    NcclAlgorithm,
+                                    NcclProtocol,
+                                    Architecture,
                                     Baseline>;
 TYPED_TEST_SUITE(Vocabulary, Vocabularies);
 

@@ -129,6 +129,21 @@ TEST(WithoutEffect, StepsOfOneRank)
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
 }
 
+TEST(WithoutEffect, WordsOfNcclWithoutIt)
+{
+    Scenario scenario = Of("llama3-8b");
+    scenario.network.ncclAlgorithm = "tree";
+    scenario.network.ncclProtocol = "ll";
+    scenario.network.ncclChannels = 8;
+    scenario.network.collective = "ring";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("network.nccl_algorithm changes nothing: network.collective is ring",
+                            "network.nccl_protocol changes nothing: network.collective is ring",
+                            "network.nccl_channels changes nothing: network.collective is ring"));
+    scenario.network.collective = "nccl";
+    EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+}
+
 TEST(WithoutEffect, ReceivesOfNoPipeline)
 {
     Scenario scenario = Of("llama3-8b");

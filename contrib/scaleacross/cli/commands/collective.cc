@@ -243,7 +243,7 @@ Measurement::Measure(Bytes bytes) const
             Divides(m_spec.op) ? elements / m_members : elements,
             collective.algorithm,
             collective.protocol,
-            collective.lanes,
+            collective.libraryChannels,
             std::get<RunReport>(result)};
 }
 

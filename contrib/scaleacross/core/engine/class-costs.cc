@@ -91,10 +91,9 @@ MeanBytes(TransferCost& larger, const TransferCost& smaller, double share)
 void
 StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
 {
-    Collective atOnce = whole;
-    atOnce.launch = Duration();
     const double seconds =
-        CollectiveSeconds(atOnce, [&costs](uint32_t p) -> const TransferCost& { return costs[p]; });
+        CollectiveSeconds(whole, [&costs](uint32_t p) -> const TransferCost& { return costs[p]; }) -
+        whole.launch.S();
     TransferCost all;
     std::map<uint32_t, CutUse> cuts;
     for (const TransferCost& cost : costs)
@@ -106,15 +105,15 @@ StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
         }
         for (const CutUse& use : cost.cuts)
         {
-            const auto [known, added] = cuts.emplace(use.cut, use);
-            CutUse& sum = known->second;
-            const double kept = added ? 0 : 1; // of what was there before
+            CutUse nothing = use;
+            nothing.seconds = nothing.demand = nothing.wire = nothing.bytes = nothing.detours = 0;
+            CutUse& sum = cuts.emplace(use.cut, nothing).first->second;
             sum.flows = std::max(sum.flows, use.flows);
-            sum.seconds = kept * sum.seconds + use.seconds * whole.chunks;
-            sum.demand = kept * sum.demand + use.demand * whole.chunks;
-            sum.wire = kept * sum.wire + use.wire * whole.chunks;
-            sum.bytes = kept * sum.bytes + use.bytes;
-            sum.detours = kept * sum.detours + use.detours;
+            sum.seconds += use.seconds * whole.chunks;
+            sum.demand += use.demand * whole.chunks;
+            sum.wire += use.wire * whole.chunks;
+            sum.bytes += use.bytes;
+            sum.detours += use.detours;
         }
     }
     for (const auto& [cut, use] : cuts)

@@ -43,9 +43,6 @@ enum class Pattern : uint8_t
     TwoWayReduceScatter, //!< n/2 dependent steps to both neighbours
     TwoWayAllGather,     //!< n/2 dependent steps to both neighbours
     DoubleTree,          //!< all-reduce of one half in each of two trees, `chunk` by `chunk`
-    LaneReduceScatter,   //!< a ring through all members of a server before the next, see Phase
-    LaneAllGather,       //!< the same
-    SwitchReduceScatter, //!< everybody's parts to the switch, which adds them up on the way
     SwitchAllGather      //!< everybody's part to the switch once, which copies it to all others
 };
 
@@ -87,18 +84,19 @@ bool operator==(const StepCost& a, const StepCost& b);
  * the buffer, cut into equal messages of `chunk` bytes at most, which follow each other through the
  * tree. A member with children in one has at most one in the other (Sanders et al. 2009).
  *
- * Lanes: rings over all members, of which the first `perServer` are on one server, the next on
- * another, and so on. Ring `lane` enters the first server at its member `lane`, passes all others
- * upwards and leaves at member `lane` - 1 for the same member of the next server, which it passes
- * downwards from there, and so on (mod perServer): whoever leaves a server and who is entered after
- * it have the same position, and each position carries as much of all lanes together. Only the last
- * hop of an odd number of servers goes from one position to the next.
+ * Lanes: a ring with `perServer` above 1 is one of several over all members, of which the first
+ * `perServer` are on one server, the next on another, and so on. Ring `lane` enters the first
+ * server at its member `lane`, passes all others upwards and leaves at member `lane` - 1 for the
+ * same member of the next server, which it passes downwards from there, and so on (mod perServer):
+ * whoever leaves a server and who is entered after it have the same position, and each position
+ * carries as much of all lanes together. Only the last hop of an odd number of servers goes from
+ * one position to the next.
  *
  * Switch: a scale-up network that adds up what is read from several members, and copies what is
- * written to several (NVLink SHARP). To reduce, every member sends n - 1 parts and receives one
- * sum; to gather, it sends one and receives n - 1. Both belong together, as an all-reduce: its
- * chunks stream, so that one way carries what the other spares, S in all. Domain: all members on
- * one scale-up network.
+ * written to several (NVLink SHARP). To reduce, every member sends n - 1 parts, as all to all, and
+ * receives one sum; to gather, it sends one and receives n - 1. Both belong together, as an
+ * all-reduce: its chunks stream, so that one way carries what the other spares, S in all. Domain:
+ * all members on one scale-up network.
  */
 struct Phase
 {
@@ -117,8 +115,8 @@ struct Phase
     uint32_t shift{1};     //!< jumps
     uint32_t parts{1};     //!< jumps
     Bytes chunk;           //!< double tree; more than 0
-    uint32_t perServer{1}; //!< lanes; divides the number of members
-    uint32_t lane{0};      //!< lanes; less than perServer
+    uint32_t perServer{1}; //!< rings; divides the number of members
+    uint32_t lane{0};      //!< rings; less than perServer
     /// Latency of a step inside a server, in place of the scale-up network's; none: that.
     std::optional<StepCost> inside;
     StepCost between;   //!< of a step between servers
@@ -268,9 +266,9 @@ struct Collective
     /// and of those behind the first, latencies pass while others are sent. Else those that enter
     /// together stay together.
     bool streams{false};
-    Duration launch;      //!< from the start to the first step
-    std::string protocol; //!< of a library that has several
-    uint32_t lanes{0};    //!< of the library's channels; 0: it has none
+    Duration launch;             //!< from the start to the first step
+    std::string protocol;        //!< of a library that has several
+    uint32_t libraryChannels{0}; //!< of its own, whatever chunks there are; 0: it has none
 };
 
 /// Whether the same moves in both, in the same steps, for the same parallelism.

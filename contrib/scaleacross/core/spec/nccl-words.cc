@@ -51,9 +51,9 @@ Architecture::Rows()
     // NCCL's topo.h has them.
     static const auto rows = PointersTo<ArchitectureFacts>(
         {{{"other", "not known to NCCL's tables", true}, false},
-         {{"ampere", "A100"}, true, 0, 0.8},
-         {{"hopper", "H100, H200, GH200"}, true, 1, 0.824},
-         {{"blackwell", "B200, B300, GB200, GB300"}, true, 2, 0.802},
+         {{"ampere", "A100 (compute capability 8)"}, true, 0, 0.8},
+         {{"hopper", "H100, H200, GH200 (compute capability 9)"}, true, 1, 0.824},
+         {{"blackwell", "B200, B300, GB200, GB300 (compute capability 10)"}, true, 2, 0.802},
          {{"cdna3", "MI300X, MI325X: RCCL, by NCCL's constants of Ampere"}, true, 0, 0.75},
          {{"cdna4", "MI350X, MI355X: RCCL, by NCCL's constants of Ampere"}, true, 0, 0.75}});
     return rows;

@@ -137,6 +137,22 @@ WarningsOfNoEffect(const Scenario& scenario)
             add("plan.recompute: " + RecomputeWord::First(isIt).Name(), why);
         }
     }
+    if (!scenario.network.collective->library)
+    {
+        const std::string why = "network.collective is " + scenario.network.collective->word;
+        if (!scenario.network.ncclAlgorithm->chooses)
+        {
+            add("network.nccl_algorithm", why);
+        }
+        if (!scenario.network.ncclProtocol->chooses)
+        {
+            add("network.nccl_protocol", why);
+        }
+        if (scenario.network.ncclChannels > 0)
+        {
+            add("network.nccl_channels", why);
+        }
+    }
     if (job.plan.asyncTensor && job.plan.tp == 1)
     {
         add("plan.async_tp", "plan.tp is 1");

@@ -18,9 +18,6 @@ const StepPattern& SendToNextSteps();
 const StepPattern& JumpReduceScatterSteps();
 const StepPattern& JumpAllGatherSteps();
 const StepPattern& DoubleTreeSteps();
-const StepPattern& LaneReduceScatterSteps();
-const StepPattern& LaneAllGatherSteps();
-const StepPattern& SwitchReduceScatterSteps();
 const StepPattern& SwitchAllGatherSteps();
 
 namespace
@@ -29,7 +26,7 @@ namespace
 using Entry = std::pair<Pattern, const StepPattern& (*)()>;
 
 /// In the order of the enumeration.
-constexpr std::array<Entry, 13> g_patterns = {
+constexpr std::array<Entry, 10> g_patterns = {
     {{Pattern::RingReduceScatter, RingReduceScatterSteps},
      {Pattern::RingAllGather, RingAllGatherSteps},
      {Pattern::DirectAllToAll, DirectAllToAllSteps},
@@ -39,9 +36,6 @@ constexpr std::array<Entry, 13> g_patterns = {
      {Pattern::TwoWayReduceScatter, TwoWayReduceScatterSteps},
      {Pattern::TwoWayAllGather, TwoWayAllGatherSteps},
      {Pattern::DoubleTree, DoubleTreeSteps},
-     {Pattern::LaneReduceScatter, LaneReduceScatterSteps},
-     {Pattern::LaneAllGather, LaneAllGatherSteps},
-     {Pattern::SwitchReduceScatter, SwitchReduceScatterSteps},
      {Pattern::SwitchAllGather, SwitchAllGatherSteps}}};
 
 constexpr bool

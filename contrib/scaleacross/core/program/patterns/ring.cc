@@ -8,6 +8,61 @@ namespace scaleacross
 namespace
 {
 
+/// Whom a ring passes after whom: members in order, or a lane server by server.
+class RingOrder
+{
+  public:
+    explicit RingOrder(const Phase& phase)
+        : m_n(phase.group.Size()),
+          m_perServer(phase.perServer),
+          m_lane(phase.lane)
+    {
+    }
+
+    /// The member at a place of the ring.
+    uint32_t MemberAt(uint32_t place) const
+    {
+        const uint32_t server = place / m_perServer;
+        return server * m_perServer + Swap(server, place % m_perServer);
+    }
+
+    /// The place of a member.
+    uint32_t PlaceOf(uint32_t member) const
+    {
+        const uint32_t server = member / m_perServer;
+        return server * m_perServer + Unswap(server, member % m_perServer);
+    }
+
+    uint32_t Next(uint32_t member) const
+    {
+        return MemberAt((PlaceOf(member) + 1) % m_n);
+    }
+
+    /// The member so many places further back. Domain: places <= n.
+    uint32_t Before(uint32_t member, uint32_t places) const
+    {
+        return MemberAt((PlaceOf(member) + m_n - places) % m_n);
+    }
+
+  private:
+    /// Upwards from the lane's position in even servers, downwards from the one before in odd ones.
+    uint32_t Swap(uint32_t server, uint32_t step) const
+    {
+        return server % 2 == 0 ? (m_lane + step) % m_perServer
+                               : (m_lane + 2 * m_perServer - 1 - step) % m_perServer;
+    }
+
+    uint32_t Unswap(uint32_t server, uint32_t position) const
+    {
+        return server % 2 == 0 ? (position + m_perServer - m_lane) % m_perServer
+                               : (m_lane + 2 * m_perServer - 1 - position) % m_perServer;
+    }
+
+    uint32_t m_n;
+    uint32_t m_perServer;
+    uint32_t m_lane;
+};
+
 /// n-1 dependent steps to the next member.
 class Ring : public StepPattern
 {
@@ -24,8 +79,10 @@ class Ring : public StepPattern
 
     MemberFlows FlowsOf(const Phase& phase, uint32_t index) const override
     {
-        const uint32_t n = phase.group.Size();
-        return OneFlow(n - 1, true, (index + 1) % n, SentBy(phase, index));
+        return OneFlow(phase.group.Size() - 1,
+                       true,
+                       RingOrder(phase).Next(index),
+                       SentBy(phase, index));
     }
 
     uint32_t TimesSent(const Phase& phase) const override
@@ -33,10 +90,22 @@ class Ring : public StepPattern
         return phase.group.Size() - 1;
     }
 
+    void ForEachPeer(const Phase& phase,
+                     uint32_t index,
+                     const std::function<void(uint32_t)>& visit) const override
+    {
+        Phase turn = phase;
+        for (turn.lane = 0; turn.lane < phase.perServer; turn.lane++)
+        {
+            visit(RingOrder(turn).Next(index));
+        }
+    }
+
     PhaseRounds RoundsOf(const Phase& phase) const override
     {
         PhaseRounds rounds = StepPattern::RoundsOf(phase);
         rounds.perEdge = rounds.perMember = phase.group.Size() - 1;
+        rounds.turns = phase.perServer;
         return rounds;
     }
 };
@@ -54,9 +123,10 @@ class RingReduceScatter : public Ring
                            uint32_t /* output */,
                            uint32_t number) const override
     {
-        const uint32_t n = phase.group.Size();
-        // number <= n-2, so n + index - number - 1 is positive.
-        return {(index + 1) % n, 0, PartOf(phase.bytes, (index + n - number - 1) % n, n)};
+        // The part of whoever is so far back; after n-1 steps that is each member's own.
+        const RingOrder order(phase);
+        const uint32_t part = order.Before(index, number + 1);
+        return {order.Next(index), 0, PartOf(phase.bytes, part, phase.group.Size())};
     }
 
     Bytes SentBy(const Phase& phase, uint32_t index) const override
@@ -74,15 +144,15 @@ class RingAllGather : public Ring
                            uint32_t /* output */,
                            uint32_t number) const override
     {
-        const uint32_t n = phase.group.Size();
-        return {(index + 1) % n, 0, PartOf(phase.bytes, (index + n - number) % n, n)};
+        const RingOrder order(phase);
+        const uint32_t part = order.Before(index, number);
+        return {order.Next(index), 0, PartOf(phase.bytes, part, phase.group.Size())};
     }
 
     Bytes SentBy(const Phase& phase, uint32_t index) const override
     {
         // It never sends on the part that its successor started from.
-        const uint32_t n = phase.group.Size();
-        return phase.bytes - PartOf(phase.bytes, (index + 1) % n, n);
+        return phase.bytes - PartOf(phase.bytes, RingOrder(phase).Next(index), phase.group.Size());
     }
 };
 

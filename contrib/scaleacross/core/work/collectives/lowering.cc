@@ -471,6 +471,8 @@ Joined(Collective first, const Collective& second)
     first.phases.insert(first.phases.end(), second.phases.begin(), second.phases.end());
     first.chunks = std::max(first.chunks, second.chunks);
     first.channels = std::max(first.channels, second.channels);
+    first.streams = first.streams || second.streams;
+    first.launch += second.launch;
     return first;
 }
 

@@ -14,9 +14,6 @@ namespace scaleacross
 namespace
 {
 
-/// A ring's LL step between servers: the network's way, and nothing that is waited for.
-const Duration g_way = NcclStepOf(NcclKind::Ring, "ll").between;
-
 // Fitted, see the header.
 const Duration g_post = Duration::Nanoseconds(2500);
 const Duration g_peer = Duration::Microseconds(2);
@@ -73,7 +70,7 @@ class NcclWriter
         Choose();
         m_collective.launch = NcclBase(m_choice.kind, m_choice.protocol);
         m_collective.protocol = ToString(m_choice.protocol);
-        m_collective.lanes = m_choice.channels;
+        m_collective.libraryChannels = m_choice.channels;
         switch (m_choice.kind)
         {
         case NcclKind::Ring:
@@ -84,7 +81,7 @@ class NcclWriter
             WriteTree();
             break;
         case NcclKind::Nvls:
-            WriteSwitch();
+            WriteOneServer();
             break;
         case NcclKind::Pat:
             WriteRounds();
@@ -111,7 +108,9 @@ class NcclWriter
     /// What a step between servers takes beyond the way.
     Duration Between(Duration table) const
     {
-        return std::max(Duration(), table - g_way) + m_rules.netStep;
+        // A ring's LL step is the network's way, and nothing that is waited for.
+        const Duration way = NcclStepOf(NcclKind::Ring, "ll").between;
+        return std::max(Duration(), table - way) + m_rules.netStep;
     }
 
     Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes) const
@@ -144,9 +143,7 @@ class NcclWriter
     {
         const uint32_t n = m_machine.ranks;
         const bool lanes = m_halves.inner.Size() > 1;
-        Phase scatter = Step(lanes ? Pattern::LaneReduceScatter : Pattern::RingReduceScatter,
-                             m_group,
-                             OnWire(m_bytes));
+        Phase scatter = Step(Pattern::RingReduceScatter, m_group, OnWire(m_bytes));
         scatter.perServer = lanes ? m_machine.PerServer() : 1;
         // Steps inside wait for the proxies where a ring has both.
         const double rounds = m_op == CollectiveOp::AllReduce ? 2 : 1;
@@ -169,14 +166,16 @@ class NcclWriter
         }
         if (m_op != CollectiveOp::ReduceScatter)
         {
-            m_collective.phases.push_back(Mirrored(scatter));
+            m_collective.phases.push_back(Gathering(scatter));
         }
         m_collective.chunks = m_collective.channels = scatter.perServer;
     }
 
-    static Phase Mirrored(Phase phase)
+    /// What gathers as a phase reduces.
+    Phase Gathering(Phase phase) const
     {
-        phase.pattern = StepsOf(phase).Mirror();
+        phase.pattern = phase.pattern == Pattern::DirectAllToAll ? Pattern::SwitchAllGather
+                                                                 : StepsOf(phase).Mirror();
         return phase;
     }
 
@@ -184,7 +183,7 @@ class NcclWriter
     Phase Inside(const RankGroup& group) const
     {
         const bool byRing = m_choice.kind == NcclKind::Tree;
-        Phase phase = Step(byRing ? Pattern::RingReduceScatter : Pattern::SwitchReduceScatter,
+        Phase phase = Step(byRing ? Pattern::RingReduceScatter : Pattern::DirectAllToAll,
                            group,
                            OnWire(m_bytes));
         const double n = group.Size();
@@ -221,10 +220,10 @@ class NcclWriter
                                  (m_rules.scaleUpRate * m_rules.switchShare));
     }
 
-    void WriteSwitch()
+    void WriteOneServer()
     {
         const Phase reduce = Inside(m_group);
-        m_collective.phases = {reduce, Mirrored(reduce)};
+        m_collective.phases = {reduce, Gathering(reduce)};
     }
 
     void WriteTree()
@@ -235,7 +234,7 @@ class NcclWriter
         constexpr uint64_t kMost = 32;
         if (m_machine.servers == 1)
         {
-            WriteSwitch();
+            WriteOneServer();
             return;
         }
         const uint32_t perServer = m_machine.PerServer();
@@ -251,7 +250,7 @@ class NcclWriter
             return;
         }
         const Phase reduce = Inside(m_halves.inner);
-        m_collective.phases = {reduce, between, Mirrored(reduce)};
+        m_collective.phases = {reduce, between, Gathering(reduce)};
         const uint64_t chunk = std::max(kLeast, part / kMost);
         m_collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(part / chunk, 1, kMost));
         m_collective.channels = static_cast<uint32_t>(

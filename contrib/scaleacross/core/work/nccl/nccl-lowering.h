@@ -38,7 +38,8 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  *   All-reduce goes round twice. One server, or one GPU in each: a plain ring.
  * - Tree: a reduce-scatter inside each server, both trees between equal positions, an all-gather
  *   inside. NCCL has chains inside, of as many steps and bytes.
- * - NVLS: both switch patterns. Its tree: the same inside each server, with both trees between.
+ * - NVLS: everybody's parts to all, added up by the switch, and copies back. Its tree: the same
+ * inside each server, with both trees between.
  * - PAT: the rounds of a dissemination.
  * - All-to-all: a message to everybody; send-receive one to the next.
  *

@@ -31,14 +31,16 @@ constexpr ByKind<ByProtocol<double>> g_inside{
     {{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}, {0, 0, 25}, {0, 0, 25}, {0, 0, 4.0}}};
 constexpr ByKind<ByProtocol<double>> g_between{
     {{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}, {0, 0, 18}, {0, 0, 20.9}, {0, 0, 14}}};
-/// Of every post of a ring's proxy, which a step inside servers does not undercut.
+/// Of every post of a ring's proxy, which a step inside servers does not undercut; by the vendor of
+/// the CPUs, of which NCCL knows: AMD's beside A100 (DGX A100), others' beside later GPUs.
+constexpr double kNetOverheadAmdUs = 2.0;
 constexpr double kNetOverheadUs = 1.0;
 
 // By architecture; GB/s.
 constexpr std::array<ByServers, kArchitectures> g_mostLl{
     {{87.7, 22.5, 19.0}, {141.0, 45.0, 35.0}, {282.0, 90.0, 70.0}}};
-/// NCCL asks for the vendor of the CPUs where there are several servers; its row for AMD's is the
-/// row of Ampere here, that for others is this.
+/// Over several servers the vendor of the CPUs decides: the row of Ampere is that of AMD's, this of
+/// others.
 constexpr ByServers g_mostLlOther{39.0, 39.0, 20.4};
 constexpr std::array<double, kArchitectures> g_mostRingLl128{20.0, 36.7, 40.0};
 constexpr std::array<ByServers, kArchitectures> g_mostTreeLl128{
@@ -210,7 +212,8 @@ LatencyUs(const NcclMachine& machine, CollectiveOp op, NcclKind kind, uint32_t p
     switch (kind)
     {
     case NcclKind::Ring: {
-        const double post = several ? kNetOverheadUs * (protocol == kSimple ? 3 : 1) : 0;
+        const double each = machine.architecture->column == 0 ? kNetOverheadAmdUs : kNetOverheadUs;
+        const double post = several ? each * (protocol == kSimple ? 3 : 1) : 0;
         const double stepsBetween = several ? rounds * (servers - 1) : 0;
         us += (rounds * (n - 1) - stepsBetween) * std::max(inside, post) + stepsBetween * between;
         break;
@@ -257,8 +260,8 @@ AlgorithmBandwidth(const NcclMachine& machine,
     }
     double bus = count * rate;
     const double mostLl = machine.servers == 1 ? g_mostLl[column][which]
-                          : column == 0        ? g_mostLlOther[which]
-                                               : g_mostLl[0][which];
+                          : column == 0        ? g_mostLl[0][which]
+                                               : g_mostLlOther[which];
     if (kind == NcclKind::Ring && protocol == kLl)
     {
         bus = std::min(mostLl, bus / 2);
