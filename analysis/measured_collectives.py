@@ -64,15 +64,29 @@ SHAPES = [(r"NVL72", (4, 72)), (r"4-GPU mesh", (4, 4)), (r"NVLink\d\+NVSwitch", 
 
 ANY_ORDER = {"network.recovery": "selective-repeat"}
 LOSSY = {**ANY_ORDER, "network.pfc": "false"}
+
+
+def plugin(step, longer="0s", fill="0bps", flags="0bps", protocol="auto"):
+    """What NCCL's plugin for a network takes; the machines' values, see doc/collectives.md."""
+    return {"network.nccl_net_step": step, "network.nccl_net_long": longer,
+            "network.nccl_net_fill": fill, "network.nccl_net_flags": flags,
+            "network.nccl_protocol": protocol}
+
+
+VERBS = plugin("3us")
+CXI = plugin("3us", "8us", "500Gbps", "24Gbps", "ll+simple")
+SRD = plugin("60us", "15us", "110Gbps")
+TCPX = plugin("50us", "7us", "110Gbps")
 # The first whose words are in the column.
 FABRICS = [
-    (r"Slingshot", {"network.transport": "roce", "network.multipath": "spray-adaptive", **LOSSY}),
-    (r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random", **LOSSY}),
-    (r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY}),
-    (r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER}),
-    (r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp"}),
+    (r"Slingshot",
+     {"network.transport": "roce", "network.multipath": "spray-adaptive", **LOSSY, **CXI}),
+    (r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random", **LOSSY, **SRD}),
+    (r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY, **TCPX}),
+    (r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER, **VERBS}),
+    (r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp", **VERBS}),
     (r"InfiniBand|IB", {"network.transport": "infiniband", "network.multipath": "spray-adaptive",
-                        **ANY_ORDER})]
+                        **ANY_ORDER, **VERBS})]
 
 # The program's name, bus over algorithm bandwidth of n ranks, and whether the size is divided among
 # them, so that each has whole elements of 4 bytes.
@@ -132,8 +146,10 @@ def nics_of(line, gpus):
 
 def library_of(line, architecture):
     """Keys of the network that say which library's collectives run, and how."""
-    found = re.search(r"\bALGO=(Ring|Tree)\b", line["env"])
+    found = re.search(r"\b(?:ALGO=)?(Ring|Tree)\b", line["env"], re.IGNORECASE)
     algorithm = found[1].lower() if found else None
+    if re.search(r"\bNVLS_ENABLE=0\b", line["env"]):
+        algorithm = algorithm or "ring"
     if architecture == "other":
         return {"network.collective": algorithm or "ring", "network.copy": "staged"}
     return {"network.collective": "nccl",

@@ -87,6 +87,15 @@ GpuSpec::Fields()
         Row::Whole("scale_up_domain", 1, 1024, "GPUs that it joins", &G::scaleUpDomain),
         rate("nic_rate", "the one NIC of a GPU", &G::nicRate)
             .Required("nic_rate: 400Gbps" + orPreset),
+        Row::Number(
+            "nics_per_gpu",
+            1.0 / 64,
+            64,
+            "of how many NICs nic_rate is the sum, or the share: what NCCL lays channels over",
+            &G::nicsPerGpu),
+        efficiency("nic_efficiency",
+                   "of the rate on data sheets, which NCCL goes by, nic_rate is so much",
+                   &G::nicEfficiency),
         Row::AmountOrNone("host_bandwidth",
                           leastRate,
                           mostRate,

@@ -81,6 +81,8 @@ MachineSpec::Cluster(uint32_t nodes, uint32_t gpusUsed) const
     building.gpusPerNode = joined * used;
     building.gpu = gpu;
     building.gpu.nicRate = NicShare();
+    building.gpu.nicsPerGpu = static_cast<double>(nics) / gpusPerNode;
+    building.gpu.nicEfficiency = nicEfficiency;
     building.fabric = fabric;
     if (fabric.nodesPerPod != 0)
     {
@@ -115,6 +117,11 @@ MachineSpec::Fields()
             .Required("nics: 8"),
         Row::Amount("nic_rate", BitRate(1e6), BitRate(1e15), "of each NIC", &M::nicRate)
             .Required("nic_rate: 400Gbps"),
+        Row::Number("nic_efficiency",
+                    0.001,
+                    1,
+                    "of nic_rate, what traffic between GPUs reaches",
+                    &M::nicEfficiency),
     };
     return fields;
 }

@@ -26,17 +26,18 @@ namespace scaleacross
 struct MachineSpec
 {
     std::string name;
-    GpuSpec gpu;             //!< its NIC rate is replaced by what nics and nicRate give it
+    GpuSpec gpu;             //!< its NICs are replaced by what nics and nicRate give it
     uint32_t gpusPerNode{0}; //!< GPUs of a server
     uint32_t nics{0};        //!< NICs of a server for traffic between GPUs
     BitRate nicRate;         //!< of each of these
+    double nicEfficiency{1}; //!< of that, what traffic between GPUs reaches, (0, 1]
     FabricSpec fabric;       //!< between servers where they are many
     NetworkPlan network;     //!< transport and what else is the machine's
 
-    /// What a GPU has of the NICs of its server: nics x nicRate / gpusPerNode.
+    /// What a GPU has of the NICs of its server: nics x nicRate x nicEfficiency / gpusPerNode.
     BitRate NicShare() const
     {
-        return nicRate * (static_cast<double>(nics) / gpusPerNode);
+        return nicRate * (nics * nicEfficiency / gpusPerNode);
     }
 
     /**

@@ -35,6 +35,11 @@ NcclProtocol::Rows()
 {
     static const auto rows = PointersTo<NcclProtocolFacts>(
         {{{"auto", "what NCCL's model of time finds fastest", true}, true},
+         {{"ll+simple", "the faster of these, as where a NIC is not beside its GPU on PCIe"},
+          true,
+          0,
+          1,
+          1},
          {{"ll", "a flag of 4 bytes with every 4 bytes of data"}, false, 0, 2.0},
          {{"ll128", "a flag of 8 bytes with every 120 bytes of data"}, false, 1, 128.0 / 120.0},
          {{"simple", "data, and a flag when a slot is full"}, false, 2}});
@@ -54,8 +59,8 @@ Architecture::Rows()
          {{"ampere", "A100 (compute capability 8)"}, true, 0, 0.8},
          {{"hopper", "H100, H200, GH200 (compute capability 9)"}, true, 1, 0.824},
          {{"blackwell", "B200, B300, GB200, GB300 (compute capability 10)"}, true, 2, 0.802},
-         {{"cdna3", "MI300X, MI325X: RCCL, by NCCL's constants of Ampere"}, true, 0, 0.75},
-         {{"cdna4", "MI350X, MI355X: RCCL, by NCCL's constants of Ampere"}, true, 0, 0.75}});
+         {{"cdna3", "MI300X, MI325X, which RCCL serves"}, true, 0, 0.75, true},
+         {{"cdna4", "MI350X, MI355X, which RCCL serves"}, true, 0, 0.75, true}});
     return rows;
 }
 

@@ -41,6 +41,7 @@ struct NcclProtocolFacts : WordFacts
     bool chooses{false}; //!< NCCL does, by its model
     uint32_t column{0};  //!< of NCCL's tables; unless it chooses
     double wire{1};      //!< bytes on the wire for each of payload: flags travel with it
+    int without{-1};     //!< a column that NCCL does not choose; -1: it may choose all
 };
 
 using NcclProtocol = Word<NcclProtocolFacts>;
@@ -57,6 +58,7 @@ struct ArchitectureFacts : WordFacts
     bool known{true};   //!< to NCCL's or RCCL's tables
     uint32_t column{0}; //!< of NCCL's tables
     double links{0};    //!< share of the scale-up bandwidth that NCCL counts on
+    bool rccl{false};   //!< AMD's fork of NCCL runs its collectives
 };
 
 using Architecture = Word<ArchitectureFacts>;

@@ -107,6 +107,13 @@ struct NetworkPlan
     uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
     /// Of a step between servers, what the network's plugin and proxies take beyond NCCL's table.
     Duration ncclNetStep{Duration::Nanoseconds(3000)};
+    /// The same once more where a collective has more than 4 KiB: plugins send that otherwise.
+    Duration ncclNetLong;
+    /// At which the plugin takes the first 2 MiB of what a GPU sends on before any of it is there;
+    /// 0: no time.
+    BitRate ncclNetFill;
+    /// The same where flags travel with the data, of all of it.
+    BitRate ncclNetFlags;
     Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see Format()

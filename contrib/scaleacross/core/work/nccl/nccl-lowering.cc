@@ -15,7 +15,7 @@ namespace
 {
 
 // Fitted, see the header.
-const Duration g_post = Duration::Nanoseconds(2500);
+constexpr double kProxied = 3;
 const Duration g_peer = Duration::Microseconds(2);
 constexpr double g_directShare = 0.93;
 constexpr double g_messagePerByte = 30e-12;
@@ -105,19 +105,30 @@ class NcclWriter
             std::ceil(static_cast<double>(bytes.Count()) * m_choice.protocol->wire)));
     }
 
-    /// What a step between servers takes beyond the way.
-    Duration Between(Duration table) const
+    /// What a step between servers takes beyond the way, of which a GPU sends so much.
+    Duration Between(Duration table, double bytes) const
     {
+        constexpr double kMostFilled = 2 << 20;
+        constexpr double kMostFlagged = 128 << 10;
         // A ring's LL step is the network's way, and nothing that is waited for.
         const Duration way = NcclStepOf(NcclKind::Ring, "ll").between;
-        return std::max(Duration(), table - way) + m_rules.netStep;
+        Duration step = std::max(Duration(), table - way) + m_rules.netStep;
+        const bool flags = m_choice.protocol->wire > 1;
+        const double rate = flags ? m_rules.netFlags : m_rules.netFill;
+        if (rate > 0)
+        {
+            step += Duration::Seconds(std::min(bytes, flags ? kMostFlagged : kMostFilled) / rate);
+        }
+        return step;
     }
 
-    Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes) const
+    /// @param message what a member sends in a step, in bytes.
+    Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes, double message) const
     {
+        const NcclStep step = NcclStepOf(m_choice.kind, m_choice.protocol);
         Phase phase(pattern, group, bytes);
-        phase.inside = StepCost{NcclStepOf(m_choice.kind, m_choice.protocol).inside, 0};
-        phase.between.fixed = Between(NcclStepOf(m_choice.kind, m_choice.protocol).between);
+        phase.inside = StepCost{step.inside, 0};
+        phase.between.fixed = Between(step.between, message);
         return phase;
     }
 
@@ -143,22 +154,26 @@ class NcclWriter
     {
         const uint32_t n = m_machine.ranks;
         const bool lanes = m_halves.inner.Size() > 1;
-        Phase scatter = Step(Pattern::RingReduceScatter, m_group, OnWire(m_bytes));
-        scatter.perServer = lanes ? m_machine.PerServer() : 1;
+        const double perServer = lanes ? m_machine.PerServer() : 1;
+        const auto size = static_cast<double>(OnWire(m_bytes).Count());
+        Phase scatter =
+            Step(Pattern::RingReduceScatter, m_group, OnWire(m_bytes), size / (n * perServer));
+        scatter.perServer = static_cast<uint32_t>(perServer);
         // Steps inside wait for the proxies where a ring has both.
         const double rounds = m_op == CollectiveOp::AllReduce ? 2 : 1;
-        const double sent = rounds * (n - 1) / n * static_cast<double>(OnWire(m_bytes).Count());
+        const double sent = rounds * (n - 1) / n * size;
         const double perByte = sent > 0 ? Beyond(sent) / sent * scatter.perServer : 0;
         scatter.inside->perByte = scatter.between.perByte = perByte;
         if (m_machine.servers > 1)
         {
-            scatter.inside->fixed = std::max(scatter.inside->fixed, g_post);
+            scatter.inside->fixed = Duration::Seconds(scatter.inside->fixed.S() * kProxied);
         }
         if (lanes)
         {
-            // Of g GPUs g - 1 send on inside; what enters and leaves passes the links once more.
+            // Of g GPUs g - 1 send on inside; what enters and leaves passes the links once more by
+            // PXN, which RCCL does without.
             const double g = scatter.perServer;
-            scatter.occupied = (g + 1) / (g - 1);
+            scatter.occupied = m_rules.architecture->rccl ? 1 : (g + 1) / (g - 1);
         }
         if (m_op != CollectiveOp::AllGather)
         {
@@ -185,7 +200,8 @@ class NcclWriter
         const bool byRing = m_choice.kind == NcclKind::Tree;
         Phase phase = Step(byRing ? Pattern::RingReduceScatter : Pattern::DirectAllToAll,
                            group,
-                           OnWire(m_bytes));
+                           OnWire(m_bytes),
+                           0);
         const double n = group.Size();
         const auto size = static_cast<double>(OnWire(m_bytes).Count());
         if (byRing)
@@ -230,7 +246,7 @@ class NcclWriter
     {
         constexpr Bytes kSlot{512 << 10};
         constexpr uint64_t kLeast = 1 << 20;
-        constexpr uint64_t kUnderWay = 8 << 20;
+        constexpr uint64_t kUnderWay = 32 << 20;
         constexpr uint64_t kMost = 32;
         if (m_machine.servers == 1)
         {
@@ -239,7 +255,12 @@ class NcclWriter
         }
         const uint32_t perServer = m_machine.PerServer();
         const uint64_t part = (OnWire(m_bytes).Count() + perServer - 1) / perServer;
-        Phase between = Step(Pattern::DoubleTree, m_halves.outer, Bytes(part));
+        Phase between =
+            Step(Pattern::DoubleTree, m_halves.outer, Bytes(part), static_cast<double>(part));
+        if (m_bytes >= Bytes(4096))
+        {
+            between.between.fixed += m_rules.netLong;
+        }
         between.chunk = kSlot;
         if (perServer == 1)
         {
@@ -264,11 +285,13 @@ class NcclWriter
         const auto rounds = DisseminationRounds(n);
         for (const DisseminationRound& round : rounds)
         {
-            Phase phase = Step(Pattern::JumpAllGather, m_group, OnWire(m_bytes));
+            const double message = static_cast<double>(m_bytes.Count()) / n * round.parts;
+            Phase phase = Step(Pattern::JumpAllGather, m_group, OnWire(m_bytes), message);
             phase.shift = round.shift;
             phase.parts = round.parts;
             phase.between.fixed =
-                Between(Duration::Seconds(NcclStepOf(NcclKind::Pat, "simple").between.S() / 3.5));
+                Between(Duration::Seconds(NcclStepOf(NcclKind::Pat, "simple").between.S() / 3.5),
+                        message);
             m_collective.phases.push_back(phase);
         }
         if (m_op == CollectiveOp::ReduceScatter)
@@ -295,7 +318,9 @@ class NcclWriter
                     m_bytes);
         const NcclStep step = NcclStepOf(NcclKind::Ring, simple);
         phase.inside = StepCost{step.inside, 0};
-        phase.between.fixed = Between(step.between);
+        const double size = static_cast<double>(m_bytes.Count());
+        phase.between.fixed =
+            Between(step.between, m_op == CollectiveOp::AllToAll ? size / n : size);
         if (m_op == CollectiveOp::AllToAll)
         {
             m_collective.launch += Duration::Seconds(g_peer.S() * (n - 1));
@@ -330,6 +355,9 @@ NcclRulesOf(const Scenario& scenario)
     rules.protocol = network.ncclProtocol;
     rules.mostChannels = network.ncclChannels;
     rules.netStep = network.ncclNetStep;
+    rules.netLong = network.ncclNetLong;
+    rules.netFill = network.ncclNetFill.Value() / 8;
+    rules.netFlags = network.ncclNetFlags.Value() / 8;
     bool first = true;
     const auto least = [&first](double& value, double other) {
         value = first ? other : std::min(value, other);
@@ -344,6 +372,8 @@ NcclRulesOf(const Scenario& scenario)
         least(rules.scaleUpNominal, gpu.scaleUpBandwidth.Value() / 8);
         least(rules.scaleUpRate, gpu.scaleUpBandwidth.Value() / 8 * gpu.scaleUpEfficiency);
         least(rules.nicRate, gpu.nicRate.Value() / 8);
+        least(rules.nicNominal, gpu.nicRate.Value() / 8 / gpu.nicEfficiency);
+        least(rules.nicsPerGpu, gpu.nicsPerGpu);
         least(rules.switchShare, gpu.switchReduction);
         first = false;
     }
@@ -360,7 +390,8 @@ MachineOf(const NcclRules& rules, const RankGroup& group, const RankLayout& layo
                           ? group.SplitAt(layout.gpusPerNode).outer.Size()
                           : group.Size();
     machine.linkRate = rules.scaleUpNominal * rules.architecture->links / 1e9;
-    machine.nicRate = rules.nicRate / 1e9;
+    machine.nicRate = rules.nicNominal / 1e9;
+    machine.nicsPerGpu = rules.nicsPerGpu;
     machine.reduces = rules.switchShare > 0;
     machine.mostChannels = rules.mostChannels;
     return machine;

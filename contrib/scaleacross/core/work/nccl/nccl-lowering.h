@@ -22,8 +22,13 @@ struct NcclRules
     double scaleUpRate{0};    //!< of a GPU that collectives reach, B/s
     double scaleUpNominal{0}; //!< of a GPU by its data sheet, B/s
     double nicRate{0};        //!< of a GPU, B/s
+    double nicNominal{0};     //!< the same by data sheets, B/s
+    double nicsPerGpu{1};     //!< whose rate that is
     double switchShare{0};    //!< of scaleUpRate that reductions in the switch reach; 0: none
     Duration netStep;         //!< beyond NCCL's table
+    Duration netLong;         //!< likewise, of what is more than 4 KiB
+    double netFill{0};        //!< at which up to 2 MiB enter the network's plugin, B/s; 0: at once
+    double netFlags{0};       //!< the same of what has flags in it, and of all of it
 };
 
 NcclRules NcclRulesOf(const Scenario& scenario);

@@ -2,6 +2,8 @@
 
 #include "core/work/nccl/tuning.h"
 
+#include "core/work/nccl/rccl-tuning.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -109,8 +111,11 @@ ChannelsOf(const NcclMachine& machine, NcclKind kind)
     constexpr uint32_t kMost = 32;
     const auto countAt = [&](double rate) {
         const double onLinks = links / rate;
-        const double onNics =
-            oneServer ? onLinks : perServer * std::floor(machine.nicRate / rate + 1e-9);
+        // Several NICs of a GPU are merged.
+        const double nics =
+            std::max(1.0, std::round(perServer * std::min(1.0, machine.nicsPerGpu)));
+        const double nicRate = machine.nicRate * perServer / nics;
+        const double onNics = oneServer ? onLinks : nics * std::floor(nicRate / rate + 1e-9);
         return static_cast<uint32_t>(std::min({onLinks + 1e-9, onNics, double{kMost}}));
     };
     NcclChannels best;
@@ -327,14 +332,19 @@ NcclTime(const NcclMachine& machine,
     NcclChoice choice;
     choice.kind = kind;
     choice.protocol = protocol;
-    choice.latencyUs = LatencyUs(machine, op, kind, column);
-    choice.algbw = AlgorithmBandwidth(machine, op, kind, column, channels);
     // NCCL connects every channel of its search twice.
     uint32_t count = kind == NcclKind::Nvls || kind == NcclKind::NvlsTree
                          ? 2 * channels.count
                          : std::min(2 * channels.count, 32U);
     count = machine.mostChannels > 0 ? std::min(count, machine.mostChannels) : count;
     choice.channels = BusyChannels(count, kind, column, machine.ranks, bytes);
+    if (machine.architecture->rccl)
+    {
+        return RcclTime(machine, op, bytes, channels, choice) ? std::optional(choice)
+                                                              : std::nullopt;
+    }
+    choice.latencyUs = LatencyUs(machine, op, kind, column);
+    choice.algbw = AlgorithmBandwidth(machine, op, kind, column, channels);
     const auto size = static_cast<double>(bytes.Count());
     double bandwidth = choice.algbw;
     double latency = choice.latencyUs;
@@ -372,7 +382,8 @@ FastestOf(const NcclMachine& machine,
         }
         for (const NcclProtocolFacts* one : NcclProtocol::Rows())
         {
-            if (one->chooses || (!protocol->chooses && one->column != protocol->column))
+            if (one->chooses || static_cast<int>(one->column) == protocol->without ||
+                (!protocol->chooses && one->column != protocol->column))
             {
                 continue;
             }

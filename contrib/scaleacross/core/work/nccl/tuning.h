@@ -20,7 +20,8 @@ struct NcclMachine
     uint32_t ranks{1};
     uint32_t servers{1};      //!< scale-up networks; divides the ranks
     double linkRate{0};       //!< of a GPU into its scale-up network, as NCCL has it, GB/s
-    double nicRate{0};        //!< of the NIC of a GPU, GB/s
+    double nicRate{0};        //!< of the NICs of a GPU, or its share of one, GB/s
+    double nicsPerGpu{1};     //!< whose rate that is
     bool reduces{false};      //!< the scale-up network does
     uint32_t mostChannels{0}; //!< 0: as many as NCCL takes
 
