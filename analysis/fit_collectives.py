@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Errors of collective times setup by setup, as shipped and as if a setup had not been measured.
+
+Takes a table as measured_collectives.py does, with a column `setup` besides. Of what `nccl` knows,
+KNOBS are values of machines that are fitted to measured times; each belongs to the plugin or GPUs
+that its pattern names. For every setup that a knob belongs to, the knobs are fitted again to the
+other setups of theirs, and the setup's error is taken with these: that of a prediction. Where no
+other setup has a knob, its shipped value stays and the column says so.
+
+A fit goes through the knobs one by one, twice, and takes of STEPS times the value what makes the
+mean over setups of the mean |ln(time / measured)| least; it starts from START, not from what is
+shipped.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import math
+import os
+import pathlib
+import re
+import statistics
+import sys
+import tempfile
+
+import measured_collectives as measured
+import measuring
+
+STEPS = [0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.4, 2, 2.8]
+
+# Column, pattern of those that have them, and by key of a study: start and unit.
+Knobs = collections.namedtuple("Knobs", "name column words values")
+KNOBS = [
+    Knobs("Slingshot", "fabric", r"Slingshot",
+          {"network.nccl_net_long": (10, "us"), "network.nccl_net_fill": (400, "Gbps"),
+           "network.nccl_net_flags": (30, "Gbps")}),
+    Knobs("EFA and TCPX", "fabric", r"EFA|SRD|TCPX",
+          {"network.nccl_net_step": (50, "us"), "network.nccl_net_long": (10, "us"),
+           "network.nccl_net_fill": (100, "Gbps")}),
+    Knobs("switch of Hopper", "gpu", r"H[12]00",
+          {"cluster.buildings.0.gpu.switch_reduction": (0.7, "")}),
+    Knobs("switch of Blackwell", "gpu", r"G?B[23]00",
+          {"cluster.buildings.0.gpu.switch_reduction": (0.7, "")}),
+]
+
+
+class Rows:
+    """Lines that become runs, by setup, and their errors under settings."""
+
+    def __init__(self, table, program):
+        machines = measured.machines_of(program)
+        self.program = program
+        self.runs = collections.defaultdict(lambda: collections.defaultdict(list))
+        self.lines = collections.defaultdict(list)
+        for line in table:
+            try:
+                run = measured.run_of(line, machines)
+                size, time = measured.whole(line, "bytes"), measured.measured_of(line)
+            except measured.Inexpressible:
+                continue
+            if time is not None and measured.rounded(size, run) > 0:
+                self.runs[line["setup"]][run].append((size, time))
+                self.lines[line["setup"]].append(line)
+
+    def errors(self, setup, settings):
+        """(operation, bytes, time over measured) of a setup's rows."""
+        found = []
+        with tempfile.TemporaryDirectory() as folder:
+            for run, rows in self.runs[setup].items():
+                own = run._replace(settings=tuple({**dict(run.settings), **settings}.items()))
+                times, _ = measured.times_of(own, [size for size, _ in rows], self.program,
+                                             pathlib.Path(folder))
+                for size, time in rows:
+                    simulated = times.get(measured.rounded(size, run))
+                    if simulated is not None:
+                        found.append((run.op, size, simulated / time))
+        return found
+
+
+def text_of(values, knobs):
+    return {key: f"{value:.6g}{knobs.values[key][1]}" for key, value in values.items()}
+
+
+def fit(rows, setups, knobs, pool):
+    """The knobs' values, from START, by key."""
+    values = {key: start for key, (start, _) in knobs.values.items()}
+
+    def loss(candidate):
+        settings = text_of(candidate, knobs)
+        of_setups = []
+        for setup in setups:
+            ratios = [ratio for _, _, ratio in rows.errors(setup, settings)]
+            of_setups.append(statistics.fmean(abs(math.log(ratio)) for ratio in ratios))
+        return statistics.fmean(of_setups)
+
+    for _ in range(2):
+        for key in values:
+            shares = key.endswith("reduction")
+            candidates = [{**values, key: values[key] * step} for step in STEPS
+                          if not shares or values[key] * step <= 1]
+            losses = list(pool.map(loss, candidates))
+            values = candidates[losses.index(min(losses))]
+    return values
+
+
+def classes(errors):
+    """Median |error| of large and small sizes, or None."""
+    found = []
+    for large in (True, False):
+        of_class = [abs(ratio - 1) for _, size, ratio in errors
+                    if (size >= measured.LARGE) == large]
+        found.append((len(of_class), statistics.median(of_class) if of_class else None))
+    return found
+
+
+def by_setup(rows, pool):
+    """Setup, errors as shipped, errors of a prediction or None, and the knobs' names."""
+    result = []
+    for setup in rows.runs:
+        shipped = rows.errors(setup, {})
+        settings, names = {}, []
+        for knobs in KNOBS:
+            have = [other for other in rows.runs
+                    if any(re.search(knobs.words, line[knobs.column]) for line in rows.lines[other])]
+            others = [other for other in have if other != setup]
+            if setup in have and others:
+                names.append(knobs.name)
+                settings.update(text_of(fit(rows, others, knobs, pool), knobs))
+        result.append((setup, shipped, rows.errors(setup, settings) if settings else None, names))
+    return result
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def markdown(found):
+    lines = ["| setup | large: n | shipped | predicted | smaller: n | shipped | predicted |",
+             "|---|---|---|---|---|---|---|"]
+    for setup, shipped, predicted, _ in sorted(found):
+        large, small = classes(shipped)
+        alone = classes(predicted) if predicted else [(0, None), (0, None)]
+        lines.append(f"| {setup} | {large[0] or ''} | {percent(large[1])} | {percent(alone[0][1])} "
+                     f"| {small[0] or ''} | {percent(small[1])} | {percent(alone[1][1])} |")
+    return "\n".join(lines)
+
+
+def draw(found, path):
+    """Every row: time over measured by size, a panel for each operation, predicted where fitted."""
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.figure
+    operations = list(dict.fromkeys(op for _, shipped, _, _ in found for op, _, _ in shipped))
+    figure = matplotlib.figure.Figure(figsize=(10, 2.2 * len(operations)), layout="constrained")
+    axes = figure.subplots(len(operations), 1, sharex=True, squeeze=False)[:, 0]
+    for axis, operation in zip(axes, operations):
+        axis.set_title(operation, loc="left", fontsize=9)
+        number = 0
+        for setup, shipped, predicted, _ in sorted(found):
+            of_op = sorted((size, ratio) for op, size, ratio in predicted or shipped
+                           if op == operation)
+            if not of_op:
+                continue
+            axis.plot([size for size, _ in of_op], [ratio for _, ratio in of_op],
+                      marker=".", linewidth=0.8, markersize=4,
+                      linestyle=["-", "--", ":"][number // len(measuring.COLOURS) % 3],
+                      color=measuring.COLOURS[number % len(measuring.COLOURS)], label=setup)
+            number += 1
+        axis.axhspan(1 / 1.3, 1.3, color="#eeeeee", zorder=0)
+        axis.set_xscale("log", base=2)
+        axis.set_yscale("log", base=2)
+        axis.set_ylim(1 / 8, 8)
+        axis.set_ylabel("time / measured", fontsize=8)
+        axis.tick_params(labelsize=8)
+        axis.legend(fontsize=5, ncol=2, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
+    axes[-1].set_xlabel("bytes", fontsize=8)
+    figure.savefig(path, metadata={"Date": None})
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv",
+                        help="measured collectives, one size a line, with a column `setup`")
+    parser.add_argument("-o", "--picture", type=pathlib.Path, help="draws every row, as SVG")
+    parser.add_argument("--program", type=pathlib.Path,
+                        default=measured.TOP / "build" / "release" / "bin" / "scaleacross")
+    options = parser.parse_args(argv)
+    try:
+        if options.picture:
+            measuring.need("matplotlib")
+        table = measuring.read_table(options.table, [*measured.COLUMNS, "setup"])
+        rows = Rows(table, options.program)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            found = by_setup(rows, pool)
+    except measuring.InputError as error:
+        print(f"fit_collectives.py: error: {error}", file=sys.stderr)
+        return 2
+    print(markdown(found))
+    if options.picture:
+        draw(found, options.picture)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
