@@ -24,7 +24,7 @@ HasDenseLayers(const ModelSpec& model)
     return false;
 }
 
-using Modules = std::vector<std::pair<bool RecomputedParts::*, std::string>>;
+using Modules = std::vector<std::pair<bool RecomputedParts::*, const char*>>;
 
 /// Modules of recomputation that this model does not have, and why.
 Modules
