@@ -264,6 +264,12 @@ def result_of(tables, program):
                         for job, plans in sorted(jobs.items()) if len(plans) >= MANY]}
 
 
+def text_of(result):
+    return (f"{result['pairs']['all']} pairs of {len(result['models'])} models; scales have the "
+            f"factor {result['factor']}\n\n" +
+            "\n".join([scales_table(result), calibration_table(result), choice_table(result)]))
+
+
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("tables", nargs="+", type=pathlib.Path, metavar="TABLE.csv",
@@ -278,14 +284,7 @@ def main(argv=None):
     except measuring.InputError as error:
         print(f"model_error.py: error: {error}", file=sys.stderr)
         return 2
-    if options.json:
-        print(json.dumps(result, indent=1))
-    else:
-        print(f"{result['pairs']['all']} pairs of {len(result['models'])} models; scales have the "
-              f"factor {result['factor']}\n")
-        print(scales_table(result))
-        print(calibration_table(result))
-        print(choice_table(result), end="")
+    print(json.dumps(result, indent=1) + "\n" if options.json else text_of(result), end="")
     return 0
 
 

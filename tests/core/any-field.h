@@ -42,14 +42,8 @@ AddFields(std::vector<AnyField>& all, const std::string& path, Part part)
              field.label,
              field.words,
              [&field, part](Scenario& s, const std::string& text) { field.set(part(s), text); },
-             [&field, part](const Scenario& s) {
-                 Scenario copy = s;
-                 return field.get(part(copy));
-             },
-             [&field, part](const Scenario& s) {
-                 Scenario copy = s;
-                 return field.applies(part(copy));
-             }});
+             [&field, part](const Scenario& s) { return field.get(part(s)); },
+             [&field, part](const Scenario& s) { return field.applies(part(s)); }});
     }
 }
 
@@ -62,36 +56,36 @@ AllFields()
     AddFields(
         all,
         "model",
-        [](Scenario & s) -> auto& { return s.Job().model; });
+        [](auto& s) -> auto& { return s.Job().model; });
     AddFields(
         all,
         "workload",
-        [](Scenario & s) -> auto& { return s.Job().workload; });
+        [](auto& s) -> auto& { return s.Job().workload; });
     AddFields(
         all,
         "workload.stack",
-        [](Scenario & s) -> auto& { return s.Job().workload.stack; });
+        [](auto& s) -> auto& { return s.Job().workload.stack; });
     const std::string building = "cluster.buildings.0";
     AddFields(
         all,
         building,
-        [](Scenario & s) -> auto& { return s.cluster.buildings[0]; });
+        [](auto& s) -> auto& { return s.cluster.buildings[0]; });
     AddFields(
         all,
         building + ".gpu",
-        [](Scenario & s) -> auto& { return s.cluster.buildings[0].gpu; });
+        [](auto& s) -> auto& { return s.cluster.buildings[0].gpu; });
     AddFields(
         all,
         building + ".fabric",
-        [](Scenario & s) -> auto& { return s.cluster.buildings[0].fabric; });
+        [](auto& s) -> auto& { return s.cluster.buildings[0].fabric; });
     AddFields(
         all,
         "cluster.links.0",
-        [](Scenario & s) -> auto& { return s.cluster.crossLinks[0]; });
+        [](auto& s) -> auto& { return s.cluster.crossLinks[0]; });
     AddFields(
         all,
         "events.0",
-        [](Scenario & s) -> auto& { return s.events[0]; });
+        [](auto& s) -> auto& { return s.events[0]; });
     const auto planOf = [](const Scenario& s) { return Plan{s.Job().plan, s.network}; };
     for (const auto& field : PlanFields())
     {

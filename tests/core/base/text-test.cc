@@ -2,9 +2,13 @@
 
 #include "core/base/text.h"
 
+#include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <limits>
+#include <random>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -61,6 +65,40 @@ TEST(Text, Numbers)
     {
         EXPECT_THROW(ParseNumber(text, 0, 1000), ValueError) << text;
     }
+}
+
+/// The C library rounds correctly as well: of short numbers and long ones, around 2^53 digits and
+/// 10^22, beyond which no power of ten is a double.
+TEST(Text, NumbersAreRoundedOnce)
+{
+    std::mt19937_64 random(1);
+    for (int i = 0; i < 20000; i++)
+    {
+        const uint64_t digits = random() >> (random() % 64);
+        std::string mantissa = std::to_string(digits);
+        mantissa.insert(random() % (mantissa.size() + 1), ".");
+        mantissa.insert(0, random() % 2 == 0 ? "-" : "");
+        const auto exponent = static_cast<int>(random() % 61) - 30;
+        const std::string text = mantissa + "e" + std::to_string(exponent);
+        const double expected = std::strtod(text.c_str(), nullptr);
+        EXPECT_EQ(DecimalValue(ScanDecimal(text), 0), expected) << text;
+        EXPECT_EQ(DecimalValue(ScanDecimal(mantissa), exponent), expected) << text;
+    }
+    for (const char* text : {"9007199254740991",
+                             "9007199254740992",
+                             "9007199254740993",
+                             "1e22",
+                             "1e23",
+                             "9007199254740991e22",
+                             "3e-22",
+                             "0.1",
+                             "5e-324",
+                             "-0"})
+    {
+        EXPECT_EQ(DecimalValue(ScanDecimal(text), 0), std::strtod(text, nullptr)) << text;
+    }
+    EXPECT_TRUE(std::signbit(DecimalValue(ScanDecimal("-0"), 0)));
+    EXPECT_THROW(DecimalValue(ScanDecimal("1e309"), 0), std::out_of_range);
 }
 
 TEST(Text, BooleansAreTrueOrFalseOnly)

@@ -100,12 +100,16 @@ struct Kind
 double
 ParseQuantity(std::string_view text, const Kind& kind)
 {
-    const std::string allowed = std::string(kind.name) + " from 0, a number with a unit such as " +
-                                kind.example + " (units: " + UnitNames(kind.units) + ")";
+    const auto wrong = [&](const std::string& problem, const std::string& remedy) {
+        return ValueError(Quoted(text) + problem,
+                          std::string(kind.name) + " from 0, a number with a unit such as " +
+                              kind.example + " (units: " + UnitNames(kind.units) + ")",
+                          remedy);
+    };
     const Decimal decimal = ScanDecimal(text);
     if (decimal.length == 0)
     {
-        throw ValueError(Quoted(text) + " is not a number with a unit", allowed, "");
+        throw wrong(" is not a number with a unit", "");
     }
     std::string unit(text.substr(decimal.length));
     if (!unit.empty() && unit.front() == ' ')
@@ -114,9 +118,7 @@ ParseQuantity(std::string_view text, const Kind& kind)
     }
     if (unit.empty())
     {
-        throw ValueError(Quoted(text) + " has no unit",
-                         allowed,
-                         std::string("add the unit, as in ") + kind.example);
+        throw wrong(" has no unit", std::string("add the unit, as in ") + kind.example);
     }
     std::vector<std::string> names;
     for (const auto& candidate : kind.units)
@@ -128,7 +130,7 @@ ParseQuantity(std::string_view text, const Kind& kind)
         }
         if (decimal.mantissa.front() == '-')
         {
-            throw ValueError(Quoted(text) + " is negative", allowed, "");
+            throw wrong(" is negative", "");
         }
         try
         {
@@ -141,12 +143,11 @@ ParseQuantity(std::string_view text, const Kind& kind)
         catch (const std::out_of_range&)
         {
         }
-        throw ValueError(Quoted(text) + " is too large", allowed, "");
+        throw wrong(" is too large", "");
     }
     const std::string nearest = Nearest(unit, names);
-    throw ValueError(Quoted(text) + " has the unknown unit " + Quoted(unit),
-                     allowed,
-                     nearest.empty() ? "" : "did you mean " + nearest + "? Case matters");
+    throw wrong(" has the unknown unit " + Quoted(unit),
+                nearest.empty() ? "" : "did you mean " + nearest + "? Case matters");
 }
 
 /// As ParseQuantity(), to a whole number of base units that an integer type holds.

@@ -10,6 +10,15 @@
 namespace scaleacross
 {
 
+namespace
+{
+
+/// Most jobs of a search take microseconds: to wake the one who takes them for each would take
+/// longer than they do.
+constexpr auto g_handOver = std::chrono::milliseconds(1);
+
+} // namespace
+
 Crew::Crew(unsigned threads,
            size_t jobs,
            const std::atomic<bool>* stop,
@@ -44,6 +53,9 @@ Crew::Stopped() const
 void
 Crew::Work()
 {
+    using Clock = std::chrono::steady_clock;
+    std::vector<size_t> done; // not handed over yet
+    auto handed = Clock::now();
     try
     {
         while (!Stopped())
@@ -54,9 +66,15 @@ Crew::Work()
                 break;
             }
             m_work(job);
-            const std::lock_guard<std::mutex> lock(m_mutex);
-            m_done.push_back(job);
-            m_change.notify_one();
+            done.push_back(job);
+            if (const auto now = Clock::now(); now - handed >= g_handOver)
+            {
+                handed = now;
+                const std::lock_guard<std::mutex> lock(m_mutex);
+                m_done.insert(m_done.end(), done.begin(), done.end());
+                done.clear();
+                m_change.notify_one();
+            }
         }
     }
     catch (const Interrupted&)
@@ -73,6 +91,7 @@ Crew::Work()
         }
     }
     const std::lock_guard<std::mutex> lock(m_mutex);
+    m_done.insert(m_done.end(), done.begin(), done.end());
     m_running--;
     m_change.notify_one();
 }

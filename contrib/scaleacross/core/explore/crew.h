@@ -35,8 +35,9 @@ class Crew
     Crew& operator=(const Crew&) = delete;
     ~Crew();
 
-    /// The jobs finished since the last call, in the order in which they were finished, after at
-    /// most `patience`; `last` once nothing follows.
+    /// The jobs handed over since the last call, after at most `patience`; `last` once nothing
+    /// follows. A thread hands over what it has finished with the job that is the last of a
+    /// millisecond, or its last.
     std::vector<size_t> Take(std::chrono::steady_clock::duration patience, bool& last);
 
     /// The first thing thrown by a job, if any; Interrupted is none, it only stops the others.

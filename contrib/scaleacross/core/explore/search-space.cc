@@ -9,6 +9,7 @@
 #include "core/work/partition/layer-split.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace scaleacross
 {
@@ -106,10 +107,10 @@ SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
 } // namespace
 
 Plan
-Normalised(const Plan& plan)
+Normalised(Plan plan)
 {
-    Plan normal = plan;
-    ParallelPlan& p = normal.parallel;
+    static const ParallelPlan usual;
+    ParallelPlan& p = plan.parallel;
     const ScheduleFacts& facts = p.schedule->Facts();
     if (facts.chunks.least == facts.chunks.most)
     {
@@ -117,27 +118,27 @@ Normalised(const Plan& plan)
     }
     if (!facts.inRounds)
     {
-        p.round = ParallelPlan().round;
+        p.round = usual.round;
     }
     if (!facts.limitsHeld)
     {
-        p.inFlight = ParallelPlan().inFlight;
+        p.inFlight = usual.inFlight;
     }
     if (!p.recompute->layers)
     {
-        p.recomputeLayers = ParallelPlan().recomputeLayers;
+        p.recomputeLayers = usual.recomputeLayers;
     }
     // Only the two that shard weights may give them up, and only then they are prefetched.
     p.reshard = p.Reshards();
     if (!p.reshard)
     {
-        p.prefetch = ParallelPlan().prefetch;
+        p.prefetch = usual.prefetch;
     }
     if (p.tp == 1)
     {
         p.asyncTensor = false;
     }
-    return normal;
+    return plan;
 }
 
 SearchSpace::SearchSpace(const Study& study)
@@ -210,9 +211,8 @@ SearchSpace::Make(const std::vector<size_t>& digits) const
 }
 
 Plan
-SearchSpace::Complete(const Plan& values) const
+SearchSpace::Complete(Plan plan) const
 {
-    Plan plan = values;
     if (!m_dpGiven)
     {
         ParallelPlan& p = plan.parallel;
@@ -220,14 +220,13 @@ SearchSpace::Complete(const Plan& values) const
         const uint64_t dp = m_scenario.cluster.Gpus() / replica;
         p.dp = static_cast<uint32_t>(std::max<uint64_t>(dp, 1));
     }
-    return Normalised(plan);
+    return Normalised(std::move(plan));
 }
 
 Plan
-SearchSpace::Meaning(const Plan& plan) const
+SearchSpace::Meaning(Plan plan) const
 {
-    Plan same = plan;
-    ParallelPlan& p = same.parallel;
+    ParallelPlan& p = plan.parallel;
     const bool oneBuilding = m_scenario.cluster.buildings.size() == 1;
     const bool groupsInside = oneBuilding || p.crossing == Crossing::Pipeline;
     if (!p.FoldsExperts() && m_scenario.Job().model.IsMoe())
@@ -256,9 +255,9 @@ SearchSpace::Meaning(const Plan& plan) const
         p.reduce = p.ReductionOf();
         p.sharding = "fsdp";
     }
-    if (groupsInside && same.network.collective == CollectiveAlgorithm("ring"))
+    if (groupsInside && plan.network.collective == CollectiveAlgorithm("ring"))
     {
-        same.network.collective = "hierarchical";
+        plan.network.collective = "hierarchical";
     }
     if (oneBuilding && OrderOf(p, p.crossing) == OrderOf(p, Crossing::Data))
     {
@@ -280,7 +279,7 @@ SearchSpace::Meaning(const Plan& plan) const
         p.schedule = shape.schedule;
         p.round = shape.round;
     }
-    return same;
+    return plan;
 }
 
 std::variant<Plan, Infeasible>

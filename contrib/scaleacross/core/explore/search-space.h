@@ -23,7 +23,7 @@ namespace scaleacross
  * A schedule has an effect on a single stage, too: its order decides which weights are gathered
  * again, and when gradients are reduced.
  */
-Plan Normalised(const Plan& plan);
+Plan Normalised(Plan plan);
 
 /**
  * Every plan that a study's search describes: its fixed plan with each axis set to one of its
@@ -90,9 +90,9 @@ class SearchSpace
 
     Plan Make(const std::vector<size_t>& digits) const;
     /// A plan with every axis set, with dp derived, normalised.
-    Plan Complete(const Plan& values) const;
+    Plan Complete(Plan plan) const;
     /// A plan of which all that mean the same have the same.
-    Plan Meaning(const Plan& plan) const;
+    Plan Meaning(Plan plan) const;
 
     std::vector<Axis> m_axes;
     Scenario m_scenario;

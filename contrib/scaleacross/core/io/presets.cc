@@ -15,6 +15,8 @@
 #include "core/io/text-file.h"
 
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <type_traits>
 #include <utility>
 
@@ -169,7 +171,7 @@ FailUnknown(const std::string& where, const std::string& name, const std::string
 
 template <class T>
 Preset<T>
-ReadBuiltIn(const DataFile& file, const FileChain& from)
+ParseBuiltIn(const DataFile& file, const FileChain& from)
 {
     const std::string place = std::string("(built in) ") + file.kind + "/" + file.name + ".yaml";
     Preset<T> preset = ParsePreset<T>(file.text, place, from);
@@ -179,6 +181,20 @@ ReadBuiltIn(const DataFile& file, const FileChain& from)
         *own = preset.name;
     }
     return preset;
+}
+
+/// Each is read once: tables of runs and searches name the same few again and again. One preset
+/// stands on others of its own kind, hence a mutex that a thread may take again.
+template <class T>
+const Preset<T>&
+ReadBuiltIn(const DataFile& file, const FileChain& from)
+{
+    static std::recursive_mutex mutex;
+    static std::map<const DataFile*, Preset<T>> read;
+    const std::lock_guard<std::recursive_mutex> lock(mutex);
+    const auto known = read.find(&file);
+    return known != read.end() ? known->second
+                               : read.emplace(&file, ParseBuiltIn<T>(file, from)).first->second;
 }
 
 template <class T>

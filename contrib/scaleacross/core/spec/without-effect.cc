@@ -24,7 +24,7 @@ HasDenseLayers(const ModelSpec& model)
     return false;
 }
 
-using Modules = std::vector<std::pair<bool RecomputedParts::*, std::string>>;
+using Modules = std::vector<std::pair<bool RecomputedParts::*, const char*>>;
 
 /// Modules of recomputation that this model does not have, and why.
 Modules
@@ -87,6 +87,12 @@ IdleModules(const ModelSpec& model, const Recompute& recompute)
 Recompute
 WithoutIdleModules(const ModelSpec& model, const Recompute& recompute)
 {
+    const RecomputedParts& parts = *recompute;
+    if (!parts.upProjections && !parts.denseMlp && !parts.experts && !parts.sharedExperts &&
+        !parts.activations)
+    {
+        return recompute; // none that could be idle, as in most plans of a search
+    }
     Recompute effective = recompute;
     for (const auto& [module, why] : IdleModules(model, recompute))
     {
