@@ -107,6 +107,11 @@ struct NetworkPlan
     uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
     /// Of a step between servers, what the network's plugin and proxies take beyond NCCL's table.
     Duration ncclNetStep{Duration::Nanoseconds(3000)};
+    // With an all-to-all by kernels that send tokens.
+    /// Beyond the kernel's start, what it takes until tokens leave for other servers: by proxies.
+    Duration tokenStart;
+    /// Low latency: of a message for another server, what who posts it takes; they take turns.
+    Duration tokenMessage;
     Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see Format()

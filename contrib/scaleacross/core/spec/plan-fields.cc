@@ -268,6 +268,18 @@ NetworkFields()
                     "with the collective nccl: what a step between servers takes beyond NCCL's "
                     "table",
                     SCALEACROSS_MEMBER(network.ncclNetStep)),
+        Row::Amount("network.token_start",
+                    Duration(),
+                    Duration::Seconds(1),
+                    "with the all-to-alls deepep and deepep-low-latency: what a dispatch or "
+                    "combine over several servers takes at its start beyond the kernel",
+                    SCALEACROSS_MEMBER(network.tokenStart)),
+        Row::Amount("network.token_message",
+                    Duration(),
+                    Duration::Seconds(1),
+                    "with the all-to-all deepep-low-latency: what a message for another server "
+                    "takes whoever posts it",
+                    SCALEACROSS_MEMBER(network.tokenMessage)),
         Row::Word("network.copy",
                   "where the bytes of a message are on their way between servers",
                   SCALEACROSS_MEMBER(network.copy)),
