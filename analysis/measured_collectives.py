@@ -439,6 +439,29 @@ def summary(results):
     return rows
 
 
+def token_summary(results):
+    """Of lines of tokens, by whether costs are fitted to their setup, with which an id begins: number,
+    median, 90th percentile and largest of |error|."""
+    rows = []
+    for label, fitted in (("fitted to", True), ("left out of the fit", False)):
+        errors = [abs(result["error"]) for result in results
+                  if result["op"] in TOKEN_OPERATIONS and result["error"] is not None and
+                  (result["id"].split("|")[0] in TOKEN_FITTED) == fitted]
+        if errors:
+            rows.append((label, len(errors), statistics.median(errors), percentile(errors, 0.9),
+                         max(errors)))
+    return rows
+
+
+def token_markdown(results):
+    lines = ["| dispatch and combine | n | median error | 90th percentile | largest |",
+             "|---|---|---|---|---|"]
+    lines += [f"| {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % | "
+              f"{100 * largest:.0f} % |"
+              for label, count, median, most, largest in token_summary(results)]
+    return "\n".join(lines)
+
+
 def markdown(results):
     lines = ["| operation | size | n | median error | 90th percentile |", "|---|---|---|---|---|"]
     lines += [f"| `{op}` | {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % |"
@@ -463,6 +486,8 @@ def main(argv=None):
         print(json.dumps(results, indent=1))
     else:
         print(markdown(results))
+        if token_summary(results):
+            print("\n" + token_markdown(results))
         left = collections.Counter(result["reason"] for result in results if "reason" in result)
         for reason, count in left.items():
             print(f"{count} left out: {reason}", file=sys.stderr)

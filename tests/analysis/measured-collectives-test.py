@@ -245,9 +245,16 @@ class MeasuredCollectives(unittest.TestCase):
         page = PAGE.read_text()
         table = measured_collectives.markdown(results)
         self.assertTrue(table in page, table)
+        tokens = measured_collectives.token_markdown(results)
+        self.assertTrue(tokens in page, tokens)
+        setups = {line["setup"] for line in lines}
+        self.assertLessEqual(set(measured_collectives.TOKEN_FITTED), setups)
         left = sum("reason" in result for result in results)
         said = f"{left} lines are left out"
         self.assertTrue(said in re.sub(r"\s+", " ", page), said)
+        self.assertEqual([result["id"] for result in results if "reason" in result and
+                          result["op"] in [*measured_collectives.TOKEN_OPERATIONS,
+                                           "alltoall_torch"]], [])
         # Of what nccl-tests measures nearly all is expressed.
         counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",
                                                        "reduce_scatter", "sendrecv"),
