@@ -29,7 +29,7 @@ Tokens that go to experts and back (ep_dispatch, ep_combine, and with _ll those 
 env, note   "4096 tokens", "tokens x 7168" or a hidden size by itself, "top 8", "in 4 groups" (without:
             any server), "256 experts", "FP8 out" and "BF16 back". What is not said is DeepEP's: 4,096
             tokens, 8,192 with its second release (by NCCL's device API), 128 for low latency, 256
-            experts, or 288 where these do not lie evenly.
+            experts, or 288 or the next number that lies evenly.
 nccl, note  Library and network have what TOKEN_COSTS says. Where a note begins with "DeepEP" its
             kernels ran beside others that were to be compared, over NICs inside servers as well: every
             GPU is a server of its own.
@@ -183,11 +183,13 @@ def tokens_of(line, ranks):
         found = re.search(pattern, text)
         return int(found[1]) if found else usual
     low = TOKEN_OPERATIONS.get(line["op"], TokenOperation("", "low-latency")).kernel != "throughput"
+    experts = next((count for count in (256, 288) if count % ranks == 0),
+                   ranks * math.ceil(256 / ranks))
     usual = 128 if low else 8192 if "device API" in line["nccl"] else 4096
     return {"tokens": number(r"\b(\d+) tokens?\b", usual),
             "hidden": number(r"(?:\btokens x |(?:^|; ))(\d+)(?=;|$)", 7168),
             "top-k": number(r"\btop (\d+)\b", 8),
-            "experts": number(r"\b(\d+) experts\b", 256 if 256 % ranks == 0 else 288),
+            "experts": number(r"\b(\d+) experts\b", experts),
             "max-nodes": number(r"\bin (\d+) groups\b", 0)}
 
 
