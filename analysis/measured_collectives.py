@@ -23,6 +23,21 @@ env         GPUs with an architecture that NCCL knows run `network.collective: n
 note        A line of a system that is called faulty, slow or underperforming is left out.
 op          By OPERATIONS; others are left out.
 
+Tokens that go to experts and back (ep_dispatch, ep_combine, and with _ll those for low latency) are
+`--op dispatch` and `combine`, by the kernel of the operation's name:
+
+env, note   "4096 tokens", "tokens x 7168" or a hidden size by itself, "top 8", "in 4 groups" (without:
+            any server), "256 experts", "FP8 out" and "BF16 back". What is not said is DeepEP's: 4,096
+            tokens, 8,192 with its second release (by NCCL's device API), 128 for low latency, 256
+            experts, or 288 or the next number that lies evenly.
+nccl, note  Library and network have what TOKEN_COSTS says. Where a note begins with "DeepEP" its
+            kernels ran beside others that were to be compared, over NICs inside servers as well: every
+            GPU is a server of its own.
+time_us     Without one it follows from busbw and the bytes that the program counts as DeepEP does.
+
+alltoall_torch is the all-to-all that pplx compares itself with, whose buffer has room for all tokens
+at every expert: tokens x experts x (hidden size and scales) bytes.
+
 What no rule expresses is named with the reason. Lines that differ only in size are one run where their sizes are a series.
 """
 
@@ -43,7 +58,7 @@ import measuring
 TOP = pathlib.Path(__file__).resolve().parents[1]
 
 COLUMNS = ["id", "gpu", "gpus_per_node", "nodes", "gpus", "intra_link", "nic", "fabric", "env",
-           "op", "bytes", "time_us", "busbw", "note"]
+           "nccl", "op", "bytes", "time_us", "busbw", "note"]
 
 
 class Inexpressible(Exception):
@@ -56,11 +71,11 @@ class Inexpressible(Exception):
 GPUS = {"A100-40": "a100-40g", "A100-80": "a100-80g", "A100": "a100-80g", "H100": "h100",
         "H200": "h200", "GH200": "gh200", "B200": "b200", "B300": "b300", "GB200": "gb200",
         "GB300": "gb300", "MI300X": "mi300x", "MI325X": "mi325x", "MI350X": "mi350x",
-        "MI355X": "mi355x"}
+        "MI355X": "mi355x", "H800": "h800", "SM90": "h100", "SM100": "b200"}
 
 # GPUs of a server, and of its scale-up network.
 SHAPES = [(r"NVL72", (4, 72)), (r"4-GPU mesh", (4, 4)), (r"NVLink\d\+NVSwitch", (8, 8)),
-          (r"xGMI", (8, 8))]
+          (r"NVLink\d \(\d+ GB/s H800\)", (8, 8)), (r"xGMI", (8, 8))]
 
 ANY_ORDER = {"network.recovery": "selective-repeat"}
 LOSSY = {**ANY_ORDER, "network.pfc": "false"}
@@ -91,6 +106,26 @@ FABRICS = [
 # The program's name, bus over algorithm bandwidth of n ranks, and whether the size is divided among
 # them, so that each has whole elements of 4 bytes.
 Operation = collections.namedtuple("Operation", "name factor divides")
+# As Operation, but of tokens: the kernel.
+TokenOperation = collections.namedtuple("TokenOperation", "name kernel")
+TOKEN_OPERATIONS = {f"ep_{name}{suffix}": TokenOperation(name, kernel)
+                    for name in ("dispatch", "combine")
+                    for suffix, kernel in (("", "throughput"), ("_ll", "low-latency"))}
+
+# Words of `nccl` and note, of `fabric`, and of the kernel's name: what it costs to send tokens. The
+# first whose words are there; none: what the program has. Fitted by hand to the lines of
+# TOKEN_FITTED, all others are left out of the fit.
+TOKEN_COSTS = [
+    (r"UCCL", r"EFA", r"throughput", {"network.token_start": "450us"}),
+    (r"UCCL", r"EFA", r"low-latency", {"network.token_start": "30us",
+                                       "network.token_message": "280ns"}),
+    (r"UCCL", r"", r"low-latency", {"network.token_message": "80ns"}),
+    (r"pplx", r"", r"low-latency", {"network.token_start": "35us",
+                                    "network.token_message": "80ns"})]
+TOKEN_FITTED = ["deepep1-h800-ep8", "deepep1-h800-ep16", "deepep1-h800-ll-ep8",
+                "deepep1-h800-ll-ep16", "uccl-mi300x-cx7-ll-ep32", "uccl-p5en-ep24",
+                "uccl-p5en-ll-ep24", "pplx-ep64"]
+
 OPERATIONS = {
     "all_reduce": Operation("all_reduce", lambda n: 2 * (n - 1) / n, False),
     "all_gather": Operation("all_gather", lambda n: (n - 1) / n, True),
@@ -156,6 +191,38 @@ def library_of(line, architecture):
             **({"network.nccl_algorithm": algorithm} if algorithm else {})}
 
 
+def tokens_of(line, ranks):
+    """What a line says of tokens; what it does not say is DeepEP's."""
+    text = f"{line['note']}; {line['env']}"
+
+    def number(pattern, usual):
+        found = re.search(pattern, text)
+        return int(found[1]) if found else usual
+    low = TOKEN_OPERATIONS.get(line["op"], TokenOperation("", "low-latency")).kernel != "throughput"
+    experts = next((count for count in (256, 288) if count % ranks == 0),
+                   ranks * math.ceil(256 / ranks))
+    usual = 128 if low else 8192 if "device API" in line["nccl"] else 4096
+    return {"tokens": number(r"\b(\d+) tokens?\b", usual),
+            "hidden": number(r"(?:\btokens x |(?:^|; ))(\d+)(?=;|$)", 7168),
+            "top-k": number(r"\btop (\d+)\b", 8),
+            "experts": number(r"\b(\d+) experts\b", experts),
+            "max-nodes": number(r"\bin (\d+) groups\b", 0)}
+
+
+def token_run(line, ranks):
+    """Options and settings of a dispatch or combine, and whether NICs are used inside servers."""
+    operation = TOKEN_OPERATIONS[line["op"]]
+    options = {**tokens_of(line, ranks), "kernel": operation.kernel}
+    way = "out" if operation.name == "dispatch" else "back"
+    if found := re.search(rf"\b(FP8|BF16) {way}\b", line["env"]):
+        options["precision"] = found[1].lower()
+    library = f"{line['nccl']}; {line['note']}"
+    costs = next((keys for words, fabric, kernel, keys in TOKEN_COSTS
+                  if re.search(words, library) and re.search(fabric, line["fabric"]) and
+                  re.fullmatch(kernel, operation.kernel)), {})
+    return options, costs, line["note"].startswith("DeepEP")
+
+
 # --- Machines -------------------------------------------------------------------------------------
 
 GIGABITS = {"Mbps": 1e-3, "Gbps": 1, "Tbps": 1e3}
@@ -194,7 +261,9 @@ def machines_of(program):
 
 
 # A run but for its size: arguments of `collective`, the NICs of a file of its own or None, ranks.
-Run = collections.namedtuple("Run", "machine nics nodes used op settings ranks")
+# Of tokens: their options, from which the size follows; of others none.
+Run = collections.namedtuple("Run", "machine nics nodes used op settings ranks tokens",
+                             defaults=((),))
 
 
 def run_of(line, machines):
@@ -202,7 +271,7 @@ def run_of(line, machines):
         raise Inexpressible(f"note: {found[0]}")
     if re.search(r"\bno plugin\b", line["env"]):
         raise Inexpressible("env: TCP sockets are not modelled")
-    if line["op"] not in OPERATIONS:
+    if line["op"] not in OPERATIONS and line["op"] not in TOKEN_OPERATIONS:
         raise Inexpressible(f"op: {line['op']!r} is not expressed")
     gpu, shape = gpu_of(line), shape_of(line)
     used, nodes = whole(line, "gpus_per_node"), whole(line, "nodes")
@@ -221,7 +290,17 @@ def run_of(line, machines):
     best = min(candidates, key=lambda machine: (nics is not None and machine.nics != nics,
                                                 bool(machine.lacks(keys)), machine.name))
     own = nics if crosses and best.nics != nics else None
-    settings = {**library_of(line, best.architecture), **(best.lacks(keys) if crosses else {})}
+    network = best.lacks(keys) if crosses else {}
+    if line["op"] in TOKEN_OPERATIONS:
+        options, costs, apart = token_run(line, used * nodes)
+        settings = {**network, **(costs if nodes > 1 else {})}
+        if apart and not nics:
+            raise Inexpressible(f"nic: {line['nic']!r} says no rate")
+        if apart:
+            own, nodes, used = nics if best.nics != nics else None, used * nodes, 1
+        return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes,
+                   tuple(options.items()))
+    settings = {**library_of(line, best.architecture), **network}
     return Run(best.name, own, nodes, used, line["op"], tuple(settings.items()), used * nodes)
 
 
@@ -249,9 +328,15 @@ def times_of(run, sizes, program, folder):
         machine = folder / f"{run.machine}-{count}x{rate}.yaml"
         machine.write_text(f"preset: {run.machine}\nnics: {count}\nnic_rate: {rate}Gbps\n")
     command = [str(program), "collective", "--machine", str(machine), "--nodes", str(run.nodes),
-               "--gpus-per-node", str(run.used), "--op", OPERATIONS[run.op].name, "--json"]
+               "--gpus-per-node", str(run.used), "--op",
+               (OPERATIONS.get(run.op) or TOKEN_OPERATIONS[run.op]).name, "--json"]
     for key, value in run.settings:
         command += ["--set", f"{key}={value}"]
+    if run.tokens:
+        for option, value in run.tokens:
+            command += [f"--{option}", str(value)]
+        code, rows, said = measuring.run(command)
+        return {None: (row["time_us"], row["bytes"]) for row in rows or []}, said if code else ""
     times, complaint = {}, ""
     for first, factor, last in series_of(sizes):
         code, rows, said = measuring.run(command + ["-b", str(first), "-e", str(last),
@@ -262,6 +347,9 @@ def times_of(run, sizes, program, folder):
 
 
 def rounded(size, run):
+    """The size as the program takes it; None for tokens, whose size it finds out."""
+    if run.tokens:
+        return None
     unit = 4 * (run.ranks if OPERATIONS[run.op].divides else 1)
     return size // unit * unit
 
@@ -283,6 +371,28 @@ def measured_of(line):
     return whole(line, "bytes") / (1e3 * busbw / factor) if busbw else None
 
 
+def size_of(line):
+    """Bytes of a line; of torch's all-to-all those of pplx's buffer."""
+    if line["op"] != "alltoall_torch":
+        return whole(line, "bytes")
+    of = tokens_of(line, whole(line, "gpus"))
+    return of["tokens"] * of["experts"] * (of["hidden"] + 4 * math.ceil(of["hidden"] / 128))
+
+
+def take(result, run, time, line):
+    """Puts what a run found into a result."""
+    if run.tokens:
+        time, result["bytes"] = time
+        busbw = positive(line["busbw"])
+        result["measured_us"] = (positive(line["time_us"]) or
+                                 (result["bytes"] / (1e3 * busbw) if busbw else None))
+    if result["measured_us"] is None:
+        result["reason"] = "time_us: neither time nor bandwidth is published"
+        return
+    result["time_us"] = time
+    result["error"] = time / result["measured_us"] - 1
+
+
 def results_of(table, program):
     """An object for each line, in their order."""
     machines = machines_of(program)
@@ -293,30 +403,32 @@ def results_of(table, program):
         results.append(result)
         try:
             run = run_of(line, machines)
-            result["bytes"] = whole(line, "bytes")
+            if run.tokens:
+                runs[run].append((result, line))
+                continue
+            result["bytes"] = size_of(line)
             result["measured_us"] = measured_of(line)
             if result["measured_us"] is None:
                 raise Inexpressible("time_us: neither time nor bandwidth is published")
             if rounded(result["bytes"], run) == 0:
                 raise Inexpressible(f"bytes: {result['bytes']} do not give every one of "
                                     f"{run.ranks} ranks an element")
-            runs[run].append(result)
+            runs[run].append((result, line))
         except Inexpressible as reason:
             result["reason"] = str(reason)
     with (tempfile.TemporaryDirectory() as folder,
           concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool):
-        futures = {run: pool.submit(times_of, run, [result["bytes"] for result in of_run], program,
+        futures = {run: pool.submit(times_of, run, [result["bytes"] for result, _ in of_run], program,
                                     pathlib.Path(folder))
                    for run, of_run in runs.items()}
         for run, future in futures.items():
             times, complaint = future.result()
-            for result in runs[run]:
+            for result, line in runs[run]:
                 time = times.get(rounded(result["bytes"], run))
                 if time is None:
                     result["reason"] = complaint or "the program has no row of this size"
                 else:
-                    result["time_us"] = time
-                    result["error"] = time / result["measured_us"] - 1
+                    take(result, run, time, line)
     return results
 
 
@@ -345,6 +457,29 @@ def summary(results):
     return rows
 
 
+def token_summary(results):
+    """Of lines of tokens, by whether costs are fitted to their setup, with which an id begins: number,
+    median, 90th percentile and largest of |error|."""
+    rows = []
+    for label, fitted in (("fitted to", True), ("left out of the fit", False)):
+        errors = [abs(result["error"]) for result in results
+                  if result["op"] in TOKEN_OPERATIONS and result["error"] is not None and
+                  (result["id"].split("|")[0] in TOKEN_FITTED) == fitted]
+        if errors:
+            rows.append((label, len(errors), statistics.median(errors), percentile(errors, 0.9),
+                         max(errors)))
+    return rows
+
+
+def token_markdown(results):
+    lines = ["| dispatch and combine | n | median error | 90th percentile | largest |",
+             "|---|---|---|---|---|"]
+    lines += [f"| {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % | "
+              f"{100 * largest:.0f} % |"
+              for label, count, median, most, largest in token_summary(results)]
+    return "\n".join(lines)
+
+
 def markdown(results):
     lines = ["| operation | size | n | median error | 90th percentile |", "|---|---|---|---|---|"]
     lines += [f"| `{op}` | {label} | {count} | {100 * median:.0f} % | {100 * most:.0f} % |"
@@ -369,6 +504,8 @@ def main(argv=None):
         print(json.dumps(results, indent=1))
     else:
         print(markdown(results))
+        if token_summary(results):
+            print("\n" + token_markdown(results))
         left = collections.Counter(result["reason"] for result in results if "reason" in result)
         for reason, count in left.items():
             print(f"{count} left out: {reason}", file=sys.stderr)

@@ -27,12 +27,12 @@ import measuring  # noqa: E402
 # A line that every rule can be tried on; no setup, source or date, which no rule reads.
 LINE = {"id": "a", "gpu": "H100", "gpus_per_node": "8", "nodes": "2", "gpus": "16",
         "intra_link": "NVLink4+NVSwitch", "nic": "ConnectX-7 400G x8/node",
-        "fabric": "InfiniBand NDR", "env": "", "op": "all_reduce", "bytes": "1073741824",
+        "fabric": "InfiniBand NDR", "nccl": "", "env": "", "op": "all_reduce", "bytes": "1073741824",
         "time_us": "5000", "busbw": "", "note": ""}
 REFUSED = {
-    "gpu": ["H800", "H1000", "V100", "SM90 (Hopper)", "TPU"],
+    "gpu": ["H8000", "H1000", "V100", "SM80 (Ampere)", "TPU"],
     "intra_link": ["NVLink", "NVLink2", "PCIe Gen5 (no NVLink)"],
-    "nic": ["not stated", "none used", "RDMA"], "op": ["ep_dispatch", "broadcast"],
+    "nic": ["not stated", "none used", "RDMA"], "op": ["p2p_alltoall_msg", "broadcast"],
     "gpus_per_node": ["0", ""], "gpus": ["8", "all"],
     "note": ["faulty; chunks of 1 MiB", "underperforming run", "copied by hand; a slow cluster"],
     "env": ["no plugin; configuration 1"]}
@@ -105,6 +105,52 @@ class MeasuredCollectives(unittest.TestCase):
         self.assertEqual(other["network.collective"], "nccl")
         self.assertNotIn("network.nccl_algorithm", other)
 
+    def test_tokens_follow_the_columns(self):
+        line = {"gpu": "H800", "intra_link": "NVLink4 (400 GB/s H800)", "op": "ep_dispatch",
+                "nccl": "NVSHMEM",
+                "env": "throughput kernels; 1024 tokens x 7168; top 6 in 4 groups; BF16 out"}
+        run = self.run_of(**line)
+        self.assertEqual((run.machine, run.nodes, run.used, run.settings),
+                         ("hgx-h800", 2, 8, ()))
+        self.assertEqual(dict(run.tokens), {
+            "tokens": 1024, "hidden": 7168, "top-k": 6, "experts": 256, "max-nodes": 4,
+            "kernel": "throughput", "precision": "bf16"})
+        # What is not said: 24 ranks have no even part of 256 experts.
+        run = self.run_of(**{**line, "gpu": "SM90 (Hopper)", "intra_link": "NVLink4+NVSwitch",
+                             "nodes": "3", "gpus": "24", "nccl": "NCCL device API",
+                             "env": "12 SMs", "op": "ep_combine"})
+        self.assertEqual((run.machine, dict(run.tokens)), ("dgx-h100", {
+            "tokens": 8192, "hidden": 7168, "top-k": 8, "experts": 288, "max-nodes": 0,
+            "kernel": "throughput"}))
+        # Libraries and networks, of a kernel; in a server there is none.
+        low = {**line, "op": "ep_combine_ll", "nccl": "UCCL-EP", "env": "128 tokens x 4096; top 4"}
+        self.assertEqual(dict(self.run_of(**low).settings), {"network.token_message": "80ns"})
+        self.assertEqual(dict(self.run_of(**low).tokens)["hidden"], 4096)
+        cloud = dict(self.run_of(**low, fabric="EFA (SRD)").settings)
+        self.assertEqual(cloud["network.token_start"], "30us")
+        self.assertEqual(cloud["network.transport"], "roce")
+        self.assertEqual(self.run_of(**low, nodes="1", gpus="8").settings, ())
+        # Beside others its kernels used NICs for all: 16 servers of a GPU.
+        apart = self.run_of(**{**low, "nccl": "NVSHMEM", "env": "IBGDA; 7168; top 8 (assumed)",
+                               "note": "DeepEP; 1 token"})
+        self.assertEqual((apart.nodes, apart.used, apart.settings), (16, 1, ()))
+        self.assertEqual(dict(apart.tokens)["tokens"], 1)
+
+    def test_times_of_tokens_follow_from_the_bandwidth(self):
+        line = {"op": "ep_combine_ll", "bytes": "", "env": "128 tokens x 7168; top 8"}
+        by_time, by_rate, neither = self.results(
+            {**line, "time_us": "200"}, {**line, "time_us": "", "busbw": "50"},
+            {**line, "time_us": ""})
+        size = 128 * 8 * 2 * 7168
+        self.assertEqual([by_time["bytes"], by_rate["bytes"]], [size, size])
+        self.assertEqual(by_time["measured_us"], 200)
+        self.assertAlmostEqual(by_rate["measured_us"], size / 50e3)
+        self.assertEqual(by_rate["error"], by_rate["time_us"] / by_rate["measured_us"] - 1)
+        self.assertTrue(neither["reason"].startswith("time_us"))
+        # The buffer of torch's all-to-all: all tokens at every expert, of FP8 with scales.
+        torch, = self.results({"op": "alltoall_torch", "bytes": "", "note": "torch; 2 tokens"})
+        self.assertEqual(torch["bytes"], 2 * 256 * (7168 + 224))
+
     def test_what_is_not_expressed_is_named(self):
         for column, words in REFUSED.items():
             for word in words:
@@ -116,7 +162,7 @@ class MeasuredCollectives(unittest.TestCase):
             self.run_of(gpus_per_node="16", gpus="32")
         with self.assertRaisesRegex(measured_collectives.Inexpressible, "no machine has h100"):
             self.run_of(intra_link="NVLink4 (4-GPU mesh)", gpus_per_node="4", gpus="8")
-        results = self.results({"op": "ep_combine"}, {"bytes": ""}, {"time_us": ""},
+        results = self.results({"op": "all_reduce_ratio"}, {"bytes": ""}, {"time_us": ""},
                                {"op": "alltoall", "bytes": "32"}, {"time_us": "0", "busbw": "x"})
         self.assertEqual([result["reason"].split(":")[0] for result in results],
                          ["op", "bytes", "time_us", "bytes", "time_us"])
@@ -199,9 +245,16 @@ class MeasuredCollectives(unittest.TestCase):
         page = PAGE.read_text()
         table = measured_collectives.markdown(results)
         self.assertTrue(table in page, table)
+        tokens = measured_collectives.token_markdown(results)
+        self.assertTrue(tokens in page, tokens)
+        setups = {line["setup"] for line in lines}
+        self.assertLessEqual(set(measured_collectives.TOKEN_FITTED), setups)
         left = sum("reason" in result for result in results)
         said = f"{left} lines are left out"
         self.assertTrue(said in re.sub(r"\s+", " ", page), said)
+        self.assertEqual([result["id"] for result in results if "reason" in result and
+                          result["op"] in [*measured_collectives.TOKEN_OPERATIONS,
+                                           "alltoall_torch"]], [])
         # Of what nccl-tests measures nearly all is expressed.
         counts = collections.Counter((result["op"] in ("all_reduce", "all_gather", "alltoall",
                                                        "reduce_scatter", "sendrecv"),

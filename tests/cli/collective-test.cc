@@ -137,6 +137,47 @@ TEST_F(CollectiveCommand, GroupsAndWhoTakesPart)
               of("--group node --op sendrecv").at("algbw_GBps"));
 }
 
+TEST_F(CollectiveCommand, TokensGoToExpertsAndBack)
+{
+    const auto of = [this](const std::string& arguments) {
+        return RunJson("collective " + arguments).at(0);
+    };
+    // 128 x 8 copies of 7,168 bytes of FP8, 56 scales of 4 and 16 of a header; of BF16.
+    const auto low = of("pair.yaml --op dispatch --kernel low-latency");
+    EXPECT_EQ(low.at("bytes"), 128 * 8 * 7408);
+    EXPECT_EQ(low.at("count"), 128);
+    EXPECT_EQ(low.at("type"), "token");
+    EXPECT_EQ(low.at("algorithm"), "deepep-low-latency");
+    EXPECT_NEAR(low.at("busbw_GBps"), 128 * 8 * 7.408 / low.at("time_us").get<double>(), 1e-9);
+    EXPECT_EQ(of("pair.yaml --op combine --kernel low-latency").at("bytes"), 128 * 8 * 14336);
+    EXPECT_EQ(of("pair.yaml --op dispatch --kernel low-latency --precision bf16 --tokens 1 "
+                 "--hidden 100 --top-k 2")
+                  .at("bytes"),
+              2 * (200 + 16));
+    // In one server a copy for each of 8 GPUs that has any of 8 of 256 experts: none of the 8 is
+    // on a GPU with (224 x ... x 217) / (256 x ... x 249) = 0.338168.
+    const double eight = of("--machine dgx-h100 --op dispatch").at("bytes");
+    EXPECT_NEAR(eight, 4096 * 8 * (1 - 0.338168) * 7392, 200);
+    // Experts on two of the four servers at most, one for each of two.
+    const auto two = of("pair.yaml --op dispatch --max-nodes 2 --tokens 1000 --precision bf16");
+    EXPECT_LT(two.at("bytes"), 2 * 1000 * 14336);
+    EXPECT_GT(two.at("bytes"), 1.9 * 1000 * 14336);
+    for (const auto* op : {"dispatch", "combine"})
+    {
+        const std::string run = std::string("pair.yaml --tokens 400 --op ") + op;
+        EXPECT_EQ(of(run).at("bytes"), of(run + " --engine packet").at("bytes"));
+        EXPECT_EQ(of(run).at("cross_building_bytes"),
+                  of(run + " --engine packet").at("cross_building_bytes"));
+    }
+    // The network's own way, and none said.
+    EXPECT_EQ(of("pair.yaml --op combine --set network.all_to_all=once").at("algorithm"), "once");
+    EXPECT_EQ(of("pair.yaml --op combine").at("algorithm"), "deepep");
+    // A model has hidden size, experts and those of a token: 4,096, 8 and 2.
+    Write("experts.yaml", std::string(g_clusterOnly) + "model: mixtral-8x7b\n");
+    EXPECT_EQ(of("experts.yaml --op dispatch --kernel low-latency --group node").at("bytes"),
+              128 * 2 * (4096 + 128 + 16));
+}
+
 TEST_F(CollectiveCommand, ModelAndPlanOfTheStudyPlayNoPart)
 {
     const auto with = RunJson("collective study.yaml -b 1M -e 1M");
@@ -169,7 +210,16 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
         {"--set network.qqps=4", "network.qqps"},
         {"--time-limit 3", "--time-limit"},
         {"--iterations 0", "iterations"},
-        {"--ranks 0", "--ranks"}};
+        {"--ranks 0", "--ranks"},
+        {"--tokens 128", "leave out --tokens"},
+        {"--op all_to_all --kernel throughput", "--op dispatch or combine"},
+        {"--op dispatch -b 1M", "leave out -b, -e, -f and -i"},
+        {"--op combine --tokens 0", "--tokens"},
+        {"--op dispatch --kernel fast", "--kernel: 'fast' is not known"},
+        {"--op dispatch --precision fp4", "--precision"},
+        {"--op dispatch --experts 100", "take 96 or 112"},
+        {"--op dispatch --top-k 300", "--top-k"},
+        {"--op combine --experts 16 --max-nodes 1", "--max-nodes"}};
     for (const auto& [arguments, message] : cases)
     {
         const Call call = Run("collective pair.yaml " + arguments);

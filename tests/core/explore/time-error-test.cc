@@ -58,7 +58,7 @@ TEST(TimeError, IsOfTheKindOfJob)
 TEST(TimeError, EveryPresetHasAKindOrIsNamedHere)
 {
     // No runs of the GPU are published. The stack is a bound and no software.
-    const std::set<std::string> unpublished = {"mi300x", "mi325x", "gh200", "a100-40g"};
+    const std::set<std::string> unpublished = {"mi300x", "mi325x", "gh200", "a100-40g", "h800"};
     std::set<std::string> gpus = unpublished;
     std::set<std::string> stacks = {"fused"};
     for (const auto& gpu : Presets<GpuSpec>())

@@ -225,8 +225,8 @@ TEST(Presets, UnknownNameListsAndSuggests)
         EXPECT_EQ(error.Problem(), "there is no preset 'h1oo'");
         EXPECT_EQ(
             error.Allowed(),
-            "a100-40g, a100-80g, b200, b300, gb200, gb300, gh200, h100-96g, h100, h200, mi300x, "
-            "mi325x, mi350x or mi355x");
+            "a100-40g, a100-80g, b200, b300, gb200, gb300, gh200, h100-96g, h100, h200, h800, "
+            "mi300x, mi325x, mi350x or mi355x");
     }
     try
     {

@@ -154,6 +154,18 @@ TEST(CanonicalJson, ACollectiveTakesThePlaceOfModelAndPlan)
     spec.bytes = Bytes(2);
     texts.insert(CanonicalJson(scenario));
     EXPECT_EQ(texts.size(), 6U);
+    // Tokens count where they are sent, in place of bytes.
+    spec.tokens.tokens = 5;
+    texts.insert(CanonicalJson(scenario));
+    EXPECT_EQ(texts.size(), 6U);
+    spec.op = CollectiveOp::Combine;
+    texts.insert(CanonicalJson(scenario));
+    spec.tokens.maxNodes = 0;
+    texts.insert(CanonicalJson(scenario));
+    EXPECT_EQ(texts.size(), 8U);
+    spec.bytes = Bytes(3);
+    texts.insert(CanonicalJson(scenario));
+    EXPECT_EQ(texts.size(), 8U);
 }
 
 TEST(CanonicalJson, SettingLeavesOutThePlanOnly)

@@ -239,6 +239,16 @@ TEST(StudyJson, SaysWhatAStudyCannot)
     EXPECT_EQ(again.Job().collective->group, spec.group);
     EXPECT_EQ(again.Job().collective->groups, 3U);
     EXPECT_EQ(again.Job().collective->bytes, spec.bytes);
+    spec.op = CollectiveOp::Dispatch;
+    spec.tokens = {1000, 2048, 4, 64, 0, TokenPrecision::Bf16};
+    const Scenario sent = ReadBack(scenario);
+    const TokenSpec& tokens = sent.Job().collective->tokens;
+    EXPECT_EQ(tokens.tokens, 1000U);
+    EXPECT_EQ(tokens.hidden, 2048U);
+    EXPECT_EQ(tokens.topK, 4U);
+    EXPECT_EQ(tokens.experts, 64U);
+    EXPECT_EQ(tokens.maxNodes, 0U);
+    EXPECT_EQ(tokens.precision, TokenPrecision::Bf16);
     // Which is no study.
     EXPECT_THROW(ParseStudy(StudyJson(scenario), "study"), ConfigError);
 }

@@ -144,6 +144,27 @@ TEST(WithoutEffect, WordsOfNcclWithoutIt)
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
 }
 
+TEST(WithoutEffect, CostsOfKernelsWithoutThem)
+{
+    Scenario scenario = Of("mixtral-8x7b");
+    scenario.network.tokenStart = Duration::Microseconds(1);
+    scenario.network.tokenMessage = Duration::Microseconds(1);
+    scenario.network.allToAll = "once";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("network.token_start changes nothing: network.all_to_all is once",
+                            "network.token_message changes nothing: network.all_to_all is once"));
+    scenario.network.allToAll = "deepep";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("network.token_message changes nothing: network.all_to_all is deepep"));
+    scenario.network.allToAll = "deepep-low-latency";
+    EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+    Scenario dense = Of("llama3-8b");
+    dense.network.allToAll = "deepep-low-latency";
+    EXPECT_THAT(WarningsOfNoEffect(dense),
+                ElementsAre("network.all_to_all: deepep-low-latency changes nothing: the model has "
+                            "no experts"));
+}
+
 TEST(WithoutEffect, ReceivesOfNoPipeline)
 {
     Scenario scenario = Of("llama3-8b");

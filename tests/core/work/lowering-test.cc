@@ -497,6 +497,50 @@ TEST(Lowering, RoutedTokensReachAServerOnce)
     EXPECT_EQ(LowerRouted(tokens, group, layout, rules).phases[1].bytes, Bytes(6400));
 }
 
+TEST(Lowering, KernelsSendTokensInChunksOrStraightAway)
+{
+    // As above, of tokens of 100 bytes: 10,000 of them, 52 whole chunks of 192.
+    const auto layout = Layout();
+    LoweringRules rules(CollectiveAlgorithm("hierarchical"));
+    rules.allToAll = AllToAllAlgorithm("deepep");
+    rules.channels = 16;
+    rules.tokenStart = Duration::Microseconds(7);
+    rules.tokenMessage = Duration::Nanoseconds(10);
+    const RankGroup group({{1, 64}});
+    const RoutedTokens tokens{Bytes(8'000'000), 64, 8, true, 0, Bytes(100)};
+    const auto back = LowerRouted(tokens, group, layout, rules);
+    ASSERT_EQ(back.phases.size(), 2U);
+    EXPECT_EQ(back.phases[0].bytes, Bytes(8'000'000));
+    EXPECT_GT(back.phases[0].occupied, 1);
+    EXPECT_NEAR(static_cast<double>(back.phases[1].bytes.Count()), 6'750'925, 10);
+    EXPECT_EQ(back.phases[1].occupied, 1);
+    EXPECT_EQ(back.chunks, 52U);
+    EXPECT_EQ(back.channels, 8U); // as a channel's buffer has
+    EXPECT_TRUE(back.streams);
+    EXPECT_EQ(back.launch, Duration::Microseconds(67));
+    // In one server there is nothing to wait for, and a copy for each of its four members counts.
+    const RankGroup server({{1, 4}});
+    EXPECT_EQ(LowerRouted(tokens, server, layout, rules).launch, Duration::Microseconds(60));
+    EXPECT_NEAR(static_cast<double>(CountedBytes(tokens, group, layout, rules).Count()),
+                6'750'925,
+                10);
+    // 4 (1 - C(48, 8) / C(64, 8)) = 3.658983, by hand: the product of (48 - j) / (64 - j) is
+    // 0.0852542.
+    EXPECT_NEAR(static_cast<double>(CountedBytes(tokens, server, layout, rules).Count()),
+                3'658'983,
+                20);
+    // 15/16 of 80,000 messages leave the server.
+    rules.allToAll = AllToAllAlgorithm("deepep-low-latency");
+    const auto away = LowerRouted(tokens, group, layout, rules);
+    ASSERT_EQ(away.phases.size(), 1U);
+    EXPECT_EQ(away.phases[0].group, group);
+    EXPECT_EQ(away.phases[0].bytes, Bytes(8'000'000));
+    EXPECT_EQ(away.phases[0].between.fixed, Duration::Microseconds(757));
+    EXPECT_EQ(away.launch, Duration::Microseconds(35));
+    EXPECT_EQ(away.chunks, 1U);
+    EXPECT_EQ(CountedBytes(tokens, group, layout, rules), Bytes(8'000'000));
+}
+
 TEST(Lowering, TreesJoinServers)
 {
     const auto layout = Layout();

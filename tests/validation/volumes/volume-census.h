@@ -184,7 +184,7 @@ class Census
     /// of the group's servers have members in the same positions; else to each member once.
     uint64_t Dispatched(const Ranks& group, uint64_t bytes) const
     {
-        if (m_scenario.network.allToAll != AllToAllAlgorithm("once"))
+        if (!m_scenario.network.allToAll->oncePerServer)
         {
             return AllToAll(group, bytes);
         }

@@ -4,6 +4,7 @@
 #include "cli/engines.h"
 #include "cli/message-sizes.h"
 #include "cli/show/report-json.h"
+#include "cli/token-options.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
@@ -44,6 +45,7 @@ struct CollectiveCommand
     std::string op{"all_reduce"};
     std::string group{"all"};
     uint32_t groups{0};
+    TokenOptions tokens;
     SizeOptions sizes;
     RunOptions run;
     std::string timeLimit;
@@ -91,14 +93,16 @@ WordAt(const std::string& option, const std::string& word, const std::vector<std
 bool
 Reduces(CollectiveOp op)
 {
-    return op == CollectiveOp::AllReduce || op == CollectiveOp::ReduceScatter;
+    return op == CollectiveOp::AllReduce || op == CollectiveOp::ReduceScatter ||
+           op == CollectiveOp::Combine;
 }
 
 /// Whether `size` is divided among the members, so that each has whole elements of it.
 bool
 Divides(CollectiveOp op)
 {
-    return op != CollectiveOp::AllReduce && op != CollectiveOp::SendReceive;
+    return op == CollectiveOp::AllGather || op == CollectiveOp::ReduceScatter ||
+           op == CollectiveOp::AllToAll;
 }
 
 /// Cluster and network, from a study or a machine.
@@ -117,7 +121,10 @@ NetworkOf(const CollectiveCommand& options)
     }
     if (options.machine.empty())
     {
-        return StudyOf(options.common, StudyScope::Network);
+        CollectiveSpec spec;
+        spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
+        return StudyOf(options.common,
+                       spec.Routes() ? StudyScope::NetworkAndModel : StudyScope::Network);
     }
     return Checked(ReadMachineStudy(options.machine,
                                     options.nodes,
@@ -180,6 +187,11 @@ Measurement::Measurement(const CollectiveCommand& options)
     m_spec.groups = options.groups;
 
     Scenario& scenario = m_study.scenario;
+    CheckTokenOptions(m_spec, options.tokens, options.sizes);
+    if (m_spec.Routes())
+    {
+        SetTokens(options.tokens, scenario, m_spec);
+    }
     scenario.Job().collective = m_spec;
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
@@ -189,6 +201,14 @@ Measurement::Measurement(const CollectiveCommand& options)
     const RankLayout& layout = std::get<PreparedRun>(prepared).layout;
     m_members = std::get<RankGroup>(GroupOf(m_spec.group, layout)).Size();
     m_groups = options.groups == 0 ? layout.ranks / m_members : options.groups;
+    if (m_spec.Routes())
+    {
+        const RankGroup group = std::get<RankGroup>(GroupOf(m_spec.group, layout));
+        const LoweringRules rules(scenario);
+        const auto tokens = RoutedTokensOf(m_spec, group, layout, rules);
+        m_sizes = {CountedBytes(std::get<RoutedTokens>(tokens), group, layout, rules)};
+        return;
+    }
 
     const uint64_t unit = g_elementBytes * (Divides(m_spec.op) ? m_members : 1);
     for (const Bytes size : SizesOf(options.sizes))
@@ -213,8 +233,10 @@ void
 Measurement::Refuse(const Infeasible& no) const
 {
     const std::string option = "--" + no.reason;
-    const bool ours = no.reason == "group" || no.reason == "groups";
-    throw ConfigError(ours ? option : "cluster",
+    const bool ours = no.reason == "group" || no.reason == "groups" || no.reason == "experts";
+    throw ConfigError(no.reason == "max_nodes" ? "--max-nodes"
+                      : ours                   ? option
+                                               : "cluster",
                       no.detail,
                       no.reason == "group" ? AnyOf(CollectiveGroupWords()) : "",
                       "");
@@ -240,7 +262,9 @@ Measurement::Measure(Bytes bytes) const
     const PreparedRun prepared = std::get<PreparedRun>(PrepareRun(scenario));
     const Collective& collective = prepared.graph.collectives.front();
     return {bytes,
-            Divides(m_spec.op) ? elements / m_members : elements,
+            m_spec.Routes()      ? m_spec.tokens.tokens
+            : Divides(m_spec.op) ? elements / m_members
+                                 : elements,
             collective.algorithm,
             collective.protocol,
             collective.libraryChannels,
@@ -274,7 +298,15 @@ Measurement::Head() const
                             cells...);
     };
     line("size", "count", "type", "redop", "root", "time", "algbw", "busbw", Chosen("how"));
-    line("(B)", "(elements)", "", "", "", "(us)", "(GB/s)", "(GB/s)", "");
+    line("(B)",
+         m_spec.Routes() ? "(tokens)" : "(elements)",
+         "",
+         "",
+         "",
+         "(us)",
+         "(GB/s)",
+         "(GB/s)",
+         "");
     return text;
 }
 
@@ -287,7 +319,7 @@ Measurement::Line(const Row& row) const
     return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}\n",
                        row.bytes.Count(),
                        row.count,
-                       "float",
+                       m_spec.Routes() ? "token" : "float",
                        Reduces(m_spec.op) ? "sum" : "none",
                        -1,
                        us < 1e5 ? fmt::format("{:.2f}", us) : fmt::format("{:.0f}", us),
@@ -315,7 +347,7 @@ Measurement::ToJson(const Row& row) const
             {"algbw_GBps", row.Algbw()},
             {"busbw_GBps", Busbw(row)},
             {"count", row.count},
-            {"type", "float"},
+            {"type", m_spec.Routes() ? "token" : "float"},
             {"redop", Reduces(m_spec.op) ? "sum" : "none"},
             {"root", -1},
             {"algorithm", row.algorithm},
@@ -432,6 +464,7 @@ AddCollective(CommandLine& program)
              "groups that take part at the same time, from the lowest rank on; default: "
              "all of them")
         .Between(1, 1U << 22);
+    AddTokenOptions(command, options->tokens);
     AddSizeOptions(command, options->sizes);
     AddRunOptions(command, options->run);
     command.Add("--time-limit",

@@ -321,7 +321,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     study.name = FolderName(file);
     map.Get("study", study.name, StudyName);
     Scenario& scenario = study.scenario;
-    const bool training = scope != StudyScope::Network;
+    const bool training = scope != StudyScope::Network && scope != StudyScope::NetworkAndModel;
     if (training)
     {
         scenario.jobs = ReadJobs(map, file.parent_path().string(), scope, study.dpGiven);
@@ -330,6 +330,11 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         scenario.jobs.resize(1);
         scenario.Job().collective.emplace();
+        const YamlNode* model = map.Find("model");
+        if (model != nullptr && scope == StudyScope::NetworkAndModel)
+        {
+            scenario.Job().model = ReadModel(*model, "model", file.parent_path().string());
+        }
     }
     scenario.cluster =
         ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"),

@@ -26,7 +26,9 @@ enum class StudyScope : uint8_t
     /// Only cluster, network, events, engines and seed: the job is a collective that the caller
     /// fills in. Model, workload, plan, jobs, search and baselines may be missing and are not
     /// looked at.
-    Network
+    Network,
+    /// The same and the model, where there is one: it has the experts that tokens go to.
+    NetworkAndModel
 };
 
 /**

@@ -56,7 +56,17 @@ AllToAllAlgorithm::Rows()
          {{"once", "tokens of experts once to each server, copied there; else as rail"},
           FirstHop::Server,
           false,
-          true}});
+          true},
+         {{"deepep", "tokens of experts by DeepEP's kernels for throughput; else direct"},
+          FirstHop::None,
+          false,
+          true,
+          TokenKernel::Throughput},
+         {{"deepep-low-latency", "tokens of experts by its kernels for low latency; else direct"},
+          FirstHop::None,
+          false,
+          false,
+          TokenKernel::LowLatency}});
     return rows;
 }
 

@@ -46,6 +46,14 @@ enum class FirstHop : uint8_t
     Building
 };
 
+/// Kernels that send tokens to experts, and what they cost besides the network.
+enum class TokenKernel : uint8_t
+{
+    None,       //!< nothing but the messages
+    Throughput, //!< DeepEP's for training: once to each server, forwarded there while more arrive
+    LowLatency  //!< DeepEP's for decoding: a message for each token and expert, straight away
+};
+
 /// What is known of a way of all-to-alls.
 struct AllToAllFacts : WordFacts
 {
@@ -53,6 +61,7 @@ struct AllToAllFacts : WordFacts
     bool follows{false}; //!< what the algorithm of other collectives says
     /// A token that goes to several experts of a server crosses to it once, and is copied there.
     bool oncePerServer{false};
+    TokenKernel kernel{TokenKernel::None};
 };
 
 /// How an all-to-all goes.

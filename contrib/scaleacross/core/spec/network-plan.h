@@ -107,13 +107,18 @@ struct NetworkPlan
     uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
     /// Of a step between servers, what the network's plugin and proxies take beyond NCCL's table.
     Duration ncclNetStep{Duration::Nanoseconds(3000)};
-    /// The same once more where a collective has more than 4 KiB: plugins send that otherwise.
+    /// The same once more for trees of 4 KiB and more: plugins send that otherwise.
     Duration ncclNetLong;
-    /// At which the plugin takes the first 2 MiB of what a GPU sends on before any of it is there;
-    /// 0: no time.
+    /// At which the first 2 MiB that a GPU sends in a step enter the plugin before any of it leaves;
+    /// 0: at once.
     BitRate ncclNetFill;
-    /// The same where flags travel with the data, of all of it.
+    /// The same where flags travel with the data, of the first 128 KiB.
     BitRate ncclNetFlags;
+    // With an all-to-all by kernels that send tokens.
+    /// Beyond the kernel's start, what it takes until tokens leave for other servers: by proxies.
+    Duration tokenStart;
+    /// Low latency: of a message for another server, what who posts it takes; they take turns.
+    Duration tokenMessage;
     Copy copy;                    //!< between servers
     Bytes mtu{4096};              //!< payload of a full packet, 256 to 9000
     std::optional<Bytes> headers; //!< see Format()

@@ -120,7 +120,8 @@ WarningsOfNoEffect(const Scenario& scenario)
         {
             add("workload.capacity_factor", why);
         }
-        if (scenario.network.allToAll->oncePerServer)
+        if (scenario.network.allToAll->oncePerServer ||
+            scenario.network.allToAll->kernel != TokenKernel::None)
         {
             add("network.all_to_all: " + scenario.network.allToAll->word, why);
         }
@@ -158,6 +159,16 @@ WarningsOfNoEffect(const Scenario& scenario)
         {
             add("network.nccl_channels", why);
         }
+    }
+    const NetworkPlan& network = scenario.network;
+    const std::string way = "network.all_to_all is " + network.allToAll->word;
+    if (network.tokenStart > Duration() && network.allToAll->kernel == TokenKernel::None)
+    {
+        add("network.token_start", way);
+    }
+    if (network.tokenMessage > Duration() && network.allToAll->kernel != TokenKernel::LowLatency)
+    {
+        add("network.token_message", way);
     }
     if (job.plan.asyncTensor && job.plan.tp == 1)
     {

@@ -230,7 +230,9 @@ LoweringRules::LoweringRules(const Scenario& scenario, CollectiveTimer seconds)
       allToAll(scenario.network.allToAll),
       chunk(scenario.network.collectiveChunk),
       channels(scenario.network.channels),
-      seconds(std::move(seconds))
+      seconds(std::move(seconds)),
+      tokenStart(scenario.network.tokenStart),
+      tokenMessage(scenario.network.tokenMessage)
 {
     if (algorithm->library)
     {
@@ -285,7 +287,8 @@ Choose(CollectiveOp op,
         for (const AllToAllFacts* way : AllToAllAlgorithm::Rows())
         {
             candidate.allToAll = *way;
-            if (!way->follows && !way->oncePerServer) // that is rail to all but tokens
+            // Others are one of these to all but tokens.
+            if (!way->follows && !way->oncePerServer && way->kernel == TokenKernel::None)
             {
                 candidates.push_back(candidate);
             }
@@ -373,6 +376,9 @@ Lower(CollectiveOp op,
             collective.phases.push_back({Pattern::SendToNext, group, bytes});
         }
         return collective;
+    case CollectiveOp::Dispatch:
+    case CollectiveOp::Combine:
+        SCALEACROSS_INVARIANT(false, "tokens are lowered by LowerRouted()");
     }
     if (!collective.phases.empty())
     {
@@ -383,6 +389,15 @@ Lower(CollectiveOp op,
 
 namespace
 {
+
+// Fitted, see the page of collectives.
+const Duration g_throughputStart = Duration::Microseconds(60);
+const Duration g_lowLatencyStart = Duration::Microseconds(35);
+constexpr double g_copyShare = 0.82;
+
+// DeepEP's Config(24, 8, 512, 16, 128), with which its tests begin.
+constexpr uint64_t g_chunkTokens = 12 * 16;
+constexpr uint32_t g_chunksUnderWay = 128 / 16;
 
 /// Parts, of n equal ones of the experts, that a token reaches in the mean.
 double
@@ -397,7 +412,138 @@ PartsReached(const RoutedTokens& tokens, uint32_t n)
     return n * (1 - none);
 }
 
+/// Servers of a group, and its members on each.
+struct ServerSplit
+{
+    RankGroup::Halves halves;
+
+    ServerSplit(const RankGroup& group, const RankLayout& layout)
+        : halves{RankGroup(), group}
+    {
+        if (group.CanSplitAt(layout.gpusPerNode))
+        {
+            halves = group.SplitAt(layout.gpusPerNode);
+        }
+    }
+
+    uint32_t Servers() const
+    {
+        return halves.outer.Size();
+    }
+};
+
+/// Of all bytes, those of so many copies in place of one for each expert.
+Bytes
+Once(const RoutedTokens& tokens, double copies)
+{
+    const double share = copies / tokens.topK;
+    return Bytes(
+        static_cast<uint64_t>(std::llround(share * static_cast<double>(tokens.bytes.Count()))));
+}
+
+/// Puts a kernel's chunks on a collective whose tokens go to each server once.
+void
+ForwardWhileMoreArrive(const RoutedTokens& tokens,
+                       const ServerSplit& split,
+                       const LoweringRules& rules,
+                       Collective& collective)
+{
+    const uint64_t each = std::max<uint64_t>(1, (tokens.token * tokens.topK).Count());
+    // Where all goes one way there is nothing that chunks could go beside.
+    const bool forwards = collective.phases.size() > 1;
+    const uint64_t chunks = forwards ? tokens.bytes.Count() / each / g_chunkTokens : 1;
+    collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(chunks, 1, g_mostChunks));
+    collective.channels = std::min({rules.channels, g_chunksUnderWay, collective.chunks});
+    collective.streams = collective.chunks > 1;
+    collective.launch = g_throughputStart;
+    if (split.Servers() > 1)
+    {
+        collective.launch += rules.tokenStart;
+    }
+    for (Phase& phase : collective.phases)
+    {
+        if (phase.group == split.halves.inner)
+        {
+            phase.occupied = 1 / g_copyShare;
+        }
+    }
+}
+
+/// Puts what a kernel's messages cost on a collective that sends them straight away.
+void
+SendStraightAway(const RoutedTokens& tokens,
+                 const ServerSplit& split,
+                 const LoweringRules& rules,
+                 Collective& collective)
+{
+    const uint64_t messages = tokens.bytes.Count() / std::max<uint64_t>(1, tokens.token.Count());
+    const double away = 1 - 1.0 / split.Servers();
+    collective.chunks = collective.channels = 1;
+    collective.launch = g_lowLatencyStart;
+    for (Phase& phase : collective.phases)
+    {
+        phase.between.fixed = rules.tokenStart + Duration::Seconds(rules.tokenMessage.S() * away *
+                                                                   static_cast<double>(messages));
+    }
+}
+
 } // namespace
+
+TokenCopies
+CopiesOf(const RoutedTokens& tokens, uint32_t servers, uint32_t members)
+{
+    if (tokens.maxServers == 0 || tokens.maxServers >= std::min(servers, tokens.topK))
+    {
+        return {PartsReached(tokens, servers), PartsReached(tokens, members)};
+    }
+    const double experts = tokens.experts;
+    const double onServer = experts / servers;
+    const double onMember = experts / members;
+    const uint32_t most = tokens.maxServers;
+    // Probabilities of d servers and m members after i experts, at d (k + 1) + m.
+    const uint32_t k = tokens.topK;
+    std::vector<double> now((most + 1) * (k + 1), 0.0);
+    now[0] = 1;
+    for (uint32_t i = 0; i < k; i++)
+    {
+        std::vector<double> next(now.size(), 0.0);
+        for (uint32_t d = 0; d <= std::min(i, most); d++)
+        {
+            for (uint32_t m = d; m <= i; m++)
+            {
+                const double before = now[d * (k + 1) + m];
+                const double newServer = d < most ? (servers - d) * onServer : 0;
+                const double newMember = d * onServer - m * onMember;
+                const double same = std::max(0.0, m * onMember - i);
+                const double all = newServer + newMember + same;
+                if (before == 0 || all <= 0)
+                {
+                    continue;
+                }
+                if (newServer > 0)
+                {
+                    next[(d + 1) * (k + 1) + m + 1] += before * newServer / all;
+                }
+                if (newMember > 0)
+                {
+                    next[d * (k + 1) + m + 1] += before * newMember / all;
+                }
+                next[d * (k + 1) + m] += before * same / all;
+            }
+        }
+        now = std::move(next);
+    }
+    TokenCopies copies{0, 0};
+    for (uint32_t d = 0; d <= most; d++)
+    {
+        for (uint32_t m = 0; m <= k; m++)
+        {
+            copies.servers += now[d * (k + 1) + m] * d;
+            copies.members += now[d * (k + 1) + m] * m;
+        }
+    }
+    return copies;
+}
 
 Collective
 LowerRouted(const RoutedTokens& tokens,
@@ -407,30 +553,28 @@ LowerRouted(const RoutedTokens& tokens,
 {
     Collective collective =
         Lower(CollectiveOp::AllToAll, CommClass::Expert, tokens.bytes, group, layout, rules);
-    if (!WayOf(rules)->oncePerServer || group.Size() < 2)
+    const AllToAllAlgorithm way = WayOf(rules);
+    const ServerSplit split(group, layout);
+    if (way->kernel == TokenKernel::LowLatency && group.Size() > 1)
+    {
+        SendStraightAway(tokens, split, rules, collective);
+        return collective;
+    }
+    if (!way->oncePerServer || group.Size() < 2)
     {
         return collective;
     }
-    const auto once = [&tokens](uint32_t parts) {
-        const double share = PartsReached(tokens, parts) / tokens.topK;
-        return Bytes(
-            static_cast<uint64_t>(std::llround(share * static_cast<double>(tokens.bytes.Count()))));
-    };
     collective.phases.clear();
-    RankGroup::Halves halves{RankGroup(), group};
-    if (group.CanSplitAt(layout.gpusPerNode))
+    const TokenCopies copies = CopiesOf(tokens, split.Servers(), group.Size());
+    if (split.Servers() > 1)
     {
-        halves = group.SplitAt(layout.gpusPerNode);
+        const Bytes bytes = Once(tokens, copies.servers);
+        collective.phases.push_back({Pattern::DirectAllToAll, split.halves.outer, bytes});
     }
-    if (halves.outer.Size() > 1)
+    if (split.halves.inner.Size() > 1)
     {
-        const Bytes bytes = once(halves.outer.Size());
-        collective.phases.push_back({Pattern::DirectAllToAll, halves.outer, bytes});
-    }
-    if (halves.inner.Size() > 1)
-    {
-        const Bytes bytes = once(group.Size());
-        collective.phases.push_back({Pattern::DirectAllToAll, halves.inner, bytes});
+        const Bytes bytes = Once(tokens, copies.members);
+        collective.phases.push_back({Pattern::DirectAllToAll, split.halves.inner, bytes});
     }
     Bytes largest;
     for (const Phase& phase : collective.phases)
@@ -438,12 +582,34 @@ LowerRouted(const RoutedTokens& tokens,
         largest = std::max(largest, phase.bytes);
     }
     collective.chunks = collective.channels = 1;
-    Cut(largest, group.Size(), rules, collective);
+    if (way->kernel == TokenKernel::Throughput)
+    {
+        ForwardWhileMoreArrive(tokens, split, rules, collective);
+    }
+    else
+    {
+        Cut(largest, group.Size(), rules, collective);
+    }
     if (tokens.back)
     {
         std::reverse(collective.phases.begin(), collective.phases.end());
     }
     return collective;
+}
+
+Bytes
+CountedBytes(const RoutedTokens& tokens,
+             const RankGroup& group,
+             const RankLayout& layout,
+             const LoweringRules& rules)
+{
+    if (!WayOf(rules)->oncePerServer)
+    {
+        return tokens.bytes;
+    }
+    const uint32_t servers = ServerSplit(group, layout).Servers();
+    const TokenCopies copies = CopiesOf(tokens, servers, group.Size());
+    return Once(tokens, servers > 1 ? copies.servers : copies.members);
 }
 
 std::vector<RankGroup>

@@ -34,6 +34,8 @@ struct LoweringRules
     /// What an algorithm that chooses goes by; domain: given if it is one.
     CollectiveTimer seconds;
     std::optional<NcclRules> nccl; //!< domain: given if the algorithm is a library's
+    Duration tokenStart;           //!< of kernels that send tokens, over several servers
+    Duration tokenMessage;         //!< of such for low latency
 };
 
 /**
@@ -82,7 +84,32 @@ struct RoutedTokens
     uint32_t experts{0}; //!< E, evenly over the group
     uint32_t topK{0};    //!< k, of which a token goes to any k with equal probability
     bool back{false};    //!< what comes back and is added up
+    /// Servers that a token's experts may be on: those of its best experts (group-limited routing
+    /// of DeepSeek-V3, with servers for groups); 0: any number.
+    uint32_t maxServers{0};
+    Bytes token{}; //!< of one copy of a token; kernels' chunks and messages follow from it
 };
+
+/// Copies of a token that are sent, in the mean.
+struct TokenCopies
+{
+    double servers; //!< one to each that has any of its experts
+    double members; //!< one to each that has any
+};
+
+/**
+ * The copies of a token with k of E experts that lie evenly over `servers` servers with `members`
+ * members in all. Its experts come in the order of their scores, in which all orders are as
+ * probable: after i of them, on d servers and m members, there are (servers - d) E / servers
+ * experts on new servers, d E / servers - m E / members on new members of those that it has, and m
+ * E / members - i on members that it has. With d = M servers only those are allowed.
+ *
+ * Without a limit that is n (1 - C(E - E/n, k) / C(E, k)) of n servers, or members.
+ *
+ * Worked case: 2 servers of 1 member, 4 experts, k = 2: the second is on the other server in 2 of 3
+ * cases, so 1.667 copies; with a limit of 1 it is 1.
+ */
+TokenCopies CopiesOf(const RoutedTokens& tokens, uint32_t servers, uint32_t members);
 
 /**
  * The all-to-all of routed tokens. With an algorithm that sends a token to each server once, as
@@ -94,6 +121,16 @@ struct RoutedTokens
  *
  * in the mean. Otherwise Lower()'s, with a copy for each expert.
  *
+ * By DeepEP's kernels for throughput the same goes on in chunks of 192 tokens (16 of each of 12
+ * channels), so that tokens are forwarded inside servers while others arrive. As many chunks as
+ * `channels` are on the way between servers, 8 at most (the 128 tokens of a channel's buffer). By
+ * those for low latency every copy goes straight to its expert's member, over the scale-up network
+ * where that reaches. What a kernel adds:
+ *
+ * - At its start 60 us for throughput and 35 us for low latency; over several servers token_start.
+ * - For throughput, forwarding inside servers reaches 0.82 of the rate of collectives.
+ * - For low latency, token_message for each message to another server, all of one member in turn.
+ *
  * Worked case: E = 128, k = 8, two servers of 8: 2 (1 - C(64, 8) / C(128, 8)) = 1.994 copies go to
  * servers in place of 8.
  */
@@ -101,6 +138,13 @@ Collective LowerRouted(const RoutedTokens& tokens,
                        const RankGroup& group,
                        const RankLayout& layout,
                        const LoweringRules& rules);
+
+/// What DeepEP divides by the time for a bandwidth: with a copy for each server once per server, in
+/// one server a copy for each member, else a copy for each expert; those that stay included.
+Bytes CountedBytes(const RoutedTokens& tokens,
+                   const RankGroup& group,
+                   const RankLayout& layout,
+                   const LoweringRules& rules);
 
 /// A family of groups, and those of all phases that Lower() may write for its collectives.
 std::vector<RankGroup> PhaseFamilies(const RankGroup& group,

@@ -30,6 +30,13 @@ ProgramOf(uint32_t collective)
     return program;
 }
 
+uint32_t
+MembersPerServer(const RankGroup& group, const RankLayout& layout)
+{
+    return group.CanSplitAt(layout.gpusPerNode) ? group.SplitAt(layout.gpusPerNode).inner.Size()
+                                                : 1;
+}
+
 } // namespace
 
 std::variant<RankGroup, Infeasible>
@@ -80,6 +87,47 @@ GroupOf(CollectiveGroup group, const RankLayout& layout)
     return ranks;
 }
 
+std::variant<RoutedTokens, Infeasible>
+RoutedTokensOf(const CollectiveSpec& spec,
+               const RankGroup& group,
+               const RankLayout& layout,
+               const LoweringRules& rules)
+{
+    constexpr Bytes kHeader{16};
+    const TokenSpec& given = spec.tokens;
+    const uint32_t members = group.Size();
+    if (given.experts % members != 0)
+    {
+        const uint32_t fewer = given.experts / members * members;
+        return Infeasible{"experts",
+                          std::to_string(given.experts) + " experts do not lie evenly over " +
+                              std::to_string(members) + " members; take " +
+                              (fewer > 0 ? std::to_string(fewer) + " or " : "") +
+                              std::to_string(fewer + members)};
+    }
+    const uint32_t servers = members / MembersPerServer(group, layout);
+    if (given.maxNodes > 0 && given.maxNodes < servers &&
+        uint64_t{given.maxNodes} * (given.experts / servers) < given.topK)
+    {
+        return Infeasible{"max_nodes",
+                          std::to_string(given.maxNodes) + " servers have " +
+                              std::to_string(given.maxNodes * (given.experts / servers)) +
+                              " experts, and a token goes to " + std::to_string(given.topK)};
+    }
+    RoutedTokens tokens;
+    tokens.experts = given.experts;
+    tokens.topK = given.topK;
+    tokens.back = spec.op == CollectiveOp::Combine;
+    tokens.maxServers = given.maxNodes;
+    tokens.token = given.TokenBytes(tokens.back);
+    if (!tokens.back && rules.allToAll->kernel == TokenKernel::LowLatency)
+    {
+        tokens.token += kHeader;
+    }
+    tokens.bytes = tokens.token * given.topK * given.tokens;
+    return tokens;
+}
+
 std::variant<TaskGraph, Infeasible>
 BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout, const LoweringRules& rules)
 {
@@ -100,9 +148,23 @@ BuildCollectiveGraph(const Scenario& scenario, const RankLayout& layout, const L
     }
     const uint32_t active = spec.groups == 0 ? groups : spec.groups;
 
+    Collective lowered;
+    if (spec.Routes())
+    {
+        const auto tokens = RoutedTokensOf(spec, group, layout, rules);
+        if (const auto* no = std::get_if<Infeasible>(&tokens))
+        {
+            return *no;
+        }
+        lowered = LowerRouted(std::get<RoutedTokens>(tokens), group, layout, rules);
+        lowered.name = ToString(spec.op);
+    }
+    else
+    {
+        lowered = Lower(spec.op, CommClass::Data, spec.bytes, group, layout, rules);
+    }
     CollectiveTable table;
-    const uint32_t collective =
-        table.Add(Lower(spec.op, CommClass::Data, spec.bytes, group, layout, rules));
+    const uint32_t collective = table.Add(std::move(lowered));
     const BlockKinds blocks(layout, group, rules.algorithm);
     const bool perBlock =
         layout.Buildings() > 1 && (blocks.MayDiffer() || !BuildingsAreAlike(scenario));

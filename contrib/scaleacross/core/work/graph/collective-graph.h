@@ -29,13 +29,27 @@ namespace scaleacross
 std::variant<RankGroup, Infeasible> GroupOf(CollectiveGroup group, const RankLayout& layout);
 
 /**
+ * What the members of a group send where the job is a dispatch or combine: T tokens each, with a
+ * copy for each of their k experts. For low latency a token on its way to an expert has a header of
+ * 16 bytes (DeepEP).
+ *
+ * Infeasible: "experts" where they do not lie evenly over the members, "max_nodes" where so few
+ * servers have fewer experts than a token goes to.
+ */
+std::variant<RoutedTokens, Infeasible> RoutedTokensOf(const CollectiveSpec& spec,
+                                                      const RankGroup& group,
+                                                      const RankLayout& layout,
+                                                      const LoweringRules& rules);
+
+/**
  * The work of a job that is a collective: an iteration is the collective and the wait for its end,
  * back to back without a barrier, as nccl-tests measures. An empty forward marks its beginning.
  *
  * Ranks of groups that take no part form a class with an empty program. There is one class of ranks
  * that do, or one per building where they are not alike (BuildingsAreAlike).
  *
- * Infeasible: as GroupOf(), and "groups" where the family has fewer groups than asked for.
+ * Infeasible: as GroupOf() and RoutedTokensOf(), and "groups" where the family has fewer groups
+ * than asked for.
  */
 std::variant<TaskGraph, Infeasible> BuildCollectiveGraph(const Scenario& scenario,
                                                          const RankLayout& layout,

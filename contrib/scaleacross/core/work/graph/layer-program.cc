@@ -106,7 +106,13 @@ LayerProgram::LayerProgram(const JobSpec& job,
         const Bytes gathered(copies.Count() * plan.ExpertTensor() / plan.tp);
         const RankGroup& split = layout.expertTensor;
         const auto routed = [&](Bytes bytes, bool back) {
-            const RoutedTokens tokens{bytes, model.experts, model.topK, back};
+            const uint64_t element = !back && job.workload.precision->narrowDispatch ? 1 : 2;
+            const RoutedTokens tokens{bytes,
+                                      model.experts,
+                                      model.topK,
+                                      back,
+                                      0,
+                                      Bytes(element * model.hidden)};
             return table.Add(LowerRouted(tokens, layout.expert, layout, rules));
         };
         m_dispatch = routed(dispatched, false);

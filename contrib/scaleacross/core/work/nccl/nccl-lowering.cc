@@ -61,6 +61,9 @@ class NcclWriter
         case CollectiveOp::SendReceive:
             m_collective.name = "sendrecv";
             break;
+        case CollectiveOp::Dispatch:
+        case CollectiveOp::Combine:
+            break; // of experts' libraries, as an all-to-all
         }
         if (m_op == CollectiveOp::AllToAll || m_op == CollectiveOp::SendReceive)
         {
