@@ -234,7 +234,7 @@ OverDistance(const Case& drawn, double km)
 const NcclAlgorithm g_ring = "ring";
 const NcclProtocol g_simple = "simple";
 
-/// 300 km of glass at 5 us each, to and fro.
+/// 300 km of glass at 5 us each, there and back.
 constexpr double g_roundTrip = 2 * 300 * 5e-6;
 
 } // namespace
