@@ -13,6 +13,7 @@ namespace
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 /// 16 GPUs in two buildings: no model, no workload, no plan.
 const char* const g_clusterOnly = R"yaml(study: pair
@@ -276,6 +277,98 @@ TEST_F(CollectiveCommand, ServersOfAMachine)
                   .get<double>(),
               us);
     EXPECT_EQ(row("polaris --set study=mine").at("study"), "mine");
+}
+
+/// A log of sixteen ranks on four hosts, with what follows the list of devices.
+std::string
+LogOf(const std::string& op, const std::string& lines)
+{
+    std::string log = "# Collective test starting: " + op + "_perf\n# Using devices\n";
+    for (int rank = 0; rank < 16; rank++)
+    {
+        log += "#  Rank " + std::to_string(rank) + " Group  0 Pid 10 on host" +
+               std::to_string(rank / 4) + " device " + std::to_string(rank % 4) + " [00] H100\n";
+    }
+    return log + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
+           lines;
+}
+
+TEST_F(CollectiveCommand, StandsBesideALog)
+{
+    const auto sizes = RunJson("collective pair.yaml --op all_gather -b 32M -e 64M");
+    const double first = sizes.at(0).at("time_us");
+    const double last = sizes.at(1).at("time_us");
+    // Half of the time here, and four times it: errors of +100 and -75 %.
+    Write("log.txt",
+          LogOf("all_gather",
+                "33554432 1048576 half none -1 " + std::to_string(first / 2) +
+                    " 1 1 0 1 1 1 0\n67108864 2097152 half none -1 " + std::to_string(last * 4) +
+                    " 1 1 0 1 1 1 0\n"));
+    const auto rows = RunJson("collective pair.yaml --like log.txt");
+    ASSERT_EQ(rows.size(), 2U);
+    EXPECT_EQ(rows[0].at("op"), "all_gather");
+    EXPECT_EQ(rows[0].at("time_us"), first);
+    EXPECT_NEAR(rows[0].at("measured_us"), first / 2, 1e-6);
+    EXPECT_NEAR(rows[0].at("error"), 1, 1e-6);
+    EXPECT_NEAR(rows[1].at("error"), -0.75, 1e-6);
+    EXPECT_EQ(rows[0].at("count"), 1048576);
+    EXPECT_EQ(rows[0].at("type"), "half");
+    const Call call = Run("collective pair.yaml --like log.txt --op all_gather");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("measured"));
+    EXPECT_THAT(call.out, HasSubstr("+100.0\n"));
+    EXPECT_THAT(call.out, HasSubstr("-75.0\n"));
+    // Between 75 and 100: the middle, and nine tenths of the way.
+    EXPECT_THAT(call.out,
+                HasSubstr("# Error of 2 sizes of 16 MiB and more: median 87.5 %, 90th percentile "
+                          "97.5 %\n"));
+    EXPECT_THAT(call.out, Not(HasSubstr("below 16 MiB")));
+    // Sizes that are no whole elements of four bytes for each of sixteen ranks run as they are.
+    Write("log.txt", LogOf("all_gather", "100 50 half none -1 9 1 1 0 1 1 1 0\n"));
+    EXPECT_EQ(RunJson("collective pair.yaml --like log.txt").at(0).at("bytes"), 100);
+    EXPECT_THAT(Run("collective pair.yaml --like log.txt").out, HasSubstr("1 size below 16 MiB"));
+}
+
+TEST_F(CollectiveCommand, LogsThatDoNotFitAreRefused)
+{
+    const std::string line = "1048576 262144 float sum -1 90 1 1 0 1 1 1 0\n";
+    Write("log.txt", LogOf("all_reduce", line));
+    Write("none.txt", "# size count type redop time algbw busbw\n1048576 2 float sum 90 1 1\n");
+    Write("half.txt", LogOf("all_reduce", "1048576 262144 float sum\n"));
+    Write("empty.txt", "");
+    const std::string study = "collective pair.yaml ";
+    const std::string machine = "collective --machine dgx-h100 --like log.txt ";
+    for (const auto& [arguments, message] : std::vector<std::pair<std::string, std::string>>{
+             {study + "--like log.txt -b 8", "-b: sizes are those of the log 'log.txt'"},
+             {study + "--like log.txt --maxbytes 1G", "-e: sizes are those of the log"},
+             {study + "--like log.txt -f 4", "-f: sizes are those of the log"},
+             {study + "--like log.txt -i 1M", "-i: sizes are those of the log"},
+             {study + "--like log.txt --op all_gather",
+              "all_gather, and the log is of all_reduce (log.txt:1)"},
+             {study + "--like none.txt", "neither a line nor the name of the file"},
+             {study + "--like half.txt", "half.txt:20: the line ends after 4 columns"},
+             {study + "--like empty.txt", "empty.txt: the file is empty"},
+             {study + "--like nothing.txt", "nothing.txt: there is no such file"},
+             {study + "--like log.txt --group building",
+              "log.txt:3: the log has 1 group of 16 ranks on 4 servers"},
+             {machine + "--nodes 3", "say --nodes 4 --gpus-per-node 4"},
+             // As many ranks, on half as many servers.
+             {machine + "--nodes 2", "1 group of 16 ranks on 2 servers, as there are here"}})
+    {
+        const Call call = Run(arguments);
+        EXPECT_EQ(call.code, 2) << arguments << ": " << call.err;
+        EXPECT_THAT(call.err, HasSubstr(message)) << arguments;
+        EXPECT_EQ(call.out, "") << arguments;
+    }
+    EXPECT_EQ(Run(machine + "--nodes 4 --gpus-per-node 4").code, 0);
+    EXPECT_EQ(Run(study + "--like none.txt --op all_reduce").code, 0);
+}
+
+// A rack with one scale-up network has hosts of four GPUs.
+TEST_F(CollectiveCommand, HostsOfARackAreOneServer)
+{
+    Write("log.txt", LogOf("all_reduce", "1048576 262144 float sum -1 90 1 1 0 1 1 1 0\n"));
+    EXPECT_EQ(RunJson("collective --machine gb200-nvl72 --nodes 4 --like log.txt").size(), 1U);
 }
 
 TEST_F(CollectiveCommand, AMachineOfOnesOwn)

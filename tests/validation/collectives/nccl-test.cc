@@ -206,4 +206,92 @@ TEST(Nccl, EnginesAgree)
     EXPECT_LE(std::abs(most), 0.17) << worst;
 }
 
+namespace
+{
+
+/// Two sites so far apart, of servers of H100 with a span for every NIC; packets take any path.
+Scenario
+OverDistance(const Case& drawn, double km)
+{
+    const std::string gpus = std::to_string(drawn.servers / 2 * drawn.perServer);
+    const std::string text =
+        "study: nccl\ncluster:\n  buildings: {count: 2, gpus: " + gpus +
+        ", gpus_per_node: " + std::to_string(drawn.perServer) +
+        ", gpu: h100, fabric: {spines: 4}}\n  cross: {distance: " + std::to_string(km) +
+        "km, oversubscription: 1, pfc: false}\n"
+        "network: {collective: nccl, multipath: spray-adaptive, recovery: selective-repeat,"
+        " reorder_tolerance: 32, timeout_exponent: 13, nccl_channels: 16, nccl_algorithm: " +
+        drawn.algorithm->word + ", nccl_protocol: " + drawn.protocol->word + "}\n";
+    Scenario scenario = ParseStudy(text, "nccl.yaml", {}, StudyScope::Network).scenario;
+    return With(scenario,
+                drawn.op,
+                drawn.op == CollectiveOp::SendReceive ? CollectiveGroup::Across
+                                                      : CollectiveGroup::All,
+                drawn.bytes,
+                "nccl");
+}
+
+const NcclAlgorithm g_ring = "ring";
+const NcclProtocol g_simple = "simple";
+
+/// 300 km of glass at 5 us each, there and back.
+constexpr double g_roundTrip = 2 * 300 * 5e-6;
+
+} // namespace
+
+// NCCL sends to a peer over as many channels as 50 GB/s of a NIC take by 14 each, a power of two:
+// 4, of 8 slots of 128 KiB. 64 MiB are 512 slots, 32 at a time: 15 round trips, then the last 4 MiB
+// (84 us at 50 GB/s) and the way. A message takes 30 ps a byte besides, 2.01 ms. Sixteen slots on
+// queue pairs of their own take turns, so that the first is full after 42 us of each round. What
+// switches and the start take is less than 1 %.
+TEST(Nccl, AMessageGoesFarThroughSlots)
+{
+    const Case drawn{CollectiveOp::SendReceive, 2, 1, uint64_t{64} << 20, &*g_ring, &*g_simple};
+    const double turns = 15 * 16 * 131072 / 50e9;
+    const double expected = 15.5 * g_roundTrip + 84e-6 + 30e-12 * (64 << 20) + turns;
+    for (const double seconds : {SecondsOn(AnalyticalEngine(), OverDistance(drawn, 300)),
+                                 SecondsOn(PacketEngine(), OverDistance(drawn, 300))})
+    {
+        EXPECT_GT(seconds, expected - turns);
+        EXPECT_NEAR(seconds, expected, 0.01 * expected);
+    }
+}
+
+// A ring's chunk takes two slices of the four that a channel's 4 MiB have. Sixteen channels of four
+// GPUs a server are four to a pair. Of 1 MiB eight members have parts of 32 KiB in each position: 7
+// messages pass an edge in either phase, two at a time and however short: 14 of them take 6 round
+// trips, and the last one its way.
+TEST(Nccl, ShortChunksOfARingGoFarByTwos)
+{
+    const Case drawn{CollectiveOp::AllReduce, 2, 4, uint64_t{1} << 20, &*g_ring, &*g_simple};
+    const double expected = 6.5 * g_roundTrip;
+    for (const double seconds : {SecondsOn(AnalyticalEngine(), OverDistance(drawn, 300)),
+                                 SecondsOn(PacketEngine(), OverDistance(drawn, 300))})
+    {
+        EXPECT_GT(seconds, expected);
+        EXPECT_LT(seconds, 1.03 * expected);
+    }
+}
+
+// Rings and messages where nothing is shared, from 10 km on, where slots begin to decide.
+TEST(Nccl, EnginesAgreeOverDistance)
+{
+    for (const double km : {10.0, 100.0, 1000.0})
+    {
+        for (const Case& drawn :
+             {Case{CollectiveOp::AllReduce, 2, 4, 1 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::AllReduce, 4, 4, 64 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::AllReduce, 4, 1, 64 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::AllGather, 4, 4, 16 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::SendReceive, 2, 1, 16 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::SendReceive, 2, 1, 1 << 20, &*g_ring, &*g_simple}})
+        {
+            const Scenario scenario = OverDistance(drawn, km);
+            const double packets = SecondsOn(PacketEngine(), scenario);
+            EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, 0.03 * packets)
+                << km << " km: " << drawn.Text();
+        }
+    }
+}
+
 } // namespace scaleacross

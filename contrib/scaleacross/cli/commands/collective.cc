@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/measured-log.h"
 #include "cli/message-sizes.h"
 #include "cli/show/report-json.h"
 #include "cli/token-options.h"
@@ -10,6 +11,7 @@
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/io/machine-reader.h"
+#include "core/io/nccl-log.h"
 #include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
@@ -43,6 +45,8 @@ struct CollectiveCommand
     uint32_t gpusPerNode{0}; //!< 0: all of a server
     std::string engine{"analytical"};
     std::string op{"all_reduce"};
+    bool opGiven{false};
+    std::string like; //!< a log to stand beside
     std::string group{"all"};
     uint32_t groups{0};
     TokenOptions tokens;
@@ -60,6 +64,8 @@ struct Row
     std::string protocol; //!< of a library that has several
     uint32_t channels{0}; //!< of the library; 0: it has none
     RunReport report;
+    std::string type;
+    std::optional<double> measuredUs; //!< by the log that it stands beside
 
     double Us() const
     {
@@ -70,6 +76,12 @@ struct Row
     double Algbw() const
     {
         return static_cast<double>(bytes.Count()) / 1e9 / report.iterationTime.S();
+    }
+
+    /// Domain: measured.
+    double Error() const
+    {
+        return Us() / *measuredUs - 1;
     }
 };
 
@@ -132,6 +144,12 @@ NetworkOf(const CollectiveCommand& options)
                                     OverridesOf(options.common)));
 }
 
+std::string
+UsText(double us)
+{
+    return us < 1e5 ? fmt::format("{:.2f}", us) : fmt::format("{:.0f}", us);
+}
+
 /// One collective on one engine, at every size.
 class Measurement
 {
@@ -165,8 +183,13 @@ class Measurement
     Row Measure(Bytes bytes) const;
     std::string Algorithm() const;
     std::string Chosen(const std::string& text) const;
+    /// Two columns of a log that this stands beside.
+    std::string Beside(const std::string& measured, const std::string& error) const;
+    std::vector<Bytes> WholeSizes(const SizeOptions& sizes) const;
+    std::vector<Bytes> SizesOfLog(const CollectiveCommand& options, const RankLayout& layout) const;
 
     Study m_study;
+    std::optional<NcclLog> m_log;
     std::unique_ptr<Engine> m_engine;
     RunOptions m_run;
     CollectiveSpec m_spec;
@@ -183,6 +206,13 @@ Measurement::Measurement(const CollectiveCommand& options)
     m_run.seed = m_study.seed;
     m_run.limits.wallTime = TimeLimitOf(options.timeLimit);
     m_spec.op = WordAt<CollectiveOp>("--op", options.op, CollectiveOpWords());
+    if (!options.like.empty())
+    {
+        m_log = ReadNcclLog(options.like);
+        m_spec.op = OperationOf(*m_log,
+                                options.like,
+                                options.opGiven ? std::optional(m_spec.op) : std::nullopt);
+    }
     m_spec.group = WordAt<CollectiveGroup>("--group", options.group, CollectiveGroupWords());
     m_spec.groups = options.groups;
 
@@ -210,23 +240,54 @@ Measurement::Measurement(const CollectiveCommand& options)
         return;
     }
 
+    m_sizes = m_log ? SizesOfLog(options, layout) : WholeSizes(options.sizes);
+}
+
+std::vector<Bytes>
+Measurement::WholeSizes(const SizeOptions& options) const
+{
+    std::vector<Bytes> sizes;
     const uint64_t unit = g_elementBytes * (Divides(m_spec.op) ? m_members : 1);
-    for (const Bytes size : SizesOf(options.sizes))
+    for (const Bytes size : SizesOf(options))
     {
         const Bytes whole(size.Count() / unit * unit);
-        if (whole > Bytes() && (m_sizes.empty() || m_sizes.back() < whole))
+        if (whole > Bytes() && (sizes.empty() || sizes.back() < whole))
         {
-            m_sizes.push_back(whole);
+            sizes.push_back(whole);
         }
     }
-    if (m_sizes.empty())
+    if (sizes.empty())
     {
         throw ConfigError("-e",
-                          Quoted(options.sizes.most) + " does not give every one of " +
+                          Quoted(options.most) + " does not give every one of " +
                               std::to_string(m_members) + " ranks an element",
                           std::to_string(unit) + " bytes or more",
                           "");
     }
+    return sizes;
+}
+
+std::vector<Bytes>
+Measurement::SizesOfLog(const CollectiveCommand& options, const RankLayout& layout) const
+{
+    const bool ofMachine = !options.machine.empty();
+    // A machine's servers are hosts, of which some may share a scale-up network. Of some groups it
+    // takes more than their number to know on how many they are.
+    const uint32_t servers = ofMachine ? options.nodes : layout.ranks / layout.gpusPerNode;
+    const bool all = m_members * m_groups == layout.ranks;
+    CheckRanks(*m_log,
+               {m_members,
+                m_groups,
+                layout.gpusPerNode,
+                all ? servers : m_log->servers,
+                ofMachine,
+                m_spec.group});
+    std::vector<Bytes> sizes;
+    for (const MeasuredSize& size : m_log->sizes)
+    {
+        sizes.push_back(size.bytes);
+    }
+    return sizes;
 }
 
 void
@@ -261,14 +322,24 @@ Measurement::Measure(Bytes bytes) const
     const uint64_t elements = bytes.Count() / g_elementBytes;
     const PreparedRun prepared = std::get<PreparedRun>(PrepareRun(scenario));
     const Collective& collective = prepared.graph.collectives.front();
-    return {bytes,
+    Row row{bytes,
             m_spec.Routes()      ? m_spec.tokens.tokens
             : Divides(m_spec.op) ? elements / m_members
                                  : elements,
             collective.algorithm,
             collective.protocol,
             collective.libraryChannels,
-            std::get<RunReport>(result)};
+            std::get<RunReport>(result),
+            m_spec.Routes() ? "token" : "float",
+            std::nullopt};
+    if (m_log)
+    {
+        const MeasuredSize& measured = MeasuredAt(*m_log, bytes);
+        row.count = measured.count;
+        row.type = measured.type;
+        row.measuredUs = measured.us;
+    }
+    return row;
 }
 
 std::string
@@ -294,10 +365,19 @@ Measurement::Head() const
                                    m_run.iterations,
                                    m_run.warmup);
     const auto line = [&text](const auto&... cells) {
-        text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}\n",
+        text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}{}\n",
                             cells...);
     };
-    line("size", "count", "type", "redop", "root", "time", "algbw", "busbw", Chosen("how"));
+    line("size",
+         "count",
+         "type",
+         "redop",
+         "root",
+         "time",
+         "algbw",
+         "busbw",
+         Beside("measured", "error"),
+         Chosen("how"));
     line("(B)",
          m_spec.Routes() ? "(tokens)" : "(elements)",
          "",
@@ -306,6 +386,7 @@ Measurement::Head() const
          "(us)",
          "(GB/s)",
          "(GB/s)",
+         Beside("(us)", "(%)"),
          "");
     return text;
 }
@@ -313,18 +394,20 @@ Measurement::Head() const
 std::string
 Measurement::Line(const Row& row) const
 {
-    const double us = row.Us();
+    const std::string beside =
+        m_log ? Beside(UsText(*row.measuredUs), fmt::format("{:+.1f}", 100 * row.Error())) : "";
     std::string how = row.algorithm + " " + row.protocol;
     how += row.channels > 0 ? fmt::format(" x{}", row.channels) : "";
-    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}\n",
+    return fmt::format("  {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8.2f}  {:>8.2f}{}{}\n",
                        row.bytes.Count(),
                        row.count,
-                       m_spec.Routes() ? "token" : "float",
+                       row.type,
                        Reduces(m_spec.op) ? "sum" : "none",
                        -1,
-                       us < 1e5 ? fmt::format("{:.2f}", us) : fmt::format("{:.0f}", us),
+                       UsText(row.Us()),
                        row.Algbw(),
                        Busbw(row),
+                       beside,
                        Chosen(how));
 }
 
@@ -335,6 +418,12 @@ Measurement::Chosen(const std::string& text) const
     return m_study.scenario.network.collective->library ? "  " + text : "";
 }
 
+std::string
+Measurement::Beside(const std::string& measured, const std::string& error) const
+{
+    return m_log ? fmt::format("  {:>12}  {:>8}", measured, error) : "";
+}
+
 Json
 Measurement::ToJson(const Row& row) const
 {
@@ -342,30 +431,36 @@ Measurement::ToJson(const Row& row) const
     plan.network = m_study.scenario.network;
     const Json fields = scaleacross::ToJson(plan).at("network");
     const Json report = scaleacross::ToJson(row.report);
-    return {{"bytes", row.bytes.Count()},
-            {"time_us", row.Us()},
-            {"algbw_GBps", row.Algbw()},
-            {"busbw_GBps", Busbw(row)},
-            {"count", row.count},
-            {"type", m_spec.Routes() ? "token" : "float"},
-            {"redop", Reduces(m_spec.op) ? "sum" : "none"},
-            {"root", -1},
-            {"algorithm", row.algorithm},
-            {"protocol", row.protocol.empty() ? Json() : Json(row.protocol)},
-            {"channels", row.channels == 0 ? Json() : Json(row.channels)},
-            {"op", ToString(m_spec.op)},
-            {"group", ToString(m_spec.group)},
-            {"groups", m_groups},
-            {"ranks", m_members},
-            {"study", m_study.name},
-            {"engine", report.at("engine")},
-            {"seed", report.at("seed")},
-            {"version", report.at("version")},
-            {"warmup", report.at("warmup")},
-            {"iterations", report.at("iterations")},
-            {"cross_building_bytes", report.at("cross_building_bytes")},
-            {"network_plan", fields},
-            {"network", report.at("network")}};
+    Json json{{"bytes", row.bytes.Count()},
+              {"time_us", row.Us()},
+              {"algbw_GBps", row.Algbw()},
+              {"busbw_GBps", Busbw(row)},
+              {"count", row.count},
+              {"type", row.type},
+              {"redop", Reduces(m_spec.op) ? "sum" : "none"},
+              {"root", -1},
+              {"algorithm", row.algorithm},
+              {"protocol", row.protocol.empty() ? Json() : Json(row.protocol)},
+              {"channels", row.channels == 0 ? Json() : Json(row.channels)},
+              {"op", ToString(m_spec.op)},
+              {"group", ToString(m_spec.group)},
+              {"groups", m_groups},
+              {"ranks", m_members},
+              {"study", m_study.name},
+              {"engine", report.at("engine")},
+              {"seed", report.at("seed")},
+              {"version", report.at("version")},
+              {"warmup", report.at("warmup")},
+              {"iterations", report.at("iterations")},
+              {"cross_building_bytes", report.at("cross_building_bytes")},
+              {"network_plan", fields},
+              {"network", report.at("network")}};
+    if (row.measuredUs)
+    {
+        json["measured_us"] = *row.measuredUs;
+        json["error"] = row.Error();
+    }
+    return json;
 }
 
 Exit
@@ -374,6 +469,7 @@ MeasureSizes(const CollectiveCommand& options)
     const Measurement measurement(options);
     Json rows = Json::array();
     double sum = 0;
+    std::vector<std::pair<Bytes, double>> errors;
     const auto finish = [&] {
         if (options.common.json)
         {
@@ -397,6 +493,10 @@ MeasureSizes(const CollectiveCommand& options)
                 });
             }
             sum += measurement.Busbw(*row);
+            if (row->measuredUs)
+            {
+                errors.emplace_back(size, row->Error());
+            }
             if (options.common.json)
             {
                 rows.push_back(measurement.ToJson(*row));
@@ -416,7 +516,8 @@ MeasureSizes(const CollectiveCommand& options)
     if (!options.common.json)
     {
         std::cout << fmt::format("# Avg bus bandwidth: {:.4g} GB/s\n",
-                                 sum / static_cast<double>(measurement.Sizes().size()));
+                                 sum / static_cast<double>(measurement.Sizes().size()))
+                  << ErrorSummary(errors);
     }
     return Exit::Done;
 }
@@ -471,7 +572,24 @@ AddCollective(CommandLine& program)
                 options->timeLimit,
                 "wall clock time of one size, preparation included, such as 60s; beyond "
                 "it the command fails after the sizes before; default: no limit");
-    command.Does([options] { return MeasureSizes(*options); });
+    command.Add("--like",
+                options->like,
+                "a log of nccl-tests or rccl-tests to stand beside: its sizes and operation are "
+                "run, and its times and the error are two columns more");
+    command.Does([options, command] {
+        for (const char* size : {"-b", "-e", "-f", "-i"})
+        {
+            if (!options->like.empty() && command.IsGiven(size))
+            {
+                throw ConfigError(size,
+                                  "sizes are those of the log " + Quoted(options->like),
+                                  "--like or " + std::string(size),
+                                  "leave one of them out");
+            }
+        }
+        options->opGiven = command.IsGiven("--op");
+        return MeasureSizes(*options);
+    });
 }
 
 } // namespace scaleacross

@@ -112,6 +112,37 @@ MessageModel::WindowSeconds(double messageBytes, const FabricPath& path) const
 }
 
 double
+MessageModel::SlotSeconds(const Phase& phase,
+                          double messages,
+                          double messageBytes,
+                          BitRate nic,
+                          const FabricPath& path) const
+{
+    const SlotWindow& window = phase.slots;
+    // Where all messages are staged, they go through those slots.
+    if (window.slots == 0 || path.tier != Tier::Cross || m_scenario.network.copy->staged)
+    {
+        return 0.0;
+    }
+    const double each = window.Of(messageBytes);
+    const double pieces = messages * each * window.phases;
+    const double before = std::ceil(pieces / window.slots) - 1.0;
+    if (before <= 0)
+    {
+        return 0.0;
+    }
+    const double way = path.propagation.S();
+    const double piece = messageBytes / each;
+    const QueuePairSpread spread = SpreadOf(1.0, piece, path.tier);
+    const double seconds = PortSeconds(nic, piece, spread);
+    // Pieces of a message are posted at once, and those on queue pairs of their own take turns.
+    const double beside = std::max(1.0, std::floor(QueuePairsAt(path.tier) / spread.pairs));
+    const double first = std::min({each, static_cast<double>(window.slots), beside}) * seconds;
+    const double all = before * (2.0 * way + first) + (pieces - before * window.slots) * seconds;
+    return (all - (window.phases - 1) * way) / window.phases;
+}
+
+double
 MessageModel::AdmissionSeconds(double bytes, const FabricPath& path) const
 {
     const NetworkPlan& network = m_scenario.network;

@@ -54,6 +54,20 @@ class MessageModel
     /// windows; 0 without such a limit.
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
 
+    /**
+     * Time of the messages of a pair of members in a phase, of so many bytes each, by their slots;
+     * 0 without any, or where they take no more than there are.
+     *
+     * Phases that follow each other through the same slots begin with what those before them have
+     * under way. k of them, with m messages of s slots in W slots each and round trips of R, take
+     * (ceil(k m s / W) - 1) R and once the way, which each of them has in its latency.
+     */
+    double SlotSeconds(const Phase& phase,
+                       double messages,
+                       double messageBytes,
+                       BitRate nic,
+                       const FabricPath& path) const;
+
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
 

@@ -448,6 +448,31 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
     }
 }
 
+/// The last message of an edge leaves when slots have let all before it go. Who waits for parts
+/// from further round a ring does so at the same time, so that the longer of both counts.
+void
+NetworkModel::AwaitSlots(const PhaseView& view, TransferCost& cost) const
+{
+    const PhaseRounds& rounds = view.rounds;
+    const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
+    for (const auto& [kind, set] : view.edges.kinds)
+    {
+        const FabricPath& path = m_paths.Between(set.from, set.to);
+        const double seconds = m_messages.SlotSeconds(
+            view.phase,
+            view.direct ? 1.0 : rounds.perEdge,
+            rounds.message,
+            std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate),
+            path);
+        if (seconds > 0)
+        {
+            const Duration last = m_messages.StepLatency(view.phase, path, rounds.message);
+            cost.latency =
+                std::max(cost.latency, Duration::Seconds(seconds - cost.Seconds()) + last);
+        }
+    }
+}
+
 /// What may be lost, by chain: rings have as many as members, each of which passes n-1 edges.
 void
 NetworkModel::AddLosses(const PhaseView& view, TransferCost& cost) const
@@ -542,6 +567,7 @@ NetworkModel::PhaseCost(const Phase& phase,
                          StepsOf(phase).IsDirect()};
     AddVolume(view, cost);
     AddLatency(view, cost);
+    AwaitSlots(view, cost);
     AddLosses(view, cost);
     return cost;
 }

@@ -56,38 +56,38 @@ Hex(unsigned char byte)
 }
 
 ConfigError
-TooLarge(const std::string& name)
+TooLarge(const std::string& name, size_t most)
 {
     return ConfigError(name,
                        "the file is too large",
-                       "at most " + std::to_string(kMostTextBytes) + " bytes",
+                       "at most " + std::to_string(most) + " bytes",
                        "is this the right file?");
 }
 
 /// All of a stream that is checked as CheckText() does.
 std::string
-ReadStream(std::istream& stream, const std::string& name)
+ReadStream(std::istream& stream, const std::string& name, size_t most = kMostTextBytes)
 {
     // One byte more than allowed: whatever has a size may have grown since it was looked at.
-    std::string text(kMostTextBytes + 1, '\0');
+    std::string text(most + 1, '\0');
     stream.read(text.data(), static_cast<std::streamsize>(text.size()));
     if (stream.bad())
     {
         throw ConfigError(name, "reading failed", "a file that can be read", "");
     }
     text.resize(static_cast<size_t>(stream.gcount()));
-    CheckText(text, name);
+    CheckText(text, name, most);
     return text;
 }
 
 } // namespace
 
 void
-CheckText(std::string_view text, const std::string& name)
+CheckText(std::string_view text, const std::string& name, size_t most)
 {
-    if (text.size() > kMostTextBytes)
+    if (text.size() > most)
     {
-        throw TooLarge(name);
+        throw TooLarge(name, most);
     }
     size_t line = 1;
     size_t column = 1;
@@ -121,7 +121,7 @@ CheckText(std::string_view text, const std::string& name)
 }
 
 std::string
-ReadTextFile(const std::string& path)
+ReadTextFile(const std::string& path, size_t most)
 {
     std::error_code code;
     const auto status = std::filesystem::status(path, code);
@@ -154,7 +154,7 @@ ReadTextFile(const std::string& path)
                           "a file that can be read",
                           "check its permissions");
     }
-    return ReadStream(file, path);
+    return ReadStream(file, path, most);
 }
 
 std::string

@@ -14,8 +14,8 @@ namespace scaleacross
 constexpr size_t kMostTextBytes = 1U << 20;
 
 /// The content of a text file. Throws ConfigError (where = path) if it is missing, no regular file,
-/// not readable, empty, larger than kMostTextBytes, or refused by CheckText().
-std::string ReadTextFile(const std::string& path);
+/// not readable, empty, larger than `most` bytes, or refused by CheckText().
+std::string ReadTextFile(const std::string& path, size_t most = kMostTextBytes);
 
 /// What standard input is called in messages.
 constexpr const char* kStandardInput = "standard input";
@@ -24,8 +24,8 @@ constexpr const char* kStandardInput = "standard input";
 std::string ReadStandardInput();
 
 /// Throws ConfigError (where = "name:line:column") unless `text` is UTF-8 without control
-/// characters other than tab and line ends, at most kMostTextBytes long and more than white space.
-void CheckText(std::string_view text, const std::string& name);
+/// characters other than tab and line ends, at most `most` bytes long and more than white space.
+void CheckText(std::string_view text, const std::string& name, size_t most = kMostTextBytes);
 
 } // namespace scaleacross
 

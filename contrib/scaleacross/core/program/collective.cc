@@ -5,6 +5,7 @@
 #include "core/program/step-pattern.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace scaleacross
 {
@@ -30,7 +31,7 @@ operator==(const Phase& a, const Phase& b)
     return a.pattern == b.pattern && a.group == b.group && a.bytes == b.bytes &&
            a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk &&
            a.perServer == b.perServer && a.lane == b.lane && a.inside == b.inside &&
-           a.between == b.between && a.occupied == b.occupied;
+           a.between == b.between && a.occupied == b.occupied && a.slots == b.slots;
 }
 
 bool
@@ -51,6 +52,19 @@ bool
 operator==(const StepCost& a, const StepCost& b)
 {
     return a.fixed == b.fixed && a.perByte == b.perByte;
+}
+
+bool
+operator==(const SlotWindow& a, const SlotWindow& b)
+{
+    return a.slots == b.slots && a.bytes == b.bytes && a.least == b.least && a.phases == b.phases;
+}
+
+bool
+operator<(const SlotWindow& a, const SlotWindow& b)
+{
+    return std::tie(a.slots, a.bytes, a.least, a.phases) <
+           std::tie(b.slots, b.bytes, b.least, b.phases);
 }
 
 std::vector<DisseminationRound>

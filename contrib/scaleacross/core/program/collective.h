@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,30 @@ struct StepCost
 bool operator==(const StepCost& a, const StepCost& b);
 
 /**
+ * Slots that a library copies messages through, of one pair of members in different buildings.
+ *
+ * A message takes one for each `bytes` of it, and `least` of them however short it is. A slot is
+ * free for another message when the receiver has said so, a round trip later. Inside a building
+ * that is no longer than the slots take to fill, and they hold nothing back.
+ */
+struct SlotWindow
+{
+    uint32_t slots{0}; //!< 0: as many as messages take
+    Bytes bytes{1};    //!< of each
+    uint32_t least{1};
+    uint32_t phases{1}; //!< of the collective that follow each other through them
+
+    /// Slots that a message takes.
+    double Of(double message) const
+    {
+        return std::max<double>(least, std::ceil(message / static_cast<double>(bytes.Count())));
+    }
+};
+
+bool operator==(const SlotWindow& a, const SlotWindow& b);
+bool operator<(const SlotWindow& a, const SlotWindow& b);
+
+/**
  * One phase: a pattern within every group of a family at the same time.
  *
  * `bytes` is S of the group's buffer. Ring patterns: the whole buffer, of which each member ends
@@ -121,6 +146,7 @@ struct Phase
     std::optional<StepCost> inside;
     StepCost between;   //!< of a step between servers
     double occupied{1}; //!< times a message's own that it keeps the scale-up network busy; >= 1
+    SlotWindow slots;
 };
 
 /// A round of a dissemination.

@@ -33,16 +33,23 @@ template <>
 const std::vector<const NcclProtocolFacts*>&
 NcclProtocol::Rows()
 {
+    // Slots by NCCL's init.cc and device.h: 8 lines of 16 bytes for each of 512 threads, 120 words
+    // of 8 bytes for each of 640, an eighth of 4 MiB.
     static const auto rows = PointersTo<NcclProtocolFacts>(
         {{{"auto", "what NCCL's model of time finds fastest", true}, true},
          {{"ll+simple", "the faster of these, as where a NIC is not beside its GPU on PCIe"},
           true,
           0,
           1,
+          Bytes(1),
           1},
-         {{"ll", "a flag of 4 bytes with every 4 bytes of data"}, false, 0, 2.0},
-         {{"ll128", "a flag of 8 bytes with every 120 bytes of data"}, false, 1, 128.0 / 120.0},
-         {{"simple", "data, and a flag when a slot is full"}, false, 2}});
+         {{"ll", "a flag of 4 bytes with every 4 bytes of data"}, false, 0, 2.0, Bytes(64 << 10)},
+         {{"ll128", "a flag of 8 bytes with every 120 bytes of data"},
+          false,
+          1,
+          128.0 / 120.0,
+          Bytes(614400)},
+         {{"simple", "data, and a flag when a slot is full"}, false, 2, 1.0, Bytes(512 << 10)}});
     return rows;
 }
 

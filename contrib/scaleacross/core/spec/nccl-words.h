@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_NCCL_WORDS_H
 #define SCALEACROSS_NCCL_WORDS_H
 
+#include "core/base/units.h"
 #include "core/base/word.h"
 
 #include <cstdint>
@@ -41,8 +42,12 @@ struct NcclProtocolFacts : WordFacts
     bool chooses{false}; //!< NCCL does, by its model
     uint32_t column{0};  //!< of NCCL's tables; unless it chooses
     double wire{1};      //!< bytes on the wire for each of payload: flags travel with it
+    Bytes slot{1};       //!< of a channel's buffer, on the wire; unless it chooses
     int without{-1};     //!< a column that NCCL does not choose; -1: it may choose all
 };
+
+/// Slots (NCCL_STEPS) of a channel between two GPUs.
+constexpr uint32_t kNcclSlots = 8;
 
 using NcclProtocol = Word<NcclProtocolFacts>;
 

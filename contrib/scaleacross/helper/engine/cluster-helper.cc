@@ -25,6 +25,7 @@
 #include "ns3/uinteger.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -145,7 +146,25 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
             link->SetAttribute("ReceiverMemoryRate", rate(memory[to]));
             return link;
         });
+        return; // all messages go through these slots
     }
+    m_transport->SetSlotsFactory(
+        [cluster = scenario.cluster](Rank from, Rank to, const SlotWindow& window) {
+            if (TierBetween(cluster, from, to) != Tier::Cross)
+            {
+                return Ptr<StagedLink>();
+            }
+            // What copies and handovers take is in the messages' own cost.
+            const DataRateValue none(DataRate(std::numeric_limits<uint64_t>::max()));
+            const auto link = CreateObject<StagedLink>();
+            link->SetAttribute("Slots", UintegerValue(window.slots));
+            link->SetAttribute("SlotSize", UintegerValue(window.bytes.Count()));
+            link->SetAttribute("LeastPieces", UintegerValue(window.least));
+            link->SetAttribute("Handover", TimeValue(Time(0)));
+            link->SetAttribute("SenderMemoryRate", none);
+            link->SetAttribute("ReceiverMemoryRate", none);
+            return link;
+        });
 }
 
 ClusterHelper::~ClusterHelper()

@@ -76,6 +76,12 @@ ClusterTransport::SetStagingFactory(StagingFactory factory)
 }
 
 void
+ClusterTransport::SetSlotsFactory(SlotsFactory factory)
+{
+    m_slots = std::move(factory);
+}
+
+void
 ClusterTransport::Send(scaleacross::Rank from,
                        scaleacross::Rank to,
                        scaleacross::Bytes bytes,
@@ -88,7 +94,7 @@ ClusterTransport::Send(scaleacross::Rank from,
         SendInside(bytes, {from, to, tag, now}, care);
         return;
     }
-    Link& link = LinkBetween(from, to);
+    Link& link = LinkWith(from, to, care.slots);
     link.postedPs[tag] = now;
     if (care.before > scaleacross::Duration())
     {
@@ -181,10 +187,34 @@ ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
         link = m_links.emplace(key, MakeLink(from, to)).first;
         if (m_staging)
         {
-            Stage(link->second.get());
+            Stage(link->second.get(), m_staging(from, to));
         }
     }
     return *link->second;
+}
+
+ClusterTransport::Link&
+ClusterTransport::LinkWith(scaleacross::Rank from,
+                           scaleacross::Rank to,
+                           const scaleacross::SlotWindow& slots)
+{
+    if (slots.slots == 0 || !m_slots)
+    {
+        return LinkBetween(from, to);
+    }
+    const auto [link, isNew] =
+        m_slotLinks[slots].try_emplace(uint64_t{from} << 32 | to, std::unique_ptr<Link>());
+    if (isNew)
+    {
+        if (const Ptr<StagedLink> staging = m_slots(from, to, slots))
+        {
+            link->second = MakeLink(from, to);
+            link->second->credits = MakeLink(to, from);
+            link->second->credits->credited = staging;
+            Stage(link->second.get(), staging);
+        }
+    }
+    return link->second ? *link->second : LinkBetween(from, to);
 }
 
 std::unique_ptr<ClusterTransport::Link>
@@ -203,21 +233,27 @@ ClusterTransport::MakeLink(scaleacross::Rank from, scaleacross::Rank to)
 }
 
 void
-ClusterTransport::Stage(Link* link)
+ClusterTransport::Stage(Link* link, const Ptr<StagedLink>& staging)
 {
-    link->staging = m_staging(link->from, link->to);
-    link->staging->Connect(
-        [link](scaleacross::Bytes bytes, uint64_t number) {
-            link->connection->Send(bytes, number);
-        },
-        [this, link] { LinkBetween(link->to, link->from).connection->Send(kSlotBytes, kSlotBit); },
-        [this, link](uint64_t tag) { Delivered(link, tag); });
+    link->staging = staging;
+    link->staging->Connect([link](scaleacross::Bytes bytes,
+                                  uint64_t number) { link->connection->Send(bytes, number); },
+                           [this, link] {
+                               Link& back = link->credits ? *link->credits
+                                                          : LinkBetween(link->to, link->from);
+                               back.connection->Send(kSlotBytes, kSlotBit);
+                           },
+                           [this, link](uint64_t tag) { Delivered(link, tag); });
 }
 
 void
 ClusterTransport::Arrived(Link* link, uint64_t tag)
 {
-    if (!link->staging)
+    if (link->credited)
+    {
+        link->credited->CreditArrived();
+    }
+    else if (!link->staging)
     {
         Delivered(link, tag);
     }
@@ -258,13 +294,18 @@ ClusterTransport::Deliver(const RankMessage& message)
 void
 ClusterTransport::DoDispose()
 {
-    for (const auto& [ranks, link] : m_links)
+    m_slotLinks[{}] = std::move(m_links);
+    for (const auto& [slots, links] : m_slotLinks)
     {
-        if (link->staging)
+        for (const auto& [ranks, link] : links)
         {
-            link->staging->Dispose();
+            if (link && link->staging)
+            {
+                link->staging->Dispose();
+            }
         }
     }
+    m_slotLinks.clear();
     m_links.clear();
     m_creditLinks.clear();
     m_delivery.clear();
@@ -272,6 +313,7 @@ ClusterTransport::DoDispose()
     m_factory = nullptr;
     m_failure = nullptr;
     m_staging = nullptr;
+    m_slots = nullptr;
     RankTransport::DoDispose();
 }
 

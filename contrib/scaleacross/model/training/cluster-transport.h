@@ -23,7 +23,8 @@ class StagedLink;
  * Ranks on servers: messages inside a server go over its NvlinkDomain, all others over an
  * RdmaConnection from the sender's NIC to the receiver's, made when first needed. With staging they
  * are copied through the slots of a StagedLink before and after, and the credits for these go over
- * the connection of the other direction.
+ * the connection of the other direction. Messages with slots of their own (MessageCare) go through
+ * a StagedLink of those, whose credits have queue pairs of their own.
  *
  * Rank r is GPU r mod gpusPerNode of server r / gpusPerNode.
  */
@@ -51,6 +52,11 @@ class ClusterTransport : public RankTransport
     using StagingFactory =
         std::function<Ptr<StagedLink>(scaleacross::Rank from, scaleacross::Rank to)>;
     void SetStagingFactory(StagingFactory factory);
+    /// Makes slots that messages ask for; nothing: between these ranks they hold nothing back.
+    using SlotsFactory = std::function<Ptr<StagedLink>(scaleacross::Rank from,
+                                                       scaleacross::Rank to,
+                                                       const scaleacross::SlotWindow&)>;
+    void SetSlotsFactory(SlotsFactory factory);
 
     void Send(scaleacross::Rank from,
               scaleacross::Rank to,
@@ -75,17 +81,23 @@ class ClusterTransport : public RankTransport
         scaleacross::Rank to;
         Ptr<RdmaConnection> connection;
         Ptr<StagedLink> staging;                        //!< none: not staged
+        std::unique_ptr<Link> credits;                  //!< of slots that messages ask for
+        Ptr<StagedLink> credited;                       //!< on a link of credits: whose they are
         std::unordered_map<uint64_t, int64_t> postedPs; //!< by tag, until delivered
     };
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
+    /// The same for messages that ask for slots.
+    Link& LinkWith(scaleacross::Rank from,
+                   scaleacross::Rank to,
+                   const scaleacross::SlotWindow& slots);
     std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
     void SendInside(scaleacross::Bytes bytes,
                     const RankMessage& message,
                     const MessageCare& care = {});
     void Post(Link* link, scaleacross::Bytes bytes, uint64_t tag);
     bool AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const;
-    void Stage(Link* link);
+    void Stage(Link* link, const Ptr<StagedLink>& staging);
     void Arrived(Link* link, uint64_t tag);
     void Delivered(Link* link, uint64_t tag);
     void Failed(Link* link, const std::string& reason);
@@ -100,6 +112,8 @@ class ClusterTransport : public RankTransport
     using Links = std::map<uint64_t, std::unique_ptr<Link>>; //!< by sender and receiver
     Links m_links;
     Links m_creditLinks; //!< of SendCredit
+    SlotsFactory m_slots;
+    std::map<scaleacross::SlotWindow, Links> m_slotLinks; //!< none there: a link without slots
 };
 
 } // namespace ns3

@@ -4,6 +4,7 @@
 #define SCALEACROSS_RANK_TRANSPORT_H
 
 #include "core/base/units.h"
+#include "core/program/collective.h"
 #include "core/program/rank-group.h"
 
 #include "ns3/callback.h"
@@ -33,6 +34,7 @@ struct MessageCare
     std::optional<scaleacross::Duration> inside;
     double occupied{1}; //!< inside a server: times its own that it keeps the network busy
     uint32_t lane{0};   //!< inside a server: messages of a lane follow each other, lanes share
+    scaleacross::SlotWindow slots; //!< through which it goes to another building
 };
 
 /// To whom a copy of a message goes.

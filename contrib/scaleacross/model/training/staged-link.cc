@@ -39,6 +39,12 @@ StagedLink::GetTypeId()
                           UintegerValue(512 << 10),
                           scaleacross::Fixed(MakeUintegerAccessor(&StagedLink::m_slotSize)),
                           MakeUintegerChecker<uint32_t>(1))
+            .AddAttribute("LeastPieces",
+                          "Slots that a message takes, however short it is: a library that works "
+                          "in slices takes one for each.",
+                          UintegerValue(1),
+                          scaleacross::Fixed(MakeUintegerAccessor(&StagedLink::m_least)),
+                          MakeUintegerChecker<uint32_t>(1))
             .AddAttribute("Handover",
                           "Time for which a slot is handed over between GPU and NIC, half of it at "
                           "either end.",
@@ -88,9 +94,10 @@ StagedLink::Send(Bytes bytes, uint64_t tag)
     NS_LOG_FUNCTION(this << bytes.Count() << tag);
     const uint64_t first = m_next;
     uint64_t left = bytes.Count();
+    const uint64_t most = std::min<uint64_t>((left + m_least - 1) / m_least, m_slotSize);
     do
     {
-        const Bytes piece(std::min<uint64_t>(left, m_slotSize));
+        const Bytes piece(std::min(left, most));
         m_in.pieces.push_back({m_next, piece});
         m_pieces[m_next] = {first, piece};
         left -= piece.Count();

@@ -25,12 +25,13 @@ namespace ns3
  * One direction between two GPUs whose messages are copied through slots at either end, as NCCL's
  * Simple protocol has it, instead of being read and written by the NICs where they are.
  *
- * Model: a message is cut into pieces of SlotSize. A piece waits for a free slot, is copied into it
- * (2 x bytes / SenderMemoryRate: read and written), one piece at a time, and is sent Handover / 2
- * later, when the NIC has been told. At the receiver it is copied out Handover / 2 after it has
- * arrived, again one at a time; then the message is delivered if that was its last piece, and a
- * credit goes back over the network, with which the sender has the slot again. So no more than
- * Slots x SlotSize is under way in a round trip, copies and handovers included.
+ * Model: a message is cut into pieces of SlotSize, or into LeastPieces if these are smaller. A
+ * piece waits for a free slot, is copied into it (2 x bytes / SenderMemoryRate: read and written),
+ * one piece at a time, and is sent Handover / 2 later, when the NIC has been told. At the receiver
+ * it is copied out Handover / 2 after it has arrived, again one at a time; then the message is
+ * delivered if that was its last piece, and a credit goes back over the network, with which the
+ * sender has the slot again. So no more than Slots x SlotSize is under way in a round trip, copies
+ * and handovers included.
  *
  * Pieces keep the order of their messages at the sender; where the network lets them overtake, the
  * receiver copies them as they come. Left out: what copying takes from kernels that compute.
@@ -93,6 +94,7 @@ class StagedLink : public Object, public scaleacross::FixedOnceUsed
     Time CopyTime(scaleacross::Bytes bytes, const DataRate& rate) const;
 
     uint32_t m_slots{0};
+    uint32_t m_least{0};
     uint32_t m_slotSize{0};
     Time m_handover;
     DataRate m_senderRate;

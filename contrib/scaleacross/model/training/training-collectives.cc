@@ -166,6 +166,7 @@ TrainingApplication::CareOf(const Phase& phase, Bytes bytes)
     }
     care.occupied = phase.occupied;
     care.lane = phase.lane;
+    care.slots = phase.slots;
     return care;
 }
 

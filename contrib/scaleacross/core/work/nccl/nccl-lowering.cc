@@ -132,7 +132,53 @@ class NcclWriter
         Phase phase(pattern, group, bytes);
         phase.inside = StepCost{step.inside, 0};
         phase.between.fixed = Between(step.between, message);
+        phase.slots = Slots();
         return phase;
+    }
+
+    /// Of the channels between a pair of GPUs: each channel leaves a server by one of its GPUs, and
+    /// all GPUs have equal parts here, even of fewer channels than there are GPUs.
+    SlotWindow Slots() const
+    {
+        const double channels =
+            std::max(1.0, static_cast<double>(m_choice.channels) / m_machine.PerServer());
+        const auto bytes = static_cast<double>(m_choice.protocol->slot.Count());
+        if (m_choice.kind == NcclKind::Tree || m_choice.kind == NcclKind::NvlsTree)
+        {
+            // Half of them are of either tree, whose pairs are the same with two servers only.
+            const double own = m_machine.servers > 2 ? channels / 2 : channels;
+            return {static_cast<uint32_t>(std::max(1.0, own) * kNcclSlots),
+                    m_choice.protocol->slot,
+                    1,
+                    1};
+        }
+        // Channels have a part of every message side by side. In a ring with flags by slot a chunk
+        // takes half of the slots in two slices, however short it is.
+        const bool slices = m_choice.kind == NcclKind::Ring && m_choice.protocol->wire == 1;
+        const uint32_t together = slices ? 2 : 1;
+        return {kNcclSlots / together,
+                Bytes(static_cast<uint64_t>(bytes * channels * together)),
+                together,
+                m_choice.kind == NcclKind::Ring && m_op == CollectiveOp::AllReduce ? 2U : 1U};
+    }
+
+    /// Of a pair that sends messages: NCCL takes a channel for each 14 GB/s of the NIC, two at
+    /// least, a power of two, and fewer where eight peers at a time would ask for more than there
+    /// are.
+    SlotWindow MessageSlots() const
+    {
+        constexpr double kPerChannel = 14;
+        constexpr Bytes kSlot{128 << 10};
+        const auto up = [](double least) { return std::exp2(std::ceil(std::log2(least))); };
+        const double most = up(std::min(2.0 * ChannelsOf(m_machine, NcclKind::Ring).count, 32.0));
+        const double eights = std::ceil(m_machine.ranks / 8.0);
+        double channels = up(std::max(2.0, std::ceil(std::floor(m_machine.nicRate) / kPerChannel)));
+        channels = std::min(channels, most);
+        while (channels > 1 && channels * eights > most)
+        {
+            channels /= 2;
+        }
+        return {static_cast<uint32_t>(channels) * kNcclSlots, kSlot, 1, 1};
     }
 
     /// Slowest of what every GPU sends by, B/s.
@@ -324,6 +370,7 @@ class NcclWriter
         const double size = static_cast<double>(m_bytes.Count());
         phase.between.fixed =
             Between(step.between, m_op == CollectiveOp::AllToAll ? size / n : size);
+        phase.slots = MessageSlots();
         if (m_op == CollectiveOp::AllToAll)
         {
             m_collective.launch += Duration::Seconds(g_peer.S() * (n - 1));

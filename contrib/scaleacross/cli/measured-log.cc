@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/measured-log.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/core.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// From here on bandwidth counts for more than latency, on the networks of the table of measured
+/// collectives.
+constexpr Bytes g_large{16 << 20};
+
+/// A study's servers with more may have several hosts, as racks with one scale-up network do.
+constexpr uint32_t g_mostGpusOfHost = 8;
+
+std::string
+Number(uint32_t count, const std::string& what)
+{
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+/// Domain: there are some.
+double
+Percentile(const std::vector<double>& ordered, double share)
+{
+    const double place = share * (static_cast<double>(ordered.size()) - 1);
+    const auto low = static_cast<size_t>(std::floor(place));
+    const size_t high = std::min(low + 1, ordered.size() - 1);
+    return ordered[low] + (place - static_cast<double>(low)) * (ordered[high] - ordered[low]);
+}
+
+} // namespace
+
+CollectiveOp
+OperationOf(const NcclLog& log, const std::string& path, std::optional<CollectiveOp> given)
+{
+    if (!log.op && !given)
+    {
+        throw ConfigError("--like " + path,
+                          "neither a line nor the name of the file says which operation it is of",
+                          AnyOf(CollectiveOpWords()),
+                          "give it with --op");
+    }
+    // A name of a file is worth less than what is asked for.
+    if (given && log.opByLine && *log.op != *given)
+    {
+        throw ConfigError("--op",
+                          ToString(*given) + ", and the log is of " + ToString(*log.op) + " (" +
+                              log.opAt + ")",
+                          "the operation of the log",
+                          "leave --op out");
+    }
+    return given.value_or(log.op.value_or(CollectiveOp::AllReduce));
+}
+
+void
+CheckRanks(const NcclLog& log, const LogCounterpart& here)
+{
+    const bool hosts = !here.ofMachine && here.perServer > g_mostGpusOfHost;
+    if (log.ranks == 0 || (log.ranks == here.members && log.groups == here.groups &&
+                           (log.servers == here.servers || (hosts && log.servers > here.servers))))
+    {
+        return;
+    }
+    const uint32_t all = log.ranks * log.groups;
+    std::string remedy = "take a study of " + Number(all, "GPU") + ", " +
+                         std::to_string(all / log.servers) + " in each server, or another --group";
+    if (here.ofMachine && here.group == CollectiveGroup::All && all % log.servers == 0)
+    {
+        remedy = fmt::format("say --nodes {} --gpus-per-node {}", log.servers, all / log.servers);
+    }
+    const auto text = [](uint32_t ranks, uint32_t groups, uint32_t servers) {
+        return Number(groups, "group") + " of " + Number(ranks, "rank") + " on " +
+               Number(servers, "server");
+    };
+    throw ConfigError(log.ranksAt,
+                      "the log has " + text(log.ranks, log.groups, log.servers),
+                      text(here.members, here.groups, here.servers) + ", as there are here",
+                      remedy);
+}
+
+const MeasuredSize&
+MeasuredAt(const NcclLog& log, Bytes bytes)
+{
+    return *std::find_if(log.sizes.begin(), log.sizes.end(), [bytes](const MeasuredSize& size) {
+        return size.bytes == bytes;
+    });
+}
+
+std::string
+ErrorSummary(const std::vector<std::pair<Bytes, double>>& errors)
+{
+    std::string text;
+    for (const bool large : {true, false})
+    {
+        std::vector<double> sizes;
+        for (const auto& [bytes, error] : errors)
+        {
+            if ((bytes >= g_large) == large)
+            {
+                sizes.push_back(std::abs(error));
+            }
+        }
+        if (sizes.empty())
+        {
+            continue;
+        }
+        std::sort(sizes.begin(), sizes.end());
+        text += fmt::format("# Error of {} {}: median {:.1f} %, 90th percentile {:.1f} %\n",
+                            Number(static_cast<uint32_t>(sizes.size()), "size"),
+                            large ? "of 16 MiB and more" : "below 16 MiB",
+                            100 * Percentile(sizes, 0.5),
+                            100 * Percentile(sizes, 0.9));
+    }
+    return text;
+}
+
+} // namespace scaleacross

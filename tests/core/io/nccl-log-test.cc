@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// Logs are written by hand in the layouts of nccl-tests' releases. What is expected of one stands
+// in it.
+
+#include "../../temporary-folder.h"
+#include "core/base/errors.h"
+#include "core/io/nccl-log.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::HasSubstr;
+
+// 2 hosts of 2 GPUs, a release that names its test.
+const char* const g_new = R"(# nccl-tests version 2.17.6 nccl-headers=22807 nccl-library=22807
+# Collective test starting: all_gather_perf
+# nThread 1 nGpus 1 minBytes 1048576 maxBytes 4194304 step: 2(factor) warmup iters: 1 iters: 20
+#
+# Using devices
+#  Rank  0 Group  0 Pid   4711 on    alpha00 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3
+#  Rank  1 Group  0 Pid   4712 on    alpha00 device  1 [0000:43:00] NVIDIA H100 80GB HBM3
+#  Rank  2 Group  0 Pid    815 on    alpha01 device  0 [0000:1b:00] NVIDIA H100 80GB HBM3
+#  Rank  3 Group  0 Pid    816 on    alpha01 device  1 [0000:43:00] NVIDIA H100 80GB HBM3
+#
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw  #wrong     time   algbw   busbw  #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
+           0             0     float    none      -1     0.11    0.00    0.00       0     0.10    0.00    0.00       0
+     1048576         65536     float    none      -1    50.25   20.87   15.65       0    48.13   21.79   16.34       0
+     4194304        262144     float    none      -1  1.2e+03    3.50    2.62     N/A   150.00   27.96   20.97     N/A
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 13.895
+#
+# Collective test concluded: all_gather_perf
+)";
+
+// A release without root, groups and the name of the test, with lines of NCCL between.
+const char* const g_old =
+    R"(# nThread 1 nGpus 4 minBytes 8 maxBytes 64 step: 8(factor) warmup iters: 5 iters: 20 validation: 1
+#
+# Using devices
+#   Rank  0 Pid  20841 on       host device  0 [0x07] A100-SXM4-40GB
+#   Rank  1 Pid  20841 on       host device  1 [0x0b] A100-SXM4-40GB
+host:20841:20841 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>
+NCCL version 2.7.8+cuda11.0
+#
+#                                                     out-of-place                       in-place
+#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error
+#        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           8             2   float     sum    12.50    0.00    0.00  0e+00    12.41    0.00    0.00  0e+00
+host:20841:20901 [1] NCCL INFO Launch mode Parallel
+          64            16   float     sum    13.00    0.00    0.01  0e+00    12.90    0.00    0.01  0e+00
+# Out of bounds values : 0 OK
+)";
+
+/// Where it is refused, and why.
+std::string
+Refusal(const std::string& text, const std::string& name = "all_reduce.log")
+{
+    try
+    {
+        ParseNcclLog(text, name);
+    }
+    catch (const ConfigError& error)
+    {
+        return error.Where() + ": " + error.Problem();
+    }
+    return "";
+}
+
+std::string
+Replaced(std::string text, const std::string& old, const std::string& by)
+{
+    const size_t at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    return text.replace(at, old.size(), by);
+}
+
+/// Every line with something in front.
+std::string
+Tagged(const std::string& text, const std::string& tag)
+{
+    std::string tagged;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+    {
+        tagged += tag + line + "\r\n";
+    }
+    return tagged;
+}
+
+} // namespace
+
+TEST(NcclLog, NewReleaseSaysAllOfItself)
+{
+    const NcclLog log = ParseNcclLog(g_new, "some.log");
+    EXPECT_EQ(log.op, CollectiveOp::AllGather);
+    EXPECT_TRUE(log.opByLine);
+    EXPECT_EQ(log.opAt, "some.log:2");
+    EXPECT_EQ(log.ranks, 4U);
+    EXPECT_EQ(log.groups, 1U);
+    EXPECT_EQ(log.servers, 2U);
+    EXPECT_EQ(log.ranksAt, "some.log:6");
+    ASSERT_EQ(log.sizes.size(), 2U);
+    EXPECT_EQ(log.sizes[0].bytes, Bytes(1 << 20));
+    EXPECT_EQ(log.sizes[0].count, 65536U);
+    EXPECT_EQ(log.sizes[0].type, "float");
+    EXPECT_EQ(log.sizes[0].us, 50.25);
+    EXPECT_EQ(log.sizes[0].where, "some.log:15");
+    EXPECT_EQ(log.sizes[1].bytes, Bytes(4 << 20));
+    EXPECT_EQ(log.sizes[1].us, 1200);
+}
+
+TEST(NcclLog, OldReleaseHasFewerColumns)
+{
+    const NcclLog log = ParseNcclLog(g_old, "some.log");
+    EXPECT_FALSE(log.op.has_value());
+    EXPECT_EQ(log.ranks, 2U);
+    EXPECT_EQ(log.groups, 1U);
+    EXPECT_EQ(log.servers, 1U);
+    ASSERT_EQ(log.sizes.size(), 2U);
+    EXPECT_EQ(log.sizes[0].us, 12.5);
+    EXPECT_EQ(log.sizes[1].bytes, Bytes(64));
+    EXPECT_EQ(log.sizes[1].us, 13);
+}
+
+// Tags of Open MPI and srun, line ends of Windows, and a '#' that a page of issues made a heading
+// of.
+TEST(NcclLog, WhatIsAroundALineIsLeftOut)
+{
+    for (const std::string tag : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "0: ", "12:\t", "    "})
+    {
+        const NcclLog log = ParseNcclLog(Tagged(g_new, tag), "some.log");
+        EXPECT_EQ(log.op, CollectiveOp::AllGather) << tag;
+        EXPECT_EQ(log.ranks, 4U) << tag;
+        ASSERT_EQ(log.sizes.size(), 2U) << tag;
+        EXPECT_EQ(log.sizes[0].us, 50.25) << tag;
+    }
+    std::string bare = g_new;
+    bare.erase(std::remove(bare.begin(), bare.end(), '#'), bare.end());
+    const NcclLog log = ParseNcclLog(bare, "some.log");
+    EXPECT_EQ(log.op, CollectiveOp::AllGather);
+    EXPECT_EQ(log.ranks, 4U);
+    EXPECT_EQ(log.sizes.size(), 2U);
+}
+
+TEST(NcclLog, DevicesAreNotNeeded)
+{
+    const NcclLog log = ParseNcclLog("# size count type redop root time algbw busbw #wrong\n"
+                                     "16777216 4194304 float none -1 700.0 24.0 24.0 N/A\n",
+                                     "sendrecv");
+    EXPECT_EQ(log.ranks, 0U);
+    EXPECT_EQ(log.op, CollectiveOp::SendReceive);
+    EXPECT_FALSE(log.opByLine);
+    EXPECT_EQ(log.sizes.size(), 1U);
+}
+
+TEST(NcclLog, GroupsAreCounted)
+{
+    // NCCL_TESTS_SPLIT: two groups of two.
+    std::string text = Replaced(g_new, "Rank  1 Group  0", "Rank  1 Group  1");
+    text = Replaced(text, "Rank  3 Group  0", "Rank  3 Group  1");
+    const NcclLog log = ParseNcclLog(text, "some.log");
+    EXPECT_EQ(log.ranks, 2U);
+    EXPECT_EQ(log.groups, 2U);
+    EXPECT_EQ(log.servers, 2U);
+    EXPECT_EQ(Refusal(Replaced(g_new, "Rank  1 Group  0", "Rank  1 Group  1")),
+              "all_reduce.log:6: groups have 3 and 1 ranks");
+}
+
+TEST(NcclLog, FileNamesTellTheOperation)
+{
+    const auto of = [](const std::string& name) { return ParseNcclLog(g_old, name).op; };
+    EXPECT_EQ(of("logs/all_reduce_perf.txt"), CollectiveOp::AllReduce);
+    EXPECT_EQ(of("2-nodes-all-gather.log"), CollectiveOp::AllGather);
+    EXPECT_EQ(of("reduce_scatter"), CollectiveOp::ReduceScatter);
+    EXPECT_EQ(of("alltoall_perf.out"), CollectiveOp::AllToAll);
+    EXPECT_EQ(of("h100-sendrecv.log"), CollectiveOp::SendReceive);
+    EXPECT_FALSE(of("alltoallv_perf.log").has_value());
+    EXPECT_FALSE(of("all_reduce/one.log").has_value()); // of the file, not of its folder
+    EXPECT_FALSE(of("broadcast.log").has_value());
+}
+
+TEST(NcclLog, WrongLogsAreRefusedByPlace)
+{
+    EXPECT_THAT(Refusal("no\nlog\n"), HasSubstr("all_reduce.log: there is no table"));
+    EXPECT_THAT(Refusal("# nThread 1 nGpus 8\n1048576 262144 float sum -1 50 20 20 0\n"),
+                HasSubstr("there is no table"));
+    EXPECT_THAT(Refusal("# size count type redop root time algbw busbw #wrong\n# nothing\n"),
+                HasSubstr("all_reduce.log:1: the table has no line of a size above 0"));
+    const std::string head = "#\n# size count type redop root time algbw busbw #wrong\n";
+    const auto line = [&head](const std::string& text) { return Refusal(head + text + "\n"); };
+    EXPECT_EQ(line("1024 256 float sum -1 9.5 0.11 0.20 0"), "");
+    EXPECT_EQ(line("1024 256 float sum -1"), "all_reduce.log:3: the line ends after 5 columns");
+    EXPECT_EQ(line("1024"), "all_reduce.log:3: the line ends after 1 column");
+    EXPECT_THAT(line("1024 256 float sum -1host:1:2 [0] NCCL"), HasSubstr("all_reduce.log:3"));
+    for (const std::string time : {"0.00", "-9.5", "nan", "inf", "-nan", "9.5us", "1e11"})
+    {
+        EXPECT_THAT(line("1024 256 float sum -1 " + time + " 0.11 0.20 0"),
+                    HasSubstr("all_reduce.log:3 time: '" + time + "'"));
+    }
+    EXPECT_THAT(line("1024 -2 float sum -1 9.5 0.11 0.20 0"), HasSubstr(":3 count: '-2'"));
+    EXPECT_THAT(line("99999999999999999999 2 float sum -1 9.5 0.11 0.20 0"), HasSubstr(":3 size"));
+    EXPECT_THAT(line("1024 256 float sum -1 9.5 0.11 0.20 0\n1024 512 half sum -1 9 0.1 0.2 0"),
+                HasSubstr("all_reduce.log:4: the size 1024 is there a second time, after "
+                          "all_reduce.log:3"));
+    EXPECT_THAT(Refusal(head + "1024 256 float sum -1 9.5 0.11 0.20 0\n" + head),
+                HasSubstr("all_reduce.log:5: a second table begins; the first one is at "
+                          "all_reduce.log:2"));
+    EXPECT_THAT(Refusal("# size count type redop root cputime algbw busbw #wrong\n"),
+                HasSubstr("all_reduce.log:1: the table has no column time"));
+    EXPECT_THAT(Refusal(Replaced(g_new, "all_gather_perf", "broadcast_perf")),
+                HasSubstr("all_reduce.log:2: 'broadcast_perf' does no operation"));
+    EXPECT_THAT(Refusal(Replaced(g_new, "Rank  3", "Rank  0")),
+                HasSubstr("all_reduce.log:9: rank 0 is listed a second time"));
+}
+
+TEST(NcclLog, FilesThatAreNone)
+{
+    const TemporaryFolder folder;
+    const auto refused = [](const std::string& path) {
+        try
+        {
+            ReadNcclLog(path);
+        }
+        catch (const ConfigError& error)
+        {
+            EXPECT_THAT(error.Remedy(), HasSubstr("--like takes"));
+            return error.Problem();
+        }
+        return std::string();
+    };
+    EXPECT_EQ(refused(folder.Write("empty.log", "")), "the file is empty");
+    EXPECT_EQ(refused(folder.Of("none.log")), "there is no such file");
+    EXPECT_EQ(refused(folder.Of("")), "is a directory");
+    // What NCCL says of itself may be many times the table.
+    std::string text;
+    while (text.size() < 2U << 20)
+    {
+        text += "host:20841:20901 [1] NCCL INFO Channel 00/32 : 0 1 2 3\n";
+    }
+    EXPECT_EQ(ReadNcclLog(folder.Write("all_reduce.log", text + g_old)).sizes.size(), 2U);
+}
+
+} // namespace scaleacross
