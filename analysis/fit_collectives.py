@@ -5,8 +5,8 @@
 Takes a table as measured_collectives.py does, with a column `setup` besides. Of what `nccl` knows,
 KNOBS are values of machines that are fitted to measured times; each belongs to the plugin or GPUs
 that its pattern names. For every setup that a knob belongs to, the knobs are fitted again to the
-other setups of theirs, and the setup's error is taken with these: that of a prediction. Where no
-other setup has a knob, its shipped value stays and the column says so.
+other setups of theirs, and the setup's error is taken with these: that of a prediction. Where a setup
+has no knob, or no other setup has it, the column is empty. Tokens of experts are not here.
 
 A fit goes through the knobs one by one, twice, and takes of STEPS times the value what makes the
 mean over setups of the mean |ln(time / measured)| least; it starts from START, not from what is
@@ -30,17 +30,20 @@ import measuring
 STEPS = [0.35, 0.5, 0.7, 0.85, 1, 1.2, 1.4, 2, 2.8]
 
 # Column, pattern of those that have them, and by key of a study: start and unit.
-Knobs = collections.namedtuple("Knobs", "name column words values")
+Knobs = collections.namedtuple("Knobs", "column words values")
 KNOBS = [
-    Knobs("Slingshot", "fabric", r"Slingshot",
+    Knobs("fabric", r"Slingshot",
           {"network.nccl_net_long": (10, "us"), "network.nccl_net_fill": (400, "Gbps"),
            "network.nccl_net_flags": (30, "Gbps")}),
-    Knobs("EFA and TCPX", "fabric", r"EFA|SRD|TCPX",
+    Knobs("fabric", r"EFA|SRD",
           {"network.nccl_net_step": (50, "us"), "network.nccl_net_long": (10, "us"),
            "network.nccl_net_fill": (100, "Gbps")}),
-    Knobs("switch of Hopper", "gpu", r"H[12]00",
+    Knobs("fabric", r"TCPX",
+          {"network.nccl_net_step": (50, "us"), "network.nccl_net_long": (10, "us"),
+           "network.nccl_net_fill": (100, "Gbps")}),
+    Knobs("gpu", r"H[12]00",
           {"cluster.buildings.0.gpu.switch_reduction": (0.7, "")}),
-    Knobs("switch of Blackwell", "gpu", r"G?B[23]00",
+    Knobs("gpu", r"G?B[23]00",
           {"cluster.buildings.0.gpu.switch_reduction": (0.7, "")}),
 ]
 
@@ -54,9 +57,11 @@ class Rows:
         self.runs = collections.defaultdict(lambda: collections.defaultdict(list))
         self.lines = collections.defaultdict(list)
         for line in table:
+            if line["op"] in measured.TOKEN_OPERATIONS:
+                continue
             try:
                 run = measured.run_of(line, machines)
-                size, time = measured.whole(line, "bytes"), measured.measured_of(line)
+                size, time = measured.size_of(line), measured.measured_of(line)
             except measured.Inexpressible:
                 continue
             if time is not None and measured.rounded(size, run) > 0:
@@ -114,20 +119,19 @@ def classes(errors):
     return found
 
 
-def by_setup(rows, pool):
-    """Setup, errors as shipped, errors of a prediction or None, and the knobs' names."""
+def by_setup(rows, setups, pool):
+    """Setup, errors as shipped, and errors of a prediction or None."""
     result = []
-    for setup in rows.runs:
+    for setup in setups:
         shipped = rows.errors(setup, {})
-        settings, names = {}, []
+        settings = {}
         for knobs in KNOBS:
             have = [other for other in rows.runs
                     if any(re.search(knobs.words, line[knobs.column]) for line in rows.lines[other])]
             others = [other for other in have if other != setup]
             if setup in have and others:
-                names.append(knobs.name)
                 settings.update(text_of(fit(rows, others, knobs, pool), knobs))
-        result.append((setup, shipped, rows.errors(setup, settings) if settings else None, names))
+        result.append((setup, shipped, rows.errors(setup, settings) if settings else None))
     return result
 
 
@@ -138,7 +142,7 @@ def percent(value):
 def markdown(found):
     lines = ["| setup | large: n | shipped | predicted | smaller: n | shipped | predicted |",
              "|---|---|---|---|---|---|---|"]
-    for setup, shipped, predicted, _ in sorted(found):
+    for setup, shipped, predicted in sorted(found):
         large, small = classes(shipped)
         alone = classes(predicted) if predicted else [(0, None), (0, None)]
         lines.append(f"| {setup} | {large[0] or ''} | {percent(large[1])} | {percent(alone[0][1])} "
@@ -151,13 +155,13 @@ def draw(found, path):
     import matplotlib
     matplotlib.use("svg")
     import matplotlib.figure
-    operations = list(dict.fromkeys(op for _, shipped, _, _ in found for op, _, _ in shipped))
+    operations = list(dict.fromkeys(op for _, shipped, _ in found for op, _, _ in shipped))
     figure = matplotlib.figure.Figure(figsize=(10, 2.2 * len(operations)), layout="constrained")
     axes = figure.subplots(len(operations), 1, sharex=True, squeeze=False)[:, 0]
     for axis, operation in zip(axes, operations):
         axis.set_title(operation, loc="left", fontsize=9)
         number = 0
-        for setup, shipped, predicted, _ in sorted(found):
+        for setup, shipped, predicted in sorted(found):
             of_op = sorted((size, ratio) for op, size, ratio in predicted or shipped
                            if op == operation)
             if not of_op:
@@ -182,6 +186,7 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("table", type=pathlib.Path, metavar="TABLE.csv",
                         help="measured collectives, one size a line, with a column `setup`")
+    parser.add_argument("--setup", action="append", help="of all setups this one, or these")
     parser.add_argument("-o", "--picture", type=pathlib.Path, help="draws every row, as SVG")
     parser.add_argument("--program", type=pathlib.Path,
                         default=measured.TOP / "build" / "release" / "bin" / "scaleacross")
@@ -191,8 +196,12 @@ def main(argv=None):
             measuring.need("matplotlib")
         table = measuring.read_table(options.table, [*measured.COLUMNS, "setup"])
         rows = Rows(table, options.program)
+        for setup in options.setup or []:
+            if setup not in rows.runs:
+                raise measuring.InputError(f"--setup: no line of {setup!r} becomes a run; those that "
+                                           f"do are of {', '.join(sorted(rows.runs))}")
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            found = by_setup(rows, pool)
+            found = by_setup(rows, options.setup or list(rows.runs), pool)
     except measuring.InputError as error:
         print(f"fit_collectives.py: error: {error}", file=sys.stderr)
         return 2
