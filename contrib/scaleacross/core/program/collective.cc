@@ -31,7 +31,8 @@ operator==(const Phase& a, const Phase& b)
     return a.pattern == b.pattern && a.group == b.group && a.bytes == b.bytes &&
            a.shift == b.shift && a.parts == b.parts && a.chunk == b.chunk &&
            a.perServer == b.perServer && a.lane == b.lane && a.inside == b.inside &&
-           a.between == b.between && a.occupied == b.occupied && a.slots == b.slots;
+           a.between == b.between && a.occupied == b.occupied && a.slots == b.slots &&
+           a.width == b.width;
 }
 
 bool

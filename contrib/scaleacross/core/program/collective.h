@@ -147,6 +147,8 @@ struct Phase
     StepCost between;   //!< of a step between servers
     double occupied{1}; //!< times a message's own that it keeps the scale-up network busy; >= 1
     SlotWindow slots;
+    /// Chunks of a collective that may be in this phase at the same time, times its channels.
+    uint32_t width{1};
 };
 
 /// A round of a dissemination.
@@ -285,7 +287,7 @@ struct Collective
     std::string algorithm; //!< in the words of network.collective and network.all_to_all
     std::vector<Phase> phases;
     /// Equal parts of the buffer, each of which goes through all phases by itself. Part j enters a
-    /// phase when it has left the one before, and part j - channels has left this one.
+    /// phase when it has left the one before, and part j - Together() has left this one.
     uint32_t chunks{1};
     uint32_t channels{1};
     /// Chunks follow each other one by one: while one is in a phase others are in those before it,
@@ -295,6 +297,12 @@ struct Collective
     Duration launch;             //!< from the start to the first step
     std::string protocol;        //!< of a library that has several
     uint32_t libraryChannels{0}; //!< of its own, whatever chunks there are; 0: it has none
+
+    /// Chunks that may be in a phase at the same time.
+    uint32_t Together(uint32_t phase) const
+    {
+        return channels * phases[phase].width;
+    }
 };
 
 /// Whether the same moves in both, in the same steps, for the same parallelism.

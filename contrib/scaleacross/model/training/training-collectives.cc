@@ -88,7 +88,7 @@ TrainingApplication::StartChunks(uint32_t s)
 {
     const Collective& collective = CollectiveOn(s);
     // The others follow when these leave the first phase.
-    for (uint32_t chunk = 0; chunk < std::min(collective.channels, collective.chunks); chunk++)
+    for (uint32_t chunk = 0; chunk < std::min(collective.Together(0), collective.chunks); chunk++)
     {
         StartPhase(s, chunk);
     }
@@ -214,13 +214,13 @@ TrainingApplication::TakeArrivals(uint32_t s, uint32_t c)
     }
 }
 
-/// Whether the chunk before it on the same channel has left the phase that it waits for.
+/// Whether the chunk whose place it takes has left the phase that it waits for.
 bool
 TrainingApplication::MayEnter(uint32_t s, uint32_t c) const
 {
     const std::vector<ChunkState>& chunks = m_streams[s].chunks;
-    const uint32_t channels = CollectiveOn(s).channels;
-    return c < channels || chunks[c - channels].phase > chunks[c].phase;
+    const uint32_t together = CollectiveOn(s).Together(chunks[c].phase);
+    return c < together || chunks[c - together].phase > chunks[c].phase;
 }
 
 void
@@ -236,8 +236,8 @@ TrainingApplication::PhaseDone(uint32_t s, uint32_t c)
         Complete(s);
         return;
     }
-    // The next one of this channel may be waiting for the phase that this one has left.
-    const uint32_t next = c + collective.channels;
+    // One may be waiting for the phase that this one has left.
+    const uint32_t next = c + collective.Together(left);
     const bool waits = next < collective.chunks && !stream.chunks[next].active &&
                        stream.chunks[next].phase == left;
     if (!through && MayEnter(s, c))

@@ -15,7 +15,7 @@ namespace
 {
 
 // Fitted, see the header.
-constexpr double kProxied = 3;
+constexpr double g_proxied = 3;
 const Duration g_peer = Duration::Microseconds(2);
 constexpr double g_directShare = 0.93;
 constexpr double g_messagePerByte = 30e-12;
@@ -215,7 +215,7 @@ class NcclWriter
         scatter.inside->perByte = scatter.between.perByte = perByte;
         if (m_machine.servers > 1)
         {
-            scatter.inside->fixed = Duration::Seconds(scatter.inside->fixed.S() * kProxied);
+            scatter.inside->fixed = Duration::Seconds(scatter.inside->fixed.S() * g_proxied);
         }
         if (lanes)
         {
@@ -295,7 +295,8 @@ class NcclWriter
     {
         constexpr Bytes kSlot{512 << 10};
         constexpr uint64_t kLeast = 1 << 20;
-        constexpr uint64_t kUnderWay = 32 << 20;
+        constexpr uint64_t kUnderWay = 4 << 20;
+        constexpr uint32_t kOnTrees = 4;
         constexpr uint64_t kMost = 32;
         if (m_machine.servers == 1)
         {
@@ -326,6 +327,7 @@ class NcclWriter
         m_collective.channels = static_cast<uint32_t>(
             std::clamp<uint64_t>(kUnderWay / chunk, 2, std::max(2U, m_collective.chunks)));
         m_collective.streams = m_collective.chunks > 1;
+        m_collective.phases[1].width = kOnTrees;
     }
 
     void WriteRounds()

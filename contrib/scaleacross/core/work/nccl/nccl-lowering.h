@@ -26,9 +26,9 @@ struct NcclRules
     double nicsPerGpu{1};     //!< whose rate that is
     double switchShare{0};    //!< of scaleUpRate that reductions in the switch reach; 0: none
     Duration netStep;         //!< beyond NCCL's table
-    Duration netLong;         //!< likewise, of what is more than 4 KiB
+    Duration netLong;         //!< likewise, of a tree of 4 KiB and more
     double netFill{0};        //!< at which up to 2 MiB enter the network's plugin, B/s; 0: at once
-    double netFlags{0};       //!< the same of what has flags in it, and of all of it
+    double netFlags{0};       //!< the same of up to 128 KiB that have flags in them
 };
 
 NcclRules NcclRulesOf(const Scenario& scenario);
@@ -49,17 +49,19 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * - All-to-all: a message to everybody; send-receive one to the next.
  *
  * Where there are several phases, chunks stream through them: of 1 MiB per GPU or more, and at most
- * 32 of them; 8 MiB per GPU are under way at a time, or two chunks.
+ * 32 of them; 4 MiB per GPU, or two chunks, are in a phase inside servers at a time, and four times
+ * as many on the trees, whose levels have some each.
  *
  * Flags make messages longer. A step takes what NCCL's table says for one inside a server, in a
- * ring over several servers 2.5 us at least. Between servers the way takes what the network says,
- * and the sender `network.nccl_net_step` and what the table has for the protocol beyond a ring's LL
- * step, whose flags wait for nothing: 11.3 us for Simple. Where NCCL's table limits the bandwidth
- * of channels, steps take so much longer by byte. What measured machines add, by the table of
- * tests/validation/collectives (doc/collectives.md has the fit):
+ * ring over several servers three times as long. Between servers the way takes what the network
+ * says, and the sender what the network's plugin does (`network.nccl_net_step` and its neighbours)
+ * and what the table has for the protocol beyond a ring's LL step, whose flags wait for nothing:
+ * 11.3 us for Simple. Where NCCL's table limits the bandwidth of channels, steps take so much
+ * longer by byte. What measured machines add, by the table of tests/validation/collectives
+ * (doc/collectives.md has the fit):
  *
  * - Rings through g GPUs of a server load its links (g + 1) / g times: what enters and what leaves
- *   goes to the GPU of the NIC and from it (PXN).
+ *   goes to the GPU of the NIC and from it (PXN); those of RCCL g / g times.
  * - The switch works on loops of channels x heads x chunk, chunk by NCCL's rule of sizes, of which
  *   two pass before the first is done.
  * - Messages to all reach 0.93 of the rate, and each peer takes 2 us at the start.
