@@ -203,7 +203,7 @@ TEST(Nccl, EnginesAgree)
     std::cout << errors.size() << " cases: half within " << 100 * errors[errors.size() / 2]
               << " %, most " << 100 * most << " %: " << worst << '\n';
     EXPECT_LE(errors[errors.size() * 5 / 6], 0.03);
-    EXPECT_LE(std::abs(most), 0.17) << worst;
+    EXPECT_LE(std::abs(most), 0.21) << worst;
 }
 
 namespace
