@@ -96,6 +96,8 @@ def fit(rows, setups, knobs, pool):
         of_setups = []
         for setup in setups:
             ratios = [ratio for _, _, ratio in rows.errors(setup, settings)]
+            if not ratios:
+                raise measuring.InputError(f"{setup}: no line of it runs with {settings}")
             of_setups.append(statistics.fmean(abs(math.log(ratio)) for ratio in ratios))
         return statistics.fmean(of_setups)
 

@@ -17,8 +17,9 @@ nic         Number and rate, by nics_of. A candidate that has these is taken bef
             scale-up network, NICs play no part, and so the column need not say them. Else the line
             is left out.
 env         GPUs with an architecture that NCCL knows run `network.collective: nccl`, by NCCL's own
-            choice, or with ALGO=Ring or ALGO=Tree by that; others run a ring that copies through
-            slots (`network.copy: staged`). A line that says that no plugin for the network was there
+            choice, or with ALGO=Ring or ALGO=Tree, or one of these words alone, by that, and with
+            NVLS_ENABLE=0 by rings; others run a ring that copies through slots
+            (`network.copy: staged`). A line that says that no plugin for the network was there
             was measured over TCP sockets, which are not modelled, and is left out.
 note        A line of a system that is called faulty, slow or underperforming is left out.
 op          By OPERATIONS; others are left out.
@@ -89,7 +90,7 @@ def plugin(step, longer="0s", fill="0bps", flags="0bps", protocol="auto"):
 
 
 VERBS = plugin("3us")
-CXI = plugin("3us", "8us", "500Gbps", "24Gbps", "ll+simple")
+CXI = plugin("3us", "8us", "500Gbps", "24Gbps", "ll-simple")
 SRD = plugin("60us", "15us", "110Gbps")
 TCPX = plugin("50us", "7us", "110Gbps")
 # The first whose words are in the column.
@@ -181,7 +182,7 @@ def nics_of(line, gpus):
 
 def library_of(line, architecture):
     """Keys of the network that say which library's collectives run, and how."""
-    found = re.search(r"\b(?:ALGO=)?(Ring|Tree)\b", line["env"], re.IGNORECASE)
+    found = re.search(r"(?<![-\w])(?:ALGO=)?(Ring|Tree)(?![-\w])", line["env"], re.IGNORECASE)
     algorithm = found[1].lower() if found else None
     if re.search(r"\bNVLS_ENABLE=0\b", line["env"]):
         algorithm = algorithm or "ring"

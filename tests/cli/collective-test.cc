@@ -343,6 +343,7 @@ TEST_F(CollectiveCommand, LogsThatDoNotFitAreRefused)
              {study + "--like log.txt --maxbytes 1G", "-e: sizes are those of the log"},
              {study + "--like log.txt -f 4", "-f: sizes are those of the log"},
              {study + "--like log.txt -i 1M", "-i: sizes are those of the log"},
+             {study + "--like none.txt --op dispatch", "--op: dispatch, and nccl-tests has none"},
              {study + "--like log.txt --op all_gather",
               "all_gather, and the log is of all_reduce (log.txt:1)"},
              {study + "--like none.txt", "neither a line nor the name of the file"},

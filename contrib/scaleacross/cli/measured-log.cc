@@ -43,11 +43,29 @@ Percentile(const std::vector<double>& ordered, double share)
 CollectiveOp
 OperationOf(const NcclLog& log, const std::string& path, std::optional<CollectiveOp> given)
 {
+    const auto words = [] {
+        std::vector<std::string> logged;
+        for (const std::string& word : CollectiveOpWords())
+        {
+            if (word != ToString(CollectiveOp::Dispatch) && word != ToString(CollectiveOp::Combine))
+            {
+                logged.push_back(word);
+            }
+        }
+        return logged;
+    };
+    if (given == CollectiveOp::Dispatch || given == CollectiveOp::Combine)
+    {
+        throw ConfigError("--op",
+                          ToString(*given) + ", and nccl-tests has none",
+                          AnyOf(words()),
+                          "leave --like out");
+    }
     if (!log.op && !given)
     {
         throw ConfigError("--like " + path,
                           "neither a line nor the name of the file says which operation it is of",
-                          AnyOf(CollectiveOpWords()),
+                          AnyOf(words()),
                           "give it with --op");
     }
     // A name of a file is worth less than what is asked for.
@@ -91,9 +109,12 @@ CheckRanks(const NcclLog& log, const LogCounterpart& here)
 const MeasuredSize&
 MeasuredAt(const NcclLog& log, Bytes bytes)
 {
-    return *std::find_if(log.sizes.begin(), log.sizes.end(), [bytes](const MeasuredSize& size) {
-        return size.bytes == bytes;
-    });
+    const auto found =
+        std::find_if(log.sizes.begin(), log.sizes.end(), [bytes](const MeasuredSize& size) {
+            return size.bytes == bytes;
+        });
+    SCALEACROSS_INVARIANT(found != log.sizes.end(), "the log has no such size");
+    return *found;
 }
 
 std::string

@@ -202,7 +202,9 @@ TEST(Presets, MachinesHaveTheBandwidthThatIsSold)
     {
         const auto& machine = PresetNamed<MachineSpec>(name);
         EXPECT_EQ(machine.nicRate * machine.nics, GigabitsPerSecond(rate)) << name;
-        EXPECT_EQ(machine.NicShare() * machine.gpusPerNode, GigabitsPerSecond(rate)) << name;
+        EXPECT_EQ(machine.NicShare() * machine.gpusPerNode,
+                  GigabitsPerSecond(rate) * machine.nicEfficiency)
+            << name;
     }
 }
 

@@ -76,6 +76,67 @@ TEST(NcclTuning, IsTheModelOfItsConstants)
     EXPECT_NEAR(far->latencyUs, 8.4 + (79 - 9) * 3.4 + 9 * 14, 1e-9);
 }
 
+// RCCL, two servers of eight MI300X with links of 300 GB/s: 6 channels of 48 GB/s go over the
+// links, cut in two, 288 GB/s in all; a tree's 7 are 14, of 300 x 8 / 7 / 14 = 24.49 GB/s. Steps
+// that are not between servers take 2 us (LL) or 6 us (Simple) of its posts at least; of an
+// all-reduce's 30 RCCL has four between.
+TEST(NcclTuning, IsRcclsModelForAmdsGpus)
+{
+    NcclMachine machine = Hopper(8, 2);
+    machine.architecture = "cdna3";
+    machine.linkRate = 300;
+    const auto time = [&](CollectiveOp op, uint64_t bytes, NcclKind kind, const char* protocol) {
+        return NcclTime(machine, op, Bytes(bytes), kind, protocol);
+    };
+    const auto ll = time(CollectiveOp::AllReduce, 1 << 20, NcclKind::Ring, "ll");
+    ASSERT_TRUE(ll);
+    EXPECT_NEAR(ll->latencyUs, 12 + 26 * 2 + 4 * 9.5, 1e-9);
+    EXPECT_NEAR(ll->algbw, 288 * 0.08 * 16 / 30, 1e-9);
+    // 1 MiB is 2^14 x 64 B, whose entry is 0.4.
+    EXPECT_NEAR(ll->us, ll->latencyUs + 1048.576 / (ll->algbw * 0.4), 1e-9);
+    const auto simple = time(CollectiveOp::AllReduce, 64 << 20, NcclKind::Ring, "simple");
+    ASSERT_TRUE(simple);
+    EXPECT_NEAR(simple->us, 17 + 26 * 6 + 4 * 320 + 67108.864 / (288.0 * 16 / 30 * 0.1), 1e-6);
+    const auto tree = time(CollectiveOp::AllReduce, 64 << 20, NcclKind::Tree, "simple");
+    ASSERT_TRUE(tree);
+    EXPECT_NEAR(tree->us, 17 + 2 * (7 * 2.3 + 25) + 67108.864 / (2400.0 / 7 * 0.11 / 2), 1e-6);
+    EXPECT_NEAR(time(CollectiveOp::AllGather, 1 << 20, NcclKind::Ring, "ll")->latencyUs,
+                12 + 14 * 2 + 9.5,
+                1e-9);
+    EXPECT_FALSE(time(CollectiveOp::AllReduce, 1 << 20, NcclKind::Ring, "ll128"));
+    EXPECT_FALSE(time(CollectiveOp::AllGather, 1 << 20, NcclKind::Tree, "ll"));
+    machine.servers = 1;
+    machine.ranks = 8;
+    EXPECT_FALSE(time(CollectiveOp::AllReduce, 1 << 20, NcclKind::Tree, "simple"));
+    EXPECT_TRUE(time(CollectiveOp::AllReduce, 1 << 20, NcclKind::Tree, "ll"));
+}
+
+// Two servers of four A100 on 50 GB/s. Two NICs have two channels of 24 GB/s: a ring has 48 x 8 /
+// 14 = 27.4 GB/s, a tree 23.6 of each channel by its table, 23.6 in all. Four have four channels of
+// 12: the same ring, and a tree of 4 x 24 x 0.92 / 2 = 44.2. (Polaris' two servers take a ring.)
+TEST(NcclTuning, LaysChannelsOverNics)
+{
+    NcclMachine machine = Hopper(4, 2);
+    machine.architecture = "ampere";
+    machine.linkRate = 240;
+    machine.nicRate = 12.5;
+    machine.reduces = false;
+    machine.nicsPerGpu = 0.5;
+    const uint64_t large = 1 << 30;
+    EXPECT_EQ(ChannelsOf(machine, NcclKind::Ring).count, 2U);
+    EXPECT_EQ(Chosen(machine, CollectiveOp::AllReduce, large).kind, NcclKind::Ring);
+    machine.nicsPerGpu = 1;
+    EXPECT_EQ(ChannelsOf(machine, NcclKind::Ring).count, 4U);
+    EXPECT_EQ(Chosen(machine, CollectiveOp::AllReduce, large).kind, NcclKind::Tree);
+    // A choice without LL128 is of the two others.
+    for (uint64_t bytes = 64; bytes <= large; bytes *= 2)
+    {
+        EXPECT_NE(NcclChoose(machine, CollectiveOp::AllReduce, Bytes(bytes), "auto", "ll-simple")
+                      .protocol,
+                  NcclProtocol("ll128"));
+    }
+}
+
 // LL takes 6.6 + 14 x 0.6 = 15 us and 141 GB/s x 8 / 14 = 80.6, NVLS 25 us and 315.2: they cross at
 // 10 us / (1 / 80.6 - 1 / 315.2) = 1.08 MB.
 TEST(NcclTuning, CrossesWhereTheEquationsDo)

@@ -273,6 +273,23 @@ TEST(Nccl, ShortChunksOfARingGoFarByTwos)
     }
 }
 
+// A tree of 1 GiB over two servers of 8 on 8 channels: a GPU has one, and sends 128 MiB in slots of
+// 512 KiB, of which 8 are under way. So the last 8 wait for 31 round trips, however many chunks
+// there are, and the way up and down comes on top.
+TEST(Nccl, ChunksOfATreeShareSlots)
+{
+    const NcclAlgorithm tree = "tree";
+    Scenario scenario =
+        OverDistance({CollectiveOp::AllReduce, 2, 8, uint64_t{1} << 30, &*tree, &*g_simple}, 300);
+    scenario.network.ncclChannels = 8;
+    for (const double seconds :
+         {SecondsOn(AnalyticalEngine(), scenario), SecondsOn(PacketEngine(), scenario)})
+    {
+        EXPECT_GT(seconds, 31 * g_roundTrip);
+        EXPECT_LT(seconds, 33 * g_roundTrip);
+    }
+}
+
 // Rings and messages where nothing is shared, from 10 km on, where slots begin to decide.
 TEST(Nccl, EnginesAgreeOverDistance)
 {

@@ -55,7 +55,7 @@ AddLossDelays(const Collective& whole, std::vector<TransferCost>& costs)
         }
         if (whole.chunks > 1)
         {
-            chains.Repeat(whole.chunks, whole.channels);
+            chains.Repeat(whole.chunks, whole.Together(static_cast<uint32_t>(i)));
             ofChunks += Duration::Seconds(LossDelay(chains));
             continue;
         }

@@ -84,7 +84,7 @@ CollectiveSeconds(const Collective& collective,
         const TransferCost& cost = costOf(p);
         const double alone = cost.Alone().S();
         first += alone;
-        pace = std::max(pace, alone / collective.Together(p));
+        pace = std::max({pace, alone / collective.Together(p), cost.slots});
         for (uint32_t port = 0; port < kPorts; port++)
         {
             ports[port] += cost.ports[port];

@@ -111,6 +111,19 @@ MessageModel::WindowSeconds(double messageBytes, const FabricPath& path) const
     return seconds;
 }
 
+namespace
+{
+
+/// Whether slots hold messages of a phase back on a path.
+bool
+WaitsForSlots(const Phase& phase, const NetworkPlan& network, const FabricPath& path)
+{
+    // Where all messages are staged, they go through those slots.
+    return phase.slots.slots > 0 && path.tier == Tier::Cross && !network.copy->staged;
+}
+
+} // namespace
+
 double
 MessageModel::SlotSeconds(const Phase& phase,
                           double messages,
@@ -119,8 +132,7 @@ MessageModel::SlotSeconds(const Phase& phase,
                           const FabricPath& path) const
 {
     const SlotWindow& window = phase.slots;
-    // Where all messages are staged, they go through those slots.
-    if (window.slots == 0 || path.tier != Tier::Cross || m_scenario.network.copy->staged)
+    if (!WaitsForSlots(phase, m_scenario.network, path))
     {
         return 0.0;
     }
@@ -133,13 +145,40 @@ MessageModel::SlotSeconds(const Phase& phase,
     }
     const double way = path.propagation.S();
     const double piece = messageBytes / each;
+    const double seconds = PortSeconds(nic, piece, SpreadOf(1.0, piece, path.tier));
+    const double all = before * SlotRound(phase, messageBytes, nic, path) +
+                       (pieces - before * window.slots) * seconds;
+    return (all - (window.phases - 1) * way) / window.phases;
+}
+
+double
+MessageModel::SlotShare(const Phase& phase,
+                        double messages,
+                        double messageBytes,
+                        BitRate nic,
+                        const FabricPath& path) const
+{
+    return WaitsForSlots(phase, m_scenario.network, path)
+               ? messages * phase.slots.Of(messageBytes) / phase.slots.slots *
+                     SlotRound(phase, messageBytes, nic, path)
+               : 0.0;
+}
+
+/// After which a slot is free again.
+double
+MessageModel::SlotRound(const Phase& phase,
+                        double messageBytes,
+                        BitRate nic,
+                        const FabricPath& path) const
+{
+    const double each = phase.slots.Of(messageBytes);
+    const double piece = messageBytes / each;
     const QueuePairSpread spread = SpreadOf(1.0, piece, path.tier);
-    const double seconds = PortSeconds(nic, piece, spread);
     // Pieces of a message are posted at once, and those on queue pairs of their own take turns.
     const double beside = std::max(1.0, std::floor(QueuePairsAt(path.tier) / spread.pairs));
-    const double first = std::min({each, static_cast<double>(window.slots), beside}) * seconds;
-    const double all = before * (2.0 * way + first) + (pieces - before * window.slots) * seconds;
-    return (all - (window.phases - 1) * way) / window.phases;
+    return 2.0 * path.propagation.S() +
+           std::min({each, static_cast<double>(phase.slots.slots), beside}) *
+               PortSeconds(nic, piece, spread);
 }
 
 double

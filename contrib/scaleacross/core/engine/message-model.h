@@ -68,6 +68,13 @@ class MessageModel
                        BitRate nic,
                        const FabricPath& path) const;
 
+    /// Of these messages, for how long they take up all slots, m s R / W; 0 without any.
+    double SlotShare(const Phase& phase,
+                     double messages,
+                     double messageBytes,
+                     BitRate nic,
+                     const FabricPath& path) const;
+
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
 
@@ -83,6 +90,10 @@ class MessageModel
                           double nextAfter) const;
 
   private:
+    double SlotRound(const Phase& phase,
+                     double messageBytes,
+                     BitRate nic,
+                     const FabricPath& path) const;
     /// WireBytes of a part of a message.
     double WireBytesOf(double bytes, Tier tier) const;
 

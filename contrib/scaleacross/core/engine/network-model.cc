@@ -458,12 +458,17 @@ NetworkModel::AwaitSlots(const PhaseView& view, TransferCost& cost) const
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
-        const double seconds = m_messages.SlotSeconds(
-            view.phase,
-            view.direct ? 1.0 : rounds.perEdge,
-            rounds.message,
-            std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate),
-            path);
+        // Over two members one tree goes up where the other comes down.
+        const bool both =
+            StepsOf(view.phase).ChainOf() == Chain::Tree && view.phase.group.Size() == 2;
+        const double messages = view.direct ? 1.0 : rounds.perEdge * (both ? 2 : 1);
+        const BitRate nic =
+            std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate);
+        const double seconds =
+            m_messages.SlotSeconds(view.phase, messages, rounds.message, nic, path);
+        cost.slots =
+            std::max(cost.slots,
+                     m_messages.SlotShare(view.phase, messages, rounds.message, nic, path));
         if (seconds > 0)
         {
             const Duration last = m_messages.StepLatency(view.phase, path, rounds.message);

@@ -217,7 +217,7 @@ ResourceUse::AddCollective(uint32_t classId, const Op& op, double times)
     {
         const TransferCost& cost = m_costs.OfPhase(classId, op.index, p);
         CountFlows(cost);
-        Know({&cost, classId, classId, std::min(collective.channels, collective.chunks)});
+        Know({&cost, classId, classId, std::min(collective.Together(p), collective.chunks)});
         ForEachOf(cost, classId, classId, [&](uint32_t resource, double bytes, double detours) {
             Resource& entry = m_resources[resource];
             entry.bytes += times * collective.chunks * bytes;

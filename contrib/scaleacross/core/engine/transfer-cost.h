@@ -71,6 +71,8 @@ struct TransferCost
     double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
     std::vector<CutUse> cuts; //!< by cut, ascending
     Duration latency;
+    /// Seconds for which it takes up the slots of a pair, which all chunks of a collective share.
+    double slots{0};
     /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
     /// phases that the same chains go through.
     LossyChains losses;

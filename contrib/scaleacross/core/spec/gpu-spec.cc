@@ -91,7 +91,7 @@ GpuSpec::Fields()
             "nics_per_gpu",
             1.0 / 64,
             64,
-            "of how many NICs nic_rate is the sum, or the share: what NCCL lays channels over",
+            "of how many NICs nic_rate is the sum, or the share, by which NCCL counts channels",
             &G::nicsPerGpu),
         efficiency("nic_efficiency",
                    "of the rate on data sheets, which NCCL goes by, nic_rate is so much",

@@ -35,9 +35,9 @@ struct GpuSpec
     BitRate nicRate;           //!< the one NIC of this GPU
     /// Of how many NICs that rate is the sum, or the share: a quarter where four GPUs have one.
     double nicsPerGpu{1};
-    double nicEfficiency{1}; //!< of what data sheets say, that rate is so much, (0, 1]
-    BitRate hostBandwidth;     //!< to host memory, per direction and GPU; 0: not known
-    double gemmEfficiency{0};  //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
+    double nicEfficiency{1};  //!< of what data sheets say, that rate is so much, (0, 1]
+    BitRate hostBandwidth;    //!< to host memory, per direction and GPU; 0: not known
+    double gemmEfficiency{0}; //!< achieved fraction of the matrix peak by large GEMMs, (0, 1]
     /// The same of the FP8 and FP4 peaks and of flash attention (of the BF16 peak); 0:
     /// gemmEfficiency.
     double fp8Efficiency{0};

@@ -37,7 +37,7 @@ NcclProtocol::Rows()
     // of 8 bytes for each of 640, an eighth of 4 MiB.
     static const auto rows = PointersTo<NcclProtocolFacts>(
         {{{"auto", "what NCCL's model of time finds fastest", true}, true},
-         {{"ll+simple", "the faster of these, as where a NIC is not beside its GPU on PCIe"},
+         {{"ll-simple", "the faster of these, as where a NIC is not beside its GPU on PCIe"},
           true,
           0,
           1,

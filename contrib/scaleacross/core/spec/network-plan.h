@@ -109,8 +109,8 @@ struct NetworkPlan
     Duration ncclNetStep{Duration::Nanoseconds(3000)};
     /// The same once more for trees of 4 KiB and more: plugins send that otherwise.
     Duration ncclNetLong;
-    /// At which the first 2 MiB that a GPU sends in a step enter the plugin before any of it leaves;
-    /// 0: at once.
+    /// At which the first 2 MiB that a GPU sends in a step enter the plugin before any of it
+    /// leaves; 0: at once.
     BitRate ncclNetFill;
     /// The same where flags travel with the data, of the first 128 KiB.
     BitRate ncclNetFlags;

@@ -168,6 +168,17 @@ Scenario::FindConflict() const
                                "GPUs with an architecture of " + AnyOf(known),
                                "give gpu.architecture, or take another collective");
         }
+        const BuildingSpec& first = cluster.buildings.front();
+        if (network.collective->library &&
+            building.gpu.architecture->rccl != first.gpu.architecture->rccl)
+        {
+            return ConfigError("network.collective",
+                               ToString(network.collective) + ", and GPUs of " + first.name + " (" +
+                                   first.gpu.name + ") and of " + building.name + " (" +
+                                   building.gpu.name + ") have different libraries",
+                               "GPUs of one vendor",
+                               "take another collective");
+        }
     }
     const auto& links = cluster.crossLinks;
     const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {

@@ -159,6 +159,18 @@ WarningsOfNoEffect(const Scenario& scenario)
         {
             add("network.nccl_channels", why);
         }
+        if (scenario.network.ncclNetLong > Duration())
+        {
+            add("network.nccl_net_long", why);
+        }
+        if (scenario.network.ncclNetFill > BitRate())
+        {
+            add("network.nccl_net_fill", why);
+        }
+        if (scenario.network.ncclNetFlags > BitRate())
+        {
+            add("network.nccl_net_flags", why);
+        }
     }
     const NetworkPlan& network = scenario.network;
     const std::string way = "network.all_to_all is " + network.allToAll->word;

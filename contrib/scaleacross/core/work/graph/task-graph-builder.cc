@@ -43,7 +43,9 @@ SameGpu(const GpuSpec& a, const GpuSpec& b)
                                                 "scale_up_latency",
                                                 "scale_up_domain",
                                                 "scale_up_efficiency",
-                                                "nic_rate"};
+                                                "nic_rate",
+                                                "nics_per_gpu",
+                                                "nic_efficiency"};
     return AreAlikeBut(links, a, b);
 }
 

@@ -172,7 +172,12 @@ class NcclWriter
         const auto up = [](double least) { return std::exp2(std::ceil(std::log2(least))); };
         const double most = up(std::min(2.0 * ChannelsOf(m_machine, NcclKind::Ring).count, 32.0));
         const double eights = std::ceil(m_machine.ranks / 8.0);
-        double channels = up(std::max(2.0, std::ceil(std::floor(m_machine.nicRate) / kPerChannel)));
+        const double nics = std::max(1.0, m_machine.nicsPerGpu);
+        const double path = m_machine.nicRate / std::min(1.0, m_machine.nicsPerGpu);
+        // RCCL has two for each peer, whatever the NIC.
+        double channels = m_machine.architecture->rccl
+                              ? 2
+                              : up(std::max(nics, std::ceil(std::floor(path) / kPerChannel)));
         channels = std::min(channels, most);
         while (channels > 1 && channels * eights > most)
         {
@@ -190,11 +195,12 @@ class NcclWriter
                    : std::min(m_rules.scaleUpRate, m_rules.nicRate * m_machine.PerServer());
     }
 
-    /// What NCCL's table has beyond the time of so many bytes at the rate, in seconds.
+    /// What NCCL's table has beyond the time of so many bytes at the rate, in seconds. (RCCL's has
+    /// shares that eight GPUs of a server had of their NICs.)
     double Beyond(double wireBytes) const
     {
         const double size = static_cast<double>(m_bytes.Count());
-        return m_choice.protocol->wire == 1
+        return m_choice.protocol->wire == 1 || m_rules.architecture->rccl
                    ? 0.0
                    : std::max(0.0, size / (m_choice.algbw * 1e9) - wireBytes / Rate());
     }
@@ -295,7 +301,7 @@ class NcclWriter
     {
         constexpr Bytes kSlot{512 << 10};
         constexpr uint64_t kLeast = 1 << 20;
-        constexpr uint64_t kUnderWay = 4 << 20;
+        constexpr uint32_t kOnLinks = 4;
         constexpr uint32_t kOnTrees = 4;
         constexpr uint64_t kMost = 32;
         if (m_machine.servers == 1)
@@ -324,8 +330,7 @@ class NcclWriter
         m_collective.phases = {reduce, between, Gathering(reduce)};
         const uint64_t chunk = std::max(kLeast, part / kMost);
         m_collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(part / chunk, 1, kMost));
-        m_collective.channels = static_cast<uint32_t>(
-            std::clamp<uint64_t>(kUnderWay / chunk, 2, std::max(2U, m_collective.chunks)));
+        m_collective.channels = std::min(kOnLinks, m_collective.chunks);
         m_collective.streams = m_collective.chunks > 1;
         m_collective.phases[1].width = kOnTrees;
     }
