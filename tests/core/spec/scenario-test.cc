@@ -61,6 +61,27 @@ TEST(Scenario, ValidatesEveryPart)
     EXPECT_EQ(RefusedKey([](auto& s) { s.network.retries = 1000; }), "network.retries");
 }
 
+TEST(Scenario, NcclAndRcclDoNotTalkToEachOther)
+{
+    const auto with = [](const char* collective, const char* gpu) {
+        return RefusedKey([&](auto& s) {
+            s.network.collective = collective;
+            s.cluster.buildings.push_back(s.cluster.buildings[0]);
+            s.cluster.buildings[1].name = "c";
+            s.cluster.buildings[1].gpu = GpuPreset(gpu);
+            CrossLinkSpec span;
+            span.b = 1;
+            span.latency = Duration::Microseconds(1);
+            span.capacity = GigabitsPerSecond(400);
+            s.cluster.crossLinks = {span};
+            s.Job().plan.dp = 16;
+        });
+    };
+    EXPECT_EQ(with("nccl", "mi300x"), "network.collective");
+    EXPECT_NE(with("ring", "mi300x"), "network.collective");
+    EXPECT_NE(with("nccl", "a100-80g"), "network.collective");
+}
+
 TEST(Scenario, RefusesWhatNoEngineRunsYetByName)
 {
     EXPECT_EQ(RefusedKey([](auto& s) { s.jobs.push_back(s.Job()); }), "jobs");

@@ -135,11 +135,16 @@ TEST(WithoutEffect, WordsOfNcclWithoutIt)
     scenario.network.ncclAlgorithm = "tree";
     scenario.network.ncclProtocol = "ll";
     scenario.network.ncclChannels = 8;
+    scenario.network.ncclNetLong = Duration::Microseconds(1);
+    scenario.network.ncclNetFill = scenario.network.ncclNetFlags = GigabitsPerSecond(1);
     scenario.network.collective = "ring";
     EXPECT_THAT(WarningsOfNoEffect(scenario),
                 ElementsAre("network.nccl_algorithm changes nothing: network.collective is ring",
                             "network.nccl_protocol changes nothing: network.collective is ring",
-                            "network.nccl_channels changes nothing: network.collective is ring"));
+                            "network.nccl_channels changes nothing: network.collective is ring",
+                            "network.nccl_net_long changes nothing: network.collective is ring",
+                            "network.nccl_net_fill changes nothing: network.collective is ring",
+                            "network.nccl_net_flags changes nothing: network.collective is ring"));
     scenario.network.collective = "nccl";
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
 }

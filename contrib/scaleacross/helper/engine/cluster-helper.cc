@@ -155,7 +155,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
                 return Ptr<StagedLink>();
             }
             // What copies and handovers take is in the messages' own cost.
-            const DataRateValue none(DataRate(std::numeric_limits<uint64_t>::max()));
+            const DataRateValue none{DataRate(std::numeric_limits<uint64_t>::max())};
             const auto link = CreateObject<StagedLink>();
             link->SetAttribute("Slots", UintegerValue(window.slots));
             link->SetAttribute("SlotSize", UintegerValue(window.bytes.Count()));
