@@ -20,10 +20,12 @@ PACKAGES = ["matplotlib", "numpy", "pandas", "scipy"]
 SCRIPTS = {
     "claims.py": (["pandas", "matplotlib"], ["--check"]),
     "collective_distance.py": (["matplotlib"], []),
+    "fit_collectives.py": (["matplotlib"], [TABLE, "-o", "figure.svg"]),
     "fit_curve.py": (["numpy", "scipy"],
                      [ROWS, "--curve", CURVE, "--fit", "gemm_efficiency"]),
     "fit_published.py": (["numpy"], [TABLE]),
     "model_error.py": (["numpy", "scipy"], [TABLE]),
+    "nccl_distance.py": (["matplotlib"], ["-o", "figure.svg"]),
     "study_figure.py": (["matplotlib", "pandas"], ["results.db", "-o", "figure.svg"]),
     "study_picture.py": (["matplotlib"], []),
 }
