@@ -167,10 +167,11 @@ TEST(Nccl, IsNeverFasterThanItsLinks)
     }
 }
 
-// Both engines, one collective alone. Five in six are within 3 %. Most others are slower by the
-// model: trees of medium size, whose messages it lets take turns on queue pairs where packets find
-// them free (as with `collective: tree`); and all-reduces by lanes, whose members go on to gather
-// while others still reduce.
+// Both engines, one collective alone. Five in six are within 3 %, and the worst is a tree over
+// three servers, 20.3 % faster by the model, which does not see that its first chunks share links
+// with those behind them. Most others are slower by the model: trees of medium size, whose messages
+// it lets take turns on queue pairs where packets find them free (as with `collective: tree`); and
+// all-reduces by lanes, whose members go on to gather while others still reduce.
 TEST(Nccl, EnginesAgree)
 {
     std::vector<double> errors;

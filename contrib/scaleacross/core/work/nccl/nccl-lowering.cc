@@ -162,9 +162,9 @@ class NcclWriter
                 m_choice.kind == NcclKind::Ring && m_op == CollectiveOp::AllReduce ? 2U : 1U};
     }
 
-    /// Of a pair that sends messages: NCCL takes a channel for each 14 GB/s of the NIC, two at
-    /// least, a power of two, and fewer where eight peers at a time would ask for more than there
-    /// are.
+    /// Of a pair that sends messages: NCCL takes a channel for each NIC of the GPU and for each 14
+    /// GB/s, a power of two, and fewer where eight peers at a time would ask for more than there
+    /// are (paths.cc of 2.30.7).
     SlotWindow MessageSlots() const
     {
         constexpr double kPerChannel = 14;

@@ -44,7 +44,7 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * - Tree: a reduce-scatter inside each server, both trees between equal positions, an all-gather
  *   inside. NCCL has chains inside, of as many steps and bytes.
  * - NVLS: everybody's parts to all, added up by the switch, and copies back. Its tree: the same
- * inside each server, with both trees between.
+ *   inside each server, with both trees between.
  * - PAT: the rounds of a dissemination.
  * - All-to-all: a message to everybody; send-receive one to the next.
  *
@@ -61,7 +61,7 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * (doc/collectives.md has the fit):
  *
  * - Rings through g GPUs of a server load its links (g + 1) / g times: what enters and what leaves
- *   goes to the GPU of the NIC and from it (PXN); those of RCCL g / g times.
+ *   goes to the GPU of the NIC and from it (PXN); those of RCCL (g - 1) / g times.
  * - The switch works on loops of channels x heads x chunk, chunk by NCCL's rule of sizes, of which
  *   two pass before the first is done.
  * - Messages to all reach 0.93 of the rate, and each peer takes 2 us at the start.

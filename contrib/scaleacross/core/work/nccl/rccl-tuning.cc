@@ -41,7 +41,7 @@ struct ByKind
 constexpr ByProtocol<double> g_base{12, 17};
 constexpr ByKind<double> g_inside{{0.9, 2.3}, {0.8, 2.1}};
 constexpr ByKind<double> g_between{{10.5, 25}, {9.5, 320}};
-constexpr double kNetOverheadUs = 2.0;
+constexpr double kNetOverheadUs = 2.0; // beside AMD's CPUs
 constexpr ByKind<double> g_shareOfTwo{{0.06, 0.11}, {0.08, 1}};
 constexpr ByKind<double> g_shareOfMore{{0.06, 0.59}, {0.08, 1}};
 
