@@ -9,7 +9,8 @@ gpu         The first of GPUS that its word begins with. Others have no preset, 
             which GPU it is.
 intra_link  How many GPUs a server has and how many share its scale-up network, by SHAPES. Machines
             that `list machines` has with both and the GPU are candidates.
-fabric      What FABRICS has for its words: keys of the network. A candidate that has them all is
+fabric      What FABRICS has for its words: keys of the network, and a machine whose values of NCCL's
+            plugin hold. A candidate that has them all is
             taken before others; a key that the machine has otherwise is set. Words without an entry
             leave the machine's network as it is.
 nic         Number and rate, by nics_of. A candidate that has these is taken before others. If none
@@ -82,27 +83,24 @@ ANY_ORDER = {"network.recovery": "selective-repeat"}
 LOSSY = {**ANY_ORDER, "network.pfc": "false"}
 
 
-def plugin(step, longer="0s", fill="0bps", flags="0bps", protocol="auto"):
-    """What NCCL's plugin for a network takes; the machines' values, see doc/collectives.md."""
-    return {"network.nccl_net_step": step, "network.nccl_net_long": longer,
-            "network.nccl_net_fill": fill, "network.nccl_net_flags": flags,
-            "network.nccl_protocol": protocol}
-
-
-VERBS = plugin("3us")
-CXI = plugin("3us", "8us", "500Gbps", "24Gbps", "ll-simple")
-SRD = plugin("60us", "15us", "110Gbps")
-TCPX = plugin("50us", "7us", "110Gbps")
-# The first whose words are in the column.
+# The first whose words are in the column, its keys of the network, and a machine that has NCCL's
+# plugin for it: its values of PLUGIN hold for all such networks.
+Fabric = collections.namedtuple("Fabric", "words keys like")
 FABRICS = [
-    (r"Slingshot",
-     {"network.transport": "roce", "network.multipath": "spray-adaptive", **LOSSY, **CXI}),
-    (r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random", **LOSSY, **SRD}),
-    (r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY, **TCPX}),
-    (r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER, **VERBS}),
-    (r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp", **VERBS}),
-    (r"InfiniBand|IB", {"network.transport": "infiniband", "network.multipath": "spray-adaptive",
-                        **ANY_ORDER, **VERBS})]
+    Fabric(r"Slingshot", {"network.transport": "roce", "network.multipath": "spray-adaptive",
+                          **LOSSY}, "alps"),
+    Fabric(r"EFA|SRD", {"network.transport": "roce", "network.multipath": "entropy-random",
+                        **LOSSY}, "aws-p4de"),
+    Fabric(r"TCPXO?", {"network.transport": "roce", "network.multipath": "e-ecmp", **LOSSY},
+           "gcp-a3-mega"),
+    Fabric(r"UEC", {"network.transport": "roce", "network.multipath": "reps", **ANY_ORDER},
+           "mi355x-server"),
+    Fabric(r"RoCE(v2)?", {"network.transport": "roce", "network.multipath": "e-ecmp"},
+           "gcp-a3-ultra"),
+    Fabric(r"InfiniBand|IB", {"network.transport": "infiniband",
+                              "network.multipath": "spray-adaptive", **ANY_ORDER}, "dgx-h100")]
+PLUGIN = ["network.nccl_net_step", "network.nccl_net_long", "network.nccl_net_fill",
+          "network.nccl_net_flags", "network.nccl_protocol"]
 
 # The program's name, bus over algorithm bandwidth of n ranks, and whether the size is divided among
 # them, so that each has whole elements of 4 bytes.
@@ -158,10 +156,11 @@ def shape_of(line):
     raise Inexpressible(f"intra_link: {line['intra_link']!r} is not expressed")
 
 
-def network_of(line):
-    for words, keys in FABRICS:
-        if re.search(rf"(?<![A-Za-z])({words})(?![A-Za-z])", line["fabric"]):
-            return keys
+def network_of(line, machines):
+    for fabric in FABRICS:
+        if re.search(rf"(?<![A-Za-z])({fabric.words})(?![A-Za-z])", line["fabric"]):
+            like = next(machine for machine in machines if machine.name == fabric.like)
+            return {**fabric.keys, **{key: like.values[key] for key in PLUGIN}}
     return {}
 
 
@@ -280,7 +279,7 @@ def run_of(line, machines):
         raise Inexpressible(f"gpus: {line['gpus']} are not {nodes} x {used}")
     if used > shape[0]:
         raise Inexpressible(f"gpus_per_node: {used} of {shape[0]}")
-    keys, nics = network_of(line), nics_of(line, shape[0])
+    keys, nics = network_of(line, machines), nics_of(line, shape[0])
     candidates = [machine for machine in machines
                   if machine.gpu == gpu and machine.shape == shape]
     if not candidates:

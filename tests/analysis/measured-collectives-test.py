@@ -233,6 +233,21 @@ class MeasuredCollectives(unittest.TestCase):
             self.assertEqual(list(json.loads(printed)[0]),
                              ["id", "op", "bytes", "time_us", "measured_us", "error"])
 
+    def test_the_page_has_the_plugins_values(self):
+        """In the order of its columns; the page leaves out what is 0."""
+        page = PAGE.read_text()
+        machines = {machine.name: machine for machine in self.machines}
+        for words, name in (("InfiniBand and RoCE (verbs)", "dgx-h100"),
+                            ("Slingshot (CXI)", "alps"), ("Slingshot (CXI)", "polaris"),
+                            ("EFA (SRD)", "aws-p4de"), ("EFA (SRD)", "aws-p5"),
+                            ("EFA (SRD)", "aws-p5en"), ("GPUDirect-TCPX and TCPXO", "gcp-a3-high"),
+                            ("GPUDirect-TCPX and TCPXO", "gcp-a3-mega")):
+            values = [machines[name].values[key] for key in measured_collectives.PLUGIN[:4]]
+            cells = ["0" if re.match(r"0[a-z]", value) else
+                     re.sub(r"(?<=\d)(?=[a-zG])", " ", value).replace("Gbps", "Gb/s")
+                     for value in values]
+            self.assertIn("| " + " | ".join([words, *cells]) + " |", page, name)
+
     def test_the_page_has_the_table(self):
         code, printed, said = self.call(TABLE, "--json")
         self.assertEqual((code, said), (0, ""))

@@ -294,9 +294,7 @@ ClusterTransport::Deliver(const RankMessage& message)
 void
 ClusterTransport::DoDispose()
 {
-    m_slotLinks[{}] = std::move(m_links);
-    for (const auto& [slots, links] : m_slotLinks)
-    {
+    const auto dispose = [](const Links& links) {
         for (const auto& [ranks, link] : links)
         {
             if (link && link->staging)
@@ -304,6 +302,11 @@ ClusterTransport::DoDispose()
                 link->staging->Dispose();
             }
         }
+    };
+    dispose(m_links);
+    for (const auto& [slots, links] : m_slotLinks)
+    {
+        dispose(links);
     }
     m_slotLinks.clear();
     m_links.clear();
