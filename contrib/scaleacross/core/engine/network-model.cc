@@ -458,10 +458,7 @@ NetworkModel::AwaitSlots(const PhaseView& view, TransferCost& cost) const
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
-        // Over two members one tree goes up where the other comes down.
-        const bool both =
-            StepsOf(view.phase).ChainOf() == Chain::Tree && view.phase.group.Size() == 2;
-        const double messages = view.direct ? 1.0 : rounds.perEdge * (both ? 2 : 1);
+        const double messages = view.direct ? 1.0 : rounds.perEdge;
         const BitRate nic =
             std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate);
         const double seconds =

@@ -67,7 +67,8 @@ struct StepCost
 bool operator==(const StepCost& a, const StepCost& b);
 
 /**
- * Slots that a library copies messages through, of one pair of members in different buildings.
+ * Slots that a library copies messages through, of one pair of members in different buildings; in a
+ * double tree of either tree.
  *
  * A message takes one for each `bytes` of it, and `least` of them however short it is. A slot is
  * free for another message when the receiver has said so, a round trip later. Inside a building

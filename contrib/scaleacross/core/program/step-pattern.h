@@ -64,6 +64,13 @@ class StepPattern
     /// Of one that reduces and scatters: what gathers the same way back.
     virtual Pattern Mirror() const;
 
+    /// Of several trees over the same members, each of which a library gives channels of its own:
+    /// whose output this is.
+    virtual uint32_t TreeOf(uint32_t /* output */) const
+    {
+        return 0;
+    }
+
     virtual uint32_t StepCount(const Phase& phase) const = 0;
     virtual MemberFlows FlowsOf(const Phase& phase, uint32_t index) const = 0;
     virtual PhaseMessage MessageOf(const Phase& phase,

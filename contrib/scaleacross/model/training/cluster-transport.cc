@@ -94,7 +94,7 @@ ClusterTransport::Send(scaleacross::Rank from,
         SendInside(bytes, {from, to, tag, now}, care);
         return;
     }
-    Link& link = LinkWith(from, to, care.slots);
+    Link& link = LinkWith(from, to, care);
     link.postedPs[tag] = now;
     if (care.before > scaleacross::Duration())
     {
@@ -196,17 +196,18 @@ ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
 ClusterTransport::Link&
 ClusterTransport::LinkWith(scaleacross::Rank from,
                            scaleacross::Rank to,
-                           const scaleacross::SlotWindow& slots)
+                           const MessageCare& care)
 {
-    if (slots.slots == 0 || !m_slots)
+    if (care.slots.slots == 0 || !m_slots)
     {
         return LinkBetween(from, to);
     }
     const auto [link, isNew] =
-        m_slotLinks[slots].try_emplace(uint64_t{from} << 32 | to, std::unique_ptr<Link>());
+        m_slotLinks[{care.slots, care.tree}].try_emplace(uint64_t{from} << 32 | to,
+                                                         std::unique_ptr<Link>());
     if (isNew)
     {
-        if (const Ptr<StagedLink> staging = m_slots(from, to, slots))
+        if (const Ptr<StagedLink> staging = m_slots(from, to, care.slots))
         {
             link->second = MakeLink(from, to);
             link->second->credits = MakeLink(to, from);

@@ -88,9 +88,7 @@ class ClusterTransport : public RankTransport
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
     /// The same for messages that ask for slots.
-    Link& LinkWith(scaleacross::Rank from,
-                   scaleacross::Rank to,
-                   const scaleacross::SlotWindow& slots);
+    Link& LinkWith(scaleacross::Rank from, scaleacross::Rank to, const MessageCare& care);
     std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
     void SendInside(scaleacross::Bytes bytes,
                     const RankMessage& message,
@@ -113,7 +111,8 @@ class ClusterTransport : public RankTransport
     Links m_links;
     Links m_creditLinks; //!< of SendCredit
     SlotsFactory m_slots;
-    std::map<scaleacross::SlotWindow, Links> m_slotLinks; //!< none there: a link without slots
+    /// By slots and tree; none there: a link without slots.
+    std::map<std::pair<scaleacross::SlotWindow, uint32_t>, Links> m_slotLinks;
 };
 
 } // namespace ns3

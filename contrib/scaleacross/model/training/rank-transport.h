@@ -35,6 +35,7 @@ struct MessageCare
     double occupied{1}; //!< inside a server: times its own that it keeps the network busy
     uint32_t lane{0};   //!< inside a server: messages of a lane follow each other, lanes share
     scaleacross::SlotWindow slots; //!< through which it goes to another building
+    uint32_t tree{0};              //!< of several, each of which has such slots: whose
 };
 
 /// To whom a copy of a message goes.

@@ -158,7 +158,9 @@ class TrainingApplication : public Application
     void StartChunks(uint32_t stream);
     void SendMessages(uint32_t stream, uint32_t chunk);
     void SendCopies(uint32_t stream, uint32_t chunk, const scaleacross::Phase& phase);
-    static MessageCare CareOf(const scaleacross::Phase& phase, scaleacross::Bytes bytes);
+    static MessageCare CareOf(const scaleacross::Phase& phase,
+                              uint32_t output,
+                              scaleacross::Bytes bytes);
     void TakeArrivals(uint32_t stream, uint32_t chunk);
     void PhaseDone(uint32_t stream, uint32_t chunk);
     bool MayEnter(uint32_t stream, uint32_t chunk) const;

@@ -148,14 +148,14 @@ TrainingApplication::SendMessages(uint32_t s, uint32_t c)
                               phase.group.Member(m_rank, message.to),
                               message.bytes,
                               CollectiveTag(s, c, message.input, chunk.sent[o]),
-                              CareOf(phase, message.bytes));
+                              CareOf(phase, o, message.bytes));
         }
     }
 }
 
 /// What a step of a phase costs.
 MessageCare
-TrainingApplication::CareOf(const Phase& phase, Bytes bytes)
+TrainingApplication::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
 {
     const auto size = static_cast<double>(bytes.Count());
     MessageCare care;
@@ -167,6 +167,7 @@ TrainingApplication::CareOf(const Phase& phase, Bytes bytes)
     care.occupied = phase.occupied;
     care.lane = phase.lane;
     care.slots = phase.slots;
+    care.tree = StepsOf(phase).TreeOf(output);
     return care;
 }
 
@@ -186,7 +187,7 @@ TrainingApplication::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
     }
     if (!copies.empty())
     {
-        m_transport->SendCopies(m_rank, copies, bytes, CareOf(phase, bytes));
+        m_transport->SendCopies(m_rank, copies, bytes, CareOf(phase, 0, bytes));
     }
 }
 

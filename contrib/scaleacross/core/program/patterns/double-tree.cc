@@ -108,6 +108,11 @@ class DoubleTree : public StepPattern
         return Chain::Tree;
     }
 
+    uint32_t TreeOf(uint32_t output) const override
+    {
+        return output / kTreeInputs;
+    }
+
     uint32_t StepCount(const Phase& phase) const override
     {
         uint32_t depth = 0; // bits of n - 1: one level for each

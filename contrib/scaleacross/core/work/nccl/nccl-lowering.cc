@@ -145,9 +145,8 @@ class NcclWriter
         const auto bytes = static_cast<double>(m_choice.protocol->slot.Count());
         if (m_choice.kind == NcclKind::Tree || m_choice.kind == NcclKind::NvlsTree)
         {
-            // Half of them are of either tree, whose pairs are the same with two servers only.
-            const double own = m_machine.servers > 2 ? channels / 2 : channels;
-            return {static_cast<uint32_t>(std::max(1.0, own) * kNcclSlots),
+            // Half of them are of either tree.
+            return {static_cast<uint32_t>(std::max(1.0, channels / 2) * kNcclSlots),
                     m_choice.protocol->slot,
                     1,
                     1};
