@@ -71,6 +71,30 @@ class UnlikeGroups
 
 } // namespace
 
+namespace
+{
+
+/// Seconds for which the chunks behind the first keep a phase waiting, which follow each other at
+/// no less than `pace`.
+double
+Behind(const Collective& collective, uint32_t phase, const TransferCost& cost, double pace)
+{
+    const uint32_t behind = collective.chunks - 1;
+    const uint32_t together = collective.Together(phase);
+    const double alone = cost.Alone().S();
+    if (!collective.streams)
+    {
+        return behind * std::max(pace, alone / together);
+    }
+    // Of each a chunk waits for the one that has to leave before it, or for its slots.
+    const double first = std::max(cost.slots.Seconds(), cost.slots.Pieces() * cost.slots.seconds);
+    return std::max({behind * pace,
+                     behind / together * alone + behind % together * pace,
+                     cost.slots.Seconds(collective.chunks) - first});
+}
+
+} // namespace
+
 double
 CollectiveSeconds(const Collective& collective,
                   const std::function<const TransferCost&(uint32_t phase)>& costOf)
@@ -82,9 +106,7 @@ CollectiveSeconds(const Collective& collective,
     for (uint32_t p = 0; p < collective.phases.size(); p++)
     {
         const TransferCost& cost = costOf(p);
-        const double alone = cost.Alone().S();
-        first += alone;
-        pace = std::max({pace, alone / collective.Together(p), cost.slots});
+        first += cost.Alone().S();
         for (uint32_t port = 0; port < kPorts; port++)
         {
             ports[port] += cost.ports[port];
@@ -97,7 +119,12 @@ CollectiveSeconds(const Collective& collective,
             pace = std::max(pace, cut);
         }
     }
-    return collective.launch.S() + first + (collective.chunks - 1) * pace;
+    double behind = 0;
+    for (uint32_t p = 0; p < collective.phases.size(); p++)
+    {
+        behind = std::max(behind, Behind(collective, p, costOf(p), pace));
+    }
+    return collective.launch.S() + first + behind;
 }
 
 CollectiveTimer

@@ -17,10 +17,14 @@ namespace scaleacross
  * Time of a collective that has ports and cuts to itself, in seconds.
  *
  * Whole: the sum of its phases. In q chunks: the first goes through all phases, and the others
- * follow at the pace of what is slowest, sum t_i + (q-1) max(port, cut, slots, t_i / c_i), with t_i
- * the time of a chunk in phase i, c_i the chunks that may be in it at once, and port and cut the
- * times for which a chunk occupies the fullest of each in all of its phases. Where every phase has
- * a resource of its own and no latency this is T_max + sum of the other T_i / q, with T_i = q t_i.
+ * follow at the pace of what is slowest, sum t_i + (q-1) max(port, cut, t_i / c_i), with t_i the
+ * time of a chunk in phase i, c_i the chunks that may be in it at once, and port and cut the times
+ * for which a chunk occupies the fullest of each in all of its phases. Where every phase has a
+ * resource of its own and no latency this is T_max + sum of the other T_i / q, with T_i = q t_i.
+ *
+ * In chunks that stream: of those behind the first each waits for the one that has to leave phase i
+ * before it, (q-1) / c_i of them (rounded down) one behind the other, and those between follow at
+ * the pace of ports and cuts; or all wait for the slots that they share (SlotUse).
  *
  * Either way the launch comes before.
  *

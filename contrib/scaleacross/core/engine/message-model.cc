@@ -111,74 +111,39 @@ MessageModel::WindowSeconds(double messageBytes, const FabricPath& path) const
     return seconds;
 }
 
-namespace
-{
-
-/// Whether slots hold messages of a phase back on a path.
-bool
-WaitsForSlots(const Phase& phase, const NetworkPlan& network, const FabricPath& path)
-{
-    // Where all messages are staged, they go through those slots.
-    return phase.slots.slots > 0 && path.tier == Tier::Cross && !network.copy->staged;
-}
-
-} // namespace
-
-double
-MessageModel::SlotSeconds(const Phase& phase,
-                          double messages,
-                          double messageBytes,
-                          BitRate nic,
-                          const FabricPath& path) const
+SlotUse
+MessageModel::SlotsOf(const Phase& phase,
+                      const PhaseRounds& rounds,
+                      BitRate nic,
+                      const FabricPath& path) const
 {
     const SlotWindow& window = phase.slots;
-    if (!WaitsForSlots(phase, m_scenario.network, path))
+    // Where all messages are staged, they go through those slots.
+    if (window.slots == 0 || path.tier != Tier::Cross || m_scenario.network.copy->staged)
     {
-        return 0.0;
+        return {};
     }
-    const double each = window.Of(messageBytes);
-    const double pieces = messages * each * window.phases;
-    const double before = std::ceil(pieces / window.slots) - 1.0;
-    if (before <= 0)
-    {
-        return 0.0;
-    }
-    const double way = path.propagation.S();
-    const double piece = messageBytes / each;
-    const double seconds = PortSeconds(nic, piece, SpreadOf(1.0, piece, path.tier));
-    const double all = before * SlotRound(phase, messageBytes, nic, path) +
-                       (pieces - before * window.slots) * seconds;
-    return (all - (window.phases - 1) * way) / window.phases;
-}
-
-double
-MessageModel::SlotShare(const Phase& phase,
-                        double messages,
-                        double messageBytes,
-                        BitRate nic,
-                        const FabricPath& path) const
-{
-    return WaitsForSlots(phase, m_scenario.network, path)
-               ? messages * phase.slots.Of(messageBytes) / phase.slots.slots *
-                     SlotRound(phase, messageBytes, nic, path)
-               : 0.0;
-}
-
-/// After which a slot is free again.
-double
-MessageModel::SlotRound(const Phase& phase,
-                        double messageBytes,
-                        BitRate nic,
-                        const FabricPath& path) const
-{
-    const double each = phase.slots.Of(messageBytes);
-    const double piece = messageBytes / each;
+    const double messages = StepsOf(phase).IsDirect() ? 1.0 : rounds.perEdge;
+    const bool inTrees = StepsOf(phase).ChainOf() == Chain::Tree;
+    const double connections = inTrees ? rounds.perMember / rounds.perEdge : 1.0;
+    const double each = window.Of(rounds.message);
+    const double piece = rounds.message / each;
     const QueuePairSpread spread = SpreadOf(1.0, piece, path.tier);
-    // Pieces of a message are posted at once, and those on queue pairs of their own take turns.
-    const double beside = std::max(1.0, std::floor(QueuePairsAt(path.tier) / spread.pairs));
-    return 2.0 * path.propagation.S() +
-           std::min({each, static_cast<double>(phase.slots.slots), beside}) *
-               PortSeconds(nic, piece, spread);
+    const double pairs = std::max(1.0, std::floor(QueuePairsAt(path.tier) / spread.pairs));
+    SlotUse use;
+    use.pieces = messages * each * window.phases;
+    use.slots = window.slots;
+    // Of c connections each sends B pieces together, in s seconds by itself, and finds the others
+    // sending for that share of a round: R = 2 way + B s (1 + (c - 1) B s / R).
+    const double way = 2.0 * path.propagation.S();
+    const double piecesTogether = std::min({each * rounds.joined, use.slots, pairs});
+    const double alone = piecesTogether * PortSeconds(nic, piece, spread);
+    const double half = (way + alone) / 2;
+    use.round = half + std::sqrt(half * half + (connections - 1) * alone * alone);
+    use.seconds = (use.round - way) / piecesTogether;
+    use.phases = window.phases;
+    use.way = path.propagation.S();
+    return use;
 }
 
 double

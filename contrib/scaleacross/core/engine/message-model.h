@@ -5,7 +5,9 @@
 
 #include "core/engine/loss-delay.h"
 #include "core/engine/queue-pair-spread.h"
+#include "core/engine/transfer-cost.h"
 #include "core/program/collective.h"
+#include "core/program/step-pattern.h"
 #include "core/spec/scenario.h"
 #include "core/topology/cluster-paths.h"
 
@@ -55,25 +57,21 @@ class MessageModel
     double WindowSeconds(double messageBytes, const FabricPath& path) const;
 
     /**
-     * Time of the messages of a pair of members in a phase, of so many bytes each, by their slots;
-     * 0 without any, or where they take no more than there are.
+     * What the messages of a pair of members in a phase ask of its slots; nothing without any.
+     *
+     * A slot is free again a round trip after its piece is sent. Pieces that are posted together,
+     * those of a message and messages that wait for none, take turns on the queue pairs of their
+     * connection, and leave as the last of them does; so do those of other connections that a
+     * member has in a tree.
      *
      * Phases that follow each other through the same slots begin with what those before them have
      * under way. k of them, with m messages of s slots in W slots each and round trips of R, take
      * (ceil(k m s / W) - 1) R and once the way, which each of them has in its latency.
      */
-    double SlotSeconds(const Phase& phase,
-                       double messages,
-                       double messageBytes,
-                       BitRate nic,
-                       const FabricPath& path) const;
-
-    /// Of these messages, for how long they take up all slots, m s R / W; 0 without any.
-    double SlotShare(const Phase& phase,
-                     double messages,
-                     double messageBytes,
-                     BitRate nic,
-                     const FabricPath& path) const;
+    SlotUse SlotsOf(const Phase& phase,
+                    const PhaseRounds& rounds,
+                    BitRate nic,
+                    const FabricPath& path) const;
 
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
@@ -90,10 +88,6 @@ class MessageModel
                           double nextAfter) const;
 
   private:
-    double SlotRound(const Phase& phase,
-                     double messageBytes,
-                     BitRate nic,
-                     const FabricPath& path) const;
     /// WireBytes of a part of a message.
     double WireBytesOf(double bytes, Tier tier) const;
 

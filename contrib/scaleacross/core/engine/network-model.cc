@@ -449,30 +449,61 @@ NetworkModel::AddLatency(const PhaseView& view, TransferCost& cost) const
 }
 
 /// The last message of an edge leaves when slots have let all before it go. Who waits for parts
-/// from further round a ring does so at the same time, so that the longer of both counts.
+/// from further round a ring does so at the same time, so that the longer of both counts; in a tree
+/// the last message has the whole way before it.
 void
 NetworkModel::AwaitSlots(const PhaseView& view, TransferCost& cost) const
 {
     const PhaseRounds& rounds = view.rounds;
     const std::vector<BuildingSpec>& buildings = m_scenario.cluster.buildings;
+    const bool tree = StepsOf(view.phase).ChainOf() == Chain::Tree;
+    const Duration wayOfTree = cost.latency;
     for (const auto& [kind, set] : view.edges.kinds)
     {
         const FabricPath& path = m_paths.Between(set.from, set.to);
-        const double messages = view.direct ? 1.0 : rounds.perEdge;
         const BitRate nic =
             std::min(buildings[kind.from].gpu.nicRate, buildings[kind.to].gpu.nicRate);
-        const double seconds =
-            m_messages.SlotSeconds(view.phase, messages, rounds.message, nic, path);
-        cost.slots =
-            std::max(cost.slots,
-                     m_messages.SlotShare(view.phase, messages, rounds.message, nic, path));
+        const SlotUse slots = m_messages.SlotsOf(view.phase, rounds, nic, path);
+        const double seconds = tree ? SlotsOfTree(view, cost, slots) : slots.Seconds();
+        if (slots.Share() >= cost.slots.Share())
+        {
+            cost.slots = slots;
+        }
         if (seconds > 0)
         {
-            const Duration last = m_messages.StepLatency(view.phase, path, rounds.message);
+            const Duration last =
+                tree ? wayOfTree : m_messages.StepLatency(view.phase, path, rounds.message);
             cost.latency =
                 std::max(cost.latency, Duration::Seconds(seconds - cost.Seconds()) + last);
         }
     }
+}
+
+/// Until the last message of an edge of a tree has left. A window of messages is followed by the
+/// next when its results have come down, or when its slots have let it go.
+double
+NetworkModel::SlotsOfTree(const PhaseView& view,
+                          const TransferCost& cost,
+                          const SlotUse& slots) const
+{
+    if (slots.Seconds() <= 0)
+    {
+        return 0.0;
+    }
+    const uint32_t messages = TreeMessages(view.phase);
+    const uint32_t window = std::min(TreeWindow(view.phase), messages);
+    const uint32_t before = (messages - 1) / window; // windows
+    const double way = LongestWayOfTree(m_messages,
+                                        m_paths,
+                                        view.phase,
+                                        view.representative,
+                                        view.rounds.message,
+                                        cost,
+                                        true)
+                           .S();
+    const auto part = [messages](uint32_t some) { return static_cast<double>(some) / messages; };
+    return before * std::max(way, slots.Share() * part(window)) +
+           slots.Seconds(part(messages - before * window));
 }
 
 /// What may be lost, by chain: rings have as many as members, each of which passes n-1 edges.

@@ -130,6 +130,7 @@ class NetworkModel
     void LoadAll(const PhaseView& view, CutLoads& loads) const;
     void AddLatency(const PhaseView& view, TransferCost& cost) const;
     void AwaitSlots(const PhaseView& view, TransferCost& cost) const;
+    double SlotsOfTree(const PhaseView& view, const TransferCost& cost, const SlotUse& slots) const;
     Duration LatencyOfLane(const PhaseView& view, const TransferCost& cost) const;
     void AddLosses(const PhaseView& view, TransferCost& cost) const;
     /// Completes the losses of a cost, and adds what is repeated to its volume.

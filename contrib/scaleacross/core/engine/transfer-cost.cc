@@ -3,9 +3,20 @@
 #include "core/engine/transfer-cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace scaleacross
 {
+
+double
+SlotUse::Seconds(double times) const
+{
+    const double all = pieces * times;
+    const double before = std::ceil(all / slots) - 1.0;
+    return before <= 0
+               ? 0.0
+               : (before * round + (all - before * slots) * seconds - (phases - 1) * way) / phases;
+}
 
 double
 TransferCost::OutSeconds() const

@@ -58,6 +58,38 @@ struct CutUse
 };
 
 /**
+ * How the slots of a pair of members hold back what is sent through them.
+ *
+ * P pieces in W slots, of which each is free again R seconds after it was taken, leave in ceil(P /
+ * W) rounds, the last one as long as its pieces take to send.
+ */
+struct SlotUse
+{
+    double pieces{0};  //!< of all phases that follow each other through the slots
+    double slots{1};   //!< W
+    double round{0};   //!< R
+    double seconds{0}; //!< of a piece, by the rate of its NIC
+    double phases{1};  //!< that follow each other through the slots
+    double way{0};     //!< seconds that each of these phases has in its latency besides
+
+    /// From the first piece of a phase to the end of the last, of so many times its pieces; 0 where
+    /// there are as many slots as pieces.
+    double Seconds(double times = 1) const;
+
+    /// Of a chunk, in the mean over many.
+    double Share() const
+    {
+        return Pieces() / slots * round;
+    }
+
+    /// Of a phase.
+    double Pieces() const
+    {
+        return pieces / phases;
+    }
+};
+
+/**
  * What a transfer asks of the network when all ranks of a stage do it at the same time.
  *
  * It is a volume followed by a latency. The volume moves no faster than each port on its way lets
@@ -71,8 +103,7 @@ struct TransferCost
     double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
     std::vector<CutUse> cuts; //!< by cut, ascending
     Duration latency;
-    /// Seconds for which it takes up the slots of a pair, which all chunks of a collective share.
-    double slots{0};
+    SlotUse slots; //!< of the pair that waits longest; all chunks of a collective share them
     /// What may delay it beyond the latency; whoever uses the cost adds LossDelay() once for all
     /// phases that the same chains go through.
     LossyChains losses;
