@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "commands.h"
+
+#include <gmock/gmock.h>
+#include <set>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+TEST_F(Commands, ExplorePrintsItsKeys)
+{
+    const auto json = RunJson("explore study.yaml --db results.db --jobs 2");
+    ExpectKeys(
+        json,
+        {"best", "baselines", "evaluated", "rejected", "seconds", "db", "gap", "explanation"});
+    ExpectKeys(json.at("best"), {"iteration_time_s", "plan"});
+    ExpectKeys(json.at("baselines"), {"production", "megatron"});
+    EXPECT_EQ(json.at("db"), "results.db");
+    uint64_t rejected = 0;
+    for (const auto& count : json.at("rejected"))
+    {
+        rejected += count.get<uint64_t>();
+    }
+    // 2 x 2 x 2 x 2 combinations; distinct plans are run, ruled out or rejected.
+    EXPECT_EQ(json.at("combinations"), 16);
+    EXPECT_EQ(json.at("evaluated").get<uint64_t>() + json.at("ruled_out").get<uint64_t>() +
+                  rejected,
+              json.at("plans").get<uint64_t>());
+    EXPECT_FALSE(json.at("rejected").contains("duplicate"));
+    EXPECT_EQ(json.at("optimal"), true);
+    EXPECT_EQ(json.at("gap"), 0.0);
+    EXPECT_GT(json.at("bound_slack").get<double>(), 0.0);
+    EXPECT_GE(json.at("gap").get<double>(), 0);
+    EXPECT_THAT(Files(), ElementsAre("results.db", "study.yaml"));
+}
+
+TEST_F(Commands, BestIsWhatRunFindsAndNothingBeatsIt)
+{
+    const auto explored = RunJson("explore study.yaml --top 100");
+    const auto& best = explored.at("best");
+    std::string set;
+    for (const char* key : {"tp", "pp", "dp", "crossing", "sharding"})
+    {
+        const auto& value = best.at("plan").at(key);
+        set += std::string(" --set plan.") + key + "=" +
+               (value.is_string() ? value.get<std::string>() : value.dump());
+    }
+    const auto run = RunJson("run study.yaml" + set);
+    EXPECT_EQ(run.at("iteration_time_s"), best.at("iteration_time_s"));
+    for (const auto& ranked : explored.at("ranking"))
+    {
+        EXPECT_GE(ranked.at("iteration_time_s"), best.at("iteration_time_s"));
+    }
+}
+
+TEST_F(Commands, ExploreAgainGivesTheSame)
+{
+    auto first = RunJson("explore study.yaml");
+    auto second = RunJson("explore study.yaml --jobs 1");
+    first.erase("seconds");
+    second.erase("seconds");
+    EXPECT_EQ(first, second);
+}
+
+TEST_F(Commands, ExplorePrintsATableAndReasons)
+{
+    const Call call = Run("explore study.yaml");
+    EXPECT_EQ(call.code, 0);
+    EXPECT_EQ(call.err, "");
+    EXPECT_THAT(call.out, HasSubstr("small: tiny on 16 GPUs in 2 buildings"));
+    EXPECT_THAT(call.out, HasSubstr("Best: "));
+    EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
+    EXPECT_THAT(call.out, HasSubstr("Stored in small.db."));
+}
+
+TEST_F(Commands, ExploreWithoutAPlanThatRunsFails)
+{
+    const Call call = Run("explore study.yaml --json --set search.plan.crossing=[pp] "
+                          "--set search.plan.pp=[1]");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_TRUE(nlohmann::json::parse(call.out).at("best").is_null());
+}
+
+TEST_F(Commands, AFinishedSearchTunesItsBaselinesOnce)
+{
+    const auto first = RunJson("explore study.yaml --db once.db");
+    const auto again = RunJson("explore study.yaml --db once.db");
+    EXPECT_EQ(again.at("baselines"), first.at("baselines"));
+    // What the database says is what counts.
+    Sql("once.db",
+        "UPDATE baseline SET run_id = NULL, reason = 'memory', detail = 'as stored' "
+        "WHERE name = 'megatron'");
+    const auto stored = RunJson("explore study.yaml --db once.db").at("baselines");
+    EXPECT_NE(stored.at("megatron").dump().find("as stored"), std::string::npos) << stored;
+    EXPECT_EQ(stored.at("production"), first.at("baselines").at("production"));
+}
+
+TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
+{
+    Write("study.yaml", std::string(g_smallStudy) + "engines: [analytical, packet]\n");
+    const auto json = RunJson("explore study.yaml --verify 2");
+    EXPECT_EQ(json.at("checks").size(), 4);
+    EXPECT_TRUE(RunJson("explore study.yaml --verify 0").at("checks").empty());
+}
+
+/// The errors that are known are those of the analytical engine's times.
+TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
+{
+    const auto known = RunJson("explore study.yaml");
+    EXPECT_TRUE(known.at("best").at("probability_best").is_number());
+    EXPECT_TRUE(known.at("sure").is_number());
+    EXPECT_THAT(Run("explore study.yaml").out, HasSubstr(" fastest\n"));
+    Write("study.yaml",
+          "study: small\n"
+          "model: {name: tiny, layers: 2, hidden: 64, heads: 4, head_dim: 16, dense_ffn: 128, "
+          "vocabulary: 256}\n"
+          "workload: {sequence: 32, global_batch: 8, stack: megatron-core}\n"
+          "cluster:\n"
+          "  buildings: {count: 2, gpus: 4, gpus_per_node: 2, gpu: h100}\n"
+          "  cross: {distance: 1km, oversubscription: 2}\n"
+          "plan: {tp: 2, pp: 2, sharding: fsdp, schedule: 1f1b}\n"
+          "search: {plan: {crossing: [dp, pp]}}\n"
+          "baselines: [production]\n"
+          "engines: [packet]\n");
+    const auto json = RunJson("explore study.yaml --db packet.db");
+    ASSERT_EQ(json.at("ranking").size(), 2U) << json;
+    for (const auto& figure : {json.at("sure"),
+                               json.at("time_error"),
+                               json.at("best").at("probability_best"),
+                               json.at("ranking")[1].at("probability_best"),
+                               json.at("ranking")[1].at("probability_slower"),
+                               json.at("placements").at("dp").at("probability_slower"),
+                               json.at("placements").at("pp").at("probability_slower"),
+                               json.at("baselines").at("production").at("probability_slower")})
+    {
+        EXPECT_TRUE(figure.is_null()) << figure;
+    }
+    EXPECT_THAT(Run("explore study.yaml --db packet.db").out, Not(HasSubstr(" fastest\n")));
+    const std::string sweep =
+        "explore study.yaml --db packet.db --sweep cluster.cross.distance=1km,5km";
+    const auto swept = RunJson(sweep);
+    EXPECT_TRUE(swept.at("values")[0].at("margin").is_number());
+    EXPECT_TRUE(swept.at("values")[0].at("probability").is_null());
+    EXPECT_THAT(Run(sweep).out, Not(HasSubstr("sure")));
+}
+
+/// FSDP has no all-reduce, for which alone trees are: every plan is there twice, and as likely to
+/// be the fastest as if it were there once.
+TEST_F(Commands, PlansThatDoTheSameWorkCountOnce)
+{
+    std::string study = g_smallStudy;
+    const std::string axis = ", sharding: [fsdp, hsdp]}\n";
+    ASSERT_NE(study.find(axis), std::string::npos);
+    study.replace(study.find(axis), axis.size(), "}\n  network: {collective: [ring]}\n");
+    Write("once.yaml", study);
+    const std::string ring = "[ring]";
+    study.replace(study.find(ring), ring.size(), "[ring, tree]");
+    Write("twice.yaml", study);
+    const std::string options = " --set plan.sharding=fsdp --top 100";
+    const auto once = RunJson("explore once.yaml --db once.db" + options);
+    const auto twice = RunJson("explore twice.yaml --db twice.db" + options);
+    const size_t plans = once.at("ranking").size();
+    ASSERT_GT(plans, 2U);
+    ASSERT_EQ(twice.at("ranking").size(), 2 * plans);
+    for (size_t i = 0; i < 2 * plans; i++)
+    {
+        const auto& plan = twice.at("ranking")[i];
+        EXPECT_EQ(plan.at("probability_best"), once.at("ranking")[i / 2].at("probability_best"));
+        if (i % 2 == 1)
+        {
+            EXPECT_EQ(plan.at("same_as"), i); // the rank, from 1, of the one before
+        }
+        else
+        {
+            EXPECT_TRUE(plan.at("same_as").is_null());
+        }
+    }
+    EXPECT_THAT(Run("explore twice.yaml --db twice.db" + options).out, HasSubstr(" as 1\n"));
+}
+
+/// Without the limit plans run that lack memory. Those that fit are those that run with it.
+TEST_F(Commands, EveryRankedPlanSaysWhetherItFits)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6240MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    std::set<std::string> fit;
+    const auto limited = RunJson("explore study.yaml --top 100");
+    for (const auto& plan : limited.at("ranking"))
+    {
+        fit.insert(plan.at("label"));
+    }
+    EXPECT_FALSE(fit.empty());
+    EXPECT_THAT(Run("explore study.yaml").out, Not(HasSubstr("  fits\n")));
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false --top 100";
+    const auto json = RunJson(unlimited);
+    size_t lacking = 0;
+    for (const auto& plan : json.at("ranking"))
+    {
+        const bool fits = fit.count(plan.at("label")) > 0;
+        EXPECT_EQ(plan.at("warnings").empty(), fits) << plan;
+        lacking += fits ? 0 : 1;
+    }
+    EXPECT_GT(lacking, 0U);
+    const std::string text = Run(unlimited).out;
+    EXPECT_THAT(text, HasSubstr("  fits\n"));
+    size_t marked = 0;
+    for (size_t at = text.find("    no\n"); at != std::string::npos;
+         at = text.find("    no\n", at + 1))
+    {
+        marked++;
+    }
+    size_t baselines = 0;
+    for (const auto& baseline : json.at("baselines"))
+    {
+        baselines += baseline.contains("warnings") && !baseline.at("warnings").empty() ? 1 : 0;
+    }
+    EXPECT_EQ(marked, lacking + baselines);
+}
+
+TEST_F(Commands, AFileThatIsNoDatabaseIsLeftAlone)
+{
+    Write("notes.db", std::string(200, 'x'));
+    const Call call = Run("explore study.yaml --db notes.db");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("not a database"));
+    EXPECT_EQ(Read("notes.db"), std::string(200, 'x'));
+    EXPECT_EQ(Run("explore study.yaml --db no/such/folder.db").code, 2);
+}
+
+} // namespace
+
+} // namespace scaleacross

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "commands.h"
+
+#include <gmock/gmock.h>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+TEST_F(Commands, RunPrintsItsKeysAndStores)
+{
+    const auto json = RunJson("run study.yaml");
+    ExpectKeys(json,
+               {"iteration_time_s",
+                "mfu",
+                "bubble_fraction",
+                "exposed_comm_s",
+                "memory_bytes_max",
+                "cross_building_bytes",
+                "engine",
+                "seed",
+                "version",
+                "plan",
+                "classes"});
+    EXPECT_GT(json.at("iteration_time_s").get<double>(), 0);
+    EXPECT_EQ(json.at("engine"), "analytical");
+    EXPECT_TRUE(json.at("seed").is_null());
+    EXPECT_EQ(json.at("plan").at("tp"), 4);
+    EXPECT_EQ(json.at("plan").at("dp"), 2);
+    EXPECT_EQ(json.at("plan").at("network").at("qps"), 16);
+    ExpectKeys(json.at("classes"), {"tp", "cp", "ep", "pp", "dp"});
+    EXPECT_THAT(Files(), ElementsAre("small.db", "study.yaml"));
+}
+
+TEST_F(Commands, RunSetsValuesOfTheStudy)
+{
+    const auto json = RunJson("run study.yaml --no-store --set plan.tp=2 --set plan.pp=4");
+    EXPECT_EQ(json.at("plan").at("tp"), 2);
+    EXPECT_EQ(json.at("plan").at("pp"), 4);
+    EXPECT_EQ(json.at("plan").at("dp"), 2);
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+TEST_F(Commands, RunOfAPlanThatCannotRunFailsWithItsReason)
+{
+    const Call call = Run("run study.yaml --json --set plan.crossing=pp --set plan.pp=1");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_EQ(nlohmann::json::parse(call.out).at("infeasible").at("reason"), "crossing");
+}
+
+/// What a study says in vain is told beside the result, by either engine.
+TEST_F(Commands, RunsWarnOfWhatChangesNothing)
+{
+    const std::string warning = "plan.recompute: moe changes nothing: the model has no experts";
+    for (const std::string engine : {"analytical", "packet"})
+    {
+        const std::string run =
+            "run study.yaml --no-store --set plan.recompute=norm+moe --engine " + engine;
+        EXPECT_THAT(Run(run).out, HasSubstr("\nWarning: " + warning + ".\n")) << engine;
+        EXPECT_THAT(RunJson(run).at("warnings"), ElementsAre(warning)) << engine;
+    }
+    EXPECT_TRUE(
+        RunJson("run study.yaml --no-store --set plan.recompute=norm").at("warnings").empty());
+}
+
+TEST_F(Commands, PacketRunsDependOnTheSeedOnly)
+{
+    const std::string run = "run study.yaml --engine packet --no-store";
+    const auto one = RunJson(run + " --seed 7");
+    EXPECT_EQ(one.at("seed"), 7);
+    EXPECT_EQ(one.at("engine"), "packet");
+    EXPECT_EQ(RunJson(run + " --seed 7"), one);
+}
+
+TEST_F(Commands, AStudyMayComeFromStandardInput)
+{
+    // There is no file that a worker could read either: it gets the scenario itself.
+    const std::string compare = " --engines packet --set search={} --db ";
+    EXPECT_EQ(RunJson("run - --no-store <study.yaml"), RunJson("run study.yaml --no-store"));
+    const auto piped = RunJson("compare -" + compare + "a.db <study.yaml");
+    const auto named = RunJson("compare study.yaml" + compare + "b.db");
+    EXPECT_EQ(piped[0].at("plan"), named[0].at("plan"));
+    EXPECT_EQ(piped[0].at("iteration_time_s"), named[0].at("iteration_time_s"));
+    EXPECT_EQ(Run("run - --no-store").code, 2);
+    EXPECT_NE(Run("run -").err.find("standard input: the file is empty"), std::string::npos);
+}
+
+TEST_F(Commands, AStoredScenarioCanBeRun)
+{
+    RunJson("run study.yaml --db a.db");
+    Write("stored.json", Sql("a.db", "SELECT text FROM scenario"));
+    const auto again = RunJson("run - --no-store --set plan.tp=4 --set plan.pp=2"
+                               " --set plan.crossing=dp --set plan.sharding=hsdp"
+                               " --set plan.schedule=1f1b <stored.json");
+    const auto first = RunJson("run study.yaml --no-store");
+    EXPECT_GT(first["iteration_time_s"], 0);
+    EXPECT_EQ(again["iteration_time_s"], first["iteration_time_s"]);
+    EXPECT_EQ(again["memory_bytes_max"], first["memory_bytes_max"]);
+}
+
+} // namespace
+
+} // namespace scaleacross

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "commands.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::ContainsRegex;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The lines of the ranking that `explore` or `show` prints, its title first, and all lines of
+/// warnings behind it.
+std::multiset<std::string>
+RankingLines(const std::string& text)
+{
+    std::multiset<std::string> lines;
+    std::istringstream stream(text);
+    bool ranking = false;
+    for (std::string line; std::getline(stream, line);)
+    {
+        ranking = line.empty() ? false : ranking || line.find("#  plan ") != std::string::npos;
+        if (ranking || line.rfind("Warning: ", 0) == 0)
+        {
+            lines.insert(line);
+        }
+    }
+    return lines;
+}
+
+/// As after a kill between the search and its baselines.
+TEST_F(Commands, ShowSaysWhatAFinishedSearchStillLacks)
+{
+    RunJson("explore study.yaml --db a.db");
+    EXPECT_EQ(Run("show a.db").out.find("not concluded"), std::string::npos);
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), true);
+    Sql("a.db", "DELETE FROM baseline; UPDATE search SET gap = NULL, explanation = NULL");
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("\nnot concluded: baselines, gap"));
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), false);
+    RunJson("explore study.yaml --db a.db");
+    EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), true);
+}
+
+/// As `explore` says it, also of what the best plan lacks: 2 MiB are less than any plan needs.
+TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
+{
+    std::string study = g_smallStudy;
+    const std::string gpu = "gpu: h100";
+    study.replace(study.find(gpu),
+                  gpu.size(),
+                  "gpu: {preset: h100, hbm_capacity: 6146MiB, hbm_reserve: 6144MiB}");
+    Write("study.yaml", study);
+    const std::string unlimited = "explore study.yaml --set workload.memory_limit=false";
+    const std::string explored = Run(unlimited).out;
+    EXPECT_THAT(explored, HasSubstr("  fits\n"));
+    EXPECT_THAT(explored, HasSubstr("\nWarning: memory: stage "));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto json = RunJson(unlimited);
+    const auto search = RunJson("show small.db").at("searches")[0];
+    ASSERT_EQ(search.at("ranking").size(), json.at("ranking").size());
+    for (size_t i = 0; i < json.at("ranking").size(); i++)
+    {
+        EXPECT_EQ(search.at("ranking")[i].at("warnings"), json.at("ranking")[i].at("warnings"));
+        EXPECT_EQ(json.at("ranking")[i].at("warnings").size(), 1U);
+    }
+    // Runs of a release that did not store what a stage may fill: nothing is known.
+    Sql("small.db", "UPDATE run_memory SET usable = NULL");
+    const std::string old = Run("show small.db").out;
+    EXPECT_THAT(old, HasSubstr("  fits\n"));
+    EXPECT_THAT(old, HasSubstr("     -\n"));
+    EXPECT_THAT(old, Not(HasSubstr("Warning: ")));
+}
+
+TEST_F(Commands, ShowPrintsWhatExploreStored)
+{
+    const auto explored = RunJson("explore study.yaml");
+    const auto shown = RunJson("show small.db");
+    ASSERT_EQ(shown.at("searches").size(), 1);
+    const auto& search = shown.at("searches")[0];
+    EXPECT_EQ(search.at("evaluated"), explored.at("evaluated"));
+    EXPECT_EQ(search.at("explanation"), explored.at("explanation"));
+    EXPECT_EQ(search.at("gap"), explored.at("gap"));
+    EXPECT_EQ(search.at("ranking")[0].at("iteration_time_s"),
+              explored.at("best").at("iteration_time_s"));
+    EXPECT_EQ(search.at("baselines").at("production").at("iteration_time_s"),
+              explored.at("baselines").at("production").at("iteration_time_s"));
+    // How sure it is, of every plan and on the whole.
+    for (const char* key : {"sure", "time_error"})
+    {
+        EXPECT_EQ(search.at(key), explored.at(key)) << key;
+    }
+    for (size_t i = 0; i < explored.at("ranking").size(); i++)
+    {
+        for (const char* key : {"probability_best", "probability_slower", "same_as"})
+        {
+            EXPECT_EQ(search.at("ranking")[i].at(key), explored.at("ranking")[i].at(key)) << key;
+        }
+    }
+    EXPECT_EQ(search.at("baselines").at("megatron").at("probability_slower"),
+              explored.at("baselines").at("megatron").at("probability_slower"));
+    const Call call = Run("show small.db");
+    EXPECT_THAT(call.out, HasSubstr("Baseline production ("));
+    EXPECT_THAT(call.out, HasSubstr(" fastest\n"));
+    // As after a release that knew nothing of it.
+    Sql("small.db", "UPDATE search SET sure = NULL; UPDATE search_run SET probability_best = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(HasSubstr(" fastest\n")));
+    EXPECT_TRUE(RunJson("show small.db").at("searches")[0].at("sure").is_null());
+}
+
+/// Settings of the network that are searched are part of what a search calls a plan, also that of
+/// a baseline or of another engine's run.
+TEST_F(Commands, ShowNamesPlansAsExploreDoes)
+{
+    std::string study = g_smallStudy;
+    study.replace(study.find("baselines:"), 0, "  network: {collective: [ring, hierarchical]}\n");
+    Write("study.yaml", study);
+    const std::string explored = Run("explore study.yaml").out;
+    EXPECT_THAT(explored, ContainsRegex("\nproduction +TP[^\n]* collective="));
+    EXPECT_EQ(RankingLines(Run("show small.db").out), RankingLines(explored));
+    const auto baselines = RunJson("show small.db").at("searches")[0].at("baselines");
+    for (const auto& [name, baseline] : baselines.items())
+    {
+        EXPECT_THAT(baseline.at("plan").at("label").get<std::string>(), HasSubstr(" collective="))
+            << name;
+    }
+    RunJson("compare study.yaml --top 1 --db small.db");
+    const auto search = RunJson("show small.db").at("searches")[0];
+    EXPECT_EQ(search.at("checks")[0].at("plan").at("label"),
+              search.at("ranking")[0].at("plan").at("label"));
+    // A file of before has the baselines' own labels.
+    Sql("small.db", "UPDATE baseline SET label = NULL");
+    EXPECT_THAT(Run("show small.db").out, Not(ContainsRegex("\nproduction +TP[^\n]* collective=")));
+}
+
+TEST_F(Commands, ShowResolvesAStudy)
+{
+    const auto json = RunJson("show study.yaml --set plan.tp=2");
+    ExpectKeys(json, {"study", "scenario", "search", "plans", "baselines", "engines", "seed"});
+    EXPECT_EQ(json.at("plans"), 16);
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+/// 16 NICs, 2 x 4 leaves and 2 x 2 spines; 16 + 2 x 4 x 2 + 2 links. The span: 8 x 400 / 4 Gb/s.
+TEST_F(Commands, ShowDrawsTheFabricOfAStudy)
+{
+    for (const char* file : {"fabric.svg", "fabric.dot", "fabric.txt"})
+    {
+        const Call call = Run(std::string("show --topology study.yaml -o ") + file);
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_EQ(call.out, std::string("wrote ") + file + "\n");
+    }
+    EXPECT_NE(Read("fabric.svg").find("10 km, 50 us, 800 Gbps"), std::string::npos);
+    EXPECT_NE(Read("fabric.dot").find("leaf 0-3 (4)"), std::string::npos);
+    EXPECT_EQ(Read("fabric.txt").substr(0, 9), "28 12 34\n");
+    // What was written can be drawn again, alike but for the title and the span's length.
+    EXPECT_EQ(Run("show --topology fabric.txt -o again.txt").code, 0);
+    EXPECT_EQ(Read("again.txt"), Read("fabric.txt"));
+    EXPECT_EQ(Run("show --topology fabric.txt -o again.svg").code, 0);
+    EXPECT_NE(Read("again.svg").find("50 us, 800 Gbps"), std::string::npos);
+}
+
+TEST_F(Commands, ShowRefusesToDrawWhatItCannot)
+{
+    Write("bad.txt", "2 1 1\n1\n0 1 100 1us 0\n");
+    const std::pair<const char*, const char*> cases[] = {
+        {"show --topology study.yaml", "needs to know where to write"},
+        {"show --topology study.yaml -o fabric.png", "'fabric.png' does not say what to write"},
+        {"show --topology missing.yaml -o a.svg", "missing.yaml"},
+        {"show --topology bad.txt -o a.svg", "bad.txt:3: rate"},
+        {"show --topology bad.txt --set plan.tp=1 -o a.svg", "has no keys to set"},
+        {"show --topology study.yaml -o no/such/folder.svg", "cannot write"}};
+    for (const auto& [arguments, problem] : cases)
+    {
+        const Call call = Run(arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_NE(call.err.find(problem), std::string::npos) << call.err;
+        EXPECT_FALSE(std::filesystem::exists(folder / "a.svg"));
+    }
+}
+
+} // namespace
+
+} // namespace scaleacross
