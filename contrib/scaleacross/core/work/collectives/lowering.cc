@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/program/step-pattern.h"
 #include "core/spec/plan-fields.h"
+#include "core/topology/server-split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -412,26 +413,6 @@ PartsReached(const RoutedTokens& tokens, uint32_t n)
     return n * (1 - none);
 }
 
-/// Servers of a group, and its members on each.
-struct ServerSplit
-{
-    RankGroup::Halves halves;
-
-    ServerSplit(const RankGroup& group, const RankLayout& layout)
-        : halves{RankGroup(), group}
-    {
-        if (group.CanSplitAt(layout.gpusPerNode))
-        {
-            halves = group.SplitAt(layout.gpusPerNode);
-        }
-    }
-
-    uint32_t Servers() const
-    {
-        return halves.outer.Size();
-    }
-};
-
 /// Of all bytes, those of so many copies in place of one for each expert.
 Bytes
 Once(const RoutedTokens& tokens, double copies)
@@ -462,7 +443,7 @@ ForwardWhileMoreArrive(const RoutedTokens& tokens,
     }
     for (Phase& phase : collective.phases)
     {
-        if (phase.group == split.halves.inner)
+        if (phase.group == split.inner)
         {
             phase.occupied = 1 / g_copyShare;
         }
@@ -569,12 +550,12 @@ LowerRouted(const RoutedTokens& tokens,
     if (split.Servers() > 1)
     {
         const Bytes bytes = Once(tokens, copies.servers);
-        collective.phases.push_back({Pattern::DirectAllToAll, split.halves.outer, bytes});
+        collective.phases.push_back({Pattern::DirectAllToAll, split.outer, bytes});
     }
-    if (split.halves.inner.Size() > 1)
+    if (split.inner.Size() > 1)
     {
         const Bytes bytes = Once(tokens, copies.members);
-        collective.phases.push_back({Pattern::DirectAllToAll, split.halves.inner, bytes});
+        collective.phases.push_back({Pattern::DirectAllToAll, split.inner, bytes});
     }
     Bytes largest;
     for (const Phase& phase : collective.phases)

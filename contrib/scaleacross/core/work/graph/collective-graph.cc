@@ -2,6 +2,7 @@
 
 #include "core/work/graph/collective-graph.h"
 
+#include "core/topology/server-split.h"
 #include "core/work/collectives/block-kinds.h"
 #include "core/work/collectives/collective-table.h"
 #include "core/work/graph/task-graph-builder.h"
@@ -28,13 +29,6 @@ ProgramOf(uint32_t collective)
     AppendCollective(collective, Stream::Tensor, 0, program);
     AppendWait(0, program);
     return program;
-}
-
-uint32_t
-MembersPerServer(const RankGroup& group, const RankLayout& layout)
-{
-    return group.CanSplitAt(layout.gpusPerNode) ? group.SplitAt(layout.gpusPerNode).inner.Size()
-                                                : 1;
 }
 
 } // namespace
@@ -105,7 +99,7 @@ RoutedTokensOf(const CollectiveSpec& spec,
                               (fewer > 0 ? std::to_string(fewer) + " or " : "") +
                               std::to_string(fewer + members)};
     }
-    const uint32_t servers = members / MembersPerServer(group, layout);
+    const uint32_t servers = ServerSplit(group, layout).Servers();
     if (given.maxNodes > 0 && given.maxNodes < servers &&
         uint64_t{given.maxNodes} * (given.experts / servers) < given.topK)
     {
