@@ -197,7 +197,7 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
         {"-b 0", "-b"},
         {"-b -8", "-b"},
         {"-b 1.3", "whole number of bytes"},
-        {"-b ''", "-b"},
+        {"-b ''", "-b: the value is empty"},
         {"-b 2000G -e 3000G", "1024G"},
         {"-b 1M -e 1K", "-e"},
         {"-f 1", "-f"},

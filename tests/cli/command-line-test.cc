@@ -3,7 +3,10 @@
 #include "commands.h"
 
 #include <gmock/gmock.h>
+#include <regex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -13,6 +16,25 @@ namespace
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+
+/// Options of a command with a value of any text, by its help.
+std::vector<std::string>
+TextOptions(const std::string& help)
+{
+    const std::regex line("  (-[a-z],)?(--[a-z0-9-]+) (TEXT(?!:)|KEY=).*");
+    std::vector<std::string> options;
+    std::istringstream lines(help);
+    std::smatch found;
+    for (std::string text; std::getline(lines, text);)
+    {
+        if (std::regex_match(text, found, line))
+        {
+            options.push_back(found[2]);
+        }
+    }
+    return options;
+}
 
 TEST_F(Commands, EveryCommandHasHelp)
 {
@@ -69,6 +91,62 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
         EXPECT_EQ(call.out, "") << arguments;
     }
     EXPECT_THAT(Run("run study.yaml --engine flow").err, HasSubstr("reserved"));
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
+/// None counts as not given, and none takes the next argument for its value.
+TEST_F(Commands, EmptyValuesAreRefused)
+{
+    const std::string times = "--stages 2 --microbatches 2 --forward 1ms --input-grad 1ms "
+                              "--weight-grad 1ms ";
+    size_t options = 0;
+    for (const std::string call : {"run study.yaml ",
+                                   "explore study.yaml ",
+                                   "compare study.yaml ",
+                                   "show study.yaml --topology ",
+                                   "bench permutation ",
+                                   "fairness --control dcqcn ",
+                                   "collective study.yaml ",
+                                   "iterations rows.csv "})
+    {
+        const std::string command = call.substr(0, call.find(' '));
+        for (const std::string& option : TextOptions(Run(command + " --help").out))
+        {
+            // fairness has its --control already.
+            const bool given = call.find(option + " ") != std::string::npos;
+            for (const std::string& empty : {option + "= --json", option + " ''"})
+            {
+                if (given && empty.back() == '\'')
+                {
+                    continue;
+                }
+                const Call end = Run(call + empty);
+                EXPECT_EQ(end.code, 2) << call << empty;
+                EXPECT_THAT(end.err, HasSubstr(": the value is empty\n  allowed: "))
+                    << call << empty;
+                EXPECT_THAT(end.err, HasSubstr("\n  remedy: give one")) << call << empty;
+                EXPECT_EQ(end.out, "") << call << empty;
+            }
+            options++;
+        }
+    }
+    // What has to be given, and arguments without a name.
+    for (const std::string& call : {"schedule --name '' " + times,
+                                    std::string("schedule --name= ") + times,
+                                    std::string("run ''"),
+                                    std::string("collective '' --machine dgx-h100")})
+    {
+        const Call end = Run(call);
+        EXPECT_EQ(end.code, 2) << call;
+        EXPECT_THAT(end.err, HasSubstr(": the value is empty\n")) << call;
+    }
+    EXPECT_THAT(Run("run ''").err, Not(HasSubstr("leave")));
+    EXPECT_THAT(Run("collective study.yaml --like ''").err,
+                HasSubstr("error: --like: the value is empty"));
+    EXPECT_THAT(Run("show study.yaml --topology -o ''").err,
+                HasSubstr("error: -o: the value is empty"));
+    // collective alone has twelve.
+    EXPECT_GT(options, 24U);
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 

@@ -37,6 +37,53 @@ NotDecimal(const std::string& text)
     return isDecimal ? "" : Quoted(text) + " is no decimal number";
 }
 
+/// As messages call it: by its short name, if it has one.
+std::string
+NameOf(const CLI::Option& option)
+{
+    const auto& letters = option.get_snames();
+    return letters.empty() ? option.get_name() : "-" + letters.front();
+}
+
+[[noreturn]] void
+RefuseEmpty(const CLI::App& command, const CLI::Option& option)
+{
+    const std::string name = NameOf(option);
+    throw ConfigError(name,
+                      "the value is empty",
+                      "a value, of which 'scaleacross " + command.get_name() + " --help' says more",
+                      option.get_required() ? "give one" : "give one, or leave " + name + " out");
+}
+
+/// Throws ConfigError for an option or argument whose value is empty: to commands, an empty text is
+/// what has not been given.
+void
+RefuseEmptyValues(const CLI::App& command)
+{
+    for (const CLI::Option* option : command.get_options())
+    {
+        const auto& values = option->results();
+        if (std::find(values.begin(), values.end(), "") != values.end())
+        {
+            RefuseEmpty(command, *option);
+        }
+    }
+}
+
+/// The same for "--name=", behind which the library takes the next argument for the value, another
+/// option even.
+void
+RefuseEmptyValue(const CLI::App& command, const std::string& argument)
+{
+    const bool empty = argument.rfind("--", 0) == 0 && argument.find('=') + 1 == argument.size();
+    const CLI::Option* option =
+        empty ? command.get_option_no_throw(argument.substr(0, argument.size() - 1)) : nullptr;
+    if (option != nullptr && option->get_items_expected_max() > 0)
+    {
+        RefuseEmpty(command, *option);
+    }
+}
+
 Exit
 Fail(Exit code, const std::string& message)
 {
@@ -78,13 +125,6 @@ Option&
 Option::OneOf(const std::vector<std::string>& words)
 {
     m_option->check(CLI::IsMember(words));
-    return *this;
-}
-
-Option&
-Option::Check(const std::function<std::string(const std::string&)>& problem)
-{
-    m_option->check(problem);
     return *this;
 }
 
@@ -223,7 +263,18 @@ CommandLine::Run(int argc, char** argv)
     }
     try
     {
+        for (const CLI::App* command : m_app->get_subcommands({}))
+        {
+            for (int i = 2; i < argc && command->check_name(argv[1]); i++)
+            {
+                RefuseEmptyValue(*command, argv[i]);
+            }
+        }
         m_app->parse(argc, argv);
+    }
+    catch (const ConfigError& error)
+    {
+        return Fail(Exit::BadInput, error.what());
     }
     catch (const CLI::Success& help)
     {
@@ -250,6 +301,10 @@ CommandLine::Run(int argc, char** argv)
     }
     try
     {
+        for (const CLI::App* command : m_app->get_subcommands())
+        {
+            RefuseEmptyValues(*command);
+        }
         const Exit end = m_chosen();
         FlushOutput();
         return end;

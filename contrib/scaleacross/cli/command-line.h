@@ -42,8 +42,6 @@ class Option
     /// A whole number in this range, both included.
     Option& Between(uint64_t least, uint64_t most);
     Option& OneOf(const std::vector<std::string>& words);
-    /// What `problem` returns of a text is why it cannot be used; "": it can.
-    Option& Check(const std::function<std::string(const std::string&)>& problem);
     /// What the help calls its value: "KEY=VALUE".
     Option& Named(const std::string& type);
     /// One value each time that it is given, which may be often.
@@ -64,7 +62,8 @@ class Command
     Command(CLI::App* command, std::function<Exit()>& chosen);
 
     /// `names` is "--name", "-n,--name", or "NAME" for an argument without. Value: std::string, a
-    /// vector of them, a whole number, which is decimal, or std::optional of one.
+    /// vector of them, a whole number, which is decimal, or std::optional of one. An empty value is
+    /// refused, so that an empty text means that none is given.
     template <class Value>
     Option Add(const std::string& names, Value& value, const std::string& help);
 

@@ -42,14 +42,10 @@ AddStudyOptions(Command command, CommonOptions& options)
 void
 AddDatabase(Command command, CommonOptions& options)
 {
-    command
-        .Add("--db",
-             options.db,
-             "database for the results; default: <name of the study>.db in the current "
-             "folder")
-        .Check([](const std::string& path) {
-            return path.empty() ? std::string("a file has a name") : std::string();
-        });
+    command.Add("--db",
+                options.db,
+                "database for the results; default: <name of the study>.db in the current "
+                "folder");
 }
 
 void
