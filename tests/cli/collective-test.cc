@@ -215,6 +215,10 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
         {"--tokens 128", "leave out --tokens"},
         {"--op all_to_all --kernel throughput", "--op dispatch or combine"},
         {"--op dispatch -b 1M", "leave out -b, -e, -f and -i"},
+        // Of the usual sizes, too.
+        {"--op dispatch -b 8", "leave out -b, -e, -f and -i"},
+        {"--op combine --maxbytes 128M", "leave out -b, -e, -f and -i"},
+        {"--op combine -f 2", "leave out -b, -e, -f and -i"},
         {"--op combine --tokens 0", "--tokens"},
         {"--op dispatch --kernel fast", "--kernel: 'fast' is not known"},
         {"--op dispatch --precision fp4", "--precision"},

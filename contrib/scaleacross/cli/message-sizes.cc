@@ -62,6 +62,20 @@ AddSizeOptions(Command command, SizeOptions& options)
                 "each size is the one before plus this, in place of -f");
 }
 
+std::vector<std::string>
+GivenSizes(const Command& command)
+{
+    std::vector<std::string> given;
+    for (const char* name : {"-b", "-e", "-f", "-i"})
+    {
+        if (command.IsGiven(name))
+        {
+            given.emplace_back(name);
+        }
+    }
+    return given;
+}
+
 std::vector<Bytes>
 SizesOf(const SizeOptions& options)
 {

@@ -24,6 +24,9 @@ struct SizeOptions
 /// Adds -b, -e, -f and -i.
 void AddSizeOptions(Command command, SizeOptions& options);
 
+/// Which of them are given: "-b", .... For the action.
+std::vector<std::string> GivenSizes(const Command& command);
+
 /**
  * The sizes from least to most, both included where they are met: each the one before times the
  * factor, or plus the increment. Sizes are bytes with K, M or G for powers of 1024, in either case.

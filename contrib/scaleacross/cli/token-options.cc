@@ -66,9 +66,10 @@ AddTokenOptions(Command command, TokenOptions& options)
 }
 
 void
-CheckTokenOptions(const CollectiveSpec& spec, const TokenOptions& options, const SizeOptions& sizes)
+CheckTokenOptions(const CollectiveSpec& spec,
+                  const TokenOptions& options,
+                  const std::vector<std::string>& sizes)
 {
-    const SizeOptions usual;
     const std::string op = "--op " + ToString(spec.op);
     if (!spec.Routes() && options.Any())
     {
@@ -78,8 +79,7 @@ CheckTokenOptions(const CollectiveSpec& spec, const TokenOptions& options, const
                           "leave out --tokens, --hidden, --top-k, --experts, --max-nodes, "
                           "--precision and --kernel");
     }
-    if (spec.Routes() && (sizes.least != usual.least || sizes.most != usual.most ||
-                          !sizes.factor.empty() || !sizes.increment.empty()))
+    if (spec.Routes() && !sizes.empty())
     {
         throw ConfigError(op,
                           "sizes are given, and its size follows from its tokens",

@@ -4,13 +4,13 @@
 #define SCALEACROSS_TOKEN_OPTIONS_H
 
 #include "cli/command-line.h"
-#include "cli/message-sizes.h"
 #include "core/spec/collective-spec.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -37,10 +37,10 @@ struct TokenOptions
 void AddTokenOptions(Command command, TokenOptions& options);
 
 /// Throws ConfigError where options of tokens are given for an operation that sends none, or sizes
-/// for one whose size follows from its tokens.
+/// for one whose size follows from its tokens. `sizes`: GivenSizes().
 void CheckTokenOptions(const CollectiveSpec& spec,
                        const TokenOptions& options,
-                       const SizeOptions& sizes);
+                       const std::vector<std::string>& sizes);
 
 /**
  * Fills in what a dispatch or combine sends, and by which all-to-all of the network. Of a model

@@ -51,6 +51,7 @@ struct CollectiveCommand
     uint32_t groups{0};
     TokenOptions tokens;
     SizeOptions sizes;
+    std::vector<std::string> sizesGiven; //!< options of them
     RunOptions run;
     std::string timeLimit;
 };
@@ -217,7 +218,7 @@ Measurement::Measurement(const CollectiveCommand& options)
     m_spec.groups = options.groups;
 
     Scenario& scenario = m_study.scenario;
-    CheckTokenOptions(m_spec, options.tokens, options.sizes);
+    CheckTokenOptions(m_spec, options.tokens, options.sizesGiven);
     if (m_spec.Routes())
     {
         SetTokens(options.tokens, scenario, m_spec);
@@ -577,15 +578,14 @@ AddCollective(CommandLine& program)
                 "a log of nccl-tests or rccl-tests to stand beside: its sizes and operation are "
                 "run, and its times and the error are two columns more");
     command.Does([options, command] {
-        for (const char* size : {"-b", "-e", "-f", "-i"})
+        options->sizesGiven = GivenSizes(command);
+        if (!options->like.empty() && !options->sizesGiven.empty())
         {
-            if (!options->like.empty() && command.IsGiven(size))
-            {
-                throw ConfigError(size,
-                                  "sizes are those of the log " + Quoted(options->like),
-                                  "--like or " + std::string(size),
-                                  "leave one of them out");
-            }
+            const std::string& size = options->sizesGiven.front();
+            throw ConfigError(size,
+                              "sizes are those of the log " + Quoted(options->like),
+                              "--like or " + size,
+                              "leave one of them out");
         }
         options->opGiven = command.IsGiven("--op");
         return MeasureSizes(*options);
