@@ -480,3 +480,11 @@ TEST_F(CollectiveCommand, SeedsDrawTheLosses)
 } // namespace
 
 } // namespace scaleacross
+             // A GPU has 64 NICs at most; eight have 512.
+             {"preset: dgx-h100\nnics: 513\n",
+              "bad.yaml:2:7 nics: 513 NICs of a server with 8 GPUs are 64.125 for each\n"
+              "  allowed: 1 to 512\n  remedy: change it, or gpus_per_node\n"},
+             // Two 1 Pb/s for a GPU of which 1 Pb/s is the most; half of the least.
+             {"preset: dgx-h100\nnics: 16\nnic_rate: 1Pbps\n", "bad.yaml:3:11 nic_rate: 16 NICs"},
+             {"preset: dgx-h100\nnics: 4\nnic_rate: 1Mbps\n",
+              "shared by 8 GPUs, are 500kbps for each\n  allowed: 1Mbps to 1Pbps for each GPU"},

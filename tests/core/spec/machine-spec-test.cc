@@ -71,6 +71,44 @@ TEST(MachineSpec, GpusHaveTheirShareOfTheNics)
     EXPECT_EQ(Building(Tray(), 2, 2).gpu.nicRate, GigabitsPerSecond(75));
 }
 
+TEST(MachineSpec, SharesThatNoGpuHasAreRefusedByTheMachinesOwnKeys)
+{
+    const auto refused = [](uint32_t gpus, uint32_t nics, BitRate rate) -> std::string {
+        MachineSpec machine = Tray();
+        machine.gpusPerNode = gpus;
+        machine.nics = nics;
+        machine.nicRate = rate;
+        try
+        {
+            machine.Validate();
+        }
+        catch (const ConfigError& error)
+        {
+            return error.Where() + ": " + error.Allowed();
+        }
+        return "";
+    };
+    // Of a GPU: 1/64 to 64 NICs, 1 Mb/s to 1 Pb/s (doc/study-file.md).
+    const BitRate rate = GigabitsPerSecond(100);
+    EXPECT_EQ(refused(4, 256, rate), "");
+    EXPECT_EQ(refused(4, 257, rate), "nics: 1 to 256");
+    EXPECT_EQ(refused(72, 2, rate), "");
+    EXPECT_EQ(refused(72, 1, rate), "nics: 2 to 1024");
+    EXPECT_EQ(refused(4, 4, BitRate(1e15)), "");
+    EXPECT_EQ(refused(4, 5, BitRate(1e15)), "nic_rate: 1Mbps to 1Pbps for each GPU");
+    EXPECT_EQ(refused(4, 3, BitRate(1e6)), "nic_rate: 1Mbps to 1Pbps for each GPU");
+}
+
+TEST(MachineSpec, MoreServersThanABuildingHasAreRefused)
+{
+    MachineSpec machine = Tray();
+    machine.gpu.scaleUpDomain = 4;
+    machine.fabric.nodesPerPod = 0;
+    // A building has 2^22 GPUs at most.
+    EXPECT_NO_THROW(machine.Cluster(1U << 20));
+    EXPECT_THROW(machine.Cluster((1U << 20) + 1), ConfigError);
+}
+
 TEST(MachineSpec, PodsAreFilledEvenlyAndKeepTheWidthOfTheirLinks)
 {
     // 2 racks are a part of a pod: one pod, and two ports below each leaf of a rail.

@@ -57,7 +57,9 @@ ReadMachine(const YamlNode& node, const std::string& path, const FileChain& from
     }
     catch (const ConfigError& error)
     {
-        throw error.At(node.Place() + " " + map.PathOf(error.Where()));
+        const YamlNode* value = map.Find(error.Where());
+        throw error.At((value == nullptr ? node : *value).Place() + " " +
+                       map.PathOf(error.Where()));
     }
     return machine;
 }

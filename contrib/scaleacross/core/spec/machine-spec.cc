@@ -6,12 +6,16 @@
 #include "core/base/field-rows.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace scaleacross
 {
 
 namespace
 {
+
+/// Of a server.
+constexpr uint32_t g_mostNics = 1024;
 
 /// The most members, up to `most`, that groups of equal size have.
 uint32_t
@@ -59,7 +63,36 @@ ServersOfScaleUp(uint32_t nodes, uint32_t most)
     return EvenShare(nodes, most);
 }
 
+/// What the table says against a field's value; nothing: it could be read.
+template <class Owner>
+std::optional<ConfigError>
+Against(const FieldTable<Owner>& table, const std::string& key, const Owner& owner)
+{
+    const Field<Owner>* field = FindField(table, key);
+    SCALEACROSS_INVARIANT(field != nullptr, key);
+    Owner copy = owner;
+    try
+    {
+        field->set(copy, field->get(owner));
+    }
+    catch (const ConfigError& error)
+    {
+        return error;
+    }
+    return std::nullopt;
+}
+
 } // namespace
+
+GpuSpec
+MachineSpec::GpuWithNics() const
+{
+    GpuSpec with = gpu;
+    with.nicRate = NicShare();
+    with.nicsPerGpu = static_cast<double>(nics) / gpusPerNode;
+    with.nicEfficiency = nicEfficiency;
+    return with;
+}
 
 ClusterSpec
 MachineSpec::Cluster(uint32_t nodes, uint32_t gpusUsed) const
@@ -78,11 +111,16 @@ MachineSpec::Cluster(uint32_t nodes, uint32_t gpusUsed) const
     BuildingSpec building;
     building.name = "building1";
     building.gpus = nodes * used;
+    if (const auto no = Against(BuildingSpec::Fields(), "gpus", building))
+    {
+        throw ConfigError("nodes",
+                          std::to_string(nodes) + " servers with " + std::to_string(used) +
+                              " GPUs each have " + std::to_string(building.gpus),
+                          "GPUs of a building: " + no->Allowed(),
+                          "take fewer servers, or fewer GPUs of each");
+    }
     building.gpusPerNode = joined * used;
-    building.gpu = gpu;
-    building.gpu.nicRate = NicShare();
-    building.gpu.nicsPerGpu = static_cast<double>(nics) / gpusPerNode;
-    building.gpu.nicEfficiency = nicEfficiency;
+    building.gpu = GpuWithNics();
     building.fabric = fabric;
     if (fabric.nodesPerPod != 0)
     {
@@ -111,7 +149,7 @@ MachineSpec::Fields()
             .Required("gpus_per_node: 8"),
         Row::Whole("nics",
                    1,
-                   1024,
+                   g_mostNics,
                    "NICs of a server for traffic between GPUs, which share them evenly",
                    &M::nics)
             .Required("nics: 8"),
@@ -138,6 +176,39 @@ MachineSpec::Validate() const
                           "a divisor of " + std::to_string(gpu.scaleUpDomain),
                           "change it, or gpu: {preset: " + gpu.name +
                               ", scale_up_domain: " + std::to_string(gpusPerNode) + "}");
+    }
+    const auto allowsNics = [this](uint32_t count) {
+        MachineSpec other = *this;
+        other.nics = count;
+        return !Against(GpuSpec::Fields(), "nics_per_gpu", other.GpuWithNics());
+    };
+    if (!allowsNics(nics))
+    {
+        uint32_t least = gpusPerNode; // one each is allowed
+        uint32_t most = gpusPerNode;
+        while (least > 1 && allowsNics(least - 1))
+        {
+            least--;
+        }
+        while (most < g_mostNics && allowsNics(most + 1))
+        {
+            most++;
+        }
+        throw ConfigError("nics",
+                          std::to_string(nics) + " NICs of a server with " +
+                              std::to_string(gpusPerNode) + " GPUs are " +
+                              NumberText(static_cast<double>(nics) / gpusPerNode) + " for each",
+                          std::to_string(least) + " to " + std::to_string(most),
+                          "change it, or gpus_per_node");
+    }
+    if (const auto no = Against(GpuSpec::Fields(), "nic_rate", GpuWithNics()))
+    {
+        throw ConfigError("nic_rate",
+                          std::to_string(nics) + " NICs of " + ExactText(nicRate) + ", shared by " +
+                              std::to_string(gpusPerNode) + " GPUs, are " + ExactText(NicShare()) +
+                              " for each",
+                          no->Allowed() + " for each GPU",
+                          "change it, or nics");
     }
 }
 

@@ -40,6 +40,9 @@ struct MachineSpec
         return nicRate * (nics * nicEfficiency / gpusPerNode);
     }
 
+    /// The GPU with that share, which is what a study says of the NICs.
+    GpuSpec GpuWithNics() const;
+
     /**
      * One building of `nodes` such servers, of which `gpusPerNode` GPUs each are used.
      *
@@ -51,7 +54,8 @@ struct MachineSpec
      * Worked case: 32 trays of 4 GPUs, of which a rack has 18, are two racks of 16 trays: 128 GPUs
      * with gpusPerNode 64.
      *
-     * Throws ConfigError (where = "nodes" or "gpus-per-node").
+     * Throws ConfigError (where = "nodes", also of more GPUs than a building has, or
+     * "gpus-per-node").
      *
      * @param nodes from 1
      * @param gpusPerNode 0: all of a server
@@ -61,7 +65,8 @@ struct MachineSpec
     /// What a file may say of a machine besides GPU, fabric and network, in canonical order.
     static const FieldTable<MachineSpec>& Fields();
 
-    /// Throws ConfigError (where = "gpus_per_node").
+    /// Throws ConfigError (where = "gpus_per_node", or "nics" or "nic_rate" where a GPU's share of
+    /// them is none that a GPU may have).
     void Validate() const;
 };
 
