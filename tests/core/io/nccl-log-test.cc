@@ -214,6 +214,23 @@ TEST(NcclLog, WrongLogsAreRefusedByPlace)
     EXPECT_THAT(line("1024 256 float sum -1 9.5 0.11 0.20 0\n1024 512 half sum -1 9 0.1 0.2 0"),
                 HasSubstr("all_reduce.log:4: the size 1024 is there a second time, after "
                           "all_reduce.log:3"));
+    for (const std::string wrong : {"1", "3", "1e+06"})
+    {
+        EXPECT_EQ(line("1024 256 float sum -1 9.5 0.11 0.20 " + wrong),
+                  "all_reduce.log:3 #wrong: " + wrong + " elements came out wrong");
+        // In place, the second of both columns, and of a log that lost its '#'.
+        EXPECT_EQ(Refusal(Replaced(g_new, "16.34       0", "16.34  " + wrong)),
+                  "all_reduce.log:15 #wrong: " + wrong + " elements came out wrong");
+        std::string bare = Replaced(g_new, "15.65       0", "15.65  " + wrong);
+        bare.erase(std::remove(bare.begin(), bare.end(), '#'), bare.end());
+        EXPECT_EQ(Refusal(bare), "all_reduce.log:15 #wrong: " + wrong + " elements came out wrong");
+    }
+    for (const std::string unchecked : {"0", "N/A", "0e+00"})
+    {
+        EXPECT_EQ(line("1024 256 float sum -1 9.5 0.11 0.20 " + unchecked), "");
+    }
+    EXPECT_THAT(line("1024 256 float sum -1 9.5 0.11 0.20 -1"), HasSubstr(":3 #wrong: '-1'"));
+    EXPECT_THAT(line("1024 256 float sum -1 9.5 0.11 0.20 none"), HasSubstr(":3 #wrong: 'none'"));
     EXPECT_THAT(Refusal(head + "1024 256 float sum -1 9.5 0.11 0.20 0\n" + head),
                 HasSubstr("all_reduce.log:5: a second table begins; the first one is at "
                           "all_reduce.log:2"));

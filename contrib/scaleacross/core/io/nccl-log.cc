@@ -291,6 +291,7 @@ class LogReader
         {
             return;
         }
+        RefuseWrong(words);
         // Hundredths are all that a column of this width has.
         size.us = ParseAt(at("time"), [&] { return ParseNumber(cell("time"), 0.01, 1e10); });
         const auto same =
@@ -306,6 +307,31 @@ class LogReader
                               "leave one of the lines out");
         }
         m_log.sizes.push_back(std::move(size));
+    }
+
+    /// Both ways of a size, out of place and in place, have a column of elements that came out
+    /// wrong.
+    void RefuseWrong(const std::vector<std::string>& words) const
+    {
+        const std::string column = "#wrong";
+        for (size_t i = 0; i < m_head.size(); i++)
+        {
+            // A '#' that is lost before other lines may be lost here.
+            if ((m_head[i] != column && m_head[i] != column.substr(1)) || words[i] == "N/A")
+            {
+                continue;
+            }
+            const std::string where = Here() + " " + column;
+            const double wrong = ParseAt(where, [&] { return ParseNumber(words[i], 0, 1e300); });
+            if (wrong > 0)
+            {
+                throw ConfigError(where,
+                                  words[i] + " elements came out wrong",
+                                  "0, or N/A where results are not checked",
+                                  "times of a run that does not do its work are none to compare "
+                                  "with: measure again, or leave the line out");
+            }
+        }
     }
 
     std::string m_name;

@@ -51,8 +51,8 @@ constexpr size_t kMostLogBytes = 64U << 20;
  * missing, and lines of anything else are left out. Sizes of 0 are, in which nobody had an element.
  *
  * Throws ConfigError (where = "name:line") for a log without a table or with two, a line of it that
- * ends early, a time that is none, a size that is there twice, and an operation that is not one of
- * CollectiveOp.
+ * ends early, a time that is none, results that came out wrong ("#wrong" above 0; "N/A" stands for
+ * unchecked), a size that is there twice, and an operation that is not one of CollectiveOp.
  */
 NcclLog ParseNcclLog(std::string_view text, const std::string& name);
 
