@@ -222,9 +222,7 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
         {"--op combine --tokens 0", "--tokens"},
         {"--op dispatch --kernel fast", "--kernel: 'fast' is not known"},
         {"--op dispatch --precision fp4", "--precision"},
-        {"--op dispatch --experts 100", "take 96 or 112"},
-        {"--op dispatch --top-k 300", "--top-k"},
-        {"--op combine --experts 16 --max-nodes 1", "--max-nodes"}};
+        {"--op dispatch --top-k 300", "--top-k"}};
     for (const auto& [arguments, message] : cases)
     {
         const Call call = Run("collective pair.yaml " + arguments);
@@ -234,6 +232,97 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
     }
     EXPECT_EQ(Run("collective nothing.yaml").code, 2);
     EXPECT_THAT(Files(), ElementsAre("pair.yaml", "study.yaml"));
+}
+
+/// Text of an error: problem, what is allowed and what to do.
+std::string
+ErrorText(const std::string& problem, const std::string& allowed, const std::string& remedy)
+{
+    return "scaleacross: error: " + problem + "\n  allowed: " + allowed + "\n  remedy: " + remedy +
+           "\n";
+}
+
+TEST_F(CollectiveCommand, WhatWouldDoIsNamedAndDoes)
+{
+    struct Case
+    {
+        std::string wrong;
+        std::string message;
+        std::vector<std::string> right; //!< all that the message names
+    };
+
+    const std::string experts = "pair.yaml --op dispatch --experts ";
+    const std::string dgx = "--machine dgx-h100 ";
+    const std::vector<Case> cases = {
+        // 16 GPUs: multiples of 16, and no fewer than a token goes to.
+        {experts + "100",
+         ErrorText("--experts: 100 experts do not lie evenly over 16 members",
+                   "a multiple of 16",
+                   "take 96 or 112"),
+         {experts + "96", experts + "112"}},
+        {experts + "20 --top-k 18",
+         ErrorText("--experts: 20 experts do not lie evenly over 16 members",
+                   "a multiple of 16",
+                   "take 32"),
+         {experts + "32 --top-k 18"}},
+        // Four servers of 4 experts, and 8 of a token.
+        {experts + "16 --max-nodes 1",
+         ErrorText("--max-nodes: 1 servers have 4 experts, and a token goes to 8",
+                   "2 or more, or 0 for any number",
+                   "take 2, or a --top-k of up to 4"),
+         {experts + "16 --max-nodes 2",
+          experts + "16 --max-nodes 0",
+          experts + "16 --max-nodes 1 --top-k 4"}},
+        {experts + "16 --top-k 17",
+         ErrorText("--top-k: 17 experts of a token, of 16",
+                   "1 to 16",
+                   "give fewer, or more experts with --experts"),
+         {experts + "16 --top-k 16", experts + "32 --top-k 17"}},
+        // 8 GPUs in each of 2 buildings: 8 pairs of equal positions.
+        {"pair.yaml -e 8 --group across --groups 9",
+         ErrorText("--groups: 9 groups, but the 16 GPUs form 8 groups 'across'",
+                   "1 to 8",
+                   "leave --groups out for all of them"),
+         {"pair.yaml -e 8 --group across --groups 8", "pair.yaml -e 8 --group across"}},
+        {"pair.yaml -e 8 --groups 2",
+         ErrorText("--groups: 2 groups, but the 16 GPUs form 1 groups 'all'",
+                   "1",
+                   "leave --groups out for all of them"),
+         {"pair.yaml -e 8 --groups 1"}},
+        // One building with one server.
+        {dgx + "-e 8 --group across",
+         ErrorText("--group: there is one building, so nothing goes across",
+                   "all, building or node",
+                   "take one of these"),
+         {dgx + "-e 8 --group all", dgx + "-e 8 --group building", dgx + "-e 8 --group node"}},
+        {dgx + "-e 8 --gpus-per-node 1",
+         ErrorText("--group: a group 'all' has one member, of 1 GPUs, 1 per node",
+                   "two GPUs or more",
+                   "take more GPUs"),
+         {dgx + "-e 8 --gpus-per-node 2"}},
+        {dgx + "--nodes 1048576",
+         ErrorText("--nodes: 1048576 servers with 8 GPUs each have 8388608",
+                   "GPUs of a building: a whole number 1 to 4194304",
+                   "take fewer servers, or fewer GPUs of each"),
+         {}},
+        {"pair.yaml --set 'cluster.buildings=[{gpus: 16, gpus_per_node: 4, gpu: h100},"
+         " {gpus: 8, gpus_per_node: 8, gpu: h100}]'",
+         ErrorText("cluster.buildings: buildings have nodes of 4 and of 8 GPUs",
+                   "one gpus_per_node in all of them",
+                   "give all of them one that divides the gpus of each"),
+         {"pair.yaml -e 8 --set 'cluster.buildings=[{gpus: 16, gpus_per_node: 4, gpu: h100},"
+          " {gpus: 8, gpus_per_node: 4, gpu: h100}]'"}}};
+    for (const auto& [wrong, message, right] : cases)
+    {
+        const Call call = Run("collective " + wrong);
+        EXPECT_EQ(call.code, 2) << wrong;
+        EXPECT_EQ(call.err, message);
+        EXPECT_EQ(call.out, "") << wrong;
+        for (const std::string& arguments : right)
+        {
+            EXPECT_EQ(Run("collective " + arguments).code, 0) << arguments;
+        }
+    }
 }
 
 TEST_F(CollectiveCommand, AMachineStandsForAStudy)

@@ -130,7 +130,10 @@ SetTokens(const TokenOptions& options, Scenario& scenario, CollectiveSpec& spec)
     }
     catch (const ConfigError& error)
     {
-        throw error.At("--top-k");
+        throw ConfigError("--top-k",
+                          error.Problem(),
+                          error.Allowed(),
+                          "give fewer, or more experts with --experts");
     }
 }
 

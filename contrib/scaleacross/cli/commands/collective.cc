@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/collective-refusal.h"
 #include "cli/command.h"
 #include "cli/engines.h"
 #include "cli/measured-log.h"
@@ -180,20 +181,20 @@ class Measurement
     }
 
   private:
-    [[noreturn]] void Refuse(const Infeasible& no) const;
     Row Measure(Bytes bytes) const;
     std::string Algorithm() const;
     std::string Chosen(const std::string& text) const;
     /// Two columns of a log that this stands beside.
     std::string Beside(const std::string& measured, const std::string& error) const;
     std::vector<Bytes> WholeSizes(const SizeOptions& sizes) const;
-    std::vector<Bytes> SizesOfLog(const CollectiveCommand& options, const RankLayout& layout) const;
+    std::vector<Bytes> SizesOfLog(const CollectiveCommand& options) const;
 
     Study m_study;
     std::optional<NcclLog> m_log;
     std::unique_ptr<Engine> m_engine;
     RunOptions m_run;
     CollectiveSpec m_spec;
+    RankLayout m_layout;
     std::vector<Bytes> m_sizes; //!< whole elements
     uint32_t m_members{0};      //!< of a group
     uint32_t m_groups{0};       //!< that take part
@@ -224,24 +225,24 @@ Measurement::Measurement(const CollectiveCommand& options)
         SetTokens(options.tokens, scenario, m_spec);
     }
     scenario.Job().collective = m_spec;
+    m_layout = CollectiveLayout(scenario.cluster);
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
-        Refuse(*no);
+        throw RefusalOf(*no, m_spec, m_layout);
     }
-    const RankLayout& layout = std::get<PreparedRun>(prepared).layout;
-    m_members = std::get<RankGroup>(GroupOf(m_spec.group, layout)).Size();
-    m_groups = options.groups == 0 ? layout.ranks / m_members : options.groups;
+    const RankGroup group = std::get<RankGroup>(GroupOf(m_spec.group, m_layout));
+    m_members = group.Size();
+    m_groups = options.groups == 0 ? m_layout.ranks / m_members : options.groups;
     if (m_spec.Routes())
     {
-        const RankGroup group = std::get<RankGroup>(GroupOf(m_spec.group, layout));
         const LoweringRules rules(scenario);
-        const auto tokens = RoutedTokensOf(m_spec, group, layout, rules);
-        m_sizes = {CountedBytes(std::get<RoutedTokens>(tokens), group, layout, rules)};
+        const auto tokens = RoutedTokensOf(m_spec, group, m_layout, rules);
+        m_sizes = {CountedBytes(std::get<RoutedTokens>(tokens), group, m_layout, rules)};
         return;
     }
 
-    m_sizes = m_log ? SizesOfLog(options, layout) : WholeSizes(options.sizes);
+    m_sizes = m_log ? SizesOfLog(options) : WholeSizes(options.sizes);
 }
 
 std::vector<Bytes>
@@ -269,17 +270,17 @@ Measurement::WholeSizes(const SizeOptions& options) const
 }
 
 std::vector<Bytes>
-Measurement::SizesOfLog(const CollectiveCommand& options, const RankLayout& layout) const
+Measurement::SizesOfLog(const CollectiveCommand& options) const
 {
     const bool ofMachine = !options.machine.empty();
     // A machine's servers are hosts, of which some may share a scale-up network. Of some groups it
     // takes more than their number to know on how many they are.
-    const uint32_t servers = ofMachine ? options.nodes : layout.ranks / layout.gpusPerNode;
-    const bool all = m_members * m_groups == layout.ranks;
+    const uint32_t servers = ofMachine ? options.nodes : m_layout.ranks / m_layout.gpusPerNode;
+    const bool all = m_members * m_groups == m_layout.ranks;
     CheckRanks(*m_log,
                {m_members,
                 m_groups,
-                layout.gpusPerNode,
+                m_layout.gpusPerNode,
                 all ? servers : m_log->servers,
                 ofMachine,
                 m_spec.group});
@@ -289,19 +290,6 @@ Measurement::SizesOfLog(const CollectiveCommand& options, const RankLayout& layo
         sizes.push_back(size.bytes);
     }
     return sizes;
-}
-
-void
-Measurement::Refuse(const Infeasible& no) const
-{
-    const std::string option = "--" + no.reason;
-    const bool ours = no.reason == "group" || no.reason == "groups" || no.reason == "experts";
-    throw ConfigError(no.reason == "max_nodes" ? "--max-nodes"
-                      : ours                   ? option
-                                               : "cluster",
-                      no.detail,
-                      no.reason == "group" ? AnyOf(CollectiveGroupWords()) : "",
-                      "");
 }
 
 std::optional<Row>
@@ -318,7 +306,7 @@ Measurement::Measure(Bytes bytes) const
     const RunResult result = m_engine->Run(scenario, m_run);
     if (const auto* no = std::get_if<Infeasible>(&result))
     {
-        Refuse(*no);
+        throw RefusalOf(*no, m_spec, m_layout);
     }
     const uint64_t elements = bytes.Count() / g_elementBytes;
     const PreparedRun prepared = std::get<PreparedRun>(PrepareRun(scenario));

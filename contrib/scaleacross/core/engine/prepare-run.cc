@@ -239,13 +239,8 @@ std::variant<PreparedRun, Infeasible>
 PrepareRun(const Scenario& scenario)
 {
     const JobSpec& job = scenario.Job();
-    ParallelPlan plan = job.plan;
-    if (job.collective)
-    {
-        plan = ParallelPlan();
-        plan.dp = scenario.cluster.Gpus();
-    }
-    auto layout = LayOut(plan, scenario.cluster);
+    auto layout =
+        job.collective ? LayOutCollective(scenario.cluster) : LayOut(job.plan, scenario.cluster);
     if (auto* no = std::get_if<Infeasible>(&layout))
     {
         return *no;

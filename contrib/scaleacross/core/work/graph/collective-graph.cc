@@ -33,6 +33,14 @@ ProgramOf(uint32_t collective)
 
 } // namespace
 
+std::variant<RankLayout, Infeasible>
+LayOutCollective(const ClusterSpec& cluster)
+{
+    ParallelPlan plan;
+    plan.dp = cluster.Gpus();
+    return LayOut(plan, cluster);
+}
+
 std::variant<RankGroup, Infeasible>
 GroupOf(CollectiveGroup group, const RankLayout& layout)
 {
@@ -92,12 +100,9 @@ RoutedTokensOf(const CollectiveSpec& spec,
     const uint32_t members = group.Size();
     if (given.experts % members != 0)
     {
-        const uint32_t fewer = given.experts / members * members;
         return Infeasible{"experts",
                           std::to_string(given.experts) + " experts do not lie evenly over " +
-                              std::to_string(members) + " members; take " +
-                              (fewer > 0 ? std::to_string(fewer) + " or " : "") +
-                              std::to_string(fewer + members)};
+                              std::to_string(members) + " members"};
     }
     const uint32_t servers = ServerSplit(group, layout).Servers();
     if (given.maxNodes > 0 && given.maxNodes < servers &&

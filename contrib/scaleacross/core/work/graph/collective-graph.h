@@ -14,6 +14,9 @@
 namespace scaleacross
 {
 
+/// Where the ranks of a job that is a collective are, one on every GPU. Infeasible: as LayOut().
+std::variant<RankLayout, Infeasible> LayOutCollective(const ClusterSpec& cluster);
+
 /**
  * The groups that a collective's family means on this layout.
  *
