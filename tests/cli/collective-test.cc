@@ -372,18 +372,27 @@ TEST_F(CollectiveCommand, ServersOfAMachine)
     EXPECT_EQ(row("polaris --set study=mine").at("study"), "mine");
 }
 
-/// A log of sixteen ranks on four hosts, with what follows the list of devices.
+/// A log of these hosts with so many ranks each, all in groups of `group`, with what follows the
+/// list of devices.
 std::string
-LogOf(const std::string& op, const std::string& lines)
+LogOfHosts(int hosts, int each, int group, const std::string& op, const std::string& lines)
 {
     std::string log = "# Collective test starting: " + op + "_perf\n# Using devices\n";
-    for (int rank = 0; rank < 16; rank++)
+    for (int rank = 0; rank < hosts * each; rank++)
     {
-        log += "#  Rank " + std::to_string(rank) + " Group  0 Pid 10 on host" +
-               std::to_string(rank / 4) + " device " + std::to_string(rank % 4) + " [00] H100\n";
+        log += "#  Rank " + std::to_string(rank) + " Group  " + std::to_string(rank / group) +
+               " Pid 10 on host" + std::to_string(rank / each) + " device " +
+               std::to_string(rank % each) + " [00] H100\n";
     }
     return log + "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n" +
            lines;
+}
+
+/// A log of sixteen ranks on four hosts.
+std::string
+LogOf(const std::string& op, const std::string& lines)
+{
+    return LogOfHosts(4, 4, 16, op, lines);
 }
 
 TEST_F(CollectiveCommand, StandsBesideALog)
@@ -458,6 +467,63 @@ TEST_F(CollectiveCommand, LogsThatDoNotFitAreRefused)
     EXPECT_EQ(Run(study + "--like none.txt --op all_reduce").code, 0);
 }
 
+// What it says to give has to be the log's, and servers that the machine has.
+TEST_F(CollectiveCommand, RemediesForOtherServersWork)
+{
+    const std::string line = "1048576 262144 float sum -1 90 1 1 0 1 1 1 0\n";
+    const auto write = [&](int hosts, int each, int group) {
+        Write("log.txt", LogOfHosts(hosts, each, group, "all_reduce", line));
+    };
+    const auto remedy = [this](const std::string& arguments) {
+        const Call call = Run("collective --like log.txt " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        const std::string begin = "\n  remedy: ";
+        const size_t at = call.err.find(begin);
+        EXPECT_NE(at, std::string::npos) << call.err;
+        return at == std::string::npos ? "" : call.err.substr(at + begin.size());
+    };
+    const auto works = [this](const std::string& arguments) {
+        const Call call = Run("collective --like log.txt " + arguments);
+        EXPECT_EQ(call.code, 0) << call.err;
+    };
+    write(2, 8, 16);
+    EXPECT_EQ(remedy("--machine dgx-h100"), "say --nodes 2 --gpus-per-node 8\n");
+    works("--machine dgx-h100 --nodes 2 --gpus-per-node 8");
+    EXPECT_EQ(remedy("--machine dgx-h100 --nodes 2 --group node"),
+              "say --nodes 2 --gpus-per-node 8 --group all\n");
+    // A server of Alps has four GPUs.
+    const std::string none = "this machine has no such servers: take another one, or a study, of ";
+    EXPECT_EQ(remedy("--machine alps"), none + "16 GPUs, 8 in each server\n");
+    EXPECT_EQ(remedy("--machine alps --nodes 4"), none + "16 GPUs, 8 in each server\n");
+    EXPECT_EQ(remedy("pair.yaml"),
+              "take a study of 16 GPUs, 8 in each server, or another --group\n");
+    // 19 trays do not fill racks of 18 evenly.
+    write(19, 4, 76);
+    EXPECT_EQ(remedy("--machine gb200-nvl72"), none + "76 GPUs, 4 in each server\n");
+    // Two groups, one in each host, are no group of all.
+    write(2, 8, 8);
+    EXPECT_EQ(remedy("--machine dgx-h100"), "say --nodes 2 --gpus-per-node 8 --group node\n");
+    works("--machine dgx-h100 --nodes 2 --gpus-per-node 8 --group node");
+    // 17 ranks on two hosts.
+    std::string log = LogOfHosts(2, 8, 17, "all_reduce", line);
+    const std::string second = "#  Rank 15";
+    log.insert(log.find(second), "#  Rank 16 Group  0 Pid 10 on host0 device 8 [00] H100\n");
+    Write("log.txt", log);
+    EXPECT_THAT(remedy("--machine dgx-h100 --nodes 2"), HasSubstr("take another log"));
+}
+
+TEST_F(CollectiveCommand, LogsWithWrongResultsAreRefused)
+{
+    Write("log.txt", LogOf("all_reduce", "1048576 262144 float sum -1 90 1 1 0 1 1 1 3\n"));
+    const Call call = Run("collective pair.yaml --like log.txt");
+    EXPECT_EQ(call.code, 2);
+    // Two lines, sixteen devices and the head come before.
+    EXPECT_THAT(call.err, HasSubstr("log.txt:20 #wrong: 3 elements came out wrong\n  allowed: 0"));
+    EXPECT_EQ(call.out, "");
+    Write("log.txt", LogOf("all_reduce", "1048576 262144 float sum -1 90 1 1 N/A 1 1 1 N/A\n"));
+    EXPECT_EQ(Run("collective pair.yaml --like log.txt").code, 0);
+}
+
 // A rack with one scale-up network has hosts of four GPUs.
 TEST_F(CollectiveCommand, HostsOfARackAreOneServer)
 {
@@ -478,6 +544,14 @@ TEST_F(CollectiveCommand, AMachineOfOnesOwn)
              {"gpus_per_node: 8\nnics: 8\nnic_rate: 400Gbps\n", "gpu: h100"},
              {"gpu: h100\ngpus_per_node: 8\nnic_rate: 400Gbps\n", "nics: 8"},
              {"preset: dgx-h100\nnics: 0\n", "bad.yaml:2:7 nics"},
+             // A GPU has 64 NICs at most; eight have 512.
+             {"preset: dgx-h100\nnics: 513\n",
+              "bad.yaml:2:7 nics: 513 NICs of a server with 8 GPUs are 64.125 for each\n"
+              "  allowed: 1 to 512\n  remedy: change it, or gpus_per_node\n"},
+             // Two 1 Pb/s for a GPU of which 1 Pb/s is the most; half of the least.
+             {"preset: dgx-h100\nnics: 16\nnic_rate: 1Pbps\n", "bad.yaml:3:11 nic_rate: 16 NICs"},
+             {"preset: dgx-h100\nnics: 4\nnic_rate: 1Mbps\n",
+              "shared by 8 GPUs, are 500kbps for each\n  allowed: 1Mbps to 1Pbps for each GPU"},
              {"preset: dgx-h100\ngpus_per_node: 16\n", "a divisor of 8"},
              {"preset: dgx-h100\ngpus_per_node: 3\n", "a divisor of 8"},
              {"preset: dgx-h100\nnetwork: {qqps: 4}\n", "did you mean qps?"},
@@ -569,11 +643,3 @@ TEST_F(CollectiveCommand, SeedsDrawTheLosses)
 } // namespace
 
 } // namespace scaleacross
-             // A GPU has 64 NICs at most; eight have 512.
-             {"preset: dgx-h100\nnics: 513\n",
-              "bad.yaml:2:7 nics: 513 NICs of a server with 8 GPUs are 64.125 for each\n"
-              "  allowed: 1 to 512\n  remedy: change it, or gpus_per_node\n"},
-             // Two 1 Pb/s for a GPU of which 1 Pb/s is the most; half of the least.
-             {"preset: dgx-h100\nnics: 16\nnic_rate: 1Pbps\n", "bad.yaml:3:11 nic_rate: 16 NICs"},
-             {"preset: dgx-h100\nnics: 4\nnic_rate: 1Mbps\n",
-              "shared by 8 GPUs, are 500kbps for each\n  allowed: 1Mbps to 1Pbps for each GPU"},

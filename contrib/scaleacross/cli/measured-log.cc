@@ -38,6 +38,47 @@ Percentile(const std::vector<double>& ordered, double share)
     return ordered[low] + (place - static_cast<double>(low)) * (ordered[high] - ordered[low]);
 }
 
+/// Domain: the log lists its devices.
+bool
+Fits(const NcclLog& log, const LogCounterpart& here)
+{
+    const bool hosts = !here.ofMachine && here.perServer > g_mostGpusOfHost;
+    return log.ranks == here.members && log.groups == here.groups &&
+           (log.servers == here.servers || (hosts && log.servers > here.servers));
+}
+
+/// What to do about a log that does not fit.
+std::string
+RemedyOf(const NcclLog& log, const LogCounterpart& here, const CounterpartElsewhere& elsewhere)
+{
+    const uint32_t all = log.ranks * log.groups;
+    if (all % log.servers != 0)
+    {
+        return "servers here have equally many GPUs, and those of the log do not: take another log";
+    }
+    const uint32_t each = all / log.servers;
+    const std::string gpus = fmt::format("{}, {} in each server", Number(all, "GPU"), each);
+    if (!here.ofMachine)
+    {
+        return "take a study of " + gpus + ", or another --group";
+    }
+    std::vector<CollectiveGroup> groups{here.group};
+    for (size_t i = 0; i < CollectiveGroupWords().size(); i++)
+    {
+        groups.push_back(static_cast<CollectiveGroup>(i));
+    }
+    for (const CollectiveGroup group : groups)
+    {
+        const auto other = elsewhere(log.servers, each, group);
+        if (other && Fits(log, *other))
+        {
+            return fmt::format("say --nodes {} --gpus-per-node {}", log.servers, each) +
+                   (group == here.group ? "" : " --group " + ToString(group));
+        }
+    }
+    return "this machine has no such servers: take another one, or a study, of " + gpus;
+}
+
 } // namespace
 
 CollectiveOp
@@ -81,20 +122,11 @@ OperationOf(const NcclLog& log, const std::string& path, std::optional<Collectiv
 }
 
 void
-CheckRanks(const NcclLog& log, const LogCounterpart& here)
+CheckRanks(const NcclLog& log, const LogCounterpart& here, const CounterpartElsewhere& elsewhere)
 {
-    const bool hosts = !here.ofMachine && here.perServer > g_mostGpusOfHost;
-    if (log.ranks == 0 || (log.ranks == here.members && log.groups == here.groups &&
-                           (log.servers == here.servers || (hosts && log.servers > here.servers))))
+    if (log.ranks == 0 || Fits(log, here))
     {
         return;
-    }
-    const uint32_t all = log.ranks * log.groups;
-    std::string remedy = "take a study of " + Number(all, "GPU") + ", " +
-                         std::to_string(all / log.servers) + " in each server, or another --group";
-    if (here.ofMachine && here.group == CollectiveGroup::All && all % log.servers == 0)
-    {
-        remedy = fmt::format("say --nodes {} --gpus-per-node {}", log.servers, all / log.servers);
     }
     const auto text = [](uint32_t ranks, uint32_t groups, uint32_t servers) {
         return Number(groups, "group") + " of " + Number(ranks, "rank") + " on " +
@@ -103,7 +135,7 @@ CheckRanks(const NcclLog& log, const LogCounterpart& here)
     throw ConfigError(log.ranksAt,
                       "the log has " + text(log.ranks, log.groups, log.servers),
                       text(here.members, here.groups, here.servers) + ", as there are here",
-                      remedy);
+                      RemedyOf(log, here, elsewhere));
 }
 
 const MeasuredSize&

@@ -8,6 +8,7 @@
 #include "core/spec/collective-spec.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -33,9 +34,16 @@ CollectiveOp OperationOf(const NcclLog& log,
                          const std::string& path,
                          std::optional<CollectiveOp> given);
 
+/// Who would take part on other servers of the machine; nothing: there are no such.
+using CounterpartElsewhere = std::function<
+    std::optional<LogCounterpart>(uint32_t nodes, uint32_t gpusPerNode, CollectiveGroup group)>;
+
 /// Throws ConfigError unless the log, if it lists its devices, has as many ranks, groups and
-/// servers. A scale-up network of more GPUs than a host has counts for all of its hosts.
-void CheckRanks(const NcclLog& log, const LogCounterpart& here);
+/// servers. A scale-up network of more GPUs than a host has counts for all of its hosts. Of a
+/// machine it says what would do, if `elsewhere` knows.
+void CheckRanks(const NcclLog& log,
+                const LogCounterpart& here,
+                const CounterpartElsewhere& elsewhere);
 
 /// The line of a size. Domain: the log has it.
 const MeasuredSize& MeasuredAt(const NcclLog& log, Bytes bytes);

@@ -146,6 +146,57 @@ NetworkOf(const CollectiveCommand& options)
                                     OverridesOf(options.common)));
 }
 
+/// Who takes part on these ranks; nothing: they form no such groups, or fewer.
+std::optional<LogCounterpart>
+CounterpartOf(const CollectiveCommand& options,
+              const RankLayout& layout,
+              CollectiveGroup group,
+              const NcclLog& log)
+{
+    const auto found = GroupOf(group, layout);
+    if (!std::holds_alternative<RankGroup>(found))
+    {
+        return std::nullopt;
+    }
+    LogCounterpart part;
+    part.members = std::get<RankGroup>(found).Size();
+    const uint32_t groups = layout.ranks / part.members;
+    if (options.groups > groups)
+    {
+        return std::nullopt;
+    }
+    part.groups = options.groups == 0 ? groups : options.groups;
+    part.perServer = layout.gpusPerNode;
+    part.ofMachine = !options.machine.empty();
+    part.group = group;
+    // A machine's servers are hosts, of which some may share a scale-up network. Of some groups it
+    // takes more than their number to know on how many they are.
+    const uint32_t servers = part.ofMachine ? options.nodes : layout.ranks / layout.gpusPerNode;
+    part.servers = part.groups == groups ? servers : log.servers;
+    return part;
+}
+
+/// The same on other servers of the machine, if there are such.
+std::optional<LogCounterpart>
+CounterpartOn(CollectiveCommand options,
+              uint32_t nodes,
+              uint32_t gpusPerNode,
+              CollectiveGroup group,
+              const NcclLog& log)
+{
+    options.nodes = nodes;
+    options.gpusPerNode = gpusPerNode;
+    try
+    {
+        const RankLayout layout = CollectiveLayout(NetworkOf(options).scenario.cluster);
+        return CounterpartOf(options, layout, group, log);
+    }
+    catch (const ConfigError&)
+    {
+        return std::nullopt;
+    }
+}
+
 std::string
 UsText(double us)
 {
@@ -272,18 +323,10 @@ Measurement::WholeSizes(const SizeOptions& options) const
 std::vector<Bytes>
 Measurement::SizesOfLog(const CollectiveCommand& options) const
 {
-    const bool ofMachine = !options.machine.empty();
-    // A machine's servers are hosts, of which some may share a scale-up network. Of some groups it
-    // takes more than their number to know on how many they are.
-    const uint32_t servers = ofMachine ? options.nodes : m_layout.ranks / m_layout.gpusPerNode;
-    const bool all = m_members * m_groups == m_layout.ranks;
-    CheckRanks(*m_log,
-               {m_members,
-                m_groups,
-                m_layout.gpusPerNode,
-                all ? servers : m_log->servers,
-                ofMachine,
-                m_spec.group});
+    const LogCounterpart here = *CounterpartOf(options, m_layout, m_spec.group, *m_log);
+    CheckRanks(*m_log, here, [&](uint32_t nodes, uint32_t gpusPerNode, CollectiveGroup group) {
+        return CounterpartOn(options, nodes, gpusPerNode, group, *m_log);
+    });
     std::vector<Bytes> sizes;
     for (const MeasuredSize& size : m_log->sizes)
     {
