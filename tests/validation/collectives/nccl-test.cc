@@ -221,7 +221,7 @@ OverDistance(const Case& drawn, double km)
         ", gpu: h100, fabric: {spines: 4}}\n  cross: {distance: " + std::to_string(km) +
         "km, oversubscription: 1, pfc: false}\n"
         "network: {collective: nccl, multipath: spray-adaptive, recovery: selective-repeat,"
-        " reorder_tolerance: 32, timeout_exponent: 13, nccl_channels: 16, nccl_algorithm: " +
+        " reorder_tolerance: 4096, timeout_exponent: 13, nccl_channels: 16, nccl_algorithm: " +
         drawn.algorithm->word + ", nccl_protocol: " + drawn.protocol->word + "}\n";
     Scenario scenario = ParseStudy(text, "nccl.yaml", {}, StudyScope::Network).scenario;
     return With(scenario,
@@ -308,6 +308,37 @@ TEST(Nccl, EnginesAgreeOverDistance)
             const double packets = SecondsOn(PacketEngine(), scenario);
             EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, 0.03 * packets)
                 << km << " km: " << drawn.Text();
+        }
+    }
+}
+
+// Trees: the same where the way is longer than a window of slots takes to send, which at 30 km it
+// is not: there the model is up to 16 % off, as it knows only the mean of how messages take turns
+// on queue pairs.
+TEST(Nccl, EnginesAgreeOnTreesOverDistance)
+{
+    const NcclAlgorithm tree = "tree";
+    const NcclProtocol ll = "ll";
+    for (const uint32_t servers : {2, 4})
+    {
+        for (const uint32_t perServer : {1, 8})
+        {
+            for (const uint64_t mebibytes : {16, 64})
+            {
+                for (const NcclProtocol& protocol : {ll, g_simple})
+                {
+                    const Case drawn{CollectiveOp::AllReduce,
+                                     servers,
+                                     perServer,
+                                     mebibytes << 20,
+                                     &*tree,
+                                     &*protocol};
+                    const Scenario scenario = OverDistance(drawn, 300);
+                    const double packets = SecondsOn(PacketEngine(), scenario);
+                    EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, 0.04 * packets)
+                        << drawn.Text();
+                }
+            }
         }
     }
 }

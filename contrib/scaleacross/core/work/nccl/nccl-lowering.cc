@@ -146,7 +146,7 @@ class NcclWriter
         if (m_choice.kind == NcclKind::Tree || m_choice.kind == NcclKind::NvlsTree)
         {
             // Half of them are of either tree.
-            return {static_cast<uint32_t>(std::max(1.0, channels / 2) * kNcclSlots),
+            return {static_cast<uint32_t>(channels * kNcclSlots / 2),
                     m_choice.protocol->slot,
                     1,
                     1};
