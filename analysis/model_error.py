@@ -61,12 +61,14 @@ def pairs_of(plans):
     return pairs
 
 
-def jobs_of(tables, program):
-    """Plans by job: (source, its release, model, GPU, GPUs, batch, sequence, precision)."""
+def jobs_of(tables, program, settings=None):
+    """Plans by job: (source, its release, model, GPU, GPUs, batch, sequence, precision). Settings are
+    values of keys that all rows take."""
     rows, runs, _ = fit_published.newest([run for table in tables
                                           for run in published_rows.read(table)])
     if not rows:
         raise measuring.InputError(f"{tables[0]}: no run of it can be expressed")
+    rows = [{**row, **(settings or {})} for row in rows]
     with tempfile.TemporaryDirectory() as folder:
         found = fit_published.Rows(rows, program, folder).run([])
     jobs = {}
