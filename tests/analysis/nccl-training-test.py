@@ -4,6 +4,7 @@
 
 import contextlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -236,23 +237,32 @@ class Page(unittest.TestCase):
             growth = self.best(study, 1, "DP")[1] / self.best(study, 0, "DP")[1] - 1
             self.assertEqual(round(100 * growth), percent, study)
 
-    def test_where_maverick_flips(self):
-        # The two plans are the best ones of the search at 16 and at 64. In between their difference is
+    def test_where_placements_flip(self):
+        # The best plans of the search at the values around the flip. In between their difference is
         # taken as linear, as `explore --sweep` does.
-        about, = self.figures(r"at an oversubscription of about (\d+), where the default says 44")
-        differences = []
-        for value in (16, 64):
-            times = []
-            for place in ("DP", "PP"):
-                label, _ = self.best(MAVERICK, 1, place)
-                found = nccl_training.call(
-                    "run", MAVERICK, [*nccl_training.settings_of(label), "network.collective=nccl",
-                                      f"cluster.cross.oversubscription={value}"], PROGRAM,
-                    "--no-store")
-                times.append(found["iteration_time_s"])
-            differences.append(times[0] - times[1])
-        self.assertEqual(
-            round(16 + 48 * differences[0] / (differences[0] - differences[1])), about)
+        maverick = [self.best(MAVERICK, 1, place)[0] for place in ("DP", "PP")]
+        three = [["TP8 CP2 PP8x8 DP112 DP-out HSDP interleaved b1 async-tp",
+                  "TP8 CP2 PP7x6 DP128 PP-out FSDP interleaved b1 recompute=selective async-tp"],
+                 ["TP8 PP16x4 DP112 DP-out FSDP interleaved b1 recompute=selective async-tp",
+                  "TP8 CP2 PP28 DP32 PP-out FSDP zb-h1 b1 async-tp"]]
+        said = self.figures(r"of about (\d+) for Maverick, where the default says (\d+), and of about "
+                            r"(\d+) over three buildings, where it says (\d+)")
+        default = json.loads((TOP / "analysis" / "claims.json").read_text())["studies"]
+        for i, (name, study, values, plans) in enumerate((
+                ("maverick", MAVERICK, (16, 64), [maverick, maverick]),
+                ("three", "llama3-405b-three-unequal-buildings", (64, 256), three))):
+            differences = []
+            for value, labels in zip(values, plans):
+                dp, pp = (nccl_training.call(
+                    "run", study, [*nccl_training.settings_of(label), "network.collective=nccl",
+                                   f"cluster.cross.oversubscription={value}"], PROGRAM,
+                    "--no-store")["iteration_time_s"] for label in labels)
+                differences.append(dp - pp)
+            about = values[0] + (values[1] - values[0]) * differences[0] / (
+                differences[0] - differences[1])
+            flip, = default[name]["sweep"]["flips"]
+            self.assertEqual([round(about), round(flip["about"])], said[2 * i:2 * i + 2], study)
+        self.assertEqual(default["llama"]["sweep"]["flips"], [])
 
     def test_a_ring_over_buildings(self):
         # Two of 2,047 messages are under way in a round trip, which is 1 ms longer at 200 km than at
