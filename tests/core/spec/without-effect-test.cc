@@ -135,6 +135,7 @@ TEST(WithoutEffect, WordsOfNcclWithoutIt)
     scenario.network.ncclAlgorithm = "tree";
     scenario.network.ncclProtocol = "ll";
     scenario.network.ncclChannels = 8;
+    scenario.network.ncclCollnet = true;
     scenario.network.ncclNetLong = Duration::Microseconds(1);
     scenario.network.ncclNetFill = scenario.network.ncclNetFlags = GigabitsPerSecond(1);
     scenario.network.collective = "ring";
@@ -142,11 +143,22 @@ TEST(WithoutEffect, WordsOfNcclWithoutIt)
                 ElementsAre("network.nccl_algorithm changes nothing: network.collective is ring",
                             "network.nccl_protocol changes nothing: network.collective is ring",
                             "network.nccl_channels changes nothing: network.collective is ring",
+                            "network.nccl_collnet changes nothing: network.collective is ring",
                             "network.nccl_net_long changes nothing: network.collective is ring",
                             "network.nccl_net_fill changes nothing: network.collective is ring",
                             "network.nccl_net_flags changes nothing: network.collective is ring"));
     scenario.network.collective = "nccl";
     EXPECT_THAT(WarningsOfNoEffect(scenario), IsEmpty());
+    scenario.cluster.buildings.emplace_back();
+    scenario.cluster.buildings.front().gpu.architecture = "cdna3";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("network.nccl_collnet changes nothing: RCCL's choice here has rings "
+                            "and trees only"));
+    scenario.network.ncclCollnet = false;
+    scenario.network.ncclAlgorithm = "collnet-chain";
+    EXPECT_THAT(WarningsOfNoEffect(scenario),
+                ElementsAre("network.nccl_algorithm: collnet-chain changes nothing: "
+                            "network.nccl_collnet is false"));
 }
 
 TEST(WithoutEffect, CostsOfKernelsWithoutThem)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <tuple>
+#include <vector>
 
 namespace scaleacross
 {
@@ -30,11 +32,14 @@ Rules()
 }
 
 Collective
-Lowered(CollectiveOp op, uint64_t bytes, const NcclRules& rules)
+Lowered(CollectiveOp op,
+        uint64_t bytes,
+        const NcclRules& rules,
+        const std::vector<uint32_t>& buildings = {16})
 {
     ParallelPlan plan;
     plan.dp = 16;
-    const auto layout = std::get<RankLayout>(LayOut(plan, BuildingsOf({16}, 8)));
+    const auto layout = std::get<RankLayout>(LayOut(plan, BuildingsOf(buildings, 8)));
     return LowerByNccl(op, CommClass::Data, Bytes(bytes), RankGroup({{1, 16}}), layout, rules);
 }
 
@@ -87,6 +92,29 @@ TEST(NcclLowering, RingsOfRcclEnterWhereTheNicIs)
     EXPECT_DOUBLE_EQ(Lowered(CollectiveOp::AllGather, 1 << 30, rules).phases[0].occupied, 9.0 / 7);
     rules.architecture = "cdna3";
     EXPECT_DOUBLE_EQ(Lowered(CollectiveOp::AllGather, 1 << 30, rules).phases[0].occupied, 1);
+}
+
+// What a NIC sends to switches that reduce, and receives from them, is its GPU's part of the buffer
+// once: of 64 MiB in eight positions 8 MiB, where a tree over two servers has as much and a ring (N
+// - 1) / N of it twice. No switch does so between buildings.
+TEST(NcclLowering, SwitchesThatReduceHaveEveryPartOnce)
+{
+    NcclRules rules = Rules();
+    rules.collnet = true;
+    for (const auto& [word, inside, gathered] :
+         {std::tuple{"collnet-chain", Pattern::RingReduceScatter, Pattern::RingAllGather},
+          {"collnet-direct", Pattern::DirectAllToAll, Pattern::DirectAllToAll}})
+    {
+        rules.algorithm = word;
+        const Collective made = Lowered(CollectiveOp::AllReduce, 64 << 20, rules);
+        EXPECT_EQ(made.algorithm, word);
+        ASSERT_EQ(made.phases.size(), 3U);
+        EXPECT_EQ(made.phases[0].pattern, inside);
+        EXPECT_EQ(made.phases[1].pattern, Pattern::SendToNext);
+        EXPECT_EQ(made.phases[2].pattern, gathered);
+        EXPECT_EQ(SentBy(made.phases[1], 0), Bytes(8 << 20));
+        EXPECT_NE(Lowered(CollectiveOp::AllReduce, 64 << 20, rules, {8, 8}).algorithm, word);
+    }
 }
 
 } // namespace

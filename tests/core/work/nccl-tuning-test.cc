@@ -55,6 +55,34 @@ TEST(NcclTuning, SearchesChannels)
     EXPECT_DOUBLE_EQ(a100.between, 24);
 }
 
+// Ten servers whose switches reduce; 423.8 GB/s of links, as what leaves by a NIC does not come
+// back, hold 8 channels of 48 GB/s. Chains: 2 x 7 x 2.8 + 30 us, and half of 384 GB/s. Direct: 2 x
+// (3.7 + 7 x 0.4) + 31 us, and 0.85 of that rate on GPUs from Hopper on. NVLS: 25 + 18 us, and 8 x
+// 48 x 80 / 158 GB/s, as its heads have no more than their NICs.
+TEST(NcclTuning, SwitchesBetweenServersReduce)
+{
+    NcclMachine machine = Hopper(8, 10);
+    const auto time = [&machine](NcclKind kind, CollectiveOp op = CollectiveOp::AllReduce) {
+        return NcclTime(machine, op, Bytes(1 << 30), kind, "simple");
+    };
+    EXPECT_FALSE(time(NcclKind::CollnetChain));
+    EXPECT_FALSE(time(NcclKind::CollnetDirect));
+    EXPECT_FALSE(time(NcclKind::Nvls));
+    machine.collnet = true;
+    EXPECT_NEAR(time(NcclKind::CollnetChain)->latencyUs, 69.2, 1e-9);
+    EXPECT_NEAR(time(NcclKind::CollnetChain)->algbw, 192, 1e-9);
+    EXPECT_NEAR(time(NcclKind::CollnetDirect)->latencyUs, 44, 1e-9);
+    EXPECT_NEAR(time(NcclKind::CollnetDirect)->algbw, 163.2, 1e-9);
+    EXPECT_NEAR(time(NcclKind::Nvls)->latencyUs, 43, 1e-9);
+    EXPECT_NEAR(time(NcclKind::Nvls)->algbw, 384.0 * 80 / 158, 1e-9);
+    EXPECT_FALSE(time(NcclKind::CollnetChain, CollectiveOp::AllGather));
+    machine.ranks = 160; // more GPUs a server than NCCL has CollNet for
+    EXPECT_FALSE(time(NcclKind::CollnetChain));
+    machine.ranks = machine.servers = 10;
+    EXPECT_TRUE(time(NcclKind::CollnetChain));
+    EXPECT_FALSE(time(NcclKind::CollnetDirect)); // nobody inside to send to
+}
+
 // Ring, Simple, eight H100: 8.4 + 14 x 3.4 = 56 us, and 360 GB/s x 8 / 14 = 205.7 GB/s. NVLS: 25
 // us, and 370.8 / 8 x 0.85 x 7 / 8 x 2 for each of eight heads, x 8 / 14: 315.2 GB/s.
 TEST(NcclTuning, IsTheModelOfItsConstants)

@@ -18,12 +18,28 @@ enum class NcclKind : uint8_t
 {
     Tree,
     Ring,
+    CollnetDirect,
+    CollnetChain,
     Nvls,
     NvlsTree,
     Pat
 };
 
-constexpr uint32_t kNcclKinds = 5;
+constexpr uint32_t kNcclKinds = 7;
+
+/// Whether it asks for switches between servers that reduce.
+constexpr bool
+IsCollnet(NcclKind kind)
+{
+    return kind == NcclKind::CollnetDirect || kind == NcclKind::CollnetChain;
+}
+
+/// Whether the scale-up switch reduces.
+constexpr bool
+IsNvls(NcclKind kind)
+{
+    return kind == NcclKind::Nvls || kind == NcclKind::NvlsTree;
+}
 
 struct NcclAlgorithmFacts : WordFacts
 {

@@ -105,6 +105,7 @@ struct NetworkPlan
     NcclAlgorithm ncclAlgorithm;
     NcclProtocol ncclProtocol;
     uint32_t ncclChannels{0}; //!< at most; 0: as many as NCCL takes
+    bool ncclCollnet{false};  //!< switches of a building reduce for NCCL (SHARP)
     /// Of a step between servers, what the network's plugin and proxies take beyond NCCL's table.
     Duration ncclNetStep{Duration::Nanoseconds(3000)};
     /// The same once more for trees of 4 KiB and more: plugins send that otherwise.

@@ -262,6 +262,10 @@ NetworkFields()
                    64,
                    "with the collective nccl: NCCL_MAX_NCHANNELS; 0: as many as NCCL takes",
                    SCALEACROSS_MEMBER(network.ncclChannels)),
+        Row::Bool("network.nccl_collnet",
+                  "with the collective nccl: NCCL_COLLNET_ENABLE, and switches inside buildings "
+                  "that reduce",
+                  SCALEACROSS_MEMBER(network.ncclCollnet)),
         Row::Amount("network.nccl_net_step",
                     Duration(),
                     Duration::Seconds(1),

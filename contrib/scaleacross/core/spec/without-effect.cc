@@ -2,6 +2,7 @@
 
 #include "core/spec/without-effect.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace scaleacross
@@ -101,6 +102,20 @@ WithoutIdleModules(const ModelSpec& model, const Recompute& recompute)
     return effective;
 }
 
+namespace
+{
+
+bool
+RunsRccl(const ClusterSpec& cluster)
+{
+    return std::any_of(
+        cluster.buildings.begin(),
+        cluster.buildings.end(),
+        [](const BuildingSpec& building) { return building.gpu.architecture->rccl; });
+}
+
+} // namespace
+
 std::vector<std::string>
 WarningsOfNoEffect(const Scenario& scenario)
 {
@@ -159,6 +174,10 @@ WarningsOfNoEffect(const Scenario& scenario)
         {
             add("network.nccl_channels", why);
         }
+        if (scenario.network.ncclCollnet)
+        {
+            add("network.nccl_collnet", why);
+        }
         if (scenario.network.ncclNetLong > Duration())
         {
             add("network.nccl_net_long", why);
@@ -171,6 +190,16 @@ WarningsOfNoEffect(const Scenario& scenario)
         {
             add("network.nccl_net_flags", why);
         }
+    }
+    else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
+             IsCollnet(scenario.network.ncclAlgorithm->kind))
+    {
+        add("network.nccl_algorithm: " + scenario.network.ncclAlgorithm->word,
+            "network.nccl_collnet is false");
+    }
+    else if (scenario.network.ncclCollnet && RunsRccl(scenario.cluster))
+    {
+        add("network.nccl_collnet", "RCCL's choice here has rings and trees only");
     }
     const NetworkPlan& network = scenario.network;
     const std::string way = "network.all_to_all is " + network.allToAll->word;

@@ -3,6 +3,7 @@
 #include "core/work/nccl/nccl-lowering.h"
 
 #include "core/program/step-pattern.h"
+#include "core/topology/server-split.h"
 
 #include <algorithm>
 #include <cmath>
@@ -80,11 +81,11 @@ class NcclWriter
             WriteRing();
             break;
         case NcclKind::Tree:
-        case NcclKind::NvlsTree:
-            WriteTree();
-            break;
+        case NcclKind::CollnetDirect:
+        case NcclKind::CollnetChain:
         case NcclKind::Nvls:
-            WriteOneServer();
+        case NcclKind::NvlsTree:
+            WriteByServers();
             break;
         case NcclKind::Pat:
             WriteRounds();
@@ -243,15 +244,22 @@ class NcclWriter
     /// What gathers as a phase reduces.
     Phase Gathering(Phase phase) const
     {
-        phase.pattern = phase.pattern == Pattern::DirectAllToAll ? Pattern::SwitchAllGather
-                                                                 : StepsOf(phase).Mirror();
+        if (phase.pattern != Pattern::DirectAllToAll)
+        {
+            phase.pattern = StepsOf(phase).Mirror();
+        }
+        else if (IsNvls(m_choice.kind))
+        {
+            phase.pattern = Pattern::SwitchAllGather;
+        }
         return phase;
     }
 
-    /// Reduced inside servers, by a chain or the switch.
+    /// Reduced inside servers, by a chain, by messages to all or by the switch.
     Phase Inside(const RankGroup& group) const
     {
-        const bool byRing = m_choice.kind == NcclKind::Tree;
+        const bool byRing =
+            m_choice.kind == NcclKind::Tree || m_choice.kind == NcclKind::CollnetChain;
         Phase phase = Step(byRing ? Pattern::RingReduceScatter : Pattern::DirectAllToAll,
                            group,
                            OnWire(m_bytes),
@@ -263,7 +271,7 @@ class NcclWriter
             const double sent = 2 * (n - 1) / n * size;
             phase.inside->perByte = Beyond(sent) / sent;
         }
-        else
+        else if (IsNvls(m_choice.kind))
         {
             // Up and down make one step of NCCL's.
             phase.inside->fixed = (phase.inside->fixed + FillOfSwitch(group.Size())) / 2;
@@ -296,9 +304,25 @@ class NcclWriter
         m_collective.phases = {reduce, Gathering(reduce)};
     }
 
-    void WriteTree()
+    /// Between servers, of which a GPU has so many bytes: by two trees, or by switches that reduce.
+    Phase BetweenServers(uint64_t part) const
     {
         constexpr Bytes kSlot{512 << 10};
+        const bool switches = IsCollnet(m_choice.kind) || m_choice.kind == NcclKind::Nvls;
+        Phase between = Step(switches ? Pattern::SendToNext : Pattern::DoubleTree,
+                             m_machine.PerServer() == 1 ? m_group : m_halves.outer,
+                             Bytes(part),
+                             static_cast<double>(part));
+        if (!switches)
+        {
+            between.chunk = kSlot;
+            between.between.fixed += m_bytes >= Bytes(4096) ? m_rules.netLong : Duration();
+        }
+        return between;
+    }
+
+    void WriteByServers()
+    {
         constexpr uint64_t kLeast = 1 << 20;
         constexpr uint32_t kOnLinks = 4;
         constexpr uint32_t kOnTrees = 4;
@@ -310,16 +334,9 @@ class NcclWriter
         }
         const uint32_t perServer = m_machine.PerServer();
         const uint64_t part = (OnWire(m_bytes).Count() + perServer - 1) / perServer;
-        Phase between =
-            Step(Pattern::DoubleTree, m_halves.outer, Bytes(part), static_cast<double>(part));
-        if (m_bytes >= Bytes(4096))
-        {
-            between.between.fixed += m_rules.netLong;
-        }
-        between.chunk = kSlot;
+        Phase between = BetweenServers(part);
         if (perServer == 1)
         {
-            between.group = m_group;
             between.between.perByte =
                 Beyond(2.0 * static_cast<double>(part)) / std::max(1.0, static_cast<double>(part));
             m_collective.phases = {between};
@@ -414,6 +431,7 @@ NcclRulesOf(const Scenario& scenario)
     rules.netLong = network.ncclNetLong;
     rules.netFill = network.ncclNetFill.Value() / 8;
     rules.netFlags = network.ncclNetFlags.Value() / 8;
+    rules.collnet = network.ncclCollnet;
     bool first = true;
     const auto least = [&first](double& value, double other) {
         value = first ? other : std::min(value, other);
@@ -442,13 +460,12 @@ MachineOf(const NcclRules& rules, const RankGroup& group, const RankLayout& layo
     NcclMachine machine;
     machine.architecture = rules.architecture;
     machine.ranks = group.Size();
-    machine.servers = group.CanSplitAt(layout.gpusPerNode)
-                          ? group.SplitAt(layout.gpusPerNode).outer.Size()
-                          : group.Size();
+    machine.servers = ServerSplit(group, layout).Servers();
     machine.linkRate = rules.scaleUpNominal * rules.architecture->links / 1e9;
     machine.nicRate = rules.nicNominal / 1e9;
     machine.nicsPerGpu = rules.nicsPerGpu;
     machine.reduces = rules.switchShare > 0;
+    machine.collnet = rules.collnet && !layout.Crosses(group);
     machine.mostChannels = rules.mostChannels;
     return machine;
 }

@@ -25,6 +25,7 @@ struct NcclRules
     double nicNominal{0};     //!< the same by data sheets, B/s
     double nicsPerGpu{1};     //!< whose rate that is
     double switchShare{0};    //!< of scaleUpRate that reductions in the switch reach; 0: none
+    bool collnet{false};      //!< switches inside buildings reduce
     Duration netStep;         //!< beyond NCCL's table
     Duration netLong;         //!< likewise, of a tree of 4 KiB and more
     double netFill{0};        //!< at which up to 2 MiB enter the network's plugin, B/s; 0: at once
@@ -45,6 +46,11 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  *   inside. NCCL has chains inside, of as many steps and bytes.
  * - NVLS: everybody's parts to all, added up by the switch, and copies back. Its tree: the same
  *   inside each server, with both trees between.
+ * - CollNet: the same phases as a tree, or as messages to all inside each server, or by NVLS; and
+ *   between servers switches reduce. A member sends its buffer up a tree of switches and receives
+ *   the sum. That is written as one message to the next server: on every link up and down such a
+ *   tree one buffer passes either way, and on the way from one member to the next, round the
+ *   servers in the order of leaves, it is the same links and the same buffers, over as many hops.
  * - PAT: the rounds of a dissemination.
  * - All-to-all: a message to everybody; send-receive one to the next.
  *

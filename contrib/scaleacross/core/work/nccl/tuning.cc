@@ -27,12 +27,31 @@ using ByKind = std::array<T, kNcclKinds>;
 using ByServers = std::array<double, 3>;
 
 // Columns are LL, LL128, Simple; rows are in the order of NcclKind. Microseconds.
-constexpr ByKind<ByProtocol<double>> g_base{
-    {{6.8, 14.0, 8.4}, {6.6, 14.0, 8.4}, {0, 0, 0}, {0, 0, 0}, {8.0, 8.0, 8.0}}};
-constexpr ByKind<ByProtocol<double>> g_inside{
-    {{0.6, 1.25, 4.0}, {0.6, 1.9, 3.4}, {0, 0, 25}, {0, 0, 25}, {0, 0, 4.0}}};
-constexpr ByKind<ByProtocol<double>> g_between{
-    {{5.0, 8.5, 14.0}, {2.7, 4.0, 14.0}, {0, 0, 18}, {0, 0, 20.9}, {0, 0, 14}}};
+constexpr ByKind<ByProtocol<double>> g_base{{{6.8, 14.0, 8.4},
+                                             {6.6, 14.0, 8.4},
+                                             {0, 0, 0},
+                                             {0, 0, 0},
+                                             {0, 0, 0},
+                                             {0, 0, 0},
+                                             {8.0, 8.0, 8.0}}};
+constexpr ByKind<ByProtocol<double>> g_inside{{{0.6, 1.25, 4.0},
+                                               {0.6, 1.9, 3.4},
+                                               {0, 0, 3.7},
+                                               {0, 0, 2.8},
+                                               {0, 0, 25},
+                                               {0, 0, 25},
+                                               {0, 0, 4.0}}};
+constexpr ByKind<ByProtocol<double>> g_between{{{5.0, 8.5, 14.0},
+                                                {2.7, 4.0, 14.0},
+                                                {0, 0, 31},
+                                                {0, 0, 30},
+                                                {0, 0, 18},
+                                                {0, 0, 20.9},
+                                                {0, 0, 14}}};
+/// Of each further peer that a member of CollNet's direct algorithm sends to.
+constexpr double kArityUs = 0.4;
+/// GPUs of a server for which NCCL has CollNet (NCCL_MAX_DIRECT_ARITY and one).
+constexpr uint32_t kMostOfCollnet = 8;
 /// Of every post of a ring's proxy, which a step inside servers does not undercut; by the vendor of
 /// the CPUs, of which NCCL knows: AMD's beside A100 (DGX A100), others' beside later GPUs.
 constexpr double kNetOverheadAmdUs = 2.0;
@@ -135,7 +154,13 @@ ChannelsOf(const NcclMachine& machine, NcclKind kind)
     {
         best = {1, std::min(links, machine.nicRate), machine.nicRate};
     }
-    if (kind == NcclKind::Nvls || kind == NcclKind::NvlsTree)
+    if (kind == NcclKind::CollnetDirect)
+    {
+        // As many as GPUs that have a NIC.
+        best.count = std::min(best.count, perServer);
+        return best;
+    }
+    if (IsNvls(kind))
     {
         // As many as GPUs of a server, each with its share of the links.
         best.count = perServer;
@@ -191,8 +216,15 @@ Runs(const NcclMachine& machine, CollectiveOp op, NcclKind kind, uint32_t protoc
         return true;
     case NcclKind::Tree:
         return reduces;
+    case NcclKind::CollnetDirect:
+        return reduces && protocol == kSimple && machine.collnet && several && perServer > 1 &&
+               perServer <= kMostOfCollnet;
+    case NcclKind::CollnetChain:
+        return reduces && protocol == kSimple && machine.collnet && several &&
+               perServer <= kMostOfCollnet;
     case NcclKind::Nvls:
-        return reduces && protocol == kSimple && machine.reduces && perServer > 4 && !several;
+        return reduces && protocol == kSimple && machine.reduces && perServer > 4 &&
+               (!several || machine.collnet);
     case NcclKind::NvlsTree:
         return reduces && protocol == kSimple && machine.reduces && perServer > 4 && several;
     case NcclKind::Pat:
@@ -226,8 +258,14 @@ LatencyUs(const NcclMachine& machine, CollectiveOp op, NcclKind kind, uint32_t p
     case NcclKind::Tree:
         us += 2 * ((perServer - 1) * inside + Log2(servers) * between);
         break;
+    case NcclKind::CollnetDirect:
+        us += 2 * (inside + (perServer - 1) * kArityUs) + between;
+        break;
+    case NcclKind::CollnetChain:
+        us += 2 * (perServer - 1) * inside + between;
+        break;
     case NcclKind::Nvls:
-        us += inside;
+        us += inside + (several ? between : 0);
         break;
     case NcclKind::NvlsTree:
         us += inside + 2 * Log2(servers) * between;
@@ -251,17 +289,18 @@ AlgorithmBandwidth(const NcclMachine& machine,
     const uint32_t which = std::min(machine.servers, 3U) - 1;
     const double count = channels.count;
     const double n = machine.ranks;
-    double rate = machine.servers <= 2 ? channels.inside : channels.between;
+    double rate = machine.servers <= 2 || IsCollnet(kind) ? channels.inside : channels.between;
     if (kind == NcclKind::Ring || kind == NcclKind::Pat)
     {
         rate = machine.servers == 1 ? channels.inside : channels.between;
     }
-    if (kind == NcclKind::Nvls || kind == NcclKind::NvlsTree)
+    if (IsNvls(kind))
     {
+        const bool tree = kind == NcclKind::NvlsTree;
         const double inside = channels.inside * g_nvlsEfficiency[column] * (count - 1) / count * 2;
-        const double between = channels.between * (machine.servers == 2 ? 2 : 1);
-        rate = kind == NcclKind::Nvls ? inside
-                                      : std::min({inside, between, g_mostNvlsTree[column][which]});
+        const double between = channels.between * (tree && machine.servers == 2 ? 2 : 1);
+        rate = machine.servers > 1 ? std::min(inside, between) : inside;
+        rate = tree ? std::min(rate, g_mostNvlsTree[column][which]) : rate;
     }
     double bus = count * rate;
     const double mostLl = machine.servers == 1 ? g_mostLl[column][which]
@@ -292,7 +331,12 @@ AlgorithmBandwidth(const NcclMachine& machine,
     {
         bus *= 0.75;
     }
-    if (kind == NcclKind::Tree)
+    if (kind == NcclKind::CollnetDirect)
+    {
+        const double shared = machine.PerServer() / count; // GPUs of a NIC
+        bus *= (column > 0 ? 0.85 : 1.0) * 2 / (shared + 1);
+    }
+    if (kind == NcclKind::Tree || IsCollnet(kind))
     {
         return bus / 2;
     }
@@ -303,14 +347,17 @@ AlgorithmBandwidth(const NcclMachine& machine,
 uint32_t
 BusyChannels(uint32_t channels, NcclKind kind, uint32_t protocol, uint32_t ranks, Bytes bytes)
 {
-    if (kind == NcclKind::Nvls || kind == NcclKind::NvlsTree)
+    if (IsNvls(kind))
     {
         return channels;
     }
     constexpr ByProtocol<uint64_t> kThreads{512, 640, 512};
     constexpr ByProtocol<uint64_t> kBytes{8, 8, 64};
-    const uint64_t each = kThreads[protocol] * kBytes[protocol] *
-                          (kind == NcclKind::Ring && protocol == kLl ? ranks : 1);
+    // Of a ring's LL, and of CollNet's direct algorithm, which 512 bytes keep busy.
+    const uint64_t times = kind == NcclKind::Ring && protocol == kLl ? ranks
+                           : IsCollnet(kind)                         ? 8
+                                                                     : 1;
+    const uint64_t each = kThreads[protocol] * kBytes[protocol] * times;
     return static_cast<uint32_t>(std::clamp<uint64_t>(bytes.Count() / each, 1, channels));
 }
 
@@ -333,9 +380,7 @@ NcclTime(const NcclMachine& machine,
     choice.kind = kind;
     choice.protocol = protocol;
     // NCCL connects every channel of its search twice.
-    uint32_t count = kind == NcclKind::Nvls || kind == NcclKind::NvlsTree
-                         ? 2 * channels.count
-                         : std::min(2 * channels.count, 32U);
+    uint32_t count = IsNvls(kind) ? 2 * channels.count : std::min(2 * channels.count, 32U);
     count = machine.mostChannels > 0 ? std::min(count, machine.mostChannels) : count;
     choice.channels = BusyChannels(count, kind, column, machine.ranks, bytes);
     if (machine.architecture->rccl)

@@ -23,6 +23,7 @@ struct NcclMachine
     double nicRate{0};        //!< of the NICs of a GPU, or its share of one, GB/s
     double nicsPerGpu{1};     //!< whose rate that is
     bool reduces{false};      //!< the scale-up network does
+    bool collnet{false};      //!< the switches between its servers do
     uint32_t mostChannels{0}; //!< 0: as many as NCCL takes
 
     uint32_t PerServer() const
@@ -63,14 +64,17 @@ struct NcclChoice
  *     t = latency + S / bandwidth
  *
  * with the latency of a ring base + (steps inside) x inside + (steps between) x between, of a tree
- * base + 2 ((g - 1) x inside + floor(log2 N) x between), of NVLS one step, of its tree inside +
- * 2 floor(log2 N) x between, and of PAT floor(log2 N) x between / 3.5 + 2.8 us n, for n ranks in N
- * servers of g. Bandwidths are channels x rate, less what flags take, and no more than was measured
- * by channel. Trees of medium size are corrected by a table.
+ * base + 2 ((g - 1) x inside + floor(log2 N) x between), of NVLS one step inside and, over several
+ * servers, one between, of its tree inside + 2 floor(log2 N) x between, of CollNet 2 (g - 1) x
+ * inside (chains) or 2 (inside + 0.4 us (g - 1)) (direct) and one step between, and of PAT
+ * floor(log2 N) x between / 3.5 + 2.8 us n, for n ranks in N servers of g. Bandwidths are channels
+ * x rate, less what flags take, and no more than was measured by channel. Trees of medium size are
+ * corrected by a table.
  *
  * Nothing if NCCL does not run it so: NVLS asks for a scale-up network that reduces and more than
- * four GPUs, its tree and PAT for several servers, PAT for one GPU in each, and all but rings and
- * PAT for an all-reduce.
+ * four GPUs, its tree, CollNet and PAT for several servers, CollNet for eight GPUs in each at most,
+ * and, as NVLS over several servers, for switches between them that reduce, PAT for one GPU in
+ * each, and all but rings and PAT for an all-reduce.
  *
  * @param bytes S, the largest buffer of a rank.
  */
