@@ -4,6 +4,7 @@
 #include "core/engine/body-walk.h"
 
 #include <gtest/gtest.h>
+#include <utility>
 
 namespace scaleacross
 {
@@ -35,7 +36,7 @@ TEST(BodyWalk, WorkedCase)
 {
     // 3 ms at rate 0.75 do 2.25 of 4 ms, 1.75 ms more alone.
     auto times =
-        WalkBody({Post(Stream::Tensor, 0), Compute(4), Await(Stream::Tensor)}, 0.25, ThreeMs);
+        WalkBody({Post(Stream::Tensor, 0), Compute(4), Await(Stream::Tensor)}, {0.25}, ThreeMs);
     EXPECT_EQ(times.total, Ms(4.75));
     EXPECT_EQ(times.compute, Ms(4.75));
     EXPECT_EQ(Exposed(times, CommClass::Tensor), Duration());
@@ -44,7 +45,7 @@ TEST(BodyWalk, WorkedCase)
     EXPECT_FALSE(times.contends);
     // 1 ms takes 1.5 ms beside a share of a third; what is left of the 3 ms is exposed.
     times =
-        WalkBody({Post(Stream::Tensor, 0), Compute(1), Await(Stream::Tensor)}, 1.0 / 3, ThreeMs);
+        WalkBody({Post(Stream::Tensor, 0), Compute(1), Await(Stream::Tensor)}, {1.0 / 3}, ThreeMs);
     EXPECT_EQ(times.compute, Ms(1.5));
     EXPECT_EQ(Exposed(times, CommClass::Tensor), Ms(1.5));
     EXPECT_EQ(times.total, Ms(3));
@@ -61,7 +62,7 @@ TEST(BodyWalk, StreamsKeepTheirOrderAndRunBesideEachOther)
                                  Compute(5),
                                  Await(Stream::Expert),
                                  Await(Stream::Tensor)},
-                                0.25,
+                                {0.25},
                                 ThreeMs);
     EXPECT_EQ(times.total, Ms(7.25));
     EXPECT_FALSE(times.contends);
@@ -71,7 +72,7 @@ TEST(BodyWalk, StreamsKeepTheirOrderAndRunBesideEachOther)
                                Compute(5),
                                Post(Stream::Tensor, 0),
                                Await(Stream::Tensor)},
-                              0.25,
+                              {0.25},
                               ThreeMs);
     EXPECT_EQ(sum.total, Ms(11));
     EXPECT_EQ(sum.compute, Ms(5));
@@ -85,19 +86,37 @@ TEST(BodyWalk, SaysWhenItsTimesWouldBeTooShort)
                           Post(Stream::Expert, 1),
                           Await(Stream::Expert),
                           Await(Stream::Tensor)},
-                         0,
+                         {},
                          ThreeMs)
                     .contends);
     EXPECT_FALSE(WalkBody({Post(Stream::Tensor, 0),
                            Await(Stream::Tensor),
                            Post(Stream::Expert, 1),
                            Await(Stream::Expert)},
-                          0,
+                          {},
                           ThreeMs)
                      .contends);
     // Something is still under way at the end; something is awaited that another body posted.
-    EXPECT_FALSE(WalkBody({Post(Stream::Tensor, 0), Compute(1)}, 0, ThreeMs).closed);
-    EXPECT_FALSE(WalkBody({Await(Stream::Tensor)}, 0, ThreeMs).closed);
+    EXPECT_FALSE(WalkBody({Post(Stream::Tensor, 0), Compute(1)}, {}, ThreeMs).closed);
+    EXPECT_FALSE(WalkBody({Await(Stream::Tensor)}, {}, ThreeMs).closed);
+}
+
+// A library's collective takes a processor for each of its channels, of 100 here and 19 at most: in
+// 3 ms 2.7 ms of the work are done beside 10 channels, 2.43 ms beside 40.
+TEST(BodyWalk, ChannelsTakeProcessors)
+{
+    const CollectiveShare share{0.25, 100, 19};
+    for (const auto& [channels, total] : {std::pair{10U, 4.3}, {40U, 4.57}})
+    {
+        const auto lone = [most = channels](const Op& op) {
+            LoneCollective one = ThreeMs(op);
+            one.channels = most;
+            return one;
+        };
+        const auto times =
+            WalkBody({Post(Stream::Tensor, 0), Compute(4), Await(Stream::Tensor)}, share, lone);
+        EXPECT_EQ(times.total, Ms(total));
+    }
 }
 
 } // namespace scaleacross

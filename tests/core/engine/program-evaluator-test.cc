@@ -23,7 +23,7 @@ GraphOf(const std::vector<Op>& body, double share)
     graph.handles = kStreams;
     RankClass both;
     both.ranks = 2;
-    both.collectiveShare = share;
+    both.collectiveShare.usual = share;
     Op run;
     run.kind = OpKind::Run;
     both.program.ops = {run};

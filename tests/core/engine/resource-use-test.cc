@@ -166,7 +166,7 @@ TEST(ResourceUse, ABodyAloneIsTakenInOneStep)
     setting.Of(kExpert).On(Port::NicOut) = 1e-3;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::Always);
     // Collectives that are queued take a share of its computing.
-    setting.graph.classes[0].collectiveShare = 0.1;
+    setting.graph.classes[0].collectiveShare.usual = 0.1;
     EXPECT_EQ(setting.Step(), ResourceUse::Step::WhileIdle);
 }
 

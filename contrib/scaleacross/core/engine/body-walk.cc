@@ -20,12 +20,13 @@ struct Interval
     Duration begin;
     Duration end;
     uint32_t ports;
+    uint32_t channels;
 };
 
 class Walk
 {
   public:
-    Walk(double share, const std::function<LoneCollective(const Op&)>& lone)
+    Walk(const CollectiveShare& share, const std::function<LoneCollective(const Op&)>& lone)
         : m_lone(lone),
           m_clock(share)
     {
@@ -69,15 +70,20 @@ class Walk
         CommClass comm;
     };
 
-    uint32_t ActiveNow() const
+    Underway UnderwayNow() const
     {
-        return static_cast<uint32_t>(
-            std::count_if(m_intervals.begin(), m_intervals.end(), [this](const Interval& i) {
-                return i.begin <= m_now && m_now < i.end;
-            }));
+        Underway underway;
+        for (const Interval& interval : m_intervals)
+        {
+            if (interval.begin <= m_now && m_now < interval.end)
+            {
+                underway += m_clock.Of(interval.channels);
+            }
+        }
+        return underway;
     }
 
-    /// When the number of active collectives changes next.
+    /// When what is under way changes next.
     Duration NextChange() const
     {
         Duration next = Duration::Max();
@@ -94,11 +100,11 @@ class Walk
     void Compute(Duration work)
     {
         const Duration begin = m_now;
-        Duration end = m_clock.Begin(work, ActiveNow(), m_now);
+        Duration end = m_clock.Begin(work, UnderwayNow(), m_now);
         while (NextChange() < end)
         {
             m_now = NextChange();
-            end = m_clock.Change(ActiveNow(), m_now);
+            end = m_clock.Change(UnderwayNow(), m_now);
         }
         m_now = end;
         m_times.compute += m_now - begin;
@@ -112,7 +118,7 @@ class Walk
     void Post(const Op& op)
     {
         const LoneCollective lone = m_lone(op);
-        Interval added{op.stream, m_now, m_now, lone.ports};
+        Interval added{op.stream, m_now, m_now, lone.ports, lone.channels};
         for (const Interval& other : m_intervals)
         {
             if (other.stream == op.stream)
@@ -158,7 +164,7 @@ class Walk
 
 BodyTimes
 WalkBody(const std::vector<Op>& ops,
-         double share,
+         const CollectiveShare& share,
          const std::function<LoneCollective(const Op&)>& lone)
 {
     return Walk(share, lone).Over(ops);

@@ -19,7 +19,8 @@ struct LoneCollective
 {
     CommClass comm{CommClass::Tensor};
     Duration time;
-    uint32_t ports{0}; //!< a bit for every Port that it uses
+    uint32_t ports{0};    //!< a bit for every Port that it uses
+    uint32_t channels{0}; //!< of a library, see ComputeClock
 };
 
 /// A body on a rank on which nothing else is under way.
@@ -38,15 +39,15 @@ struct BodyTimes
 
 /**
  * Walks through the operations of a body in order: collectives of a stream follow each other,
- * streams run beside each other and beside compute, which progresses at 1 - n x share while n
- * collectives are under way. Posts for which `lone` returns a time of zero pass at once.
+ * streams run beside each other and beside compute, which progresses by what those under way take
+ * (ComputeClock). Posts for which `lone` returns a time of zero pass at once.
  *
  * Worked case: post a collective of 3 ms, compute 4 ms, wait, with a share of 0.25: the first 3 ms
  * do 2.25 ms of the work, the remaining 1.75 ms run alone: total and compute 4.75 ms, exposed 0,
  * busy 3 ms. With a compute of 1 ms (done after 1.33 ms) total is 3 ms, 1.67 ms of it exposed.
  */
 BodyTimes WalkBody(const std::vector<Op>& ops,
-                   double share,
+                   const CollectiveShare& share,
                    const std::function<LoneCollective(const Op&)>& lone);
 
 } // namespace scaleacross

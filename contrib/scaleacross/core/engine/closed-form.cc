@@ -180,7 +180,7 @@ class Summation
         }
         // Everything that happens later for whatever reason only makes it longer: neither what
         // collectives take from computing nor contention is in it.
-        least.time = WalkBody(ops, 0, [this, classId](const Op& op) {
+        least.time = WalkBody(ops, {}, [this, classId](const Op& op) {
                          return LoneOf(classId, op);
                      }).total.S();
         return least;

@@ -119,7 +119,7 @@ struct ClassState
     Duration resume;                     //!< Computing, Ready: when it goes on
     Duration scheduled{Duration::Max()}; //!< its time in the heap; Max: it is not there
     ComputeClock clock;
-    uint32_t active{0};         //!< collectives under way
+    Underway underway;
     bool jumping{false};        //!< over a body, whose computing is part of its sum
     const Op* running{nullptr}; //!< the Run whose end a timeline waits for
     Duration runBegin;

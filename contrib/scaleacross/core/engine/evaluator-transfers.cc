@@ -168,15 +168,16 @@ Evaluator::Post(uint32_t c, const Op& op)
 
 /// From now on the front of a stream counts as under way on a class.
 void
-Evaluator::Begin(uint32_t c, Stream stream, size_t comm)
+Evaluator::Begin(uint32_t c, Stream stream, const Collective& collective)
 {
     ClassState& state = m_classes[c];
     bool& begun = state.streams[static_cast<size_t>(stream)].begun;
     if (!begun)
     {
         begun = true;
-        state.busy[comm].Begin(m_now);
-        Activate(c, 1);
+        state.busy[static_cast<size_t>(collective.comm)].Begin(m_now);
+        state.underway += state.clock.Of(collective.libraryChannels);
+        ChangePace(c);
     }
 }
 
@@ -190,8 +191,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
         return;
     }
     const uint32_t collective = own.queue.front().collective;
-    const auto comm = static_cast<size_t>(m_graph.collectives[collective].comm);
-    Begin(c, stream, comm);
+    Begin(c, stream, m_graph.collectives[collective]);
     const std::vector<uint32_t>& classes = m_costs.Participants(c, collective);
     for (const uint32_t other : classes)
     {
@@ -220,7 +220,7 @@ Evaluator::TryStart(uint32_t c, Stream stream)
     instance.classes = classes;
     for (const uint32_t other : classes)
     {
-        Begin(other, stream, comm);
+        Begin(other, stream, m_graph.collectives[collective]);
         m_classes[other].streams[s].active = true;
     }
     if (instance.convoys.Done())
@@ -300,6 +300,7 @@ Evaluator::CompleteInstance(uint32_t id)
     const Stream stream = m_instances[id].stream;
     const uint32_t collective = m_instances[id].collective;
     const CommClass comm = m_graph.collectives[collective].comm;
+    const uint32_t channels = m_graph.collectives[collective].libraryChannels;
     m_freeInstances.push_back(id);
     const auto s = static_cast<size_t>(stream);
     for (const uint32_t c : classes)
@@ -310,7 +311,8 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
-        Activate(c, -1);
+        state.underway -= state.clock.Of(channels);
+        ChangePace(c);
     }
     for (const uint32_t c : classes)
     {

@@ -201,7 +201,7 @@ bool
 Evaluator::Compute(uint32_t c, Duration work)
 {
     ClassState& state = m_classes[c];
-    const Duration end = state.clock.Begin(work, state.active, m_now);
+    const Duration end = state.clock.Begin(work, state.underway, m_now);
     if (end == m_now)
     {
         return true;
@@ -212,15 +212,14 @@ Evaluator::Compute(uint32_t c, Duration work)
     return false;
 }
 
-/// So many collectives more are under way on a class, beside which it computes more slowly.
+/// What is under way on a class has changed, beside which it computes more slowly.
 void
-Evaluator::Activate(uint32_t c, int32_t collectives)
+Evaluator::ChangePace(uint32_t c)
 {
     ClassState& state = m_classes[c];
-    state.active += collectives;
     if (state.blocked == Blocked::Computing && !state.jumping && state.clock.IsShared())
     {
-        state.resume = state.clock.Change(state.active, m_now);
+        state.resume = state.clock.Change(state.underway, m_now);
         Touch(c);
     }
 }

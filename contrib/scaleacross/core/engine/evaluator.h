@@ -50,7 +50,7 @@ class Evaluator
     bool Receive(uint32_t c, const Op& op);
     void TakeLetter(uint32_t c, const Letter& letter, Duration since);
     bool Compute(uint32_t c, Duration work);
-    void Activate(uint32_t c, int32_t collectives);
+    void ChangePace(uint32_t c);
     bool BeginRun(uint32_t c, const Op& op);
     void EndRun(uint32_t c);
     void Mark(uint32_t c);
@@ -71,7 +71,7 @@ class Evaluator
     void Own(FluidNetwork::Id id, const TransferOwner& owner);
     void VolumeMoved(uint32_t c, size_t position);
     void Post(uint32_t c, const Op& op);
-    void Begin(uint32_t c, Stream stream, size_t comm);
+    void Begin(uint32_t c, Stream stream, const Collective& collective);
     void TryStart(uint32_t c, Stream stream);
     void StartPhases(uint32_t instance, const Convoys::Entering& entering);
     void StartPhase(uint32_t instance, uint32_t convoy);

@@ -272,7 +272,7 @@ ResourceUse::StepOf(uint32_t classId, uint32_t body) const
         return Step::Never;
     }
     // What is queued slows computing down as well.
-    bool idle = m_graph.classes[classId].collectiveShare > 0;
+    bool idle = m_graph.classes[classId].collectiveShare.usual > 0;
     for (const Op& op : m_graph.bodies[body].ops)
     {
         if (op.kind != OpKind::Collective)

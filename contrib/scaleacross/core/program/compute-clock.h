@@ -5,25 +5,57 @@
 
 #include "core/base/units.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
 namespace scaleacross
 {
 
+/// Of a GPU, what collectives take from computing.
+struct CollectiveShare
+{
+    double usual{0};        //!< fraction that each under way takes
+    uint32_t processors{0}; //!< of which each channel of a library takes one
+    uint32_t most{0};       //!< of them that one collective takes
+};
+
+/// What collectives under way on a GPU take from computing.
+struct Underway
+{
+    uint32_t usual{0};      //!< those that take the usual fraction
+    uint32_t processors{0}; //!< that the channels of the others take
+
+    Underway& operator+=(const Underway& other)
+    {
+        usual += other.usual;
+        processors += other.processors;
+        return *this;
+    }
+
+    Underway& operator-=(const Underway& other)
+    {
+        usual -= other.usual;
+        processors -= other.processors;
+        return *this;
+    }
+};
+
 /**
  * Progress of computing on a GPU of which collectives take a part.
  *
  * A collective is a kernel that holds some of the GPU's multiprocessors from its start to its end,
- * also while it waits for others. With n of them under way, each holding the fraction `share`,
- * computing progresses at the rate
+ * also while it waits for others. With n of them under way that hold the usual fraction, and others
+ * of a library that hold m of P processors, one for each of their channels, computing progresses at
+ * the rate
  *
- *     r = 1 - n share
+ *     r = 1 - n usual - m / P
  *
  * of what it does alone. Kernels that are bound by memory suffer less, and messages of the pipeline
- * hold one or two multiprocessors: both are left out. Domain: n share < 1.
+ * hold one or two multiprocessors: both are left out. Domain: r > 0, as with five collectives at
+ * most.
  *
- * Worked case: share 0.2, work of 10 ms, one collective in the first 5 ms: 4 ms are done by then,
+ * Worked case: usual 0.2, work of 10 ms, one collective in the first 5 ms: 4 ms are done by then,
  * the rest takes 6 ms, 11 ms in sum.
  */
 class ComputeClock
@@ -31,7 +63,7 @@ class ComputeClock
   public:
     ComputeClock() = default;
 
-    explicit ComputeClock(double share)
+    explicit ComputeClock(const CollectiveShare& share)
         : m_share(share)
     {
     }
@@ -39,26 +71,33 @@ class ComputeClock
     /// Whether collectives make a difference at all.
     bool IsShared() const
     {
-        return m_share > 0;
+        return m_share.usual > 0;
     }
 
-    /// Begins `work` (its time alone) with `active` collectives under way; returns when it ends if
-    /// nothing changes.
-    Duration Begin(Duration work, uint32_t active, Duration now)
+    /// What a collective takes: one processor for each of a library's channels; of no library, 0
+    /// channels, the usual fraction.
+    Underway Of(uint32_t channels) const
+    {
+        return channels == 0 ? Underway{1, 0} : Underway{0, std::min(channels, m_share.most)};
+    }
+
+    /// Begins `work` (its time alone) beside what is under way; returns when it ends if nothing
+    /// changes.
+    Duration Begin(Duration work, const Underway& underway, Duration now)
     {
         m_left = static_cast<double>(work.Ps());
         m_since = now;
-        m_rate = 1.0 - active * m_share;
+        m_rate = RateBeside(underway);
         return End();
     }
 
-    /// From now on `active` collectives are under way; returns when the work ends then.
-    Duration Change(uint32_t active, Duration now)
+    /// From now on so much is under way; returns when the work ends then.
+    Duration Change(const Underway& underway, Duration now)
     {
         m_left -= static_cast<double>((now - m_since).Ps()) * m_rate;
         m_left = m_left < 0 ? 0 : m_left; // by less than the picosecond that End() rounds to
         m_since = now;
-        m_rate = 1.0 - active * m_share;
+        m_rate = RateBeside(underway);
         return End();
     }
 
@@ -68,7 +107,15 @@ class ComputeClock
         return m_since + Duration::Picoseconds(std::llround(m_left / m_rate));
     }
 
-    double m_share{0};
+    double RateBeside(const Underway& underway) const
+    {
+        const double rate = 1.0 - underway.usual * m_share.usual;
+        return underway.processors == 0
+                   ? rate
+                   : rate - static_cast<double>(underway.processors) / m_share.processors;
+    }
+
+    CollectiveShare m_share;
     double m_left{0}; //!< picoseconds of work, alone
     double m_rate{1};
     Duration m_since;

@@ -5,6 +5,7 @@
 
 #include "core/base/units.h"
 #include "core/program/collective.h"
+#include "core/program/compute-clock.h"
 
 #include <cstdint>
 #include <vector>
@@ -107,11 +108,10 @@ struct Program
 struct RankClass
 {
     uint32_t stage{0};
-    Rank representative{0}; //!< the lowest rank of the class
-    uint32_t ranks{0};      //!< multiplicity
-    /// Fraction of the GPU that each collective under way on it takes from computing.
-    double collectiveShare{0};
-    Program program; //!< one iteration; empty: the ranks take no part
+    Rank representative{0};          //!< the lowest rank of the class
+    uint32_t ranks{0};               //!< multiplicity
+    CollectiveShare collectiveShare; //!< of the GPU
+    Program program;                 //!< one iteration; empty: the ranks take no part
 };
 
 /**

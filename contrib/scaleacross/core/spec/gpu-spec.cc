@@ -184,14 +184,12 @@ GpuSpec::Validate() const
                           "1 or more with tiles",
                           "");
     }
-    // One on each of five streams leaves some.
-    constexpr double kMostShare = 0.19;
-    if (collectiveProcessors > kMostShare * gemm.processors)
+    if (collectiveProcessors > kMostCollectiveShare * gemm.processors)
     {
         throw ConfigError("gpu.collective_processors",
                           std::to_string(collectiveProcessors) + " of " +
                               std::to_string(gemm.processors) + " processors",
-                          "up to " + NumberText(kMostShare) + " of gpu.processors",
+                          "up to " + NumberText(kMostCollectiveShare) + " of gpu.processors",
                           gemm.processors == 0 ? "give processors, or a curve, which has them"
                                                : "");
     }

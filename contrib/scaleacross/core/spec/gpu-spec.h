@@ -47,7 +47,12 @@ struct GpuSpec
     double scaleUpEfficiency{0}; //!< achieved fraction of scaleUpBandwidth by collectives, (0, 1]
     /// Of that, what reductions reach that the scale-up switch does; 0: it does none.
     double switchReduction{0};
-    /// Processors that each collective under way takes from computing, at most 0.19 of them.
+    /// Of the processors a collective takes no more from computing, so that one on each of five
+    /// streams leaves some.
+    static constexpr double kMostCollectiveShare = 0.19;
+
+    /// Processors that each collective under way takes from computing; of a library that says how
+    /// many channels it has, 0 or as many as these.
     uint32_t collectiveProcessors{0};
 
     Duration kernelGap; //!< from the end of a kernel to the beginning of the next
@@ -81,6 +86,15 @@ struct GpuSpec
     {
         return gemm.processors == 0 ? 0
                                     : static_cast<double>(collectiveProcessors) / gemm.processors;
+    }
+
+    /// Processors that the channels of one collective of a library may take from computing, in
+    /// place of collectiveProcessors; 0 where collectives take none.
+    uint32_t MostForChannels() const
+    {
+        return collectiveProcessors == 0
+                   ? 0
+                   : static_cast<uint32_t>(kMostCollectiveShare * gemm.processors);
     }
 
     /// HBM that a plan may fill: hbmCapacity - hbmReserve.

@@ -264,7 +264,7 @@ TrainingApplication::Compute(Duration work)
     const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
     m_state = State::Computing;
     m_blockedSincePs = now.Ps();
-    const Duration end = m_clock.Begin(work, m_active, now);
+    const Duration end = m_clock.Begin(work, m_underway, now);
     m_compute =
         Simulator::Schedule(PicoSeconds((end - now).Ps()), &TrainingApplication::ComputeDone, this);
 }
@@ -276,15 +276,14 @@ TrainingApplication::ComputeDone()
     Advance();
 }
 
-/// So many collectives more are under way, beside which the rank computes more slowly.
+/// What is under way has changed, beside which the rank computes more slowly.
 void
-TrainingApplication::Activate(int32_t collectives)
+TrainingApplication::ChangePace()
 {
-    m_active += collectives;
     if (m_state == State::Computing && m_clock.IsShared())
     {
         const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
-        const Duration end = m_clock.Change(m_active, now);
+        const Duration end = m_clock.Change(m_underway, now);
         m_compute.Cancel();
         m_compute = Simulator::Schedule(PicoSeconds((end - now).Ps()),
                                         &TrainingApplication::ComputeDone,

@@ -146,7 +146,7 @@ class TrainingApplication : public Application
     void Advance();
     void Compute(scaleacross::Duration work);
     void ComputeDone();
-    void Activate(int32_t collectives);
+    void ChangePace();
     void Send(const scaleacross::Op& op);
     void Release(int32_t peer);
     void PostCollective(const scaleacross::Op& op);
@@ -190,7 +190,7 @@ class TrainingApplication : public Application
     int64_t m_runBeginPs{0};
     EventId m_compute;
     scaleacross::ComputeClock m_clock;
-    uint32_t m_active{0}; //!< collectives under way
+    scaleacross::Underway m_underway;
 
     std::array<StreamState, scaleacross::kStreams> m_streams;
     std::vector<uint32_t> m_posted; //!< by handle

@@ -58,8 +58,9 @@ TrainingApplication::StartNext(uint32_t s)
         return;
     }
     stream.active = true;
-    Activate(1);
     const Collective& collective = CollectiveOn(s);
+    m_underway += m_clock.Of(collective.libraryChannels);
+    ChangePace();
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (clock.active++ == 0)
     {
@@ -258,8 +259,10 @@ TrainingApplication::Complete(uint32_t s)
     const PostedCollective finished = stream.queue.front();
     stream.queue.pop_front();
     stream.active = false;
-    Activate(-1);
-    BusyClock& clock = m_busy[static_cast<size_t>(m_graph->collectives[finished.collective].comm)];
+    const Collective& collective = m_graph->collectives[finished.collective];
+    m_underway -= m_clock.Of(collective.libraryChannels);
+    ChangePace();
+    BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (--clock.active == 0)
     {
         clock.totalPs += SimulatorPicoseconds() - clock.sincePs;

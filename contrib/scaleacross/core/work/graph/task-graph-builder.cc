@@ -241,8 +241,10 @@ GraphBuilder::Build()
                 RankClass added;
                 added.stage = stage;
                 added.representative = rank;
-                added.collectiveShare =
-                    m_scenario.cluster.buildings[building].gpu.CollectiveShare();
+                const GpuSpec& gpu = m_scenario.cluster.buildings[building].gpu;
+                added.collectiveShare = {gpu.CollectiveShare(),
+                                         gpu.gemm.processors,
+                                         gpu.MostForChannels()};
                 added.program = WriteProgram(rank, m_gpuOf[building]);
                 m_graph.classes.push_back(std::move(added));
             }
