@@ -112,6 +112,27 @@ TEST(LeastReplay, CollectivesOfAStreamFollowEachOtherBesideComputing)
     EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 1);
 }
 
+// Body 0 posts the gather that body 1 awaits before it computes for 2: from 0 to 4, beside 1 of
+// computing, then 2. What body 1 posts for later keeps the stream busy.
+TEST(LeastReplay, BodiesAwaitWhatOthersGathered)
+{
+    Op work = Made(OpKind::Compute, 0);
+    TaskGraph graph = TwoStages();
+    work.duration = Duration::Seconds(1);
+    graph.bodies[0].ops = {Posted(Stream::Gather, 0), work};
+    work.duration = Duration::Seconds(2);
+    graph.bodies[1].ops = {Awaited(0), Posted(Stream::Gather, 1), work};
+    graph.classes[0].program.ops = {kForward, kBackward};
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 6);
+    // Its gather lasts from 4 to 8.
+    graph.classes[0].program.ops = {kForward, kBackward, Awaited(1)};
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 8);
+    // A body that awaits only its own is taken by its time.
+    graph.bodies[0].ops = {Posted(Stream::Tensor, 0), Awaited(0), work};
+    graph.classes[0].program.ops = {kForward};
+    EXPECT_DOUBLE_EQ(ReplayOf(graph, 0), 1);
+}
+
 TEST(LeastReplay, IsNothingForAClassThatNeverEnds)
 {
     TaskGraph graph = TwoStages();

@@ -26,19 +26,48 @@ struct Cursor
     std::vector<double> posted;             //!< messages, by number
 };
 
+/// Whether a body has to do with gathers or reductions, which others post or await.
+bool
+IsOpen(const std::vector<Op>& ops)
+{
+    std::vector<uint32_t> own; // handles
+    for (const Op& op : ops)
+    {
+        if (op.kind == OpKind::Collective)
+        {
+            if (!IsOfLayer(op.stream))
+            {
+                return true;
+            }
+            own.push_back(op.handle);
+        }
+        else if (op.kind == OpKind::Wait &&
+                 std::find(own.begin(), own.end(), op.handle) == own.end())
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
 class Replay
 {
   public:
     Replay(const TaskGraph& graph, const LeastTimes& times)
         : m_graph(graph),
           m_times(times),
-          m_cursors(graph.classes.size())
+          m_cursors(graph.classes.size()),
+          m_isOpen(graph.bodies.size())
     {
         for (Cursor& cursor : m_cursors)
         {
             cursor.streams.fill(kLongAgo);
             cursor.handles.assign(graph.handles, kLongAgo);
             cursor.posted.assign(graph.messages, kNotYet);
+        }
+        for (size_t b = 0; b < graph.bodies.size(); b++)
+        {
+            m_isOpen[b] = IsOpen(graph.bodies[b].ops);
         }
     }
 
@@ -70,11 +99,8 @@ class Replay
             const Op& op = ops[cursor.next];
             switch (op.kind)
             {
-            case OpKind::Compute:
-                cursor.now += op.duration.S();
-                break;
             case OpKind::Run:
-                cursor.now += m_times.body(classId, op.index);
+                Run(classId, op.index);
                 break;
             case OpKind::PostReceive: // left out: what waits for it only ends later
                 break;
@@ -91,16 +117,46 @@ class Replay
                     std::max(cursor.now, posted + m_times.message(classId, op.peer, op.bytes));
                 break;
             }
-            case OpKind::Collective: {
-                double& stream = cursor.streams[static_cast<size_t>(op.stream)];
-                stream = std::max(stream, cursor.now) + m_times.collective(classId, op.index);
-                cursor.handles[op.handle] = stream;
-                break;
-            }
+            case OpKind::Compute:
+            case OpKind::Collective:
             case OpKind::Wait:
-                cursor.now = std::max(cursor.now, cursor.handles[op.handle]);
+                Do(classId, op);
                 break;
             }
+        }
+    }
+
+    /// A body, in one step where what it posts and awaits is its own.
+    void Run(uint32_t classId, uint32_t body)
+    {
+        if (!m_isOpen[body])
+        {
+            m_cursors[classId].now += m_times.body(classId, body);
+            return;
+        }
+        for (const Op& op : m_graph.bodies[body].ops)
+        {
+            Do(classId, op);
+        }
+    }
+
+    /// What asks for nobody else's messages.
+    void Do(uint32_t classId, const Op& op)
+    {
+        Cursor& cursor = m_cursors[classId];
+        if (op.kind == OpKind::Compute)
+        {
+            cursor.now += op.duration.S();
+        }
+        else if (op.kind == OpKind::Collective)
+        {
+            double& stream = cursor.streams[static_cast<size_t>(op.stream)];
+            stream = std::max(stream, cursor.now) + m_times.collective(classId, op.index);
+            cursor.handles[op.handle] = stream;
+        }
+        else
+        {
+            cursor.now = std::max(cursor.now, cursor.handles[op.handle]);
         }
     }
 
@@ -112,6 +168,7 @@ class Replay
     const TaskGraph& m_graph;
     const LeastTimes& m_times;
     std::vector<Cursor> m_cursors;
+    std::vector<bool> m_isOpen; //!< by body
 };
 
 } // namespace

@@ -38,9 +38,8 @@ struct LeastTimes
  * Worked case: two stages, one microbatch, forward 1, backward 2, hops of 0.5, optimizer 0. From
  * stage 0: 1 + 0.5 + (1 + 2) + 0.5 + 2 = 7. From stage 1: its own 3, which wait for nothing.
  *
- * Of a body only its time counts: what it posts for later, and what of earlier it awaits, is left
- * out, as are therefore gathers and reductions of training. 0 where the class never ends, for want
- * of a message.
+ * A body counts by its time, or operation by operation where it has to do with gathers and
+ * reductions, which others post or await. 0 where the class never ends, for want of a message.
  */
 double LeastReplay(const TaskGraph& graph, uint32_t classId, const LeastTimes& times);
 
