@@ -29,6 +29,29 @@ TEST(Bound, IsBelowThePacketEngine)
     EXPECT_GT(tightest, 0.9);
 }
 
+TEST(Bound, CountsLaunches)
+{
+    // A gather of S by NCCL's ring and its Simple protocol over the four GPUs of a server: 8.4 us
+    // by NCCL's table before the first step, then three parts of S/4 over the links. The engine
+    // adds three steps; the bound is less by a millionth.
+    constexpr double s = 1 << 20;
+    Scenario scenario = With(PlainCluster(1),
+                             CollectiveOp::AllGather,
+                             CollectiveGroup::Node,
+                             static_cast<uint64_t>(s),
+                             CollectiveAlgorithm("nccl"));
+    scenario.cluster = volumes::Buildings(1, 4);
+    scenario.network.ncclAlgorithm = "ring";
+    scenario.network.ncclProtocol = "simple";
+    const GpuSpec& gpu = scenario.cluster.buildings[0].gpu;
+    const double links = gpu.scaleUpBandwidth.Value() / 8 * gpu.scaleUpEfficiency;
+    const double expected = 8.4e-6 + 0.75 * s / links;
+    const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+    EXPECT_NEAR(ClosedFormOf(scenario, run).bound.S(), expected, 2e-6 * expected);
+    const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+    EXPECT_GE(std::get<RunReport>(result).iterationTime.S(), expected);
+}
+
 TEST(Bound, OfChunksCountsTheirBytesAndNotThoseOfTheLargest)
 {
     // S in 4,096 chunks, 13 of 1,026 and the others of 1,025 bytes, all-reduced by pairs. Over the

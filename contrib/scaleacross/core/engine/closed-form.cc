@@ -147,6 +147,8 @@ class Summation
         }
         // Chunks are on scale-up network and NIC at the same time.
         least.time = chunks > 1 ? std::max(scaleUp, least.nic) : scaleUp + least.nic;
+        // Of nothing, nothing begins.
+        least.time += phases.empty() ? 0.0 : collectives[collective].launch.S();
         return least;
     }
 

@@ -19,7 +19,7 @@ namespace scaleacross
  *
  * `bound` is admissible: no engine that sends this plan's bytes can be faster. It is the greatest
  * of
- *  - the busiest class: its compute and the port time of its blocking collectives;
+ *  - the busiest class: its compute, the launches and the port time of its blocking collectives;
  *  - the longest chain from one beginning of an iteration of stage 0 to the next, through bodies
  *    and messages in the order of the programs (LeastReplay);
  *  - the fullest NIC: payload of a rank over the NIC rate, of trees over the fastest of all;
