@@ -48,7 +48,14 @@ AllFeatures()
             "hierarchical",
             "halving-doubling",
             "bidirectional-ring",
-            "tree of ddp"};
+            "tree of ddp",
+            "nccl",
+            "nccl's ring",
+            "nccl's tree",
+            "nccl's pat",
+            "nccl's ll",
+            "nccl's ll128",
+            "nccl's simple"};
 }
 
 /// Those that a plan has.
@@ -61,6 +68,10 @@ FeaturesOf(const Scenario& scenario)
     std::vector<std::string> features{crossing};
     const std::string algorithm = ToString(scenario.network.collective);
     features.push_back(algorithm + (algorithm == "tree" ? " of " + ToString(plan.sharding) : ""));
+    for (const std::string& choice : Census(scenario).NcclChoices())
+    {
+        features.push_back("nccl's " + choice);
+    }
     features.push_back(std::to_string(scenario.cluster.buildings.size()) + " buildings");
     const auto crossed = Census(scenario).CrossingBytes();
     for (uint32_t k = 0; k < kCommClasses; k++)

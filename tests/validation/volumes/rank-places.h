@@ -105,6 +105,22 @@ class RankPlaces
         return boundaries;
     }
 
+    /// Edges between buildings of the binary tree over these ranks by their numbers: the parent of
+    /// i, whose lowest bit is b, is i - b with the next bit, or without it where that is none of
+    /// them.
+    uint64_t BoundariesOfTree(const Ranks& members) const
+    {
+        uint64_t boundaries = 0;
+        for (size_t i = 1; i < members.size(); i++)
+        {
+            const size_t b = i & (~i + 1);
+            const size_t above = (i - b) | (2 * b);
+            const size_t parent = above < members.size() ? above : i - b;
+            boundaries += BuildingOf(members[i]) != BuildingOf(members[parent]) ? 1 : 0;
+        }
+        return boundaries;
+    }
+
     /// The first rank of a group on each of its servers.
     Ranks ServersOf(const Ranks& group) const
     {

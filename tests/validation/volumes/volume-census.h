@@ -5,6 +5,7 @@
 
 #include "core/program/collective.h"
 #include "core/spec/scenario.h"
+#include "nccl-census.h"
 #include "parameter-units.h"
 #include "rank-places.h"
 
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -25,8 +27,8 @@
  * an all-gather or reduce-scatter of S as a ring, one way or both, sends (M-1)/M S over every
  * boundary that the ring of servers passes (k rings of S/k); a hierarchical one, or one by halving
  * and doubling, over R of the buildings, (R-1) S. An all-reduce sends twice that, or S over every
- * such edge of both trees. An all-to-all sends from every member its part for every other, on
- * whatever way once between buildings.
+ * such edge of both trees. NCCL's send what nccl-census.h says. An all-to-all sends from every
+ * member its part for every other, on whatever way once between buildings.
  *
  * S = 2 s b h / cp. Per layer and microbatch, forward and backward:
  *
@@ -57,12 +59,23 @@ class Census
           m_plan(m_job.plan),
           m_places(scenario)
     {
+        if (scenario.network.collective->library)
+        {
+            m_nccl.emplace(scenario, m_places);
+        }
     }
 
     /// By class.
     std::array<uint64_t, kCommClasses> CrossingBytes() const
     {
         return {Tensor(), Context(), Expert(), Pipeline(), Data()};
+    }
+
+    /// Algorithms and protocols that NCCL takes for what crosses.
+    std::set<std::string> NcclChoices() const
+    {
+        CrossingBytes();
+        return m_nccl ? m_nccl->Taken() : std::set<std::string>();
     }
 
   private:
@@ -73,7 +86,19 @@ class Census
         return bytes / by;
     }
 
-    /// An all-gather or reduce-scatter of S in one group.
+    /// An all-gather of S in one group.
+    uint64_t Gather(const Ranks& group, uint64_t bytes) const
+    {
+        return m_nccl ? m_nccl->Gather(group, bytes) : Half(group, bytes);
+    }
+
+    /// A reduce-scatter of S in one group.
+    uint64_t Scatter(const Ranks& group, uint64_t bytes) const
+    {
+        return m_nccl ? m_nccl->Scatter(group, bytes) : Half(group, bytes);
+    }
+
+    /// Either, but for NCCL's.
     uint64_t Half(const Ranks& group, uint64_t bytes) const
     {
         const CollectiveAlgorithm algorithm = m_scenario.network.collective;
@@ -89,6 +114,10 @@ class Census
     /// An all-reduce of S in one group.
     uint64_t AllReduce(const Ranks& group, uint64_t bytes) const
     {
+        if (m_nccl)
+        {
+            return m_nccl->AllReduce(group, bytes);
+        }
         if (m_scenario.network.collective != CollectiveAlgorithm("tree"))
         {
             return 2 * Half(group, bytes);
@@ -97,7 +126,7 @@ class Census
         uint64_t sum = 0;
         // Half of it up and down each of two trees: the other is the mirror image, or begins one
         // member earlier.
-        sum += 2 * BoundariesOfTree(servers) * Share(bytes, 2);
+        sum += 2 * m_places.BoundariesOfTree(servers) * Share(bytes, 2);
         if (servers.size() % 2 == 0)
         {
             std::reverse(servers.begin(), servers.end());
@@ -106,25 +135,8 @@ class Census
         {
             std::rotate(servers.rbegin(), servers.rbegin() + 1, servers.rend());
         }
-        sum += 2 * BoundariesOfTree(servers) * Share(bytes, 2);
+        sum += 2 * m_places.BoundariesOfTree(servers) * Share(bytes, 2);
         return sum;
-    }
-
-    /// Edges between buildings of the binary tree over these ranks by their numbers: the parent of
-    /// i, whose lowest bit is b, is i - b with the next bit, or without it where that is none of
-    /// them.
-    uint64_t BoundariesOfTree(const Ranks& members) const
-    {
-        uint64_t boundaries = 0;
-        for (size_t i = 1; i < members.size(); i++)
-        {
-            const size_t b = i & (~i + 1);
-            const size_t above = (i - b) | (2 * b);
-            const size_t parent = above < members.size() ? above : i - b;
-            boundaries +=
-                m_places.BuildingOf(members[i]) != m_places.BuildingOf(members[parent]) ? 1 : 0;
-        }
-        return boundaries;
     }
 
     /// The same as Half() in steps to the next of the group's ranks.
@@ -301,30 +313,34 @@ class Census
     uint64_t Tensor() const
     {
         const auto each = [this](const StageLayers& stage, const Ranks& group) {
-            const uint64_t whole = Half(group, Activation());
-            const uint64_t stepped = m_plan.asyncTensor ? Steps(group, Activation()) : whole;
+            const uint64_t gather = Gather(group, Activation());
+            const uint64_t scatter = Scatter(group, Activation());
+            const uint64_t steps = Steps(group, Activation());
+            const uint64_t both = m_plan.asyncTensor ? 2 * steps : gather + scatter;
+            // Backward, of which only the first goes in steps.
+            const uint64_t back = (m_plan.asyncTensor ? steps : gather) + gather + scatter;
             uint64_t bytes = 0;
             for (uint32_t i = stage.first; i < stage.first + stage.count; i++)
             {
-                bytes += AttentionPasses() * 2 * stepped + stepped + 2 * whole;
+                bytes += AttentionPasses() * both + back;
                 const bool moe = m_job.model.IsMoeLayer(i);
                 if (!Dispatches(i) || m_job.model.sharedFfn > 0)
                 {
                     const bool shares = moe && m_job.model.sharedFfn > 0;
                     const uint64_t passes = shares ? SharedPasses() : MlpPasses(moe);
-                    bytes += passes * 2 * stepped + stepped + 2 * whole;
+                    bytes += passes * both + back;
                 }
             }
             // A module looks its tokens up, too, and has the head once more.
             const uint64_t modules = stage.head ? m_job.model.mtpLayers : 0;
-            bytes += (stage.embedding ? 2 : 0) * whole + (stage.head ? 3 : 0) * whole;
-            bytes += modules * 5 * whole;
+            bytes += ((stage.embedding ? 1 : 0) + modules) * (gather + scatter);
+            bytes += ((stage.head ? 1 : 0) + modules) * (2 * gather + scatter);
             return Microbatches() * bytes;
         };
         const auto routed = [this](const StageLayers& stage, const Ranks& group) {
             const uint64_t gathered = Share(Routed(), m_plan.tp) * group.size();
-            return Microbatches() * Dispatches(stage) * (MlpPasses(true) + 1) * 2 *
-                   Half(group, gathered);
+            return Microbatches() * Dispatches(stage) * (MlpPasses(true) + 1) *
+                   (Gather(group, gathered) + Scatter(group, gathered));
         };
         return Sum({Dimension::Tensor}, each) + SumOfExperts(Dimension::Tensor, routed);
     }
@@ -336,7 +352,7 @@ class Census
             Share(2 * Tokens() * model.kvHeads * (model.headDim + model.ValueDim()), m_plan.tp);
         const auto each = [&](const StageLayers& stage, const Ranks& group) {
             // Forward; backward, of its recomputed forward or its own; the gradients.
-            return Microbatches() * stage.count * 3 * Half(group, keys);
+            return Microbatches() * stage.count * (2 * Gather(group, keys) + Scatter(group, keys));
         };
         return Sum({Dimension::Context}, each);
     }
@@ -485,15 +501,34 @@ class Census
         if (m_plan.sharding == "hsdp")
         {
             // Shards inside a building; all-reduced across once, when they are complete.
-            return 2 * (m_places.BuildingsOf(group) - 1) * gradients;
+            return m_nccl ? AcrossByNccl(group, gradients)
+                          : 2 * (m_places.BuildingsOf(group) - 1) * gradients;
         }
-        return gathers * Half(group, 2 * held) + reductions * Half(group, gradients);
+        return gathers * Gather(group, 2 * held) + reductions * Scatter(group, gradients);
+    }
+
+    /// All-reduces of the shards of a group between the ranks of all buildings that have the same.
+    uint64_t AcrossByNccl(const Ranks& group, uint64_t bytes) const
+    {
+        const uint64_t shards = group.size() / m_places.BuildingsOf(group);
+        uint64_t sum = 0;
+        for (uint64_t shard = 0; shard < shards; shard++)
+        {
+            Ranks holders;
+            for (uint64_t i = shard; i < group.size(); i += shards)
+            {
+                holders.push_back(group[i]);
+            }
+            sum += AllReduce(holders, Share(bytes, shards));
+        }
+        return sum;
     }
 
     const Scenario& m_scenario;
     const JobSpec& m_job;
     const ParallelPlan& m_plan;
     RankPlaces m_places;
+    std::optional<NcclCensus> m_nccl;
 };
 
 } // namespace scaleacross::volumes

@@ -216,6 +216,16 @@ DrawLayers(std::mt19937& random, uint32_t layers, uint32_t positions)
     return LayerLayout::Of(counts);
 }
 
+/// Of a generator whose draws change none of the others, and follow from what was drawn.
+inline uint32_t
+SeedOf(const ParallelPlan& plan)
+{
+    const std::string text = CanonicalText(Plan{plan, {}});
+    return std::accumulate(text.begin(), text.end(), 0U, [](uint32_t sum, char c) {
+        return sum * 31 + static_cast<unsigned char>(c);
+    });
+}
+
 /// Every third plan says where its layers are, or counts its ends as layers; every sixth model has
 /// modules of multi-token prediction; software posts receives in any way, and every third has a
 /// host that is late with layers, backward or experts. By what was drawn, so that all else is drawn
@@ -225,10 +235,7 @@ DrawSplit(JobSpec& job)
 {
     ModelSpec& model = job.model;
     ParallelPlan& plan = job.plan;
-    const std::string text = CanonicalText(Plan{plan, {}});
-    std::mt19937 random(std::accumulate(text.begin(), text.end(), 0U, [](uint32_t sum, char c) {
-        return sum * 31 + static_cast<unsigned char>(c);
-    }));
+    std::mt19937 random(SeedOf(plan));
     switch (random() % 9)
     {
     case 0:
@@ -253,6 +260,27 @@ DrawSplit(JobSpec& job)
         job.workload.stack.hostPerLayer = late({0, 300});
         job.workload.stack.hostPerLayerBackward = late({0, 600, 20000});
         job.workload.stack.hostPerExpert = late({0, 20});
+    }
+}
+
+/// NCCL's collectives, which choose by themselves every other time.
+inline void
+DrawNccl(std::mt19937& random, NetworkPlan& network)
+{
+    network.collective =
+        CollectiveAlgorithm::First([](const CollectiveAlgorithmFacts& row) { return row.library; });
+    if (random() % 2 == 0)
+    {
+        network.ncclAlgorithm = AnyWord<NcclAlgorithm>(random);
+        network.ncclProtocol = AnyWord<NcclProtocol>(random);
+    }
+    const uint32_t channels[] = {0, 0, 1, 4};
+    network.ncclChannels = channels[random() % std::size(channels)];
+    if (random() % 3 == 0) // Slingshot's plugin
+    {
+        network.ncclNetLong = Duration::Microseconds(8);
+        network.ncclNetFill = GigabitsPerSecond(500);
+        network.ncclNetFlags = GigabitsPerSecond(24);
     }
 }
 
@@ -294,13 +322,18 @@ DrawAny(std::mt19937& random)
     std::vector<CollectiveAlgorithm> algorithms; // that are one and the same for every size
     for (const CollectiveAlgorithmFacts* algorithm : CollectiveAlgorithm::Rows())
     {
-        if (!algorithm->chooses && !algorithm->library) // NCCL's: nccl-test
+        if (!algorithm->chooses && !algorithm->library) // NCCL's: DrawNccl()
         {
             algorithms.emplace_back(*algorithm);
         }
     }
     scenario.network.collective = algorithms[random() % algorithms.size()];
     scenario.network.allToAll = AnyWord<AllToAllAlgorithm>(random);
+    std::mt19937 words(SeedOf(plan));
+    if (words() % 6 == 0)
+    {
+        DrawNccl(words, scenario.network);
+    }
     // Without gaps small layers and heads differ in time, and buildings may.
     const double slower = pick({1, 4});
     for (BuildingSpec& building : scenario.cluster.buildings)
