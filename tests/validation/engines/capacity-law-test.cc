@@ -73,6 +73,13 @@ Numbers()
         {"network.admission", {"0B", "1MiB", "16MiB"}},
         {"network.collective_chunk", {"0B", "16MiB", "64MiB"}},
         {"network.channels", {"1", "2", "4"}},
+        {"network.nccl_channels", {"0", "1", "8"}},
+        {"network.nccl_net_step", {"0us", "3us", "60us"}},
+        {"network.nccl_net_long", {"0us", "8us"}},
+        {"network.nccl_net_fill", {"0bps", "110Gbps", "500Gbps"}},
+        {"network.nccl_net_flags", {"0bps", "24Gbps"}},
+        {"network.token_start", {"0us", "30us"}},
+        {"network.token_message", {"0us", "1us"}},
         {"network.mtu", {"1024B", "4096B"}},
         {"network.headers", {"48B", "82B"}},
         {"network.ack_every", {"1", "4", "16"}},
@@ -375,8 +382,10 @@ Scale(Scenario& scenario, size_t which, double by)
         FabricSpec& fabric = building.fabric;
         fabric.oversubscription /= which == 1 ? by : 1;
         fabric.zoneOversubscription /= which == 2 ? by : 1;
-        building.gpu.scaleUpBandwidth = building.gpu.scaleUpBandwidth * (which == 3 ? by : 1);
+        // Less of what data sheets say, as NCCL chooses by these.
+        building.gpu.scaleUpEfficiency *= which == 3 ? by : 1;
         building.gpu.nicRate = building.gpu.nicRate * (which == 4 ? by : 1); // uplinks with it
+        building.gpu.nicEfficiency *= which == 4 ? by : 1;
     }
 }
 
