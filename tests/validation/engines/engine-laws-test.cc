@@ -135,26 +135,30 @@ TEST_P(EngineLaws, TheSteadyStateDoesNotDependOnTheWarmUp)
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Studies,
-                         EngineLaws,
-                         testing::Values(StudyPlans{"small-two-buildings", 1, {}},
-                                         StudyPlans{"small-two-buildings",
-                                                    5,
-                                                    {{"search.plan.crossing",
-                                                      "[tp-pp-cp-ep-dp, tp-cp-ep-dp2-pp-dp, "
-                                                      "dp-cp-ep-pp-tp, tp-cp-pp2-ep-dp-pp]"},
-                                                     {"search.plan.apportion", "[even, time]"}}},
-                                         StudyPlans{
-                                             "small-two-buildings",
-                                             7,
-                                             {{"search.plan.layers",
-                                               "[auto, 8, 0+8, 6+2, 0+4+4+0, 0+8+0x2, "
-                                               "1+4+3x1+0]"},
-                                              {"search.plan.embedding_as_layer", "[false, true]"},
-                                              {"search.plan.loss_as_layer", "[false, true]"},
-                                              {"search.plan.apportion", "[even, time]"}}},
-                                         StudyPlans{"llama3-405b-two-buildings", 71, {}},
-                                         StudyPlans{"llama4-maverick-two-buildings", 307, {}}));
+const std::vector<std::pair<std::string, std::string>> g_alsoNccl = {
+    {"search.network.collective", "[ring, hierarchical, nccl]"}};
+
+INSTANTIATE_TEST_SUITE_P(
+    Studies,
+    EngineLaws,
+    testing::Values(StudyPlans{"small-two-buildings", 1, {}},
+                    StudyPlans{"small-two-buildings",
+                               5,
+                               {{"search.plan.crossing",
+                                 "[tp-pp-cp-ep-dp, tp-cp-ep-dp2-pp-dp, "
+                                 "dp-cp-ep-pp-tp, tp-cp-pp2-ep-dp-pp]"},
+                                {"search.plan.apportion", "[even, time]"}}},
+                    StudyPlans{"small-two-buildings",
+                               7,
+                               {{"search.network.collective", "[ring, hierarchical, nccl]"},
+                                {"search.plan.layers",
+                                 "[auto, 8, 0+8, 6+2, 0+4+4+0, 0+8+0x2, "
+                                 "1+4+3x1+0]"},
+                                {"search.plan.embedding_as_layer", "[false, true]"},
+                                {"search.plan.loss_as_layer", "[false, true]"},
+                                {"search.plan.apportion", "[even, time]"}}},
+                    StudyPlans{"llama3-405b-two-buildings", 61, g_alsoNccl},
+                    StudyPlans{"llama4-maverick-two-buildings", 461, g_alsoNccl}));
 
 struct AgreementCase
 {

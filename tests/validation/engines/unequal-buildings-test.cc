@@ -223,6 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Algorithms,
                                          CollectiveAlgorithm("halving-doubling"),
                                          CollectiveAlgorithm("bidirectional-ring"),
                                          CollectiveAlgorithm("tree"),
-                                         CollectiveAlgorithm("auto")));
+                                         CollectiveAlgorithm("auto"),
+                                         CollectiveAlgorithm("nccl")));
 
 } // namespace scaleacross
