@@ -75,6 +75,7 @@ class NcclCensus
         NcclMachine machine = m_machine;
         machine.ranks = static_cast<uint32_t>(group.size());
         machine.servers = static_cast<uint32_t>(m_places.ServersOf(group).size());
+        machine.collnet = false; // between buildings
         return NcclChoose(machine, op, Bytes(bytes), m_rules.algorithm, m_rules.protocol);
     }
 
@@ -104,11 +105,13 @@ class NcclCensus
             return Trees(group, wire);
         case NcclKind::Pat:
             return Rounds(group, wire, gathers);
+        case NcclKind::CollnetDirect:
+        case NcclKind::CollnetChain:
         case NcclKind::Nvls:
         case NcclKind::NvlsTree:
             break;
         }
-        SCALEACROSS_INVARIANT(false, "servers of four have no reductions in the switch");
+        SCALEACROSS_INVARIANT(false, "switches reduce neither in servers of four nor so far away");
         return 0;
     }
 

@@ -276,6 +276,7 @@ DrawNccl(std::mt19937& random, NetworkPlan& network)
     }
     const uint32_t channels[] = {0, 0, 1, 4};
     network.ncclChannels = channels[random() % std::size(channels)];
+    network.ncclCollnet = random() % 2 == 0;
     if (random() % 3 == 0) // Slingshot's plugin
     {
         network.ncclNetLong = Duration::Microseconds(8);
