@@ -110,7 +110,7 @@ TEST(BodyWalk, ChannelsTakeProcessors)
     {
         const auto lone = [most = channels](const Op& op) {
             LoneCollective one = ThreeMs(op);
-            one.channels = most;
+            one.processors = most;
             return one;
         };
         const auto times =

@@ -82,6 +82,23 @@ TEST(Scenario, NcclAndRcclDoNotTalkToEachOther)
     EXPECT_NE(with("nccl", "a100-80g"), "network.collective");
 }
 
+TEST(Scenario, OnlySwitchesInTreesReduce)
+{
+    const auto with = [](const char* shape, bool collnet) {
+        return RefusedKey([&](auto& s) {
+            s.network.collective = "nccl";
+            s.network.ncclCollnet = collnet;
+            s.network.pfc = false;
+            s.network.recovery = "selective-repeat";
+            s.cluster.buildings[0].gpu = GpuPreset("h100");
+            s.cluster.buildings[0].fabric.shape = shape;
+        });
+    };
+    EXPECT_EQ(with("full-mesh", true), "network.nccl_collnet");
+    EXPECT_NE(with("full-mesh", false), "network.nccl_collnet");
+    EXPECT_NE(with("clos", true), "network.nccl_collnet");
+}
+
 TEST(Scenario, RefusesWhatNoEngineRunsYetByName)
 {
     EXPECT_EQ(RefusedKey([](auto& s) { s.jobs.push_back(s.Job()); }), "jobs");

@@ -83,6 +83,48 @@ TEST(NcclTuning, SwitchesBetweenServersReduce)
     EXPECT_FALSE(time(NcclKind::CollnetDirect)); // nobody inside to send to
 }
 
+// What servers send inside is twice what leaves. A100 with NICs of 200 Gb/s: 8 channels of 24 GB/s
+// have up to 48 inside, and chains on 240 x 8 / 7 GB/s of links 34.3, of which the table has 30:
+// 192 and 120 GB/s. H100 with 4 NICs of 400 Gb/s: 4 channels of 48, the most that the table has,
+// become 8 of 24.
+TEST(NcclTuning, SwitchesThatReduceFillTheLinks)
+{
+    NcclMachine machine = Hopper(8, 10);
+    machine.collnet = true;
+    const auto bandwidth = [&machine](NcclKind kind) {
+        return NcclTime(machine, CollectiveOp::AllReduce, Bytes(1 << 30), kind, "simple")->algbw;
+    };
+    machine.nicRate = 25;
+    machine.nicsPerGpu = 0.5;
+    EXPECT_NEAR(bandwidth(NcclKind::CollnetDirect), 8 * 24 * 0.85 / 2, 1e-9);
+    machine.nicsPerGpu = 1;
+    machine.architecture = "ampere";
+    machine.linkRate = 240;
+    EXPECT_NEAR(bandwidth(NcclKind::CollnetDirect), 192, 1e-9);
+    EXPECT_NEAR(bandwidth(NcclKind::CollnetChain), 120, 1e-9);
+}
+
+// Numbers of its own for the scale-up switch (16 on Hopper; 24 on Blackwell, 32 over servers), and
+// as many for computing whatever bound there is: links and NICs keep their rates with fewer, too.
+TEST(NcclTuning, BoundsChannelsAndNotWhatTheyTake)
+{
+    NcclMachine machine = Hopper(8, 1);
+    const auto nvls = [&machine] {
+        return *NcclTime(machine,
+                         CollectiveOp::AllReduce,
+                         Bytes(1 << 30),
+                         NcclKind::Nvls,
+                         "simple");
+    };
+    EXPECT_EQ(nvls().channels, 16U);
+    machine.architecture = "blackwell";
+    machine.ranks = 72;
+    EXPECT_EQ(nvls().channels, 24U);
+    machine.mostChannels = 4;
+    EXPECT_EQ(nvls().channels, 4U);
+    EXPECT_EQ(nvls().unbounded, 24U);
+}
+
 // Ring, Simple, eight H100: 8.4 + 14 x 3.4 = 56 us, and 360 GB/s x 8 / 14 = 205.7 GB/s. NVLS: 25
 // us, and 370.8 / 8 x 0.85 x 7 / 8 x 2 for each of eight heads, x 8 / 14: 315.2 GB/s.
 TEST(NcclTuning, IsTheModelOfItsConstants)

@@ -175,9 +175,7 @@ TEST(Nccl, IsNeverFasterThanItsLinks)
 // three servers, 20.3 % faster by the model, which does not see that its first chunks share links
 // with those behind them. Most others are slower by the model: trees of medium size, whose messages
 // it lets take turns on queue pairs where packets find them free (as with `collective: tree`); and
-// all-reduces by lanes, whose members go on to gather while others still reduce. So do chunks of
-// CollNet's direct algorithm: all messages inside servers are posted at once, and later chunks
-// reduce while the first are between servers, a time that the model adds: 24 % for one case.
+// all-reduces by lanes, whose members go on to gather while others still reduce.
 TEST(Nccl, EnginesAgree)
 {
     std::vector<double> errors;
@@ -195,11 +193,7 @@ TEST(Nccl, EnginesAgree)
         const double packets = SecondsOn(PacketEngine(), scenario);
         const double error = model / packets - 1;
         errors.push_back(std::abs(error));
-        if (drawn.algorithm->kind == NcclKind::CollnetDirect)
-        {
-            EXPECT_LE(std::abs(error), 0.24) << drawn.Text();
-        }
-        else if (std::abs(error) > std::abs(most))
+        if (std::abs(error) > std::abs(most))
         {
             most = error;
             worst = drawn.Text();
@@ -220,7 +214,8 @@ TEST(Nccl, EnginesAgree)
 namespace
 {
 
-/// Two sites so far apart, of servers of H100 with a span for every NIC; packets take any path.
+/// Two sites so far apart, of servers of H100 with a span for every NIC; packets take any path, and
+/// no tolerance takes those of a tree's members that meet at one for lost.
 Scenario
 OverDistance(const Case& drawn, double km)
 {
@@ -322,34 +317,38 @@ TEST(Nccl, EnginesAgreeOverDistance)
     }
 }
 
-// Trees: the same where the way is longer than a window of slots takes to send, which at 30 km it
-// is not: there the model is up to 16 % off, as it knows only the mean of how messages take turns
-// on queue pairs.
+// Trees: within 4 % where the way is longer than a window of slots takes to send. At 30 km it is
+// not, and the model, which knows only the mean of how messages take turns on queue pairs, is up to
+// 16 % off, as the page says.
 TEST(Nccl, EnginesAgreeOnTreesOverDistance)
 {
     const NcclAlgorithm tree = "tree";
     const NcclProtocol ll = "ll";
+    const auto expect = [&](double km, uint32_t servers, uint32_t perServer, double within) {
+        for (const uint64_t mebibytes : {16, 64})
+        {
+            for (const NcclProtocol& protocol : {ll, g_simple})
+            {
+                const Case drawn{CollectiveOp::AllReduce,
+                                 servers,
+                                 perServer,
+                                 mebibytes << 20,
+                                 &*tree,
+                                 &*protocol};
+                const Scenario scenario = OverDistance(drawn, km);
+                const double packets = SecondsOn(PacketEngine(), scenario);
+                EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, within * packets)
+                    << km << " km: " << drawn.Text();
+            }
+        }
+    };
     for (const uint32_t servers : {2, 4})
     {
         for (const uint32_t perServer : {1, 8})
         {
-            for (const uint64_t mebibytes : {16, 64})
-            {
-                for (const NcclProtocol& protocol : {ll, g_simple})
-                {
-                    const Case drawn{CollectiveOp::AllReduce,
-                                     servers,
-                                     perServer,
-                                     mebibytes << 20,
-                                     &*tree,
-                                     &*protocol};
-                    const Scenario scenario = OverDistance(drawn, 300);
-                    const double packets = SecondsOn(PacketEngine(), scenario);
-                    EXPECT_NEAR(SecondsOn(AnalyticalEngine(), scenario), packets, 0.04 * packets)
-                        << drawn.Text();
-                }
-            }
+            expect(300, servers, perServer, 0.04);
         }
+        expect(30, servers, 8, 0.16);
     }
 }
 

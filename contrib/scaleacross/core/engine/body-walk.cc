@@ -20,7 +20,7 @@ struct Interval
     Duration begin;
     Duration end;
     uint32_t ports;
-    uint32_t channels;
+    uint32_t processors;
 };
 
 class Walk
@@ -77,7 +77,7 @@ class Walk
         {
             if (interval.begin <= m_now && m_now < interval.end)
             {
-                underway += m_clock.Of(interval.channels);
+                underway += m_clock.Of(interval.processors);
             }
         }
         return underway;
@@ -118,7 +118,7 @@ class Walk
     void Post(const Op& op)
     {
         const LoneCollective lone = m_lone(op);
-        Interval added{op.stream, m_now, m_now, lone.ports, lone.channels};
+        Interval added{op.stream, m_now, m_now, lone.ports, lone.processors};
         for (const Interval& other : m_intervals)
         {
             if (other.stream == op.stream)

@@ -19,8 +19,8 @@ struct LoneCollective
 {
     CommClass comm{CommClass::Tensor};
     Duration time;
-    uint32_t ports{0};    //!< a bit for every Port that it uses
-    uint32_t channels{0}; //!< of a library, see ComputeClock
+    uint32_t ports{0};      //!< a bit for every Port that it uses
+    uint32_t processors{0}; //!< that it takes, see Collective
 };
 
 /// A body on a rank on which nothing else is under way.

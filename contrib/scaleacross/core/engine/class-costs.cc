@@ -381,7 +381,7 @@ ClassCosts::SumOf(uint32_t classId, const std::vector<Op>& ops)
         const Collective& collective = m_graph.collectives[op.index];
         LoneCollective lone;
         lone.comm = collective.comm;
-        lone.channels = collective.libraryChannels;
+        lone.processors = collective.processors;
         if (!IsOfLayer(op.stream))
         {
             sum.pure = false;

@@ -2,6 +2,8 @@
 
 #include "core/engine/collective-time.h"
 
+#include "core/program/step-pattern.h"
+
 #include <algorithm>
 #include <array>
 #include <deque>
@@ -101,8 +103,13 @@ CollectiveSeconds(const Collective& collective,
 {
     double first = 0;
     double pace = 0;
+    double ownPace = 0; // by what one phase takes alone
     std::array<double, kPorts> ports{};
     std::map<uint32_t, double> cuts;
+    // Where messages of the first and the last phase are all posted at once, chunks behind reduce
+    // while the first are on their way, and no port is idle for that.
+    const bool runAhead = collective.streams && StepsOf(collective.phases.front()).IsDirect() &&
+                          StepsOf(collective.phases.back()).IsDirect();
     for (uint32_t p = 0; p < collective.phases.size(); p++)
     {
         const TransferCost& cost = costOf(p);
@@ -111,20 +118,23 @@ CollectiveSeconds(const Collective& collective,
         {
             ports[port] += cost.ports[port];
             pace = std::max(pace, ports[port]);
+            ownPace = std::max(ownPace, cost.ports[port]);
         }
         for (const CutUse& use : cost.cuts)
         {
             double& cut = cuts[use.cut];
             cut += use.seconds;
             pace = std::max(pace, cut);
+            ownPace = std::max(ownPace, use.seconds);
         }
     }
     double behind = 0;
     for (uint32_t p = 0; p < collective.phases.size(); p++)
     {
-        behind = std::max(behind, Behind(collective, p, costOf(p), pace));
+        behind = std::max(behind, Behind(collective, p, costOf(p), runAhead ? ownPace : pace));
     }
-    return collective.launch.S() + first + behind;
+    return collective.launch.S() +
+           std::max(first + behind, runAhead ? collective.chunks * pace : 0.0);
 }
 
 CollectiveTimer

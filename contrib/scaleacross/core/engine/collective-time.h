@@ -24,7 +24,9 @@ namespace scaleacross
  *
  * In chunks that stream: of those behind the first each waits for the one that has to leave phase i
  * before it, (q-1) / c_i of them (rounded down) one behind the other, and those between follow at
- * the pace of ports and cuts; or all wait for the slots that they share (SlotUse).
+ * the pace of ports and cuts; or all wait for the slots that they share (SlotUse). Where messages
+ * of the first and the last phase are posted at once, as all-to-alls are, their chunks do not wait
+ * for each other: q port or more in all, and else the pace of the fullest in one phase.
  *
  * Either way the launch comes before.
  *

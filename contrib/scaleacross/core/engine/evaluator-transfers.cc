@@ -176,7 +176,7 @@ Evaluator::Begin(uint32_t c, Stream stream, const Collective& collective)
     {
         begun = true;
         state.busy[static_cast<size_t>(collective.comm)].Begin(m_now);
-        state.underway += state.clock.Of(collective.libraryChannels);
+        state.underway += state.clock.Of(collective.processors);
         ChangePace(c);
     }
 }
@@ -300,7 +300,7 @@ Evaluator::CompleteInstance(uint32_t id)
     const Stream stream = m_instances[id].stream;
     const uint32_t collective = m_instances[id].collective;
     const CommClass comm = m_graph.collectives[collective].comm;
-    const uint32_t channels = m_graph.collectives[collective].libraryChannels;
+    const uint32_t processors = m_graph.collectives[collective].processors;
     m_freeInstances.push_back(id);
     const auto s = static_cast<size_t>(stream);
     for (const uint32_t c : classes)
@@ -311,7 +311,7 @@ Evaluator::CompleteInstance(uint32_t id)
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
-        state.underway -= state.clock.Of(channels);
+        state.underway -= state.clock.Of(processors);
         ChangePace(c);
     }
     for (const uint32_t c : classes)

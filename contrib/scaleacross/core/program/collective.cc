@@ -39,7 +39,8 @@ bool
 MoveAlike(const Collective& a, const Collective& b)
 {
     return a.comm == b.comm && a.chunks == b.chunks && a.channels == b.channels &&
-           a.streams == b.streams && a.launch == b.launch && a.phases == b.phases;
+           a.streams == b.streams && a.launch == b.launch && a.processors == b.processors &&
+           a.phases == b.phases;
 }
 
 bool

@@ -298,6 +298,8 @@ struct Collective
     Duration launch;             //!< from the start to the first step
     std::string protocol;        //!< of a library that has several
     uint32_t libraryChannels{0}; //!< of its own, whatever chunks there are; 0: it has none
+    /// That its kernel takes from computing; 0: as many as collectives usually do.
+    uint32_t processors{0};
 
     /// Chunks that may be in a phase at the same time.
     uint32_t Together(uint32_t phase) const

@@ -16,7 +16,7 @@ namespace scaleacross
 struct CollectiveShare
 {
     double usual{0};        //!< fraction that each under way takes
-    uint32_t processors{0}; //!< of which each channel of a library takes one
+    uint32_t processors{0}; //!< of the GPU, where a collective says how many it takes
     uint32_t most{0};       //!< of them that one collective takes
 };
 
@@ -24,7 +24,7 @@ struct CollectiveShare
 struct Underway
 {
     uint32_t usual{0};      //!< those that take the usual fraction
-    uint32_t processors{0}; //!< that the channels of the others take
+    uint32_t processors{0}; //!< that the others take
 
     Underway& operator+=(const Underway& other)
     {
@@ -46,8 +46,8 @@ struct Underway
  *
  * A collective is a kernel that holds some of the GPU's multiprocessors from its start to its end,
  * also while it waits for others. With n of them under way that hold the usual fraction, and others
- * of a library that hold m of P processors, one for each of their channels, computing progresses at
- * the rate
+ * that hold m of P processors, such as one for each channel of NCCL's, computing progresses at the
+ * rate
  *
  *     r = 1 - n usual - m / P
  *
@@ -74,11 +74,10 @@ class ComputeClock
         return m_share.usual > 0;
     }
 
-    /// What a collective takes: one processor for each of a library's channels; of no library, 0
-    /// channels, the usual fraction.
-    Underway Of(uint32_t channels) const
+    /// What a collective takes that says so many processors, or 0.
+    Underway Of(uint32_t processors) const
     {
-        return channels == 0 ? Underway{1, 0} : Underway{0, std::min(channels, m_share.most)};
+        return processors == 0 ? Underway{1, 0} : Underway{0, std::min(processors, m_share.most)};
     }
 
     /// Begins `work` (its time alone) beside what is under way; returns when it ends if nothing

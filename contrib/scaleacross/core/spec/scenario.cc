@@ -179,6 +179,14 @@ Scenario::FindConflict() const
                                "GPUs of one vendor",
                                "take another collective");
         }
+        if (network.collective->library && network.ncclCollnet && building.fabric.shape->detours)
+        {
+            return ConfigError("network.nccl_collnet",
+                               "true, and " + building.name + " is a " +
+                                   ToString(building.fabric.shape),
+                               "trees of switches, which reduce on the way up",
+                               "set network.nccl_collnet: false");
+        }
     }
     const auto& links = cluster.crossLinks;
     const bool lossy = std::any_of(links.begin(), links.end(), [](const CrossLinkSpec& link) {

@@ -194,9 +194,7 @@ ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
 }
 
 ClusterTransport::Link&
-ClusterTransport::LinkWith(scaleacross::Rank from,
-                           scaleacross::Rank to,
-                           const MessageCare& care)
+ClusterTransport::LinkWith(scaleacross::Rank from, scaleacross::Rank to, const MessageCare& care)
 {
     if (care.slots.slots == 0 || !m_slots)
     {

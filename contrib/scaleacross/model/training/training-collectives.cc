@@ -59,7 +59,7 @@ TrainingApplication::StartNext(uint32_t s)
     }
     stream.active = true;
     const Collective& collective = CollectiveOn(s);
-    m_underway += m_clock.Of(collective.libraryChannels);
+    m_underway += m_clock.Of(collective.processors);
     ChangePace();
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (clock.active++ == 0)
@@ -260,7 +260,7 @@ TrainingApplication::Complete(uint32_t s)
     stream.queue.pop_front();
     stream.active = false;
     const Collective& collective = m_graph->collectives[finished.collective];
-    m_underway -= m_clock.Of(collective.libraryChannels);
+    m_underway -= m_clock.Of(collective.processors);
     ChangePace();
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (--clock.active == 0)

@@ -620,6 +620,7 @@ Joined(Collective first, const Collective& second)
     first.channels = std::max(first.channels, second.channels);
     first.streams = first.streams || second.streams;
     first.launch += second.launch;
+    first.processors = std::max(first.processors, second.processors);
     return first;
 }
 

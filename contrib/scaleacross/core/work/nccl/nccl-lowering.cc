@@ -75,6 +75,8 @@ class NcclWriter
         m_collective.launch = NcclBase(m_choice.kind, m_choice.protocol);
         m_collective.protocol = ToString(m_choice.protocol);
         m_collective.libraryChannels = m_choice.channels;
+        // With fewer, links and NICs keep their rates, so that computing beside them gains nothing.
+        m_collective.processors = m_choice.unbounded;
         switch (m_choice.kind)
         {
         case NcclKind::Ring:
@@ -129,10 +131,18 @@ class NcclWriter
     /// @param message what a member sends in a step, in bytes.
     Phase Step(Pattern pattern, const RankGroup& group, Bytes bytes, double message) const
     {
+        constexpr Duration kArity = Duration::Nanoseconds(400);
         const NcclStep step = NcclStepOf(m_choice.kind, m_choice.protocol);
         Phase phase(pattern, group, bytes);
         phase.inside = StepCost{step.inside, 0};
-        phase.between.fixed = Between(step.between, message);
+        if (m_choice.kind == NcclKind::CollnetDirect)
+        {
+            phase.inside->fixed += Duration::Seconds(kArity.S() * (group.Size() - 1));
+        }
+        // With one GPU a server NCCL takes a tree's step for any.
+        const NcclKind kind =
+            m_machine.PerServer() == 1 && IsCollnet(m_choice.kind) ? NcclKind::Tree : m_choice.kind;
+        phase.between.fixed = Between(NcclStepOf(kind, m_choice.protocol).between, message);
         phase.slots = Slots();
         return phase;
     }
@@ -286,7 +296,7 @@ class NcclWriter
     Duration FillOfSwitch(uint32_t members) const
     {
         const double heads = std::min(members, 32U);
-        const double chunks = heads * m_choice.channels;
+        const double chunks = heads * m_choice.unbounded;
         const double size = static_cast<double>(m_bytes.Count());
         double chunk = 131072;
         for (const auto& [loops, smaller] :

@@ -49,8 +49,9 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * - CollNet: the same phases as a tree, or as messages to all inside each server, or by NVLS; and
  *   between servers switches reduce. A member sends its buffer up a tree of switches and receives
  *   the sum. That is written as one message to the next server: on every link up and down such a
- *   tree one buffer passes either way, and on the way from one member to the next, round the
- *   servers in the order of leaves, it is the same links and the same buffers, over as many hops.
+ *   tree of a Clos fabric one buffer passes either way, and on the way from one member to the next,
+ *   round the servers in the order of leaves, it is the same links and the same buffers, over as
+ *   many hops as the longest way has. But a member waits for the one before it, not for all.
  * - PAT: the rounds of a dissemination.
  * - All-to-all: a message to everybody; send-receive one to the next.
  *

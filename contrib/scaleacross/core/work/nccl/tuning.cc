@@ -154,12 +154,6 @@ ChannelsOf(const NcclMachine& machine, NcclKind kind)
     {
         best = {1, std::min(links, machine.nicRate), machine.nicRate};
     }
-    if (kind == NcclKind::CollnetDirect)
-    {
-        // As many as GPUs that have a NIC.
-        best.count = std::min(best.count, perServer);
-        return best;
-    }
     if (IsNvls(kind))
     {
         // As many as GPUs of a server, each with its share of the links.
@@ -168,10 +162,26 @@ ChannelsOf(const NcclMachine& machine, NcclKind kind)
         best.between = oneServer ? best.inside : std::min(machine.nicRate, rates.front());
         return best;
     }
-    const bool newer = machine.architecture->column > 0;
-    if (best.inside >= 25 && !(newer && best.inside < 50 && best.count > 4))
+    if (IsCollnet(kind))
     {
-        best.count = std::min(2 * best.count, kMost);
+        // Where switches reduce, a server sends half as much between servers as inside. The direct
+        // algorithm has no chains on the links.
+        const double most = kind == NcclKind::CollnetDirect
+                                ? 2 * best.between
+                                : std::min(2 * best.between, links / best.count);
+        const auto rate =
+            std::find_if(rates.begin(), rates.end(), [most](double one) { return one <= most; });
+        best.inside = rate == rates.end() ? best.inside : *rate;
+    }
+    const bool newer = machine.architecture->column > 0;
+    const uint32_t most = kind == NcclKind::CollnetDirect ? perServer // one for each GPU
+                          : kind == NcclKind::CollnetChain
+                              ? ChannelsOf(machine, NcclKind::Ring).count
+                              : kMost;
+    const uint32_t twice = std::max(best.count, std::min(2 * best.count, most));
+    if (best.inside >= 25 && !(newer && best.inside < 50 && best.count > 4) && twice > best.count)
+    {
+        best.count = twice;
         best.inside /= 2;
         best.between /= 2;
     }
@@ -343,7 +353,8 @@ AlgorithmBandwidth(const NcclMachine& machine,
     return bus * n / ((op == CollectiveOp::AllReduce ? 2 : 1) * (n - 1));
 }
 
-/// As many as have enough to do: a number of bytes for each thread.
+/// As many as have enough to do: a number of bytes for each thread (topoGetAlgoInfo() in NCCL's
+/// enqueue.cc).
 uint32_t
 BusyChannels(uint32_t channels, NcclKind kind, uint32_t protocol, uint32_t ranks, Bytes bytes)
 {
@@ -351,14 +362,30 @@ BusyChannels(uint32_t channels, NcclKind kind, uint32_t protocol, uint32_t ranks
     {
         return channels;
     }
+    if (IsCollnet(kind))
+    {
+        constexpr uint64_t kOfChannel = 640 * 512;
+        const uint64_t heads = kind == NcclKind::CollnetDirect ? kMostOfCollnet : 1;
+        return static_cast<uint32_t>(
+            std::clamp<uint64_t>(bytes.Count() / (kOfChannel * heads), 1, channels));
+    }
     constexpr ByProtocol<uint64_t> kThreads{512, 640, 512};
     constexpr ByProtocol<uint64_t> kBytes{8, 8, 64};
-    // Of a ring's LL, and of CollNet's direct algorithm, which 512 bytes keep busy.
-    const uint64_t times = kind == NcclKind::Ring && protocol == kLl ? ranks
-                           : IsCollnet(kind)                         ? 8
-                                                                     : 1;
-    const uint64_t each = kThreads[protocol] * kBytes[protocol] * times;
+    const uint64_t each = kThreads[protocol] * kBytes[protocol] *
+                          (kind == NcclKind::Ring && protocol == kLl ? ranks : 1);
     return static_cast<uint32_t>(std::clamp<uint64_t>(bytes.Count() / each, 1, channels));
+}
+
+/// Those of an algorithm before any bound, as NCCL lays them: it connects every channel of its
+/// search twice, and has numbers of its own for the scale-up switch (transport/nvls.cc).
+uint32_t
+LaidChannels(const NcclMachine& machine, NcclKind kind, const NcclChannels& channels)
+{
+    if (IsNvls(kind))
+    {
+        return machine.architecture->column < 2 ? 16 : machine.servers == 1 ? 24 : 32;
+    }
+    return std::min(2 * channels.count, 32U);
 }
 
 } // namespace
@@ -379,8 +406,8 @@ NcclTime(const NcclMachine& machine,
     NcclChoice choice;
     choice.kind = kind;
     choice.protocol = protocol;
-    // NCCL connects every channel of its search twice.
-    uint32_t count = IsNvls(kind) ? 2 * channels.count : std::min(2 * channels.count, 32U);
+    uint32_t count = LaidChannels(machine, kind, channels);
+    choice.unbounded = BusyChannels(count, kind, column, machine.ranks, bytes);
     count = machine.mostChannels > 0 ? std::min(count, machine.mostChannels) : count;
     choice.channels = BusyChannels(count, kind, column, machine.ranks, bytes);
     if (machine.architecture->rccl)

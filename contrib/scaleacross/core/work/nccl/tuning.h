@@ -53,6 +53,7 @@ struct NcclChoice
     NcclKind kind{NcclKind::Ring};
     NcclProtocol protocol;
     uint32_t channels{1};
+    uint32_t unbounded{1}; //!< channels without NcclMachine::mostChannels
     double latencyUs{0};
     double algbw{0}; //!< GB/s
     double us{0};    //!< by NCCL's model
