@@ -28,8 +28,8 @@
  *   upwards, an odd one at member k - 1 and goes downwards, mod g. Every edge carries all n parts
  *   but one: of a gather the one of whom it leads to, of a reduce-scatter the one of whom it leads
  *   from. An all-reduce is both.
- * - Tree: W / g for every position of a server, rounded up, in chunks of 1 MiB or more and 32 at
- *   most; half of each up and down every edge of two binary trees over the M servers, of which the
+ * - Tree: W / g for every position of a server, rounded up, in as many chunks as have no more than
+ *   as few whole MiB as make 32 of them or less; half of each up and down every edge of two binary trees over the M servers, of which the
  *   second is the mirror image, or for odd M begins one server earlier.
  * - PAT: rounds of shifts s = 1, 2, 4, ... < n with c = min(s, n - s) parts: of a gather parts i to
  *   i + c - 1 from member i to i - s, of a reduce-scatter as many from i + s on to that member.
@@ -157,9 +157,12 @@ class NcclCensus
         const size_t servers = m_places.ServersOf(group).size();
         const size_t g = group.size() / servers;
         const uint64_t part = (wire + g - 1) / g;
-        const uint64_t least = std::max<uint64_t>(1 << 20, part / 32);
-        const uint64_t chunks =
-            g == 1 ? 1 : std::min<uint64_t>(std::max(part / least, uint64_t{1}), 32);
+        uint64_t chunk = 1 << 20;
+        while (32 * chunk < part)
+        {
+            chunk += 1 << 20;
+        }
+        const uint64_t chunks = g == 1 ? 1 : (part + chunk - 1) / chunk;
         uint64_t sum = 0;
         for (size_t position = 0; position < g; position++)
         {

@@ -333,7 +333,7 @@ class NcclWriter
 
     void WriteByServers()
     {
-        constexpr uint64_t kLeast = 1 << 20;
+        constexpr uint64_t kMiB = 1 << 20;
         constexpr uint32_t kOnLinks = 4;
         constexpr uint32_t kOnTrees = 4;
         constexpr uint64_t kMost = 32;
@@ -354,8 +354,9 @@ class NcclWriter
         }
         const Phase reduce = Inside(m_halves.inner);
         m_collective.phases = {reduce, between, Gathering(reduce)};
-        const uint64_t chunk = std::max(kLeast, part / kMost);
-        m_collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(part / chunk, 1, kMost));
+        // Whole MiB, so that no half of a chunk is a little more than so many slots.
+        const uint64_t chunk = (part + kMost * kMiB - 1) / (kMost * kMiB) * kMiB;
+        m_collective.chunks = static_cast<uint32_t>((part + chunk - 1) / chunk);
         m_collective.channels = std::min(kOnLinks, m_collective.chunks);
         m_collective.streams = m_collective.chunks > 1;
         m_collective.phases[1].width = kOnTrees;

@@ -55,9 +55,9 @@ NcclMachine MachineOf(const NcclRules& rules, const RankGroup& group, const Rank
  * - PAT: the rounds of a dissemination.
  * - All-to-all: a message to everybody; send-receive one to the next.
  *
- * Where there are several phases, chunks stream through them: of 1 MiB per GPU or more, and at most
- * 32 of them; four are in a phase inside servers at a time, and four times as many on the trees,
- * whose levels have some each.
+ * Where there are several phases, chunks stream through them: of up to 1 MiB per GPU, or of as many
+ * whole MiB as make it 32 of them at most; four are in a phase inside servers at a time, and four
+ * times as many on the trees, whose levels have some each.
  *
  * Flags make messages longer. A step takes what NCCL's table says for one inside a server, in a
  * ring over several servers three times as long. Between servers the way takes what the network
