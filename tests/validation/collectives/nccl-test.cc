@@ -296,9 +296,10 @@ TEST(Nccl, ChunksOfATreeShareSlots)
     }
 }
 
-// Rings and messages where nothing is shared, from 10 km on, where slots begin to decide.
+// Rings, rounds and messages where nothing is shared, from 10 km on, where slots begin to decide.
 TEST(Nccl, EnginesAgreeOverDistance)
 {
+    const NcclAlgorithm pat = "pat";
     for (const double km : {10.0, 100.0, 1000.0})
     {
         for (const Case& drawn :
@@ -306,6 +307,8 @@ TEST(Nccl, EnginesAgreeOverDistance)
               {CollectiveOp::AllReduce, 4, 4, 64 << 20, &*g_ring, &*g_simple},
               {CollectiveOp::AllReduce, 4, 1, 64 << 20, &*g_ring, &*g_simple},
               {CollectiveOp::AllGather, 4, 4, 16 << 20, &*g_ring, &*g_simple},
+              {CollectiveOp::AllGather, 8, 1, 1 << 20, &*pat, &*g_simple},
+              {CollectiveOp::ReduceScatter, 16, 1, 1 << 20, &*pat, &*g_simple},
               {CollectiveOp::SendReceive, 2, 1, 16 << 20, &*g_ring, &*g_simple},
               {CollectiveOp::SendReceive, 2, 1, 1 << 20, &*g_ring, &*g_simple}})
         {

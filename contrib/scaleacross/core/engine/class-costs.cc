@@ -87,6 +87,20 @@ MeanBytes(TransferCost& larger, const TransferCost& smaller, double share)
     }
 }
 
+/// Whether members go from round to round one by one, as the model knows of a library's
+/// disseminations. Those of `halving-doubling` are taken to meet after every round.
+bool
+AreRoundsOfALibrary(const Collective& collective)
+{
+    const auto isRound = [&collective](const Phase& phase) {
+        return (phase.pattern == Pattern::JumpAllGather ||
+                phase.pattern == Pattern::JumpReduceScatter) &&
+               phase.group == collective.phases.front().group;
+    };
+    return !collective.protocol.empty() && collective.phases.size() > 1 &&
+           std::all_of(collective.phases.begin(), collective.phases.end(), isRound);
+}
+
 /// Puts all chunks and phases of a collective that streams into the cost of its first phase.
 void
 StreamTogether(const Collective& whole, std::vector<TransferCost>& costs)
@@ -156,6 +170,9 @@ TimesOf(const NetworkModel& network)
         [&network](const Phase& phase, Rank representative, const std::vector<RankCount>& members) {
             return network.PhaseCost(phase, representative, members);
         };
+    times.earlierRounds = [&network](const std::vector<Phase>& rounds, Rank representative) {
+        return network.EarlierRounds(rounds, representative);
+    };
     times.message = [&network](Bytes bytes, Rank from, Rank to, uint32_t senders) {
         return network.MessageCost(bytes, from, to, senders);
     };
@@ -227,6 +244,14 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
             if (!LoadsCut(m_graph, p, classId))
             {
                 costs.back().cuts.clear();
+            }
+        }
+        if (m_times.earlierRounds && AreRoundsOfALibrary(whole))
+        {
+            const auto earlier = m_times.earlierRounds(whole.phases, rankClass.representative);
+            for (size_t p = 0; p < earlier.size(); p++)
+            {
+                costs[p].latency -= earlier[p];
             }
         }
         m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =

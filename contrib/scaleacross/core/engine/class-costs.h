@@ -26,6 +26,9 @@ struct TransferTimes
     std::function<
         TransferCost(const Phase&, Rank representative, const std::vector<RankCount>& members)>
         phase;
+    /// NetworkModel::EarlierRounds(); none: 0.
+    std::function<std::vector<Duration>(const std::vector<Phase>&, Rank representative)>
+        earlierRounds;
     /// NetworkModel::MessageCost().
     std::function<TransferCost(Bytes, Rank from, Rank to, uint32_t senders)> message;
     /// Of the credit of a receive that `from` has posted for what `to` sends; none: as a message of

@@ -71,6 +71,35 @@ NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
     cost.least *= volume;
 }
 
+std::vector<Duration>
+NetworkModel::EarlierRounds(const std::vector<Phase>& rounds, Rank representative) const
+{
+    std::vector<Duration> earlier;
+    const uint32_t n = rounds.front().group.Size();
+    std::vector<Duration> now(n);
+    Duration last;
+    for (const Phase& round : rounds)
+    {
+        const double message = RoundsOf(round).message;
+        std::vector<Duration> then = now;
+        Duration most;
+        for (uint32_t from = 0; from < n; from++)
+        {
+            const uint32_t to = MessageOf(round, from, 0, 0).to;
+            const FabricPath& path = m_paths.Between(round.group.Member(representative, from),
+                                                     round.group.Member(representative, to));
+            const Duration latency = m_messages.StepLatency(round, path, message);
+            then[to] = std::max(then[to], now[from] + latency);
+            most = std::max(most, latency);
+        }
+        now = std::move(then);
+        const Duration end = *std::max_element(now.begin(), now.end());
+        earlier.push_back(most - (end - last));
+        last = end;
+    }
+    return earlier;
+}
+
 TransferCost
 NetworkModel::MessageCost(Bytes bytes, Rank from, Rank to, uint32_t some) const
 {

@@ -97,6 +97,22 @@ class NetworkModel
                            Rank representative,
                            const std::vector<RankCount>& members = {}) const;
 
+    /**
+     * By how much the latencies of PhaseCost() are too long for rounds of one message, each of
+     * which a member begins with what the one before brought to it: their sum counts the longest
+     * way of every round, though no chain of messages may go over all of them.
+     *
+     * With l the latency of a message, member m has round k at t_k(m) = max(t_k-1(m), t_k-1(from) +
+     * l(from, m)); the round takes max t_k - max t_k-1 and not max l. Domain: jumps of one group.
+     *
+     * Worked case: two buildings of two members a way w apart, shifts 1 and 2. In the first round
+     * two messages cross, in the second all do, of which two have waited for one: 2 w. With four
+     * members in each and shifts 1, 2 and 4 it is 2 w as well, and 3 w by the sum: all shifts
+     * together are n - 1, less than once around.
+     */
+    std::vector<Duration> EarlierRounds(const std::vector<Phase>& rounds,
+                                        Rank representative) const;
+
     /// A message from `from` to `to`, while `senders` ranks of its stage and building send one like
     /// it; 0: all do.
     TransferCost MessageCost(Bytes bytes, Rank from, Rank to, uint32_t senders = 0) const;
