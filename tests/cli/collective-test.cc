@@ -104,6 +104,15 @@ TEST_F(CollectiveCommand, TheTableIsThatOfNcclTests)
     EXPECT_THAT(call.out, HasSubstr("# Avg bus bandwidth"));
 }
 
+TEST_F(CollectiveCommand, WordsOfNcclWithoutItAreTold)
+{
+    EXPECT_THAT(
+        Run("collective pair.yaml -b 8 -e 8 --set network.nccl_algorithm=tree").out,
+        HasSubstr("# Warning: network.nccl_algorithm changes nothing: network.collective is "
+                  "hierarchical.\n"));
+    EXPECT_THAT(Run("collective pair.yaml -b 8 -e 8").out, Not(HasSubstr("Warning")));
+}
+
 TEST_F(CollectiveCommand, SizesAreThoseOfNcclTests)
 {
     EXPECT_THAT(SizesOf("-b 8 -e 64 -f 2"), ElementsAre(8, 16, 32, 64));

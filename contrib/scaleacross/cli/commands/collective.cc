@@ -13,6 +13,7 @@
 #include "core/base/text.h"
 #include "core/io/machine-reader.h"
 #include "core/io/nccl-log.h"
+#include "core/spec/without-effect.h"
 #include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
@@ -396,6 +397,10 @@ Measurement::Head() const
                                    m_groups == 1 ? "one group" : fmt::format("{} groups", m_groups),
                                    m_run.iterations,
                                    m_run.warmup);
+    for (const std::string& warning : WarningsOfNcclWords(m_study.scenario))
+    {
+        text += "# Warning: " + warning + ".\n";
+    }
     const auto line = [&text](const auto&... cells) {
         text += fmt::format("# {:>12}  {:>12}  {:>8}  {:>6}  {:>6}  {:>12}  {:>8}  {:>8}{}{}\n",
                             cells...);

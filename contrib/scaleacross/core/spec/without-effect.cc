@@ -117,6 +117,58 @@ RunsRccl(const ClusterSpec& cluster)
 } // namespace
 
 std::vector<std::string>
+WarningsOfNcclWords(const Scenario& scenario)
+{
+    std::vector<std::string> warnings;
+    const auto add = [&warnings](const std::string& key, const std::string& why) {
+        warnings.push_back(key + " changes nothing: " + why);
+    };
+    if (!scenario.network.collective->library)
+    {
+        const std::string why = "network.collective is " + scenario.network.collective->word;
+        if (!scenario.network.ncclAlgorithm->chooses)
+        {
+            add("network.nccl_algorithm", why);
+        }
+        if (!scenario.network.ncclProtocol->chooses)
+        {
+            add("network.nccl_protocol", why);
+        }
+        if (scenario.network.ncclChannels > 0)
+        {
+            add("network.nccl_channels", why);
+        }
+        if (scenario.network.ncclCollnet)
+        {
+            add("network.nccl_collnet", why);
+        }
+        if (scenario.network.ncclNetLong > Duration())
+        {
+            add("network.nccl_net_long", why);
+        }
+        if (scenario.network.ncclNetFill > BitRate())
+        {
+            add("network.nccl_net_fill", why);
+        }
+        if (scenario.network.ncclNetFlags > BitRate())
+        {
+            add("network.nccl_net_flags", why);
+        }
+    }
+    else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
+             IsCollnet(scenario.network.ncclAlgorithm->kind))
+    {
+        add("network.nccl_algorithm: " + scenario.network.ncclAlgorithm->word,
+            "network.nccl_collnet is false");
+    }
+    else if (scenario.network.ncclCollnet && RunsRccl(scenario.cluster))
+    {
+        add("network.nccl_collnet", "RCCL's choice here has rings and trees only");
+    }
+    return warnings;
+}
+
+std::vector<std::string>
 WarningsOfNoEffect(const Scenario& scenario)
 {
     const JobSpec& job = scenario.Job();
@@ -159,47 +211,9 @@ WarningsOfNoEffect(const Scenario& scenario)
             add("plan.recompute: " + RecomputeWord::First(isIt).Name(), why);
         }
     }
-    if (!scenario.network.collective->library)
+    for (const std::string& warning : WarningsOfNcclWords(scenario))
     {
-        const std::string why = "network.collective is " + scenario.network.collective->word;
-        if (!scenario.network.ncclAlgorithm->chooses)
-        {
-            add("network.nccl_algorithm", why);
-        }
-        if (!scenario.network.ncclProtocol->chooses)
-        {
-            add("network.nccl_protocol", why);
-        }
-        if (scenario.network.ncclChannels > 0)
-        {
-            add("network.nccl_channels", why);
-        }
-        if (scenario.network.ncclCollnet)
-        {
-            add("network.nccl_collnet", why);
-        }
-        if (scenario.network.ncclNetLong > Duration())
-        {
-            add("network.nccl_net_long", why);
-        }
-        if (scenario.network.ncclNetFill > BitRate())
-        {
-            add("network.nccl_net_fill", why);
-        }
-        if (scenario.network.ncclNetFlags > BitRate())
-        {
-            add("network.nccl_net_flags", why);
-        }
-    }
-    else if (!scenario.network.ncclCollnet && !scenario.network.ncclAlgorithm->chooses &&
-             IsCollnet(scenario.network.ncclAlgorithm->kind))
-    {
-        add("network.nccl_algorithm: " + scenario.network.ncclAlgorithm->word,
-            "network.nccl_collnet is false");
-    }
-    else if (scenario.network.ncclCollnet && RunsRccl(scenario.cluster))
-    {
-        add("network.nccl_collnet", "RCCL's choice here has rings and trees only");
+        warnings.push_back(warning);
     }
     const NetworkPlan& network = scenario.network;
     const std::string way = "network.all_to_all is " + network.allToAll->word;

@@ -12,9 +12,12 @@ namespace scaleacross
 {
 
 /// What a study says and its job does not have, a line each: words of experts for a model without
-/// them, and modules of recomputation that there are none of or that others contain. They change
-/// nothing.
+/// them, of NCCL for other collectives, and modules of recomputation that there are none of or that
+/// others contain. They change nothing.
 std::vector<std::string> WarningsOfNoEffect(const Scenario& scenario);
+
+/// Of these, what is said of NCCL's words.
+std::vector<std::string> WarningsOfNcclWords(const Scenario& scenario);
 
 /// The same recomputation of this model, without the modules that it does not have or that are part
 /// of what others do again: shared experts of moe, activation functions where all MLPs are.
