@@ -432,7 +432,8 @@ ForwardWhileMoreArrive(const RoutedTokens& tokens,
     const uint64_t each = std::max<uint64_t>(1, (tokens.token * tokens.topK).Count());
     // Where all goes one way there is nothing that chunks could go beside.
     const bool forwards = collective.phases.size() > 1;
-    const uint64_t chunks = forwards ? tokens.bytes.Count() / each / g_chunkTokens : 1;
+    const uint64_t chunks =
+        forwards ? (tokens.bytes.Count() / each + g_chunkTokens - 1) / g_chunkTokens : 1;
     collective.chunks = static_cast<uint32_t>(std::clamp<uint64_t>(chunks, 1, g_mostChunks));
     collective.channels = std::min({rules.channels, g_chunksUnderWay, collective.chunks});
     collective.streams = collective.chunks > 1;
