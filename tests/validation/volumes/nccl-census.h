@@ -29,8 +29,9 @@
  *   but one: of a gather the one of whom it leads to, of a reduce-scatter the one of whom it leads
  *   from. An all-reduce is both.
  * - Tree: W / g for every position of a server, rounded up, in as many chunks as have no more than
- *   as few whole MiB as make 32 of them or less; half of each up and down every edge of two binary trees over the M servers, of which the
- *   second is the mirror image, or for odd M begins one server earlier.
+ *   as few whole MiB as make 32 of them or less; half of each up and down every edge of two binary
+ *   trees over the M servers, of which the second is the mirror image, or for odd M begins one
+ *   server earlier.
  * - PAT: rounds of shifts s = 1, 2, 4, ... < n with c = min(s, n - s) parts: of a gather parts i to
  *   i + c - 1 from member i to i - s, of a reduce-scatter as many from i + s on to that member.
  */
