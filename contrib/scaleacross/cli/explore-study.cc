@@ -275,6 +275,9 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
+    search.filter =
+        ClosedFormFilter(study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
+                                                                            : BoundOf::EveryEngine);
     return search;
 }
 

@@ -77,6 +77,8 @@ class ClassCosts
     /// losses are expected to delay the last of them by; what they delay a collective of one by is
     /// in the latencies of its phases.
     Duration DelayOf(uint32_t classId, uint32_t collective);
+    /// Of a collective of one class that has ports and cuts to itself.
+    Duration AloneTime(uint32_t classId, uint32_t collective);
     const TransferCost& OfMessage(uint32_t classId, int32_t peer, Bytes bytes);
     /// From when a class posts a receive to when its peer knows.
     Duration CreditTime(uint32_t classId, int32_t peer);
@@ -110,8 +112,6 @@ class ClassCosts
 
     std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
-    /// Of a collective of one class that has ports and cuts to itself.
-    Duration AloneTime(uint32_t classId, uint32_t collective);
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 
     const TaskGraph& m_graph;

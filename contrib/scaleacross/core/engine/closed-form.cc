@@ -2,6 +2,7 @@
 
 #include "core/engine/closed-form.h"
 
+#include "core/engine/alone-replay.h"
 #include "core/engine/class-costs.h"
 #include "core/engine/least-replay.h"
 #include "core/engine/resource-report.h"
@@ -31,7 +32,7 @@ struct ClassSums
     double nic{0}; //!< payload of one rank over its NIC
 };
 
-class Summation
+class Summation : private LeastTimes
 {
   public:
     Summation(const Scenario& scenario,
@@ -55,7 +56,7 @@ class Summation
         {
             if (op.kind == OpKind::Run)
             {
-                const Least& body = OfBody(classId, op.index);
+                const Least& body = LeastOfBody(classId, op.index);
                 sums.busy += body.time;
                 sums.nic += body.nic;
             }
@@ -69,7 +70,7 @@ class Summation
             }
             else if (op.kind == OpKind::Collective)
             {
-                sums.nic += OfCollective(classId, op.index).nic;
+                sums.nic += LeastOfCollective(classId, op.index).nic;
             }
         }
         return sums;
@@ -78,15 +79,13 @@ class Summation
     /// What must follow each other between two beginnings of an iteration of the class.
     double ChainFrom(uint32_t classId)
     {
-        LeastTimes least;
-        least.body = [this](uint32_t c, uint32_t body) { return OfBody(c, body).time; };
-        least.collective = [this](uint32_t c, uint32_t index) {
-            return OfCollective(c, index).time;
-        };
-        least.message = [this](uint32_t c, int32_t peer, Bytes bytes) {
-            return OfMessage(c, peer, bytes);
-        };
-        return LeastReplay(m_run.graph, classId, least);
+        return LeastReplay(m_run.graph, classId, *this);
+    }
+
+    /// What follows each other with nothing in the way of anything.
+    double Alone()
+    {
+        return AloneReplay(m_run.graph, m_costs);
     }
 
     /// The fullest cut's bytes over its capacity.
@@ -96,7 +95,7 @@ class Summation
     }
 
   private:
-    const Least& OfCollective(uint32_t classId, uint32_t collective)
+    const Least& LeastOfCollective(uint32_t classId, uint32_t collective)
     {
         const std::vector<Collective>& collectives = m_run.graph.collectives;
         Least& least = m_collectives[classId * collectives.size() + collective];
@@ -159,12 +158,13 @@ class Summation
         lone.comm = m_run.graph.collectives[op.index].comm;
         // Down, so that a bound stays one.
         lone.time = Duration::Picoseconds(
-            IsOfLayer(op.stream) ? static_cast<int64_t>(OfCollective(classId, op.index).time * 1e12)
-                                 : 0);
+            IsOfLayer(op.stream)
+                ? static_cast<int64_t>(LeastOfCollective(classId, op.index).time * 1e12)
+                : 0);
         return lone;
     }
 
-    const Least& OfBody(uint32_t classId, uint32_t body)
+    const Least& LeastOfBody(uint32_t classId, uint32_t body)
     {
         Least& least = m_bodies[classId * m_run.graph.bodies.size() + body];
         if (least.known)
@@ -177,7 +177,7 @@ class Summation
         {
             if (op.kind == OpKind::Collective)
             {
-                least.nic += OfCollective(classId, op.index).nic;
+                least.nic += LeastOfCollective(classId, op.index).nic;
             }
         }
         // Everything that happens later for whatever reason only makes it longer: neither what
@@ -188,15 +188,26 @@ class Summation
         return least;
     }
 
-    double OfMessage(uint32_t classId, int32_t peer, Bytes bytes) const
+    double OfBody(uint32_t classId, uint32_t body) override
     {
-        const Rank to = m_run.graph.classes[classId].representative;
-        const FabricPath& path = m_paths.Between(to + peer, to);
-        const GpuSpec& gpu = GpuOf(to + peer);
+        return LeastOfBody(classId, body).time;
+    }
+
+    double OfCollective(uint32_t classId, uint32_t collective) override
+    {
+        return LeastOfCollective(classId, collective).time;
+    }
+
+    /// Engines may let one message overtake another, so that none waits for one.
+    Message OfMessage(uint32_t classId, int32_t peer, Bytes bytes) override
+    {
+        const Rank from = m_run.graph.classes[classId].representative;
+        const FabricPath& path = m_paths.Between(from, from + peer);
+        const GpuSpec& gpu = GpuOf(from);
         const double rate = path.tier == Tier::Node
                                 ? gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency
                                 : gpu.nicRate.Value();
-        return path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
+        return {0, path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate};
     }
 
     bool IsOverNic(uint32_t classId, int32_t peer) const
@@ -252,6 +263,7 @@ ClosedForm
 ClosedFormOf(const Scenario& scenario,
              const PreparedRun& run,
              std::shared_ptr<const NetworkFacts> facts,
+             BoundOf engine,
              const IsWorthMore& isWorthMore)
 {
     Summation summation(scenario, run, std::move(facts));
@@ -282,14 +294,19 @@ ClosedFormOf(const Scenario& scenario,
         return result;
     }
     result.bound = std::max(result.bound, LessRounding(summation.CutBound()));
+    if (engine == BoundOf::Analytical && isWorthMore(result))
+    {
+        result.bound = std::max(result.bound, LessRounding(summation.Alone()));
+    }
     return result;
 }
 
 ClosedForm
-ClosedFormOf(const Scenario& scenario, const PreparedRun& run)
+ClosedFormOf(const Scenario& scenario, const PreparedRun& run, BoundOf engine)
 {
     const auto always = [](const ClosedForm&) { return true; };
-    return ClosedFormOf(scenario, run, std::make_shared<const NetworkFacts>(scenario), always);
+    const auto facts = std::make_shared<const NetworkFacts>(scenario);
+    return ClosedFormOf(scenario, run, facts, engine, always);
 }
 
 std::variant<ClosedForm, Infeasible>
@@ -303,6 +320,7 @@ ClosedFormFilter::operator()(const Scenario& scenario, const IsWorthMore& isWort
     return ClosedFormOf(scenario,
                         std::get<PreparedRun>(prepared),
                         m_facts->Of(scenario),
+                        m_engine,
                         isWorthMore);
 }
 

@@ -30,14 +30,24 @@ namespace scaleacross
  *
  * Memory and payload between buildings are those of every engine's report.
  *
+ * Of the analytical engine alone the bound may also be that of a replay with its own costs
+ * (AloneReplay), which is much nearer.
+ *
  * Found step by step, what costs least first: memory and the bound but for the cuts, then the
- * payload between buildings, then the cuts. Each step only adds.
+ * payload between buildings, then the cuts, then the replay. Each step only adds.
  */
 struct ClosedForm
 {
     Duration bound;
     Bytes memoryMax;
     Bytes crossBuildingBytes;
+};
+
+/// Whose times a bound is below.
+enum class BoundOf
+{
+    EveryEngine,
+    Analytical //!< which knows of the network what its own costs say (AloneReplay)
 };
 
 /// Whether a plan of which at least this is known is worth the next step; asked after each.
@@ -48,19 +58,28 @@ using IsWorthMore = std::function<bool(const ClosedForm&)>;
 ClosedForm ClosedFormOf(const Scenario& scenario,
                         const PreparedRun& run,
                         std::shared_ptr<const NetworkFacts> facts,
+                        BoundOf engine,
                         const IsWorthMore& isWorthMore);
 /// The whole of it.
-ClosedForm ClosedFormOf(const Scenario& scenario, const PreparedRun& run);
+ClosedForm ClosedFormOf(const Scenario& scenario,
+                        const PreparedRun& run,
+                        BoundOf engine = BoundOf::EveryEngine);
 
 /// PrepareRun, then ClosedFormOf, for many plans of one setting. Copies share what they found out;
 /// threads may share one.
 class ClosedFormFilter
 {
   public:
+    explicit ClosedFormFilter(BoundOf engine = BoundOf::EveryEngine)
+        : m_engine(engine)
+    {
+    }
+
     std::variant<ClosedForm, Infeasible> operator()(const Scenario& scenario,
                                                     const IsWorthMore& isWorthMore) const;
 
   private:
+    BoundOf m_engine;
     std::shared_ptr<NetworkFactsCache> m_facts{std::make_shared<NetworkFactsCache>()};
 };
 

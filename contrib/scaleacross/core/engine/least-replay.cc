@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <limits>
 #include <vector>
 
@@ -16,14 +17,30 @@ namespace
 constexpr double kLongAgo = -std::numeric_limits<double>::infinity();
 constexpr double kNotYet = std::numeric_limits<double>::infinity();
 
+/// A collective on a stream.
+struct Queued
+{
+    double end{0};
+    double taken{0}; //!< of computing, until then
+};
+
+/// Messages to one rank, which leave in order.
+struct Channel
+{
+    int32_t peer{0};
+    double free{kLongAgo}; //!< when the last of them has left
+};
+
 /// How far a class is.
 struct Cursor
 {
     size_t next{0}; //!< operation
     double now{kLongAgo};
-    std::array<double, kStreams> streams{}; //!< when what was posted there is done
-    std::vector<double> handles;            //!< when what was posted under them is done
-    std::vector<double> posted;             //!< messages, by number
+    std::array<double, kStreams> streams{};      //!< when what was posted there is done
+    std::array<std::deque<Queued>, kStreams> on; //!< of these, what takes from computing
+    std::vector<double> handles;                 //!< when what was posted under them is done
+    std::vector<double> arrived;                 //!< messages that it sent, by number
+    std::vector<Channel> channels;
 };
 
 /// Whether a body has to do with gathers or reductions, which others post or await.
@@ -53,7 +70,7 @@ IsOpen(const std::vector<Op>& ops)
 class Replay
 {
   public:
-    Replay(const TaskGraph& graph, const LeastTimes& times)
+    Replay(const TaskGraph& graph, LeastTimes& times)
         : m_graph(graph),
           m_times(times),
           m_cursors(graph.classes.size()),
@@ -63,7 +80,7 @@ class Replay
         {
             cursor.streams.fill(kLongAgo);
             cursor.handles.assign(graph.handles, kLongAgo);
-            cursor.posted.assign(graph.messages, kNotYet);
+            cursor.arrived.assign(graph.messages, kNotYet);
         }
         for (size_t b = 0; b < graph.bodies.size(); b++)
         {
@@ -105,16 +122,15 @@ class Replay
             case OpKind::PostReceive: // left out: what waits for it only ends later
                 break;
             case OpKind::Send:
-                cursor.posted[op.index] = cursor.now;
+                Send(classId, op);
                 break;
             case OpKind::Receive: {
-                const double posted = m_cursors[SenderOf(classId, op)].posted[op.index];
-                if (posted == kNotYet)
+                const double arrived = m_cursors[SenderOf(classId, op)].arrived[op.index];
+                if (arrived == kNotYet)
                 {
                     return;
                 }
-                cursor.now =
-                    std::max(cursor.now, posted + m_times.message(classId, op.peer, op.bytes));
+                cursor.now = std::max(cursor.now, arrived);
                 break;
             }
             case OpKind::Compute:
@@ -126,12 +142,28 @@ class Replay
         }
     }
 
-    /// A body, in one step where what it posts and awaits is its own.
+    void Send(uint32_t classId, const Op& op)
+    {
+        Cursor& cursor = m_cursors[classId];
+        auto channel = std::find_if(cursor.channels.begin(),
+                                    cursor.channels.end(),
+                                    [&op](const Channel& known) { return known.peer == op.peer; });
+        if (channel == cursor.channels.end())
+        {
+            channel = cursor.channels.insert(channel, {op.peer, kLongAgo});
+        }
+        const LeastTimes::Message least = m_times.OfMessage(classId, op.peer, op.bytes);
+        channel->free = std::max(channel->free, cursor.now) + least.volume;
+        cursor.arrived[op.index] = channel->free + least.latency;
+    }
+
+    /// A body, in one step where what it posts and awaits is its own and nothing else is under way.
     void Run(uint32_t classId, uint32_t body)
     {
-        if (!m_isOpen[body])
+        Cursor& cursor = m_cursors[classId];
+        if (!m_isOpen[body] && !IsShared(cursor))
         {
-            m_cursors[classId].now += m_times.body(classId, body);
+            cursor.now += m_times.OfBody(classId, body);
             return;
         }
         for (const Op& op : m_graph.bodies[body].ops)
@@ -140,23 +172,67 @@ class Replay
         }
     }
 
+    /// Whether something takes from what a class computes now.
+    static bool IsShared(const Cursor& cursor)
+    {
+        return std::any_of(cursor.on.begin(), cursor.on.end(), [&cursor](const auto& queue) {
+            return !queue.empty() && queue.back().end > cursor.now;
+        });
+    }
+
     /// What asks for nobody else's messages.
     void Do(uint32_t classId, const Op& op)
     {
         Cursor& cursor = m_cursors[classId];
         if (op.kind == OpKind::Compute)
         {
-            cursor.now += op.duration.S();
+            Compute(cursor, op.duration.S());
         }
         else if (op.kind == OpKind::Collective)
         {
-            double& stream = cursor.streams[static_cast<size_t>(op.stream)];
-            stream = std::max(stream, cursor.now) + m_times.collective(classId, op.index);
+            const auto s = static_cast<size_t>(op.stream);
+            double& stream = cursor.streams[s];
+            stream = std::max(stream, cursor.now) + m_times.OfCollective(classId, op.index);
             cursor.handles[op.handle] = stream;
+            const double taken = m_times.TakenBy(classId, op.index);
+            if (taken > 0 && stream > cursor.now)
+            {
+                cursor.on[s].push_back({stream, taken});
+            }
         }
         else
         {
             cursor.now = std::max(cursor.now, cursor.handles[op.handle]);
+        }
+    }
+
+    /// As ComputeClock does.
+    static void Compute(Cursor& cursor, double work)
+    {
+        while (true)
+        {
+            double rate = 1;
+            double change = kNotYet;
+            for (std::deque<Queued>& queue : cursor.on)
+            {
+                while (!queue.empty() && queue.front().end <= cursor.now)
+                {
+                    queue.pop_front();
+                }
+                if (!queue.empty())
+                {
+                    rate -= queue.front().taken;
+                    change = std::min(change, queue.front().end);
+                }
+            }
+            const double end = cursor.now + work / rate;
+            if (end <= change)
+            {
+                cursor.now = end;
+                return;
+            }
+            work -= (change - cursor.now) * rate;
+            cursor.now = change;
         }
     }
 
@@ -166,7 +242,7 @@ class Replay
     }
 
     const TaskGraph& m_graph;
-    const LeastTimes& m_times;
+    LeastTimes& m_times;
     std::vector<Cursor> m_cursors;
     std::vector<bool> m_isOpen; //!< by body
 };
@@ -174,7 +250,7 @@ class Replay
 } // namespace
 
 double
-LeastReplay(const TaskGraph& graph, uint32_t classId, const LeastTimes& times)
+LeastReplay(const TaskGraph& graph, uint32_t classId, LeastTimes& times)
 {
     return Replay(graph, times).From(classId);
 }

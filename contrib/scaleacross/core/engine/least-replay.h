@@ -6,18 +6,34 @@
 #include "core/program/program.h"
 
 #include <cstdint>
-#include <functional>
 
 namespace scaleacross
 {
 
 /// The least that what a class does can take, in seconds.
-struct LeastTimes
+class LeastTimes
 {
-    std::function<double(uint32_t classId, uint32_t body)> body;
-    std::function<double(uint32_t classId, uint32_t collective)> collective;
-    /// Of a message to the class from the rank that is `peer` further on.
-    std::function<double(uint32_t classId, int32_t peer, Bytes)> message;
+  public:
+    virtual ~LeastTimes() = default;
+
+    /// A body beside which no gather and no reduction is under way.
+    virtual double OfBody(uint32_t classId, uint32_t body) = 0;
+    virtual double OfCollective(uint32_t classId, uint32_t collective) = 0;
+
+    /// A message from the class to the rank that is `peer` further on.
+    struct Message
+    {
+        double volume{0};  //!< for which the next one to the same rank waits
+        double latency{0}; //!< after it
+    };
+
+    virtual Message OfMessage(uint32_t classId, int32_t peer, Bytes bytes) = 0;
+
+    /// What a collective takes from computing while it is under way, as a fraction.
+    virtual double TakenBy(uint32_t /* classId */, uint32_t /* collective */)
+    {
+        return 0;
+    }
 };
 
 /**
@@ -27,8 +43,9 @@ struct LeastTimes
  * Programs are replayed once, in their order, as a max-plus recurrence: the class begins at 0, all
  * others, its streams and all that was under way at minus infinity, so that nothing counts but what
  * follows from the class's own beginning. What a class does begins when it has done what is before
- * it; a receive ends no sooner than the message was posted plus its time; a collective begins when
- * it is posted and the one before it on its stream is done, and a wait ends no sooner than it.
+ * it; a message leaves when it is posted and those before it to the same rank have left; a
+ * collective begins when it is posted and the one before it on its stream is done, and a wait ends
+ * no sooner than it. Computing beside collectives goes on with what these leave of it.
  *
  * Why it is a bound: let x(k) be the times at which classes begin iteration k. In any run x(k+1) >=
  * A (x) x(k), entry (c, c) of A being this chain, because every operation takes at least its least
@@ -39,9 +56,10 @@ struct LeastTimes
  * stage 0: 1 + 0.5 + (1 + 2) + 0.5 + 2 = 7. From stage 1: its own 3, which wait for nothing.
  *
  * A body counts by its time, or operation by operation where it has to do with gathers and
- * reductions, which others post or await. 0 where the class never ends, for want of a message.
+ * reductions, which others post or await, and where such are under way beside it. 0 where the class
+ * never ends, for want of a message.
  */
-double LeastReplay(const TaskGraph& graph, uint32_t classId, const LeastTimes& times);
+double LeastReplay(const TaskGraph& graph, uint32_t classId, LeastTimes& times);
 
 } // namespace scaleacross
 

@@ -20,6 +20,15 @@ struct CollectiveShare
     uint32_t most{0};       //!< of them that one collective takes
 };
 
+/// The fraction of computing that a collective takes which says so many processors, or 0.
+inline double
+TakenFrom(const CollectiveShare& share, uint32_t processors)
+{
+    return processors == 0
+               ? share.usual
+               : static_cast<double>(std::min(processors, share.most)) / share.processors;
+}
+
 /// What collectives under way on a GPU take from computing.
 struct Underway
 {
