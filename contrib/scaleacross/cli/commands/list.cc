@@ -263,7 +263,11 @@ BaselineRules()
     std::vector<Entry> entries;
     for (const BaselineFacts* baseline : Baseline::Rows())
     {
-        entries.push_back({{baseline->word, baseline->help, baseline->tunes, baseline->untouched}});
+        entries.push_back({{baseline->word,
+                            baseline->help,
+                            baseline->tunes,
+                            baseline->untouched,
+                            baseline->source}});
     }
     return entries;
 }
@@ -351,7 +355,7 @@ Listings()
         {"schedules", {"schedule", "chunks", "meaning", "source"}, Schedules},
         {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
         {"plans", {"field", "word", "default", "meaning"}, PlanWords},
-        {"baselines", {"baseline", "rule", "tunes", "does not touch"}, BaselineRules},
+        {"baselines", {"baseline", "rule", "tunes", "does not touch", "source"}, BaselineRules},
         {"fields", {"field", "default", "values", "meaning"}, Fields},
     };
     return listings;

@@ -26,10 +26,18 @@ struct BaselineFacts : WordFacts
 {
     std::string tunes;     //!< what it chooses by the iteration time
     std::string untouched; //!< what it leaves alone
+    std::string source;    //!< who plans so
 
     /// The spaces of the school for a study, the preferred one first: the next one counts only
     /// where no plan of those before can run.
     std::vector<Study> (*spaces)(const Study& study){nullptr};
+
+    /// Refuses plans that recompute more than they need to fit.
+    bool recomputesLeast{true};
+
+    /// Of plans that take equally long, those with the first values of the axes: a setting that
+    /// buys nothing is left as it is.
+    bool prefersFirst{true};
 };
 
 /// A school that a study names to be compared with.

@@ -11,7 +11,7 @@ namespace scaleacross
 namespace
 {
 
-/// Refuses plans that recompute more than they need to fit, as every school does.
+/// Refuses plans that recompute more than they need to fit.
 Filter
 LeastRecomputation(const Filter& filter)
 {
@@ -73,6 +73,52 @@ class NoSink : public ResultSink
     }
 };
 
+/// Whether a plan of a space can run in this time.
+bool
+Takes(const SearchSpace& space,
+      const Plan& plan,
+      Duration time,
+      const Engine& engine,
+      const SearchOptions& options)
+{
+    const Scenario scenario = space.With(plan);
+    const auto worthMore = [](const ClosedForm& /* form */) { return true; };
+    if (std::holds_alternative<Infeasible>(options.filter(scenario, worthMore)))
+    {
+        return false;
+    }
+    const Evaluation evaluation = Evaluate(engine, scenario, options.run);
+    const auto* report = std::get_if<RunReport>(&evaluation);
+    return report != nullptr && report->iterationTime == time;
+}
+
+/// The plan with the first value of every axis of the study of which it takes no longer, one after
+/// the other.
+Plan
+WithFirstValues(const Study& within,
+                const Ranked& best,
+                const Engine& engine,
+                const SearchOptions& options)
+{
+    const SearchSpace space(within);
+    Plan plan = best.plan;
+    for (const auto& axis : within.search)
+    {
+        Plan other = plan;
+        FindPlanField(axis.key)->set(other, axis.values.front());
+        Study one = within; // to derive dp
+        one.search.clear();
+        one.scenario = space.With(other);
+        other = SearchSpace(one).Fixed();
+        if (CanonicalText(other) != CanonicalText(plan) &&
+            Takes(space, other, best.report.iterationTime, engine, options))
+        {
+            plan = other;
+        }
+    }
+    return plan;
+}
+
 /// Memory, the last check, if any plan came so far; else the reason that most were refused for.
 Infeasible
 WhyNone(const std::string& name, const Frontier& counts)
@@ -104,7 +150,7 @@ ChooseBaseline(Baseline baseline,
     SearchOptions own = options;
     own.keep = 1;
     own.keeps = Leaderboard::Keeps::Best;
-    own.filter = LeastRecomputation(options.filter);
+    own.filter = baseline->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
     std::variant<Plan, Infeasible> chosen;
     bool first = true;
     for (const Study& school : baseline->spaces(study))
@@ -120,7 +166,8 @@ ChooseBaseline(Baseline baseline,
         const auto best = result.board.Best();
         if (!best.empty())
         {
-            return best.front().plan;
+            return baseline->prefersFirst ? WithFirstValues(within, best.front(), engine, own)
+                                          : best.front().plan;
         }
         if (first)
         {

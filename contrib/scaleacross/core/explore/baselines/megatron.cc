@@ -56,7 +56,9 @@ MegatronBaseline()
             "recomputes the least that fits";
         known.tunes = "tp, cp, ep, pp, schedule, chunks, microbatch, async_tp";
         known.untouched = "what crosses, sharding, network";
+        known.source = "Megatron-LM's documentation; arXiv:2104.04473";
         known.spaces = Spaces;
+        known.prefersFirst = false;
         return known;
     }();
     return facts;

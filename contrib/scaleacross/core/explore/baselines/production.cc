@@ -46,7 +46,11 @@ ProductionBaseline()
             "pairs; tp fills the server; recomputes the least that fits";
         known.tunes = "pp, cp, ep, chunks, microbatch, async_tp";
         known.untouched = "what crosses, sharding, schedule, tp, network";
+        known.source =
+            "what is published of Llama 3 (arXiv:2407.21783) and of the study's production "
+            "configuration (arXiv:2605.24326)";
         known.spaces = Spaces;
+        known.prefersFirst = false;
         return known;
     }();
     return facts;

@@ -6,16 +6,35 @@
 namespace scaleacross
 {
 
-/// The baselines there are, each in the file of its name.
+/// The baselines there are, each in the file of its name: schools of training, planners by
+/// name, the best of one dimension alone.
 const BaselineFacts& ProductionBaseline();
 const BaselineFacts& MegatronBaseline();
+const BaselineFacts& AtlasLikeBaseline();
+const BaselineFacts& CrosspipeLikeBaseline();
+const BaselineFacts& FsdpOnlyBaseline();
+const BaselineFacts& MadmaxLikeBaseline();
+const BaselineFacts& SailorLikeBaseline();
+const BaselineFacts& PlacementOnlyBaseline();
+const BaselineFacts& ScheduleOnlyBaseline();
+const BaselineFacts& ParallelismOnlyBaseline();
+const BaselineFacts& NetworkOnlyBaseline();
 
 template <>
 const std::vector<const BaselineFacts*>&
 Baseline::Rows()
 {
     static const std::vector<const BaselineFacts*> rows = {&ProductionBaseline(),
-                                                           &MegatronBaseline()};
+                                                           &MegatronBaseline(),
+                                                           &AtlasLikeBaseline(),
+                                                           &CrosspipeLikeBaseline(),
+                                                           &FsdpOnlyBaseline(),
+                                                           &MadmaxLikeBaseline(),
+                                                           &SailorLikeBaseline(),
+                                                           &PlacementOnlyBaseline(),
+                                                           &ScheduleOnlyBaseline(),
+                                                           &ParallelismOnlyBaseline(),
+                                                           &NetworkOnlyBaseline()};
     return rows;
 }
 

@@ -8,10 +8,6 @@
 namespace scaleacross::school
 {
 
-namespace
-{
-
-/// The divisors of n up to `most`, ascending.
 Values
 Divisors(uint32_t n, uint32_t most)
 {
@@ -26,7 +22,6 @@ Divisors(uint32_t n, uint32_t most)
     return divisors;
 }
 
-/// GPUs that every server has a whole number of.
 uint32_t
 ServerGpus(const Study& study)
 {
@@ -38,11 +33,28 @@ ServerGpus(const Study& study)
     return gpus;
 }
 
-/// Chunk counts that split the layers evenly over some number of stages, or the layers with the
-/// embedding and the loss counted as two more.
 Values
-ChunkCounts(uint32_t layers)
+ContextDegrees(const Study& study)
 {
+    return Divisors(ServerGpus(study), ServerGpus(study));
+}
+
+Values
+ExpertDegrees(const Study& study)
+{
+    return Divisors(std::max(study.scenario.Job().model.experts, 1U), UINT32_MAX);
+}
+
+Values
+PipelineDegrees(const Study& study)
+{
+    return Divisors(study.scenario.cluster.Gpus(), study.scenario.Job().model.layers);
+}
+
+Values
+ChunkCounts(const Study& study)
+{
+    const uint32_t layers = study.scenario.Job().model.layers;
     Values counts;
     for (uint32_t v = 1; v <= layers / 2; v++)
     {
@@ -54,7 +66,31 @@ ChunkCounts(uint32_t layers)
     return counts.empty() ? Values{"1"} : counts;
 }
 
-} // namespace
+Values
+Microbatches(const Study& study)
+{
+    return Divisors(study.scenario.Job().workload.globalBatch, 8);
+}
+
+Values
+ShardGroups(const Study& study)
+{
+    Values groups = Divisors(ServerGpus(study), ServerGpus(study));
+    groups.front() = "0"; // in place of 1: nothing is shared by one rank
+    return groups;
+}
+
+Values
+Recomputations()
+{
+    return {"none", "selective", "full"};
+}
+
+Values
+Either()
+{
+    return {"false", "true"};
+}
 
 Values
 TensorDegrees(const Study& study)
@@ -75,20 +111,36 @@ NamesExpertTensor(const Study& study)
 Study
 SchoolOf(const Study& study)
 {
-    const JobSpec& job = study.scenario.Job();
     Study school = study;
     school.scenario.Job().plan = ParallelPlan();
     school.dpGiven = false;
     school.search = {
-        {"plan.cp", Divisors(ServerGpus(study), ServerGpus(study))},
-        {"plan.ep", Divisors(std::max(job.model.experts, 1U), UINT32_MAX)},
-        {"plan.pp", Divisors(study.scenario.cluster.Gpus(), job.model.layers)},
-        {"plan.chunks", ChunkCounts(job.model.layers)},
-        {"plan.microbatch", Divisors(job.workload.globalBatch, 8)},
-        {"plan.recompute", {"none", "selective", "full"}},
-        {"plan.async_tp", {"false", "true"}},
+        {"plan.cp", ContextDegrees(study)},
+        {"plan.ep", ExpertDegrees(study)},
+        {"plan.pp", PipelineDegrees(study)},
+        {"plan.chunks", ChunkCounts(study)},
+        {"plan.microbatch", Microbatches(study)},
+        {"plan.recompute", Recomputations()},
+        {"plan.async_tp", Either()},
     };
     return school;
+}
+
+Study
+PlannerOf(const Study& study)
+{
+    Study school = Without(Without(SchoolOf(study), "plan.cp"), "plan.chunks");
+    school.search.push_back({"plan.tp", TensorDegrees(study)});
+    return school;
+}
+
+Study
+Without(Study study, const std::string& key)
+{
+    const auto isIt = [&key](const SearchAxis& axis) { return axis.key == key; };
+    study.search.erase(std::remove_if(study.search.begin(), study.search.end(), isIt),
+                       study.search.end());
+    return study;
 }
 
 } // namespace scaleacross::school
