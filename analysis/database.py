@@ -108,12 +108,15 @@ def ranked_plans(connection, search_id):
 
 
 def baselines(connection, search_id):
-    """The baselines of a search; those without a result have a reason instead of a time."""
+    """The schools of a search; those without a result have a reason instead of a time.
+
+    Not the reference in one building, which is another cluster.
+    """
     return pandas.read_sql_query(
         f"""SELECT baseline.name, plan.label, IFNULL(baseline.reason, run.reason) AS reason,
                    IFNULL(baseline.detail, run.detail) AS detail, {RUN_COLUMNS}, {PLAN_COLUMNS}
             FROM baseline LEFT JOIN run ON run.id = run_id LEFT JOIN plan ON plan.id = plan_id
-            WHERE search_id = ?
+            WHERE search_id = ? AND baseline.name <> 'one-site'
             ORDER BY run.iteration_time_s IS NULL, run.iteration_time_s, baseline.name""",
         connection, params=[int(search_id)])
 

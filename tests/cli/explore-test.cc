@@ -105,6 +105,82 @@ TEST_F(Commands, AFinishedSearchTunesItsBaselinesOnce)
     EXPECT_EQ(stored.at("production"), first.at("baselines").at("production"));
 }
 
+/// The oracle is the study that one would write for one building of 16 GPUs.
+TEST_F(Commands, OneSiteTellsWhatBeingSpreadOutCosts)
+{
+    EXPECT_TRUE(RunJson("explore study.yaml").at("one_site").is_null());
+    const std::string set = " --set baselines=[one-site,production]";
+    const auto json = RunJson("explore study.yaml --db sites.db" + set);
+    std::string text = g_smallStudy;
+    const std::string two = "{count: 2, gpus: 8,";
+    const std::string cross = "  cross: {distance: 10km, oversubscription: 4}\n";
+    text.replace(text.find(two), two.size(), "{count: 1, gpus: 16,");
+    text.erase(text.find(cross), cross.size());
+    Write("one.yaml", text);
+    const auto one = RunJson("explore one.yaml --db one.db" + set);
+    const auto& site = json.at("one_site");
+    EXPECT_EQ(site.at("iteration_time_s"), one.at("best").at("iteration_time_s"));
+    EXPECT_EQ(site.at("plan").at("label"), one.at("best").at("plan").at("label"));
+    EXPECT_EQ(site.at("cross_building_bytes"), 0);
+    const double spread = json.at("best").at("iteration_time_s");
+    EXPECT_NEAR(site.at("cost").get<double>(),
+                spread / one.at("best").at("iteration_time_s").get<double>() - 1,
+                1e-12);
+    EXPECT_GT(site.at("cost").get<double>(), 0.0); // the span has a quarter of the NICs' capacity
+    EXPECT_FALSE(json.at("baselines").contains("one-site"));
+    EXPECT_TRUE(json.at("baselines").contains("production"));
+    // Of one building the reference is the best plan itself.
+    EXPECT_EQ(one.at("one_site").at("cost"), 0.0);
+    EXPECT_EQ(one.at("one_site").at("iteration_time_s"), one.at("best").at("iteration_time_s"));
+    EXPECT_THAT(Run("explore study.yaml --db sites.db" + set).out,
+                HasSubstr("All GPUs in one building (fabric and NICs of the first): "));
+    EXPECT_THAT(Run("explore one.yaml --db one.db" + set).out,
+                HasSubstr("Being spread out costs nothing"));
+}
+
+/// Its run is kept apart from the runs of the study's cluster, where the same plan takes longer.
+TEST_F(Commands, OneSiteIsStoredAndShown)
+{
+    const std::string explore =
+        "explore study.yaml --db sites.db --top 100 --set baselines=[one-site]";
+    const auto first = RunJson(explore);
+    const auto again = RunJson(explore);
+    EXPECT_EQ(again.at("one_site"), first.at("one_site"));
+    EXPECT_EQ(again.at("ranking"), first.at("ranking"));
+    const auto shown = RunJson("show sites.db").at("searches")[0];
+    EXPECT_EQ(shown.at("one_site").at("iteration_time_s"),
+              first.at("one_site").at("iteration_time_s"));
+    EXPECT_EQ(shown.at("one_site").at("cost"), first.at("one_site").at("cost"));
+    EXPECT_TRUE(shown.at("baselines").empty());
+    EXPECT_THAT(Run("show sites.db").out, HasSubstr("being spread out costs "));
+    // What the database says is what counts.
+    Sql("sites.db", "UPDATE baseline SET run_id = NULL, reason = 'building', detail = 'as stored'");
+    const auto stored = RunJson(explore).at("one_site");
+    EXPECT_EQ(stored.at("infeasible").at("detail"), "as stored");
+    EXPECT_TRUE(stored.at("cost").is_null());
+    EXPECT_TRUE(stored.at("plan").is_null());
+}
+
+TEST_F(Commands, OneSiteOfDifferentGpusSaysWhyThereIsNone)
+{
+    std::string text = g_smallStudy;
+    const std::string two = "{count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, "
+                            "fabric: {rails: true, spines: 2}}";
+    ASSERT_NE(text.find(two), std::string::npos);
+    const std::string rest = "gpus: 8, gpus_per_node: 4, fabric: {rails: true, spines: 2}";
+    text.replace(text.find(two),
+                 two.size(),
+                 "[{name: north, gpu: h100, " + rest + "}, {name: south, gpu: h200, " + rest +
+                     "}]");
+    Write("study.yaml", text);
+    const auto site = RunJson("explore study.yaml --set baselines=[one-site]").at("one_site");
+    EXPECT_EQ(site.at("infeasible").at("reason"), "building");
+    EXPECT_TRUE(site.at("cost").is_null());
+    EXPECT_THAT(Run("explore study.yaml --set baselines=[one-site]").out,
+                HasSubstr("All GPUs in one building: none (building): one building has equal "
+                          "servers, and those of north and south differ"));
+}
+
 TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)
 {
     Write("study.yaml", std::string(g_smallStudy) + "engines: [analytical, packet]\n");

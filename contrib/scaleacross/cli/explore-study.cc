@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <optional>
 #include <unistd.h>
@@ -21,62 +22,121 @@ namespace scaleacross
 namespace
 {
 
-/// What this search has found before, if that still answers.
-std::optional<BaselineAnswer>
-StoredBaseline(const std::string& name, const SearchSpace& space, SearchStore& store)
+/// Finds the baselines of a search: stored ones as they are, others by tuning.
+class BaselineRuns
 {
-    const auto stored = store.FindBaseline(name);
-    if (!stored)
+  public:
+    BaselineRuns(const Study& study,
+                 const SearchSpace& space,
+                 const Engine& engine,
+                 const SearchOptions& search)
+        : m_study(study),
+          m_space(space),
+          m_engine(engine),
+          m_search(search)
     {
-        return std::nullopt;
     }
-    BaselineAnswer answer;
-    answer.name = name;
-    answer.evaluation = stored->reason;
-    if (stored->run)
+
+    /// The plan of a school.
+    BaselineAnswer School(const std::string& name, SearchStore& store) const
     {
-        answer.evaluation = stored->run->evaluation;
-        answer.plan = PlanOfText(stored->run->planText);
-        if (!answer.plan)
+        const auto stored = Stored(name, store);
+        return stored ? *stored : Tuned(name, m_space, store, store.Runs());
+    }
+
+    /// The best plan of a reference on its own cluster, of whose runs the last argument is given
+    /// the store. With one building that is the study's, and `best` its best plan, if any.
+    BaselineAnswer Reference(const std::string& name,
+                             const std::vector<Ranked>& best,
+                             SearchStore& store,
+                             const std::function<RunStore(const Scenario&)>& runsOf) const
+    {
+        if (const auto stored = Stored(name, store))
+        {
+            return *stored;
+        }
+        if (m_study.scenario.cluster.buildings.size() == 1 && !best.empty())
+        {
+            const Ranked& first = best.front();
+            store.PutBaseline(name, first.plan, first.report);
+            return {name, first.plan, m_space.LabelOf(first.plan), first.report};
+        }
+        const auto site = Baseline(name)->site(m_study);
+        if (const auto* none = std::get_if<Infeasible>(&site))
+        {
+            return None(name, *none, store);
+        }
+        const auto& there = std::get<Study>(site);
+        RunStore runs = runsOf(there.scenario);
+        return Tuned(name, SearchSpace(there), store, runs);
+    }
+
+  private:
+    /// What this search has found before, if that still answers.
+    std::optional<BaselineAnswer> Stored(const std::string& name, SearchStore& store) const
+    {
+        const auto stored = store.FindBaseline(name);
+        if (!stored)
         {
             return std::nullopt;
         }
-        answer.plan->network.ns3Attributes = space.Fixed().network.ns3Attributes;
-    }
-    return answer;
-}
-
-/// The school's plan, its run from the database if it is there.
-BaselineAnswer
-RunBaseline(const std::string& name,
-            const Study& study,
-            const SearchSpace& space,
-            const Engine& engine,
-            const SearchOptions& search,
-            SearchStore& store)
-{
-    BaselineAnswer answer;
-    answer.name = name;
-    // A school tunes with the analytical engine whatever the search runs with: limits are for runs,
-    // and a school that was cut short would have another plan.
-    SearchOptions tuning = search;
-    tuning.run.limits = {};
-    ProgressLine line(name);
-    tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
-    const auto chosen = ChooseBaseline(name, study, AnalyticalEngine(), tuning);
-    if (const auto* none = std::get_if<Infeasible>(&chosen))
-    {
-        answer.evaluation = *none;
-        store.PutBaseline(name, *none);
+        BaselineAnswer answer;
+        answer.name = name;
+        answer.label = stored->label;
+        answer.evaluation = stored->reason;
+        if (stored->run)
+        {
+            answer.evaluation = stored->run->evaluation;
+            answer.plan = PlanOfText(stored->run->planText);
+            if (!answer.plan)
+            {
+                return std::nullopt;
+            }
+            answer.plan->network.ns3Attributes = m_space.Fixed().network.ns3Attributes;
+        }
         return answer;
     }
-    answer.plan = std::get<Plan>(chosen);
-    const auto stored = store.Runs().Load(*answer.plan);
-    answer.evaluation =
-        stored ? stored->evaluation : Evaluate(engine, space.With(*answer.plan), search.run);
-    store.PutBaseline(name, *answer.plan, answer.evaluation);
-    return answer;
-}
+
+    static BaselineAnswer None(const std::string& name, const Infeasible& why, SearchStore& store)
+    {
+        store.PutBaseline(name, why);
+        return {name, std::nullopt, "", why};
+    }
+
+    /// Its run from the database if it is there. `space` and `runs` are of the cluster on which it
+    /// runs.
+    BaselineAnswer Tuned(const std::string& name,
+                         const SearchSpace& space,
+                         SearchStore& store,
+                         RunStore& runs) const
+    {
+        // A school tunes with the analytical engine whatever the search runs with: limits are for
+        // runs, and a school that was cut short would have another plan.
+        SearchOptions tuning = m_search;
+        tuning.run.limits = {};
+        ProgressLine line(name);
+        tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
+        const auto chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning);
+        if (const auto* none = std::get_if<Infeasible>(&chosen))
+        {
+            return None(name, *none, store);
+        }
+        BaselineAnswer answer;
+        answer.name = name;
+        answer.plan = std::get<Plan>(chosen);
+        answer.label = space.LabelOf(*answer.plan);
+        const auto stored = runs.Load(*answer.plan);
+        answer.evaluation = stored ? stored->evaluation
+                                   : Evaluate(m_engine, space.With(*answer.plan), m_search.run);
+        store.PutBaseline(name, runs, *answer.plan, answer.label, answer.evaluation);
+        return answer;
+    }
+
+    const Study& m_study;
+    const SearchSpace& m_space;
+    const Engine& m_engine;
+    const SearchOptions& m_search;
+};
 
 Contender
 ContenderOf(const SearchSpace& space, const Plan& plan, const RunReport& report)
@@ -85,7 +145,7 @@ ContenderOf(const SearchSpace& space, const Plan& plan, const RunReport& report)
 }
 
 BaselineResult
-ResultOf(const SearchSpace& space, const BaselineAnswer& answer)
+ResultOf(const BaselineAnswer& answer)
 {
     BaselineResult result;
     result.name = answer.name;
@@ -93,7 +153,7 @@ ResultOf(const SearchSpace& space, const BaselineAnswer& answer)
     result.untouched = Baseline(answer.name)->untouched;
     if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
     {
-        result.contender = ContenderOf(space, *answer.plan, *report);
+        result.contender = Contender{answer.label, *answer.plan, *report};
     }
     else if (const auto* infeasible = std::get_if<Infeasible>(&answer.evaluation))
     {
@@ -235,7 +295,11 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     input.timeError = answer.conclusion.timeError;
     for (const auto& baseline : answer.baselines)
     {
-        input.baselines.push_back(ResultOf(space, baseline));
+        input.baselines.push_back(ResultOf(baseline));
+    }
+    if (answer.oneSite)
+    {
+        input.oneSite = ResultOf(*answer.oneSite);
     }
     input.counts = answer.search.counts;
     input.engine = study.engines.front();
@@ -283,6 +347,17 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
 
 } // namespace
 
+std::optional<double>
+Answer::CostOfSites() const
+{
+    const auto* report = oneSite ? std::get_if<RunReport>(&oneSite->evaluation) : nullptr;
+    if (report == nullptr || !HasWinner())
+    {
+        return std::nullopt;
+    }
+    return RelativeExcess(report->iterationTime, search.board.Best().front().report.iterationTime);
+}
+
 Answer
 ExploreStudy(const Study& study,
              const SearchSpace& space,
@@ -303,6 +378,12 @@ ExploreStudy(const Study& study,
                       space,
                       {study.name, method.Name(), options.keep},
                       options.worker.failures);
+    const BaselineRuns runs(study, space, *engine, search);
+    const auto runsOf = [&](const Scenario& scenario) {
+        return RunStore(database,
+                        MakeRunSetting(scenario, *engine, search.run),
+                        options.worker.failures);
+    };
     Answer answer;
     answer.database = database.Path();
     answer.plans = space.Size();
@@ -311,11 +392,17 @@ ExploreStudy(const Study& study,
     {
         for (const auto& name : study.baselines)
         {
-            if (!answer.search.interrupted)
+            if (answer.search.interrupted)
             {
-                auto stored = StoredBaseline(name, space, store);
-                answer.baselines.push_back(
-                    stored ? *stored : RunBaseline(name, study, space, *engine, search, store));
+                break;
+            }
+            if (IsReference(name))
+            {
+                answer.oneSite = runs.Reference(name, answer.search.board.Best(), store, runsOf);
+            }
+            else
+            {
+                answer.baselines.push_back(runs.School(name, store));
             }
         }
     }

@@ -36,6 +36,7 @@ struct BaselineAnswer
 {
     std::string name;
     std::optional<Plan> plan;
+    std::string label;     //!< of the plan, where there is one
     Evaluation evaluation; //!< Infeasible where the rule found no plan
 };
 
@@ -45,15 +46,19 @@ struct Answer
     std::string database;
     uint64_t plans{0}; //!< combinations of the space
     SearchResult search;
-    std::vector<BaselineAnswer> baselines;
-    std::optional<double> boundSlack; //!< BoundSlack(); none while interrupted
-    Conclusion conclusion;            //!< nothing while interrupted
-    double seconds{0};                //!< of this call
+    std::vector<BaselineAnswer> baselines; //!< schools
+    std::optional<BaselineAnswer> oneSite; //!< where the study names the reference
+    std::optional<double> boundSlack;      //!< BoundSlack(); none while interrupted
+    Conclusion conclusion;                 //!< nothing while interrupted
+    double seconds{0};                     //!< of this call
 
     bool HasWinner() const
     {
         return !search.board.BestOfEach().empty();
     }
+
+    /// What being spread out costs: best / oneSite - 1; none where one of them is missing.
+    std::optional<double> CostOfSites() const;
 };
 
 /**

@@ -217,7 +217,9 @@ TEST(Baselines, FitARealStudy)
     {
         const auto chosen = ChooseBaseline(*baseline, study, AnalyticalEngine(), {});
         ASSERT_TRUE(std::holds_alternative<Plan>(chosen)) << std::get<Infeasible>(chosen).detail;
-        Scenario scenario = study.scenario;
+        Scenario scenario = baseline->site != nullptr
+                                ? std::get<Study>(baseline->site(study)).scenario
+                                : study.scenario;
         scenario.Job().plan = std::get<Plan>(chosen).parallel;
         scenario.network = std::get<Plan>(chosen).network;
         EXPECT_FALSE(CheckFit(scenario));

@@ -120,6 +120,27 @@ TEST(Explanation, EitherPlacementCanWin)
     EXPECT_THAT(pipeline, HasSubstr("50.0 % longer than PP-out"));
 }
 
+/// 100 ms against 80 ms in one building; 125 ms; as long but for what no printed digit shows.
+TEST(Explanation, TellsWhatBeingSpreadOutCosts)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    EXPECT_THAT(Text(input), Not(HasSubstr("spread out")));
+    input.oneSite = BaselineResult{};
+    input.oneSite->contender = Make(Crossing::Pipeline, 80, "the near one");
+    EXPECT_THAT(Text(input),
+                HasSubstr("All GPUs in one building (fabric and NICs of the first): the near one "
+                          "takes 80 ms: being spread out costs 25.0 %."));
+    input.oneSite->contender = Make(Crossing::Pipeline, 125, "the near one");
+    EXPECT_THAT(Text(input), HasSubstr("takes 125 ms: being spread out saves 20.0 %."));
+    input.oneSite->contender->report.iterationTime = Ms(100) + Duration::Nanoseconds(1);
+    EXPECT_THAT(Text(input), HasSubstr("being spread out costs 0.00 %."));
+    input.oneSite->contender.reset();
+    input.oneSite->reason = {"building", "they differ"};
+    EXPECT_THAT(Text(input), HasSubstr("All GPUs in one building: none (building): they differ."));
+    input.buildings = 1;
+    EXPECT_THAT(Text(input), HasSubstr("Being spread out costs nothing: there is one building."));
+}
+
 TEST(Explanation, WhatFailedIsNoProof)
 {
     ExplanationInput input = Input(Crossing::Data, 150);

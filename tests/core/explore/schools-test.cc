@@ -37,7 +37,15 @@ const std::map<std::string, SearchDimension> g_alone = {
 std::vector<const BaselineFacts*>
 Schools()
 {
-    return Baseline::Rows();
+    std::vector<const BaselineFacts*> schools;
+    for (const BaselineFacts* row : Baseline::Rows())
+    {
+        if (row->site == nullptr)
+        {
+            schools.push_back(row);
+        }
+    }
+    return schools;
 }
 
 std::vector<Study>

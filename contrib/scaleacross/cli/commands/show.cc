@@ -9,6 +9,8 @@
 #include "cli/show/sureness.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
+#include "core/explore/baselines/baseline.h"
+#include "core/explore/explanation.h"
 #include "core/spec/canonical-json.h"
 #include "core/store/search-reader.h"
 
@@ -76,6 +78,17 @@ BaselineJson(const KeptBaseline& baseline)
     return json;
 }
 
+/// As `explore` has it.
+Json
+CostJson(const KeptRun& best, const KeptBaseline& site)
+{
+    const auto* report = std::get_if<RunReport>(&best.run.evaluation);
+    const auto* there = site.run ? std::get_if<RunReport>(&site.run->evaluation) : nullptr;
+    return report != nullptr && there != nullptr
+               ? Json(RelativeExcess(there->iterationTime, report->iterationTime))
+               : Json(nullptr);
+}
+
 Json
 DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, size_t top, int64_t id)
 {
@@ -88,7 +101,8 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         }
         Json json = SummaryJson(search);
         json["ranking"] = Json::array();
-        for (const auto& kept : BestRuns(database, search.id, top))
+        const auto best = BestRuns(database, search.id, top);
+        for (const auto& kept : best)
         {
             Json run = RunJson(kept.label, kept.run);
             run["rank"] = kept.rank;
@@ -97,9 +111,17 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             json["ranking"].push_back(run);
         }
         json["baselines"] = Json::object();
+        json["one_site"] = Json(nullptr);
         for (const auto& baseline : BaselinesOf(database, search.id))
         {
-            json["baselines"][baseline.name] = BaselineJson(baseline);
+            Json& place =
+                IsReference(baseline.name) ? json["one_site"] : json["baselines"][baseline.name];
+            place = BaselineJson(baseline);
+            if (IsReference(baseline.name))
+            {
+                place.erase("probability_slower");
+                place["cost"] = best.empty() ? Json(nullptr) : CostJson(best.front(), baseline);
+            }
         }
         json["checks"] = Json::array();
         for (const auto& run : OtherRuns(database, search.id))
@@ -141,7 +163,7 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     }
     for (const auto& baseline : BaselinesOf(database, search.id))
     {
-        if (baseline.run)
+        if (baseline.run && !IsReference(baseline.name))
         {
             AddRow(table,
                    baseline.name,

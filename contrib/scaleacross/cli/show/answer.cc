@@ -96,7 +96,7 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
         {
             AddRow(table,
                    baseline.name,
-                   space.LabelOf(*baseline.plan),
+                   baseline.label,
                    baseline.evaluation,
                    columns.Of(baseline.evaluation, "-"));
         }
@@ -134,6 +134,27 @@ BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer
         baselines[baseline.name] = entry;
     }
     return baselines;
+}
+
+/// The reference in one building; null where the study names none.
+Json
+OneSiteJson(const Answer& answer)
+{
+    if (!answer.oneSite)
+    {
+        return nullptr;
+    }
+    const BaselineAnswer& site = *answer.oneSite;
+    Json json = ToJson(site.evaluation);
+    json["cost"] = JsonOf(answer.CostOfSites());
+    json["rule"] = Baseline(site.name)->help;
+    json["plan"] = site.plan ? ToJson(*site.plan) : Json(nullptr);
+    if (site.plan)
+    {
+        json["plan"]["label"] = site.label;
+    }
+    json["warnings"] = MemoryWarningsOf(site.evaluation);
+    return json;
 }
 
 /// The best plan of each placement, by crossing.
@@ -282,6 +303,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
         json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
     json["baselines"] = BaselinesJson(study, space, answer);
+    json["one_site"] = OneSiteJson(answer);
     json.update(SpaceJson(answer.search.counts, answer.plans));
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;

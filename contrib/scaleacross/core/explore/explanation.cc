@@ -338,6 +338,33 @@ BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
     return text + ".";
 }
 
+/// What being spread out costs. The times are of two clusters: how likely an order of plans is says
+/// nothing of them.
+std::string
+SitesLine(const ExplanationInput& input)
+{
+    if (!input.oneSite)
+    {
+        return "";
+    }
+    if (input.buildings < 2)
+    {
+        return "Being spread out costs nothing: there is one building.";
+    }
+    const BaselineResult& site = *input.oneSite;
+    if (!site.contender)
+    {
+        return "All GPUs in one building: none (" + site.reason.reason +
+               "): " + site.reason.detail + ".";
+    }
+    const Duration time = site.contender->report.iterationTime;
+    const double cost = RelativeExcess(time, input.winner.report.iterationTime);
+    const bool saves = cost < 0 && Percent(-cost) != Percent(0);
+    return "All GPUs in one building (fabric and NICs of the first): " + site.contender->label +
+           " takes " + ToString(time) + ": being spread out " + (saves ? "saves " : "costs ") +
+           Percent(std::abs(cost)) + ".";
+}
+
 std::string
 ProofLine(const ExplanationInput& input)
 {
@@ -407,6 +434,7 @@ Explain(const ExplanationInput& input)
     {
         lines.push_back(BaselineLine(input, baseline));
     }
+    lines.push_back(SitesLine(input));
     lines.push_back(ProofLine(input));
     lines.erase(std::remove(lines.begin(), lines.end(), ""), lines.end());
     return lines;

@@ -51,8 +51,9 @@ struct ExplanationInput
     uint64_t closePlans{0};
     bool closePlansAtLeast{false};
     std::vector<BaselineResult> baselines;
-    Frontier counts;    //!< of the whole space
-    std::string engine; //!< that ran them
+    std::optional<BaselineResult> oneSite; //!< the best plan of all GPUs in one building
+    Frontier counts;                       //!< of the whole space
+    std::string engine;                    //!< that ran them
     uint32_t buildings{1};
     std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
 };
@@ -72,9 +73,9 @@ std::optional<double> Gap(Duration best, const Frontier& counts);
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
  * bubble, memory; the best plan of another crossing and where the difference arises; the
- * baselines; the gap. One sentence group per line. Every statement follows from the numbers handed
- * in; of every comparison it says how likely it is to be right (model-error.h), where the engine's
- * times were ever set beside measured ones.
+ * baselines; what being spread out costs; the gap. One sentence group per line. Every statement
+ * follows from the numbers handed in; of every comparison it says how likely it is to be right
+ * (model-error.h), where the engine's times were ever set beside measured ones.
  *
  * Where a difference arises: iteration time = compute + bubble + exposed communication by class
  * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of

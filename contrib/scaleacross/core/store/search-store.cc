@@ -423,14 +423,24 @@ SearchStore::PutBaselineRow(const std::string& name,
 void
 SearchStore::PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation)
 {
+    PutBaseline(name, m_runs, plan, m_space.LabelOf(plan), evaluation);
+}
+
+void
+SearchStore::PutBaseline(const std::string& name,
+                         RunStore& runs,
+                         const Plan& plan,
+                         const std::string& label,
+                         const Evaluation& evaluation)
+{
     m_database.Transact([&] {
-        const auto stored = m_runs.Find(plan);
+        const auto stored = runs.Find(plan);
         if (stored)
         {
-            m_runs.Request(*stored);
+            runs.Request(*stored);
         }
-        const int64_t run = stored ? *stored : m_runs.Put(plan, evaluation, true);
-        PutBaselineRow(name, RunOfPlan{run, m_space.LabelOf(plan)}, {});
+        const int64_t run = stored ? *stored : runs.Put(plan, evaluation, true);
+        PutBaselineRow(name, RunOfPlan{run, label}, {});
     });
 }
 

@@ -63,6 +63,12 @@ class SearchStore : public ResultSink
     /// The run of a baseline, or the reason why it has no plan. A stored run is used as it is.
     void PutBaseline(const std::string& name, const Plan& plan, const Evaluation& evaluation);
     void PutBaseline(const std::string& name, const Infeasible& reason);
+    /// The same of a run in another setting, with those of that setting.
+    void PutBaseline(const std::string& name,
+                     RunStore& runs,
+                     const Plan& plan,
+                     const std::string& label,
+                     const Evaluation& evaluation);
 
     /// The baseline of this name as this search has found it before, if its run answers.
     std::optional<KeptBaseline> FindBaseline(const std::string& name);

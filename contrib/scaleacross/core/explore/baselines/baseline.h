@@ -3,10 +3,12 @@
 #ifndef SCALEACROSS_BASELINE_H
 #define SCALEACROSS_BASELINE_H
 
+#include "core/base/errors.h"
 #include "core/base/word.h"
 #include "core/spec/study.h"
 
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace scaleacross
@@ -20,6 +22,9 @@ namespace scaleacross
  * sets of values, by the analytical engine. The gain of a search over it is the worth of what the
  * school was not allowed to touch.
  *
+ * A reference is no school: it is the study's own search on another cluster, and says what a
+ * property of the study's cluster costs.
+ *
  * To add one, write its facts in a file of its own, and name it in registry.cc.
  */
 struct BaselineFacts : WordFacts
@@ -29,7 +34,7 @@ struct BaselineFacts : WordFacts
     std::string source;    //!< who plans so
 
     /// The spaces of the school for a study, the preferred one first: the next one counts only
-    /// where no plan of those before can run.
+    /// where no plan of those before can run. Null of a reference.
     std::vector<Study> (*spaces)(const Study& study){nullptr};
 
     /// Refuses plans that recompute more than they need to fit.
@@ -38,14 +43,21 @@ struct BaselineFacts : WordFacts
     /// Of plans that take equally long, those with the first values of the axes: a setting that
     /// buys nothing is left as it is.
     bool prefersFirst{true};
+
+    /// Of a reference the same study on its cluster, or why there is no such cluster. Null of a
+    /// school.
+    std::variant<Study, Infeasible> (*site)(const Study& study){nullptr};
 };
 
-/// A school that a study names to be compared with.
+/// A school, or a reference, that a study names to be compared with.
 using Baseline = Word<BaselineFacts>;
 
 template <>
 const std::vector<const BaselineFacts*>& Baseline::Rows();
 extern template class Word<BaselineFacts>;
+
+/// Whether a name is that of a reference, of those known.
+bool IsReference(const std::string& name);
 
 } // namespace scaleacross
 

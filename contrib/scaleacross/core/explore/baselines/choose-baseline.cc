@@ -150,14 +150,30 @@ ChooseBaseline(Baseline baseline,
     SearchOptions own = options;
     own.keep = 1;
     own.keeps = Leaderboard::Keeps::Best;
-    own.filter = baseline->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
+    std::vector<Study> spaces;
+    if (baseline->site != nullptr)
+    {
+        const auto site = baseline->site(study);
+        if (const auto* none = std::get_if<Infeasible>(&site))
+        {
+            return *none;
+        }
+        spaces = {std::get<Study>(site)};
+    }
+    else
+    {
+        spaces = baseline->spaces(study);
+        for (Study& within : spaces) // schools plan with what fits
+        {
+            within.scenario.Job().workload.memoryLimit = true;
+        }
+        own.filter = baseline->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
+    }
     std::variant<Plan, Infeasible> chosen;
     bool first = true;
-    for (const Study& school : baseline->spaces(study))
+    for (const Study& within : spaces)
     {
         NoSink sink;
-        Study within = school; // schools plan with what fits
-        within.scenario.Job().workload.memoryLimit = true;
         const auto result = BestFirstSearch().Run(SearchSpace(within), engine, own, sink);
         if (result.interrupted)
         {

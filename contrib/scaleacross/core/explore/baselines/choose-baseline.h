@@ -14,7 +14,8 @@ namespace scaleacross
 {
 
 /**
- * The fastest plan of the school, or why it has none: its first space's most frequent reason.
+ * The fastest plan of the school, or why it has none: its first space's most frequent reason. Of a
+ * reference the fastest plan on its cluster.
  *
  * `jobs`, `stop` and `progress` of the options count; throws Interrupted where stopped. The plan
  * does not depend on the number of threads.

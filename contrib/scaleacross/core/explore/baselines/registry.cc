@@ -3,11 +3,13 @@
 #include "core/base/word-registry.h"
 #include "core/explore/baselines/baseline.h"
 
+#include <algorithm>
+
 namespace scaleacross
 {
 
 /// The baselines there are, each in the file of its name: schools of training, planners by
-/// name, the best of one dimension alone.
+/// name, the best of one dimension alone, references.
 const BaselineFacts& ProductionBaseline();
 const BaselineFacts& MegatronBaseline();
 const BaselineFacts& AtlasLikeBaseline();
@@ -19,6 +21,7 @@ const BaselineFacts& PlacementOnlyBaseline();
 const BaselineFacts& ScheduleOnlyBaseline();
 const BaselineFacts& ParallelismOnlyBaseline();
 const BaselineFacts& NetworkOnlyBaseline();
+const BaselineFacts& OneSiteBaseline();
 
 template <>
 const std::vector<const BaselineFacts*>&
@@ -34,10 +37,20 @@ Baseline::Rows()
                                                            &PlacementOnlyBaseline(),
                                                            &ScheduleOnlyBaseline(),
                                                            &ParallelismOnlyBaseline(),
-                                                           &NetworkOnlyBaseline()};
+                                                           &NetworkOnlyBaseline(),
+                                                           &OneSiteBaseline()};
     return rows;
 }
 
 template class Word<BaselineFacts>;
+
+bool
+IsReference(const std::string& name)
+{
+    const auto& rows = Baseline::Rows();
+    return std::any_of(rows.begin(), rows.end(), [&name](const BaselineFacts* row) {
+        return row->word == name && row->site != nullptr;
+    });
+}
 
 } // namespace scaleacross
