@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "../explore-fakes.h"
-#include "core/engine/analytical-engine.h"
-#include "core/explore/baselines/choose-baseline.h"
+#include "core/explore/one-site.h"
+#include "core/explore/search-space.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <string>
 
 namespace scaleacross
 {
@@ -13,148 +14,108 @@ namespace scaleacross
 namespace
 {
 
-std::variant<Study, Infeasible>
-SiteOf(const Study& study)
-{
-    return Baseline("one-site")->site(study);
-}
-
-/// Two buildings with what `first` and `second` say of them beside their name.
+/// Two buildings as said, with 32 and 64 GPUs.
 Study
-Buildings(const std::string& first, const std::string& second, const std::string& rest = "")
+Unequal(const std::string& first, const std::string& second, const std::string& rest = "")
 {
-    return ParseStudy("study: pair\n"
+    return ParseStudy("study: unequal\n"
                       "model: llama3-8b\n"
                       "workload: {sequence: 2048, global_batch: 96}\n"
                       "cluster:\n"
                       "  buildings:\n"
-                      "    - {name: north, " +
+                      "    - {name: east, gpus: 32, " +
                           first +
                           "}\n"
-                          "    - {name: south, " +
+                          "    - {name: west, gpus: 64, " +
                           second +
                           "}\n"
                           "  cross: {distance: 30km, oversubscription: 4}\n"
-                          "plan: {tp: 8}\n" +
+                          "plan: {tp: 4, pp: 1}\n" +
                           rest,
-                      "pair/study.yaml");
+                      "fake/study.yaml");
 }
 
-TEST(OneSite, IsWhatOneWouldWriteForOneBuilding)
+std::string
+Problem(const Study& study)
 {
-    const std::string rest =
-        "plan: {tp: 8}\n"
-        "search: {plan: {tp: [4, 8], pp: [1, 2], crossing: [dp, pp], sharding: [fsdp, hsdp]}}\n";
-    const Study spread = TwoBuildings(rest); // 2 x 32
-    const Study written = OneBuilding(rest); // 64
-    const auto site = SiteOf(spread);
-    ASSERT_TRUE(std::holds_alternative<Study>(site));
-    Study found = std::get<Study>(site);
-    // Buildings of a count are numbered in their names.
-    found.scenario.cluster.buildings[0].name = written.scenario.cluster.buildings[0].name;
-    EXPECT_EQ(found.scenario.cluster, written.scenario.cluster);
-    EXPECT_EQ(SearchSpace(found).Text(), SearchSpace(written).Text());
-    const auto chosen = ChooseBaseline("one-site", spread, AnalyticalEngine(), {});
-    // The oracle: all plans of the study that was written for one building.
-    const SearchSpace space(written);
-    Duration least = Duration::Max();
-    for (uint64_t i = 0; i < space.Size(); i++)
+    try
     {
-        const auto at = space.At(i);
-        if (const Plan* plan = std::get_if<Plan>(&at))
-        {
-            const auto result = AnalyticalEngine().Run(space.With(*plan), {});
-            if (const auto* report = std::get_if<RunReport>(&result))
-            {
-                least = std::min(least, report->iterationTime);
-            }
-        }
+        OneSiteOf(study);
     }
-    const auto best = AnalyticalEngine().Run(space.With(std::get<Plan>(chosen)), {});
-    EXPECT_EQ(std::get<RunReport>(best).iterationTime, least);
+    catch (const ConfigError& error)
+    {
+        return error.Problem();
+    }
+    return "";
 }
 
-TEST(OneSite, HasTheFirstBuildingsFabricAndNics)
+TEST(OneSite, HasAllGpusOfTheStudyUnderTheFirstFabric)
 {
-    const Study study =
-        Buildings("gpus: 32, gpu: h100, nic_rate: 200Gbps, fabric: {spines: 4, nodes_per_pod: 2}",
-                  "gpus: 64, gpu: h100, fabric: {spines: 4, rails: false}");
-    const auto site = SiteOf(study);
-    ASSERT_TRUE(std::holds_alternative<Study>(site));
-    const ClusterSpec& cluster = std::get<Study>(site).scenario.cluster;
+    const Study study = TwoBuildings("plan: {tp: 4}\n"
+                                     "search: {plan: {tp: [2, 4], crossing: [dp, pp]}}\n"
+                                     "baselines: [production]\n");
+    const Study one = OneSiteOf(study);
+    const ClusterSpec& cluster = one.scenario.cluster;
     ASSERT_EQ(cluster.buildings.size(), 1U);
-    BuildingSpec expected = study.scenario.cluster.buildings[0];
-    expected.gpus = 96;
-    EXPECT_EQ(cluster.buildings[0], expected);
-    // Pods of 2 servers of 8, a leaf for each of 8 NICs: 6 pods.
-    EXPECT_EQ(cluster.buildings[0].Leaves(), 48U);
+    EXPECT_EQ(cluster.Gpus(), 64U);
     EXPECT_TRUE(cluster.crossLinks.empty());
+    EXPECT_TRUE(cluster.buildings[0].fabric == study.scenario.cluster.buildings[0].fabric);
+    EXPECT_EQ(SearchSpace(one).Size(), SearchSpace(study).Size());
+    EXPECT_TRUE(one.baselines.empty());
+    // What it was made of is as it was.
+    EXPECT_EQ(study.scenario.cluster.buildings.size(), 2U);
 }
 
-TEST(OneSite, IsRefusedWhereServersDiffer)
+TEST(OneSite, OfOneBuildingIsThatBuilding)
 {
-    const std::string h100 = "gpus: 32, gpu: h100, fabric: {spines: 4}";
-    for (const std::string other : {"gpus: 32, gpu: a100-80g, fabric: {spines: 4}",
-                                    "gpus: 32, gpu: h100, gpus_per_node: 4, fabric: {spines: 4}"})
-    {
-        const Study study = Buildings(h100, other);
-        const auto site = SiteOf(study);
-        ASSERT_TRUE(std::holds_alternative<Infeasible>(site)) << other;
-        EXPECT_EQ(std::get<Infeasible>(site).reason, "building");
-        EXPECT_THAT(std::get<Infeasible>(site).detail, testing::HasSubstr("north and south"));
-        const auto chosen = ChooseBaseline("one-site", study, AnalyticalEngine(), {});
-        EXPECT_EQ(std::get<Infeasible>(chosen).detail, std::get<Infeasible>(site).detail);
-    }
+    const Study study = OneBuilding("plan: {tp: 4}\n");
+    EXPECT_TRUE(OneSiteOf(study).scenario.cluster == study.scenario.cluster);
 }
 
-/// 4 pods to a zone: 4 + 2 pods in one building are no whole number of zones.
-TEST(OneSite, IsRefusedWhereTheFabricDoesNotGrow)
+TEST(OneSite, BuildingsMayDifferInSizeAndNics)
 {
-    const std::string fabric = "fabric: {nodes_per_pod: 1, pods_per_zone: 4, spines: 4, "
-                               "aggregations: 4}";
     const Study study =
-        Buildings("gpus: 32, gpu: h100, " + fabric, "gpus: 16, gpu: h100, fabric: {spines: 4}");
-    const auto site = SiteOf(study);
-    ASSERT_TRUE(std::holds_alternative<Infeasible>(site));
-    EXPECT_THAT(std::get<Infeasible>(site).detail,
-                testing::HasSubstr("the fabric of north does not grow to 48 GPUs"));
+        Unequal("gpu: h100", "gpu: h100, nic_rate: 200Gbps, fabric: {oversubscription: 2}");
+    const BuildingSpec site = OneSiteOf(study).scenario.cluster.buildings[0];
+    EXPECT_EQ(site.name, "east");
+    EXPECT_EQ(site.gpus, 96U);
+    EXPECT_EQ(site.gpu.nicRate, GigabitsPerSecond(400));
+    EXPECT_EQ(site.fabric.oversubscription, 1);
 }
 
-TEST(OneSite, LeavesOutWhatIsOfSpans)
+TEST(OneSite, OtherGpusAndServersHaveNone)
 {
-    const std::string building = "gpus: 48, gpu: h100, fabric: {spines: 4}";
-    const Study study = Buildings(
-        building,
-        building,
-        "search: {plan: {crossing: [dp, pp]}, network: {qps: [4, 16], tiers: {cross: {qps: [8, "
-        "32]}, "
-        "building: {qps: [8, 32]}}}}\n"
-        "events:\n"
-        "  - {kind: link-failure, target: north/leaf0--north/spine1, at: 5us, until: 1ms}\n"
-        "  - {kind: link-failure, target: south/leaf0--south/spine1, at: 5us, until: 1ms}\n"
-        "  - {kind: link-failure, target: north/spine0--south/spine0, at: 5us, until: 1ms}\n");
-    ASSERT_EQ(study.scenario.events.size(), 3U);
-    const auto site = SiteOf(study);
-    ASSERT_TRUE(std::holds_alternative<Study>(site));
-    const Study& one = std::get<Study>(site);
-    ASSERT_EQ(one.scenario.events.size(), 1U);
-    EXPECT_EQ(one.scenario.events[0].target, "north/leaf0--north/spine1");
-    std::vector<std::string> keys;
-    for (const auto& axis : one.search)
-    {
-        keys.push_back(axis.key);
-    }
-    EXPECT_THAT(keys,
-                testing::UnorderedElementsAre("plan.crossing",
-                                              "network.qps",
-                                              "network.tiers.building.qps"));
+    EXPECT_THAT(Problem(Unequal("gpu: h100", "gpu: a100-80g")),
+                testing::AllOf(testing::HasSubstr("east"), testing::HasSubstr("west")));
+    EXPECT_THAT(Problem(Unequal("gpu: h100", "gpu: h100, gpus_per_node: 4")),
+                testing::HasSubstr("servers of 8 GPUs and west of 4"));
 }
 
-TEST(OneSite, IsAReferenceAndNoSchool)
+TEST(OneSite, AFabricThatDoesNotTakeTheSumIsRefused)
 {
-    EXPECT_TRUE(IsReference("one-site"));
-    EXPECT_FALSE(IsReference("production"));
-    EXPECT_FALSE(IsReference("one"));
+    // Four servers in pods of four, and twelve in all, which are three pods: fine. In pods of eight
+    // there would be one and a half.
+    EXPECT_EQ(Problem(Unequal("gpu: h100, fabric: {nodes_per_pod: 4}",
+                              "gpu: h100, fabric: {nodes_per_pod: 4}")),
+              "");
+    Study study = Unequal("gpu: h100", "gpu: h100");
+    study.scenario.cluster.buildings[0].fabric.nodesPerPod = 8;
+    EXPECT_THAT(Problem(study), testing::HasSubstr("8 does not divide the 12 servers"));
+}
+
+TEST(OneSite, EventsElsewhereAreGone)
+{
+    const Study study =
+        Unequal("gpu: h100",
+                "gpu: h100",
+                "events:\n"
+                "  - {kind: degradation, target: east/spine0, at: 0s, factor: 0.5}\n"
+                "  - {kind: degradation, target: west/spine0, at: 0s, factor: 0.5}\n"
+                "  - {kind: degradation, target: east/spine0--west/spine0, at: 0s, "
+                "factor: 0.5}\n");
+    const auto events = OneSiteOf(study).scenario.events;
+    ASSERT_EQ(events.size(), 1U);
+    EXPECT_EQ(events[0].target, "east/spine0");
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "core/explore/baselines/choose-baseline.h"
 
 #include "core/explore/fit-check.h"
+#include "core/explore/no-sink.h"
 #include "core/explore/search-space.h"
 
 namespace scaleacross
@@ -33,45 +34,6 @@ LeastRecomputation(const Filter& filter)
         return filter(scenario, isWorthMore);
     };
 }
-
-/// Keeps nothing: the board of the search is the answer.
-class NoSink : public ResultSink
-{
-  public:
-    Frontier Resume() override
-    {
-        return {};
-    }
-
-    void Restore(const std::function<bool(uint64_t, const RunReport&)>& /* visit */) override
-    {
-    }
-
-    bool Knows(const Plan& /* plan */) const override
-    {
-        return false;
-    }
-
-    std::optional<Evaluation> Recall(uint64_t /* position */, const Plan& plan) override
-    {
-        SCALEACROSS_INVARIANT(false, "nothing is known: " + CanonicalText(plan));
-        return std::nullopt;
-    }
-
-    void Add(uint64_t /* position */,
-             const Plan& /* plan */,
-             const Evaluation& /* evaluation */) override
-    {
-    }
-
-    void Commit(const Frontier& /* frontier */) override
-    {
-    }
-
-    void Finish(const Frontier& /* frontier */, const Leaderboard& /* board */) override
-    {
-    }
-};
 
 /// Whether a plan of a space can run in this time.
 bool
