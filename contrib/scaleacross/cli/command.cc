@@ -31,6 +31,13 @@ AddSeed(Command command, CommonOptions& options)
 }
 
 void
+AddJobs(Command command, CommonOptions& options)
+{
+    command.Add("--jobs", options.jobs, "runs at the same time; default: one per core")
+        .Between(1, 4096);
+}
+
+void
 AddStudyOptions(Command command, CommonOptions& options)
 {
     command.Add("STUDY", options.study, "study file (YAML or JSON), - for standard input")
@@ -53,8 +60,7 @@ AddCommonOptions(Command command, CommonOptions& options)
 {
     AddStudyOptions(command, options);
     AddDatabase(command, options);
-    command.Add("--jobs", options.jobs, "runs at the same time; default: one per core")
-        .Between(1, 4096);
+    AddJobs(command, options);
 }
 
 void

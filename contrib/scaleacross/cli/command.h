@@ -28,6 +28,8 @@ void AddFairness(CommandLine& program);
 void AddCollective(CommandLine& program);
 void AddSchedule(CommandLine& program);
 void AddIterations(CommandLine& program);
+void AddRequire(CommandLine& program);
+void AddSensitivity(CommandLine& program);
 
 /// Options that mean the same everywhere.
 struct CommonOptions
@@ -45,6 +47,9 @@ void AddSetAndJson(Command command, CommonOptions& options);
 
 /// Adds --db.
 void AddDatabase(Command command, CommonOptions& options);
+
+/// Adds --jobs.
+void AddJobs(Command command, CommonOptions& options);
 
 /// Adds --seed.
 void AddSeed(Command command, CommonOptions& options);

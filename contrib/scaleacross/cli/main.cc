@@ -16,6 +16,8 @@ main(int argc, char** argv)
                         "scaleacross",
                         std::string("scaleacross ") + Version() + " (" + GitCommit() + ")");
     AddExplore(program);
+    AddRequire(program);
+    AddSensitivity(program);
     AddRun(program);
     AddCompare(program);
     AddShow(program);

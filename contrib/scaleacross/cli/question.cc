@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/question.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/explore/model-error.h"
+
+#include <iostream>
+
+namespace scaleacross
+{
+
+double
+FractionOf(const std::string& option, const std::string& text, double least, double below)
+{
+    const Decimal decimal = ScanDecimal(text);
+    const std::string rest = text.substr(decimal.length);
+    const bool percent = rest == "%" || rest == " %";
+    const std::string allowed = "from " + NumberText(100 * least) + "% to below " +
+                                NumberText(100 * below) + "%, also as a fraction";
+    if (decimal.length == 0 || !(percent || rest.empty()))
+    {
+        throw ConfigError(option,
+                          Quoted(text) + " is no part of something",
+                          allowed,
+                          "write it as 2% or 0.02");
+    }
+    const double value = DecimalValue(decimal, percent ? -2 : 0);
+    if (value < least || value >= below)
+    {
+        throw ConfigError(option,
+                          Quoted(text) + " is out of range",
+                          allowed,
+                          percent || value < least ? "" : "did you mean " + text + "%?");
+    }
+    return value;
+}
+
+void
+ExpectAnalytical(const Study& study)
+{
+    if (study.engines.front() != kMeasuredEngine)
+    {
+        throw ConfigError(study.path + " engines",
+                          "the study ranks with the engine " + Quoted(study.engines.front()) +
+                              ", and this takes many searches",
+                          std::string(kMeasuredEngine) + " as the first engine",
+                          std::string("add --set engines=[") + kMeasuredEngine + "]");
+    }
+}
+
+SearchOptions
+SearchOptionsOf(const CommonOptions& options, const Study& study, const std::atomic<bool>& stop)
+{
+    SearchOptions search;
+    search.jobs = JobsOf(options);
+    search.run.seed = study.seed;
+    search.stop = &stop;
+    return search;
+}
+
+Exit
+Uninterrupted(const std::function<Exit()>& answer)
+{
+    try
+    {
+        return answer();
+    }
+    catch (const Interrupted&)
+    {
+        std::cerr << "scaleacross: interrupted; nothing is kept of what was found so far\n";
+        return Exit::Interrupted;
+    }
+}
+
+} // namespace scaleacross
