@@ -26,9 +26,9 @@ struct ExploreOptions
     CommonOptions common;
     WorkerOptions worker;
     size_t keep{100};
-    size_t top{10};    //!< rows of the printed ranking
-    size_t verify{3};  //!< best plans that the study's further engines run as well
-    std::string sweep; //!< KEY=V1,V2,...; empty: none
+    size_t top{10};                  //!< rows of the printed ranking
+    size_t verify{3};                //!< best plans that the study's further engines run as well
+    std::vector<std::string> sweeps; //!< KEY=V1,V2,...
 };
 
 /// A baseline's plan and what became of it.

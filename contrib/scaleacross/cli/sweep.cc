@@ -2,6 +2,7 @@
 
 #include "cli/sweep.h"
 
+#include "cli/break-even-map.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
@@ -9,7 +10,9 @@
 #include "core/explore/flip.h"
 #include "core/explore/model-error.h"
 
+#include <algorithm>
 #include <fmt/core.h>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -21,77 +24,118 @@ namespace scaleacross
 namespace
 {
 
-/// One value of the sweep with its study.
+/// One point of the sweep with its study.
 struct Step
 {
-    std::string value;
+    std::vector<std::string> values; //!< of each axis
     CommonOptions common;
     Study study;
 };
 
-/// Reads the study at every value, so that a wrong one is found before anything runs.
-std::vector<Step>
-StepsOf(const ExploreOptions& options, std::string& key)
+/// More than anybody waits for; a slip such as a list that is pasted twice should not begin.
+constexpr size_t kMostPoints = 10000;
+
+SweepAxis
+AxisOf(const std::string& text)
 {
-    const auto equals = options.sweep.find('=');
-    key = options.sweep.substr(0, equals);
-    if (equals == std::string::npos || key.empty() || equals + 1 == options.sweep.size())
+    SweepAxis axis;
+    const auto equals = text.find('=');
+    axis.key = text.substr(0, equals);
+    if (equals == std::string::npos || axis.key.empty() || equals + 1 == text.size())
     {
-        throw ConfigError("--sweep " + options.sweep,
+        throw ConfigError("--sweep " + text,
                           "this is not KEY=VALUE,VALUE,...",
                           "a path and its values, such as cluster.cross.oversubscription=1,2.8,7",
                           "");
     }
-    std::vector<Step> steps;
+    std::istringstream list(text.substr(equals + 1));
     std::set<std::string> values;
-    std::istringstream list(options.sweep.substr(equals + 1));
     for (std::string value; std::getline(list, value, ',');)
     {
         if (value.empty() || !values.insert(value).second)
         {
-            throw ConfigError("--sweep " + options.sweep,
+            throw ConfigError("--sweep " + text,
                               value.empty() ? "a value is empty"
                                             : Quoted(value) + " is given twice",
                               "every value once",
                               "");
         }
-        Step step{value, options.common, {}};
-        step.common.set.push_back(key + "=" + value);
-        step.study = StudyOf(step.common);
-        step.study.baselines.clear();
-        for (const auto& axis : step.study.search)
-        {
-            if (axis.key == key)
-            {
-                throw ConfigError("--sweep " + options.sweep,
-                                  "search." + key + " sets this for every plan",
-                                  "what the study does not search",
-                                  "sweep search." + key);
-            }
-        }
-        steps.push_back(std::move(step));
+        axis.values.push_back(value);
     }
-    return steps;
+    return axis;
 }
 
-std::string
-FlipText(const std::string& key, const Flip& flip)
+std::vector<SweepAxis>
+AxesOf(const ExploreOptions& options)
 {
-    std::string text = fmt::format("{} flips from {} to {} between {} and {}",
-                                   key,
-                                   NameOf(flip.from),
-                                   NameOf(flip.to),
-                                   flip.before,
-                                   flip.after);
-    if (flip.about)
+    std::vector<SweepAxis> axes;
+    size_t points = 1;
+    for (const std::string& text : options.sweeps)
     {
-        text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
+        SweepAxis axis = AxisOf(text);
+        for (const SweepAxis& other : axes)
+        {
+            if (other.key == axis.key)
+            {
+                throw ConfigError("--sweep " + text,
+                                  "there is another sweep of " + axis.key,
+                                  "every setting once",
+                                  "give all of its values in one --sweep");
+            }
+        }
+        points *= axis.values.size();
+        if (points > kMostPoints)
+        {
+            throw ConfigError("--sweep " + text,
+                              "with this the grid has " + std::to_string(points) +
+                                  " points or more",
+                              "up to " + std::to_string(kMostPoints),
+                              "give fewer values");
+        }
+        axes.push_back(std::move(axis));
     }
-    if (flip.toldApart == false)
+    return axes;
+}
+
+/// Reads the study at every point, so that a wrong value is found before anything runs.
+std::vector<Step>
+StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
+{
+    std::vector<Step> steps{{{}, options.common, {}}};
+    for (const SweepAxis& axis : axes)
     {
-        text += "; on neither side the model tells the two apart";
+        std::vector<Step> more;
+        for (const Step& before : steps)
+        {
+            for (const std::string& value : axis.values)
+            {
+                Step step = before;
+                step.values.push_back(value);
+                step.common.set.push_back(axis.key + "=" + value);
+                more.push_back(std::move(step));
+            }
+        }
+        steps = std::move(more);
     }
-    return text + "\n";
+    for (Step& step : steps)
+    {
+        step.study = StudyOf(step.common);
+        step.study.baselines.clear();
+        for (const auto& searched : step.study.search)
+        {
+            for (size_t i = 0; i < axes.size(); i++)
+            {
+                if (searched.key == axes[i].key)
+                {
+                    throw ConfigError("--sweep " + options.sweeps[i],
+                                      "search." + axes[i].key + " sets this for every plan",
+                                      "what the study does not search",
+                                      "sweep search." + axes[i].key);
+                }
+            }
+        }
+    }
+    return steps;
 }
 
 /// All points as a table and sentences.
@@ -111,17 +155,7 @@ class SweepPrinter
     void Add(const Step& step, const SearchSpace& space, const Answer& answer)
     {
         const Leaderboard& board = answer.search.board;
-        SweepPoint point{step.value, {}, std::nullopt};
-        const auto ofEach = board.BestOfEach();
-        for (const auto& ranked : ofEach)
-        {
-            point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
-        }
-        if (m_measured && ofEach.size() > 1)
-        {
-            point.probability = ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
-                                                  {ofEach[1].plan, ofEach[1].report.iterationTime});
-        }
+        const SweepPoint point = PointOf(step.values.front(), answer, m_measured);
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);
         m_points.push_back(point);
@@ -139,12 +173,7 @@ class SweepPrinter
         }
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
-        Json json = AnswerJson(step.study, space, answer, 1);
-        json["value"] = step.value;
-        json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
-        json["margin"] = margin ? Json(*margin) : Json(nullptr);
-        json["probability"] = point.probability ? Json(*point.probability) : Json(nullptr);
-        m_json.push_back(json);
+        m_json.push_back(PointJson(point, step.study, space, answer));
     }
 
     std::string Text() const
@@ -170,13 +199,7 @@ class SweepPrinter
         Json flips = Json::array();
         for (const auto& flip : FlipsOf(m_points))
         {
-            flips.push_back(
-                {{"before", flip.before},
-                 {"after", flip.after},
-                 {"from", ToString(flip.from)},
-                 {"to", ToString(flip.to)},
-                 {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
-                 {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}});
+            flips.push_back(FlipJson(flip));
         }
         return {{"sweep", m_key}, {"values", m_json}, {"flips", flips}};
     }
@@ -207,14 +230,10 @@ class SweepPrinter
     Json m_json = Json::array();
 };
 
-Exit
-SweepWith(const ExploreOptions& options,
-          const std::string& key,
-          const std::vector<Step>& steps,
-          const std::vector<SearchSpace>& spaces,
-          Database& database)
+/// The crossings that the searches vary.
+std::vector<Crossing>
+CrossingsOf(const std::vector<SearchSpace>& spaces)
 {
-    const auto& stop = CatchInterrupts();
     std::vector<Crossing> crossings;
     for (const SearchSpace& space : spaces)
     {
@@ -227,42 +246,161 @@ SweepWith(const ExploreOptions& options,
             }
         }
     }
-    SweepPrinter printer(key, crossings, steps.front().study.engines.front() == kMeasuredEngine);
-    bool interrupted = false;
-    for (size_t i = 0; i < steps.size() && !interrupted; i++)
+    return crossings;
+}
+
+/// Explores every point and hands it over; false where it was interrupted.
+bool
+ExploreAll(const ExploreOptions& options,
+           const std::vector<Step>& steps,
+           const std::vector<SearchSpace>& spaces,
+           Database& database,
+           const std::function<void(const Step&, const SearchSpace&, const Answer&)>& add)
+{
+    const auto& stop = CatchInterrupts();
+    for (size_t i = 0; i < steps.size(); i++)
     {
         ExploreOptions own = options;
         own.common = steps[i].common;
         const Answer answer = ExploreStudy(steps[i].study, spaces[i], own, database, stop);
-        interrupted = answer.search.interrupted;
-        if (!interrupted)
+        if (answer.search.interrupted)
         {
-            printer.Add(steps[i], spaces[i], answer);
+            return false;
         }
+        add(steps[i], spaces[i], answer);
     }
+    return true;
+}
+
+Exit
+Interrupt()
+{
+    std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+    return Exit::Interrupted;
+}
+
+Exit
+SweepOne(const ExploreOptions& options,
+         const std::string& key,
+         const std::vector<Step>& steps,
+         const std::vector<SearchSpace>& spaces,
+         Database& database)
+{
+    const bool measured = steps.front().study.engines.front() == kMeasuredEngine;
+    SweepPrinter printer(key, CrossingsOf(spaces), measured);
+    const bool done = ExploreAll(options,
+                                 steps,
+                                 spaces,
+                                 database,
+                                 [&](const auto& step, const auto& space, const auto& answer) {
+                                     printer.Add(step, space, answer);
+                                 });
     std::cout << (options.common.json ? printer.ToJson().dump(2) + "\n" : printer.Text());
-    if (interrupted)
+    return done ? Exit::Done : Interrupt();
+}
+
+Exit
+SweepGrid(const ExploreOptions& options,
+          const std::vector<SweepAxis>& axes,
+          const std::vector<Step>& steps,
+          const std::vector<SearchSpace>& spaces,
+          Database& database)
+{
+    BreakEvenMap map(axes, steps.front().study.engines.front() == kMeasuredEngine);
+    const bool done = ExploreAll(options,
+                                 steps,
+                                 spaces,
+                                 database,
+                                 [&](const auto& step, const auto& space, const auto& answer) {
+                                     map.Add(step.values, step.study, space, answer);
+                                 });
+    if (!done)
     {
-        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
-        return Exit::Interrupted;
+        return Interrupt(); // a grid with holes says nothing of where it flips
     }
+    std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
     return Exit::Done;
 }
 
 } // namespace
 
+SweepPoint
+PointOf(const std::string& value, const Answer& answer, bool measured)
+{
+    SweepPoint point{value, {}, std::nullopt};
+    const auto ofEach = answer.search.board.BestOfEach();
+    for (const auto& ranked : ofEach)
+    {
+        point.times.emplace_back(ranked.plan.parallel.crossing, ranked.report.iterationTime);
+    }
+    if (measured && ofEach.size() > 1)
+    {
+        point.probability = ProbabilityFaster({ofEach[0].plan, ofEach[0].report.iterationTime},
+                                              {ofEach[1].plan, ofEach[1].report.iterationTime});
+    }
+    return point;
+}
+
+Json
+PointJson(const SweepPoint& point,
+          const Study& study,
+          const SearchSpace& space,
+          const Answer& answer)
+{
+    const auto winner = WinnerAt(point);
+    const auto margin = MarginAt(point);
+    Json json = AnswerJson(study, space, answer, 1);
+    json["value"] = point.value;
+    json["winner"] = winner ? Json(ToString(*winner)) : Json(nullptr);
+    json["margin"] = margin ? Json(*margin) : Json(nullptr);
+    json["probability"] = point.probability ? Json(*point.probability) : Json(nullptr);
+    return json;
+}
+
+std::string
+FlipText(const std::string& key, const Flip& flip)
+{
+    std::string text = fmt::format("{} flips from {} to {} between {} and {}",
+                                   key,
+                                   NameOf(flip.from),
+                                   NameOf(flip.to),
+                                   flip.before,
+                                   flip.after);
+    if (flip.about)
+    {
+        text += fmt::format(", at about {:.3g} by linear interpolation", *flip.about);
+    }
+    if (flip.toldApart == false)
+    {
+        text += "; on neither side the model tells the two apart";
+    }
+    return text + "\n";
+}
+
+Json
+FlipJson(const Flip& flip)
+{
+    return {{"before", flip.before},
+            {"after", flip.after},
+            {"from", ToString(flip.from)},
+            {"to", ToString(flip.to)},
+            {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
+            {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}};
+}
+
 Exit
 Sweep(const ExploreOptions& options)
 {
-    std::string key;
-    const std::vector<Step> steps = StepsOf(options, key);
+    const std::vector<SweepAxis> axes = AxesOf(options);
+    const std::vector<Step> steps = StepsOf(options, axes);
     std::vector<SearchSpace> spaces;
     for (const auto& step : steps)
     {
         spaces.emplace_back(step.study);
     }
     return WithDatabase(options.common, steps.front().study, [&](Database& database) {
-        return SweepWith(options, key, steps, spaces, database);
+        return axes.size() == 1 ? SweepOne(options, axes.front().key, steps, spaces, database)
+                                : SweepGrid(options, axes, steps, spaces, database);
     });
 }
 

@@ -4,12 +4,37 @@
 #define SCALEACROSS_SWEEP_H
 
 #include "cli/explore-study.h"
+#include "core/explore/flip.h"
+
+#include <string>
+#include <vector>
 
 namespace scaleacross
 {
 
-/// Explores a study at every value of options.sweep and prints what wins where.
+/// A setting and the values that it takes.
+struct SweepAxis
+{
+    std::string key;
+    std::vector<std::string> values;
+};
+
+/// Explores a study at every combination of the values of options.sweeps and prints what wins
+/// where: of one setting as a table, of several as a grid.
 Exit Sweep(const ExploreOptions& options);
+
+/// What the answer at one point says of the crossings. `value`: of the setting that points are put
+/// side by side by.
+SweepPoint PointOf(const std::string& value, const Answer& answer, bool measured);
+
+/// An answer with its winner, `winner`, `margin` and `probability`.
+Json PointJson(const SweepPoint& point,
+               const Study& study,
+               const SearchSpace& space,
+               const Answer& answer);
+
+std::string FlipText(const std::string& key, const Flip& flip);
+Json FlipJson(const Flip& flip);
 
 } // namespace scaleacross
 

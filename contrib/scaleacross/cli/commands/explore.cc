@@ -128,10 +128,12 @@ AddExplore(CommandLine& program)
         .ShowDefault();
     command
         .Add("--sweep",
-             options->sweep,
+             options->sweeps,
              "explore at several values of one setting and print where the better placement "
-             "flips, such as cluster.cross.oversubscription=1,2.8,7")
+             "flips, such as cluster.cross.oversubscription=1,2.8,7; given again for another "
+             "setting, at all of their combinations")
         .Named("KEY=V1,V2,...")
+        .Repeatable()
         .Excludes("--verify")
         .Excludes("--top");
     command.Does([options, command] {
