@@ -114,6 +114,25 @@ search:
 baselines: [production, megatron]
 )yaml";
 
+/// 16 GPUs in two buildings and one plan: two stages, one in each, and one microbatch of each of
+/// the two replicas. Nothing overlaps: an iteration sends activations over the span, waits, and
+/// gets their gradients back over it, which is the slowest on their way.
+///
+/// Each of the 8 ranks of a stage sends 512 tokens x 512 x 2 bytes / tp 4 = 131,072 bytes: 32
+/// packets of 4,096 + 82, and gets 8 ACKs of 86 for as many that come the other way. So the span
+/// carries 8 x (32 x 4,178 + 8 x 86) bytes to either side, one after the other.
+inline const char* const g_thinSpanStudy = R"yaml(study: thin
+model: {name: tiny, layers: 4, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
+workload: {sequence: 512, global_batch: 2}
+cluster:
+  buildings: {count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 1}}
+  cross: {distance: 10km, capacity: 20Gbps}
+plan: {tp: 4, pp: 2, crossing: pp, sharding: ddp, schedule: gpipe}
+)yaml";
+
+/// Bits that an iteration of it sends over the span, one after the other.
+constexpr double g_thinSpanBits = 2.0 * 8 * (32 * 4178 + 8 * 86) * 8;
+
 /// Some hundred plans of a real model on 4,096 GPUs: about a second or more for the analytical
 /// engine, many times what it takes to see the first rows.
 inline const char* const g_longStudy = R"yaml(study: many

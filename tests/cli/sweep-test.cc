@@ -37,6 +37,78 @@ TEST_F(Commands, SweepChecksEveryValueFirst)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+TEST_F(Commands, SweepsOfTwoSettingsAreAGrid)
+{
+    const std::string sweeps = "explore study.yaml --sweep cluster.cross.distance=1km,300km "
+                               "--sweep cluster.cross.oversubscription=1,64,1000";
+    const auto json = RunJson(sweeps);
+    ExpectKeys(json, {"sweeps", "points", "flips"});
+    EXPECT_EQ(json.at("sweeps")[1].at("key"), "cluster.cross.oversubscription");
+    EXPECT_THAT(json.at("sweeps")[1].at("values"), ElementsAre("1", "64", "1000"));
+    ASSERT_EQ(json.at("points").size(), 6U);
+    for (const auto& point : json.at("points"))
+    {
+        ExpectKeys(point, {"at", "winner", "margin", "probability", "best", "placements"});
+    }
+    // The last runs fastest, and a row is what one sweep along it gives.
+    EXPECT_EQ(json.at("points")[4].at("at"),
+              (nlohmann::json{{"cluster.cross.distance", "300km"},
+                              {"cluster.cross.oversubscription", "64"}}));
+    const auto row = RunJson("explore study.yaml --set cluster.cross.distance=300km "
+                             "--sweep cluster.cross.oversubscription=1,64,1000");
+    for (size_t i = 0; i < 3; i++)
+    {
+        for (const char* key : {"winner", "margin", "probability", "placements"})
+        {
+            EXPECT_EQ(json.at("points")[3 + i].at(key), row.at("values")[i].at(key));
+        }
+    }
+    size_t flips = 0;
+    for (const auto& flip : json.at("flips"))
+    {
+        EXPECT_EQ(flip.at("along"), "cluster.cross.oversubscription");
+        flips += flip.at("at").at("cluster.cross.distance") == "300km" ? 1 : 0;
+    }
+    EXPECT_EQ(flips, row.at("flips").size());
+    const Call call = Run(sweeps);
+    EXPECT_THAT(call.out, HasSubstr("cluster.cross.distance"));
+    EXPECT_THAT(call.out, HasSubstr("to the right: cluster.cross.oversubscription"));
+}
+
+TEST_F(Commands, SweepsOfThreeSettingsAreSeveralGrids)
+{
+    const std::string sweeps = "explore study.yaml --sweep network.qps=4,16 "
+                               "--sweep cluster.cross.distance=1km,30km "
+                               "--sweep cluster.cross.oversubscription=1,64";
+    EXPECT_EQ(RunJson(sweeps).at("points").size(), 8U);
+    const Call call = Run(sweeps);
+    EXPECT_THAT(call.out, HasSubstr("network.qps=4\n"));
+    EXPECT_THAT(call.out, HasSubstr("network.qps=16\n"));
+}
+
+TEST_F(Commands, SweepsThatMakeNoGridAreRefused)
+{
+    const auto refuse = [this](const std::string& sweeps, const std::string& says) {
+        const Call call = Run("explore study.yaml " + sweeps);
+        EXPECT_EQ(call.code, 2) << sweeps;
+        EXPECT_THAT(call.err, HasSubstr(says)) << sweeps;
+    };
+    const std::string first = "--sweep cluster.cross.distance=1km,30km ";
+    refuse(first + "--sweep cluster.cross.distance=2km", "another sweep of cluster.cross.distance");
+    refuse(first + "--sweep cluster.cross.oversubscription=1,fast", "fast");
+    refuse(first + "--sweep plan.tp=2,4", "search.plan.tp sets this for every plan");
+    refuse(first + "--sweep network.qps", "this is not KEY=VALUE");
+    refuse(first + "--sweep network.qps=4,4", "'4' is given twice");
+    std::string many;
+    for (int i = 1; i <= 101; i++)
+    {
+        many += (i == 1 ? "" : ",") + std::to_string(i);
+    }
+    refuse("--sweep network.retries=" + many + " --sweep network.qps=" + many,
+           "allowed: up to 10000");
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
 } // namespace
 
 } // namespace scaleacross
