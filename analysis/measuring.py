@@ -6,6 +6,7 @@ import csv
 import hashlib
 import importlib
 import json
+import pathlib
 import signal
 import subprocess
 import sys
@@ -72,6 +73,21 @@ def run(command):
     printed = ended.returncode in (0, 1) and ended.stdout
     # The first line says what, those after it what is allowed.
     return ended.returncode, json.loads(ended.stdout) if printed else None, said[0] if said else ""
+
+
+def read_report(path, keys, command):
+    """What a command has printed with --json, from a file or, of "-", from standard input."""
+    try:
+        text = sys.stdin.read() if path == "-" else pathlib.Path(path).read_text()
+        report = json.loads(text)
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror}") from error
+    except ValueError as error:  # JSON and UTF-8 both
+        raise InputError(f"{path}: this is no JSON ({error}); {command} prints it") from error
+    missing = [key for key in keys if not isinstance(report, dict) or key not in report]
+    if missing:
+        raise InputError(f"{path}: there is no '{missing[0]}' in it; {command} prints it")
+    return report
 
 
 def read_table(path, columns):

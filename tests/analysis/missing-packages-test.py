@@ -18,6 +18,7 @@ CURVE = TOP / "contrib" / "scaleacross" / "data" / "curves" / "a100.yaml"
 PACKAGES = ["matplotlib", "numpy", "pandas", "scipy"]
 # What each script needs first, and arguments with which it would begin to work.
 SCRIPTS = {
+    "break_even.py": (["matplotlib"], ["map.json", "-o", "figure.svg"]),
     "claims.py": (["pandas", "matplotlib"], ["--check"]),
     "collective_distance.py": (["matplotlib"], []),
     "fit_collectives.py": (["matplotlib"], [TABLE, "-o", "figure.svg"]),
@@ -28,6 +29,7 @@ SCRIPTS = {
     "nccl_distance.py": (["matplotlib"], ["-o", "figure.svg"]),
     "study_figure.py": (["matplotlib", "pandas"], ["results.db", "-o", "figure.svg"]),
     "study_picture.py": (["matplotlib"], []),
+    "tornado.py": (["matplotlib"], ["report.json", "-o", "figure.svg"]),
 }
 
 

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Draws which placement wins over two settings, from what `explore --sweep --sweep --json` prints."""
+
+import argparse
+import math
+import pathlib
+import sys
+
+import measuring
+from measuring import COLOURS, InputError
+
+try:
+    import matplotlib
+    import matplotlib.colors
+    import matplotlib.figure
+    import matplotlib.lines
+    import matplotlib.patches
+except ModuleNotFoundError as missing:
+    print(f"break_even.py: error: {measuring.lacking(missing)}", file=sys.stderr)
+    sys.exit(2)
+
+# Inches of a cell, and around all of them.
+CELL, LOW, LEFT, RIGHT, TOP, BOTTOM = 0.85, 0.46, 1.1, 0.2, 0.75, 0.6
+LEVELS = [-100, -50, -20, -10, -5, 5, 10, 20, 50, 100]  # per cent
+
+
+def name_of(crossing):
+    return f"{crossing.upper()}-out"
+
+
+def times_of(point):
+    """Seconds by crossing, of those of which a plan can run."""
+    return {crossing: best["iteration_time_s"] for crossing, best in point["placements"].items()
+            if best is not None}
+
+
+def grid_of(report, at):
+    """Key and values of the two axes, down and to the right, and the points in rows."""
+    sweeps = report["sweeps"]
+    free = [sweep for sweep in sweeps if sweep["key"] not in at]
+    for key, value in at.items():
+        known = {sweep["key"]: sweep["values"] for sweep in sweeps}
+        if key not in known:
+            raise InputError(f"--at {key}: swept are {', '.join(known)}")
+        if value not in known[key]:
+            raise InputError(f"--at {key}={value}: its values are {', '.join(known[key])}")
+    if len(free) != 2:
+        raise InputError(f"{len(free)} settings vary ({', '.join(one['key'] for one in free)}) and "
+                         "a picture has two; --at KEY=VALUE holds one of them")
+    points = [point for point in report["points"]
+              if all(point["at"][key] == value for key, value in at.items())]
+    width = len(free[1]["values"])
+    return free, [points[i:i + width] for i in range(0, len(points), width)]
+
+
+def signed_margins(rows, first, second):
+    """By how much `second` takes longer than `first`, in per cent of the faster one; negative where
+    it takes less. Not a number where one of the two cannot run."""
+    def of(point):
+        times = times_of(point)
+        if first not in times or second not in times:
+            return math.nan
+        ratio = times[second] / times[first]
+        return 100 * (ratio - 1 if ratio >= 1 else 1 - 1 / ratio)
+    return [[of(point) for point in row] for row in rows]
+
+
+def draw_cells(axes, rows, colours, sure):
+    for y, row in enumerate(rows):
+        for x, point in enumerate(row):
+            winner = point["winner"]
+            doubtful = point["probability"] is not None and point["probability"] < sure
+            colour = matplotlib.colors.to_rgba(colours[winner], 0.3 if doubtful else 0.75) \
+                if winner else "#ffffff"
+            axes.add_patch(matplotlib.patches.Rectangle(
+                (x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", linewidth=0.5,
+                gid=f"cell {y} {x}"))
+            text = "none" if not winner else name_of(winner) + (
+                "\nalone" if point["margin"] is None else f"\n{100 * point['margin']:.1f} %")
+            axes.text(x, y, text, ha="center", va="center", fontsize=6.5)
+
+
+def draw_contours(axes, margins):
+    """The line where both take as long, and lines of equal margins. Whether there are any."""
+    if len(margins) < 2 or len(margins[0]) < 2:
+        return False
+    finite = [value for row in margins for value in row if not math.isnan(value)]
+    inside = [level for level in LEVELS if finite and min(finite) < level < max(finite)]
+    if inside:
+        axes.contour(margins, levels=inside, colors="#595959", linewidths=0.6)
+    if finite and min(finite) < 0 < max(finite):
+        axes.contour(margins, levels=[0], colors="black", linewidths=1.8)
+    return bool(finite)
+
+
+def draw(report, at):
+    measuring.prepare(matplotlib)
+    (down, right), rows = grid_of(report, at)
+    crossings = sorted({crossing for row in rows for point in row for crossing in times_of(point)})
+    colours = {crossing: COLOURS[(n + 1) % len(COLOURS)] for n, crossing in enumerate(crossings)}
+    columns = len(right["values"])
+    wide, high = CELL * columns, LOW * len(rows)
+    width, height = max(LEFT + wide + RIGHT, 7.2), TOP + high + BOTTOM
+    figure = matplotlib.figure.Figure(figsize=(width, height))
+    axes = figure.add_axes((LEFT / width, BOTTOM / height, wide / width, high / height))
+    sure = next((point["sure"] for row in rows for point in row if point["sure"] is not None), 0)
+    draw_cells(axes, rows, colours, sure)
+    # Lines of equal margins are between two placements; of a third one cells tell.
+    contours = len(crossings) == 2 and draw_contours(axes, signed_margins(rows, *crossings))
+    axes.set_xlim(-0.5, columns - 0.5)
+    axes.set_ylim(-0.5, len(rows) - 0.5)
+    axes.set_xticks(range(columns), right["values"])
+    axes.set_yticks(range(len(rows)), down["values"])
+    axes.set_xlabel(right["key"])
+    axes.set_ylabel(down["key"])
+    axes.tick_params(length=0)
+    axes.spines[:].set_visible(False)
+    study = report["points"][0]["study"]
+    held = "".join(f", {key} = {value}" for key, value in at.items())
+    figure.text(0.1 / width, 1 - 0.25 / height, f"{study}{held}: which placement wins, and by how "
+                "much", fontsize=10, weight="bold")
+    handles = [matplotlib.patches.Patch(color=colours[one], label=name_of(one))
+               for one in crossings]
+    if any(point["probability"] is not None for row in rows for point in row):
+        handles.append(matplotlib.patches.Patch(
+            color="#bfbfbf", label=f"pale: less than {100 * sure:g} % sure"))
+    if contours:
+        levels = ", ".join(f"{level}" for level in LEVELS if level > 0)
+        handles += [matplotlib.lines.Line2D([], [], color="black", linewidth=1.8,
+                                            label="equally fast"),
+                    matplotlib.lines.Line2D([], [], color="#595959", linewidth=0.6,
+                                            label=f"apart by {levels} %")]
+    figure.legend(handles=handles, loc="upper left", frameon=False, ncols=len(handles),
+                  borderaxespad=0, bbox_to_anchor=(0.1 / width, 1 - 0.45 / height))
+    return figure
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        description=__doc__.splitlines()[0] + " A thick line is where both placements take as "
+        "long; thin ones are lines of equal margins, interpolated between the cells.",
+        epilog="example: scaleacross explore STUDY --sweep cluster.cross.distance=1km,30km,300km "
+        "--sweep cluster.cross.oversubscription=1,4,16 --json | break_even.py - -o map.svg")
+    parser.add_argument("report", metavar="FILE",
+                        help="what ./scaleacross explore --json has printed of two sweeps or more; "
+                        "- for standard input")
+    parser.add_argument("-o", "--output", metavar="FILE", type=pathlib.Path, required=True,
+                        help="picture to write, .svg or .png; replaced if it exists")
+    parser.add_argument("--at", metavar="KEY=VALUE", action="append", default=[],
+                        help="of more than two sweeps, the value to hold one at; repeatable")
+    options = parser.parse_args(arguments)
+    if options.output.suffix not in (".svg", ".png"):
+        parser.error(f"-o {options.output}: the name has to end in .svg or .png")
+    for text in options.at:
+        if "=" not in text:
+            parser.error(f"--at {text}: this is not KEY=VALUE")
+    options.at = dict(text.split("=", 1) for text in options.at)
+    return options
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    try:
+        report = measuring.read_report(
+            options.report, ("sweeps", "points"),
+            "./scaleacross explore STUDY --sweep A=... --sweep B=... --json")
+        measuring.save(draw(report, options.at), options.output)
+    except InputError as error:
+        print(f"break_even.py: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
