@@ -3,6 +3,7 @@
 #include "commands.h"
 
 #include <algorithm>
+#include <fstream>
 #include <gmock/gmock.h>
 #include <string>
 #include <vector>
@@ -183,6 +184,21 @@ TEST_F(Require, AsksForThreeQuantitiesAsText)
     EXPECT_THAT(call.out, Not(HasSubstr("packet-loss")));
     EXPECT_EQ(Run("require study.yaml --loss 30% --jobs 1").out, call.out);
     EXPECT_THAT(Files(), ElementsAre("study.yaml", "thin.yaml")); // and no database
+}
+
+TEST_F(Require, ThePageHasWhatIsPrinted)
+{
+    const std::string top = SCALEACROSS_SOURCE_DIR;
+    const std::string out =
+        Run("require '" + top + "/examples/small-two-buildings/study.yaml' --loss 20%").out;
+    std::ifstream file(top + "/contrib/scaleacross/doc/explorer.md");
+    std::string page;
+    for (std::string line; std::getline(file, line);)
+    {
+        page += line.rfind("    ", 0) == 0 ? line.substr(4) + "\n" : line.empty() ? "\n" : "";
+    }
+    ASSERT_FALSE(out.empty());
+    EXPECT_THAT(page, HasSubstr(out));
 }
 
 TEST_F(Require, WrongUseIsRefused)
