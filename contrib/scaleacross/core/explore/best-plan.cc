@@ -10,6 +10,7 @@ namespace scaleacross
 namespace
 {
 
+/// Memory, the last check, if any plan came so far; else the reason that most were refused for.
 std::string
 WhyNone(const Frontier& counts)
 {
@@ -19,9 +20,10 @@ WhyNone(const Frontier& counts)
     {
         for (const auto& [reason, count] : *reasons)
         {
-            if (reason != kDuplicate && count.count > most)
+            const uint64_t weight = reason == "memory" ? UINT64_MAX : count.count;
+            if (reason != kDuplicate && weight > most)
             {
-                most = count.count;
+                most = weight;
                 why = std::to_string(count.count) + " of " + std::to_string(counts.Distinct()) +
                       " plans are refused for " + reason + ", e.g. " + count.example;
             }

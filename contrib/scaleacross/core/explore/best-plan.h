@@ -17,7 +17,7 @@ struct BestPlan
 {
     std::optional<Ranked> plan;
     std::string label;  //!< SearchSpace::LabelOf(), "" without a plan
-    std::string reason; //!< without a plan: the most frequent reason with an example
+    std::string reason; //!< without a plan: what most were refused for, with an example
 };
 
 /// Searches for it alone and keeps nothing. Throws Interrupted once stopped. The plan does not
