@@ -2,6 +2,7 @@
 
 #include "../explore-fakes.h"
 #include "core/explore/span-quantity.h"
+#include "core/io/text-file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,6 +58,17 @@ TEST(SpanQuantity, EveryOneReadsBackWhatItSets)
         EXPECT_FALSE(quantity.help.empty());
     }
     EXPECT_EQ(FindSpanQuantity("bandwidth"), nullptr);
+}
+
+TEST(SpanQuantity, ThePageHasThemAll)
+{
+    const std::string page =
+        ReadTextFile(std::string(SCALEACROSS_SOURCE_DIR) + "/contrib/scaleacross/doc/explorer.md");
+    for (const SpanQuantity& quantity : SpanQuantities())
+    {
+        EXPECT_THAT(page, HasSubstr("| `" + quantity.word + "` | "));
+        EXPECT_THAT(page, HasSubstr("`" + quantity.key + "`"));
+    }
 }
 
 TEST(SpanQuantity, SpansKeepTheirRatio)

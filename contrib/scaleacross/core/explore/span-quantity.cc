@@ -188,8 +188,7 @@ PacketLoss()
 Filter
 HoldsHeadroom(const Filter& filter)
 {
-    // Which of the plan's words there are decides nothing but those of the network, and the cluster
-    // is the same for all plans of a search.
+    // The cluster is the same for all plans of a search, so that the network decides alone.
     struct Verdicts
     {
         std::mutex mutex;
