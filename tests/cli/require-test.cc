@@ -214,9 +214,9 @@ TEST_F(Require, WrongUseIsRefused)
     refuse("study.yaml --loss 100%", "allowed: from 0% to below 100%");
     refuse("study.yaml --loss 2", "did you mean 2%?");
     refuse("study.yaml --loss little", "remedy: write it as 2% or 0.02");
-    refuse("study.yaml --loss 2%%", "is no part");
+    refuse("study.yaml --loss 2%%", "is neither a fraction nor");
     refuse("study.yaml --loss ''", "--loss");
-    refuse("study.yaml --loss 2% --of distanse", "did you mean distance?");
+    refuse("study.yaml --loss 2% --of distanc", "did you mean distance?");
     refuse("study.yaml --loss 2% --of distance,distance", "given twice");
     refuse("study.yaml --loss 2% --of lane-credits", "no plan of the study has a transport");
     refuse("study.yaml --loss 2% --set engines=[packet]",

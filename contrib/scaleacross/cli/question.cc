@@ -22,7 +22,7 @@ FractionOf(const std::string& option, const std::string& text, double least, dou
     if (decimal.length == 0 || !(percent || rest.empty()))
     {
         throw ConfigError(option,
-                          Quoted(text) + " is no part of something",
+                          Quoted(text) + " is neither a fraction nor a percentage",
                           allowed,
                           "write it as 2% or 0.02");
     }

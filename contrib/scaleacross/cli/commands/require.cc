@@ -201,7 +201,8 @@ class Asker
 std::string
 LossText(const std::optional<double>& loss)
 {
-    return loss ? fmt::format("{:.2f} %", 100 * *loss) : "-";
+    const std::string text = loss ? fmt::format("{:.2f} %", 100 * *loss) : "-";
+    return text == "-0.00 %" ? "0.00 %" : text;
 }
 
 /// "2.4 Tbps, where 3.10 % are lost".

@@ -129,7 +129,8 @@ NewWarnings(const SensitivityEnd& end, const std::vector<std::string>& before)
 std::string
 ChangeText(const std::optional<double>& change)
 {
-    return change ? fmt::format("{:+.2f} %", 100 * *change) : "-";
+    const std::string text = change ? fmt::format("{:+.2f} %", 100 * *change) : "-";
+    return text == "-0.00 %" || text == "+0.00 %" ? "0.00 %" : text;
 }
 
 std::string
