@@ -87,7 +87,7 @@ def placements_of(found):
 
 def answer_of(found):
     """What the documents need of an answer of explore."""
-    names = ("combinations", "plans", "evaluated", "ruled_out", "rejected", "failed", "optimal",
+    names = ("combinations", "space", "ran", "pruned", "rejected", "failed", "optimal",
              "gap", "bound_slack", "sure", "time_error")
     answer = {name: found[name] for name in names}
     answer["best"] = plan_of(found["best"])
@@ -194,9 +194,9 @@ def study_texts(name, study):
     best, error = answer["best"], answer["time_error"]
     texts = {
         "combinations": f"{answer['combinations']:,}",
-        "plans": f"{answer['plans']:,}",
-        "can_run": f"{answer['evaluated'] + answer['ruled_out']:,}",
-        "run": f"{answer['evaluated']:,}",
+        "plans": f"{answer['space']:,}",
+        "can_run": f"{answer['ran'] + answer['pruned']:,}",
+        "run": f"{answer['ran']:,}",
         "best": best["label"],
         "time": time_text(best["time"]),
         "mfu": percent(best["mfu"]),

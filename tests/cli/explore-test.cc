@@ -19,9 +19,20 @@ using testing::Not;
 TEST_F(Commands, ExplorePrintsItsKeys)
 {
     const auto json = RunJson("explore study.yaml --db results.db --jobs 2");
-    ExpectKeys(
-        json,
-        {"best", "baselines", "evaluated", "rejected", "seconds", "db", "gap", "explanation"});
+    ExpectKeys(json,
+               {"best",
+                "baselines",
+                "space",
+                "evaluated",
+                "ran",
+                "pruned",
+                "bound_s",
+                "rejected",
+                "seconds",
+                "db",
+                "gap",
+                "one_site",
+                "explanation"});
     ExpectKeys(json.at("best"), {"iteration_time_s", "plan"});
     ExpectKeys(json.at("baselines"), {"production", "megatron"});
     EXPECT_EQ(json.at("db"), "results.db");
@@ -32,9 +43,12 @@ TEST_F(Commands, ExplorePrintsItsKeys)
     }
     // 2 x 2 x 2 x 2 combinations; distinct plans are run, ruled out or rejected.
     EXPECT_EQ(json.at("combinations"), 16);
-    EXPECT_EQ(json.at("evaluated").get<uint64_t>() + json.at("ruled_out").get<uint64_t>() +
-                  rejected,
-              json.at("plans").get<uint64_t>());
+    EXPECT_EQ(json.at("ran").get<uint64_t>() + json.at("pruned").get<uint64_t>() + rejected,
+              json.at("space").get<uint64_t>());
+    // All were decided.
+    EXPECT_EQ(json.at("evaluated"), json.at("space"));
+    EXPECT_LE(json.at("bound_s").get<double>(),
+              json.at("best").at("iteration_time_s").get<double>());
     EXPECT_FALSE(json.at("rejected").contains("duplicate"));
     EXPECT_EQ(json.at("optimal"), true);
     EXPECT_EQ(json.at("gap"), 0.0);

@@ -4,6 +4,7 @@
 
 #include "cli/show/progress-line.h"
 #include "core/engine/analytical-engine.h"
+#include "core/engine/first-look.h"
 #include "core/explore/baselines/choose-baseline.h"
 #include "core/explore/model-error.h"
 #include "core/explore/same-work.h"
@@ -114,6 +115,8 @@ class BaselineRuns
         // runs, and a school that was cut short would have another plan.
         SearchOptions tuning = m_search;
         tuning.run.limits = {};
+        tuning.filter = ClosedFormFilter(BoundOf::Analytical);
+        tuning.glance = FirstLook;
         ProgressLine line(name);
         tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
         const auto chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning);
@@ -342,6 +345,7 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.filter =
         ClosedFormFilter(study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
                                                                             : BoundOf::EveryEngine);
+    search.glance = FirstLook;
     return search;
 }
 

@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "core/engine/first-look.h"
 #include "core/explore/model-error.h"
 
 #include <iostream>
@@ -54,6 +55,9 @@ SearchOptions
 SearchOptionsOf(const CommonOptions& options, const Study& study, const std::atomic<bool>& stop)
 {
     SearchOptions search;
+    // Questions are asked of the analytical engine alone.
+    search.filter = ClosedFormFilter(BoundOf::Analytical);
+    search.glance = FirstLook;
     search.jobs = JobsOf(options);
     search.run.seed = study.seed;
     search.stop = &stop;

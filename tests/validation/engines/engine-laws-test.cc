@@ -3,7 +3,7 @@
 // What must hold between engines, whatever the figures are.
 
 #include "core/engine/analytical-engine.h"
-#include "core/engine/closed-form.h"
+#include "core/engine/first-look.h"
 #include "core/explore/search-space.h"
 #include "core/io/read-study.h"
 #include "core/pipeline/pipeline-schedule.h"
@@ -88,6 +88,9 @@ TEST_P(EngineLaws, BoundIsBelowBothRungs)
         const RunReport exact = RunOn(AnalyticalEngine(), scenario);
         const std::string plan = CanonicalText(Plan{scenario.Job().plan, scenario.network});
         EXPECT_GT(closed.bound, Duration()) << plan;
+        const auto glanced = std::get<ClosedForm>(FirstLook(scenario));
+        EXPECT_LE(glanced.bound, closed.bound) << plan;
+        EXPECT_EQ(glanced.memoryMax, exact.memoryMax) << plan;
         EXPECT_LE(closed.bound, replayed.bound) << plan;
         EXPECT_LE(replayed.bound, exact.iterationTime) << plan;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/bench-plans.h"
 #include "cli/command.h"
 #include "cli/field-option.h"
 #include "cli/show/report-json.h"
@@ -7,6 +8,7 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
+#include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
 #include "helper/bench/standard-run.h"
 #include "helper/bench/standard-work.h"
@@ -26,9 +28,14 @@ namespace scaleacross
 namespace
 {
 
+/// What is no work of the packet engine: what a search pays for its plans.
+const std::string kPlans = "plans";
+
 struct BenchCommand
 {
     std::string scenario;
+    std::string study;
+    uint32_t stride{16};
     bool json{false};
     bool check{false};
     uint32_t repeat{1};
@@ -230,6 +237,31 @@ Text(const Json& json)
 }
 
 Exit
+BenchThePlans(const BenchCommand& options)
+{
+    const Study study = options.study.empty() ? StandardStudy() : ReadStudy(options.study);
+    const Json json = BenchPlans(study, options.repeat, options.stride);
+    std::cout << (options.json ? json.dump(2) + "\n" : Text(json));
+    return Exit::Done;
+}
+
+/// Options of the other kind of work say nothing here.
+void
+ExpectNone(const Command& command,
+           const std::vector<std::string>& options,
+           const std::string& what,
+           const std::string& allowed)
+{
+    for (const std::string& option : options)
+    {
+        if (command.IsGiven(option))
+        {
+            throw ConfigError(option, "says nothing of " + what, allowed, "leave it out");
+        }
+    }
+}
+
+Exit
 Bench(const BenchCommand& options)
 {
     const StandardWork work = WorkOf(options);
@@ -246,8 +278,20 @@ AddBench(CommandLine& program)
 {
     auto options = std::make_shared<BenchCommand>();
     const std::string scenarios = AnyOf(StandardWorkNames());
-    Command command = program.Add("bench", "time the packet engine on standard work: " + scenarios);
-    command.Add("SCENARIO", options->scenario, scenarios).Required();
+    Command command =
+        program.Add("bench",
+                    "time the packet engine on standard work, or what a search pays for its plans");
+    command.Add("SCENARIO", options->scenario, scenarios + ", or " + kPlans).Required();
+    command.Add("--study",
+                options->study,
+                "of plans: the study whose space is looked at; default: Llama 4 Maverick over two "
+                "buildings");
+    command
+        .Add("--stride",
+             options->stride,
+             "of plans: of how many that can run one is replayed and run")
+        .Between(1, 1000000)
+        .ShowDefault();
     command.Flag("--json", options->json, "print JSON instead of a table");
     command.Add("--repeat", options->repeat, "runs, of which the median is printed")
         .Between(1, 1000)
@@ -302,7 +346,30 @@ AddBench(CommandLine& program)
     command.Flag("--check",
                  options->check,
                  "count packet-hops and packets in flight by trace sinks as well; slower");
-    command.Does([options] { return Bench(*options); });
+    command.Does([options, command] {
+        if (options->scenario != kPlans)
+        {
+            ExpectNone(command, {"--study", "--stride"}, options->scenario, "options of packets");
+            return Bench(*options);
+        }
+        ExpectNone(command,
+                   {"--seed",
+                    "--hosts",
+                    "--paths",
+                    "--payload",
+                    "--size",
+                    "--multipath",
+                    "--control",
+                    "--transport",
+                    "--span",
+                    "--ack-interval",
+                    "--engine",
+                    "--scheduler",
+                    "--check"},
+                   kPlans,
+                   "--study, --stride, --repeat, --json");
+        return BenchThePlans(*options);
+    });
 }
 
 } // namespace scaleacross

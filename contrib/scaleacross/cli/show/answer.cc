@@ -249,9 +249,13 @@ SpaceJson(const Frontier& counts, uint64_t combinations)
 {
     return {{"combinations", combinations},
             {"looked_at", counts.next},
+            {"space", counts.Distinct()},
             {"plans", counts.Distinct()},
-            {"evaluated", counts.evaluated},
+            {"evaluated", counts.Distinct()},
+            {"ran", counts.evaluated},
+            {"pruned", counts.RuledOut()},
             {"ruled_out", counts.RuledOut()},
+            {"bound_s", counts.bound == Duration::Max() ? Json(nullptr) : Json(counts.bound.S())},
             {"rejected", CountsJson(Refusals(counts))},
             {"failed", CountsJson(counts.failed)}};
 }

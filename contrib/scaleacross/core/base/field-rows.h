@@ -273,6 +273,7 @@ class FieldRows
             place(owner) = static_cast<Value>(ParseAt(key, [&] { return parse(text); }));
         };
         field.equal = [place](const Owner& a, const Owner& b) { return place(a) == place(b); };
+        field.assign = [place](Owner& to, const Owner& from) { place(to) = place(from); };
         return field;
     }
 

@@ -46,6 +46,8 @@ struct Field
     /// What set() reads back as the same.
     std::function<std::string(const Owner&)> get;
     std::function<bool(const Owner&, const Owner&)> equal;
+    /// Gives the first the second's value.
+    std::function<void(Owner&, const Owner&)> assign;
     /// Whether it is what holds where nothing is said.
     std::function<bool(const Owner&)> usual;
     /// Whether it means anything, the other fields being as they are.

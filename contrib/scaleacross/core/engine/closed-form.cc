@@ -9,6 +9,7 @@
 #include "core/program/step-pattern.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -85,16 +86,32 @@ class Summation : private LeastTimes
     /// What follows each other with nothing in the way of anything.
     double Alone()
     {
+        const auto& collectives = m_run.graph.collectives;
+        if (std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
+                return collective.chunks > 1;
+            }))
+        {
+            Use(); // what chunks take of a cut depends on who else may be there
+        }
         return AloneReplay(m_run.graph, m_costs);
     }
 
     /// The fullest cut's bytes over its capacity.
     double CutBound()
     {
-        return scaleacross::CutBound(ResourceUse(m_run.graph, m_costs), m_network, m_run.graph);
+        return scaleacross::CutBound(Use(), m_network, m_run.graph);
     }
 
   private:
+    const ResourceUse& Use()
+    {
+        if (!m_use)
+        {
+            m_use.emplace(m_run.graph, m_costs);
+        }
+        return *m_use;
+    }
+
     const Least& LeastOfCollective(uint32_t classId, uint32_t collective)
     {
         const std::vector<Collective>& collectives = m_run.graph.collectives;
@@ -242,6 +259,7 @@ class Summation : private LeastTimes
     const NetworkModel m_network;
     const TransferTimes m_times;
     ClassCosts m_costs;
+    std::optional<ResourceUse> m_use;
     std::vector<Least> m_bodies;      //!< by class x body
     std::vector<Least> m_collectives; //!< by class x collective
 };
@@ -250,14 +268,14 @@ class Summation : private LeastTimes
 /// steps take half a microsecond in the mean, which no message or kernel falls below.
 constexpr double kRounding = 1e-6;
 
+} // namespace
+
 Duration
 LessRounding(double bound)
 {
     return std::max(Duration(),
                     Duration::Seconds(bound * (1 - kRounding)) - Duration::Picoseconds(1));
 }
-
-} // namespace
 
 ClosedForm
 ClosedFormOf(const Scenario& scenario,
@@ -268,36 +286,41 @@ ClosedFormOf(const Scenario& scenario,
 {
     Summation summation(scenario, run, std::move(facts));
     ClosedForm result;
-    double bound = 0;
-    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
-    {
-        const ClassSums sums = summation.Of(c);
-        bound = std::max({bound, sums.busy, sums.nic});
-        if (run.graph.classes[c].stage == 0)
-        {
-            // Through all stages and back: from later ones it is hardly more than what they do.
-            bound = std::max(bound, summation.ChainFrom(c));
-        }
-    }
-    result.bound = LessRounding(bound);
     for (const MemoryUse& use : run.memory)
     {
         result.memoryMax = std::max(result.memoryMax, use.Total());
     }
+    const auto raise = [&result](double bound) {
+        result.bound = std::max(result.bound, LessRounding(bound));
+    };
+    if (engine == BoundOf::Analytical)
+    {
+        raise(summation.Alone());
+        if (!isWorthMore(result))
+        {
+            return result;
+        }
+    }
+    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
+    {
+        const ClassSums sums = summation.Of(c);
+        raise(std::max(sums.busy, sums.nic));
+        if (engine == BoundOf::EveryEngine && run.graph.classes[c].stage == 0)
+        {
+            // Through all stages and back: from later ones it is hardly more than what they do.
+            raise(summation.ChainFrom(c));
+        }
+    }
+    if (!isWorthMore(result))
+    {
+        return result;
+    }
+    raise(summation.CutBound());
     if (!isWorthMore(result))
     {
         return result;
     }
     result.crossBuildingBytes = CrossBuildingBytes(run);
-    if (!isWorthMore(result))
-    {
-        return result;
-    }
-    result.bound = std::max(result.bound, LessRounding(summation.CutBound()));
-    if (engine == BoundOf::Analytical && isWorthMore(result))
-    {
-        result.bound = std::max(result.bound, LessRounding(summation.Alone()));
-    }
     return result;
 }
 

@@ -33,8 +33,9 @@ namespace scaleacross
  * Of the analytical engine alone the bound may also be that of a replay with its own costs
  * (AloneReplay), which is much nearer.
  *
- * Found step by step, what costs least first: memory and the bound but for the cuts, then the
- * payload between buildings, then the cuts, then the replay. Each step only adds.
+ * Found step by step, what tells most for its cost first: memory and the replay or the longest
+ * chain, then the busiest class and NIC, then the cuts, then the payload between buildings. Each
+ * step only adds.
  */
 struct ClosedForm
 {
@@ -49,6 +50,9 @@ enum class BoundOf
     EveryEngine,
     Analytical //!< which knows of the network what its own costs say (AloneReplay)
 };
+
+/// What may be said of a time whose sum is `seconds`, since engines count whole picoseconds.
+Duration LessRounding(double seconds);
 
 /// Whether a plan of which at least this is known is worth the next step; asked after each.
 using IsWorthMore = std::function<bool(const ClosedForm&)>;

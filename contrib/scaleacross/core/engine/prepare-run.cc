@@ -10,6 +10,7 @@
 #include "core/work/graph/task-graph-builder.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 namespace scaleacross
@@ -24,9 +25,17 @@ struct Volume
     Bytes cross;
 };
 
-/// Payload that the group of `representative` sends in a phase, and what of it changes building.
+/// A group of which a class is, as its volumes are counted.
+struct CountedGroup
+{
+    RankGroup group;
+    uint64_t times{0};              //!< how many groups of its family count here
+    std::vector<uint32_t> building; //!< by member; empty where all are in one
+};
+
+/// Payload that a group sends in a phase, and what of it changes building.
 Volume
-VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
+VolumeOf(const Phase& phase, const CountedGroup& group)
 {
     const uint32_t n = phase.group.Size();
     Volume volume;
@@ -35,16 +44,8 @@ VolumeOf(const Phase& phase, Rank representative, const RankLayout& layout)
         return volume;
     }
     volume.all = phase.bytes * TimesSent(phase);
-    if (layout.buildingBegin.size() <= 2)
-    {
-        return volume;
-    }
-    std::vector<uint32_t> building(n);
-    for (uint32_t i = 0; i < n; i++)
-    {
-        building[i] = layout.BuildingOf(phase.group.Member(representative, i));
-    }
-    if (std::count(building.begin(), building.end(), building[0]) == n)
+    const std::vector<uint32_t>& building = group.building;
+    if (building.empty())
     {
         return volume;
     }
@@ -167,6 +168,36 @@ class VolumeCounter
         return m_class.ranks / membersHere;
     }
 
+    /// Many phases have the same group.
+    const CountedGroup& Counted(const RankGroup& group)
+    {
+        const auto known =
+            std::find_if(m_groups.begin(), m_groups.end(), [&group](const CountedGroup& other) {
+                return other.group == group;
+            });
+        if (known != m_groups.end())
+        {
+            return *known;
+        }
+        CountedGroup counted{group, GroupsCountedHere(group), {}};
+        const uint32_t n = group.Size();
+        if (m_run.layout.buildingBegin.size() > 2 && counted.times > 0)
+        {
+            for (uint32_t i = 0; i < n; i++)
+            {
+                counted.building.push_back(
+                    m_run.layout.BuildingOf(group.Member(m_class.representative, i)));
+            }
+            const std::vector<uint32_t>& building = counted.building;
+            if (std::count(building.begin(), building.end(), building.front()) == n)
+            {
+                counted.building.clear();
+            }
+        }
+        m_groups.push_back(std::move(counted));
+        return m_groups.back();
+    }
+
     /// Of all groups that are counted here.
     const Volume& Of(uint32_t collective)
     {
@@ -179,7 +210,8 @@ class VolumeCounter
         const Collective& whole = m_run.graph.collectives[collective];
         for (const Phase& phase : whole.phases)
         {
-            const uint64_t groups = GroupsCountedHere(phase.group);
+            const CountedGroup& group = Counted(phase.group);
+            const uint64_t groups = group.times;
             if (groups == 0)
             {
                 continue;
@@ -189,9 +221,7 @@ class VolumeCounter
                 // Each lane leaves a building elsewhere.
                 for (uint32_t c = 0; c < whole.chunks; c++)
                 {
-                    const Volume one = VolumeOf(ChunkOf(phase, c, whole.chunks),
-                                                m_class.representative,
-                                                m_run.layout);
+                    const Volume one = VolumeOf(ChunkOf(phase, c, whole.chunks), group);
                     sum.all += one.all * groups;
                     sum.cross += one.cross * groups;
                 }
@@ -205,7 +235,7 @@ class VolumeCounter
             {
                 if (count > 0)
                 {
-                    const Volume one = VolumeOf(chunk, m_class.representative, m_run.layout);
+                    const Volume one = VolumeOf(chunk, group);
                     sum.all += one.all * (groups * count);
                     sum.cross += one.cross * (groups * count);
                 }
@@ -217,6 +247,7 @@ class VolumeCounter
 
     const PreparedRun& m_run;
     const RankClass& m_class;
+    std::deque<CountedGroup> m_groups; // deque: addresses stay
     std::map<uint32_t, Volume> m_volumes;
     std::map<uint32_t, ClassReports> m_bodies;
 };

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
 #include <numeric>
+#include <queue>
 #include <random>
 #include <utility>
 #include <vector>
@@ -25,10 +27,11 @@ constexpr auto g_batchTime = std::chrono::milliseconds(50);
 constexpr auto g_progressTime = std::chrono::milliseconds(100);
 /// Plans that are put in the order of their bounds together: bounds memory, and what a resumption
 /// has to look at again.
-constexpr uint64_t g_block = 2048;
-/// Plans that run between two looks at what can be ruled out. A number of its own and not that of
-/// the threads, so that what runs does not depend on these.
-constexpr size_t g_batch = 64;
+constexpr uint64_t g_block = uint64_t{1} << 20;
+/// Plans that are asked more of, or run, between two looks at what can be ruled out. Numbers of
+/// their own and not that of the threads, so that what runs does not depend on these.
+constexpr size_t g_asked = 64;
+constexpr size_t g_run = 8;
 
 /**
  * The order in which a search goes through the numbers of a space, position by position: in strides
@@ -63,7 +66,23 @@ class Walk
     uint64_t m_stride{1};
 };
 
-/// What is known of the plan at a position.
+/// A plan that can run, by its position: it is made again when it comes up.
+struct Open
+{
+    ClosedForm form; //!< what is known of it
+    uint64_t position{0};
+
+    /// Whether it comes up later.
+    bool operator<(const Open& other) const
+    {
+        return form.bound != other.form.bound ? form.bound > other.form.bound
+                                              : position > other.position;
+    }
+};
+
+using Queue = std::priority_queue<Open>;
+
+/// What is found out of the plan at a position.
 struct Candidate
 {
     uint64_t position{0};
@@ -162,41 +181,63 @@ class Course
   private:
     void DoBlock()
     {
-        std::vector<Candidate> block(
-            static_cast<size_t>(std::min(g_block, m_space.Size() - m_frontier.next)));
-        for (size_t i = 0; i < block.size(); i++)
-        {
-            block[i].position = m_frontier.next + i;
-        }
-        m_decided = m_frontier.next;
-        Together(
-            block.size(),
-            [this, &block](size_t i) { LookAt(block[i]); },
-            [this, &block](size_t i) { m_decided += block[i].rejected.reason.empty() ? 0 : 1; });
+        const uint64_t begin = m_frontier.next;
+        const uint64_t size = std::min(g_block, m_space.Size() - begin);
+        m_decided = begin;
+        Frontier after = m_frontier;
+        after.next += size;
+        Queue glanced; // of which the filter knows more
+        Queue asked;
+        // In runs of positions, so that few jobs are handed over.
+        constexpr uint64_t run = 256;
+        std::vector<std::vector<Candidate>> looked(static_cast<size_t>((size + run - 1) / run));
+        const auto look = [&](size_t i) {
+            const uint64_t end = begin + std::min(size, (i + 1) * run);
+            for (uint64_t position = begin + i * run; position < end; position++)
+            {
+                Candidate candidate;
+                candidate.position = position;
+                LookAt(candidate);
+                looked[i].push_back(std::move(candidate));
+            }
+        };
+        const auto take = [&](size_t i) {
+            for (const Candidate& candidate : looked[i])
+            {
+                if (!candidate.rejected.reason.empty())
+                {
+                    m_decided++;
+                }
+            }
+        };
+        Together(looked.size(), look, take);
         if (m_interrupted)
         {
             return;
         }
-        Frontier after = m_frontier;
-        after.next += block.size();
-        std::vector<Candidate*> open;
-        for (Candidate& candidate : block)
+        for (std::vector<Candidate>& some : looked)
         {
-            if (!candidate.rejected.reason.empty())
+            for (const Candidate& candidate : some)
             {
+                if (candidate.rejected.reason.empty())
+                {
+                    Enqueue(candidate, m_options.glance && !candidate.failed ? glanced : asked);
+                    continue;
+                }
                 Increment(after.rejected, candidate.rejected);
-                continue;
             }
-            after.bound =
-                candidate.failed ? after.bound : std::min(after.bound, candidate.form.bound);
-            open.push_back(&candidate);
+            some = {};
         }
-        std::stable_sort(open.begin(), open.end(), [](const Candidate* a, const Candidate* b) {
-            return a->form.bound < b->form.bound;
-        });
-        for (auto next = open.begin(); next != open.end() && !m_interrupted;)
+        while (!m_interrupted && !(glanced.empty() && asked.empty()))
         {
-            next = DoBatch(next, open.end(), after);
+            if (!glanced.empty() && (asked.empty() || asked.top() < glanced.top()))
+            {
+                AskMore(glanced, asked, after);
+            }
+            else
+            {
+                RunSome(asked, glanced, after);
+            }
         }
         if (!m_interrupted)
         {
@@ -205,38 +246,104 @@ class Course
         }
     }
 
-    using Place = std::vector<Candidate*>::iterator;
-
-    /// Runs the next plans that can matter and counts them and those before them in `after`.
-    Place DoBatch(Place next, Place end, Frontier& after)
+    /// Takes the next of a queue that can matter, at most `most` of them, and no further than the
+    /// first of the other; those that cannot are counted.
+    std::vector<Candidate> Next(Queue& queue, const Queue& other, size_t most, Frontier& after)
     {
-        std::vector<Candidate*> batch;
-        for (; next != end && batch.size() < g_batch; ++next)
+        std::vector<Candidate> next;
+        while (!queue.empty() && next.size() < most && (other.empty() || other.top() < queue.top()))
         {
-            const Candidate& candidate = **next;
+            const Open open = queue.top();
+            queue.pop();
+            Candidate candidate;
+            candidate.position = open.position;
+            candidate.form = open.form;
+            candidate.plan = std::get<Plan>(m_space.At(m_walk.At(open.position)));
+            if (const auto failure = m_failures.find(open.position); failure != m_failures.end())
+            {
+                candidate.failed = true;
+                candidate.evaluation = failure->second;
+            }
             if (CanMatter(candidate.plan, candidate.form))
             {
-                batch.push_back(*next);
+                next.push_back(std::move(candidate));
                 continue;
             }
-            m_decided++;
-            Increment(after.rejected,
-                      {kRuledOut,
-                       Label(candidate.plan) + " cannot take less than " +
-                           ToString(candidate.form.bound)});
+            RuleOut(candidate, after);
         }
-        const std::vector<Candidate*> mixed = Mixed(batch);
+        return next;
+    }
+
+    void RuleOut(const Candidate& candidate, Frontier& after)
+    {
+        m_decided++;
+        after.bound = std::min(after.bound, candidate.form.bound);
+        Count& count = after.rejected[kRuledOut];
+        if (count.count++ == 0)
+        {
+            count.example =
+                Label(candidate.plan) + " cannot take less than " + ToString(candidate.form.bound);
+        }
+    }
+
+    /// Has the filter find out more of the next plans.
+    void AskMore(Queue& glanced, Queue& asked, Frontier& after)
+    {
+        std::vector<Candidate> batch = Next(glanced, asked, g_asked, after);
+        Together(
+            batch.size(),
+            [this, &batch](size_t i) { Filtered(batch[i]); },
+            [](size_t /* i */) {});
+        if (m_interrupted)
+        {
+            return;
+        }
+        for (const Candidate& candidate : batch)
+        {
+            if (!candidate.rejected.reason.empty())
+            {
+                m_decided++;
+                Increment(after.rejected, candidate.rejected);
+                continue;
+            }
+            Enqueue(candidate, asked);
+        }
+    }
+
+    void Enqueue(const Candidate& candidate, Queue& queue)
+    {
+        if (candidate.failed)
+        {
+            m_failures[candidate.position] = std::get<Failure>(candidate.evaluation);
+        }
+        queue.push({candidate.form, candidate.position});
+    }
+
+    /// Runs the next plans and counts them in `after`.
+    void RunSome(Queue& asked, const Queue& glanced, Frontier& after)
+    {
+        std::vector<Candidate> batch = Next(asked, glanced, g_run, after);
+        std::vector<Candidate*> mixed;
+        for (Candidate& candidate : batch)
+        {
+            mixed.push_back(&candidate);
+        }
+        mixed = Mixed(mixed);
         Together(
             mixed.size(),
             [this, &mixed](size_t i) { Ask(*mixed[i]); },
             [this, &mixed](size_t i) { TakeOver(*mixed[i]); });
-        for (const Candidate* candidate : batch)
+        for (const Candidate& candidate : batch)
         {
-            if (const auto* no = std::get_if<Infeasible>(&candidate->evaluation))
+            if (!candidate.failed)
+            {
+                after.bound = std::min(after.bound, candidate.form.bound);
+            }
+            if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
             {
                 Increment(after.rejected, *no);
             }
-            else if (const auto* failure = std::get_if<Failure>(&candidate->evaluation))
+            else if (const auto* failure = std::get_if<Failure>(&candidate.evaluation))
             {
                 Increment(after.failed, {failure->reason, failure->detail});
             }
@@ -245,7 +352,6 @@ class Course
                 after.evaluated++;
             }
         }
-        return next;
     }
 
     /// What is to run together in an order of this process's own. Counted it is in that of bounds.
@@ -309,18 +415,41 @@ class Course
             return;
         }
         candidate.plan = std::get<Plan>(made);
+        if (!m_options.glance)
+        {
+            Filtered(candidate);
+            return;
+        }
+        Hear(candidate, [this](const Scenario& scenario) { return m_options.glance(scenario); });
+    }
+
+    /// The same by the filter, as far as it is worth it.
+    void Filtered(Candidate& candidate) const
+    {
+        const Duration glance = candidate.form.bound;
+        Hear(candidate, [this, &candidate, glance](const Scenario& scenario) {
+            return m_options.filter(scenario, [this, &candidate, glance](const ClosedForm& form) {
+                ClosedForm known = form;
+                known.bound = std::max(known.bound, glance);
+                return CanMatter(candidate.plan, known);
+            });
+        });
+        candidate.form.bound = std::max(candidate.form.bound, glance);
+    }
+
+    /// What `tell` says of the plan.
+    template <class Tell>
+    void Hear(Candidate& candidate, const Tell& tell) const
+    {
         try
         {
-            const auto canMatter = [this, &candidate](const ClosedForm& form) {
-                return CanMatter(candidate.plan, form);
-            };
-            const auto filtered = m_options.filter(m_space.With(candidate.plan), canMatter);
-            if (const auto* infeasible = std::get_if<Infeasible>(&filtered))
+            const std::variant<ClosedForm, Infeasible> told = tell(m_space.With(candidate.plan));
+            if (const auto* infeasible = std::get_if<Infeasible>(&told))
             {
                 candidate.rejected = *infeasible;
                 return;
             }
-            candidate.form = std::get<ClosedForm>(filtered);
+            candidate.form = std::get<ClosedForm>(told);
         }
         catch (const ConfigError& error)
         {
@@ -442,7 +571,8 @@ class Course
     Leaderboard m_board;
     Frontier m_frontier;
     Reporter m_reporter;
-    uint64_t m_decided{0}; //!< positions that need no further look
+    std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
+    uint64_t m_decided{0};                  //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};
     Clock::time_point m_lastCommit{Clock::now()};

@@ -9,6 +9,7 @@
 #include "core/work/partition/layer-split.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace scaleacross
@@ -53,6 +54,16 @@ AreEqual(const Plan& a, const Plan& b)
     return std::all_of(fields.begin(), fields.end(), [&](const PlanField& field) {
         return field.equal(a, b) || field.get(a) == field.get(b);
     });
+}
+
+/// Whether two values of a field that differ never mean the same, whatever the others are: what
+/// neither Normalised() nor SearchSpace::Meaning() changes.
+bool
+NeverMeansAnother(const PlanField& field)
+{
+    static const std::array<const char*, 6> keys =
+        {"plan.tp", "plan.cp", "plan.pp", "plan.ep", "plan.dp", "plan.microbatch"};
+    return std::find(keys.begin(), keys.end(), field.key) != keys.end();
 }
 
 /// The layers of every position as the plan's `layers`; not given where they are refused.
@@ -174,17 +185,25 @@ SearchSpace::SearchSpace(const Study& study)
         {
             throw ConfigError(where, "no values", field->allowed, "name at least one value");
         }
-        Plan scratch;
+        Axis made{field, axis.values, {}, NeverMeansAnother(*field)};
         for (const auto& value : axis.values)
         {
+            Plan plan;
             try
             {
-                field->set(scratch, value);
+                field->set(plan, value);
             }
             catch (const ConfigError& error)
             {
                 throw error.At(where);
             }
+            // Different words may be the same number.
+            made.meansItself =
+                made.meansItself &&
+                std::none_of(made.plans.begin(), made.plans.end(), [&](const Plan& other) {
+                    return field->equal(plan, other);
+                });
+            made.plans.push_back(std::move(plan));
         }
         if (axis.values.size() > (uint64_t{1} << 63) / m_size)
         {
@@ -195,7 +214,7 @@ SearchSpace::SearchSpace(const Study& study)
         }
         m_size *= axis.values.size();
         m_dpGiven = m_dpGiven || axis.key == "plan.dp";
-        m_axes.push_back({field, axis.values});
+        m_axes.push_back(std::move(made));
     }
 }
 
@@ -205,7 +224,7 @@ SearchSpace::Make(const std::vector<size_t>& digits) const
     Plan plan{m_scenario.Job().plan, m_scenario.network};
     for (size_t i = 0; i < digits.size(); i++)
     {
-        m_axes[i].field->set(plan, m_axes[i].values[digits[i]]);
+        m_axes[i].field->assign(plan, m_axes[i].plans[digits[i]]);
     }
     return plan;
 }
@@ -299,10 +318,10 @@ SearchSpace::At(uint64_t index) const
     // others.
     for (size_t i = 0; i < digits.size(); i++)
     {
-        Plan other = values;
-        for (size_t earlier = 0; earlier < digits[i]; earlier++)
+        for (size_t earlier = 0; earlier < digits[i] && !m_axes[i].meansItself; earlier++)
         {
-            m_axes[i].field->set(other, m_axes[i].values[earlier]);
+            Plan other = values;
+            m_axes[i].field->assign(other, m_axes[i].plans[earlier]);
             if (AreEqual(Meaning(Complete(other)), meaning))
             {
                 return Infeasible{"duplicate",

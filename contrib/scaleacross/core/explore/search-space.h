@@ -86,6 +86,8 @@ class SearchSpace
     {
         const PlanField* field;
         std::vector<std::string> values;
+        std::vector<Plan> plans; //!< with these values, for they are made many times
+        bool meansItself;        //!< whether two of its values never mean the same
     };
 
     Plan Make(const std::vector<size_t>& digits) const;

@@ -32,6 +32,9 @@ struct Progress
 using Filter =
     std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, const IsWorthMore&)>;
 
+/// The same in microseconds, and so not more than a part of it.
+using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&)>;
+
 /// How to search, as opposed to what.
 struct SearchOptions
 {
@@ -43,6 +46,8 @@ struct SearchOptions
     /// to run next, and takes over from the sink what the others have run. Changes no result.
     uint32_t process{0};
     Filter filter{ClosedFormFilter()};
+    /// Asked first of every plan, if set: the filter then only of those that what it says leaves.
+    Glance glance{};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
 };
@@ -83,11 +88,13 @@ class Search
  * Finds the k best plans, the Pareto front and the best of each crossing for certain, and runs only
  * the plans that its bounds cannot rule out.
  *
- * The space is gone through in blocks, each a sample of it. Every plan of a block is looked at by
- * the filter; those that can run are run in the order of their bounds, least first. A plan is ruled
- * out, and counted under kRuledOut, where its bound is above the time of the k-th best, above that
- * of the best of its crossing, and some plan that takes less than its bound needs no more memory
- * and sends no more across buildings: whatever its time, nothing that is kept would change.
+ * The space is gone through in blocks, each a sample of it; all but the largest are one block.
+ * Every plan of a block is glanced at. Those that can run stand in a queue by their bounds, least
+ * first: a plan that comes up is asked more of by the filter and goes back with a higher bound, or
+ * runs. A plan is ruled out, and counted under kRuledOut, where its bound is above the time of the
+ * k-th best, above that of the best of its crossing, and some plan that takes less than its bound
+ * needs no more memory and sends no more across buildings: whatever its time, nothing that is kept
+ * would change.
  *
  * Worked case, k = 1, memory and bytes all alike: bounds 5, 8, 3 and times 6, 8, 9. One
  * at a time, the third runs first (9), then the first (6); 8 > 6, so that the second is ruled out.

@@ -408,6 +408,7 @@ TierField(const PlanField& row, const std::string& tier, Common common, Overridd
     field.equal = [overridden](const Plan& a, const Plan& b) {
         return overridden(a) == overridden(b);
     };
+    field.assign = [overridden](Plan& to, const Plan& from) { overridden(to) = overridden(from); };
     field.usual = [overridden](const Plan& plan) { return !overridden(plan).has_value(); };
     field.get = [row, common, overridden](const Plan& plan) {
         if (!overridden(plan))

@@ -8,7 +8,10 @@
 #include "core/work/partition/balance.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <memory>
+#include <optional>
 
 namespace scaleacross
 {
@@ -24,31 +27,57 @@ Add(PassTimes& sum, const ComputeCost& cost)
     sum.weightGradient += cost.weightGradient;
 }
 
-PassTimes
-ComputeOf(const JobSpec& job, const GpuSpec& gpu, const StageLayers& layers)
+/// What positions compute on one accelerator. Layers of a kind cost the same.
+class PassTimer
 {
-    PassTimes sum;
-    for (uint32_t i = 0; i < layers.count; i++)
+  public:
+    PassTimer(const JobSpec& job, const GpuSpec& gpu)
+        : m_job(job),
+          m_gpu(gpu)
     {
-        const LayerCost cost =
-            CostOfLayer(job.model, job.workload, job.plan.OfLayer(i), gpu, layers.first + i);
-        Add(sum, cost.attention);
-        Add(sum, cost.mlp);
     }
-    if (layers.embedding)
+
+    PassTimes Of(const StageLayers& layers)
     {
-        Add(sum, CostOfEmbedding(job.model, job.workload, job.plan, gpu));
-    }
-    if (layers.head)
-    {
-        const ComputeCost head = CostOfHead(job.model, job.workload, job.plan, gpu);
-        for (uint32_t i = 0; i <= job.model.mtpLayers; i++)
+        PassTimes sum;
+        for (uint32_t i = 0; i < layers.count; i++)
         {
-            Add(sum, head);
+            const LayerCost& cost = OfLayer(layers.first + i, i);
+            Add(sum, cost.attention);
+            Add(sum, cost.mlp);
         }
+        if (layers.embedding)
+        {
+            Add(sum, CostOfEmbedding(m_job.model, m_job.workload, m_job.plan, m_gpu));
+        }
+        if (layers.head)
+        {
+            const ComputeCost head = CostOfHead(m_job.model, m_job.workload, m_job.plan, m_gpu);
+            for (uint32_t i = 0; i <= m_job.model.mtpLayers; i++)
+            {
+                Add(sum, head);
+            }
+        }
+        return sum;
     }
-    return sum;
-}
+
+  private:
+    /// Of a layer that is the i-th of its position.
+    const LayerCost& OfLayer(uint32_t layer, uint32_t i)
+    {
+        const bool behind = m_job.plan.recomputeLayers > 0 && i >= m_job.plan.recomputeLayers;
+        std::optional<LayerCost>& known = m_layers[m_job.model.KindOf(layer)][behind ? 1 : 0];
+        if (!known)
+        {
+            known = CostOfLayer(m_job.model, m_job.workload, m_job.plan.OfLayer(i), m_gpu, layer);
+        }
+        return *known;
+    }
+
+    const JobSpec& m_job;
+    const GpuSpec& m_gpu;
+    std::array<std::array<std::optional<LayerCost>, 2>, ModelSpec::kLayerKinds> m_layers;
+};
 
 Duration
 HopBetween(const ClusterSpec& cluster, const GpuSpec& gpu, Rank from, Rank to, Bytes bytes)
@@ -110,11 +139,14 @@ PipelineTimesOf(const Scenario& scenario, const RankLayout& layout)
     const auto split = LayersOf(scenario, layout);
     const Bytes bytes = PipelineMessageBytes(job);
     PipelineTimes times;
+    std::map<uint32_t, PassTimer> timers; // by building
     for (uint32_t position = 0; position < split.size(); position++)
     {
         const Rank rank = layout.FirstOf(RankOf(shape, position));
-        const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(rank)].gpu;
-        times.passes.push_back(ComputeOf(job, gpu, split[position]));
+        const uint32_t building = layout.BuildingOf(rank);
+        const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
+        PassTimer& timer = timers.try_emplace(building, job, gpu).first->second;
+        times.passes.push_back(timer.Of(split[position]));
         if (position + 1 < split.size())
         {
             const Rank next = layout.FirstOf(RankOf(shape, position + 1));

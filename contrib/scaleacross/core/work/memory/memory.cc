@@ -323,6 +323,12 @@ CheckMemory(const Scenario& scenario, const RankLayout& layout)
                                                : std::nullopt;
 }
 
+std::optional<Infeasible>
+CheckMemory(const Scenario& scenario, const std::vector<MemoryUse>& stages)
+{
+    return scenario.Job().workload.memoryLimit ? FindShortfall(stages) : std::nullopt;
+}
+
 std::vector<std::string>
 MemoryWarnings(const Scenario& scenario)
 {

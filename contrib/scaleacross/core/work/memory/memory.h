@@ -47,6 +47,9 @@ std::vector<MemoryUse> MemoryOf(const Scenario& scenario, const RankLayout& layo
 /// Infeasible "memory": the stage that exceeds the usable HBM the most, with need, limit and
 /// largest category. Nothing without WorkloadSpec::memoryLimit.
 std::optional<Infeasible> CheckMemory(const Scenario& scenario, const RankLayout& layout);
+/// The same with MemoryOf() of the two.
+std::optional<Infeasible> CheckMemory(const Scenario& scenario,
+                                      const std::vector<MemoryUse>& stages);
 
 /// What a plan lacks that runs without WorkloadSpec::memoryLimit: at most one line.
 std::vector<std::string> MemoryWarnings(const Scenario& scenario);

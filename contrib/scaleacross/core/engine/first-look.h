@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FIRST_LOOK_H
+#define SCALEACROSS_FIRST_LOOK_H
+
+#include "core/engine/closed-form.h"
+#include "core/pipeline/pipeline-shape.h"
+#include "core/pipeline/pipeline-times.h"
+
+#include <variant>
+
+namespace scaleacross
+{
+
+/**
+ * What the layers of a pipeline compute, at least (rung 0): an admissible bound for every engine,
+ * in microseconds and without any program. In seconds.
+ *
+ * With F_q, I_q and W_q what position q computes for a microbatch forward and in the two halves of
+ * backward, a rank r has its own work, m times the sum of F + I + W over its positions. And from
+ * one beginning of an iteration of the first position to the next, the first microbatch has to come
+ * to r, through all positions before q(r), the first one of r, and its last gradient has to come
+ * back through them:
+ *
+ *     T >= m sum_r (F + I [+ W]) + sum_{q < q(r)} (F_q + I_q [+ W_q]),
+ *
+ * where W counts unless the schedule may put it off until the gradient is on its way. Messages,
+ * collectives and the optimizer only add to it.
+ *
+ * Worked case: p = 4 alike, one position each, m = 8, F = I = W = 1. Rank 3 has 8 x 3 between 3 x 3
+ * before and behind it: 33, which 1F1B takes. Where W may be put off: 8 x 2 + 3 x 2 = 22, less than
+ * its own 24.
+ */
+double ComputeBound(const PipelineShape& shape, const PipelineTimes& times);
+
+/// Whether a plan can run, as PrepareRun() says, with the bound of what it computes and its memory;
+/// what it sends across is not looked at.
+std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FIRST_LOOK_H
