@@ -191,8 +191,8 @@ TEST_F(Commands, OneSiteOfDifferentGpusSaysWhyThereIsNone)
     EXPECT_EQ(site.at("infeasible").at("reason"), "building");
     EXPECT_TRUE(site.at("cost").is_null());
     EXPECT_THAT(Run("explore study.yaml --set baselines=[one-site]").out,
-                HasSubstr("All GPUs in one building: none (building): one building has equal "
-                          "servers, and those of north and south differ"));
+                HasSubstr("All GPUs in one building: none (building): the GPUs of north (h100) and "
+                          "south (h200) differ"));
 }
 
 TEST_F(Commands, ExploreChecksTheBestOnFurtherEngines)

@@ -31,7 +31,7 @@ constexpr uint64_t g_block = uint64_t{1} << 20;
 /// Plans that are asked more of, or run, between two looks at what can be ruled out. Numbers of
 /// their own and not that of the threads, so that what runs does not depend on these.
 constexpr size_t g_asked = 64;
-constexpr size_t g_run = 8;
+constexpr size_t g_run = 32;
 
 /**
  * The order in which a search goes through the numbers of a space, position by position: in strides
