@@ -3,7 +3,11 @@
 #include "core/spec/network-plan.h"
 #include "program.h"
 
+#include <fstream>
 #include <gmock/gmock.h>
+#include <iomanip>
+#include <iterator>
+#include <sstream>
 
 namespace scaleacross
 {
@@ -56,6 +60,56 @@ TEST_F(Bench, PrintsItsKeys)
                 1);
     EXPECT_GT(json.at("events_per_hop").get<double>(), 0);
     EXPECT_GT(json.at("peak_rss_bytes").get<uint64_t>(), 1U << 20);
+}
+
+/// What it finds of the plans is tested, and that the pages say it; how fast is measured by hand.
+TEST_F(Bench, PlansAreThoseOfTheStudyAndTheirBoundsAsThePageSays)
+{
+    const std::string top = SCALEACROSS_SOURCE_DIR;
+    const auto json = RunJson("bench plans");
+    EXPECT_EQ(json.at("study"), "llama4-maverick-two-buildings");
+    EXPECT_GT(json.at("leaf_bounds_per_cpu_s").get<double>(), 0);
+    EXPECT_NEAR(json.at("leaf_bounds_per_cpu_s").get<double>() *
+                    json.at("leaf_bound_us").get<double>(),
+                1e6,
+                1);
+    // Every sixteenth, the first included.
+    EXPECT_EQ(json.at("sample"), (json.at("runnable").get<uint64_t>() + 15) / 16);
+    EXPECT_GE(json.at("bound_error").get<double>(), 0);
+    std::ifstream file(top + "/contrib/scaleacross/doc/engines.md");
+    const std::string page((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    std::ostringstream text;
+    text << std::fixed << std::setprecision(1) << "above it by "
+         << 100 * json.at("bound_error").get<double>() << " % in the mean and by "
+         << 100 * json.at("bound_error_worst").get<double>() << " % at most";
+    EXPECT_THAT(page, HasSubstr(text.str()));
+}
+
+TEST_F(Bench, PlansOfAStudyAreThoseThatExploreCounts)
+{
+    const std::string study =
+        std::string(SCALEACROSS_SOURCE_DIR) + "/examples/small-two-buildings/study.yaml";
+    const auto json = RunJson("bench plans --study '" + study + "' --stride 1");
+    const auto explored = RunJson("explore '" + study + "' --db small.db --set 'baselines=[]'");
+    EXPECT_EQ(json.at("space"), explored.at("space"));
+    EXPECT_EQ(json.at("combinations"), explored.at("combinations"));
+    EXPECT_EQ(json.at("runnable").get<uint64_t>(),
+              explored.at("ran").get<uint64_t>() + explored.at("pruned").get<uint64_t>());
+    EXPECT_EQ(json.at("sample"), json.at("runnable"));
+}
+
+TEST_F(Bench, OptionsOfTheOtherKindOfWorkAreRefused)
+{
+    const Call packets = Run("bench plans --hosts 8");
+    EXPECT_EQ(packets.code, 2);
+    EXPECT_THAT(packets.err, HasSubstr("--hosts: says nothing of plans"));
+    const Call plans = Run("bench incast --stride 8");
+    EXPECT_EQ(plans.code, 2);
+    EXPECT_THAT(plans.err, HasSubstr("--stride: says nothing of incast"));
+    const Call none = Run("bench plans --study none.yaml");
+    EXPECT_EQ(none.code, 2);
+    EXPECT_THAT(none.err, HasSubstr("none.yaml"));
 }
 
 TEST_F(Bench, SinksCountWhatTheCountersSay)
