@@ -43,9 +43,8 @@ LookAtAll(const SearchSpace& space)
     const double begin = CpuNow();
     for (uint64_t i = 0; i < space.Size(); i++)
     {
-        const auto made = space.At(i);
-        const auto* plan = std::get_if<Plan>(&made);
-        if (plan == nullptr)
+        const auto plan = space.PlanAt(i);
+        if (!plan)
         {
             continue;
         }

@@ -34,38 +34,40 @@ Pass(int64_t f, int64_t i, int64_t w)
 
 TEST(ComputeBound, IsWorkBetweenTheWayThereAndBack)
 {
-    PipelineTimes times;
-    times.passes.assign(4, Pass(1, 1, 1));
+    std::vector<PassTimes> passes;
+    passes.assign(4, Pass(1, 1, 1));
     // The last of four ranks has 8 x 3, and 3 x 3 before its first and behind its last: what 1F1B
     // takes, (m + p - 1)(F + B).
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("1f1b", 1), times), 33e-3);
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("1f1b", 1), passes), 33e-3);
     // W may be put off: 8 x 2 + 3 x 2 = 22 is less than its own 24.
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zb-h1", 1), times), 24e-3);
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zb-h1", 1), passes), 24e-3);
     // With I = 4: 8 x 5 + 3 x 5 = 55 against 48.
-    times.passes.assign(4, Pass(1, 4, 1));
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zb-h1", 1), times), 55e-3);
+    passes.assign(4, Pass(1, 4, 1));
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zb-h1", 1), passes), 55e-3);
 }
 
 TEST(ComputeBound, ComesToARankByItsFirstPosition)
 {
     // Eight positions of half the work: 8 x 3 between 3 x 1.5, (m + (p - 1) / v)(F + B).
-    PipelineTimes times;
-    times.passes.assign(8,
-                        PassTimes{Duration::Microseconds(500),
-                                  Duration::Microseconds(500),
-                                  Duration::Microseconds(500)});
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("interleaved", 2), times), 28.5e-3);
+    std::vector<PassTimes> passes;
+    passes.assign(8,
+                  PassTimes{Duration::Microseconds(500),
+                            Duration::Microseconds(500),
+                            Duration::Microseconds(500)});
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("interleaved", 2), passes), 28.5e-3);
     // A V: the second position of rank 3 is the fifth, and its first comes after three as well.
     // W may be put off: 8 x 2 + 3 x 1 = 19, less than its own 24.
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zbv", 2), times), 24e-3);
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("zbv", 2), passes), 24e-3);
 }
 
 TEST(ComputeBound, IsTheSlowestRanks)
 {
     // Rank 2 has 8 x 9, with 2 x 3 around it.
-    PipelineTimes times;
-    times.passes = {Pass(1, 1, 1), Pass(1, 1, 1), Pass(3, 3, 3), Pass(1, 1, 1)};
-    EXPECT_DOUBLE_EQ(ComputeBound(Shape("1f1b", 1), times), 78e-3);
+    const std::vector<PassTimes> passes = {Pass(1, 1, 1),
+                                           Pass(1, 1, 1),
+                                           Pass(3, 3, 3),
+                                           Pass(1, 1, 1)};
+    EXPECT_DOUBLE_EQ(ComputeBound(Shape("1f1b", 1), passes), 78e-3);
 }
 
 } // namespace

@@ -381,7 +381,7 @@ TEST(TaskGraph, ComputeIsTheSumOfItsParts)
         }
         for (const auto& unit : UnitsOf(job, {0, 4, true, false}))
         {
-            parameters += ShardOf(unit, LayoutOf(scenario));
+            parameters += ShardOf(unit, ShardSizesOf(LayoutOf(scenario)));
         }
         const auto graph = Build(scenario);
         for (const Program& body : graph.bodies)

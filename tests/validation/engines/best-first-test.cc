@@ -71,7 +71,10 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
     EXPECT_EQ(found.counts.Distinct(), distinct);
     EXPECT_TRUE(found.counts.failed.empty());
     EXPECT_EQ(found.counts.evaluated + found.counts.RuledOut(), ran);
-    EXPECT_LT(found.counts.evaluated, ran);
+    if (ran > 100) // else one batch is most of it
+    {
+        EXPECT_LT(found.counts.evaluated, ran / 2);
+    }
     const auto texts = [](const std::vector<Ranked>& plans) {
         std::vector<std::string> all;
         for (const Ranked& ranked : plans)

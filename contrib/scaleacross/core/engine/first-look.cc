@@ -16,16 +16,16 @@ namespace scaleacross
 {
 
 double
-ComputeBound(const PipelineShape& shape, const PipelineTimes& times)
+ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes)
 {
     const bool whole = !shape.schedule->Facts().splitsBackward;
     std::vector<double> work(shape.ranks, 0.0);    // of all microbatches
     std::vector<double> chained(shape.ranks, 0.0); // of that, what comes before the last gradient
     std::vector<double> around(shape.ranks, -1.0); // before the first and behind the last
     double before = 0;
-    for (uint32_t position = 0; position < times.passes.size(); position++)
+    for (uint32_t position = 0; position < passes.size(); position++)
     {
-        const PassTimes& pass = times.passes[position];
+        const PassTimes& pass = passes[position];
         const double total = pass.Total().S();
         const double onTheWay = whole ? total : (pass.forward + pass.inputGradient).S();
         const uint32_t rank = RankOf(shape, position);
@@ -68,16 +68,12 @@ FirstLook(const Scenario& scenario)
     {
         form.memoryMax = std::max(form.memoryMax, use.Total());
     }
-    PipelineShape shape = PipelineShapeOf(scenario, layout);
-    if (!shape.times)
-    {
-        shape.times = std::make_shared<const PipelineTimes>(PipelineTimesOf(scenario, layout));
-    }
+    PipelineShape shape = PipelineShapeOf(scenario.Job());
     // Of the replica that the first ranks of all stages are: none has a shorter iteration than any
     // other in the long run.
     const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
     shape.microbatches = microbatches[layout.BuildingOf(layout.FirstOf(0))];
-    form.bound = LessRounding(ComputeBound(shape, *shape.times));
+    form.bound = LessRounding(ComputeBound(shape, PassTimesOf(scenario, layout)));
     return form;
 }
 

@@ -8,6 +8,7 @@
 #include "core/pipeline/pipeline-times.h"
 
 #include <variant>
+#include <vector>
 
 namespace scaleacross
 {
@@ -31,7 +32,7 @@ namespace scaleacross
  * before and behind it: 33, which 1F1B takes. Where W may be put off: 8 x 2 + 3 x 2 = 22, less than
  * its own 24.
  */
-double ComputeBound(const PipelineShape& shape, const PipelineTimes& times);
+double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes);
 
 /// Whether a plan can run, as PrepareRun() says, with the bound of what it computes and its memory;
 /// what it sends across is not looked at.

@@ -224,7 +224,7 @@ class Course
                     Enqueue(candidate, m_options.glance && !candidate.failed ? glanced : asked);
                     continue;
                 }
-                Increment(after.rejected, candidate.rejected);
+                Increment(after.rejected, Told(candidate));
             }
             some = {};
         }
@@ -258,7 +258,7 @@ class Course
             Candidate candidate;
             candidate.position = open.position;
             candidate.form = open.form;
-            candidate.plan = std::get<Plan>(m_space.At(m_walk.At(open.position)));
+            candidate.plan = m_space.PlanAt(m_walk.At(open.position)).value();
             if (const auto failure = m_failures.find(open.position); failure != m_failures.end())
             {
                 candidate.failed = true;
@@ -308,6 +308,17 @@ class Course
             }
             Enqueue(candidate, asked);
         }
+    }
+
+    /// Why a plan cannot run; of duplicates, of which there are many, said of the first alone.
+    Infeasible Told(const Candidate& candidate)
+    {
+        if (candidate.rejected.reason != kDuplicate || m_toldDuplicate)
+        {
+            return candidate.rejected;
+        }
+        m_toldDuplicate = true;
+        return std::get<Infeasible>(m_space.At(m_walk.At(candidate.position)));
     }
 
     void Enqueue(const Candidate& candidate, Queue& queue)
@@ -408,13 +419,13 @@ class Course
     /// Whether a plan can run, and how fast at best. Called from several threads.
     void LookAt(Candidate& candidate) const
     {
-        const auto made = m_space.At(m_walk.At(candidate.position));
-        if (const auto* duplicate = std::get_if<Infeasible>(&made))
+        auto plan = m_space.PlanAt(m_walk.At(candidate.position));
+        if (!plan)
         {
-            candidate.rejected = *duplicate;
+            candidate.rejected.reason = kDuplicate;
             return;
         }
-        candidate.plan = std::get<Plan>(made);
+        candidate.plan = std::move(*plan);
         if (!m_options.glance)
         {
             Filtered(candidate);
@@ -572,7 +583,8 @@ class Course
     Frontier m_frontier;
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
-    uint64_t m_decided{0};                  //!< positions that need no further look
+    bool m_toldDuplicate{false};
+    uint64_t m_decided{0}; //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};
     Clock::time_point m_lastCommit{Clock::now()};

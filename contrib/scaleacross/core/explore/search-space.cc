@@ -301,8 +301,8 @@ SearchSpace::Meaning(Plan plan) const
     return plan;
 }
 
-std::variant<Plan, Infeasible>
-SearchSpace::At(uint64_t index) const
+std::vector<size_t>
+SearchSpace::DigitsOf(uint64_t index) const
 {
     SCALEACROSS_INVARIANT(index < m_size, std::to_string(index));
     std::vector<size_t> digits(m_axes.size());
@@ -311,8 +311,14 @@ SearchSpace::At(uint64_t index) const
         digits[i] = index % m_axes[i].values.size();
         index /= m_axes[i].values.size();
     }
+    return digits;
+}
+
+std::variant<Plan, SearchSpace::Repeated>
+SearchSpace::Distinct(const std::vector<size_t>& digits) const
+{
     const Plan values = Make(digits);
-    const Plan plan = Complete(values);
+    Plan plan = Complete(values);
     const Plan meaning = Meaning(plan);
     // One axis at a time is enough: fields lose their meaning one by one, not in exchange for
     // others.
@@ -322,16 +328,38 @@ SearchSpace::At(uint64_t index) const
         {
             Plan other = values;
             m_axes[i].field->assign(other, m_axes[i].plans[earlier]);
-            if (AreEqual(Meaning(Complete(other)), meaning))
+            if (AreEqual(Meaning(Complete(std::move(other))), meaning))
             {
-                return Infeasible{"duplicate",
-                                  Label(plan) + ": " + m_axes[i].field->key + " " +
-                                      m_axes[i].values[digits[i]] + " means the same as " +
-                                      m_axes[i].values[earlier] + " here"};
+                return Repeated{i, earlier};
             }
         }
     }
     return plan;
+}
+
+std::variant<Plan, Infeasible>
+SearchSpace::At(uint64_t index) const
+{
+    const std::vector<size_t> digits = DigitsOf(index);
+    auto found = Distinct(digits);
+    if (auto* plan = std::get_if<Plan>(&found))
+    {
+        return std::move(*plan);
+    }
+    const Repeated repeated = std::get<Repeated>(found);
+    const Axis& axis = m_axes[repeated.axis];
+    return Infeasible{"duplicate",
+                      Label(Complete(Make(digits))) + ": " + axis.field->key + " " +
+                          axis.values[digits[repeated.axis]] + " means the same as " +
+                          axis.values[repeated.earlier] + " here"};
+}
+
+std::optional<Plan>
+SearchSpace::PlanAt(uint64_t index) const
+{
+    auto found = Distinct(DigitsOf(index));
+    auto* plan = std::get_if<Plan>(&found);
+    return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
 }
 
 std::vector<std::string>

@@ -8,6 +8,7 @@
 #include "core/spec/study.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -65,6 +66,9 @@ class SearchSpace
      */
     std::variant<Plan, Infeasible> At(uint64_t index) const;
 
+    /// The same without saying why it is none.
+    std::optional<Plan> PlanAt(uint64_t index) const;
+
     /// The values that the field `key` may take: those of its axis, or the fixed one.
     std::vector<std::string> ValuesOf(const std::string& key) const;
 
@@ -90,6 +94,16 @@ class SearchSpace
         bool meansItself;        //!< whether two of its values never mean the same
     };
 
+    /// An axis of which an earlier value means the same as that of the digits, and which.
+    struct Repeated
+    {
+        size_t axis;
+        size_t earlier;
+    };
+
+    std::vector<size_t> DigitsOf(uint64_t index) const;
+    /// The plan of these digits, unless it is a duplicate.
+    std::variant<Plan, Repeated> Distinct(const std::vector<size_t>& digits) const;
     Plan Make(const std::vector<size_t>& digits) const;
     /// A plan with every axis set, with dp derived, normalised.
     Plan Complete(Plan plan) const;

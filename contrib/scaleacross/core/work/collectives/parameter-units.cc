@@ -95,12 +95,17 @@ DataGroupsOf(const RankGroup& group, const RankLayout& layout)
     return {halves.inner, halves.outer};
 }
 
-uint64_t
-ShardOf(const ParameterUnit& unit, const RankLayout& layout)
+ShardSizes
+ShardSizesOf(const RankLayout& layout)
 {
-    const uint32_t dense = DataGroupsOf(layout.dense, layout).shard.Size();
-    const uint32_t expert = DataGroupsOf(layout.experts, layout).shard.Size();
-    return DivideUp(unit.dense, dense) + DivideUp(unit.expert, expert);
+    return {DataGroupsOf(layout.dense, layout).shard.Size(),
+            DataGroupsOf(layout.experts, layout).shard.Size()};
+}
+
+uint64_t
+ShardOf(const ParameterUnit& unit, const ShardSizes& shards)
+{
+    return DivideUp(unit.dense, shards.dense) + DivideUp(unit.expert, shards.expert);
 }
 
 Bytes

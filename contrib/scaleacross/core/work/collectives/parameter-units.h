@@ -62,8 +62,17 @@ struct DataGroups
 /// RankLayout::ShardSpan() ranks (a building, where all are equal), replicas across blocks.
 DataGroups DataGroupsOf(const RankGroup& group, const RankLayout& layout);
 
+/// Ranks that share parameters, of either kind.
+struct ShardSizes
+{
+    uint32_t dense{1};
+    uint32_t expert{1};
+};
+
+ShardSizes ShardSizesOf(const RankLayout& layout);
+
 /// Parameters of a unit at rest on one rank, after data-parallel sharding, rounded up.
-uint64_t ShardOf(const ParameterUnit& unit, const RankLayout& layout);
+uint64_t ShardOf(const ParameterUnit& unit, const ShardSizes& shards);
 
 /**
  * Gradients of a tied embedding that each of its two holders, first and last stage, sends to the

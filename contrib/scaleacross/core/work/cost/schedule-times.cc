@@ -131,28 +131,39 @@ PipelineMessageBytes(const JobSpec& job)
     return Bytes(2 * elements / (uint64_t{job.plan.cp} * job.plan.tp));
 }
 
+std::vector<PassTimes>
+PassTimesOf(const Scenario& scenario, const RankLayout& layout)
+{
+    const JobSpec& job = scenario.Job();
+    const PipelineShape shape = PipelineShapeOf(job);
+    const auto split = LayersOf(scenario, layout);
+    std::vector<PassTimes> passes;
+    std::map<uint32_t, PassTimer> timers; // by building
+    for (uint32_t position = 0; position < split.size(); position++)
+    {
+        const uint32_t building = layout.BuildingOf(layout.FirstOf(RankOf(shape, position)));
+        const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
+        PassTimer& timer = timers.try_emplace(building, job, gpu).first->second;
+        passes.push_back(timer.Of(split[position]));
+    }
+    return passes;
+}
+
 PipelineTimes
 PipelineTimesOf(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
     const PipelineShape shape = PipelineShapeOf(job);
-    const auto split = LayersOf(scenario, layout);
     const Bytes bytes = PipelineMessageBytes(job);
     PipelineTimes times;
-    std::map<uint32_t, PassTimer> timers; // by building
-    for (uint32_t position = 0; position < split.size(); position++)
+    times.passes = PassTimesOf(scenario, layout);
+    for (uint32_t position = 0; position + 1 < times.passes.size(); position++)
     {
         const Rank rank = layout.FirstOf(RankOf(shape, position));
-        const uint32_t building = layout.BuildingOf(rank);
-        const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
-        PassTimer& timer = timers.try_emplace(building, job, gpu).first->second;
-        times.passes.push_back(timer.Of(split[position]));
-        if (position + 1 < split.size())
-        {
-            const Rank next = layout.FirstOf(RankOf(shape, position + 1));
-            times.hops.push_back(
-                next == rank ? Duration() : HopBetween(scenario.cluster, gpu, rank, next, bytes));
-        }
+        const Rank next = layout.FirstOf(RankOf(shape, position + 1));
+        const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(rank)].gpu;
+        times.hops.push_back(next == rank ? Duration()
+                                          : HopBetween(scenario.cluster, gpu, rank, next, bytes));
     }
     return times;
 }

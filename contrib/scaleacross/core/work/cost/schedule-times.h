@@ -7,6 +7,8 @@
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
+#include <vector>
+
 namespace scaleacross
 {
 
@@ -20,6 +22,9 @@ PipelineShape PipelineShapeOf(const Scenario& scenario, const RankLayout& layout
 
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
 Bytes PipelineMessageBytes(const JobSpec& job);
+
+/// PipelineTimes::passes of PipelineTimesOf().
+std::vector<PassTimes> PassTimesOf(const Scenario& scenario, const RankLayout& layout);
 
 /**
  * What a schedule is made for: of every position, what its layers compute (on the GPU of the

@@ -447,6 +447,7 @@ void
 GraphBuilder::AppendOptimizer(uint32_t gpu, Rank rank, Program& program)
 {
     const uint32_t stage = m_layout.StageOf(rank);
+    const ShardSizes shards = ShardSizesOf(m_layout);
     uint64_t parameters = 0;
     // The last chunk's gradients are complete first.
     for (uint32_t chunk = m_shape.chunks; chunk-- > 0;)
@@ -456,7 +457,7 @@ GraphBuilder::AppendOptimizer(uint32_t gpu, Rank rank, Program& program)
         for (const auto& unit : units)
         {
             m_bodies->WaitReduction(unit, program);
-            parameters += ShardOf(m_bodies->UnitOf(unit), m_layout);
+            parameters += ShardOf(m_bodies->UnitOf(unit), shards);
         }
     }
     AppendTied(rank, program);

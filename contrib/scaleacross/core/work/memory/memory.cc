@@ -49,20 +49,6 @@ LargestWindow(const std::vector<T>& values, size_t window)
     return largest;
 }
 
-/// Sizes of the data-parallel shard groups.
-struct Shards
-{
-    uint64_t dense{1};
-    uint64_t expert{1};
-};
-
-Shards
-ShardsOf(const RankLayout& layout)
-{
-    return {DataGroupsOf(layout.dense, layout).shard.Size(),
-            DataGroupsOf(layout.experts, layout).shard.Size()};
-}
-
 /// Bytes of a weight at rest: in 16 bits, or only as its master where the software shards that.
 uint64_t
 WeightBytes(const JobSpec& job)
@@ -83,18 +69,17 @@ WeightBytes(const JobSpec& job)
 void
 AddStates(const std::vector<ParameterUnit>& units,
           const JobSpec& job,
-          const RankLayout& layout,
+          const ShardSizes& shards,
           MemoryUse& use)
 {
     const ParallelPlan& plan = job.plan;
-    const Shards shards = ShardsOf(layout);
     uint64_t held = 0;
     uint64_t atRest = 0;
     std::vector<uint64_t> split; // parameters of each unit of which the rank has no 16-bit weights
     for (const auto& unit : units)
     {
         held += unit.dense + unit.expert;
-        atRest += ShardOf(unit, layout);
+        atRest += ShardOf(unit, shards);
         const bool masters = job.workload.stack.shardsMasters;
         split.push_back((shards.dense > 1 || masters ? unit.dense : 0) +
                         (shards.expert > 1 || masters ? unit.expert : 0));
@@ -195,7 +180,7 @@ BufferBytes(const Scenario& scenario, const std::vector<StageLayers>& chunks, do
 
 MemoryUse
 MemoryOfStage(const Scenario& scenario,
-              const RankLayout& layout,
+              const ShardSizes& shards,
               const std::vector<StageLayers>& split,
               const PipelineShape& shape,
               const std::vector<PipelineAction>& order,
@@ -216,7 +201,7 @@ MemoryOfStage(const Scenario& scenario,
         kept.push_back(static_cast<uint64_t>(tokens * KeptPerToken(job, chunks.back())));
     }
     MemoryUse use;
-    AddStates(units, job, layout, use);
+    AddStates(units, job, shards, use);
     // Overlapped passes take turns at the collectives of a layer; not where there are none, nor
     // where passes gather their parameters.
     const ParallelPlan& plan = job.plan;
@@ -273,10 +258,11 @@ MemoryOf(const Scenario& scenario, const RankLayout& layout)
     const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
     shape.microbatches = *std::max_element(microbatches.begin(), microbatches.end());
     const PipelineOrders orders = shape.schedule->Orders(shape);
+    const ShardSizes shards = ShardSizesOf(layout);
     std::vector<MemoryUse> stages;
     for (uint32_t stage = 0; stage < job.plan.pp; stage++)
     {
-        stages.push_back(MemoryOfStage(scenario, layout, split, shape, orders[stage], stage));
+        stages.push_back(MemoryOfStage(scenario, shards, split, shape, orders[stage], stage));
         stages.back().usable = UsableMemory(scenario, layout, stage);
     }
     return stages;
