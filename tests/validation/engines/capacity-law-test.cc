@@ -10,7 +10,7 @@
 
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
-#include "core/engine/closed-form.h"
+#include "core/engine/first-look.h"
 #include "core/engine/network-facts.h"
 #include "core/io/presets.h"
 #include "core/io/read-study.h"
@@ -298,9 +298,14 @@ HoldLaws(const Scenario& scenario)
     const auto result = AnalyticalEngine().Run(scenario, RunOptions());
     const auto& report = std::get<RunReport>(result);
     const auto prepared = PrepareRun(scenario);
+    const auto glance = std::get<ClosedForm>(FirstLook(scenario));
     const ClosedForm form = ClosedFormOf(scenario, std::get<PreparedRun>(prepared));
+    const ClosedForm replay =
+        ClosedFormOf(scenario, std::get<PreparedRun>(prepared), BoundOf::Analytical);
     const double time = report.iterationTime.S();
-    EXPECT_LE(form.bound, report.iterationTime) << TextOf(scenario);
+    EXPECT_LE(glance.bound, form.bound) << TextOf(scenario);
+    EXPECT_LE(form.bound, replay.bound) << TextOf(scenario);
+    EXPECT_LE(replay.bound, report.iterationTime) << TextOf(scenario);
     for (const ResourceReport& resource : report.resources)
     {
         EXPECT_LE(resource.busy, 1 + 1e-6) << resource.name << ' ' << TextOf(scenario);
