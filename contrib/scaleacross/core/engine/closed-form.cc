@@ -293,34 +293,37 @@ ClosedFormOf(const Scenario& scenario,
     const auto raise = [&result](double bound) {
         result.bound = std::max(result.bound, LessRounding(bound));
     };
+    // What tells most for its cost comes first.
     if (engine == BoundOf::Analytical)
     {
         raise(summation.Alone());
-        if (!isWorthMore(result))
-        {
-            return result;
-        }
     }
-    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
+    else
     {
-        const ClassSums sums = summation.Of(c);
-        raise(std::max(sums.busy, sums.nic));
-        if (engine == BoundOf::EveryEngine && run.graph.classes[c].stage == 0)
+        for (uint32_t c = 0; c < run.graph.classes.size(); c++)
         {
             // Through all stages and back: from later ones it is hardly more than what they do.
-            raise(summation.ChainFrom(c));
+            raise(run.graph.classes[c].stage == 0 ? summation.ChainFrom(c) : 0.0);
         }
     }
-    if (!isWorthMore(result))
-    {
-        return result;
-    }
-    raise(summation.CutBound());
     if (!isWorthMore(result))
     {
         return result;
     }
     result.crossBuildingBytes = CrossBuildingBytes(run);
+    if (!isWorthMore(result))
+    {
+        return result;
+    }
+    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
+    {
+        const ClassSums sums = summation.Of(c);
+        raise(std::max(sums.busy, sums.nic));
+    }
+    if (isWorthMore(result))
+    {
+        raise(summation.CutBound());
+    }
     return result;
 }
 

@@ -34,7 +34,7 @@ namespace scaleacross
  * (AloneReplay), which is much nearer.
  *
  * Found step by step, what tells most for its cost first: memory and the replay or the longest
- * chain, then the busiest class and NIC, then the cuts, then the payload between buildings. Each
+ * chain, then the payload between buildings, then the busiest class and NIC, then the cuts. Each
  * step only adds.
  */
 struct ClosedForm

@@ -10,26 +10,13 @@ namespace scaleacross
 namespace
 {
 
-/// Memory, the last check, if any plan came so far; else the reason that most were refused for.
 std::string
 WhyNone(const Frontier& counts)
 {
-    std::string why = "the search space is empty";
-    uint64_t most = 0;
-    for (const auto* reasons : {&counts.rejected, &counts.failed})
-    {
-        for (const auto& [reason, count] : *reasons)
-        {
-            const uint64_t weight = reason == "memory" ? UINT64_MAX : count.count;
-            if (reason != kDuplicate && weight > most)
-            {
-                most = weight;
-                why = std::to_string(count.count) + " of " + std::to_string(counts.Distinct()) +
-                      " plans are refused for " + reason + ", e.g. " + count.example;
-            }
-        }
-    }
-    return why;
+    const auto main = counts.MainRefusal();
+    return main ? std::to_string(main->count.count) + " of " + std::to_string(counts.Distinct()) +
+                      " plans are refused for " + main->reason + ", e.g. " + main->count.example
+                : "the search space is empty";
 }
 
 } // namespace

@@ -54,6 +54,17 @@ struct Frontier
         return CountOf(kRuledOut);
     }
 
+    /// A reason of those that stand against plans, with its count.
+    struct Refusal
+    {
+        std::string reason;
+        Count count;
+    };
+
+    /// Memory, the last check, if any plan came so far; else the reason for which most were refused
+    /// or failed. None where nothing is said against any plan.
+    std::optional<Refusal> MainRefusal() const;
+
     /// Of each plan it is known that no other than the kept ones can be better: all were run or
     /// ruled out. Domain: of a whole space.
     bool IsProof() const

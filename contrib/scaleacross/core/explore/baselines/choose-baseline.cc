@@ -81,24 +81,16 @@ WithFirstValues(const Study& within,
     return plan;
 }
 
-/// Memory, the last check, if any plan came so far; else the reason that most were refused for.
 Infeasible
 WhyNone(const std::string& name, const Frontier& counts)
 {
-    Infeasible why{"degrees", name + " finds no plan that can run"};
-    uint64_t most = 0;
-    for (const auto& [reason, count] : counts.rejected)
-    {
-        const uint64_t weight = reason == "memory" ? UINT64_MAX : count.count;
-        if (reason != kDuplicate && weight > most)
-        {
-            most = weight;
-            why = {reason,
-                   name + " finds no plan that can run; " + std::to_string(count.count) + " of " +
-                       std::to_string(counts.Distinct()) + " are refused so: " + count.example};
-        }
-    }
-    return why;
+    const std::string none = name + " finds no plan that can run";
+    const auto main = counts.MainRefusal();
+    return main ? Infeasible{main->reason,
+                             none + "; " + std::to_string(main->count.count) + " of " +
+                                 std::to_string(counts.Distinct()) +
+                                 " are refused so: " + main->count.example}
+                : Infeasible{"degrees", none};
 }
 
 } // namespace
