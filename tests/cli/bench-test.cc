@@ -316,7 +316,7 @@ TEST_F(Bench, RefusesWhatItCannotDo)
         EXPECT_THAT(call.err, HasSubstr(reason)) << arguments;
     };
     refused("", "SCENARIO");
-    refused("permutations", "permutation, incast, permutation-400g or long-haul");
+    refused("permutations", "permutation, incast, permutation-400g, long-haul or plans");
     refused("permutation --hosts 60", "the square of an even number");
     refused("permutation --hosts 25", "the square of an even number");
     refused("long-haul --hosts 24", "a multiple of 16");

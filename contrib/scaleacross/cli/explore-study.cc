@@ -52,7 +52,10 @@ class BaselineRuns
                              SearchStore& store,
                              const std::function<RunStore(const Scenario&)>& runsOf) const
     {
-        if (const auto stored = Stored(name, store))
+        // Whether a failure still answers is not known here: the store knows the study's own
+        // limits.
+        const auto stored = Stored(name, store);
+        if (stored && !std::holds_alternative<Failure>(stored->evaluation))
         {
             return *stored;
         }

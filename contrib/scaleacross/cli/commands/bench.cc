@@ -347,6 +347,16 @@ AddBench(CommandLine& program)
                  options->check,
                  "count packet-hops and packets in flight by trace sinks as well; slower");
     command.Does([options, command] {
+        std::vector<std::string> words = StandardWorkNames();
+        words.push_back(kPlans);
+        if (std::find(words.begin(), words.end(), options->scenario) == words.end())
+        {
+            const std::string nearest = Nearest(options->scenario, words);
+            throw ConfigError("SCENARIO",
+                              "there is no such work: " + Quoted(options->scenario),
+                              AnyOf(words),
+                              nearest.empty() ? "" : "did you mean " + nearest + "?");
+        }
         if (options->scenario != kPlans)
         {
             ExpectNone(command, {"--study", "--stride"}, options->scenario, "options of packets");

@@ -251,7 +251,7 @@ SpaceJson(const Frontier& counts, uint64_t combinations)
             {"looked_at", counts.next},
             {"space", counts.Distinct()},
             {"plans", counts.Distinct()},
-            {"evaluated", counts.Distinct()},
+            {"evaluated", counts.Decided()},
             {"ran", counts.evaluated},
             {"pruned", counts.RuledOut()},
             {"ruled_out", counts.RuledOut()},
@@ -272,7 +272,13 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                                    study.scenario.cluster.buildings.size() == 1 ? "" : "s");
     if (answer.search.interrupted)
     {
-        text += fmt::format("so far, {} of {} combinations: ", counts.next, answer.plans);
+        text += fmt::format(
+            "so far, {} of {} plans are decided, of {} combinations that were looked at "
+            "of {}: ",
+            counts.Decided(),
+            counts.Distinct(),
+            counts.next,
+            answer.plans);
     }
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
     if (!answer.HasWinner())

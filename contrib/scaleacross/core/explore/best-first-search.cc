@@ -93,6 +93,7 @@ struct Candidate
     Evaluation evaluation;
     bool known{false}; //!< stored already: to be recalled
     bool ran{false};   //!< the engine was asked just now
+    bool taken{false}; //!< its evaluation counts; not where the search was interrupted before
 };
 
 void
@@ -175,7 +176,7 @@ class Course
         {
             m_sink.Finish(m_frontier, m_board);
         }
-        return {m_board, m_frontier, m_engineRuns, m_interrupted};
+        return {m_board, m_interrupted ? m_partial : m_frontier, m_engineRuns, m_interrupted};
     }
 
   private:
@@ -184,8 +185,8 @@ class Course
         const uint64_t begin = m_frontier.next;
         const uint64_t size = std::min(g_block, m_space.Size() - begin);
         m_decided = begin;
-        Frontier after = m_frontier;
-        after.next += size;
+        m_partial = m_frontier;
+        Frontier& after = m_partial;
         Queue glanced; // of which the filter knows more
         Queue asked;
         // In runs of positions, so that few jobs are handed over.
@@ -215,6 +216,7 @@ class Course
         {
             return;
         }
+        after.next += size;
         for (std::vector<Candidate>& some : looked)
         {
             for (const Candidate& candidate : some)
@@ -346,6 +348,10 @@ class Course
             [this, &mixed](size_t i) { TakeOver(*mixed[i]); });
         for (const Candidate& candidate : batch)
         {
+            if (!candidate.taken)
+            {
+                continue;
+            }
             if (!candidate.failed)
             {
                 after.bound = std::min(after.bound, candidate.form.bound);
@@ -365,17 +371,23 @@ class Course
         }
     }
 
-    /// What is to run together in an order of this process's own. Counted it is in that of bounds.
+    /// What is to run together: what is stored first, so that an answer which is interrupted again
+    /// has it, then in an order of this process's own. Counted it is in that of bounds.
     std::vector<Candidate*> Mixed(std::vector<Candidate*> batch)
     {
+        const auto fresh =
+            std::stable_partition(batch.begin(), batch.end(), [this](const Candidate* candidate) {
+                return m_sink.Knows(candidate->plan);
+            });
         if (m_options.process == 0)
         {
             return batch;
         }
         // std::shuffle is not the same in every library.
-        for (size_t i = batch.size(); i > 1; i--)
+        const auto known = static_cast<size_t>(fresh - batch.begin());
+        for (size_t i = batch.size() - known; i > 1; i--)
         {
-            std::swap(batch[i - 1], batch[m_random() % i]);
+            std::swap(batch[known + i - 1], batch[known + m_random() % i]);
         }
         return batch;
     }
@@ -547,6 +559,7 @@ class Course
         {
             return;
         }
+        candidate.taken = true;
         HoldToBound(candidate);
         if (candidate.ran)
         {
@@ -581,6 +594,7 @@ class Course
     std::mt19937 m_random;
     Leaderboard m_board;
     Frontier m_frontier;
+    Frontier m_partial; //!< with what is decided in the block so far
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
     bool m_toldDuplicate{false};

@@ -48,6 +48,20 @@ struct Frontier
         return next - CountOf(kDuplicate);
     }
 
+    /// Distinct plans about which is decided: all of them once a search is done.
+    uint64_t Decided() const
+    {
+        uint64_t sum = evaluated;
+        for (const auto* reasons : {&rejected, &failed})
+        {
+            for (const auto& [reason, count] : *reasons)
+            {
+                sum += reason == kDuplicate ? 0 : count.count;
+            }
+        }
+        return sum;
+    }
+
     /// Plans that can run and need not, see kRuledOut.
     uint64_t RuledOut() const
     {

@@ -56,7 +56,9 @@ struct SearchOptions
 struct SearchResult
 {
     Leaderboard board{1};
-    Frontier counts;        //!< of the whole space, unless interrupted
+    /// Of the whole space; of an interrupted search what is decided so far, which a block of plans
+    /// that is not done has not committed.
+    Frontier counts;
     uint64_t engineRuns{0}; //!< evaluations that this call made
     bool interrupted{false};
 };
