@@ -8,6 +8,7 @@
 #include <exception>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <queue>
 #include <random>
 #include <utility>
@@ -106,6 +107,35 @@ Increment(std::map<std::string, Count>& counts, const Infeasible& why)
     }
 }
 
+/// What a first look at a run of positions has found: little, for there are many.
+struct Look
+{
+    std::vector<Open> open;
+    std::map<uint64_t, Failure> failures; //!< of those, by position
+    std::map<std::string, Count> rejected;
+    std::optional<uint64_t> duplicate; //!< position of the first
+    uint64_t decided{0};
+
+    void Add(const Candidate& candidate)
+    {
+        if (candidate.rejected.reason.empty())
+        {
+            open.push_back({candidate.form, candidate.position});
+            if (candidate.failed)
+            {
+                failures[candidate.position] = std::get<Failure>(candidate.evaluation);
+            }
+            return;
+        }
+        decided++;
+        if (candidate.rejected.reason == kDuplicate && !duplicate)
+        {
+            duplicate = candidate.position;
+        }
+        Increment(rejected, candidate.rejected);
+    }
+};
+
 /// Tells progress at sensible intervals.
 class Reporter
 {
@@ -191,7 +221,7 @@ class Course
         Queue asked;
         // In runs of positions, so that few jobs are handed over.
         constexpr uint64_t run = 256;
-        std::vector<std::vector<Candidate>> looked(static_cast<size_t>((size + run - 1) / run));
+        std::vector<Look> looks(static_cast<size_t>((size + run - 1) / run));
         const auto look = [&](size_t i) {
             const uint64_t end = begin + std::min(size, (i + 1) * run);
             for (uint64_t position = begin + i * run; position < end; position++)
@@ -199,35 +229,24 @@ class Course
                 Candidate candidate;
                 candidate.position = position;
                 LookAt(candidate);
-                looked[i].push_back(std::move(candidate));
+                looks[i].Add(candidate);
             }
         };
-        const auto take = [&](size_t i) {
-            for (const Candidate& candidate : looked[i])
-            {
-                if (!candidate.rejected.reason.empty())
-                {
-                    m_decided++;
-                }
-            }
-        };
-        Together(looked.size(), look, take);
+        Together(looks.size(), look, [&](size_t i) { m_decided += looks[i].decided; });
         if (m_interrupted)
         {
             return;
         }
         after.next += size;
-        for (std::vector<Candidate>& some : looked)
+        for (Look& some : looks)
         {
-            for (const Candidate& candidate : some)
+            for (const Open& open : some.open)
             {
-                if (candidate.rejected.reason.empty())
-                {
-                    Enqueue(candidate, m_options.glance && !candidate.failed ? glanced : asked);
-                    continue;
-                }
-                Increment(after.rejected, Told(candidate));
+                const bool failed = some.failures.count(open.position) > 0;
+                (m_options.glance && !failed ? glanced : asked).push(open);
             }
+            m_failures.merge(some.failures);
+            AddRejected(some, after);
             some = {};
         }
         while (!m_interrupted && !(glanced.empty() && asked.empty()))
@@ -312,15 +331,21 @@ class Course
         }
     }
 
-    /// Why a plan cannot run; of duplicates, of which there are many, said of the first alone.
-    Infeasible Told(const Candidate& candidate)
+    /// Adds up what cannot run; why a duplicate is one is said of the first alone.
+    void AddRejected(const Look& look, Frontier& after) const
     {
-        if (candidate.rejected.reason != kDuplicate || m_toldDuplicate)
+        for (const auto& [reason, count] : look.rejected)
         {
-            return candidate.rejected;
+            Count& sum = after.rejected[reason];
+            if (sum.count == 0)
+            {
+                sum.example =
+                    reason == kDuplicate
+                        ? std::get<Infeasible>(m_space.At(m_walk.At(*look.duplicate))).detail
+                        : count.example;
+            }
+            sum.count += count.count;
         }
-        m_toldDuplicate = true;
-        return std::get<Infeasible>(m_space.At(m_walk.At(candidate.position)));
     }
 
     void Enqueue(const Candidate& candidate, Queue& queue)
@@ -597,8 +622,7 @@ class Course
     Frontier m_partial; //!< with what is decided in the block so far
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
-    bool m_toldDuplicate{false};
-    uint64_t m_decided{0}; //!< positions that need no further look
+    uint64_t m_decided{0};                  //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};
     Clock::time_point m_lastCommit{Clock::now()};
