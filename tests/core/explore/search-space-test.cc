@@ -5,7 +5,10 @@
 #include "core/explore/search-space.h"
 #include "core/pipeline/pipeline-schedule.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
+#include <numeric>
+#include <random>
 #include <set>
 
 namespace scaleacross
@@ -326,6 +329,116 @@ TEST(SearchSpace, APlanTakesTheTimeThatItsSearchSays)
     }
     EXPECT_GE(held, 3 * 2 * Schedule::Names().size());
     EXPECT_GE(onOneStage, 3 * Schedule::Names().size());
+}
+
+/// A study with some axes of values that may well mean the same, drawn.
+Study
+DrawStudy(std::mt19937& random)
+{
+    static const std::vector<std::pair<std::string, std::vector<std::string>>> pool = {
+        {"plan.tp", {"1", "2", "8"}},
+        {"plan.cp", {"1", "2"}},
+        {"plan.ep", {"1", "2", "4"}},
+        {"plan.etp", {"0", "1", "2"}},
+        {"plan.pp", {"1", "2", "4"}},
+        {"plan.crossing", {"dp", "pp", "tp-cp-ep-pp-dp", "tp-cp-ep-dp-pp", "ep"}},
+        {"plan.microbatch", {"1", "2", "3"}},
+        {"plan.apportion", {"even", "time"}},
+        {"plan.schedule", {"1f1b", "interleaved", "dorapp", "zb-h1", "latency-aware"}},
+        {"plan.chunks", {"1", "2", "4"}},
+        {"plan.round", {"0", "2", "4"}},
+        {"plan.in_flight", {"0", "3"}},
+        {"plan.layers", {"auto", "7+9+9+7", "8+8+8+8", "16+16"}},
+        {"plan.embedding_as_layer", {"false", "true"}},
+        {"plan.loss_as_layer", {"true", "false"}},
+        {"plan.recompute", {"none", "selective", "full", "norm", "shared-experts"}},
+        {"plan.recompute_layers", {"4", "0", "1"}},
+        {"plan.offload_layers", {"2", "0"}},
+        {"plan.async_tp", {"true", "false"}},
+        {"plan.sharding", {"ddp", "zero1", "zero2", "hsdp", "fsdp"}},
+        {"plan.shard_ranks", {"8", "0", "2"}},
+        {"plan.reshard", {"false", "true"}},
+        {"plan.reduce", {"accumulated", "microbatch"}},
+        {"plan.prefetch", {"1", "0"}},
+        {"plan.bucket", {"0B", "1GiB"}},
+        {"network.collective", {"ring", "hierarchical", "tree"}},
+        {"network.qps", {"1", "4"}},
+    };
+    const bool moe = random() % 2 == 0;
+    Study study = random() % 2 == 0 ? OneBuilding("") : TwoBuildings("");
+    if (moe)
+    {
+        study.scenario.Job().model.experts = 8;
+        study.scenario.Job().model.topK = 2;
+        study.scenario.Job().model.expertFfn = 4096;
+        study.scenario.Job().model.moeEvery = 1;
+    }
+    std::vector<size_t> chosen(pool.size());
+    std::iota(chosen.begin(), chosen.end(), 0);
+    for (size_t i = 0; i < 7; i++)
+    {
+        std::swap(chosen[i], chosen[i + random() % (chosen.size() - i)]);
+        const auto& [key, values] = pool[chosen[i]];
+        study.search.push_back({key, values});
+    }
+    return study;
+}
+
+/// Distinct plans of a family, counted one by one; checks what the space says of it and of all
+/// below.
+uint64_t
+CountFamily(const SearchSpace& space,
+            size_t level,
+            uint64_t number,
+            const std::vector<bool>& isDistinct)
+{
+    const uint64_t size = space.FamilySize(level);
+    const auto begin = isDistinct.begin() + static_cast<ptrdiff_t>(number * size);
+    const auto expected =
+        static_cast<uint64_t>(std::count(begin, begin + static_cast<ptrdiff_t>(size), true));
+    const auto first = space.FirstOf(level, number);
+    if (!first)
+    {
+        EXPECT_EQ(expected, 0) << space.Text() << " level " << level << " family " << number;
+        return 0;
+    }
+    const uint64_t told = space.DistinctIn(level, number, *first);
+    EXPECT_EQ(told, expected) << space.Text() << " level " << level << " family " << number;
+    uint64_t sum = level + 1 == space.Levels().size() ? 1 : 0;
+    if (sum == 0)
+    {
+        const uint64_t parts = size / space.FamilySize(level + 1);
+        for (uint64_t part = 0; part < parts; part++)
+        {
+            sum += CountFamily(space, level + 1, number * parts + part, isDistinct);
+        }
+    }
+    EXPECT_EQ(sum, expected) << space.Text() << " level " << level << " family " << number;
+    return sum;
+}
+
+// What a family counts without looking at its plans is what they are, whatever a study varies.
+TEST(SearchSpace, FamiliesHaveTheDistinctPlansOfTheirNumbers)
+{
+    std::mt19937 random(19);
+    const uint32_t draws = 200;
+    for (uint32_t draw = 0; draw < draws && !testing::Test::HasFailure(); draw++)
+    {
+        const SearchSpace space(DrawStudy(random));
+        std::vector<bool> isDistinct;
+        for (uint64_t i = 0; i < space.Size(); i++)
+        {
+            isDistinct.push_back(space.PlanAt(i).has_value());
+        }
+        uint64_t sum = 0;
+        const uint64_t heads = space.Size() / space.FamilySize(0);
+        for (uint64_t head = 0; head < heads; head++)
+        {
+            sum += CountFamily(space, 0, head, isDistinct);
+        }
+        EXPECT_EQ(sum,
+                  static_cast<uint64_t>(std::count(isDistinct.begin(), isDistinct.end(), true)));
+    }
 }
 
 TEST(SearchSpace, LabelsTellVariedNetworkFields)

@@ -38,7 +38,14 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
     for (const Scenario& scenario : plans)
     {
         const auto run = std::get<PreparedRun>(PrepareRun(scenario));
-        const auto glanced = std::get<ClosedForm>(FirstLook(scenario));
+        ClosedForm glanced;
+        for (const PlanDepth depth : kPlanDepths)
+        {
+            const auto above = std::get<ClosedForm>(FirstLook(scenario, depth));
+            EXPECT_LE(glanced.bound, above.bound) << volumes::TextOf(scenario);
+            EXPECT_LE(glanced.memoryMax, above.memoryMax) << volumes::TextOf(scenario);
+            glanced = above;
+        }
         const ClosedForm closed = ClosedFormOf(scenario, run);
         const ClosedForm replayed = ClosedFormOf(scenario, run, BoundOf::Analytical);
         const auto report = std::get<RunReport>(AnalyticalEngine().Run(scenario, RunOptions()));

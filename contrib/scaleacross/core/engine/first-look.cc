@@ -10,6 +10,7 @@
 #include "core/work/partition/balance.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace scaleacross
@@ -45,25 +46,141 @@ ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes)
     return bound;
 }
 
-std::variant<ClosedForm, Infeasible>
-FirstLook(const Scenario& scenario)
+namespace
 {
+
+/// The plan with the values that take least, of those behind a depth.
+ParallelPlan
+LeastOf(ParallelPlan plan, PlanDepth depth)
+{
+    if (depth < PlanDepth::Shards)
+    {
+        plan.sharding = "fsdp";
+        plan.shardRanks = 0;
+        plan.reshard = false;
+        plan.reduce.reset();
+        plan.bucket = Bytes(0);
+    }
+    if (depth < PlanDepth::Kernels)
+    {
+        plan.recompute = Recompute();
+        plan.recomputeLayers = 0;
+        plan.offloadLayers = 0;
+        plan.asyncTensor = false;
+    }
+    return plan;
+}
+
+/// Whether the batch can be dealt out at all; in equal numbers, whoever deals.
+std::optional<Infeasible>
+CheckBatch(const JobSpec& job)
+{
+    const uint64_t samples = uint64_t{job.plan.dp} * job.plan.microbatch;
+    if (job.plan.apportion->byTime || job.workload.globalBatch % samples == 0)
+    {
+        return std::nullopt;
+    }
+    return Infeasible{"batch",
+                      "global batch " + std::to_string(job.workload.globalBatch) +
+                          " is not divisible by dp x microbatch " + std::to_string(samples)};
+}
+
+double
+WorkBound(const Scenario& scenario)
+{
+    const JobSpec& job = scenario.Job();
+    std::optional<Duration> least;
+    const GpuSpec* before = nullptr;
+    for (const BuildingSpec& building : scenario.cluster.buildings)
+    {
+        if (before == nullptr || !(building.gpu == *before))
+        {
+            const Duration time = ModelTimesOn(job, building.gpu).Total();
+            least = least ? std::min(*least, time) : time;
+            before = &building.gpu;
+        }
+    }
+    const auto samples = static_cast<double>(uint64_t{job.plan.dp} * job.plan.microbatch);
+    const double microbatches = job.workload.globalBatch / samples;
+    return microbatches * least->S() / job.plan.pp;
+}
+
+/// Of a plan that is known no further than its layers' kernels, in seconds.
+std::variant<double, Infeasible>
+BoundAbove(const Scenario& scenario, const RankLayout& layout, PlanDepth depth)
+{
+    const JobSpec& job = scenario.Job();
+    if (auto no = CheckModel(job))
+    {
+        return *no;
+    }
+    if (auto no = CheckBatch(job))
+    {
+        return *no;
+    }
+    if (depth == PlanDepth::Degrees || job.plan.apportion->byTime)
+    {
+        return WorkBound(scenario);
+    }
+    if (auto no = CheckJob(scenario, layout))
+    {
+        return *no;
+    }
+    return ComputeBound(PipelineShapeOf(job), PassTimesOf(scenario, layout));
+}
+
+/// What no sharding goes below.
+void
+LeaveGathered(std::vector<MemoryUse>& memory)
+{
+    for (MemoryUse& use : memory)
+    {
+        use.gathered = Bytes(0);
+    }
+}
+
+} // namespace
+
+std::variant<ClosedForm, Infeasible>
+FirstLook(const Scenario& given, PlanDepth depth)
+{
+    std::optional<Scenario> least;
+    if (depth < PlanDepth::Shards)
+    {
+        least = given;
+        least->Job().plan = LeastOf(given.Job().plan, depth);
+    }
+    const Scenario& scenario = least ? *least : given;
     const auto laidOut = LayOut(scenario.Job().plan, scenario.cluster);
     if (const auto* no = std::get_if<Infeasible>(&laidOut))
     {
         return *no;
     }
     const RankLayout& layout = std::get<RankLayout>(laidOut);
+    ClosedForm form;
+    if (depth < PlanDepth::Kernels)
+    {
+        const auto bound = BoundAbove(scenario, layout, depth);
+        if (const auto* no = std::get_if<Infeasible>(&bound))
+        {
+            return *no;
+        }
+        form.bound = LessRounding(std::get<double>(bound));
+        return form;
+    }
     if (auto no = CheckJob(scenario, layout))
     {
         return *no;
     }
-    const std::vector<MemoryUse> memory = MemoryOf(scenario, layout);
+    std::vector<MemoryUse> memory = MemoryOf(scenario, layout);
+    if (depth == PlanDepth::Kernels)
+    {
+        LeaveGathered(memory);
+    }
     if (auto no = CheckMemory(scenario, memory))
     {
         return *no;
     }
-    ClosedForm form;
     for (const MemoryUse& use : memory)
     {
         form.memoryMax = std::max(form.memoryMax, use.Total());

@@ -6,6 +6,7 @@
 #include "core/engine/closed-form.h"
 #include "core/pipeline/pipeline-shape.h"
 #include "core/pipeline/pipeline-times.h"
+#include "core/spec/plan-depth.h"
 
 #include <variant>
 #include <vector>
@@ -34,9 +35,23 @@ namespace scaleacross
  */
 double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes);
 
-/// Whether a plan can run, as PrepareRun() says, with the bound of what it computes and its memory;
-/// what it sends across is not looked at.
-std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario);
+/**
+ * Whether a plan can run, as PrepareRun() says, with the bound of what it computes and its memory;
+ * what it sends across is not looked at.
+ *
+ * Up to a depth, it is said of all plans that agree with this one in the fields up to there; what
+ * is refused here, all of them are for the same reason. Of fields behind, the values count that
+ * take the least:
+ *  - Degrees: every rank's share of the work, batch / (dp b) times what the model computes for a
+ *    microbatch on the fastest GPU over p: the slowest has no less than the mean;
+ *  - Order: ComputeBound() with nothing computed again, nor in parts beside communication. Not of
+ *    layers that are dealt out by time, which depend on that;
+ *  - Kernels: ComputeBound(), and memory with all states sharded over a whole data-parallel group
+ *    and nothing gathered;
+ *  - Shards and Network: everything.
+ */
+std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario,
+                                               PlanDepth depth = PlanDepth::Network);
 
 } // namespace scaleacross
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "core/explore/crew.h"
+#include "core/explore/families.h"
 #include "core/explore/search.h"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <queue>
 #include <random>
@@ -26,69 +26,23 @@ using Clock = std::chrono::steady_clock;
 constexpr size_t g_batchRows = 100;
 constexpr auto g_batchTime = std::chrono::milliseconds(50);
 constexpr auto g_progressTime = std::chrono::milliseconds(100);
-/// Plans that are put in the order of their bounds together: bounds memory, and what a resumption
-/// has to look at again.
+/// Families of the first level that are put in the order of their bounds together: bounds memory,
+/// and what a resumption has to look at again.
 constexpr uint64_t g_block = uint64_t{1} << 20;
-/// Plans that are asked more of, or run, between two looks at what can be ruled out. Numbers of
-/// their own and not that of the threads, so that what runs does not depend on these.
+/// Families that are looked at in one job.
+constexpr uint64_t g_together = 256;
+/// Families that are asked more of, or plans that run, between two looks at what can be ruled out.
+/// Numbers of their own and not that of the threads, so that what runs does not depend on these.
 constexpr size_t g_asked = 64;
 constexpr size_t g_run = 32;
 
-/**
- * The order in which a search goes through the numbers of a space, position by position: in strides
- * of about the golden section of its size, so that any stretch is a sample of the whole and the
- * first one already has plans that rule out others.
- *
- * Spaces of more than 2^31 plans, which nobody walks through to the end, go in their own order.
- */
-class Walk
-{
-  public:
-    explicit Walk(uint64_t size)
-        : m_size(size)
-    {
-        if (size > 2 && size < uint64_t{1} << 31)
-        {
-            m_stride = static_cast<uint64_t>(0.6180339887498949 * static_cast<double>(size));
-            while (std::gcd(m_stride, size) != 1)
-            {
-                m_stride++;
-            }
-        }
-    }
+using Queue = std::priority_queue<Family>;
 
-    uint64_t At(uint64_t position) const
-    {
-        return m_stride == 1 ? position : position * m_stride % m_size;
-    }
-
-  private:
-    uint64_t m_size;
-    uint64_t m_stride{1};
-};
-
-/// A plan that can run, by its position: it is made again when it comes up.
-struct Open
-{
-    ClosedForm form; //!< what is known of it
-    uint64_t position{0};
-
-    /// Whether it comes up later.
-    bool operator<(const Open& other) const
-    {
-        return form.bound != other.form.bound ? form.bound > other.form.bound
-                                              : position > other.position;
-    }
-};
-
-using Queue = std::priority_queue<Open>;
-
-/// What is found out of the plan at a position.
+/// A plan that is to run.
 struct Candidate
 {
     uint64_t position{0};
     Plan plan;
-    Infeasible rejected; //!< no reason: it can run
     ClosedForm form;
     bool failed{false}; //!< already when it was looked at: nothing is known of it
     Evaluation evaluation;
@@ -106,35 +60,6 @@ Increment(std::map<std::string, Count>& counts, const Infeasible& why)
         count.example = why.detail;
     }
 }
-
-/// What a first look at a run of positions has found: little, for there are many.
-struct Look
-{
-    std::vector<Open> open;
-    std::map<uint64_t, Failure> failures; //!< of those, by position
-    std::map<std::string, Count> rejected;
-    std::optional<uint64_t> duplicate; //!< position of the first
-    uint64_t decided{0};
-
-    void Add(const Candidate& candidate)
-    {
-        if (candidate.rejected.reason.empty())
-        {
-            open.push_back({candidate.form, candidate.position});
-            if (candidate.failed)
-            {
-                failures[candidate.position] = std::get<Failure>(candidate.evaluation);
-            }
-            return;
-        }
-        decided++;
-        if (candidate.rejected.reason == kDuplicate && !duplicate)
-        {
-            duplicate = candidate.position;
-        }
-        Increment(rejected, candidate.rejected);
-    }
-};
 
 /// Tells progress at sensible intervals.
 class Reporter
@@ -179,14 +104,14 @@ class Course
           m_engine(engine),
           m_options(options),
           m_sink(sink),
-          m_walk(space.Size()),
+          m_families(space, options),
           m_random(options.process),
           m_board(options.keep, options.keeps),
           m_frontier(sink.Resume()),
           m_reporter(options, space.Size(), m_frontier.next)
     {
         m_sink.Restore([this](uint64_t position, const RunReport& report) {
-            const auto made = m_space.At(m_walk.At(position));
+            const auto made = m_space.At(m_families.IndexOf(position));
             const auto* plan = std::get_if<Plan>(&made);
             if (plan != nullptr && KeepsBound(*plan, report))
             {
@@ -213,154 +138,160 @@ class Course
     void DoBlock()
     {
         const uint64_t begin = m_frontier.next;
-        const uint64_t size = std::min(g_block, m_space.Size() - begin);
+        const uint64_t head = m_families.SizeOf(0);
+        const uint64_t heads = std::min(g_block, (m_space.Size() - begin) / head);
         m_decided = begin;
         m_partial = m_frontier;
-        Frontier& after = m_partial;
-        Queue glanced; // of which the filter knows more
-        Queue asked;
-        // In runs of positions, so that few jobs are handed over.
-        constexpr uint64_t run = 256;
-        std::vector<Look> looks(static_cast<size_t>((size + run - 1) / run));
-        const auto look = [&](size_t i) {
-            const uint64_t end = begin + std::min(size, (i + 1) * run);
-            for (uint64_t position = begin + i * run; position < end; position++)
-            {
-                Candidate candidate;
-                candidate.position = position;
-                LookAt(candidate);
-                looks[i].Add(candidate);
-            }
-        };
-        Together(looks.size(), look, [&](size_t i) { m_decided += looks[i].decided; });
+        Queue queue;
+        std::vector<Part> parts;
+        for (uint64_t i = 0; i < heads; i += g_together)
+        {
+            parts.push_back({{{}, begin + i * head, 0}, std::min(g_together, heads - i)});
+        }
+        LookAt(parts, queue);
         if (m_interrupted)
         {
             return;
         }
-        after.next += size;
-        for (Look& some : looks)
+        m_partial.next += heads * head;
+        while (!m_interrupted && !queue.empty())
         {
-            for (const Open& open : some.open)
+            if (queue.top().next == Family::Next::Run)
             {
-                const bool failed = some.failures.count(open.position) > 0;
-                (m_options.glance && !failed ? glanced : asked).push(open);
-            }
-            m_failures.merge(some.failures);
-            AddRejected(some, after);
-            some = {};
-        }
-        while (!m_interrupted && !(glanced.empty() && asked.empty()))
-        {
-            if (!glanced.empty() && (asked.empty() || asked.top() < glanced.top()))
-            {
-                AskMore(glanced, asked, after);
+                RunSome(queue);
             }
             else
             {
-                RunSome(asked, glanced, after);
+                FindOutMore(queue);
             }
         }
         if (!m_interrupted)
         {
-            m_frontier = after;
+            m_frontier = m_partial;
             Commit();
         }
     }
 
-    /// Takes the next of a queue that can matter, at most `most` of them, and no further than the
-    /// first of the other; those that cannot are counted.
-    std::vector<Candidate> Next(Queue& queue, const Queue& other, size_t most, Frontier& after)
+    /// Families that follow each other, or one to be filtered.
+    struct Part
     {
-        std::vector<Candidate> next;
-        while (!queue.empty() && next.size() < most && (other.empty() || other.top() < queue.top()))
-        {
-            const Open open = queue.top();
-            queue.pop();
-            Candidate candidate;
-            candidate.position = open.position;
-            candidate.form = open.form;
-            candidate.plan = m_space.PlanAt(m_walk.At(open.position)).value();
-            if (const auto failure = m_failures.find(open.position); failure != m_failures.end())
-            {
-                candidate.failed = true;
-                candidate.evaluation = failure->second;
-            }
-            if (CanMatter(candidate.plan, candidate.form))
-            {
-                next.push_back(std::move(candidate));
-                continue;
-            }
-            RuleOut(candidate, after);
-        }
-        return next;
-    }
+        Family first;
+        uint64_t count{1};
+    };
 
-    void RuleOut(const Candidate& candidate, Frontier& after)
+    void LookAt(const std::vector<Part>& parts, Queue& queue)
     {
-        m_decided++;
-        after.bound = std::min(after.bound, candidate.form.bound);
-        Count& count = after.rejected[kRuledOut];
-        if (count.count++ == 0)
-        {
-            count.example =
-                Label(candidate.plan) + " cannot take less than " + ToString(candidate.form.bound);
-        }
-    }
-
-    /// Has the filter find out more of the next plans.
-    void AskMore(Queue& glanced, Queue& asked, Frontier& after)
-    {
-        std::vector<Candidate> batch = Next(glanced, asked, g_asked, after);
-        Together(
-            batch.size(),
-            [this, &batch](size_t i) { Filtered(batch[i]); },
-            [](size_t /* i */) {});
+        std::vector<Look> looks(parts.size());
+        const auto look = [&](size_t i) {
+            const auto& [first, count] = parts[i];
+            looks[i] = first.next == Family::Next::Filter
+                           ? m_families.Filtered(first, m_board)
+                           : m_families.At(first.level, first.position, count, first.form, m_board);
+        };
+        Together(parts.size(), look, [&](size_t i) { m_decided += looks[i].decided; });
         if (m_interrupted)
         {
             return;
         }
-        for (const Candidate& candidate : batch)
+        for (Look& some : looks)
         {
-            if (!candidate.rejected.reason.empty())
-            {
-                m_decided++;
-                Increment(after.rejected, candidate.rejected);
-                continue;
-            }
-            Enqueue(candidate, asked);
+            Take(some, queue);
+            some = {};
         }
     }
 
-    /// Adds up what cannot run; why a duplicate is one is said of the first alone.
-    void AddRejected(const Look& look, Frontier& after) const
+    void Take(Look& look, Queue& queue)
     {
+        for (const Family& family : look.open)
+        {
+            queue.push(family);
+        }
+        m_failures.merge(look.failures);
+        m_partial.bound = std::min(m_partial.bound, look.bound);
         for (const auto& [reason, count] : look.rejected)
         {
-            Count& sum = after.rejected[reason];
-            if (sum.count == 0)
-            {
-                sum.example =
-                    reason == kDuplicate
-                        ? std::get<Infeasible>(m_space.At(m_walk.At(*look.duplicate))).detail
-                        : count.example;
-            }
+            Count& sum = m_partial.rejected[reason];
             sum.count += count.count;
+            if (sum.example.empty())
+            {
+                // Why a duplicate is one is said of the first alone.
+                const bool is = reason == kDuplicate && look.duplicate;
+                const auto at = [&] { return m_space.At(m_families.IndexOf(*look.duplicate)); };
+                sum.example = is ? std::get<Infeasible>(at()).detail : count.example;
+            }
         }
     }
 
-    void Enqueue(const Candidate& candidate, Queue& queue)
+    /// Takes the first of a queue, or none where it cannot matter, which is counted.
+    std::optional<Candidate> Next(Queue& queue)
     {
-        if (candidate.failed)
+        const Family family = queue.top();
+        queue.pop();
+        Candidate candidate;
+        candidate.position = family.position;
+        candidate.form = family.form;
+        candidate.plan = m_families.FirstOf(family);
+        if (Families::CanMatter(candidate.plan, family.form, m_board))
         {
-            m_failures[candidate.position] = std::get<Failure>(candidate.evaluation);
+            return candidate;
         }
-        queue.push({candidate.form, candidate.position});
+        Look look;
+        m_families.RuleOut(family, candidate.plan, look);
+        m_decided += look.decided;
+        Take(look, queue);
+        return std::nullopt;
     }
 
-    /// Runs the next plans and counts them in `after`.
-    void RunSome(Queue& asked, const Queue& glanced, Frontier& after)
+    /// Splits or has filtered the next ones that can matter, up to the first that is to run.
+    void FindOutMore(Queue& queue)
     {
-        std::vector<Candidate> batch = Next(asked, glanced, g_run, after);
+        std::vector<Part> parts;
+        for (size_t taken = 0; taken < g_asked && !queue.empty();)
+        {
+            Family family = queue.top();
+            if (family.next == Family::Next::Run)
+            {
+                break;
+            }
+            if (!Next(queue))
+            {
+                continue;
+            }
+            taken++;
+            if (family.next == Family::Next::Filter)
+            {
+                parts.push_back({family});
+                continue;
+            }
+            const uint64_t count = m_families.PartsOf(family);
+            const uint64_t begin = family.position;
+            family.level++;
+            for (uint64_t i = 0; i < count; i += g_together)
+            {
+                family.position = begin + i * m_families.SizeOf(family.level);
+                parts.push_back({family, std::min(g_together, count - i)});
+            }
+        }
+        LookAt(parts, queue);
+    }
+
+    /// Runs the next plans and counts them.
+    void RunSome(Queue& queue)
+    {
+        std::vector<Candidate> batch;
+        while (!queue.empty() && batch.size() < g_run && queue.top().next == Family::Next::Run)
+        {
+            if (auto next = Next(queue))
+            {
+                batch.push_back(std::move(*next));
+                const auto failure = m_failures.find(batch.back().position);
+                if (failure != m_failures.end())
+                {
+                    batch.back().failed = true;
+                    batch.back().evaluation = failure->second;
+                }
+            }
+        }
         std::vector<Candidate*> mixed;
         for (Candidate& candidate : batch)
         {
@@ -379,19 +310,19 @@ class Course
             }
             if (!candidate.failed)
             {
-                after.bound = std::min(after.bound, candidate.form.bound);
+                m_partial.bound = std::min(m_partial.bound, candidate.form.bound);
             }
             if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
             {
-                Increment(after.rejected, *no);
+                Increment(m_partial.rejected, *no);
             }
             else if (const auto* failure = std::get_if<Failure>(&candidate.evaluation))
             {
-                Increment(after.failed, {failure->reason, failure->detail});
+                Increment(m_partial.failed, {failure->reason, failure->detail});
             }
             else
             {
-                after.evaluated++;
+                m_partial.evaluated++;
             }
         }
     }
@@ -415,15 +346,6 @@ class Course
             std::swap(batch[known + i - 1], batch[known + m_random() % i]);
         }
         return batch;
-    }
-
-    /// By what is kept so far; the more that is, the fewer can matter.
-    bool CanMatter(const Plan& plan, const ClosedForm& form) const
-    {
-        return m_board.CanMatter(plan.parallel.crossing,
-                                 form.bound,
-                                 form.memoryMax,
-                                 form.crossBuildingBytes);
     }
 
     /// Does the jobs on several threads and hands each that is done to `take` on this one.
@@ -451,63 +373,6 @@ class Course
             std::rethrow_exception(error);
         }
         m_interrupted = m_interrupted || taken < jobs;
-    }
-
-    /// Whether a plan can run, and how fast at best. Called from several threads.
-    void LookAt(Candidate& candidate) const
-    {
-        auto plan = m_space.PlanAt(m_walk.At(candidate.position));
-        if (!plan)
-        {
-            candidate.rejected.reason = kDuplicate;
-            return;
-        }
-        candidate.plan = std::move(*plan);
-        if (!m_options.glance)
-        {
-            Filtered(candidate);
-            return;
-        }
-        Hear(candidate, [this](const Scenario& scenario) { return m_options.glance(scenario); });
-    }
-
-    /// The same by the filter, as far as it is worth it.
-    void Filtered(Candidate& candidate) const
-    {
-        const Duration glance = candidate.form.bound;
-        Hear(candidate, [this, &candidate, glance](const Scenario& scenario) {
-            return m_options.filter(scenario, [this, &candidate, glance](const ClosedForm& form) {
-                ClosedForm known = form;
-                known.bound = std::max(known.bound, glance);
-                return CanMatter(candidate.plan, known);
-            });
-        });
-        candidate.form.bound = std::max(candidate.form.bound, glance);
-    }
-
-    /// What `tell` says of the plan.
-    template <class Tell>
-    void Hear(Candidate& candidate, const Tell& tell) const
-    {
-        try
-        {
-            const std::variant<ClosedForm, Infeasible> told = tell(m_space.With(candidate.plan));
-            if (const auto* infeasible = std::get_if<Infeasible>(&told))
-            {
-                candidate.rejected = *infeasible;
-                return;
-            }
-            candidate.form = std::get<ClosedForm>(told);
-        }
-        catch (const ConfigError& error)
-        {
-            candidate.rejected = {"unsupported", error.what()};
-        }
-        catch (const RunError& error) // as if the engine had thrown it
-        {
-            candidate.failed = true;
-            candidate.evaluation = Failure{error.Reason(), error.what()};
-        }
     }
 
     /// Runs a plan, unless it is stored. Called from several threads.
@@ -615,7 +480,7 @@ class Course
     const Engine& m_engine;
     const SearchOptions& m_options;
     ResultSink& m_sink;
-    Walk m_walk;
+    Families m_families;
     std::mt19937 m_random;
     Leaderboard m_board;
     Frontier m_frontier;

@@ -23,7 +23,7 @@ struct Count
 };
 
 /// Two reasons in Frontier::rejected say nothing against a plan: it means the same as another one;
-/// it can run and cannot be among what is kept.
+/// it cannot be among what is kept, whether it can run or not.
 constexpr const char* kDuplicate = "duplicate";
 constexpr const char* kRuledOut = "bound";
 
@@ -39,7 +39,7 @@ struct Frontier
     uint64_t evaluated{0};                 //!< of them, those that ran
     std::map<std::string, Count> rejected; //!< by reason
     std::map<std::string, Count> failed;   //!< by reason
-    /// The least admissible bound of the plans that can run; Max() if there is none.
+    /// The least admissible bound of the plans that may run; Max() if there is none.
     Duration bound{Duration::Max()};
 
     /// Plans that differ in what they mean.
@@ -62,7 +62,7 @@ struct Frontier
         return sum;
     }
 
-    /// Plans that can run and need not, see kRuledOut.
+    /// Plans that need not run, see kRuledOut.
     uint64_t RuledOut() const
     {
         return CountOf(kRuledOut);

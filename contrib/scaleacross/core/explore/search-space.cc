@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <mutex>
 #include <utility>
 
 namespace scaleacross
@@ -98,8 +100,9 @@ SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
 void
 SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
 {
-    const bool usual = !plan.layers.IsGiven() && !plan.embeddingAsLayer && !plan.lossAsLayer;
-    if (usual || plan.apportion->byTime || plan.FindConflict())
+    const bool ends = plan.embeddingAsLayer || plan.lossAsLayer;
+    // Both are refused.
+    if (plan.layers.IsGiven() == ends || plan.apportion->byTime)
     {
         return;
     }
@@ -152,8 +155,15 @@ Normalised(Plan plan)
     return plan;
 }
 
+struct SearchSpace::Counts
+{
+    std::mutex mutex;
+    std::map<std::vector<uint64_t>, uint64_t> known; //!< by level and context
+};
+
 SearchSpace::SearchSpace(const Study& study)
-    : m_scenario(study.scenario),
+    : m_counts(std::make_shared<Counts>()),
+      m_scenario(study.scenario),
       m_dpGiven(study.dpGiven)
 {
     for (const auto& axis : study.search)
@@ -185,7 +195,7 @@ SearchSpace::SearchSpace(const Study& study)
         {
             throw ConfigError(where, "no values", field->allowed, "name at least one value");
         }
-        Axis made{field, axis.values, {}, NeverMeansAnother(*field)};
+        Axis made{field, DepthOf(field->key), axis.values, {}, NeverMeansAnother(*field)};
         for (const auto& value : axis.values)
         {
             Plan plan;
@@ -215,6 +225,22 @@ SearchSpace::SearchSpace(const Study& study)
         m_size *= axis.values.size();
         m_dpGiven = m_dpGiven || axis.key == "plan.dp";
         m_axes.push_back(std::move(made));
+    }
+    std::stable_sort(m_axes.begin(), m_axes.end(), [](const Axis& a, const Axis& b) {
+        return a.depth < b.depth;
+    });
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        if (i + 1 == m_axes.size() || m_axes[i + 1].depth != m_axes[i].depth)
+        {
+            m_levels.push_back(m_axes[i].depth);
+            m_ends.push_back(i + 1);
+        }
+    }
+    if (m_levels.empty())
+    {
+        m_levels.push_back(PlanDepth::Degrees);
+        m_ends.push_back(0);
     }
 }
 
@@ -315,20 +341,24 @@ SearchSpace::DigitsOf(uint64_t index) const
 }
 
 std::variant<Plan, SearchSpace::Repeated>
-SearchSpace::Distinct(const std::vector<size_t>& digits) const
+SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t end) const
 {
     const Plan values = Make(digits);
     Plan plan = Complete(values);
-    const Plan meaning = Meaning(plan);
+    std::optional<Plan> meaning;
     // One axis at a time is enough: fields lose their meaning one by one, not in exchange for
     // others.
-    for (size_t i = 0; i < digits.size(); i++)
+    for (size_t i = begin; i < end; i++)
     {
         for (size_t earlier = 0; earlier < digits[i] && !m_axes[i].meansItself; earlier++)
         {
+            if (!meaning)
+            {
+                meaning = Meaning(plan);
+            }
             Plan other = values;
             m_axes[i].field->assign(other, m_axes[i].plans[earlier]);
-            if (AreEqual(Meaning(Complete(std::move(other))), meaning))
+            if (AreEqual(Meaning(Complete(std::move(other))), *meaning))
             {
                 return Repeated{i, earlier};
             }
@@ -341,7 +371,7 @@ std::variant<Plan, Infeasible>
 SearchSpace::At(uint64_t index) const
 {
     const std::vector<size_t> digits = DigitsOf(index);
-    auto found = Distinct(digits);
+    auto found = Distinct(digits, 0, m_axes.size());
     if (auto* plan = std::get_if<Plan>(&found))
     {
         return std::move(*plan);
@@ -357,9 +387,93 @@ SearchSpace::At(uint64_t index) const
 std::optional<Plan>
 SearchSpace::PlanAt(uint64_t index) const
 {
-    auto found = Distinct(DigitsOf(index));
+    auto found = Distinct(DigitsOf(index), 0, m_axes.size());
     auto* plan = std::get_if<Plan>(&found);
     return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
+}
+
+uint64_t
+SearchSpace::FamilySize(size_t level) const
+{
+    uint64_t size = 1;
+    for (size_t i = m_ends[level]; i < m_axes.size(); i++)
+    {
+        size *= m_axes[i].values.size();
+    }
+    return size;
+}
+
+std::optional<Plan>
+SearchSpace::FirstOf(size_t level, uint64_t number) const
+{
+    auto found = Distinct(DigitsOf(number * FamilySize(level)),
+                          level == 0 ? 0 : m_ends[level - 1],
+                          m_ends[level]);
+    auto* plan = std::get_if<Plan>(&found);
+    return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
+}
+
+std::vector<uint64_t>
+SearchSpace::ContextOf(size_t level, const Plan& first) const
+{
+    const ParallelPlan& p = first.parallel;
+    // Of shards and collectives.
+    std::vector<uint64_t> context = {
+        level,
+        m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline,
+        p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
+        uint64_t{p.cp} * p.dp,
+    };
+    if (m_levels[level] <= PlanDepth::Order)
+    {
+        // Of kernels: how many layers positions have.
+        const bool open = m_levels[level] < PlanDepth::Order;
+        context.push_back(p.tp == 1);
+        context.push_back(p.pp);
+        context.push_back(p.apportion->byTime);
+        context.push_back(open ? 0 : p.chunks);
+        context.push_back(open ? 0 : p.layers.IsGiven());
+        context.push_back(open ? 0 : p.embeddingAsLayer);
+        context.push_back(open ? 0 : p.lossAsLayer);
+    }
+    if (m_levels[level] < PlanDepth::Order)
+    {
+        // Of orders.
+        const uint64_t samples = uint64_t{p.dp} * p.microbatch;
+        const uint64_t batch = m_scenario.Job().workload.globalBatch;
+        context.push_back(batch % samples == 0 ? batch / samples : 0);
+    }
+    return context;
+}
+
+uint64_t
+SearchSpace::DistinctIn(size_t level, uint64_t number, const Plan& first) const
+{
+    if (level + 1 == m_levels.size())
+    {
+        return 1;
+    }
+    const std::vector<uint64_t> context = ContextOf(level, first);
+    {
+        const std::lock_guard<std::mutex> lock(m_counts->mutex);
+        const auto known = m_counts->known.find(context);
+        if (known != m_counts->known.end())
+        {
+            return known->second;
+        }
+    }
+    const uint64_t children = FamilySize(level) / FamilySize(level + 1);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < children; i++)
+    {
+        const uint64_t child = number * children + i;
+        if (const auto plan = FirstOf(level + 1, child))
+        {
+            count += DistinctIn(level + 1, child, *plan);
+        }
+    }
+    const std::lock_guard<std::mutex> lock(m_counts->mutex);
+    return m_counts->known[context] = count;
 }
 
 std::vector<std::string>

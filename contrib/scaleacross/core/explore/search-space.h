@@ -4,10 +4,12 @@
 #define SCALEACROSS_SEARCH_SPACE_H
 
 #include "core/base/errors.h"
+#include "core/spec/plan-depth.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/study.h"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <variant>
@@ -30,8 +32,13 @@ Plan Normalised(Plan plan);
  * Every plan that a study's search describes: its fixed plan with each axis set to one of its
  * values.
  *
- * Plans are numbered and made on demand. Plan i has the digits of i in the mixed radix of the axes'
- * sizes, the last axis running fastest. dp is GPUs / (tp cp pp), rounded down, unless the study or
+ * Plans are numbered and made on demand. Axes stand in the order in which their fields are decided
+ * (PlanDepth), those of a depth in the study's. Plan i has the digits of i in the mixed radix of
+ * the axes' sizes, the last axis running fastest. So all plans that agree down to a depth, a
+ * *family*, are a run of numbers, and the depths that have axes are the levels of a tree of
+ * families whose leaves are plans.
+ *
+ * dp is GPUs / (tp cp pp), rounded down, unless the study or
  * an axis fixes it; a plan whose degrees do not multiply to the GPUs is left for the layout to
  * refuse.
  *
@@ -69,6 +76,23 @@ class SearchSpace
     /// The same without saying why it is none.
     std::optional<Plan> PlanAt(uint64_t index) const;
 
+    /// The depths that have axes; one at least. Families of the last are single plans.
+    const std::vector<PlanDepth>& Levels() const
+    {
+        return m_levels;
+    }
+
+    /// Plans of each family of a level, those that mean the same included.
+    uint64_t FamilySize(size_t level) const;
+
+    /// The first plan of the `number`-th family of a level, or none where its digits of this very
+    /// level make all its plans duplicates.
+    std::optional<Plan> FirstOf(size_t level, uint64_t number) const;
+
+    /// Plans of a family that differ in what they mean. Domain: FirstOf() of it is `first`, and the
+    /// families that it belongs to have first ones too.
+    uint64_t DistinctIn(size_t level, uint64_t number, const Plan& first) const;
+
     /// The values that the field `key` may take: those of its axis, or the fixed one.
     std::vector<std::string> ValuesOf(const std::string& key) const;
 
@@ -89,6 +113,7 @@ class SearchSpace
     struct Axis
     {
         const PlanField* field;
+        PlanDepth depth;
         std::vector<std::string> values;
         std::vector<Plan> plans; //!< with these values, for they are made many times
         bool meansItself;        //!< whether two of its values never mean the same
@@ -101,9 +126,16 @@ class SearchSpace
         size_t earlier;
     };
 
+    /// Counts that are known.
+    struct Counts;
+
     std::vector<size_t> DigitsOf(uint64_t index) const;
-    /// The plan of these digits, unless it is a duplicate.
-    std::variant<Plan, Repeated> Distinct(const std::vector<size_t>& digits) const;
+    /// The plan of these digits, unless an axis from `begin` up to `end` makes it a duplicate.
+    std::variant<Plan, Repeated> Distinct(const std::vector<size_t>& digits,
+                                          size_t begin,
+                                          size_t end) const;
+    /// What decides which plans of a family of this level mean the same.
+    std::vector<uint64_t> ContextOf(size_t level, const Plan& first) const;
     Plan Make(const std::vector<size_t>& digits) const;
     /// A plan with every axis set, with dp derived, normalised.
     Plan Complete(Plan plan) const;
@@ -111,6 +143,9 @@ class SearchSpace
     Plan Meaning(Plan plan) const;
 
     std::vector<Axis> m_axes;
+    std::vector<PlanDepth> m_levels;
+    std::vector<size_t> m_ends; //!< by level: one behind its last axis
+    std::shared_ptr<Counts> m_counts;
     Scenario m_scenario;
     bool m_dpGiven{false};
     uint64_t m_size{1};

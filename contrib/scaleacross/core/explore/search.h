@@ -32,8 +32,9 @@ struct Progress
 using Filter =
     std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, const IsWorthMore&)>;
 
-/// The same in microseconds, and so not more than a part of it.
-using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&)>;
+/// The same in microseconds, and so not more than a part of it, of all plans that agree with one
+/// down to a depth: how fast any of them could be, or why none can run (FirstLook).
+using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, PlanDepth)>;
 
 /// How to search, as opposed to what.
 struct SearchOptions
@@ -90,13 +91,16 @@ class Search
  * Finds the k best plans, the Pareto front and the best of each crossing for certain, and runs only
  * the plans that its bounds cannot rule out.
  *
- * The space is gone through in blocks, each a sample of it; all but the largest are one block.
- * Every plan of a block is glanced at. Those that can run stand in a queue by their bounds, least
- * first: a plan that comes up is asked more of by the filter and goes back with a higher bound, or
- * runs. A plan is ruled out, and counted under kRuledOut, where its bound is above the time of the
- * k-th best, above that of the best of its crossing, and some plan that takes less than its bound
- * needs no more memory and sends no more across buildings: whatever its time, nothing that is kept
- * would change.
+ * Plans that agree down to a level of the space are a family. All families of the first level are
+ * glanced at, and those that can run stand in a queue by their bounds, least first. A family that
+ * comes up is split into those of the next level, which are glanced at in turn; a single plan is
+ * asked more of by the filter and goes back with a higher bound, or runs. (A space with more than
+ * 2^20 families of the first level is gone through in blocks of so many.)
+ *
+ * A family is ruled out, and its distinct plans counted under kRuledOut, where its bound is above
+ * the time of the k-th best, above that of the best of its crossing, and some plan that takes less
+ * than its bound needs no more memory and sends no more across buildings: whatever their times,
+ * nothing that is kept would change. Whether they can run is then not looked at.
  *
  * Worked case, k = 1, memory and bytes all alike: bounds 5, 8, 3 and times 6, 8, 9. One
  * at a time, the third runs first (9), then the first (6); 8 > 6, so that the second is ruled out.

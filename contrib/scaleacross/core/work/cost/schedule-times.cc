@@ -6,6 +6,7 @@
 #include "core/topology/fabric-graph.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/partition/balance.h"
+#include "core/work/partition/layer-split.h"
 
 #include <algorithm>
 #include <array>
@@ -129,6 +130,15 @@ PipelineMessageBytes(const JobSpec& job)
     const uint64_t elements =
         uint64_t{job.workload.sequence} * job.plan.microbatch * job.model.hidden;
     return Bytes(2 * elements / (uint64_t{job.plan.cp} * job.plan.tp));
+}
+
+PassTimes
+ModelTimesOn(const JobSpec& job, const GpuSpec& gpu)
+{
+    ParallelPlan whole = job.plan;
+    whole.pp = whole.chunks = 1;
+    whole.layers = LayerLayout();
+    return PassTimer(job, gpu).Of(SplitLayers(job.model, whole).front());
 }
 
 std::vector<PassTimes>

@@ -23,6 +23,9 @@ PipelineShape PipelineShapeOf(const Scenario& scenario, const RankLayout& layout
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
 Bytes PipelineMessageBytes(const JobSpec& job);
 
+/// What the whole model computes for a microbatch on one accelerator.
+PassTimes ModelTimesOn(const JobSpec& job, const GpuSpec& gpu);
+
 /// PipelineTimes::passes of PipelineTimesOf().
 std::vector<PassTimes> PassTimesOf(const Scenario& scenario, const RankLayout& layout);
 

@@ -73,45 +73,6 @@ Indivisible(const char* reason,
                           std::to_string(divisor)};
 }
 
-std::optional<Infeasible>
-CheckModel(const JobSpec& job)
-{
-    const ModelSpec& model = job.model;
-    const ParallelPlan& plan = job.plan;
-    for (const auto& bad :
-         {Indivisible("heads", "heads", model.heads, "tp", plan.tp),
-          Indivisible("heads", "KV heads", model.kvHeads, "tp", plan.tp),
-          Indivisible("sequence",
-                      "sequence",
-                      job.workload.sequence,
-                      plan.cp > 1 ? "2 cp tp (zig-zag halves, sequence parallel)" : "tp",
-                      uint64_t{plan.cp > 1 ? 2 * plan.cp : 1} * plan.tp)})
-    {
-        if (bad)
-        {
-            return bad;
-        }
-    }
-    if (plan.offloadLayers >= model.layers)
-    {
-        return Infeasible{"layers",
-                          "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
-                              std::to_string(model.layers) + " layers: one at least stays"};
-    }
-    if (model.IsMoe())
-    {
-        return Indivisible("experts", "experts", model.experts, "ep", plan.ep);
-    }
-    if (plan.ep > 1 || plan.etp > 0)
-    {
-        return Infeasible{
-            "experts",
-            (plan.ep > 1 ? "ep " + std::to_string(plan.ep) : "etp " + std::to_string(plan.etp)) +
-                " with a model that has no experts: leave it out"};
-    }
-    return std::nullopt;
-}
-
 /// Where receives are posted that are planned: for the times that the orders are made for.
 ReceivePosts
 PlannedPosts(const PipelineShape& shape, const PipelineOrders& orders)
@@ -482,6 +443,45 @@ BuildingsAreAlike(const Scenario& scenario)
            std::all_of(all.begin(), all.end(), [&all](const BuildingSpec& building) {
                return SameBuilding(building, all.front());
            });
+}
+
+std::optional<Infeasible>
+CheckModel(const JobSpec& job)
+{
+    const ModelSpec& model = job.model;
+    const ParallelPlan& plan = job.plan;
+    for (const auto& bad :
+         {Indivisible("heads", "heads", model.heads, "tp", plan.tp),
+          Indivisible("heads", "KV heads", model.kvHeads, "tp", plan.tp),
+          Indivisible("sequence",
+                      "sequence",
+                      job.workload.sequence,
+                      plan.cp > 1 ? "2 cp tp (zig-zag halves, sequence parallel)" : "tp",
+                      uint64_t{plan.cp > 1 ? 2 * plan.cp : 1} * plan.tp)})
+    {
+        if (bad)
+        {
+            return bad;
+        }
+    }
+    if (plan.offloadLayers >= model.layers)
+    {
+        return Infeasible{"layers",
+                          "plan.offload_layers " + std::to_string(plan.offloadLayers) + " of " +
+                              std::to_string(model.layers) + " layers: one at least stays"};
+    }
+    if (model.IsMoe())
+    {
+        return Indivisible("experts", "experts", model.experts, "ep", plan.ep);
+    }
+    if (plan.ep > 1 || plan.etp > 0)
+    {
+        return Infeasible{
+            "experts",
+            (plan.ep > 1 ? "ep " + std::to_string(plan.ep) : "etp " + std::to_string(plan.etp)) +
+                " with a model that has no experts: leave it out"};
+    }
+    return std::nullopt;
 }
 
 std::optional<Infeasible>

@@ -33,6 +33,10 @@ bool BuildingsAreAlike(const Scenario& scenario);
  */
 std::optional<Infeasible> CheckJob(const Scenario& scenario, const RankLayout& layout);
 
+/// The part of it that is of model and degrees: "heads", "sequence", "layers" of what is offloaded,
+/// "experts".
+std::optional<Infeasible> CheckModel(const JobSpec& job);
+
 /**
  * The work of one iteration of the scenario's job: everything an engine executes. Infeasible as
  * CheckJob() says. Memory is not checked here.

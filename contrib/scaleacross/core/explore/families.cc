@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/explore/families.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// What is known from two sources, each below the truth.
+ClosedForm
+Joined(const ClosedForm& a, const ClosedForm& b)
+{
+    return {std::max(a.bound, b.bound),
+            std::max(a.memoryMax, b.memoryMax),
+            std::max(a.crossBuildingBytes, b.crossBuildingBytes)};
+}
+
+} // namespace
+
+void
+Look::Reject(const std::string& reason, uint64_t plans, const std::string& example)
+{
+    if (plans > 0)
+    {
+        Count& count = rejected[reason];
+        if (count.count == 0)
+        {
+            count.example = example;
+        }
+        count.count += plans;
+    }
+}
+
+Families::Families(const SearchSpace& space, const SearchOptions& options)
+    : m_space(space),
+      m_options(options),
+      m_heads(space.Size() / space.FamilySize(0))
+{
+    const std::vector<PlanDepth>& levels = space.Levels();
+    for (size_t level = 0; level < levels.size(); level++)
+    {
+        m_sizes.push_back(space.FamilySize(level));
+        const bool last = level + 1 == levels.size();
+        const auto behind = static_cast<int>(last ? PlanDepth::Network : levels[level + 1]);
+        m_depths.push_back(last ? PlanDepth::Network : static_cast<PlanDepth>(behind - 1));
+    }
+    // Larger ones nobody walks through to the end.
+    if (m_heads > 2 && m_heads < uint64_t{1} << 31)
+    {
+        m_stride = static_cast<uint64_t>(0.6180339887498949 * static_cast<double>(m_heads));
+        while (std::gcd(m_stride, m_heads) != 1)
+        {
+            m_stride++;
+        }
+    }
+}
+
+uint64_t
+Families::IndexOf(uint64_t position) const
+{
+    const uint64_t size = m_sizes.front();
+    const uint64_t head = position / size;
+    return (m_stride == 1 ? head : head * m_stride % m_heads) * size + position % size;
+}
+
+Plan
+Families::FirstOf(const Family& family) const
+{
+    return m_space.FirstOf(family.level, IndexOf(family.position) / SizeOf(family.level)).value();
+}
+
+uint64_t
+Families::CountOf(const Family& family, const Plan& first) const
+{
+    return ArePlans(family.level)
+               ? 1
+               : m_space.DistinctIn(family.level,
+                                    IndexOf(family.position) / SizeOf(family.level),
+                                    first);
+}
+
+bool
+Families::CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board)
+{
+    return board.CanMatter(plan.parallel.crossing,
+                           form.bound,
+                           form.memoryMax,
+                           form.crossBuildingBytes);
+}
+
+Look
+Families::At(size_t level,
+             uint64_t position,
+             uint64_t count,
+             const ClosedForm& form,
+             const Leaderboard& board) const
+{
+    Look look;
+    for (uint64_t i = 0; i < count; i++)
+    {
+        LookAt({form, position + i * SizeOf(level), level, Family::Next::Split}, board, look);
+    }
+    return look;
+}
+
+void
+Families::LookAt(Family family, const Leaderboard& board, Look& look) const
+{
+    const auto plan =
+        m_space.FirstOf(family.level, IndexOf(family.position) / SizeOf(family.level));
+    if (!plan)
+    {
+        look.duplicate = look.duplicate ? look.duplicate : family.position;
+        look.Reject(kDuplicate, SizeOf(family.level), "");
+        look.decided += SizeOf(family.level);
+        return;
+    }
+    const bool isPlan = ArePlans(family.level);
+    if (!m_options.glance)
+    {
+        // What is known of a family is that it is there.
+        Add(family,
+            *plan,
+            isPlan ? Filter(family, *plan, board) : Told(family.form),
+            isPlan ? Family::Next::Run : Family::Next::Split,
+            look);
+        return;
+    }
+    // Of the network it says nothing that it has not said above.
+    const bool isTold = family.level > 0 && m_depths[family.level - 1] >= PlanDepth::Shards;
+    const Told told = isTold ? Told(family.form) : Glance(family, *plan);
+    const auto* form = std::get_if<ClosedForm>(&told);
+    if (form != nullptr && !CanMatter(*plan, *form, board))
+    {
+        family.form = *form;
+        RuleOut(family, *plan, look);
+        return;
+    }
+    const bool failed = std::holds_alternative<Failure>(told);
+    Add(family,
+        *plan,
+        told,
+        !isPlan  ? Family::Next::Split
+        : failed ? Family::Next::Run
+                 : Family::Next::Filter,
+        look);
+}
+
+Look
+Families::Filtered(const Family& family, const Leaderboard& board) const
+{
+    Look look;
+    const Plan plan = FirstOf(family);
+    Add(family, plan, Filter(family, plan, board), Family::Next::Run, look);
+    return look;
+}
+
+Families::Told
+Families::Glance(const Family& family, const Plan& plan) const
+{
+    return Hear(family, plan, [this, &family](const Scenario& scenario) {
+        return m_options.glance(scenario, m_depths[family.level]);
+    });
+}
+
+Families::Told
+Families::Filter(const Family& family, const Plan& plan, const Leaderboard& board) const
+{
+    return Hear(family, plan, [&](const Scenario& scenario) {
+        return m_options.filter(scenario, [&](const ClosedForm& form) {
+            return CanMatter(plan, Joined(form, family.form), board);
+        });
+    });
+}
+
+template <class Tell>
+Families::Told
+Families::Hear(const Family& family, const Plan& plan, const Tell& tell) const
+{
+    const bool isPlan = ArePlans(family.level);
+    try
+    {
+        const std::variant<ClosedForm, Infeasible> told = tell(m_space.With(plan));
+        if (const auto* infeasible = std::get_if<Infeasible>(&told))
+        {
+            return *infeasible;
+        }
+        return Joined(std::get<ClosedForm>(told), family.form);
+    }
+    catch (const ConfigError& error)
+    {
+        // Another of them may do.
+        return isPlan ? Told(Infeasible{"unsupported", error.what()}) : Told(family.form);
+    }
+    catch (const RunError& error) // as if the engine had thrown it
+    {
+        return isPlan ? Told(Failure{error.Reason(), error.what()}) : Told(family.form);
+    }
+}
+
+void
+Families::Add(Family family, const Plan& plan, const Told& told, Family::Next next, Look& look)
+    const
+{
+    if (const auto* no = std::get_if<Infeasible>(&told))
+    {
+        Reject(family, plan, no->reason, no->detail, look);
+        return;
+    }
+    if (const auto* failure = std::get_if<Failure>(&told))
+    {
+        look.failures[family.position] = *failure;
+    }
+    else
+    {
+        family.form = std::get<ClosedForm>(told);
+    }
+    family.next = next;
+    look.open.push_back(family);
+}
+
+void
+Families::RuleOut(const Family& family, const Plan& first, Look& look) const
+{
+    look.bound = std::min(look.bound, family.form.bound);
+    Reject(family,
+           first,
+           kRuledOut,
+           Label(first) + " cannot take less than " + ToString(family.form.bound),
+           look);
+}
+
+void
+Families::Reject(const Family& family,
+                 const Plan& first,
+                 const std::string& reason,
+                 const std::string& example,
+                 Look& look) const
+{
+    const uint64_t distinct = CountOf(family, first);
+    const uint64_t all = SizeOf(family.level);
+    look.Reject(reason, distinct, example);
+    look.Reject(kDuplicate, all - distinct, "");
+    look.decided += all;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FAMILIES_H
+#define SCALEACROSS_FAMILIES_H
+
+#include "core/explore/search.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Plans that agree down to a level of a SearchSpace, of which some may be worth a run; of the last
+/// level, one plan. It is made again when it comes up.
+struct Family
+{
+    /// What finds out more.
+    enum class Next
+    {
+        Split, //!< into the families of the next level
+        Filter,
+        Run
+    };
+
+    ClosedForm form;      //!< below what all of them take
+    uint64_t position{0}; //!< of the first plan
+    size_t level{0};
+    Next next{Next::Split};
+
+    /// Whether it comes up later.
+    bool operator<(const Family& other) const
+    {
+        return form.bound != other.form.bound ? form.bound > other.form.bound
+               : position != other.position   ? position > other.position
+                                              : level < other.level;
+    }
+};
+
+/// What looks at families have found.
+struct Look
+{
+    std::vector<Family> open;
+    std::map<uint64_t, Failure> failures;  //!< of plans among these, by position
+    std::map<std::string, Count> rejected; //!< plans, by reason; what is ruled out among them
+    std::optional<uint64_t> duplicate;     //!< position of the first
+    /// The least bound of what is ruled out.
+    Duration bound{Duration::Max()};
+    uint64_t decided{0}; //!< plans about which no more is to be found out
+
+    void Reject(const std::string& reason, uint64_t plans, const std::string& example);
+};
+
+/**
+ * The families of a space at their positions in a search.
+ *
+ * The first level is gone through in strides of about the golden section of its size, so that any
+ * stretch is a sample of the whole; inside its families, positions are in the order of numbers.
+ */
+class Families
+{
+  public:
+    /// Both are referred to.
+    Families(const SearchSpace& space, const SearchOptions& options);
+
+    /// The plan number at a position.
+    uint64_t IndexOf(uint64_t position) const;
+
+    uint64_t SizeOf(size_t level) const
+    {
+        return m_sizes[level];
+    }
+
+    bool ArePlans(size_t level) const
+    {
+        return level + 1 == m_sizes.size();
+    }
+
+    /// The first plan. Domain: of an open family.
+    Plan FirstOf(const Family& family) const;
+
+    /// Distinct plans.
+    uint64_t CountOf(const Family& family, const Plan& first) const;
+
+    /// Families of the next level.
+    uint64_t PartsOf(const Family& family) const
+    {
+        return m_sizes[family.level] / m_sizes[family.level + 1];
+    }
+
+    /**
+     * Looks at families that follow each other, the first at `position`, of which `form` is known:
+     * whether a plan can run, and how fast at best; what cannot matter by `board` is ruled out.
+     * Called from several threads.
+     */
+    Look At(size_t level,
+            uint64_t position,
+            uint64_t count,
+            const ClosedForm& form,
+            const Leaderboard& board) const;
+
+    /// What the filter says of a plan, as far as it is worth it. Called from several threads.
+    Look Filtered(const Family& family, const Leaderboard& board) const;
+
+    /// By what is kept so far; the more that is, the fewer can matter.
+    static bool CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board);
+
+    /// Counts a family that cannot matter.
+    void RuleOut(const Family& family, const Plan& first, Look& look) const;
+
+  private:
+    using Told = std::variant<ClosedForm, Infeasible, Failure>;
+
+    void LookAt(Family family, const Leaderboard& board, Look& look) const;
+    Told Glance(const Family& family, const Plan& plan) const;
+    Told Filter(const Family& family, const Plan& plan, const Leaderboard& board) const;
+    template <class Tell>
+    Told Hear(const Family& family, const Plan& plan, const Tell& tell) const;
+    /// Adds what is told to a look.
+    void Add(Family family,
+             const Plan& plan,
+             const Told& told,
+             Family::Next next,
+             Look& look) const;
+    void Refuse(const Family& family, const Plan& plan, const Infeasible& why, Look& look) const;
+    /// Counts all plans of a family under a reason, those that mean the same apart.
+    void Reject(const Family& family,
+                const Plan& first,
+                const std::string& reason,
+                const std::string& example,
+                Look& look) const;
+
+    const SearchSpace& m_space;
+    const SearchOptions& m_options;
+    std::vector<uint64_t> m_sizes;   //!< by level
+    std::vector<PlanDepth> m_depths; //!< by level: down to where all is decided
+    uint64_t m_heads;
+    uint64_t m_stride{1};
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FAMILIES_H
