@@ -402,15 +402,20 @@ CountFamily(const SearchSpace& space,
         EXPECT_EQ(expected, 0) << space.Text() << " level " << level << " family " << number;
         return 0;
     }
-    const uint64_t told = space.DistinctIn(level, number, *first);
-    EXPECT_EQ(told, expected) << space.Text() << " level " << level << " family " << number;
+    EXPECT_EQ(CanonicalText(space.KnownFirstOf(level, number)), CanonicalText(*first));
+    const SearchSpace::Parts& told = space.PartsOf(level, number, *first);
+    EXPECT_EQ(told.count, expected) << space.Text() << " level " << level << " family " << number;
     uint64_t sum = level + 1 == space.Levels().size() ? 1 : 0;
     if (sum == 0)
     {
         const uint64_t parts = size / space.FamilySize(level + 1);
         for (uint64_t part = 0; part < parts; part++)
         {
-            sum += CountFamily(space, level + 1, number * parts + part, isDistinct);
+            const uint64_t count = CountFamily(space, level + 1, number * parts + part, isDistinct);
+            const auto& known = told.distinct;
+            EXPECT_EQ(count > 0, std::find(known.begin(), known.end(), part) != known.end())
+                << space.Text() << " level " << level << " family " << number;
+            sum += count;
         }
     }
     EXPECT_EQ(sum, expected) << space.Text() << " level " << level << " family " << number;

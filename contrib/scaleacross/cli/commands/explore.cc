@@ -93,7 +93,7 @@ ExploreWith(const ExploreOptions& options,
 Exit
 Explore(const ExploreOptions& options)
 {
-    const Study study = StudyOf(options.common);
+    const Study study = StudyOf(options.common, StudyScope::Search);
     const SearchSpace space(study);
     LimitsOf(options.worker);
     return WithDatabase(options.common, study, [&](Database& database) {

@@ -30,7 +30,7 @@ constexpr auto g_progressTime = std::chrono::milliseconds(100);
 /// and what a resumption has to look at again.
 constexpr uint64_t g_block = uint64_t{1} << 20;
 /// Families that are looked at in one job.
-constexpr uint64_t g_together = 256;
+constexpr size_t g_together = 256;
 /// Families that are asked more of, or plans that run, between two looks at what can be ruled out.
 /// Numbers of their own and not that of the threads, so that what runs does not depend on these.
 constexpr size_t g_asked = 64;
@@ -143,12 +143,15 @@ class Course
         m_decided = begin;
         m_partial = m_frontier;
         Queue queue;
-        std::vector<Part> parts;
+        std::vector<Glancing> jobs;
         for (uint64_t i = 0; i < heads; i += g_together)
         {
-            parts.push_back({{{}, begin + i * head, 0}, std::min(g_together, heads - i)});
+            const uint64_t count = std::min<uint64_t>(g_together, heads - i);
+            jobs.push_back([this, position = begin + i * head, count] {
+                return m_families.AtHeads(position, count, m_board);
+            });
         }
-        LookAt(parts, queue);
+        Glance(jobs, queue);
         if (m_interrupted)
         {
             return;
@@ -172,23 +175,15 @@ class Course
         }
     }
 
-    /// Families that follow each other, or one to be filtered.
-    struct Part
-    {
-        Family first;
-        uint64_t count{1};
-    };
+    using Glancing = std::function<Look()>;
 
-    void LookAt(const std::vector<Part>& parts, Queue& queue)
+    void Glance(const std::vector<Glancing>& jobs, Queue& queue)
     {
-        std::vector<Look> looks(parts.size());
-        const auto look = [&](size_t i) {
-            const auto& [first, count] = parts[i];
-            looks[i] = first.next == Family::Next::Filter
-                           ? m_families.Filtered(first, m_board)
-                           : m_families.At(first.level, first.position, count, first.form, m_board);
-        };
-        Together(parts.size(), look, [&](size_t i) { m_decided += looks[i].decided; });
+        std::vector<Look> looks(jobs.size());
+        Together(
+            jobs.size(),
+            [&](size_t i) { looks[i] = jobs[i](); },
+            [&](size_t i) { m_decided += looks[i].decided; });
         if (m_interrupted)
         {
             return;
@@ -245,10 +240,10 @@ class Course
     /// Splits or has filtered the next ones that can matter, up to the first that is to run.
     void FindOutMore(Queue& queue)
     {
-        std::vector<Part> parts;
+        std::vector<Glancing> jobs;
         for (size_t taken = 0; taken < g_asked && !queue.empty();)
         {
-            Family family = queue.top();
+            const Family family = queue.top();
             if (family.next == Family::Next::Run)
             {
                 break;
@@ -260,19 +255,18 @@ class Course
             taken++;
             if (family.next == Family::Next::Filter)
             {
-                parts.push_back({family});
+                jobs.push_back([this, family] { return m_families.Filtered(family, m_board); });
                 continue;
             }
-            const uint64_t count = m_families.PartsOf(family);
-            const uint64_t begin = family.position;
-            family.level++;
-            for (uint64_t i = 0; i < count; i += g_together)
+            const size_t parts = m_families.PartsOf(family).size();
+            for (size_t begin = 0; begin < parts; begin += g_together)
             {
-                family.position = begin + i * m_families.SizeOf(family.level);
-                parts.push_back({family, std::min(g_together, count - i)});
+                jobs.push_back([this, family, begin, end = std::min(parts, begin + g_together)] {
+                    return m_families.AtParts(family, begin, end, m_board);
+                });
             }
         }
-        LookAt(parts, queue);
+        Glance(jobs, queue);
     }
 
     /// Runs the next plans and counts them.

@@ -69,20 +69,16 @@ Families::IndexOf(uint64_t position) const
     return (m_stride == 1 ? head : head * m_stride % m_heads) * size + position % size;
 }
 
+uint64_t
+Families::NumberOf(const Family& family) const
+{
+    return IndexOf(family.position) / m_sizes[family.level];
+}
+
 Plan
 Families::FirstOf(const Family& family) const
 {
-    return m_space.FirstOf(family.level, IndexOf(family.position) / SizeOf(family.level)).value();
-}
-
-uint64_t
-Families::CountOf(const Family& family, const Plan& first) const
-{
-    return ArePlans(family.level)
-               ? 1
-               : m_space.DistinctIn(family.level,
-                                    IndexOf(family.position) / SizeOf(family.level),
-                                    first);
+    return m_space.KnownFirstOf(family.level, NumberOf(family));
 }
 
 bool
@@ -95,56 +91,88 @@ Families::CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard&
 }
 
 Look
-Families::At(size_t level,
-             uint64_t position,
-             uint64_t count,
-             const ClosedForm& form,
-             const Leaderboard& board) const
+Families::AtHeads(uint64_t position, uint64_t count, const Leaderboard& board) const
 {
     Look look;
+    const uint64_t size = m_sizes.front();
     for (uint64_t i = 0; i < count; i++)
     {
-        LookAt({form, position + i * SizeOf(level), level, Family::Next::Split}, board, look);
+        const Family family{{}, position + i * size, 0, Family::Next::Split};
+        if (const auto plan = m_space.FirstOf(0, NumberOf(family)))
+        {
+            LookAt(family, *plan, board, look);
+            continue;
+        }
+        look.duplicate = look.duplicate ? look.duplicate : family.position;
+        look.Reject(kDuplicate, size, "");
+        look.decided += size;
+    }
+    return look;
+}
+
+const std::vector<uint64_t>&
+Families::PartsOf(const Family& family) const
+{
+    return m_space.PartsOf(family.level, NumberOf(family), FirstOf(family)).distinct;
+}
+
+Look
+Families::AtParts(const Family& family, size_t begin, size_t end, const Leaderboard& board) const
+{
+    Look look;
+    const std::vector<uint64_t>& parts = PartsOf(family);
+    const uint64_t size = m_sizes[family.level + 1];
+    const uint64_t all = m_sizes[family.level] / size;
+    if (begin == 0 && parts.size() < all)
+    {
+        // The first that is not there.
+        uint64_t missing = 0;
+        while (missing < parts.size() && parts[missing] == missing)
+        {
+            missing++;
+        }
+        look.duplicate = family.position + missing * size;
+        look.Reject(kDuplicate, (all - parts.size()) * size, "");
+        look.decided += (all - parts.size()) * size;
+    }
+    for (size_t i = begin; i < end; i++)
+    {
+        const Family part{family.form,
+                          family.position + parts[i] * size,
+                          family.level + 1,
+                          Family::Next::Split};
+        LookAt(part, FirstOf(part), board, look);
     }
     return look;
 }
 
 void
-Families::LookAt(Family family, const Leaderboard& board, Look& look) const
+Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look& look) const
 {
-    const auto plan =
-        m_space.FirstOf(family.level, IndexOf(family.position) / SizeOf(family.level));
-    if (!plan)
-    {
-        look.duplicate = look.duplicate ? look.duplicate : family.position;
-        look.Reject(kDuplicate, SizeOf(family.level), "");
-        look.decided += SizeOf(family.level);
-        return;
-    }
     const bool isPlan = ArePlans(family.level);
     if (!m_options.glance)
     {
         // What is known of a family is that it is there.
         Add(family,
-            *plan,
-            isPlan ? Filter(family, *plan, board) : Told(family.form),
+            plan,
+            isPlan ? Filter(family, plan, board) : Told(family.form),
             isPlan ? Family::Next::Run : Family::Next::Split,
             look);
         return;
     }
     // Of the network it says nothing that it has not said above.
     const bool isTold = family.level > 0 && m_depths[family.level - 1] >= PlanDepth::Shards;
-    const Told told = isTold ? Told(family.form) : Glance(family, *plan);
+    const Told told = isTold ? Told(family.form) : Glance(family, plan);
     const auto* form = std::get_if<ClosedForm>(&told);
-    if (form != nullptr && !CanMatter(*plan, *form, board))
+    if (form != nullptr && !CanMatter(plan, *form, board))
     {
         family.form = *form;
-        RuleOut(family, *plan, look);
+        RuleOut(family, plan, look);
         return;
     }
     const bool failed = std::holds_alternative<Failure>(told);
     Add(family,
-        *plan,
+        plan,
         told,
         !isPlan  ? Family::Next::Split
         : failed ? Family::Next::Run
@@ -243,7 +271,7 @@ Families::Reject(const Family& family,
                  const std::string& example,
                  Look& look) const
 {
-    const uint64_t distinct = CountOf(family, first);
+    const uint64_t distinct = m_space.PartsOf(family.level, NumberOf(family), first).count;
     const uint64_t all = SizeOf(family.level);
     look.Reject(reason, distinct, example);
     look.Reject(kDuplicate, all - distinct, "");

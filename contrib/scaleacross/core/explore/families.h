@@ -84,25 +84,19 @@ class Families
     /// The first plan. Domain: of an open family.
     Plan FirstOf(const Family& family) const;
 
-    /// Distinct plans.
-    uint64_t CountOf(const Family& family, const Plan& first) const;
+    /// Looks at families of the first level that follow each other: whether a plan can run, and
+    /// how fast at best; what cannot matter by `board` is ruled out. Called from several threads.
+    Look AtHeads(uint64_t position, uint64_t count, const Leaderboard& board) const;
 
-    /// Families of the next level.
-    uint64_t PartsOf(const Family& family) const
-    {
-        return m_sizes[family.level] / m_sizes[family.level + 1];
-    }
+    /// Those of the next level of an open one that are distinct.
+    const std::vector<uint64_t>& PartsOf(const Family& family) const;
 
-    /**
-     * Looks at families that follow each other, the first at `position`, of which `form` is known:
-     * whether a plan can run, and how fast at best; what cannot matter by `board` is ruled out.
-     * Called from several threads.
-     */
-    Look At(size_t level,
-            uint64_t position,
-            uint64_t count,
-            const ClosedForm& form,
-            const Leaderboard& board) const;
+    /// The same look at some of these, after those that mean the same as another are counted with
+    /// the first.
+    Look AtParts(const Family& family,
+                 size_t begin,
+                 size_t end,
+                 const Leaderboard& board) const;
 
     /// What the filter says of a plan, as far as it is worth it. Called from several threads.
     Look Filtered(const Family& family, const Leaderboard& board) const;
@@ -116,7 +110,8 @@ class Families
   private:
     using Told = std::variant<ClosedForm, Infeasible, Failure>;
 
-    void LookAt(Family family, const Leaderboard& board, Look& look) const;
+    uint64_t NumberOf(const Family& family) const;
+    void LookAt(Family family, const Plan& plan, const Leaderboard& board, Look& look) const;
     Told Glance(const Family& family, const Plan& plan) const;
     Told Filter(const Family& family, const Plan& plan, const Leaderboard& board) const;
     template <class Tell>

@@ -12,6 +12,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 namespace scaleacross
@@ -155,14 +156,14 @@ Normalised(Plan plan)
     return plan;
 }
 
-struct SearchSpace::Counts
+struct SearchSpace::Known
 {
-    std::mutex mutex;
-    std::map<std::vector<uint64_t>, uint64_t> known; //!< by level and context
+    std::shared_mutex mutex;
+    std::map<std::vector<uint64_t>, Parts> parts; //!< by context; what is there stays
 };
 
 SearchSpace::SearchSpace(const Study& study)
-    : m_counts(std::make_shared<Counts>()),
+    : m_known(std::make_shared<Known>()),
       m_scenario(study.scenario),
       m_dpGiven(study.dpGiven)
 {
@@ -413,6 +414,12 @@ SearchSpace::FirstOf(size_t level, uint64_t number) const
     return plan == nullptr ? std::nullopt : std::optional<Plan>(std::move(*plan));
 }
 
+Plan
+SearchSpace::KnownFirstOf(size_t level, uint64_t number) const
+{
+    return Complete(Make(DigitsOf(number * FamilySize(level))));
+}
+
 std::vector<uint64_t>
 SearchSpace::ContextOf(size_t level, const Plan& first) const
 {
@@ -446,34 +453,36 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
     return context;
 }
 
-uint64_t
-SearchSpace::DistinctIn(size_t level, uint64_t number, const Plan& first) const
+const SearchSpace::Parts&
+SearchSpace::PartsOf(size_t level, uint64_t number, const Plan& first) const
 {
+    static const Parts one{{}, 1};
     if (level + 1 == m_levels.size())
     {
-        return 1;
+        return one;
     }
     const std::vector<uint64_t> context = ContextOf(level, first);
     {
-        const std::lock_guard<std::mutex> lock(m_counts->mutex);
-        const auto known = m_counts->known.find(context);
-        if (known != m_counts->known.end())
+        const std::shared_lock<std::shared_mutex> lock(m_known->mutex);
+        const auto known = m_known->parts.find(context);
+        if (known != m_known->parts.end())
         {
             return known->second;
         }
     }
     const uint64_t children = FamilySize(level) / FamilySize(level + 1);
-    uint64_t count = 0;
+    Parts parts;
     for (uint64_t i = 0; i < children; i++)
     {
         const uint64_t child = number * children + i;
         if (const auto plan = FirstOf(level + 1, child))
         {
-            count += DistinctIn(level + 1, child, *plan);
+            parts.distinct.push_back(i);
+            parts.count += PartsOf(level + 1, child, *plan).count;
         }
     }
-    const std::lock_guard<std::mutex> lock(m_counts->mutex);
-    return m_counts->known[context] = count;
+    const std::unique_lock<std::shared_mutex> lock(m_known->mutex);
+    return m_known->parts.try_emplace(context, std::move(parts)).first->second;
 }
 
 std::vector<std::string>

@@ -89,9 +89,24 @@ class SearchSpace
     /// level make all its plans duplicates.
     std::optional<Plan> FirstOf(size_t level, uint64_t number) const;
 
-    /// Plans of a family that differ in what they mean. Domain: FirstOf() of it is `first`, and the
-    /// families that it belongs to have first ones too.
-    uint64_t DistinctIn(size_t level, uint64_t number, const Plan& first) const;
+    /// The same of one that has a first plan, as Distinct() says or PartsOf().
+    Plan KnownFirstOf(size_t level, uint64_t number) const;
+
+    /// What a family consists of.
+    struct Parts
+    {
+        std::vector<uint64_t> distinct; //!< its families of the next level that have first plans
+        uint64_t count{0};              //!< plans that differ in what they mean
+    };
+
+    /**
+     * The parts of a family, numbered from 0, and of the last level its single plan. What it is
+     * found from, families have in common by the thousand, so that it is found once.
+     *
+     * Domain: FirstOf() of the family is `first`, and the families that it belongs to have first
+     * ones too. May be called from any thread; lives as long as the space and its copies.
+     */
+    const Parts& PartsOf(size_t level, uint64_t number, const Plan& first) const;
 
     /// The values that the field `key` may take: those of its axis, or the fixed one.
     std::vector<std::string> ValuesOf(const std::string& key) const;
@@ -126,8 +141,8 @@ class SearchSpace
         size_t earlier;
     };
 
-    /// Counts that are known.
-    struct Counts;
+    /// Parts that are known.
+    struct Known;
 
     std::vector<size_t> DigitsOf(uint64_t index) const;
     /// The plan of these digits, unless an axis from `begin` up to `end` makes it a duplicate.
@@ -145,7 +160,7 @@ class SearchSpace
     std::vector<Axis> m_axes;
     std::vector<PlanDepth> m_levels;
     std::vector<size_t> m_ends; //!< by level: one behind its last axis
-    std::shared_ptr<Counts> m_counts;
+    std::shared_ptr<Known> m_known;
     Scenario m_scenario;
     bool m_dpGiven{false};
     uint64_t m_size{1};

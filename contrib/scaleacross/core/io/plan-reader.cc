@@ -202,21 +202,56 @@ ReadAxes(std::vector<SearchAxis>& axes,
 
 } // namespace
 
-std::vector<SearchAxis>
+SearchWords
 ReadSearch(const YamlNode& node)
 {
-    const MapReader map(node, "search", {"plan", "network"});
-    std::vector<SearchAxis> axes;
+    SearchWords search;
+    if (node.kind == YamlNode::Kind::Scalar && node.text == "auto")
+    {
+        search.complete = true;
+        return search;
+    }
+    if (node.kind == YamlNode::Kind::Scalar)
+    {
+        FailAt(node,
+               "search",
+               Quoted(node.text) + " is no search",
+               "auto, or a map of plan and network fields to their values",
+               "write e.g. search: auto");
+    }
+    const MapReader map(node, "search", {"plan", "network", "rest"});
     for (const auto* prefix : {"plan", "network"})
     {
-        const YamlNode* part = map.Find(prefix);
-        if (part == nullptr)
+        if (const YamlNode* part = map.Find(prefix); part != nullptr)
         {
-            continue;
+            ReadAxes(search.axes, *part, prefix, map.PathOf(prefix));
         }
-        ReadAxes(axes, *part, prefix, map.PathOf(prefix));
     }
-    return axes;
+    if (const YamlNode* rest = map.Find("rest"); rest != nullptr)
+    {
+        const std::string word = ScalarText(*rest, map.PathOf("rest"));
+        if (word != "auto" && word != "fixed")
+        {
+            FailAt(*rest, map.PathOf("rest"), Quoted(word) + " is not known", "auto or fixed", "");
+        }
+        search.complete = word == "auto";
+    }
+    return search;
+}
+
+std::vector<std::string>
+GivenFields(const YamlNode& node, const std::string& prefix)
+{
+    std::vector<std::string> given;
+    for (const auto& key : node.keys)
+    {
+        const std::string whole = prefix + "." + key.text;
+        if (FindPlanField(whole) != nullptr)
+        {
+            given.push_back(whole);
+        }
+    }
+    return given;
 }
 
 } // namespace scaleacross

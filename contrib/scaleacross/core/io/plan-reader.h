@@ -20,9 +20,20 @@ void ReadPlanFields(Plan& plan,
                     const std::string& prefix,
                     const std::string& path);
 
-/// Reads the key `search`: for plan and network fields a list of values, one value, or a range
-/// {from, to, factor} or {from, to, step}. Every value is checked here. Throws ConfigError.
-std::vector<SearchAxis> ReadSearch(const YamlNode& node);
+/// What the key `search` says.
+struct SearchWords
+{
+    std::vector<SearchAxis> axes;
+    bool complete{false}; //!< all else that the study does not give is searched too (CompleteSearch)
+};
+
+/// Reads the key `search`: the word auto; or for plan and network fields a list of values, one
+/// value, or a range {from, to, factor} or {from, to, step}, with `rest: auto` or without. Every
+/// value is checked here. Throws ConfigError.
+SearchWords ReadSearch(const YamlNode& node);
+
+/// The plan fields that a map at `prefix` ("plan" or "network") gives, by key.
+std::vector<std::string> GivenFields(const YamlNode& node, const std::string& prefix);
 
 } // namespace scaleacross
 

@@ -10,6 +10,7 @@
 #include "core/io/plan-reader.h"
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
+#include "core/spec/complete-search.h"
 #include "core/spec/plan-fields.h"
 #include "core/topology/event-target.h"
 
@@ -298,6 +299,44 @@ StudyName(const std::string& text)
     return text;
 }
 
+/// The plan of the one job.
+const YamlNode*
+PlanOf(const MapReader& map)
+{
+    const YamlNode* jobs = map.Find("jobs");
+    return jobs == nullptr ? map.Find("plan") : jobs->children.front().Find("plan");
+}
+
+std::vector<SearchAxis>
+SearchOf(const Study& study, const MapReader& map, StudyScope scope)
+{
+    const YamlNode* node = map.Find("search");
+    SearchWords search = node == nullptr ? SearchWords() : ReadSearch(*node);
+    if (!search.complete && (node != nullptr || scope != StudyScope::Search))
+    {
+        return search.axes;
+    }
+    std::vector<std::string> fixed;
+    for (const auto& [part, prefix] :
+         {std::pair(PlanOf(map), "plan"), std::pair(map.Find("network"), "network")})
+    {
+        if (part != nullptr)
+        {
+            const auto given = GivenFields(*part, prefix);
+            fixed.insert(fixed.end(), given.begin(), given.end());
+        }
+    }
+    for (const SearchAxis& axis : search.axes)
+    {
+        fixed.push_back(axis.key);
+    }
+    for (const SearchAxis& axis : CompleteSearch(study, fixed))
+    {
+        search.axes.push_back(axis);
+    }
+    return search.axes;
+}
+
 Study
 ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
 {
@@ -345,9 +384,9 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         ReadPlanFields(plan, *node, "network", "network");
         scenario.network = plan.network;
     }
-    if (const YamlNode* node = map.Find("search"); node != nullptr && training)
+    if (training)
     {
-        study.search = ReadSearch(*node);
+        study.search = SearchOf(study, map, scope);
     }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {

@@ -20,6 +20,7 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 enum class StudyScope : uint8_t
 {
     Training, //!< all of it
+    Search,   //!< the same, and without `search` everything is searched that is not given
     /// The same of a scenario that is written down (core/spec/study-json.h): a job may be a
     /// collective, and the degrees need not make up the GPUs, which is for an engine to find out.
     Scenario,
@@ -34,6 +35,8 @@ enum class StudyScope : uint8_t
 /**
  * Reads a study file (YAML, or JSON), "-" from standard input; its schema is described in
  * doc/study-file.md.
+ *
+ * With `search: auto`, what the study does not give is searched as CompleteSearch() says.
  *
  * The result is complete and has passed Scenario::Validate(). Where the study fixes no degree in
  * `search`, tp x cp x pp x dp is the number of GPUs: dp follows unless it is given.

@@ -35,9 +35,9 @@ Spaces(const Study& study)
                               "zbv",
                               "zbv-interleaved",
                               "latency-aware"}});
-    school.search.push_back({"plan.chunks", school::ChunkCounts(study)});
-    school::Values limits = {"0"};
-    for (const auto& pp : school::PipelineDegrees(study))
+    school.search.push_back({"plan.chunks", ChunkCounts(study)});
+    Values limits = {"0"};
+    for (const auto& pp : PipelineDegrees(study))
     {
         limits.push_back(std::to_string(2 * std::stoul(pp)));
     }

@@ -23,8 +23,8 @@ Spaces(const Study& study)
     Study school = school::Without(school::SchoolOf(study), "plan.pp");
     school = school::Without(school::Without(school, "plan.chunks"), "plan.async_tp");
     school.search.push_back({"plan.sharding", {"fsdp", "hsdp"}});
-    school.search.push_back({"plan.shard_ranks", school::ShardGroups(study)});
-    school.search.push_back({"plan.reshard", school::Either()});
+    school.search.push_back({"plan.shard_ranks", ShardGroups(study)});
+    school.search.push_back({"plan.reshard", Either()});
     school.search.push_back({"plan.prefetch", {"0", "1", "2", "4", "8"}});
     return {school};
 }

@@ -28,11 +28,11 @@ Spaces(const Study& study)
     Study school = school::Without(school::Without(school::PlannerOf(study), "plan.pp"), "plan.tp");
     const ModelSpec& model = school.scenario.Job().model;
     const uint32_t heads = std::gcd(model.heads, model.kvHeads);
-    const school::Values tensor = school::Divisors(heads, heads);
+    const Values tensor = Divisors(heads, heads);
     school.search.push_back({"plan.tp", tensor});
     school.search.push_back({"plan.sharding", {"ddp", "fsdp", "hsdp"}});
-    school.search.push_back({"plan.shard_ranks", school::ShardGroups(study)});
-    school.search.push_back({"plan.reshard", school::Either()});
+    school.search.push_back({"plan.shard_ranks", ShardGroups(study)});
+    school.search.push_back({"plan.reshard", Either()});
     if (model.IsMoe())
     {
         school.search.push_back(

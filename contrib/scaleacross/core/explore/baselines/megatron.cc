@@ -32,7 +32,7 @@ Spaces(const Study& study)
     outside.search.push_back({"plan.tp", school::TensorDegrees(study)});
     if (school::NamesExpertTensor(study))
     {
-        school::Values splits = school::TensorDegrees(study);
+        Values splits = school::TensorDegrees(study);
         splits.insert(splits.begin(), "0");
         outside.search.push_back({"plan.etp", splits});
     }

@@ -16,16 +16,16 @@ Spaces(const Study& study)
 {
     std::vector<SearchAxis> complete = {{"plan.tp", school::TensorDegrees(study)},
                                         {"plan.cp", school::ContextDegrees(study)},
-                                        {"plan.ep", school::ExpertDegrees(study)},
-                                        {"plan.pp", school::PipelineDegrees(study)},
+                                        {"plan.ep", ExpertDegrees(study)},
+                                        {"plan.pp", PipelineDegrees(study)},
                                         {"plan.sharding", Sharding::Names()},
-                                        {"plan.shard_ranks", school::ShardGroups(study)},
-                                        {"plan.reshard", school::Either()},
+                                        {"plan.shard_ranks", ShardGroups(study)},
+                                        {"plan.reshard", Either()},
                                         {"plan.recompute", school::Recomputations()},
-                                        {"plan.async_tp", school::Either()}};
+                                        {"plan.async_tp", Either()}};
     if (school::NamesExpertTensor(study))
     {
-        school::Values splits = school::TensorDegrees(study);
+        Values splits = school::TensorDegrees(study);
         splits.insert(splits.begin(), "0");
         complete.push_back({"plan.etp", splits});
     }

@@ -14,7 +14,7 @@ namespace
 std::vector<Study>
 Spaces(const Study& study)
 {
-    school::Values crossings = {ToString(Crossing::Data), ToString(Crossing::Pipeline)};
+    Values crossings = {ToString(Crossing::Data), ToString(Crossing::Pipeline)};
     if (study.scenario.Job().model.IsMoe())
     {
         crossings.push_back(ToString(Crossing::Expert));
@@ -23,8 +23,8 @@ Spaces(const Study& study)
                                 school::SearchDimension::Placement,
                                 {{"plan.crossing", crossings},
                                  {"plan.apportion", Apportion::Names()},
-                                 {"plan.embedding_as_layer", school::Either()},
-                                 {"plan.loss_as_layer", school::Either()}})};
+                                 {"plan.embedding_as_layer", Either()},
+                                 {"plan.loss_as_layer", Either()}})};
 }
 
 } // namespace

@@ -24,7 +24,7 @@ Spaces(const Study& study)
         std::max<uint64_t>(study.dpGiven ? job.plan.dp : study.scenario.cluster.Gpus() / replica,
                            1);
     const auto sequences = static_cast<uint32_t>(job.workload.globalBatch / dp);
-    school::Values rounds = {"0"}; // means pp
+    Values rounds = {"0"}; // means pp
     for (uint32_t round = job.plan.pp + 1; round <= sequences; round++)
     {
         if (sequences % round == 0)
@@ -32,7 +32,7 @@ Spaces(const Study& study)
             rounds.push_back(std::to_string(round));
         }
     }
-    school::Values limits = {"0"}; // means pp
+    Values limits = {"0"}; // means pp
     for (uint64_t limit = uint64_t{2} * job.plan.pp; limit <= sequences; limit *= 2)
     {
         limits.push_back(std::to_string(limit));
@@ -40,7 +40,7 @@ Spaces(const Study& study)
     return {school::OnlyVarying(study,
                                 school::SearchDimension::Schedule,
                                 {{"plan.schedule", Schedule::Names()},
-                                 {"plan.chunks", school::ChunkCounts(study)},
+                                 {"plan.chunks", ChunkCounts(study)},
                                  {"plan.microbatch", school::Microbatches(study)},
                                  {"plan.round", rounds},
                                  {"plan.in_flight", limits}})};

@@ -9,61 +9,9 @@ namespace scaleacross::school
 {
 
 Values
-Divisors(uint32_t n, uint32_t most)
-{
-    Values divisors;
-    for (uint32_t d = 1; d <= std::min(n, most); d++)
-    {
-        if (n % d == 0)
-        {
-            divisors.push_back(std::to_string(d));
-        }
-    }
-    return divisors;
-}
-
-uint32_t
-ServerGpus(const Study& study)
-{
-    uint32_t gpus = 0;
-    for (const auto& building : study.scenario.cluster.buildings)
-    {
-        gpus = std::gcd(gpus, building.gpusPerNode);
-    }
-    return gpus;
-}
-
-Values
 ContextDegrees(const Study& study)
 {
     return Divisors(ServerGpus(study), ServerGpus(study));
-}
-
-Values
-ExpertDegrees(const Study& study)
-{
-    return Divisors(std::max(study.scenario.Job().model.experts, 1U), UINT32_MAX);
-}
-
-Values
-PipelineDegrees(const Study& study)
-{
-    return Divisors(study.scenario.cluster.Gpus(), study.scenario.Job().model.layers);
-}
-
-Values
-ChunkCounts(const Study& study)
-{
-    const uint32_t layers = study.scenario.Job().model.layers;
-    Values counts;
-    for (uint32_t v = 1; v <= layers / 2; v++)
-    {
-        if (layers % v == 0 || (layers + 2) % v == 0)
-        {
-            counts.push_back(std::to_string(v));
-        }
-    }
-    return counts.empty() ? Values{"1"} : counts;
 }
 
 Values
@@ -73,23 +21,9 @@ Microbatches(const Study& study)
 }
 
 Values
-ShardGroups(const Study& study)
-{
-    Values groups = Divisors(ServerGpus(study), ServerGpus(study));
-    groups.front() = "0"; // in place of 1: nothing is shared by one rank
-    return groups;
-}
-
-Values
 Recomputations()
 {
     return {"none", "selective", "full"};
-}
-
-Values
-Either()
-{
-    return {"false", "true"};
 }
 
 Values

@@ -3,23 +3,14 @@
 #ifndef SCALEACROSS_SCHOOL_H
 #define SCALEACROSS_SCHOOL_H
 
+#include "core/spec/complete-search.h"
 #include "core/spec/study.h"
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 /// What schools have in common (BaselineFacts).
 namespace scaleacross::school
 {
-
-using Values = std::vector<std::string>;
-
-/// The divisors of n up to `most`, ascending.
-Values Divisors(uint32_t n, uint32_t most);
-
-/// GPUs that every server has a whole number of.
-uint32_t ServerGpus(const Study& study);
 
 /// Tensor parallel degrees that a server and the heads allow, ascending.
 Values TensorDegrees(const Study& study);
@@ -27,27 +18,11 @@ Values TensorDegrees(const Study& study);
 /// Divisors of a server's GPUs.
 Values ContextDegrees(const Study& study);
 
-/// Divisors of the experts; 1 of a dense model.
-Values ExpertDegrees(const Study& study);
-
-/// Divisors of the GPUs, up to the layers.
-Values PipelineDegrees(const Study& study);
-
-/// Chunk counts that split the layers evenly over some number of stages, or the layers with the
-/// embedding and the loss counted as two more; up to half of the layers.
-Values ChunkCounts(const Study& study);
-
 /// Divisors of the batch up to 8.
 Values Microbatches(const Study& study);
 
-/// Ranks that share weights with HSDP: 0 (those of a building), and what lies on one server.
-Values ShardGroups(const Study& study);
-
 /// What a plan may recompute, the least first.
 Values Recomputations();
-
-/// Both values of a field that is on or off.
-Values Either();
 
 /// Whether a study gives or varies plan.etp.
 bool NamesExpertTensor(const Study& study);
