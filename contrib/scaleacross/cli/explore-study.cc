@@ -119,7 +119,7 @@ class BaselineRuns
         SearchOptions tuning = m_search;
         tuning.run.limits = {};
         tuning.filter = ClosedFormFilter(BoundOf::Analytical);
-        tuning.glance = FirstLook;
+        tuning.glance = FirstLooks;
         ProgressLine line(name);
         tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
         const auto chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning);
@@ -348,7 +348,7 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.filter =
         ClosedFormFilter(study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
                                                                             : BoundOf::EveryEngine);
-    search.glance = FirstLook;
+    search.glance = FirstLooks;
     return search;
 }
 

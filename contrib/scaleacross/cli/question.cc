@@ -57,7 +57,7 @@ SearchOptionsOf(const CommonOptions& options, const Study& study, const std::ato
     SearchOptions search;
     // Questions are asked of the analytical engine alone.
     search.filter = ClosedFormFilter(BoundOf::Analytical);
-    search.glance = FirstLook;
+    search.glance = FirstLooks;
     search.jobs = JobsOf(options);
     search.run.seed = study.seed;
     search.stop = &stop;

@@ -115,7 +115,7 @@ TEST(StudyErrors, UnknownKey)
            "search: {plan.tp: [1, 2]}",
            "s.yaml:8:10 search.'plan.tp'",
            "not known",
-           "plan or network",
+           "plan, network or rest",
            "nest it: plan: {tp: ...}");
     Expect(8, "<<: {seed: 3}", "s.yaml:8:1 '<<'", "not known");
 }

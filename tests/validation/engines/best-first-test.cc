@@ -45,7 +45,7 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
     SearchOptions options;
     options.keep = 10;
     options.filter = ClosedFormFilter(BoundOf::Analytical);
-    options.glance = FirstLook;
+    options.glance = FirstLooks;
     NoSink sink;
     const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
 

@@ -38,13 +38,20 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
     for (const Scenario& scenario : plans)
     {
         const auto run = std::get<PreparedRun>(PrepareRun(scenario));
+        // With and without the collectives inside layers.
+        const LeastPasses passes({scenario.network});
         ClosedForm glanced;
+        ClosedForm passed;
         for (const PlanDepth depth : kPlanDepths)
         {
             const auto above = std::get<ClosedForm>(FirstLook(scenario, depth));
             EXPECT_LE(glanced.bound, above.bound) << volumes::TextOf(scenario);
             EXPECT_LE(glanced.memoryMax, above.memoryMax) << volumes::TextOf(scenario);
             glanced = above;
+            const auto with = std::get<ClosedForm>(FirstLook(scenario, depth, &passes));
+            EXPECT_LE(passed.bound, with.bound) << volumes::TextOf(scenario);
+            EXPECT_LE(above.bound, with.bound) << volumes::TextOf(scenario);
+            passed = with;
         }
         const ClosedForm closed = ClosedFormOf(scenario, run);
         const ClosedForm replayed = ClosedFormOf(scenario, run, BoundOf::Analytical);
@@ -52,6 +59,7 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
         const std::string text = volumes::TextOf(scenario);
         EXPECT_LE(glanced.bound, closed.bound) << text;
         EXPECT_LE(closed.bound, replayed.bound) << text;
+        EXPECT_LE(passed.bound, replayed.bound) << text;
         EXPECT_LE(replayed.bound, report.iterationTime) << text;
         EXPECT_EQ(glanced.memoryMax, report.memoryMax) << text;
         EXPECT_EQ(replayed.crossBuildingBytes, report.crossBuildingBytes) << text;

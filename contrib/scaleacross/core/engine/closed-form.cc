@@ -4,9 +4,9 @@
 
 #include "core/engine/alone-replay.h"
 #include "core/engine/class-costs.h"
+#include "core/engine/least-costs.h"
 #include "core/engine/least-replay.h"
 #include "core/engine/resource-report.h"
-#include "core/program/step-pattern.h"
 
 #include <algorithm>
 #include <optional>
@@ -17,14 +17,6 @@ namespace scaleacross
 
 namespace
 {
-
-/// What no engine can avoid of a collective or a body, in seconds.
-struct Least
-{
-    bool known{false};
-    double time{0}; //!< compute, and payload over port rates
-    double nic{0};  //!< payload of one rank over its NIC
-};
 
 /// Sums over one iteration of a class, in seconds, each the least that it can be.
 struct ClassSums
@@ -45,8 +37,7 @@ class Summation : private LeastTimes
           m_network(scenario, run.layout, std::move(facts)),
           m_times(TimesOf(m_network)),
           m_costs(run.graph, m_times),
-          m_bodies(run.graph.classes.size() * run.graph.bodies.size()),
-          m_collectives(run.graph.classes.size() * run.graph.collectives.size())
+          m_least(scenario, run.graph, m_network, m_costs)
     {
     }
 
@@ -57,7 +48,7 @@ class Summation : private LeastTimes
         {
             if (op.kind == OpKind::Run)
             {
-                const Least& body = LeastOfBody(classId, op.index);
+                const LeastWork& body = m_least.OfBody(classId, op.index);
                 sums.busy += body.time;
                 sums.nic += body.nic;
             }
@@ -71,7 +62,7 @@ class Summation : private LeastTimes
             }
             else if (op.kind == OpKind::Collective)
             {
-                sums.nic += LeastOfCollective(classId, op.index).nic;
+                sums.nic += m_least.OfCollective(classId, op.index).nic;
             }
         }
         return sums;
@@ -112,107 +103,14 @@ class Summation : private LeastTimes
         return *m_use;
     }
 
-    const Least& LeastOfCollective(uint32_t classId, uint32_t collective)
-    {
-        const std::vector<Collective>& collectives = m_run.graph.collectives;
-        Least& least = m_collectives[classId * collectives.size() + collective];
-        if (least.known)
-        {
-            return least;
-        }
-        least.known = true;
-        const std::vector<Phase>& phases = collectives[collective].phases;
-        const uint32_t chunks = collectives[collective].chunks;
-        double scaleUp = 0;
-        for (uint32_t p = 0; p < phases.size(); p++)
-        {
-            const Phase& phase = phases[p];
-            const TransferCost& cost = m_costs.OfPhase(classId, collective, p);
-            if (cost.On(Port::NicOut) == 0)
-            {
-                const Rank rank = m_run.graph.classes[classId].representative;
-                scaleUp += cost.portBytes[static_cast<size_t>(Port::ScaleUpOut)] * 8.0 * chunks /
-                           m_network.PortRate(rank, Port::ScaleUpOut).Value();
-                continue;
-            }
-            if (RoundsOf(phase).turns > 1 || collectives[collective].streams)
-            {
-                // Some hops, or phases, are over NICs, the others inside servers.
-                const Rank rank = m_run.graph.classes[classId].representative;
-                const auto seconds = [&](Port port) {
-                    return cost.portBytes[static_cast<size_t>(port)] * 8.0 * chunks /
-                           m_network.PortRate(rank, port).Value();
-                };
-                scaleUp += seconds(Port::ScaleUpOut);
-                least.nic += seconds(Port::NicOut);
-                continue;
-            }
-            if (StepsOf(phase).IsDirect())
-            {
-                // Members on the same server are reached over the scale-up network, whatever their
-                // number.
-                continue;
-            }
-            // As much as all of them on average, or another sends more.
-            const double sent = static_cast<double>(TimesSent(phase)) / phase.group.Size();
-            const double payload = static_cast<double>(phase.bytes.Count()) * sent;
-            // In a tree members send differently much: whoever sends more may have a faster NIC.
-            const double rate =
-                StepsOf(phase).ChainOf() == Chain::Tree ? FastestNic() : NicRate(classId);
-            least.nic += payload * 8.0 / rate;
-        }
-        // Chunks are on scale-up network and NIC at the same time.
-        least.time = chunks > 1 ? std::max(scaleUp, least.nic) : scaleUp + least.nic;
-        // Of nothing, nothing begins.
-        least.time += phases.empty() ? 0.0 : collectives[collective].launch.S();
-        return least;
-    }
-
-    /// A collective of a layer; others are no body's own.
-    LoneCollective LoneOf(uint32_t classId, const Op& op)
-    {
-        LoneCollective lone;
-        lone.comm = m_run.graph.collectives[op.index].comm;
-        // Down, so that a bound stays one.
-        lone.time = Duration::Picoseconds(
-            IsOfLayer(op.stream)
-                ? static_cast<int64_t>(LeastOfCollective(classId, op.index).time * 1e12)
-                : 0);
-        return lone;
-    }
-
-    const Least& LeastOfBody(uint32_t classId, uint32_t body)
-    {
-        Least& least = m_bodies[classId * m_run.graph.bodies.size() + body];
-        if (least.known)
-        {
-            return least;
-        }
-        least.known = true;
-        const std::vector<Op>& ops = m_run.graph.bodies[body].ops;
-        for (const Op& op : ops)
-        {
-            if (op.kind == OpKind::Collective)
-            {
-                least.nic += LeastOfCollective(classId, op.index).nic;
-            }
-        }
-        // Everything that happens later for whatever reason only makes it longer: neither what
-        // collectives take from computing nor contention is in it.
-        least.time = WalkBody(ops, {}, [this, classId](const Op& op) {
-                         return LoneOf(classId, op);
-                     }).total.S();
-        return least;
-    }
-
     double OfBody(uint32_t classId, uint32_t body) override
     {
-        return LeastOfBody(classId, body).time;
+        return m_least.OfBody(classId, body).time;
     }
 
     double OfCollective(uint32_t classId, uint32_t collective) override
     {
-        return LeastOfCollective(classId, collective).time;
+        return m_least.OfCollective(classId, collective).time;
     }
 
     /// Engines may let one message overtake another, so that none waits for one.
@@ -238,16 +136,6 @@ class Summation : private LeastTimes
         return m_scenario.cluster.buildings[m_run.layout.BuildingOf(rank)].gpu;
     }
 
-    double FastestNic() const
-    {
-        double fastest = 0;
-        for (const BuildingSpec& building : m_scenario.cluster.buildings)
-        {
-            fastest = std::max(fastest, building.gpu.nicRate.Value());
-        }
-        return fastest;
-    }
-
     double NicRate(uint32_t classId) const
     {
         return GpuOf(m_run.graph.classes[classId].representative).nicRate.Value();
@@ -260,8 +148,7 @@ class Summation : private LeastTimes
     const TransferTimes m_times;
     ClassCosts m_costs;
     std::optional<ResourceUse> m_use;
-    std::vector<Least> m_bodies;      //!< by class x body
-    std::vector<Least> m_collectives; //!< by class x collective
+    LeastCosts m_least;
 };
 
 /// Engines round every step of a chain to a picosecond, half of one too early at most: enough where

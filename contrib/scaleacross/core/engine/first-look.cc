@@ -105,9 +105,24 @@ WorkBound(const Scenario& scenario)
     return microbatches * least->S() / job.plan.pp;
 }
 
+/// ComputeBound() of a plan, with or without the collectives inside its layers.
+double
+PassBound(const Scenario& scenario,
+          const RankLayout& layout,
+          const PipelineShape& shape,
+          const LeastPasses* passes)
+{
+    return ComputeBound(shape,
+                        passes == nullptr ? PassTimesOf(scenario, layout)
+                                          : passes->Of(scenario, layout));
+}
+
 /// Of a plan that is known no further than its layers' kernels, in seconds.
 std::variant<double, Infeasible>
-BoundAbove(const Scenario& scenario, const RankLayout& layout, PlanDepth depth)
+BoundAbove(const Scenario& scenario,
+           const RankLayout& layout,
+           PlanDepth depth,
+           const LeastPasses* passes)
 {
     const JobSpec& job = scenario.Job();
     if (auto no = CheckModel(job))
@@ -126,7 +141,21 @@ BoundAbove(const Scenario& scenario, const RankLayout& layout, PlanDepth depth)
     {
         return *no;
     }
-    return ComputeBound(PipelineShapeOf(job), PassTimesOf(scenario, layout));
+    const PipelineShape shape = PipelineShapeOf(job);
+    if (job.model.IsMoe() && job.plan.ExpertsApart())
+    {
+        // What is computed again may stand beside an all-to-all that nothing else hides.
+        return PassBound(scenario, layout, shape, nullptr);
+    }
+    double bound = PassBound(scenario, layout, shape, passes);
+    if (passes != nullptr && job.plan.tp > 1)
+    {
+        // Beside collectives computing takes longer, and waits for less.
+        Scenario beside = scenario;
+        beside.Job().plan.asyncTensor = true;
+        bound = std::min(bound, PassBound(beside, layout, shape, passes));
+    }
+    return bound;
 }
 
 /// What no sharding goes below.
@@ -142,7 +171,7 @@ LeaveGathered(std::vector<MemoryUse>& memory)
 } // namespace
 
 std::variant<ClosedForm, Infeasible>
-FirstLook(const Scenario& given, PlanDepth depth)
+FirstLook(const Scenario& given, PlanDepth depth, const LeastPasses* passes)
 {
     std::optional<Scenario> least;
     if (depth < PlanDepth::Shards)
@@ -160,7 +189,7 @@ FirstLook(const Scenario& given, PlanDepth depth)
     ClosedForm form;
     if (depth < PlanDepth::Kernels)
     {
-        const auto bound = BoundAbove(scenario, layout, depth);
+        const auto bound = BoundAbove(scenario, layout, depth, passes);
         if (const auto* no = std::get_if<Infeasible>(&bound))
         {
             return *no;
@@ -190,7 +219,7 @@ FirstLook(const Scenario& given, PlanDepth depth)
     // other in the long run.
     const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
     shape.microbatches = microbatches[layout.BuildingOf(layout.FirstOf(0))];
-    form.bound = LessRounding(ComputeBound(shape, PassTimesOf(scenario, layout)));
+    form.bound = LessRounding(PassBound(scenario, layout, shape, passes));
     return form;
 }
 

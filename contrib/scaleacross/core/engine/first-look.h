@@ -4,6 +4,7 @@
 #define SCALEACROSS_FIRST_LOOK_H
 
 #include "core/engine/closed-form.h"
+#include "core/engine/least-passes.h"
 #include "core/pipeline/pipeline-shape.h"
 #include "core/pipeline/pipeline-times.h"
 #include "core/spec/plan-depth.h"
@@ -49,9 +50,13 @@ double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& pa
  *  - Kernels: ComputeBound(), and memory with all states sharded over a whole data-parallel group
  *    and nothing gathered;
  *  - Shards and Network: everything.
+ *
+ * With `passes`, ComputeBound() is of what they say, with collectives inside layers; not down to
+ * Order where tokens are sent to experts, since what is computed again may stand beside that.
  */
 std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario,
-                                               PlanDepth depth = PlanDepth::Network);
+                                               PlanDepth depth = PlanDepth::Network,
+                                               const LeastPasses* passes = nullptr);
 
 } // namespace scaleacross
 

@@ -40,6 +40,7 @@ Look::Reject(const std::string& reason, uint64_t plans, const std::string& examp
 Families::Families(const SearchSpace& space, const SearchOptions& options)
     : m_space(space),
       m_options(options),
+      m_glance(options.glance ? options.glance(space) : Glance()),
       m_heads(space.Size() / space.FamilySize(0))
 {
     const std::vector<PlanDepth>& levels = space.Levels();
@@ -150,7 +151,7 @@ void
 Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look& look) const
 {
     const bool isPlan = ArePlans(family.level);
-    if (!m_options.glance)
+    if (!m_glance)
     {
         // What is known of a family is that it is there.
         Add(family,
@@ -162,7 +163,7 @@ Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look
     }
     // Of the network it says nothing that it has not said above.
     const bool isTold = family.level > 0 && m_depths[family.level - 1] >= PlanDepth::Shards;
-    const Told told = isTold ? Told(family.form) : Glance(family, plan);
+    const Told told = isTold ? Told(family.form) : LookFirst(family, plan);
     const auto* form = std::get_if<ClosedForm>(&told);
     if (form != nullptr && !CanMatter(plan, *form, board))
     {
@@ -190,10 +191,10 @@ Families::Filtered(const Family& family, const Leaderboard& board) const
 }
 
 Families::Told
-Families::Glance(const Family& family, const Plan& plan) const
+Families::LookFirst(const Family& family, const Plan& plan) const
 {
     return Hear(family, plan, [this, &family](const Scenario& scenario) {
-        return m_options.glance(scenario, m_depths[family.level]);
+        return m_glance(scenario, m_depths[family.level]);
     });
 }
 

@@ -93,10 +93,7 @@ class Families
 
     /// The same look at some of these, after those that mean the same as another are counted with
     /// the first.
-    Look AtParts(const Family& family,
-                 size_t begin,
-                 size_t end,
-                 const Leaderboard& board) const;
+    Look AtParts(const Family& family, size_t begin, size_t end, const Leaderboard& board) const;
 
     /// What the filter says of a plan, as far as it is worth it. Called from several threads.
     Look Filtered(const Family& family, const Leaderboard& board) const;
@@ -112,7 +109,7 @@ class Families
 
     uint64_t NumberOf(const Family& family) const;
     void LookAt(Family family, const Plan& plan, const Leaderboard& board, Look& look) const;
-    Told Glance(const Family& family, const Plan& plan) const;
+    Told LookFirst(const Family& family, const Plan& plan) const;
     Told Filter(const Family& family, const Plan& plan, const Leaderboard& board) const;
     template <class Tell>
     Told Hear(const Family& family, const Plan& plan, const Tell& tell) const;
@@ -132,6 +129,7 @@ class Families
 
     const SearchSpace& m_space;
     const SearchOptions& m_options;
+    Glance m_glance;
     std::vector<uint64_t> m_sizes;   //!< by level
     std::vector<PlanDepth> m_depths; //!< by level: down to where all is decided
     uint64_t m_heads;

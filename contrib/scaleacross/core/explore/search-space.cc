@@ -507,6 +507,39 @@ SearchSpace::With(const Plan& plan) const
     return scenario;
 }
 
+std::vector<NetworkPlan>
+SearchSpace::Networks(size_t most) const
+{
+    std::vector<Plan> plans = {Make({})};
+    for (const Axis& axis : m_axes)
+    {
+        if (axis.depth != PlanDepth::Network)
+        {
+            continue;
+        }
+        if (plans.size() * axis.plans.size() > most)
+        {
+            return {};
+        }
+        std::vector<Plan> all;
+        for (const Plan& plan : plans)
+        {
+            for (const Plan& value : axis.plans)
+            {
+                all.push_back(plan);
+                axis.field->assign(all.back(), value);
+            }
+        }
+        plans = std::move(all);
+    }
+    std::vector<NetworkPlan> networks;
+    for (const Plan& plan : plans)
+    {
+        networks.push_back(plan.network);
+    }
+    return networks;
+}
+
 Plan
 SearchSpace::Fixed() const
 {

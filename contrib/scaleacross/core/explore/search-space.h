@@ -114,6 +114,10 @@ class SearchSpace
     /// The study's scenario with this plan in it.
     Scenario With(const Plan& plan) const;
 
+    /// The networks that plans have, by the axes of network fields; none if they are more than
+    /// `most`.
+    std::vector<NetworkPlan> Networks(size_t most) const;
+
     /// The plan that the study fixes, dp derived, without any axis.
     Plan Fixed() const;
 

@@ -36,6 +36,9 @@ using Filter =
 /// down to a depth: how fast any of them could be, or why none can run (FirstLook).
 using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, PlanDepth)>;
 
+/// FirstLook() at the plans of a space, with the collectives inside their layers.
+Glance FirstLooks(const SearchSpace& space);
+
 /// How to search, as opposed to what.
 struct SearchOptions
 {
@@ -48,7 +51,7 @@ struct SearchOptions
     uint32_t process{0};
     Filter filter{ClosedFormFilter()};
     /// Asked first of every plan, if set: the filter then only of those that what it says leaves.
-    Glance glance{};
+    std::function<Glance(const SearchSpace&)> glance{};
     const std::atomic<bool>* stop{nullptr}; //!< set by a signal: finish what runs, commit, return
     std::function<void(const Progress&)> progress; //!< called a few times a second if set
 };

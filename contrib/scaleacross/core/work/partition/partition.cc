@@ -27,22 +27,29 @@ class Cuts
         At(0, 0) = 0;
     }
 
+    /// Parts that cost more than `most` are left out, and with them all that are longer.
     template <class Join>
-    void Fill(uint32_t parts, const PartCost& cost, const Join& join)
+    void Fill(uint32_t parts, const PartCost& cost, double most, const Join& join)
     {
         for (uint32_t i = 1; i <= parts; i++)
         {
             for (uint32_t end = i; end + (parts - i) <= m_items; end++)
             {
-                for (uint32_t first = i - 1; first < end; first++)
+                for (uint32_t first = end; first-- > i - 1;)
                 {
+                    const double own = cost(i - 1, first, end);
+                    if (own > most)
+                    {
+                        break;
+                    }
                     const double before = At(i - 1, first);
                     if (before == kImpossible)
                     {
                         continue;
                     }
-                    const double value = join(before, cost(i - 1, first, end));
-                    if (value < At(i, end))
+                    const double value = join(before, own);
+                    // Of equal ones, that with the earliest beginning.
+                    if (value <= At(i, end))
                     {
                         At(i, end) = value;
                         m_begin[i * (m_items + 1) + end] = first;
@@ -150,14 +157,23 @@ Reachable(uint32_t total, const std::vector<uint32_t>& weights, const std::vecto
 std::vector<uint32_t>
 Partition(uint32_t items, uint32_t parts, const PartCost& cost)
 {
+    // No best cut has a part that costs more than the dearest of any other cut.
+    double most = 0;
+    for (uint32_t i = 0; i < parts; i++)
+    {
+        most = std::max(most,
+                        cost(i,
+                             static_cast<uint32_t>(uint64_t{items} * i / parts),
+                             static_cast<uint32_t>(uint64_t{items} * (i + 1) / parts)));
+    }
     Cuts greatest(items, parts);
-    greatest.Fill(parts, cost, [](double before, double own) { return std::max(before, own); });
+    greatest.Fill(parts, cost, most, [](double before, double own) {
+        return std::max(before, own);
+    });
     // Sums of floating point numbers may differ in their last digits by where they begin.
     const double limit = greatest.At(parts, items) * (1 + 1e-12);
     Cuts squares(items, parts);
-    squares.Fill(parts, cost, [limit](double before, double own) {
-        return own > limit ? kImpossible : before + own * own;
-    });
+    squares.Fill(parts, cost, limit, [](double before, double own) { return before + own * own; });
     return squares.Ends(parts);
 }
 

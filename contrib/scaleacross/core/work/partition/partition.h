@@ -16,7 +16,8 @@ using PartCost = std::function<double(uint32_t part, uint32_t first, uint32_t en
 /**
  * Divides a sequence into consecutive parts, none of them empty, so that the greatest cost of a
  * part is least, and among those so that the sum of their squares is. Exact, by dynamic
- * programming: parts x items^2 / 2 costs are asked for twice.
+ * programming: costs are asked for twice of every beginning and of every length that no even
+ * division exceeds, parts x items^2 / 2 at most.
  *
  * Gives the end of every part. Domain: 1 <= parts <= items.
  *

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_LEAST_PASSES_H
+#define SCALEACROSS_LEAST_PASSES_H
+
+#include "core/engine/network-facts.h"
+#include "core/pipeline/pipeline-times.h"
+#include "core/spec/scenario.h"
+#include "core/topology/rank-layout.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <shared_mutex>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * What the passes of a plan take at least, with the collectives inside their layers: tensor,
+ * context and expert parallel payload over the rates of its ports (LeastCosts), beside what of the
+ * computing it stands beside. Gathers and reductions of parameters, messages, latencies and what
+ * others are in the way of only add to it.
+ *
+ * Layers of a kind take the same on all ranks of a building, and plans by the thousand have their
+ * layers in common: found once for each of the degrees, recomputation and building, and the least
+ * over the networks that the search has.
+ *
+ * Threads may share one.
+ */
+class LeastPasses
+{
+  public:
+    /// @param networks those that plans may have; none: nothing is said of collectives
+    explicit LeastPasses(std::vector<NetworkPlan> networks);
+
+    /// By position, as PassTimesOf(), which it is where passes overlap each other.
+    std::vector<PassTimes> Of(const Scenario& scenario, const RankLayout& layout) const;
+
+  private:
+    /// Of a backward in one piece, its weight gradients count with the input's.
+    struct Layer
+    {
+        PassTimes whole;
+        PassTimes split;
+    };
+
+    /// By ModelSpec::KindOf(), and of those behind ParallelPlan::recomputeLayers.
+    struct Layers
+    {
+        std::vector<Layer> kinds;
+        std::vector<Layer> behind;
+        PassTimes embedding;
+        PassTimes head;
+    };
+
+    using Key = std::vector<uint32_t>;
+
+    const Layers& Known(const Scenario& scenario, uint32_t building) const;
+    Layers Find(const Scenario& scenario, uint32_t building) const;
+
+    std::vector<NetworkPlan> m_networks;
+    std::shared_ptr<NetworkFactsCache> m_facts;
+    mutable std::shared_mutex m_mutex;
+    mutable std::map<Key, Layers> m_layers;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_LEAST_PASSES_H

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/first-look.h"
+#include "core/explore/search.h"
+
+#include <memory>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Networks of whose collectives the least is found for every kind of layer; of more, only what is
+/// computed counts.
+constexpr size_t g_mostNetworks = 32;
+
+} // namespace
+
+Glance
+FirstLooks(const SearchSpace& space)
+{
+    const auto passes = std::make_shared<const LeastPasses>(space.Networks(g_mostNetworks));
+    return [passes](const Scenario& scenario, PlanDepth depth) {
+        return FirstLook(scenario, depth, passes.get());
+    };
+}
+
+} // namespace scaleacross
