@@ -97,6 +97,48 @@ TEST_F(Commands, ExplorePrintsATableAndReasons)
     EXPECT_THAT(call.out, HasSubstr("Stored in small.db."));
 }
 
+/// A front holds no plan that another of it beats, and every search has its own.
+TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
+{
+    const std::string explore = "explore study.yaml --db fronts.db";
+    const auto usual = RunJson(explore);
+    EXPECT_EQ(usual.at("pareto_of"), "time,memory");
+    for (const std::string front : {"time,memory", "time,memory,bytes", "memory,bytes"})
+    {
+        const auto json = RunJson(explore + " --pareto " + front);
+        EXPECT_EQ(json.at("pareto_of"), front);
+        EXPECT_EQ(json.at("best"), usual.at("best"));
+        EXPECT_EQ(json.at("ranking"), usual.at("ranking"));
+        const auto& plans = json.at("pareto");
+        ASSERT_FALSE(plans.empty());
+        for (const auto& a : plans)
+        {
+            for (const auto& b : plans)
+            {
+                bool better = a.at("label") == b.at("label");
+                for (const auto& [objective, value] : a.at("values").items())
+                {
+                    better = better || value < b.at("values").at(objective);
+                }
+                EXPECT_TRUE(better) << a << " beside " << b;
+            }
+        }
+    }
+    EXPECT_TRUE(RunJson(explore + " --pareto none").at("pareto").empty());
+    std::set<std::string> shown;
+    const auto searches = RunJson("show fronts.db").at("searches");
+    for (const auto& search : searches)
+    {
+        shown.insert(search.at("pareto_of").get<std::string>());
+    }
+    EXPECT_EQ(shown,
+              (std::set<std::string>{"memory,bytes", "none", "time,memory", "time,memory,bytes"}));
+    const Call call = Run(explore + " --pareto time,speed");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("--pareto: 'speed'"));
+    EXPECT_THAT(call.err, HasSubstr("time, memory or bytes"));
+}
+
 TEST_F(Commands, ExploreWithoutAPlanThatRunsFails)
 {
     const Call call = Run("explore study.yaml --json --set search.plan.crossing=[pp] "

@@ -3,6 +3,7 @@
 #include "cli/explore-study.h"
 
 #include "cli/show/progress-line.h"
+#include "core/base/parse-at.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
 #include "core/explore/baselines/choose-baseline.h"
@@ -342,6 +343,7 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     SearchOptions search;
     search.jobs = JobsOf(options.common);
     search.keep = options.keep;
+    search.goals = GoalsOf(options);
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
@@ -353,6 +355,17 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
 }
 
 } // namespace
+
+Goals
+GoalsOf(const ExploreOptions& options)
+{
+    Goals goals;
+    if (!options.pareto.empty())
+    {
+        goals.front = ParseAt("--pareto", [&options] { return ParseFront(options.pareto); });
+    }
+    return goals;
+}
 
 std::optional<double>
 Answer::CostOfSites() const
@@ -383,7 +396,7 @@ ExploreStudy(const Study& study,
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
-                      {study.name, method.Name(), options.keep},
+                      {study.name, method.Name(), options.keep, search.goals},
                       options.worker.failures);
     const BaselineRuns runs(study, space, *engine, search);
     const auto runsOf = [&](const Scenario& scenario) {
@@ -394,6 +407,7 @@ ExploreStudy(const Study& study,
     Answer answer;
     answer.database = database.Path();
     answer.plans = space.Size();
+    answer.goals = search.goals;
     answer.search = method.Run(space, *engine, search, store);
     try
     {

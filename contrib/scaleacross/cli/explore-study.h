@@ -28,8 +28,12 @@ struct ExploreOptions
     size_t keep{100};
     size_t top{10};                  //!< rows of the printed ranking
     size_t verify{3};                //!< best plans that the study's further engines run as well
+    std::string pareto;              //!< objectives of the front; empty: UsualFront()
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
 };
+
+/// What the options ask of a search. Throws ConfigError.
+Goals GoalsOf(const ExploreOptions& options);
 
 /// A baseline's plan and what became of it.
 struct BaselineAnswer
@@ -45,6 +49,7 @@ struct Answer
 {
     std::string database;
     uint64_t plans{0}; //!< combinations of the space
+    Goals goals;
     SearchResult search;
     std::vector<BaselineAnswer> baselines; //!< schools
     std::optional<BaselineAnswer> oneSite; //!< where the study names the reference

@@ -117,6 +117,7 @@ StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
         }
         steps = std::move(more);
     }
+    GoalsOf(options);
     for (Step& step : steps)
     {
         step.study = StudyOf(step.common, StudyScope::Search);

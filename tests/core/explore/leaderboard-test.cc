@@ -49,15 +49,73 @@ TEST(Leaderboard, KeepsTheBestWithTiesByText)
     EXPECT_EQ(Indices(board.Best()), (std::vector<uint64_t>{1, 2, 4}));
 }
 
+/// What is known of a plan before it has run.
+ClosedForm
+Known(int64_t bound, uint64_t memory, uint64_t cross)
+{
+    return {Duration::Nanoseconds(bound), Bytes(memory), Bytes(cross)};
+}
+
+Goals
+Front(const std::string& text)
+{
+    Goals goals;
+    goals.front = ParseFront(text);
+    return goals;
+}
+
 TEST(Leaderboard, FrontHoldsWhatNothingBeats)
 {
-    Leaderboard board(1);
+    Leaderboard board(1, Front("time,memory,bytes"));
     board.Offer(Make(1, 10, 9, 9));
     board.Offer(Make(2, 20, 5, 9)); // less memory
     board.Offer(Make(3, 30, 9, 1)); // fewer bytes
     board.Offer(Make(4, 30, 6, 9)); // beaten by 2 in time and memory
     board.Offer(Make(5, 10, 9, 9)); // equal to 1
     EXPECT_EQ(Indices(board.ParetoFront()), (std::vector<uint64_t>{1, 2, 3}));
+}
+
+TEST(Leaderboard, FrontIsOfItsObjectives)
+{
+    const auto front = [](const Goals& goals) {
+        Leaderboard board(1, goals);
+        board.Offer(Make(1, 10, 9, 9));
+        board.Offer(Make(2, 20, 5, 9)); // less memory
+        board.Offer(Make(3, 30, 9, 1)); // fewer bytes
+        return Indices(board.ParetoFront());
+    };
+    EXPECT_EQ(front({}), (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(front(Front("time,bytes")), (std::vector<uint64_t>{1, 3}));
+    EXPECT_EQ(front(Front("memory,bytes")), (std::vector<uint64_t>{2, 3}));
+    EXPECT_EQ(front(Front("none")), (std::vector<uint64_t>{}));
+}
+
+/// A plan cannot matter whose bounds some plan of the front is as good as, and better in one; what
+/// is not known counts as nothing.
+TEST(Leaderboard, RulesOutByWhatIsKnown)
+{
+    const auto board = [](const std::string& front) {
+        Leaderboard filled(1, Front(front));
+        filled.Offer(Make(1, 10, 5, 5));
+        filled.Offer(Make(2, 20, 4, 5));
+        return filled;
+    };
+    const Crossing data = Crossing::Data;
+    const Leaderboard two = board("time,memory");
+    EXPECT_TRUE(two.CanMatter(data, Known(10, 9, 9)));  // may be the best, by its text
+    EXPECT_FALSE(two.CanMatter(data, Known(11, 5, 0))); // 1 is faster
+    EXPECT_TRUE(two.CanMatter(data, Known(11, 4, 0)));
+    EXPECT_TRUE(two.CanMatter(data, Known(20, 4, 0)));  // as 2, and may be named before it
+    EXPECT_FALSE(two.CanMatter(data, Known(21, 4, 0))); // 2 is faster
+    EXPECT_TRUE(two.CanMatter(data, Known(99, 3, 0)));
+    EXPECT_TRUE(two.CanMatter(Crossing::Pipeline, Known(99, 9, 9))); // the first of its crossing
+    const Leaderboard three = board("time,memory,bytes");
+    EXPECT_TRUE(three.CanMatter(data, Known(99, 9, 0)));
+    EXPECT_TRUE(three.CanMatter(data, Known(99, 9, 4)));
+    EXPECT_FALSE(three.CanMatter(data, Known(99, 9, 5)));
+    const Leaderboard one = board("none");
+    EXPECT_FALSE(one.CanMatter(data, Known(11, 0, 0)));
+    EXPECT_TRUE(one.CanMatter(data, Known(10, 9, 9)));
 }
 
 TEST(Leaderboard, DoesNotDependOnTheOrderOfOffers)
@@ -72,7 +130,7 @@ TEST(Leaderboard, DoesNotDependOnTheOrderOfOffers)
     std::vector<uint64_t> front;
     do
     {
-        Leaderboard board(3);
+        Leaderboard board(3, Front("time,memory,bytes"));
         for (const size_t i : order)
         {
             board.Offer(plans[i]);

@@ -3,6 +3,7 @@
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/explore/baselines/baseline.h"
+#include "core/explore/objective.h"
 #include "core/io/text-file.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/event-spec.h"
@@ -68,7 +69,8 @@ using Vocabularies = testing::Types<Transport,
                                     NcclAlgorithm,
                                     NcclProtocol,
                                     Architecture,
-                                    Baseline>;
+                                    Baseline,
+                                    Objective>;
 TYPED_TEST_SUITE(Vocabulary, Vocabularies);
 
 TYPED_TEST(Vocabulary, EveryWordIsExplainedAndNamedByAPage)

@@ -55,7 +55,7 @@ class SearchStoreTest : public testing::Test
         SearchStore store(database,
                           MakeRunSetting(m_study.scenario, engine, m_options.run),
                           m_space,
-                          {"fake", "best-first", m_options.keep},
+                          {"fake", "best-first", m_options.keep, m_options.goals},
                           failures);
         return BestFirstSearch().Run(m_space, engine, m_options, store);
     }
@@ -87,11 +87,29 @@ TEST_F(SearchStoreTest, KeepsTheBestTheFrontAndTheCrossings)
     EXPECT_EQ(Number("SELECT count(*) FROM run"), Number("SELECT count(*) FROM search_run"));
     EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE rank IS NOT NULL"), 3);
     EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE best_of_crossing = 1"), 2);
-    // Memory is 1000 / tp and bytes 100 or 50: the best of every (tp, crossing) is on the front.
-    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE pareto = 1"), 8);
+    // Memory is 1000 / tp: the best of every tp is on the front.
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run WHERE pareto = 1"), 4);
+    EXPECT_EQ(Number("SELECT pareto_of = 'time,memory' FROM search"), 1);
     EXPECT_EQ(Number("SELECT count(*) FROM plan"), Number("SELECT count(*) FROM run"));
     EXPECT_EQ(Number("SELECT max(evaluations) FROM run"), 1);
     EXPECT_EQ(Number("SELECT count(*) FROM pragma_foreign_key_check"), 0);
+}
+
+/// Bytes are 100 or 50: with them the best of every (tp, crossing) is on the front. What the first
+/// search has kept is not run again.
+TEST_F(SearchStoreTest, AnotherFrontIsAnotherSearch)
+{
+    const FakeEngine first(DistinctTime);
+    Explore(first);
+    const int64_t kept = Number("SELECT count(*) FROM run");
+    m_options.goals.front = ParseFront("time,memory,bytes");
+    const FakeEngine second(DistinctTime);
+    Explore(second);
+    EXPECT_EQ(second.runs, 48 - kept);
+    EXPECT_EQ(Number("SELECT count(*) FROM search"), 2);
+    EXPECT_EQ(Number("SELECT count(*) FROM search_run JOIN search ON search.id = search_id "
+                     "WHERE pareto = 1 AND pareto_of = 'time,memory,bytes'"),
+              8);
 }
 
 TEST_F(SearchStoreTest, AFinishedSearchIsNotRepeated)

@@ -35,23 +35,35 @@ class BestFirst : public testing::TestWithParam<Reduced>
 {
 };
 
-TEST_P(BestFirst, IsWhatRunningEverythingFinds)
+Study
+StudyOf(const Reduced& reduced)
 {
-    const Study study = ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" +
-                                      GetParam().name + "/study.yaml",
-                                  GetParam().set);
-    const SearchSpace space(study);
-    const AnalyticalEngine engine;
+    return ReadStudy(std::string(SCALEACROSS_SOURCE_DIR) + "/examples/" + reduced.name +
+                         "/study.yaml",
+                     reduced.set);
+}
+
+SearchOptions
+Options()
+{
     SearchOptions options;
     options.keep = 10;
     options.filter = ClosedFormFilter(BoundOf::Analytical);
     options.glance = FirstLooks;
-    NoSink sink;
-    const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+    return options;
+}
 
-    Leaderboard all(options.keep);
-    uint64_t ran = 0;
-    uint64_t distinct = 0;
+/// Every plan that runs, one after the other.
+struct Everything
+{
+    std::vector<Ranked> plans;
+    uint64_t distinct{0};
+};
+
+Everything
+RunEverything(const SearchSpace& space, const Engine& engine)
+{
+    Everything all;
     for (uint64_t i = 0; i < space.Size(); i++)
     {
         const auto made = space.At(i);
@@ -60,34 +72,62 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
         {
             continue;
         }
-        distinct++;
-        const Evaluation evaluation = Evaluate(engine, space.With(*plan), options.run);
+        all.distinct++;
+        const Evaluation evaluation = Evaluate(engine, space.With(*plan), {});
         if (const auto* report = std::get_if<RunReport>(&evaluation))
         {
-            all.Offer({i, *plan, CanonicalText(*plan), *report});
-            ran++;
+            all.plans.push_back({i, *plan, CanonicalText(*plan), *report});
         }
     }
-    EXPECT_EQ(found.counts.Distinct(), distinct);
-    EXPECT_TRUE(found.counts.failed.empty());
-    EXPECT_EQ(found.counts.Decided(), distinct);
-    EXPECT_GE(found.counts.evaluated + found.counts.RuledOut(), ran);
-    if (ran > 100) // else one batch is most of it
+    return all;
+}
+
+std::vector<std::string>
+Texts(const std::vector<Ranked>& plans)
+{
+    std::vector<std::string> texts;
+    for (const Ranked& ranked : plans)
     {
-        EXPECT_LT(found.counts.evaluated, ran / 2);
+        texts.push_back(ToString(ranked.report.iterationTime) + " " + ranked.text);
     }
-    const auto texts = [](const std::vector<Ranked>& plans) {
-        std::vector<std::string> all;
-        for (const Ranked& ranked : plans)
+    return texts;
+}
+
+void
+ExpectSame(const Leaderboard& found, const Leaderboard& expected)
+{
+    EXPECT_EQ(Texts(found.Best()), Texts(expected.Best()));
+    EXPECT_EQ(Texts(found.ParetoFront()), Texts(expected.ParetoFront()));
+    EXPECT_EQ(Texts(found.BestOfEach()), Texts(expected.BestOfEach()));
+}
+
+TEST_P(BestFirst, IsWhatRunningEverythingFinds)
+{
+    const SearchSpace space(StudyOf(GetParam()));
+    const AnalyticalEngine engine;
+    const Everything all = RunEverything(space, engine);
+    SearchOptions options = Options();
+    for (const char* front : {"time,memory", "time,memory,bytes", "memory,bytes", "none"})
+    {
+        options.goals.front = ParseFront(front);
+        NoSink sink;
+        const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+        Leaderboard expected(options.keep, options.goals);
+        for (const Ranked& ranked : all.plans)
         {
-            all.push_back(ToString(ranked.report.iterationTime) + " " + ranked.text);
+            expected.Offer(ranked);
         }
-        return all;
-    };
-    EXPECT_EQ(texts(found.board.Best()), texts(all.Best()));
-    EXPECT_EQ(texts(found.board.ParetoFront()), texts(all.ParetoFront()));
-    EXPECT_EQ(texts(found.board.BestOfEach()), texts(all.BestOfEach()));
-    EXPECT_LE(found.counts.bound, all.Best().front().report.iterationTime);
+        EXPECT_EQ(found.counts.Distinct(), all.distinct) << front;
+        EXPECT_TRUE(found.counts.failed.empty()) << front;
+        EXPECT_EQ(found.counts.Decided(), all.distinct) << front;
+        EXPECT_GE(found.counts.evaluated + found.counts.RuledOut(), all.plans.size()) << front;
+        if (all.plans.size() > 100) // else one batch is most of it
+        {
+            EXPECT_LT(found.counts.evaluated, all.plans.size() / 2) << front;
+        }
+        ExpectSame(found.board, expected);
+        EXPECT_LE(found.counts.bound, expected.Best().front().report.iterationTime) << front;
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Studies,

@@ -4,6 +4,7 @@
 #include "cli/explore-study.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
+#include "core/base/text.h"
 
 #include <iostream>
 #include <memory>
@@ -96,6 +97,7 @@ Explore(const ExploreOptions& options)
     const Study study = StudyOf(options.common, StudyScope::Search);
     const SearchSpace space(study);
     LimitsOf(options.worker);
+    GoalsOf(options);
     return WithDatabase(options.common, study, [&](Database& database) {
         return ExploreWith(options, study, space, database);
     });
@@ -117,6 +119,12 @@ AddExplore(CommandLine& program)
              "failures")
         .Between(1, 1000000)
         .ShowDefault();
+    command
+        .Add("--pareto",
+             options->pareto,
+             "objectives of the Pareto front, two or three of " + AnyOf(Objective::Names()) +
+                 ", or none; default: " + FrontText(UsualFront()))
+        .Named("A,B");
     command.Add("--top", options->top, "rows of the ranking to print")
         .Between(1, 1000000)
         .ShowDefault();

@@ -182,6 +182,23 @@ PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answe
     return placements;
 }
 
+/// The plans of the Pareto front, by rank, with their values by its objectives.
+Json
+FrontJson(const SearchSpace& space, const Answer& answer)
+{
+    Json front = Json::array();
+    for (const Ranked& ranked : answer.search.board.ParetoFront())
+    {
+        Json values = Json::object();
+        for (const Objective& objective : answer.goals.front)
+        {
+            values[objective.Name()] = objective->value(ranked.report);
+        }
+        front.push_back({{"label", space.LabelOf(ranked.plan)}, {"values", values}});
+    }
+    return front;
+}
+
 Json
 RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
@@ -323,6 +340,8 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["interrupted"] = answer.search.interrupted;
     json["warnings"] = WarningsOf(study, space, answer);
     json["placements"] = PlacementsJson(study, space, answer);
+    json["pareto_of"] = FrontText(answer.goals.front);
+    json["pareto"] = FrontJson(space, answer);
     json["ranking"] = RankingJson(study, space, answer, top);
     return json;
 }

@@ -106,7 +106,7 @@ class Course
           m_sink(sink),
           m_families(space, options),
           m_random(options.process),
-          m_board(options.keep, options.keeps),
+          m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
           m_reporter(options, space.Size(), m_frontier.next)
     {

@@ -85,10 +85,7 @@ Families::FirstOf(const Family& family) const
 bool
 Families::CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board)
 {
-    return board.CanMatter(plan.parallel.crossing,
-                           form.bound,
-                           form.memoryMax,
-                           form.crossBuildingBytes);
+    return board.CanMatter(plan.parallel.crossing, form);
 }
 
 Look

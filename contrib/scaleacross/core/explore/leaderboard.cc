@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 namespace scaleacross
 {
@@ -12,26 +13,30 @@ namespace scaleacross
 namespace
 {
 
-/// Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
-bool
-Dominates(const Ranked& a, const Ranked& b)
+/// How the values of a plan stand to those of another, objective by objective.
+struct Comparison
 {
-    const RunReport& x = a.report;
-    const RunReport& y = b.report;
-    if (x.iterationTime > y.iterationTime || x.memoryMax > y.memoryMax ||
-        x.crossBuildingBytes > y.crossBuildingBytes)
+    bool noWorse{true};
+    bool better{false}; //!< somewhere
+};
+
+Comparison
+Compare(const std::vector<double>& values, const std::vector<double>& others)
+{
+    Comparison comparison;
+    for (size_t i = 0; i < values.size(); i++)
     {
-        return false;
+        comparison.noWorse = comparison.noWorse && values[i] <= others[i];
+        comparison.better = comparison.better || values[i] < others[i];
     }
-    const bool equal = x.iterationTime == y.iterationTime && x.memoryMax == y.memoryMax &&
-                       x.crossBuildingBytes == y.crossBuildingBytes;
-    return !equal || a.text <= b.text;
+    return comparison;
 }
 
 } // namespace
 
-Leaderboard::Leaderboard(size_t keep, Keeps keeps)
+Leaderboard::Leaderboard(size_t keep, Goals goals, Keeps keeps)
     : m_keep(keep),
+      m_goals(std::move(goals)),
       m_keeps(keeps)
 {
     SCALEACROSS_INVARIANT(keep >= 1, std::to_string(keep));
@@ -58,17 +63,17 @@ Leaderboard::Offer(const Ranked& candidate)
     {
         best->second = candidate;
     }
-    OfferToFront(candidate);
+    if (!m_goals.front.empty())
+    {
+        OfferToFront(candidate);
+    }
 }
 
 bool
-Leaderboard::CanMatter(const Crossing& crossing,
-                       Duration bound,
-                       Bytes memoryMax,
-                       Bytes crossBuildingBytes) const
+Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
 {
     // A plan whose bound equals a time may take just as long and come first by its text.
-    if (m_best.size() < m_keep || bound <= m_best.rbegin()->report.iterationTime)
+    if (m_best.size() < m_keep || known.bound <= m_best.rbegin()->report.iterationTime)
     {
         return true;
     }
@@ -77,29 +82,46 @@ Leaderboard::CanMatter(const Crossing& crossing,
         return false;
     }
     const Ranked* best = BestOf(crossing);
-    if (best == nullptr || bound <= best->report.iterationTime)
+    if (best == nullptr || known.bound <= best->report.iterationTime)
     {
         return true;
     }
-    return std::none_of(m_front.begin(), m_front.end(), [&](const Ranked& kept) {
-        return kept.report.iterationTime < bound && kept.report.memoryMax <= memoryMax &&
-               kept.report.crossBuildingBytes <= crossBuildingBytes;
+    if (m_goals.front.empty())
+    {
+        return false;
+    }
+    std::vector<double> least;
+    for (const Objective& objective : m_goals.front)
+    {
+        least.push_back(objective->least(known));
+    }
+    return std::none_of(m_front.begin(), m_front.end(), [&least](const OnFront& kept) {
+        const Comparison comparison = Compare(kept.values, least);
+        return comparison.noWorse && comparison.better;
     });
 }
 
 void
 Leaderboard::OfferToFront(const Ranked& candidate)
 {
-    const auto superfluous = [&candidate](const Ranked& other) {
-        return Dominates(other, candidate);
+    OnFront offered{candidate, {}};
+    for (const Objective& objective : m_goals.front)
+    {
+        offered.values.push_back(objective->value(candidate.report));
+    }
+    // Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
+    const auto dominates = [](const OnFront& a, const OnFront& b) {
+        const Comparison comparison = Compare(a.values, b.values);
+        return comparison.noWorse && (comparison.better || a.ranked.text <= b.ranked.text);
     };
+    const auto superfluous = [&](const OnFront& other) { return dominates(other, offered); };
     if (std::any_of(m_front.begin(), m_front.end(), superfluous))
     {
         return;
     }
-    const auto beaten = [&candidate](const Ranked& other) { return Dominates(candidate, other); };
+    const auto beaten = [&](const OnFront& other) { return dominates(offered, other); };
     m_front.erase(std::remove_if(m_front.begin(), m_front.end(), beaten), m_front.end());
-    m_front.push_back(candidate);
+    m_front.push_back(std::move(offered));
 }
 
 std::vector<Ranked>
@@ -111,7 +133,11 @@ Leaderboard::Best() const
 std::vector<Ranked>
 Leaderboard::ParetoFront() const
 {
-    std::vector<Ranked> front = m_front;
+    std::vector<Ranked> front;
+    for (const OnFront& kept : m_front)
+    {
+        front.push_back(kept.ranked);
+    }
     std::sort(front.begin(), front.end(), RanksBefore);
     return front;
 }

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_LEADERBOARD_H
 #define SCALEACROSS_LEADERBOARD_H
 
+#include "core/explore/objective.h"
 #include "core/explore/outcome.h"
 
 #include <cstddef>
@@ -14,14 +15,19 @@
 namespace scaleacross
 {
 
+/// What a search is asked for beside its best plans.
+struct Goals
+{
+    std::vector<Objective> front{UsualFront()}; //!< what its Pareto front is of; empty: none
+};
+
 /**
  * What is worth keeping of a search: the k best plans, the Pareto front and the best of each
  * crossing.
  *
  * What is kept depends only on which plans were offered, not on their order. The Pareto front holds
- * the plans that no other is better than in one of iteration time, memory of the fullest stage and
- * bytes across buildings, and at least equal in the other two; of plans equal in all three the one
- * with the least canonical text.
+ * the plans that no other is better than in one of its objectives, and at least equal in the
+ * others; of plans equal in all of them the one with the least canonical text.
  */
 class Leaderboard
 {
@@ -33,18 +39,13 @@ class Leaderboard
     };
 
     /// @param keep k, at least 1
-    explicit Leaderboard(size_t keep, Keeps keeps = Keeps::Everything);
+    explicit Leaderboard(size_t keep, Goals goals = {}, Keeps keeps = Keeps::Everything);
 
     void Offer(const Ranked& candidate);
 
-    /**
-     * Whether a plan with this crossing, memory and bytes that takes at least `bound` could change
-     * anything of what is kept.
-     */
-    bool CanMatter(const Crossing& crossing,
-                   Duration bound,
-                   Bytes memoryMax,
-                   Bytes crossBuildingBytes) const;
+    /// Whether a plan with this crossing, of which so much is known, could change anything of what
+    /// is kept.
+    bool CanMatter(const Crossing& crossing, const ClosedForm& known) const;
 
     /// The k best, best first.
     std::vector<Ranked> Best() const;
@@ -59,6 +60,13 @@ class Leaderboard
     std::vector<Ranked> BestOfEach() const;
 
   private:
+    /// A plan of the front, with its value by each objective.
+    struct OnFront
+    {
+        Ranked ranked;
+        std::vector<double> values;
+    };
+
     void OfferToFront(const Ranked& candidate);
 
     struct Before
@@ -70,9 +78,10 @@ class Leaderboard
     };
 
     size_t m_keep;
+    Goals m_goals;
     Keeps m_keeps;
     std::set<Ranked, Before> m_best;
-    std::vector<Ranked> m_front;
+    std::vector<OnFront> m_front;
     std::map<std::string, Ranked> m_ofCrossing; //!< by its text
 };
 

@@ -44,6 +44,7 @@ struct SearchOptions
 {
     unsigned jobs{0}; //!< threads; 0: one per core
     size_t keep{100}; //!< the k of the k best; more are more runs
+    Goals goals;
     Leaderboard::Keeps keeps{Leaderboard::Keeps::Everything};
     RunOptions run; //!< handed to the engine
     /// Different for processes that search together: each begins with other plans of those that are
@@ -101,11 +102,11 @@ class Search
  * 2^20 families of the first level is gone through in blocks of so many.)
  *
  * A family is ruled out, and its distinct plans counted under kRuledOut, where its bound is above
- * the time of the k-th best, above that of the best of its crossing, and some plan that takes less
- * than its bound needs no more memory and sends no more across buildings: whatever their times,
- * nothing that is kept would change. Whether they can run is then not looked at.
+ * the time of the k-th best, above that of the best of its crossing, and some plan of the Pareto
+ * front is no worse by any of its objectives than any of them can be, and better by one: whatever
+ * their values, nothing that is kept would change. Whether they can run is then not looked at.
  *
- * Worked case, k = 1, memory and bytes all alike: bounds 5, 8, 3 and times 6, 8, 9. One
+ * Worked case, k = 1, memory all alike: bounds 5, 8, 3 and times 6, 8, 9. One
  * at a time, the third runs first (9), then the first (6); 8 > 6, so that the second is ruled out.
  */
 class BestFirstSearch : public Search

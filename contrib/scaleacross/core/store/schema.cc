@@ -7,6 +7,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
+#include <array>
 
 namespace scaleacross
 {
@@ -259,6 +260,9 @@ const char* const g_version8 = R"sql(
 ALTER TABLE baseline ADD COLUMN label TEXT;
 )sql";
 
+/// What searches are asked for since then.
+constexpr std::array<const char*, 1> g_searchColumns = {"pareto_of"};
+
 } // namespace
 
 const std::vector<std::string>&
@@ -336,6 +340,10 @@ AddedColumns()
         AddFigures<ClassReport>(all, "run_class");
         AddFigures<MemoryUse>(all, "run_memory");
         AddFigures<ResourceReport>(all, "run_resource");
+        for (const char* column : g_searchColumns)
+        {
+            all.emplace_back("search", column);
+        }
         all.erase(std::remove_if(all.begin(),
                                  all.end(),
                                  [](const TableColumn& column) {

@@ -46,8 +46,8 @@ const std::set<TableColumn>& ColumnsOfSchema();
 
 std::set<TableColumn> ColumnsOf(SQLite::Database& database);
 
-/// Further columns, of fields and figures that have come since: a database that lacks them gets
-/// them when it is next written to, and has NULL in the rows of before.
+/// Further columns, of fields, figures and questions that have come since: a database that lacks
+/// them gets them when it is next written to, and has NULL in the rows of before.
 const std::vector<TableColumn>& AddedColumns();
 
 bool IsAddedColumn(const std::string& table, const std::string& column);

@@ -136,7 +136,8 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, gap, sure, "
+        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, pareto_of, gap, "
+        "sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
@@ -155,6 +156,8 @@ ListSearches(Database& database)
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
+        const SQLite::Column front = select.getColumn("pareto_of");
+        summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
         summary.conclusion.gap = NumberOf(select.getColumn("gap"));
         summary.conclusion.sure = ProbabilityOf(database, select, "sure");
         summary.conclusion.timeError = TimeErrorOf(select);

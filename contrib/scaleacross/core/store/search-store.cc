@@ -51,12 +51,13 @@ SearchStore::Find()
         return;
     }
     const RunSetting& setting = m_runs.Setting();
-    const std::string hash = HashOf(Text(setting) + "\n" + m_identity.method + "\n" +
-                                    m_space.Text() + "\n" + std::to_string(m_identity.keep));
+    const std::string hash =
+        HashOf(Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() + "\n" +
+               std::to_string(m_identity.keep) + "\n" + FrontText(m_identity.goals.front));
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
-        "fingerprint, space, plans, keep) VALUES (:hash, :study, :method, :scenario, :engine, "
-        ":options, :correction, :seed, :fingerprint, :space, :plans, :keep) "
+        "fingerprint, space, plans, keep, pareto_of) VALUES (:hash, :study, :method, :scenario, "
+        ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :pareto_of) "
         "ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id");
     insert.bind(":hash", hash);
     insert.bind(":study", m_identity.study);
@@ -73,6 +74,7 @@ SearchStore::Find()
     insert.bind(":space", m_space.Text());
     insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
     insert.bind(":keep", static_cast<int64_t>(m_identity.keep));
+    insert.bind(":pareto_of", FrontText(m_identity.goals.front));
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
     insert.reset();

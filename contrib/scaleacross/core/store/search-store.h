@@ -28,6 +28,7 @@ struct SearchIdentity
     std::string study;  //!< name, for people; no part of the key
     std::string method; //!< Search::Name()
     size_t keep{100};
+    Goals goals{};
 };
 
 /**
