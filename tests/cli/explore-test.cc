@@ -97,6 +97,26 @@ TEST_F(Commands, ExplorePrintsATableAndReasons)
     EXPECT_THAT(call.out, HasSubstr("Stored in small.db."));
 }
 
+TEST_F(Commands, RunningEverythingGivesTheSameAnswer)
+{
+    // 32 plans begin before any time is known.
+    const std::string explore = "explore study.yaml --db both.db --top 100 --keep 3 --set "
+                                "search.network.qps=[1,2,4,8,16]";
+    const auto usual = RunJson(explore);
+    EXPECT_GT(usual.at("pruned"), 0);
+    const auto all = RunJson(explore + " --exhaustive");
+    EXPECT_EQ(all.at("pruned"), 0);
+    EXPECT_EQ(all.at("ran").get<int>(), usual.at("ran").get<int>() + usual.at("pruned").get<int>());
+    for (const char* key : {"best", "ranking", "pareto", "placements", "baselines", "optimal"})
+    {
+        EXPECT_EQ(all.at(key), usual.at(key)) << key;
+    }
+    EXPECT_EQ(Sql("both.db", "SELECT method FROM search ORDER BY id"), "best-first\nexhaustive");
+    EXPECT_THAT(Run(explore + " --exhaustive").out,
+                HasSubstr("of all plans that can run " + std::to_string(all.at("ran").get<int>()) +
+                          " were run;"));
+}
+
 /// A front holds no plan that another of it beats, and every search has its own.
 TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
 {

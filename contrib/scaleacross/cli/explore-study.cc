@@ -15,6 +15,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <unistd.h>
 
@@ -354,6 +355,13 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     return search;
 }
 
+std::unique_ptr<Search>
+MethodOf(const ExploreOptions& options)
+{
+    return options.exhaustive ? std::unique_ptr<Search>(std::make_unique<ExhaustiveSearch>())
+                              : std::make_unique<BestFirstSearch>();
+}
+
 } // namespace
 
 Goals
@@ -392,11 +400,11 @@ ExploreStudy(const Study& study,
     ProgressLine line("explore");
     search.progress = [&line](const Progress& progress) { line.Show(progress); };
 
-    const BestFirstSearch method;
+    const auto method = MethodOf(options);
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
-                      {study.name, method.Name(), options.keep, search.goals},
+                      {study.name, method->Name(), options.keep, search.goals},
                       options.worker.failures);
     const BaselineRuns runs(study, space, *engine, search);
     const auto runsOf = [&](const Scenario& scenario) {
@@ -408,7 +416,7 @@ ExploreStudy(const Study& study,
     answer.database = database.Path();
     answer.plans = space.Size();
     answer.goals = search.goals;
-    answer.search = method.Run(space, *engine, search, store);
+    answer.search = method->Run(space, *engine, search, store);
     try
     {
         for (const auto& name : study.baselines)

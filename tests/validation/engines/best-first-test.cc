@@ -130,6 +130,22 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
     }
 }
 
+TEST_P(BestFirst, AnExhaustiveSearchFindsTheSameAndRulesNothingOut)
+{
+    const SearchSpace space(StudyOf(GetParam()));
+    const AnalyticalEngine engine;
+    const SearchOptions options = Options();
+    NoSink sink;
+    const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+    const SearchResult all = ExhaustiveSearch().Run(space, engine, options, sink);
+    ExpectSame(found.board, all.board);
+    EXPECT_EQ(all.counts.RuledOut(), 0);
+    EXPECT_TRUE(all.counts.failed.empty()); // no time is below its bound
+    EXPECT_EQ(all.counts.evaluated, found.counts.evaluated + found.counts.RuledOut());
+    EXPECT_EQ(all.counts.Distinct(), found.counts.Distinct());
+    EXPECT_EQ(all.counts.Decided(), found.counts.Decided());
+}
+
 INSTANTIATE_TEST_SUITE_P(Studies,
                          BestFirst,
                          testing::Values(Reduced{"small-two-buildings", {}},

@@ -119,6 +119,9 @@ AddExplore(CommandLine& program)
              "failures")
         .Between(1, 1000000)
         .ShowDefault();
+    command.Flag("--exhaustive",
+                 options->exhaustive,
+                 "run every plan that can run, also where a bound says that it cannot matter");
     command
         .Add("--pareto",
              options->pareto,

@@ -92,19 +92,20 @@ class Reporter
     Clock::time_point m_last{m_start};
 };
 
-/// One call of BestFirstSearch::Run().
+/// One call of Run().
 class Course
 {
   public:
     Course(const SearchSpace& space,
            const Engine& engine,
            const SearchOptions& options,
-           ResultSink& sink)
+           ResultSink& sink,
+           Runs runs)
         : m_space(space),
           m_engine(engine),
           m_options(options),
           m_sink(sink),
-          m_families(space, options),
+          m_families(space, options, runs),
           m_random(options.process),
           m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
@@ -226,7 +227,7 @@ class Course
         candidate.position = family.position;
         candidate.form = family.form;
         candidate.plan = m_families.FirstOf(family);
-        if (Families::CanMatter(candidate.plan, family.form, m_board))
+        if (m_families.CanMatter(candidate.plan, family.form, m_board))
         {
             return candidate;
         }
@@ -520,7 +521,22 @@ BestFirstSearch::Run(const SearchSpace& space,
                      const SearchOptions& options,
                      ResultSink& sink) const
 {
-    return Course(space, engine, options, sink).Run();
+    return Course(space, engine, options, sink, Runs::WhatCanMatter).Run();
+}
+
+std::string
+ExhaustiveSearch::Name() const
+{
+    return "exhaustive";
+}
+
+SearchResult
+ExhaustiveSearch::Run(const SearchSpace& space,
+                      const Engine& engine,
+                      const SearchOptions& options,
+                      ResultSink& sink) const
+{
+    return Course(space, engine, options, sink, Runs::Everything).Run();
 }
 
 } // namespace scaleacross

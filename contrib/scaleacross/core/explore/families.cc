@@ -37,9 +37,10 @@ Look::Reject(const std::string& reason, uint64_t plans, const std::string& examp
     }
 }
 
-Families::Families(const SearchSpace& space, const SearchOptions& options)
+Families::Families(const SearchSpace& space, const SearchOptions& options, Runs runs)
     : m_space(space),
       m_options(options),
+      m_runs(runs),
       m_glance(options.glance ? options.glance(space) : Glance()),
       m_heads(space.Size() / space.FamilySize(0))
 {
@@ -83,9 +84,9 @@ Families::FirstOf(const Family& family) const
 }
 
 bool
-Families::CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board)
+Families::CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board) const
 {
-    return board.CanMatter(plan.parallel.crossing, form);
+    return m_runs == Runs::Everything || board.CanMatter(plan.parallel.crossing, form);
 }
 
 Look

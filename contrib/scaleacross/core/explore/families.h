@@ -56,6 +56,13 @@ struct Look
     void Reject(const std::string& reason, uint64_t plans, const std::string& example);
 };
 
+/// Which of the plans that can run are run.
+enum class Runs
+{
+    WhatCanMatter,
+    Everything
+};
+
 /**
  * The families of a space at their positions in a search.
  *
@@ -65,8 +72,8 @@ struct Look
 class Families
 {
   public:
-    /// Both are referred to.
-    Families(const SearchSpace& space, const SearchOptions& options);
+    /// Space and options are referred to.
+    Families(const SearchSpace& space, const SearchOptions& options, Runs runs);
 
     /// The plan number at a position.
     uint64_t IndexOf(uint64_t position) const;
@@ -99,7 +106,7 @@ class Families
     Look Filtered(const Family& family, const Leaderboard& board) const;
 
     /// By what is kept so far; the more that is, the fewer can matter.
-    static bool CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board);
+    bool CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board) const;
 
     /// Counts a family that cannot matter.
     void RuleOut(const Family& family, const Plan& first, Look& look) const;
@@ -129,6 +136,7 @@ class Families
 
     const SearchSpace& m_space;
     const SearchOptions& m_options;
+    Runs m_runs;
     Glance m_glance;
     std::vector<uint64_t> m_sizes;   //!< by level
     std::vector<PlanDepth> m_depths; //!< by level: down to where all is decided

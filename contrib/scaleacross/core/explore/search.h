@@ -119,6 +119,18 @@ class BestFirstSearch : public Search
                      ResultSink& sink) const override;
 };
 
+/// The same with every plan that can run: nothing is ruled out by a bound, so that the answer does
+/// not depend on whether bounds hold. What BestFirstSearch can be compared with.
+class ExhaustiveSearch : public Search
+{
+  public:
+    std::string Name() const override;
+    SearchResult Run(const SearchSpace& space,
+                     const Engine& engine,
+                     const SearchOptions& options,
+                     ResultSink& sink) const override;
+};
+
 /// Runs one plan, with RunError as a Failure.
 Evaluation Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options);
 
