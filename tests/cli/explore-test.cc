@@ -117,6 +117,37 @@ TEST_F(Commands, RunningEverythingGivesTheSameAnswer)
                           " were run;"));
 }
 
+/// A gap so wide that 32 plans, which begin before any time is known, are enough. Of each plan
+/// there are 40 with other queue pairs, so that of the one with the least bound some do not run.
+TEST_F(Commands, AGapIsProvenAndNotCalledOptimal)
+{
+    const std::string explore = "explore study.yaml --db gap.db --keep 1 --pareto none --set "
+                                "'search.network.qps={from: 1, to: 40, step: 1}' --gap ";
+    const auto json = RunJson(explore + "90%");
+    const double gap = json.at("gap");
+    EXPECT_GT(gap, 0);
+    EXPECT_LE(gap, 0.9);
+    EXPECT_EQ(json.at("gap_asked"), 0.9);
+    EXPECT_EQ(json.at("optimal"), false);
+    EXPECT_GT(json.at("pruned"), 0);
+    EXPECT_THAT(json.at("explanation").back().get<std::string>(), HasSubstr("Within "));
+    const auto again = RunJson(explore + "0.9");
+    EXPECT_EQ(again.at("gap"), json.at("gap"));
+    EXPECT_EQ(again.at("explanation"), json.at("explanation"));
+    const auto shown = RunJson("show gap.db").at("searches")[0];
+    EXPECT_EQ(shown.at("gap"), json.at("gap"));
+    EXPECT_EQ(shown.at("gap_asked"), 0.9);
+    const auto exact = RunJson(explore + "0");
+    EXPECT_EQ(exact.at("gap"), 0.0);
+    EXPECT_EQ(exact.at("optimal"), true);
+    const double best = exact.at("best").at("iteration_time_s");
+    EXPECT_LE(json.at("best").at("iteration_time_s").get<double>(), (1 + gap) * best);
+    EXPECT_THAT(Run(explore + "100%").err, HasSubstr("--gap: '100%' is out of range"));
+    EXPECT_EQ(Run(explore + "x").code, 2);
+    EXPECT_EQ(Run(explore + "0.1 --exhaustive").code, 2);
+    EXPECT_EQ(Run(explore + "0.1 --sweep cluster.cross.distance=1km,5km").code, 2);
+}
+
 /// A front holds no plan that another of it beats, and every search has its own.
 TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
 {

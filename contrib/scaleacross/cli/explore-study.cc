@@ -2,6 +2,7 @@
 
 #include "cli/explore-study.h"
 
+#include "cli/question.h"
 #include "cli/show/progress-line.h"
 #include "core/base/parse-at.h"
 #include "core/engine/analytical-engine.h"
@@ -120,6 +121,7 @@ class BaselineRuns
         // runs, and a school that was cut short would have another plan.
         SearchOptions tuning = m_search;
         tuning.run.limits = {};
+        tuning.goals = {};
         tuning.filter = ClosedFormFilter(BoundOf::Analytical);
         tuning.glance = FirstLooks;
         ProgressLine line(name);
@@ -301,6 +303,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
                                 ? answer.conclusion.plans.front().best.value_or(1)
                                 : std::optional<double>();
     input.timeError = answer.conclusion.timeError;
+    input.gap = answer.goals.gap;
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(baseline));
@@ -371,6 +374,10 @@ GoalsOf(const ExploreOptions& options)
     if (!options.pareto.empty())
     {
         goals.front = ParseAt("--pareto", [&options] { return ParseFront(options.pareto); });
+    }
+    if (!options.gap.empty())
+    {
+        goals.gap = FractionOf("--gap", options.gap, 0, 1);
     }
     return goals;
 }

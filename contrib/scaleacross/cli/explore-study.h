@@ -29,6 +29,7 @@ struct ExploreOptions
     size_t top{10};                  //!< rows of the printed ranking
     size_t verify{3};                //!< best plans that the study's further engines run as well
     bool exhaustive{false};          //!< run every plan that can run
+    std::string gap;                 //!< how near to come; empty: exact
     std::string pareto;              //!< objectives of the front; empty: UsualFront()
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
 };

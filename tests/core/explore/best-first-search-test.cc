@@ -4,6 +4,7 @@
 #include "core/explore/search.h"
 
 #include <gtest/gtest.h>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
@@ -305,6 +306,52 @@ TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
         runsBefore = engine.runs;
     }
     EXPECT_LT(runsBefore, 2160 / 4);
+}
+
+/// A plan is left out only where the k-th best is above its bound by the gap at most. So the i-th
+/// best takes at most 1 + gap times as long as that of running everything, and what is proven of
+/// the best follows from the least bound of what was left out.
+TEST(BestFirstSearch, WithAGapEndsEarlierAndProvesIt)
+{
+    const SearchSpace space(TwoBuildings(g_manyAxes));
+    SearchOptions options = Options(2);
+    options.filter = Bounds(0.9);
+    const FakeEngine all(WideTime);
+    MemorySink everything;
+    const auto expected = BestFirstSearch().Run(space, all, options, everything).board.Best();
+    uint64_t runsBefore = all.runs;
+    for (const double gap : {0.1, 0.3})
+    {
+        options.goals.gap = gap;
+        const FakeEngine engine(WideTime);
+        MemorySink sink;
+        const auto result = BestFirstSearch().Run(space, engine, options, sink);
+        EXPECT_TRUE(result.counts.IsProof());
+        EXPECT_EQ(result.counts.evaluated + result.counts.RuledOut(), 2160);
+        EXPECT_LT(engine.runs, runsBefore) << gap;
+        runsBefore = engine.runs;
+        const auto found = result.board.Best();
+        ASSERT_EQ(found.size(), expected.size());
+        for (size_t i = 0; i < found.size(); i++)
+        {
+            EXPECT_LE(found[i].report.iterationTime.S(),
+                      (1 + gap) * expected[i].report.iterationTime.S())
+                << gap;
+        }
+        // No plan that did not run takes less than was said of them.
+        double least = std::numeric_limits<double>::infinity();
+        for (uint64_t i = 0; i < space.Size(); i++)
+        {
+            const auto plan = space.PlanAt(i);
+            if (plan && plan->parallel.microbatch != 4 &&
+                sink.added.count(CanonicalText(*plan)) == 0)
+            {
+                least = std::min(least, 0.9 * WideTime(plan->parallel).S());
+            }
+        }
+        EXPECT_LE(result.counts.left, least) << gap;
+        EXPECT_LE(found.back().report.iterationTime.S() / result.counts.left - 1, gap);
+    }
 }
 
 TEST(BestFirstSearch, RanksNoTimeBelowItsBound)

@@ -120,6 +120,29 @@ TEST(Explanation, EitherPlacementCanWin)
     EXPECT_THAT(pipeline, HasSubstr("50.0 % longer than PP-out"));
 }
 
+/// What was ruled out takes 80 ms at least, so that the best is 100 / 80 - 1 above it at most; or
+/// more than the best, which is the optimum then, whatever was asked for.
+TEST(Explanation, NeverCallsOptimalWhatIsProvenToAGap)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    input.gap = 0.3;
+    input.counts.left = 0.08;
+    EXPECT_NEAR(*Gap(Ms(100), input.counts), 0.25, 1e-12); // 0.08 is no binary fraction
+    EXPECT_THAT(Text(input),
+                HasSubstr("Within 25 % of optimal for the analytical engine: of all plans that can "
+                          "run 7 were run and 5 ruled out, which cannot be faster by more by their "
+                          "bounds; it takes 25.0 % longer"));
+    EXPECT_THAT(Text(input),
+                HasSubstr("The rest of what is kept is proven to 30 %, as asked for."));
+    EXPECT_THAT(Text(input), Not(HasSubstr("Optimal")));
+    input.counts.left = 0.101;
+    EXPECT_EQ(*Gap(Ms(100), input.counts), 0);
+    EXPECT_THAT(Text(input), HasSubstr("Optimal for the analytical engine"));
+    input.counts.failed["crash"].count = 1;
+    EXPECT_DOUBLE_EQ(*Gap(Ms(100), input.counts), 0.25); // by the bound of all, 80 ms
+    EXPECT_THAT(Text(input), HasSubstr("Not proven optimal"));
+}
+
 /// 100 ms against 80 ms in one building; 125 ms; as long but for what no printed digit shows.
 TEST(Explanation, TellsWhatBeingSpreadOutCosts)
 {

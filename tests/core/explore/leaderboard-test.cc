@@ -118,6 +118,21 @@ TEST(Leaderboard, RulesOutByWhatIsKnown)
     EXPECT_TRUE(one.CanMatter(data, Known(10, 9, 9)));
 }
 
+/// A quarter of 100 is allowed: 125 of the best, of the best of a crossing, and of each objective.
+TEST(Leaderboard, WithinTheGapNothingMatters)
+{
+    Goals goals;
+    goals.gap = 0.25;
+    Leaderboard board(1, goals);
+    board.Offer(Make(1, 125, 50, 0));
+    const Crossing data = Crossing::Data;
+    EXPECT_FALSE(board.CanMatter(data, Known(100, 40, 0)));
+    EXPECT_TRUE(board.CanMatter(data, Known(99, 40, 0)));
+    EXPECT_TRUE(board.CanMatter(data, Known(200, 39, 0)));
+    EXPECT_TRUE(board.CanMatter(Crossing::Pipeline, Known(100, 40, 0)));
+    EXPECT_TRUE(board.CanMatter(data, Known(0, 50, 0))); // of which nothing is known
+}
+
 TEST(Leaderboard, DoesNotDependOnTheOrderOfOffers)
 {
     std::vector<Ranked> plans;

@@ -8,6 +8,7 @@
 #include "core/explore/search.h"
 #include "core/io/read-study.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <string>
 #include <utility>
@@ -127,6 +128,50 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
         }
         ExpectSame(found.board, expected);
         EXPECT_LE(found.counts.bound, expected.Best().front().report.iterationTime) << front;
+    }
+}
+
+/// With a gap g everything that runs is as near as that: the i-th best to the i-th best of all, the
+/// best of a crossing to that of all, and every plan to some plan of the front in each objective.
+TEST_P(BestFirst, AGapIsKept)
+{
+    constexpr double gap = 0.03;
+    const SearchSpace space(StudyOf(GetParam()));
+    const AnalyticalEngine engine;
+    SearchOptions options = Options();
+    options.goals.gap = gap;
+    NoSink sink;
+    const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+    const Everything all = RunEverything(space, engine);
+    Leaderboard expected(options.keep, options.goals);
+    for (const Ranked& ranked : all.plans)
+    {
+        expected.Offer(ranked);
+    }
+    const auto near = [](const Ranked& one, const Ranked& other) {
+        return one.report.iterationTime.S() <= (1 + gap) * other.report.iterationTime.S();
+    };
+    const auto best = found.board.Best();
+    ASSERT_EQ(best.size(), expected.Best().size());
+    for (size_t i = 0; i < best.size(); i++)
+    {
+        EXPECT_TRUE(near(best[i], expected.Best()[i])) << i;
+    }
+    for (const Ranked& ranked : expected.BestOfEach())
+    {
+        const Ranked* own = found.board.BestOf(ranked.plan.parallel.crossing);
+        ASSERT_NE(own, nullptr);
+        EXPECT_TRUE(near(*own, ranked));
+    }
+    const auto front = found.board.ParetoFront();
+    for (const Ranked& ranked : all.plans)
+    {
+        const auto covers = [&](const Ranked& kept) {
+            return near(kept, ranked) &&
+                   static_cast<double>(kept.report.memoryMax.Count()) <=
+                       (1 + gap) * static_cast<double>(ranked.report.memoryMax.Count());
+        };
+        EXPECT_TRUE(std::any_of(front.begin(), front.end(), covers)) << ranked.text;
     }
 }
 

@@ -119,9 +119,17 @@ AddExplore(CommandLine& program)
              "failures")
         .Between(1, 1000000)
         .ShowDefault();
-    command.Flag("--exhaustive",
-                 options->exhaustive,
-                 "run every plan that can run, also where a bound says that it cannot matter");
+    command
+        .Add("--gap",
+             options->gap,
+             "how near to the best the answer has to come, such as 0.1% or 0.001; default: 0, the "
+             "very best")
+        .Named("PART");
+    command
+        .Flag("--exhaustive",
+              options->exhaustive,
+              "run every plan that can run, also where a bound says that it cannot matter")
+        .Excludes("--gap");
     command
         .Add("--pareto",
              options->pareto,
@@ -145,6 +153,7 @@ AddExplore(CommandLine& program)
              "setting, at all of their combinations")
         .Named("KEY=V1,V2,...")
         .Repeatable()
+        .Excludes("--gap")
         .Excludes("--verify")
         .Excludes("--top");
     command.Does([options, command] {

@@ -61,6 +61,7 @@ SummaryJson(const SearchSummary& search)
     json["finished"] = search.finished;
     json["concluded"] = IsConcluded(search);
     json["seconds"] = search.seconds;
+    json["gap_asked"] = search.gapAsked;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));
     return json;

@@ -340,6 +340,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["interrupted"] = answer.search.interrupted;
     json["warnings"] = WarningsOf(study, space, answer);
     json["placements"] = PlacementsJson(study, space, answer);
+    json["gap_asked"] = answer.goals.gap;
     json["pareto_of"] = FrontText(answer.goals.front);
     json["pareto"] = FrontJson(space, answer);
     json["ranking"] = RankingJson(study, space, answer, top);

@@ -204,6 +204,7 @@ class Course
         }
         m_failures.merge(look.failures);
         m_partial.bound = std::min(m_partial.bound, look.bound);
+        m_partial.left = std::min(m_partial.left, look.left);
         for (const auto& [reason, count] : look.rejected)
         {
             Count& sum = m_partial.rejected[reason];

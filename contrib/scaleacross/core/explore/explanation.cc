@@ -26,6 +26,15 @@ Percent(double fraction)
     return text.data();
 }
 
+/// Of what can be very small.
+std::string
+GapText(double gap)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2g %%", 100 * gap);
+    return text.data();
+}
+
 double
 Share(Duration part, Duration whole)
 {
@@ -377,15 +386,20 @@ ProofLine(const ExplanationInput& input)
                                     : "";
     if (counts.IsProof())
     {
-        std::string text = "Optimal for the " + input.engine +
-                           " engine: of all plans that can run " +
+        const double gap = *Gap(best, counts);
+        std::string text = (gap > 0 ? "Within " + GapText(gap) + " of optimal" : "Optimal") +
+                           " for the " + input.engine + " engine: of all plans that can run " +
                            std::to_string(counts.evaluated) + " were run";
         if (counts.RuledOut() > 0)
         {
             text += " and " + std::to_string(counts.RuledOut()) +
-                    " ruled out, which cannot be faster by their bounds";
+                    " ruled out, which cannot be faster" + (gap > 0 ? " by more" : "") +
+                    " by their bounds";
         }
-        return text + bound + ".";
+        text += bound + ".";
+        return input.gap > 0 ? text + " The rest of what is kept is proven to " +
+                                   GapText(input.gap) + ", as asked for."
+                             : text;
     }
     uint64_t failed = 0;
     for (const auto& [reason, count] : counts.failed)
@@ -417,7 +431,8 @@ BoundSlack(Duration best, Duration bound)
 std::optional<double>
 Gap(Duration best, const Frontier& counts)
 {
-    return counts.IsProof() ? 0.0 : BoundSlack(best, counts.bound);
+    return counts.IsProof() ? std::max(0.0, best.S() / counts.left - 1)
+                            : BoundSlack(best, counts.bound);
 }
 
 std::vector<std::string>

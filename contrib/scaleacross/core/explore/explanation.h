@@ -56,6 +56,7 @@ struct ExplanationInput
     std::string engine;                    //!< that ran them
     uint32_t buildings{1};
     std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
+    double gap{0};                      //!< Goals::gap: how near the search had to come
 };
 
 /// How much longer `other` takes than `base`: other / base - 1; negative if it is faster.
@@ -65,8 +66,9 @@ double RelativeExcess(Duration base, Duration other);
 /// where there is no bound.
 std::optional<double> BoundSlack(Duration best, Duration bound);
 
-/// The most by which the best plan found can lie above the optimum of its space on this engine: 0
-/// where every plan that can run was run or ruled out by its bound, else BoundSlack(). Domain: the
+/// The most by which the best plan found can lie above the optimum of its space on this engine.
+/// Where every plan that can run was run or ruled out, best / the least bound of what was ruled out
+/// - 1, or 0 if that is no more than the best: at most Goals::gap. Else BoundSlack(). Domain: the
 /// search is complete.
 std::optional<double> Gap(Duration best, const Frontier& counts);
 

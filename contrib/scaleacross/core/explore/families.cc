@@ -256,6 +256,7 @@ void
 Families::RuleOut(const Family& family, const Plan& first, Look& look) const
 {
     look.bound = std::min(look.bound, family.form.bound);
+    look.left = std::min(look.left, family.form.bound.S());
     Reject(family,
            first,
            kRuledOut,

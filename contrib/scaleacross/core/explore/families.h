@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ struct Look
     std::optional<uint64_t> duplicate;     //!< position of the first
     /// The least bound of what is ruled out.
     Duration bound{Duration::Max()};
+    double left{std::numeric_limits<double>::infinity()}; //!< see Frontier
     uint64_t decided{0}; //!< plans about which no more is to be found out
 
     void Reject(const std::string& reason, uint64_t plans, const std::string& example);

@@ -32,6 +32,14 @@ Compare(const std::vector<double>& values, const std::vector<double>& others)
     return comparison;
 }
 
+/// Whether a value is above another by no more than this part of it: as Gap() has it, so that what
+/// is proven is never above what was asked for by a last digit.
+bool
+IsWithin(double gap, double value, double least)
+{
+    return value / least - 1 <= gap;
+}
+
 } // namespace
 
 Leaderboard::Leaderboard(size_t keep, Goals goals, Keeps keeps)
@@ -72,8 +80,7 @@ Leaderboard::Offer(const Ranked& candidate)
 bool
 Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
 {
-    // A plan whose bound equals a time may take just as long and come first by its text.
-    if (m_best.size() < m_keep || known.bound <= m_best.rbegin()->report.iterationTime)
+    if (m_best.size() < m_keep || MayRankBefore(known, *m_best.rbegin()))
     {
         return true;
     }
@@ -82,7 +89,7 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
         return false;
     }
     const Ranked* best = BestOf(crossing);
-    if (best == nullptr || known.bound <= best->report.iterationTime)
+    if (best == nullptr || MayRankBefore(known, *best))
     {
         return true;
     }
@@ -95,10 +102,40 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
     {
         least.push_back(objective->least(known));
     }
-    return std::none_of(m_front.begin(), m_front.end(), [&least](const OnFront& kept) {
-        const Comparison comparison = Compare(kept.values, least);
-        return comparison.noWorse && comparison.better;
+    return std::none_of(m_front.begin(), m_front.end(), [&](const OnFront& kept) {
+        return IsCoveredBy(kept, least);
     });
+}
+
+/// Whether a plan of which so much is known may come before one that is kept, by more than the gap.
+bool
+Leaderboard::MayRankBefore(const ClosedForm& known, const Ranked& kept) const
+{
+    const Duration time = kept.report.iterationTime;
+    if (m_goals.gap > 0)
+    {
+        return !IsWithin(m_goals.gap, time.S(), known.bound.S());
+    }
+    // A plan whose bound equals a time may take just as long and come first by its text.
+    return known.bound <= time;
+}
+
+/// Whether a plan with at least these values would add nothing to a front that has this one.
+bool
+Leaderboard::IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const
+{
+    if (m_goals.gap > 0)
+    {
+        bool covered = true;
+        for (size_t i = 0; i < least.size(); i++)
+        {
+            covered = covered && (kept.values[i] <= least[i] ||
+                                  IsWithin(m_goals.gap, kept.values[i], least[i]));
+        }
+        return covered;
+    }
+    const Comparison comparison = Compare(kept.values, least);
+    return comparison.noWorse && comparison.better;
 }
 
 void

@@ -19,6 +19,9 @@ namespace scaleacross
 struct Goals
 {
     std::vector<Objective> front{UsualFront()}; //!< what its Pareto front is of; empty: none
+    /// A plan that may be better than what is kept, but by no more than this part of its own value,
+    /// need not run. 0: the answer is that of running everything.
+    double gap{0};
 };
 
 /**
@@ -68,6 +71,8 @@ class Leaderboard
     };
 
     void OfferToFront(const Ranked& candidate);
+    bool MayRankBefore(const ClosedForm& known, const Ranked& kept) const;
+    bool IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const;
 
     struct Before
     {

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -41,6 +42,8 @@ struct Frontier
     std::map<std::string, Count> failed;   //!< by reason
     /// The least admissible bound of the plans that may run; Max() if there is none.
     Duration bound{Duration::Max()};
+    /// The least that a plan can take which was ruled out, in seconds; infinite if none was.
+    double left{std::numeric_limits<double>::infinity()};
 
     /// Plans that differ in what they mean.
     uint64_t Distinct() const
@@ -79,8 +82,8 @@ struct Frontier
     /// or failed. None where nothing is said against any plan.
     std::optional<Refusal> MainRefusal() const;
 
-    /// Of each plan it is known that no other than the kept ones can be better: all were run or
-    /// ruled out. Domain: of a whole space.
+    /// Of each plan it is known that no other than the kept ones can be better, by more than the
+    /// gap that was asked for (Goals): all were run or ruled out. Domain: of a whole space.
     bool IsProof() const
     {
         return evaluated > 0 && failed.empty();

@@ -105,6 +105,8 @@ class Search
  * the time of the k-th best, above that of the best of its crossing, and some plan of the Pareto
  * front is no worse by any of its objectives than any of them can be, and better by one: whatever
  * their values, nothing that is kept would change. Whether they can run is then not looked at.
+ * With a gap (Goals) this holds where the values of what is kept are divided by 1 + gap: what is
+ * ruled out is better by no more than that.
  *
  * Worked case, k = 1, memory all alike: bounds 5, 8, 3 and times 6, 8, 9. One
  * at a time, the third runs first (9), then the first (6); 8 > 6, so that the second is ruled out.

@@ -261,7 +261,9 @@ ALTER TABLE baseline ADD COLUMN label TEXT;
 )sql";
 
 /// What searches are asked for since then.
-constexpr std::array<const char*, 1> g_searchColumns = {"pareto_of"};
+constexpr std::array<const char*, 3> g_searchColumns = {"pareto_of",
+                                                        "gap_asked",
+                                                        "ruled_out_least"};
 
 } // namespace
 

@@ -82,8 +82,8 @@ Frontier
 CountsOf(Database& database, int64_t search)
 {
     Frontier frontier;
-    auto& row =
-        database.Prepare("SELECT next_plan, evaluated, bound_s, plans FROM search WHERE id = ?");
+    auto& row = database.Prepare(
+        "SELECT next_plan, evaluated, bound_s, ruled_out_least, plans FROM search WHERE id = ?");
     row.bind(1, search);
     if (!row.executeStep())
     {
@@ -92,16 +92,19 @@ CountsOf(Database& database, int64_t search)
     const int64_t next = row.getColumn(0).getInt64();
     const int64_t evaluated = row.getColumn(1).getInt64();
     const double bound = row.isColumnNull(2) ? 0 : row.getColumn(2).getDouble();
-    const int64_t plans = row.getColumn(3).getInt64();
+    const double left = NumberOf(row.getColumn(3)).value_or(frontier.left);
+    const int64_t plans = row.getColumn(4).getInt64();
     const bool bounded = !row.isColumnNull(2);
     row.reset();
     if (next < 0 || next > plans || evaluated < 0 || evaluated > next ||
-        !(bound >= 0 && bound < Duration::Max().S()))
+        !(bound >= 0 && bound < Duration::Max().S()) || !(left >= 0))
     {
         database.Damaged("search " + std::to_string(search) + " has evaluated " +
                          std::to_string(evaluated) + " of " + std::to_string(next) + " of " +
-                         std::to_string(plans) + " plans, bound " + std::to_string(bound) + " s");
+                         std::to_string(plans) + " plans, bound " + std::to_string(bound) +
+                         " s, of what was ruled out " + std::to_string(left) + " s");
     }
+    frontier.left = left;
     frontier.next = static_cast<uint64_t>(next);
     frontier.evaluated = static_cast<uint64_t>(evaluated);
     if (bounded)
@@ -136,7 +139,8 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, pareto_of, gap, "
+        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, pareto_of, "
+        "gap_asked, gap, "
         "sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
@@ -156,6 +160,7 @@ ListSearches(Database& database)
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
+        summary.gapAsked = NumberOf(select.getColumn("gap_asked")).value_or(0);
         const SQLite::Column front = select.getColumn("pareto_of");
         summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
         summary.conclusion.gap = NumberOf(select.getColumn("gap"));

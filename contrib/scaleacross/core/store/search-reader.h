@@ -26,6 +26,7 @@ struct SearchSummary
     bool finished{false};
     double seconds{0};
     std::string updated;
+    double gapAsked{0};                  //!< Goals::gap
     std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
     Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.

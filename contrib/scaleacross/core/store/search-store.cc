@@ -2,7 +2,10 @@
 
 #include "core/store/search-store.h"
 
+#include "core/base/text.h"
+
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace scaleacross
@@ -53,11 +56,13 @@ SearchStore::Find()
     const RunSetting& setting = m_runs.Setting();
     const std::string hash =
         HashOf(Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() + "\n" +
-               std::to_string(m_identity.keep) + "\n" + FrontText(m_identity.goals.front));
+               std::to_string(m_identity.keep) + "\n" + FrontText(m_identity.goals.front) + "\n" +
+               NumberText(m_identity.goals.gap));
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
-        "fingerprint, space, plans, keep, pareto_of) VALUES (:hash, :study, :method, :scenario, "
-        ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :pareto_of) "
+        "fingerprint, space, plans, keep, pareto_of, gap_asked) VALUES (:hash, :study, :method, "
+        ":scenario, :engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, "
+        ":pareto_of, :gap_asked) "
         "ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id");
     insert.bind(":hash", hash);
     insert.bind(":study", m_identity.study);
@@ -75,6 +80,7 @@ SearchStore::Find()
     insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
     insert.bind(":keep", static_cast<int64_t>(m_identity.keep));
     insert.bind(":pareto_of", FrontText(m_identity.goals.front));
+    insert.bind(":gap_asked", m_identity.goals.gap);
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
     insert.reset();
@@ -130,8 +136,9 @@ void
 SearchStore::Reopen()
 {
     for (const char* sql : {
-             "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, finished = 0 "
-             "WHERE id = ?",
+             "UPDATE search SET next_plan = 0, evaluated = 0, bound_s = NULL, ruled_out_least = "
+             "NULL, "
+             "finished = 0 WHERE id = ?",
              "DELETE FROM search_count WHERE search_id = ?",
              "DELETE FROM search_run WHERE search_id = ? AND run_id IN "
              "(SELECT id FROM run WHERE status = 'failed')",
@@ -270,13 +277,17 @@ SearchStore::PutFrontier(const Frontier& frontier)
         return; // another process is farther, and has counted all of this
     }
     auto& update = m_database.Prepare(
-        "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound "
-        "WHERE id = :id");
+        "UPDATE search SET next_plan = :next, evaluated = :evaluated, bound_s = :bound, "
+        "ruled_out_least = :left WHERE id = :id");
     update.bind(":next", static_cast<int64_t>(frontier.next));
     update.bind(":evaluated", static_cast<int64_t>(frontier.evaluated));
     if (frontier.bound != Duration::Max())
     {
         update.bind(":bound", frontier.bound.S());
+    }
+    if (std::isfinite(frontier.left))
+    {
+        update.bind(":left", frontier.left);
     }
     update.bind(":id", m_id);
     Database::Run(update);
