@@ -148,6 +148,86 @@ TEST_F(Commands, AGapIsProvenAndNotCalledOptimal)
     EXPECT_EQ(Run(explore + "0.1 --sweep cluster.cross.distance=1km,5km").code, 2);
 }
 
+/// 16 GPUs at 2.5 an hour and 800 Gb/s over 10 km at 0.1: NICs of 400 Gb/s, a quarter of 8 of them.
+TEST_F(Commands, RankedPlansHaveTheirGpuHoursAndCost)
+{
+    const auto bare = RunJson("explore study.yaml --db bare.db");
+    EXPECT_FALSE(bare.at("best").contains("cost"));
+    const std::string explore = "explore study.yaml --db priced.db --set prices.gpu_hour=2.5 --set "
+                                "prices.span_tbps_km_hour=0.1";
+    const auto json = RunJson(explore);
+    const double tokens = 16 * 512; // global batch x sequence
+    const auto check = [&](const nlohmann::json& plan) {
+        const double hours = plan.at("iteration_time_s").get<double>() / 3600;
+        const double perToken = 1e12 / tokens;
+        EXPECT_DOUBLE_EQ(plan.at("gpu_hours"), 16 * hours);
+        EXPECT_DOUBLE_EQ(plan.at("gpu_hours_per_1e12_tokens"), 16 * hours * perToken);
+        EXPECT_DOUBLE_EQ(plan.at("cost"), (16 * 2.5 + 0.8 * 10 * 0.1) * hours);
+        EXPECT_DOUBLE_EQ(plan.at("cost_per_1e12_tokens"),
+                         (16 * 2.5 + 0.8 * 10 * 0.1) * hours * perToken);
+    };
+    check(json.at("best"));
+    check(json.at("placements").at("pp"));
+    check(json.at("baselines").at("production"));
+    for (const auto& plan : json.at("ranking"))
+    {
+        check(plan);
+    }
+    const auto shown = RunJson("show priced.db").at("searches")[0].at("ranking");
+    ASSERT_EQ(shown.size(), json.at("ranking").size());
+    for (const auto& plan : shown)
+    {
+        check(plan);
+    }
+    EXPECT_THAT(Run(explore).out,
+                HasSubstr("GPU-hours  for 1e12       cost  for 1e12    fastest\n"));
+    EXPECT_THAT(Run("show bare.db").out, HasSubstr("GPU-hours  for 1e12    fastest\n"));
+}
+
+TEST_F(Commands, PlansAreRankedByTheObjective)
+{
+    const std::string explore = "explore study.yaml --db ranks.db --top 100 --set "
+                                "baselines=[production,one-site] --set prices.gpu_hour=2 "
+                                "--objective ";
+    const auto time = RunJson(explore + "time");
+    for (const char* word : {"cost", "gpu-hours"})
+    {
+        const auto json = RunJson(explore + word); // both follow the time
+        EXPECT_EQ(json.at("ranking"), time.at("ranking"));
+        EXPECT_EQ(json.at("objective"), word);
+        EXPECT_EQ(json.at("bound_slack"), time.at("bound_slack"));
+    }
+    for (const auto& [word, figure] :
+         {std::pair("memory", "memory_bytes_max"), {"bytes", "cross_building_bytes"}})
+    {
+        const auto json = RunJson(explore + word);
+        EXPECT_EQ(json.at("optimal"), true);
+        EXPECT_TRUE(json.at("best").at("probability_best").is_null());
+        EXPECT_TRUE(json.at("bound_slack").is_null());
+        EXPECT_TRUE(json.at("one_site").at("cost").is_null());
+        const auto plans = RunJson("show ranks.db --top 100").at("searches")[0].at("ranking");
+        ASSERT_EQ(plans.size(), time.at("ranking").size());
+        for (size_t i = 1; i < plans.size(); i++)
+        {
+            EXPECT_LE(plans[i - 1].at(figure), plans[i].at(figure));
+        }
+        EXPECT_EQ(plans[0].at("plan").at("label"), json.at("best").at("plan").at("label"));
+        EXPECT_THAT(Run(explore + word).out, HasSubstr(std::string("Best by ") + word + ": "));
+        EXPECT_THAT(Run(explore + word).out, Not(HasSubstr(" fastest\n")));
+    }
+    const Call call = Run("explore study.yaml --objective cost");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_THAT(call.err, HasSubstr("--objective cost: study small has no prices"));
+    EXPECT_THAT(call.err, HasSubstr("write prices: {gpu_hour: 2.5} into it"));
+    EXPECT_EQ(Run("explore study.yaml --pareto time,cost").code, 2);
+    EXPECT_THAT(Run("explore study.yaml --objective speed").err,
+                HasSubstr("time, gpu-hours, cost"));
+    EXPECT_EQ(Run(explore + "memory --sweep cluster.cross.distance=1km,5km").code, 2);
+    const Call nothing = Run("explore study.yaml --set prices.gpu_hour=0");
+    EXPECT_EQ(nothing.code, 2);
+    EXPECT_THAT(nothing.err, HasSubstr("nothing has a price"));
+}
+
 /// A front holds no plan that another of it beats, and every search has its own.
 TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
 {
@@ -187,7 +267,7 @@ TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
     const Call call = Run(explore + " --pareto time,speed");
     EXPECT_EQ(call.code, 2);
     EXPECT_THAT(call.err, HasSubstr("--pareto: 'speed'"));
-    EXPECT_THAT(call.err, HasSubstr("time, memory or bytes"));
+    EXPECT_THAT(call.err, HasSubstr("time, gpu-hours, cost, memory or bytes"));
 }
 
 TEST_F(Commands, ExploreWithoutAPlanThatRunsFails)

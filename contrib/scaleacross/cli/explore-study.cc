@@ -121,7 +121,6 @@ class BaselineRuns
         // runs, and a school that was cut short would have another plan.
         SearchOptions tuning = m_search;
         tuning.run.limits = {};
-        tuning.goals = {};
         tuning.filter = ClosedFormFilter(BoundOf::Analytical);
         tuning.glance = FirstLooks;
         ProgressLine line(name);
@@ -303,7 +302,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
                                 ? answer.conclusion.plans.front().best.value_or(1)
                                 : std::optional<double>();
     input.timeError = answer.conclusion.timeError;
-    input.gap = answer.goals.gap;
+    input.goals = answer.goals;
     for (const auto& baseline : answer.baselines)
     {
         input.baselines.push_back(ResultOf(baseline));
@@ -322,7 +321,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
 void
 Conclude(const Study& study, const SearchSpace& space, Answer& answer)
 {
-    const bool measured = study.engines.front() == kMeasuredEngine;
+    const bool measured = AreTimesMeasured(study, answer.goals);
     const Duration best = answer.search.board.Best().front().report.iterationTime;
     Conclusion& conclusion = answer.conclusion;
     conclusion.plans = SurenessOf(space, answer, measured);
@@ -336,9 +335,12 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
         }
     }
     const ExplanationInput input = InputOf(study, space, answer);
-    conclusion.gap = Gap(best, input.counts);
+    conclusion.gap = Gap(input.winner.report, answer.goals, input.counts);
     conclusion.explanation = Explain(input);
-    answer.boundSlack = BoundSlack(best, input.counts.bound);
+    if (answer.goals.objective->followsTime)
+    {
+        answer.boundSlack = BoundSlack(best, input.counts.bound);
+    }
 }
 
 SearchOptions
@@ -347,7 +349,7 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     SearchOptions search;
     search.jobs = JobsOf(options.common);
     search.keep = options.keep;
-    search.goals = GoalsOf(options);
+    search.goals = GoalsOf(options, study);
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
@@ -365,15 +367,39 @@ MethodOf(const ExploreOptions& options)
                               : std::make_unique<BestFirstSearch>();
 }
 
+void
+ExpectPrices(const std::string& option, Objective objective, const Study& study)
+{
+    if (objective->needsPrices && !study.prices)
+    {
+        throw ConfigError(option + " " + objective.Name(),
+                          "study " + study.name + " has no prices",
+                          "a study with prices",
+                          "write prices: {gpu_hour: 2.5} into it, or give --set "
+                          "prices.gpu_hour=2.5; in any one currency");
+    }
+}
+
 } // namespace
 
 Goals
-GoalsOf(const ExploreOptions& options)
+GoalsOf(const ExploreOptions& options, const Study& study)
 {
     Goals goals;
+    goals.rates = RatesOf(study);
+    if (!options.objective.empty())
+    {
+        goals.objective =
+            ParseAt("--objective", [&options] { return Objective(options.objective); });
+        ExpectPrices("--objective", goals.objective, study);
+    }
     if (!options.pareto.empty())
     {
         goals.front = ParseAt("--pareto", [&options] { return ParseFront(options.pareto); });
+        for (const Objective& objective : goals.front)
+        {
+            ExpectPrices("--pareto", objective, study);
+        }
     }
     if (!options.gap.empty())
     {
@@ -382,11 +408,17 @@ GoalsOf(const ExploreOptions& options)
     return goals;
 }
 
+bool
+AreTimesMeasured(const Study& study, const Goals& goals)
+{
+    return study.engines.front() == kMeasuredEngine && goals.objective->followsTime;
+}
+
 std::optional<double>
 Answer::CostOfSites() const
 {
     const auto* report = oneSite ? std::get_if<RunReport>(&oneSite->evaluation) : nullptr;
-    if (report == nullptr || !HasWinner())
+    if (report == nullptr || !HasWinner() || !goals.objective->followsTime)
     {
         return std::nullopt;
     }

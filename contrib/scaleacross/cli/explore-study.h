@@ -29,13 +29,17 @@ struct ExploreOptions
     size_t top{10};                  //!< rows of the printed ranking
     size_t verify{3};                //!< best plans that the study's further engines run as well
     bool exhaustive{false};          //!< run every plan that can run
+    std::string objective;           //!< of the ranking; empty: the usual one
     std::string gap;                 //!< how near to come; empty: exact
     std::string pareto;              //!< objectives of the front; empty: UsualFront()
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
 };
 
-/// What the options ask of a search. Throws ConfigError.
-Goals GoalsOf(const ExploreOptions& options);
+/// What the options ask of a search of the study. Throws ConfigError.
+Goals GoalsOf(const ExploreOptions& options, const Study& study);
+
+/// Whether the ranking is one of times whose errors are known (kMeasuredEngine).
+bool AreTimesMeasured(const Study& study, const Goals& goals);
 
 /// A baseline's plan and what became of it.
 struct BaselineAnswer

@@ -117,10 +117,10 @@ StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
         }
         steps = std::move(more);
     }
-    GoalsOf(options);
     for (Step& step : steps)
     {
         step.study = StudyOf(step.common, StudyScope::Search);
+        GoalsOf(options, step.study);
         step.study.baselines.clear();
         for (const auto& searched : step.study.search)
         {

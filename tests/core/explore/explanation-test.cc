@@ -88,6 +88,12 @@ Text(const ExplanationInput& input)
     return text;
 }
 
+std::optional<double>
+GapOf(const ExplanationInput& input)
+{
+    return Gap(input.winner.report, input.goals, input.counts);
+}
+
 TEST(Explanation, TellsWhatCrossesHidesAndFills)
 {
     const std::string text = Text(Input(Crossing::Data, 150));
@@ -125,9 +131,9 @@ TEST(Explanation, EitherPlacementCanWin)
 TEST(Explanation, NeverCallsOptimalWhatIsProvenToAGap)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
-    input.gap = 0.3;
+    input.goals.gap = 0.3;
     input.counts.left = 0.08;
-    EXPECT_NEAR(*Gap(Ms(100), input.counts), 0.25, 1e-12); // 0.08 is no binary fraction
+    EXPECT_NEAR(*GapOf(input), 0.25, 1e-12); // 0.08 is no binary fraction
     EXPECT_THAT(Text(input),
                 HasSubstr("Within 25 % of optimal for the analytical engine: of all plans that can "
                           "run 7 were run and 5 ruled out, which cannot be faster by more by their "
@@ -136,11 +142,37 @@ TEST(Explanation, NeverCallsOptimalWhatIsProvenToAGap)
                 HasSubstr("The rest of what is kept is proven to 30 %, as asked for."));
     EXPECT_THAT(Text(input), Not(HasSubstr("Optimal")));
     input.counts.left = 0.101;
-    EXPECT_EQ(*Gap(Ms(100), input.counts), 0);
+    EXPECT_EQ(*GapOf(input), 0);
     EXPECT_THAT(Text(input), HasSubstr("Optimal for the analytical engine"));
     input.counts.failed["crash"].count = 1;
-    EXPECT_DOUBLE_EQ(*Gap(Ms(100), input.counts), 0.25); // by the bound of all, 80 ms
+    EXPECT_DOUBLE_EQ(*GapOf(input), 0.25); // by the bound of all, 80 ms
     EXPECT_THAT(Text(input), HasSubstr("Not proven optimal"));
+}
+
+/// Nothing is said of times where plans are not ranked by them; the winner is the slower one here.
+TEST(Explanation, ComparesByTheObjective)
+{
+    ExplanationInput input = Input(Crossing::Data, 50);
+    input.goals.objective = "memory";
+    input.otherCrossing->report.memoryMax = Bytes(3ULL << 30);
+    input.runnerUp = input.otherCrossing;
+    input.probabilityBest.reset();
+    input.oneSite = BaselineResult{};
+    input.baselines.emplace_back();
+    input.baselines.front().contender = Make(Crossing::Data, 80, "a school's");
+    const std::string text = Text(input);
+    EXPECT_THAT(text, HasSubstr("Best by memory: the winner: 1 GiB, 100 ms per iteration"));
+    EXPECT_THAT(text,
+                HasSubstr("the best PP-out plan (the other) has 3 GiB instead of 1 GiB, and takes "
+                          "50 ms."));
+    EXPECT_THAT(text, HasSubstr("Next best: the other, 3 GiB."));
+    EXPECT_THAT(text, HasSubstr("ruled out, which cannot be better by their bounds."));
+    EXPECT_THAT(text, Not(HasSubstr("search space does not hold")));
+    EXPECT_THAT(text, Not(HasSubstr("spread out")));
+    EXPECT_THAT(text, Not(HasSubstr("likely")));
+    // The bound is one of times: of memory it proves nothing.
+    input.counts.failed["crash"].count = 1;
+    EXPECT_FALSE(GapOf(input));
 }
 
 /// 100 ms against 80 ms in one building; 125 ms; as long but for what no printed digit shows.
@@ -167,14 +199,14 @@ TEST(Explanation, TellsWhatBeingSpreadOutCosts)
 TEST(Explanation, WhatFailedIsNoProof)
 {
     ExplanationInput input = Input(Crossing::Data, 150);
-    EXPECT_EQ(Gap(Ms(100), input.counts), 0.0);
+    EXPECT_EQ(GapOf(input), 0.0);
     EXPECT_DOUBLE_EQ(*BoundSlack(Ms(100), input.counts.bound), 0.25);
     input.counts.failed["timeout"].count = 2;
-    EXPECT_DOUBLE_EQ(*Gap(Ms(100), input.counts), 0.25);
+    EXPECT_DOUBLE_EQ(*GapOf(input), 0.25);
     EXPECT_THAT(Text(input), HasSubstr("Not proven optimal: 2 plans failed"));
     EXPECT_THAT(Text(input), Not(HasSubstr("Optimal for")));
     input.counts.bound = Duration::Max();
-    EXPECT_FALSE(Gap(Ms(100), input.counts));
+    EXPECT_FALSE(GapOf(input));
 }
 
 /// "57 % likely": F(ln ratio / scale), by the formula of model-error.h.

@@ -64,6 +64,29 @@ Front(const std::string& text)
     return goals;
 }
 
+TEST(Leaderboard, RanksByItsObjective)
+{
+    const auto board = [](const char* objective) {
+        Goals goals;
+        goals.objective = objective;
+        Leaderboard filled(2, goals);
+        filled.Offer(Make(1, 10, 9, 5));
+        filled.Offer(Make(2, 30, 7, 5));
+        filled.Offer(Make(3, 20, 7, 9)); // as much memory as 2, and faster
+        filled.Offer(Make(4, 10, 9, 6)); // as fast as 1, and named later
+        return filled;
+    };
+    EXPECT_EQ(Indices(board("time").Best()), (std::vector<uint64_t>{1, 4}));
+    EXPECT_EQ(Indices(board("memory").Best()), (std::vector<uint64_t>{3, 2}));
+    EXPECT_EQ(Indices(board("bytes").Best()), (std::vector<uint64_t>{1, 2}));
+    const Leaderboard memory = board("memory");
+    EXPECT_EQ(memory.BestOf(Crossing::Data)->index, 3);
+    EXPECT_TRUE(memory.CanMatter(Crossing::Data, Known(99, 6, 0)));
+    EXPECT_TRUE(memory.CanMatter(Crossing::Data, Known(30, 7, 0))); // as 2
+    EXPECT_FALSE(memory.CanMatter(Crossing::Data, Known(31, 7, 0)));
+    EXPECT_TRUE(board("bytes").CanMatter(Crossing::Data, Known(99, 99, 0)));
+}
+
 TEST(Leaderboard, FrontHoldsWhatNothingBeats)
 {
     Leaderboard board(1, Front("time,memory,bytes"));

@@ -3,6 +3,7 @@
 #include "../any-field.h"
 #include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
+#include "core/spec/price-spec.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -90,6 +91,10 @@ TEST(StudyFileDoc, NamesEveryFieldOfEveryTable)
         const std::string key = field.path.substr(field.path.rfind('.') + 1);
         EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << field.path;
         EXPECT_NE(field.help, "") << field.path;
+    }
+    for (const std::string& key : KeysOf(PriceSpec::Fields()))
+    {
+        EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << key;
     }
 }
 

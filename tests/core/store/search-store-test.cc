@@ -112,6 +112,49 @@ TEST_F(SearchStoreTest, AnotherFrontIsAnotherSearch)
               8);
 }
 
+/// Memory is 1000 / tp, so that tp 8 is first by it and last by time.
+TEST_F(SearchStoreTest, RanksAreByTheObjective)
+{
+    const FakeEngine engine(DistinctTime);
+    Explore(engine);
+    m_options.goals.objective = "memory";
+    m_options.goals.rates = {64, 1000, std::nullopt};
+    Explore(engine);
+    Explore(engine); // found again
+    Database database(m_path, Database::Access::Read);
+    const auto searches = ListSearches(database);
+    ASSERT_EQ(searches.size(), 2);
+    for (const auto& search : searches)
+    {
+        const bool byMemory = search.objective == Objective("memory");
+        const auto best = BestRuns(database, search, 3);
+        ASSERT_EQ(best.size(), 3);
+        for (const auto& kept : best)
+        {
+            const auto& report = std::get<RunReport>(kept.run.evaluation);
+            EXPECT_EQ(report.memoryMax, Bytes(byMemory ? 125 : 1000));
+        }
+        EXPECT_EQ(search.rates.has_value(), byMemory); // those of a study are known
+    }
+}
+
+/// By prices alone nothing is found again that is ranked by them.
+TEST_F(SearchStoreTest, PricesMatterWhereTheyRank)
+{
+    const FakeEngine engine(DistinctTime);
+    m_options.goals.rates = {64, 1000, 5.0};
+    Explore(engine);
+    m_options.goals.rates.costPerHour = 6.0;
+    Explore(engine);
+    EXPECT_EQ(Number("SELECT count(*) FROM search"), 1);
+    EXPECT_EQ(Number("SELECT cost_per_hour FROM search"), 6);
+    m_options.goals.objective = "cost";
+    Explore(engine);
+    m_options.goals.rates.costPerHour = 7.0;
+    Explore(engine);
+    EXPECT_EQ(Number("SELECT count(*) FROM search"), 3);
+}
+
 TEST_F(SearchStoreTest, AFinishedSearchIsNotRepeated)
 {
     const FakeEngine first(DistinctTime);
@@ -505,7 +548,7 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     EXPECT_EQ(shown.timeError->worst, -0.3);
     EXPECT_EQ(shown.timeError->runs, 7U);
     EXPECT_THAT(shown.explanation, testing::ElementsAre("first line", "second line"));
-    const auto kept = BestRuns(database, searches[0].id, 4);
+    const auto kept = BestRuns(database, searches[0], 4);
     ASSERT_EQ(kept.size(), 4U);
     EXPECT_EQ(kept[0].sureness.best, 0.6);
     EXPECT_FALSE(kept[0].sureness.slower);
@@ -519,7 +562,7 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     EXPECT_EQ(baselines[1].probabilitySlower, 0.8);
     EXPECT_FALSE(baselines[0].probabilitySlower);
     EXPECT_EQ(baselines[1].run->planText, CanonicalText(plan));
-    const auto best = BestRuns(database, searches[0].id, 2);
+    const auto best = BestRuns(database, searches[0], 2);
     ASSERT_EQ(best.size(), 2);
     EXPECT_EQ(best[0].rank, 1);
     EXPECT_LT(std::get<RunReport>(best[0].run.evaluation).iterationTime,

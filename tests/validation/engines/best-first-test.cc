@@ -131,6 +131,31 @@ TEST_P(BestFirst, IsWhatRunningEverythingFinds)
     }
 }
 
+TEST_P(BestFirst, IsTheSameByEveryObjective)
+{
+    const SearchSpace space(StudyOf(GetParam()));
+    const AnalyticalEngine engine;
+    SearchOptions options = Options();
+    const Everything all = RunEverything(space, engine);
+    options.goals.rates = {2, 1, 3.0};
+    for (const auto* row : Objective::Rows())
+    {
+        options.goals.objective = *row;
+        NoSink sink;
+        const SearchResult found = BestFirstSearch().Run(space, engine, options, sink);
+        Leaderboard expected(options.keep, options.goals);
+        for (const Ranked& ranked : all.plans)
+        {
+            expected.Offer(ranked);
+        }
+        SCOPED_TRACE(row->word);
+        ExpectSame(found.board, expected);
+        EXPECT_EQ(found.counts.evaluated + found.counts.RuledOut(), all.plans.size());
+        EXPECT_GE(found.counts.left,
+                  row->value(expected.Best().back().report, options.goals.rates));
+    }
+}
+
 /// With a gap g everything that runs is as near as that: the i-th best to the i-th best of all, the
 /// best of a crossing to that of all, and every plan to some plan of the front in each objective.
 TEST_P(BestFirst, AGapIsKept)

@@ -97,7 +97,7 @@ Explore(const ExploreOptions& options)
     const Study study = StudyOf(options.common, StudyScope::Search);
     const SearchSpace space(study);
     LimitsOf(options.worker);
-    GoalsOf(options);
+    GoalsOf(options, study);
     return WithDatabase(options.common, study, [&](Database& database) {
         return ExploreWith(options, study, space, database);
     });
@@ -119,6 +119,12 @@ AddExplore(CommandLine& program)
              "failures")
         .Between(1, 1000000)
         .ShowDefault();
+    command
+        .Add("--objective",
+             options->objective,
+             "what plans are ranked by: " + AnyOf(Objective::Names()) +
+                 "; cost by the prices of the study; default: " + Objective().Name())
+        .Named("WORD");
     command
         .Add("--gap",
              options->gap,
@@ -153,6 +159,7 @@ AddExplore(CommandLine& program)
              "setting, at all of their combinations")
         .Named("KEY=V1,V2,...")
         .Repeatable()
+        .Excludes("--objective")
         .Excludes("--gap")
         .Excludes("--verify")
         .Excludes("--top");

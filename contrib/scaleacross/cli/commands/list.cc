@@ -9,6 +9,7 @@
 #include "core/io/presets.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/event-spec.h"
+#include "core/spec/price-spec.h"
 
 #include <fmt/core.h>
 #include <iostream>
@@ -314,6 +315,7 @@ Fields()
     AddFields(entries, "cluster.cross.", CrossLinkSpec::Fields());
     AddFields(entries, "", PlanFields());
     AddFields(entries, "events.", EventSpec::Fields());
+    AddFields(entries, "prices.", PriceSpec::Fields());
     AddFields(entries, "machine.", MachineSpec::Fields());
     return entries;
 }

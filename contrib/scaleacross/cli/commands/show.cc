@@ -61,6 +61,7 @@ SummaryJson(const SearchSummary& search)
     json["finished"] = search.finished;
     json["concluded"] = IsConcluded(search);
     json["seconds"] = search.seconds;
+    json["objective"] = search.objective.Name();
     json["gap_asked"] = search.gapAsked;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));
@@ -103,13 +104,18 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         }
         Json json = SummaryJson(search);
         json["ranking"] = Json::array();
-        const auto best = BestRuns(database, search.id, top);
+        const auto best = BestRuns(database, search, top);
         for (const auto& kept : best)
         {
             Json run = RunJson(kept.label, kept.run);
             run["rank"] = kept.rank;
             run["pareto"] = kept.pareto;
             run.update(ToJson(kept.sureness));
+            const auto* report = std::get_if<RunReport>(&kept.run.evaluation);
+            if (report != nullptr && search.rates)
+            {
+                run.update(AmountsJson(*report, *search.rates));
+            }
             json["ranking"].push_back(run);
         }
         json["baselines"] = Json::object();
@@ -148,10 +154,12 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     text += SpaceText(search.counts) + "\n";
     // As `explore` prints it: how sure is not known of other engines, nor before there is a
     // conclusion.
-    const RankingColumns columns(search.conclusion.sure.has_value(), !search.memoryLimit);
+    const RankingColumns columns(search.conclusion.sure.has_value(),
+                                 !search.memoryLimit,
+                                 search.rates);
     Table table = RunTable(columns.Titles());
     std::vector<std::string> warnings;
-    for (const auto& kept : BestRuns(database, search.id, top))
+    for (const auto& kept : BestRuns(database, search, top))
     {
         if (kept.rank == 1)
         {

@@ -51,9 +51,10 @@ Refusals(const Frontier& counts)
 }
 
 Json
-RankedJson(const SearchSpace& space, const Ranked& ranked)
+RankedJson(const SearchSpace& space, const Answer& answer, const Ranked& ranked)
 {
     Json json = ToJson(ranked.report);
+    json.update(AmountsJson(ranked.report, answer.goals.rates));
     json["plan"] = ToJson(ranked.plan);
     json["plan"]["label"] = space.LabelOf(ranked.plan);
     return json;
@@ -78,8 +79,9 @@ SurenessAt(const Answer& answer, size_t i)
 std::string
 RankingText(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
-    const RankingColumns columns(study.engines.front() == kMeasuredEngine,
-                                 !study.scenario.Job().workload.memoryLimit);
+    const RankingColumns columns(AreTimesMeasured(study, answer.goals),
+                                 !study.scenario.Job().workload.memoryLimit,
+                                 answer.goals.rates);
     Table table = RunTable(columns.Titles());
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
@@ -114,6 +116,10 @@ BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer
     {
         Json entry = ToJson(baseline.evaluation);
         const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr)
+        {
+            entry.update(AmountsJson(*report, answer.goals.rates));
+        }
         if (report != nullptr && !best.empty())
         {
             const auto slower = answer.conclusion.baselines.find(baseline.name);
@@ -170,7 +176,7 @@ PlacementsJson(const Study& study, const SearchSpace& space, const Answer& answe
     for (const auto& ranked : answer.search.board.BestOfEach())
     {
         Json& placement = placements[ToString(ranked.plan.parallel.crossing)];
-        placement = RankedJson(space, ranked);
+        placement = RankedJson(space, answer, ranked);
         placement["warnings"] = WarningsOf(space.With(ranked.plan), study.engines.front());
         const bool compared = answer.conclusion.sure && ranked.text != best.front().text;
         placement["probability_slower"] =
@@ -192,7 +198,7 @@ FrontJson(const SearchSpace& space, const Answer& answer)
         Json values = Json::object();
         for (const Objective& objective : answer.goals.front)
         {
-            values[objective.Name()] = objective->value(ranked.report);
+            values[objective.Name()] = objective->value(ranked.report, answer.goals.rates);
         }
         front.push_back({{"label", space.LabelOf(ranked.plan)}, {"values", values}});
     }
@@ -208,6 +214,7 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
     {
         Json entry = {{"label", space.LabelOf(best[i].plan)},
                       {"iteration_time_s", best[i].report.iterationTime.S()}};
+        entry.update(AmountsJson(best[i].report, answer.goals.rates));
         entry.update(ToJson(SurenessAt(answer, i)));
         entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());
         ranking.push_back(entry);
@@ -324,7 +331,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     const Conclusion& conclusion = answer.conclusion;
     Json json = {{"study", study.name}, {"engine", study.engines.front()}};
     const auto best = answer.search.board.Best();
-    json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, best.front());
+    json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, answer, best.front());
     if (!best.empty())
     {
         json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
@@ -340,6 +347,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["interrupted"] = answer.search.interrupted;
     json["warnings"] = WarningsOf(study, space, answer);
     json["placements"] = PlacementsJson(study, space, answer);
+    json["objective"] = answer.goals.objective.Name();
     json["gap_asked"] = answer.goals.gap;
     json["pareto_of"] = FrontText(answer.goals.front);
     json["pareto"] = FrontJson(space, answer);

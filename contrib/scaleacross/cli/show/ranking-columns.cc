@@ -6,6 +6,8 @@
 #include "core/work/memory/memory.h"
 
 #include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
 #include <variant>
 
 namespace scaleacross
@@ -26,30 +28,75 @@ FitsText(const Evaluation& evaluation)
     return !known ? "-" : MemoryWarnings(report->memory).empty() ? "yes" : "no";
 }
 
+/// What people compare: of as many tokens.
+constexpr double kTokens = 1e12;
+
+/// An objective of which amounts are told.
+struct Amount
+{
+    Objective objective;
+    const char* key;
+    const char* title;
+};
+
+std::vector<Amount>
+AmountsOf(const Rates& rates)
+{
+    std::vector<Amount> amounts = {{"gpu-hours", "gpu_hours", "GPU-hours"}};
+    if (rates.costPerHour)
+    {
+        amounts.push_back({"cost", "cost", "cost"});
+    }
+    return amounts;
+}
+
+std::string
+AmountText(double amount)
+{
+    return amount < 1000 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
+}
+
 } // namespace
 
-RankingColumns::RankingColumns(bool sure, bool unlimited)
+RankingColumns::RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates)
     : m_sure(sure),
-      m_unlimited(unlimited)
+      m_unlimited(unlimited),
+      m_rates(rates)
 {
 }
 
 std::vector<std::string>
 RankingColumns::Titles() const
 {
-    return Cells(kFastest, "fits");
+    std::vector<std::string> amounts;
+    for (const Amount& amount : m_rates ? AmountsOf(*m_rates) : std::vector<Amount>())
+    {
+        amounts.emplace_back(amount.title);
+        amounts.emplace_back("for 1e12");
+    }
+    return Cells(amounts, kFastest, "fits");
 }
 
 std::vector<std::string>
 RankingColumns::Of(const Evaluation& evaluation, const std::string& sureness) const
 {
-    return Cells(sureness, FitsText(evaluation));
+    const auto* report = std::get_if<RunReport>(&evaluation);
+    std::vector<std::string> amounts;
+    for (const Amount& amount : m_rates ? AmountsOf(*m_rates) : std::vector<Amount>())
+    {
+        const double value = report == nullptr ? 0 : amount.objective->value(*report, *m_rates);
+        amounts.push_back(report == nullptr ? "-" : AmountText(value));
+        amounts.push_back(report == nullptr ? "-" : AmountText(value * kTokens / m_rates->tokens));
+    }
+    return Cells(amounts, sureness, FitsText(evaluation));
 }
 
 std::vector<std::string>
-RankingColumns::Cells(const std::string& sureness, const std::string& fits) const
+RankingColumns::Cells(const std::vector<std::string>& amounts,
+                      const std::string& sureness,
+                      const std::string& fits) const
 {
-    std::vector<std::string> cells;
+    std::vector<std::string> cells = amounts;
     if (m_sure)
     {
         cells.push_back(sureness);
@@ -59,6 +106,19 @@ RankingColumns::Cells(const std::string& sureness, const std::string& fits) cons
         cells.push_back(fits);
     }
     return cells;
+}
+
+Json
+AmountsJson(const RunReport& report, const Rates& rates)
+{
+    Json json = Json::object();
+    for (const Amount& amount : AmountsOf(rates))
+    {
+        const double value = amount.objective->value(report, rates);
+        json[amount.key] = value;
+        json[std::string(amount.key) + "_per_1e12_tokens"] = value * kTokens / rates.tokens;
+    }
+    return json;
 }
 
 std::vector<std::string>

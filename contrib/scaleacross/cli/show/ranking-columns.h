@@ -3,8 +3,11 @@
 #ifndef SCALEACROSS_RANKING_COLUMNS_H
 #define SCALEACROSS_RANKING_COLUMNS_H
 
+#include "cli/show/report-json.h"
+#include "core/explore/objective.h"
 #include "core/explore/outcome.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,8 +22,9 @@ class RankingColumns
     /**
      * @param sure whether it is known how sure the answer is
      * @param unlimited whether plans run that lack memory (not WorkloadSpec::memoryLimit)
+     * @param rates none where they are not known
      */
-    RankingColumns(bool sure, bool unlimited);
+    RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates);
 
     std::vector<std::string> Titles() const;
 
@@ -28,11 +32,17 @@ class RankingColumns
     std::vector<std::string> Of(const Evaluation& evaluation, const std::string& sureness) const;
 
   private:
-    std::vector<std::string> Cells(const std::string& sureness, const std::string& fits) const;
+    std::vector<std::string> Cells(const std::vector<std::string>& amounts,
+                                   const std::string& sureness,
+                                   const std::string& fits) const;
 
     bool m_sure;
     bool m_unlimited;
+    std::optional<Rates> m_rates;
 };
+
+/// "gpu_hours" and, with prices, "cost" of an iteration, each also for 1e12 tokens.
+Json AmountsJson(const RunReport& report, const Rates& rates);
 
 /// What a run lacks of memory: at most one line; nothing of what did not run.
 std::vector<std::string> MemoryWarningsOf(const Evaluation& evaluation);

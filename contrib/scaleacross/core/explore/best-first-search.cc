@@ -198,8 +198,9 @@ class Course
 
     void Take(Look& look, Queue& queue)
     {
-        for (const Family& family : look.open)
+        for (Family& family : look.open)
         {
+            family.least = m_board.Least(family.form);
             queue.push(family);
         }
         m_failures.merge(look.failures);
@@ -233,7 +234,7 @@ class Course
             return candidate;
         }
         Look look;
-        m_families.RuleOut(family, candidate.plan, look);
+        m_families.RuleOut(family, candidate.plan, m_board, look);
         m_decided += look.decided;
         Take(look, queue);
         return std::nullopt;

@@ -101,11 +101,22 @@ WhereItArises(const RunReport& a, const RunReport& b)
     return Join(words);
 }
 
+/// Its value by the objective, "12.5 GiB".
 std::string
-WinnerLine(const Contender& winner)
+ValueOf(const ExplanationInput& input, const RunReport& report)
 {
-    const RunReport& report = winner.report;
-    return "Best: " + winner.label + ": " + ToString(report.iterationTime) +
+    return ValueText(input.goals.objective,
+                     input.goals.objective->value(report, input.goals.rates));
+}
+
+std::string
+WinnerLine(const ExplanationInput& input)
+{
+    const RunReport& report = input.winner.report;
+    const Objective objective = input.goals.objective;
+    const bool usual = objective == Objective();
+    return "Best" + (usual ? "" : " by " + objective.Name()) + ": " + input.winner.label + ": " +
+           (usual ? "" : ValueOf(input, report) + ", ") + ToString(report.iterationTime) +
            " per iteration, MFU " + Percent(report.mfu) + ".";
 }
 
@@ -257,10 +268,15 @@ OtherCrossingLine(const ExplanationInput& input)
     const RunReport& a = input.winner.report;
     const RunReport& b = input.otherCrossing->report;
     const double excess = RelativeExcess(a.iterationTime, b.iterationTime);
-    std::string text = "Placement: the best " + NameOf(theirs) + " plan (" +
-                       input.otherCrossing->label + ") takes " + ToString(b.iterationTime) + ", ";
-    text += Percent(excess) + " longer than " + NameOf(mine) +
-            Sureness(input, input.winner, *input.otherCrossing) + ".";
+    std::string text =
+        "Placement: the best " + NameOf(theirs) + " plan (" + input.otherCrossing->label + ") ";
+    if (!input.goals.objective->followsTime)
+    {
+        return text + "has " + ValueOf(input, b) + " instead of " + ValueOf(input, a) +
+               ", and takes " + ToString(b.iterationTime) + ".";
+    }
+    text += "takes " + ToString(b.iterationTime) + ", " + Percent(excess) + " longer than " +
+            NameOf(mine) + Sureness(input, input.winner, *input.otherCrossing) + ".";
     if (input.probabilityBest && !AreToldApart(Timed(input.winner), Timed(*input.otherCrossing)))
     {
         text += " Placement does not decide here.";
@@ -283,6 +299,11 @@ CloseLine(const ExplanationInput& input)
                            ? "No other plan is kept."
                            : "It is the only plan that can run.");
     }
+    if (!input.goals.objective->followsTime)
+    {
+        return same + "Next best: " + input.runnerUp->label + ", " +
+               ValueOf(input, input.runnerUp->report) + ".";
+    }
     const double excess =
         RelativeExcess(input.winner.report.iterationTime, input.runnerUp->report.iterationTime);
     std::string text = same + "Next best: " + input.runnerUp->label + ", " + Percent(excess) +
@@ -304,7 +325,7 @@ CloseLine(const ExplanationInput& input)
 std::string
 TimeErrorLine(const ExplanationInput& input)
 {
-    if (!input.probabilityBest)
+    if (!input.probabilityBest && input.goals.objective->followsTime)
     {
         return "Times: those of the " + input.engine +
                " engine were not set beside published runs, so that nothing is known of how far "
@@ -340,7 +361,7 @@ BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
                 : "is " + Percent(gain) + " faster";
     text += gain < 0 ? Sureness(input, *baseline.contender, winner)
                      : Sureness(input, winner, *baseline.contender);
-    if (gain < 0)
+    if (gain < 0 && input.goals.objective->followsTime)
     {
         text += "; the search space does not hold this plan";
     }
@@ -352,7 +373,7 @@ BaselineLine(const ExplanationInput& input, const BaselineResult& baseline)
 std::string
 SitesLine(const ExplanationInput& input)
 {
-    if (!input.oneSite)
+    if (!input.oneSite || !input.goals.objective->followsTime) // whose best plan is the fastest
     {
         return "";
     }
@@ -379,27 +400,28 @@ ProofLine(const ExplanationInput& input)
 {
     const Frontier& counts = input.counts;
     const Duration best = input.winner.report.iterationTime;
-    const auto slack = BoundSlack(best, counts.bound);
+    const bool followsTime = input.goals.objective->followsTime;
+    const auto slack = followsTime ? BoundSlack(best, counts.bound) : std::nullopt;
     const std::string bound = slack ? "; it takes " + Percent(*slack) +
                                           " longer than the least bound of all, " +
                                           ToString(counts.bound) + " (the slack of the bound)"
                                     : "";
     if (counts.IsProof())
     {
-        const double gap = *Gap(best, counts);
+        const double gap = *Gap(input.winner.report, input.goals, counts);
         std::string text = (gap > 0 ? "Within " + GapText(gap) + " of optimal" : "Optimal") +
                            " for the " + input.engine + " engine: of all plans that can run " +
                            std::to_string(counts.evaluated) + " were run";
         if (counts.RuledOut() > 0)
         {
-            text += " and " + std::to_string(counts.RuledOut()) +
-                    " ruled out, which cannot be faster" + (gap > 0 ? " by more" : "") +
+            text += " and " + std::to_string(counts.RuledOut()) + " ruled out, which cannot be " +
+                    (followsTime ? "faster" : "better") + (gap > 0 ? " by more" : "") +
                     " by their bounds";
         }
         text += bound + ".";
-        return input.gap > 0 ? text + " The rest of what is kept is proven to " +
-                                   GapText(input.gap) + ", as asked for."
-                             : text;
+        return input.goals.gap > 0 ? text + " The rest of what is kept is proven to " +
+                                         GapText(input.goals.gap) + ", as asked for."
+                                   : text;
     }
     uint64_t failed = 0;
     for (const auto& [reason, count] : counts.failed)
@@ -429,16 +451,21 @@ BoundSlack(Duration best, Duration bound)
 }
 
 std::optional<double>
-Gap(Duration best, const Frontier& counts)
+Gap(const RunReport& best, const Goals& goals, const Frontier& counts)
 {
-    return counts.IsProof() ? std::max(0.0, best.S() / counts.left - 1)
-                            : BoundSlack(best, counts.bound);
+    if (counts.IsProof())
+    {
+        const double value = goals.objective->value(best, goals.rates);
+        return value <= counts.left ? 0 : value / counts.left - 1;
+    }
+    return goals.objective->followsTime ? BoundSlack(best.iterationTime, counts.bound)
+                                        : std::nullopt;
 }
 
 std::vector<std::string>
 Explain(const ExplanationInput& input)
 {
-    std::vector<std::string> lines = {WinnerLine(input.winner),
+    std::vector<std::string> lines = {WinnerLine(input),
                                       CrossingLine(input),
                                       OverlapLine(input.winner.report),
                                       BubbleAndMemoryLine(input),

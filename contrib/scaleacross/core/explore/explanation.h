@@ -56,7 +56,7 @@ struct ExplanationInput
     std::string engine;                    //!< that ran them
     uint32_t buildings{1};
     std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
-    double gap{0};                      //!< Goals::gap: how near the search had to come
+    Goals goals;                        //!< what the search was asked for
 };
 
 /// How much longer `other` takes than `base`: other / base - 1; negative if it is faster.
@@ -66,11 +66,12 @@ double RelativeExcess(Duration base, Duration other);
 /// where there is no bound.
 std::optional<double> BoundSlack(Duration best, Duration bound);
 
-/// The most by which the best plan found can lie above the optimum of its space on this engine.
-/// Where every plan that can run was run or ruled out, best / the least bound of what was ruled out
-/// - 1, or 0 if that is no more than the best: at most Goals::gap. Else BoundSlack(). Domain: the
-/// search is complete.
-std::optional<double> Gap(Duration best, const Frontier& counts);
+/// The most by which the best plan found can lie above the optimum of its space on this engine, by
+/// the objective. Where every plan that can run was run or ruled out, best / the least bound of
+/// what was ruled out - 1, or 0 if that is no less than the best: at most Goals::gap. Else
+/// BoundSlack(), or none where the objective has nothing to do with time. Domain: the search is
+/// complete.
+std::optional<double> Gap(const RunReport& best, const Goals& goals, const Frontier& counts);
 
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
@@ -78,6 +79,8 @@ std::optional<double> Gap(Duration best, const Frontier& counts);
  * baselines; what being spread out costs; the gap. One sentence group per line. Every statement
  * follows from the numbers handed in; of every comparison it says how likely it is to be right
  * (model-error.h), where the engine's times were ever set beside measured ones.
+ *
+ * Where plans are ranked by what does not follow their times, comparisons are of the objective.
  *
  * Where a difference arises: iteration time = compute + bubble + exposed communication by class
  * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of

@@ -166,7 +166,7 @@ Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look
     if (form != nullptr && !CanMatter(plan, *form, board))
     {
         family.form = *form;
-        RuleOut(family, plan, look);
+        RuleOut(family, plan, board, look);
         return;
     }
     const bool failed = std::holds_alternative<Failure>(told);
@@ -253,10 +253,13 @@ Families::Add(Family family, const Plan& plan, const Told& told, Family::Next ne
 }
 
 void
-Families::RuleOut(const Family& family, const Plan& first, Look& look) const
+Families::RuleOut(const Family& family,
+                  const Plan& first,
+                  const Leaderboard& board,
+                  Look& look) const
 {
     look.bound = std::min(look.bound, family.form.bound);
-    look.left = std::min(look.left, family.form.bound.S());
+    look.left = std::min(look.left, board.Least(family.form));
     Reject(family,
            first,
            kRuledOut,

@@ -33,13 +33,15 @@ struct Family
     uint64_t position{0}; //!< of the first plan
     size_t level{0};
     Next next{Next::Split};
+    double least{0}; //!< the value by the objective that none of them goes below
 
     /// Whether it comes up later.
     bool operator<(const Family& other) const
     {
-        return form.bound != other.form.bound ? form.bound > other.form.bound
-               : position != other.position   ? position > other.position
-                                              : level < other.level;
+        return least != other.least             ? least > other.least
+               : form.bound != other.form.bound ? form.bound > other.form.bound
+               : position != other.position     ? position > other.position
+                                                : level < other.level;
     }
 };
 
@@ -111,7 +113,10 @@ class Families
     bool CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board) const;
 
     /// Counts a family that cannot matter.
-    void RuleOut(const Family& family, const Plan& first, Look& look) const;
+    void RuleOut(const Family& family,
+                 const Plan& first,
+                 const Leaderboard& board,
+                 Look& look) const;
 
   private:
     using Told = std::variant<ClosedForm, Infeasible, Failure>;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -42,10 +44,23 @@ IsWithin(double gap, double value, double least)
 
 } // namespace
 
+bool
+RankOrder::operator()(const Ranked& a, const Ranked& b) const
+{
+    const auto key = [this](const Ranked& ranked) {
+        return std::tuple(objective->value(ranked.report, rates),
+                          ranked.report.iterationTime,
+                          std::string_view(ranked.text));
+    };
+    return key(a) < key(b);
+}
+
 Leaderboard::Leaderboard(size_t keep, Goals goals, Keeps keeps)
     : m_keep(keep),
       m_goals(std::move(goals)),
-      m_keeps(keeps)
+      m_keeps(keeps),
+      m_before{m_goals.objective, m_goals.rates},
+      m_best(m_before)
 {
     SCALEACROSS_INVARIANT(keep >= 1, std::to_string(keep));
 }
@@ -53,7 +68,7 @@ Leaderboard::Leaderboard(size_t keep, Goals goals, Keeps keeps)
 void
 Leaderboard::Offer(const Ranked& candidate)
 {
-    if (m_best.size() < m_keep || RanksBefore(candidate, *m_best.rbegin()))
+    if (m_best.size() < m_keep || m_before(candidate, *m_best.rbegin()))
     {
         m_best.insert(candidate);
         if (m_best.size() > m_keep)
@@ -67,7 +82,7 @@ Leaderboard::Offer(const Ranked& candidate)
     }
     const auto [best, isFirst] =
         m_ofCrossing.emplace(ToString(candidate.plan.parallel.crossing), candidate);
-    if (!isFirst && RanksBefore(candidate, best->second))
+    if (!isFirst && m_before(candidate, best->second))
     {
         best->second = candidate;
     }
@@ -100,7 +115,7 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
     std::vector<double> least;
     for (const Objective& objective : m_goals.front)
     {
-        least.push_back(objective->least(known));
+        least.push_back(objective->least(known, m_goals.rates));
     }
     return std::none_of(m_front.begin(), m_front.end(), [&](const OnFront& kept) {
         return IsCoveredBy(kept, least);
@@ -111,13 +126,14 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
 bool
 Leaderboard::MayRankBefore(const ClosedForm& known, const Ranked& kept) const
 {
-    const Duration time = kept.report.iterationTime;
+    const double value = m_goals.objective->value(kept.report, m_goals.rates);
+    const double least = Least(known);
     if (m_goals.gap > 0)
     {
-        return !IsWithin(m_goals.gap, time.S(), known.bound.S());
+        return !IsWithin(m_goals.gap, value, least);
     }
-    // A plan whose bound equals a time may take just as long and come first by its text.
-    return known.bound <= time;
+    // A plan that can be as good may be, and come first by its time or its text.
+    return least < value || (least == value && known.bound <= kept.report.iterationTime);
 }
 
 /// Whether a plan with at least these values would add nothing to a front that has this one.
@@ -144,7 +160,7 @@ Leaderboard::OfferToFront(const Ranked& candidate)
     OnFront offered{candidate, {}};
     for (const Objective& objective : m_goals.front)
     {
-        offered.values.push_back(objective->value(candidate.report));
+        offered.values.push_back(objective->value(candidate.report, m_goals.rates));
     }
     // Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
     const auto dominates = [](const OnFront& a, const OnFront& b) {
@@ -161,6 +177,12 @@ Leaderboard::OfferToFront(const Ranked& candidate)
     m_front.push_back(std::move(offered));
 }
 
+double
+Leaderboard::Least(const ClosedForm& known) const
+{
+    return m_goals.objective->least(known, m_goals.rates);
+}
+
 std::vector<Ranked>
 Leaderboard::Best() const
 {
@@ -175,7 +197,7 @@ Leaderboard::ParetoFront() const
     {
         front.push_back(kept.ranked);
     }
-    std::sort(front.begin(), front.end(), RanksBefore);
+    std::sort(front.begin(), front.end(), m_before);
     return front;
 }
 
@@ -194,7 +216,7 @@ Leaderboard::BestOfEach() const
     {
         best.push_back(ranked);
     }
-    std::sort(best.begin(), best.end(), RanksBefore);
+    std::sort(best.begin(), best.end(), m_before);
     return best;
 }
 

@@ -15,13 +15,25 @@
 namespace scaleacross
 {
 
-/// What a search is asked for beside its best plans.
+/// What a search is asked for.
 struct Goals
 {
+    Objective objective; //!< what plans are ranked by
+    Rates rates;
     std::vector<Objective> front{UsualFront()}; //!< what its Pareto front is of; empty: none
     /// A plan that may be better than what is kept, but by no more than this part of its own value,
     /// need not run. 0: the answer is that of running everything.
     double gap{0};
+};
+
+/// By an objective; equal values by iteration time and then by canonical text, so that the order is
+/// one for all runs.
+struct RankOrder
+{
+    Objective objective;
+    Rates rates;
+
+    bool operator()(const Ranked& a, const Ranked& b) const;
 };
 
 /**
@@ -50,6 +62,9 @@ class Leaderboard
     /// is kept.
     bool CanMatter(const Crossing& crossing, const ClosedForm& known) const;
 
+    /// The least value, by the objective of the ranking, of a plan of which so much is known.
+    double Least(const ClosedForm& known) const;
+
     /// The k best, best first.
     std::vector<Ranked> Best() const;
 
@@ -74,18 +89,11 @@ class Leaderboard
     bool MayRankBefore(const ClosedForm& known, const Ranked& kept) const;
     bool IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const;
 
-    struct Before
-    {
-        bool operator()(const Ranked& a, const Ranked& b) const
-        {
-            return RanksBefore(a, b);
-        }
-    };
-
     size_t m_keep;
     Goals m_goals;
     Keeps m_keeps;
-    std::set<Ranked, Before> m_best;
+    RankOrder m_before;
+    std::set<Ranked, RankOrder> m_best;
     std::vector<OnFront> m_front;
     std::map<std::string, Ranked> m_ofCrossing; //!< by its text
 };

@@ -6,6 +6,8 @@
 #include "core/base/word-registry.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <sstream>
 
 namespace scaleacross
@@ -16,6 +18,31 @@ namespace
 
 constexpr const char* g_none = "none";
 
+double
+Hours(Duration time)
+{
+    return time.S() / 3600;
+}
+
+double
+GpuHours(Duration time, const Rates& rates)
+{
+    return Hours(time) * static_cast<double>(rates.gpus);
+}
+
+double
+Cost(Duration time, const Rates& rates)
+{
+    SCALEACROSS_INVARIANT(rates.costPerHour, "no prices");
+    return Hours(time) * *rates.costPerHour;
+}
+
+double
+Count(Bytes bytes)
+{
+    return static_cast<double>(bytes.Count());
+}
+
 } // namespace
 
 template <>
@@ -25,24 +52,77 @@ Objective::Rows()
     static const auto rows = PointersTo<ObjectiveFacts>(
         {{{"time", "time of an iteration", true},
           "s",
-          [](const RunReport& report) { return report.iterationTime.S(); },
-          [](const ClosedForm& form) { return form.bound.S(); }},
+          "iteration_time_s",
+          true,
+          false,
+          [](const RunReport& report, const Rates&) { return report.iterationTime.S(); },
+          [](const ClosedForm& form, const Rates&) { return form.bound.S(); }},
+         {{"gpu-hours", "time of an iteration times the GPUs of the cluster"},
+          "GPU-hours",
+          "iteration_time_s",
+          true,
+          false,
+          [](const RunReport& report, const Rates& rates) {
+              return GpuHours(report.iterationTime, rates);
+          },
+          [](const ClosedForm& form, const Rates& rates) { return GpuHours(form.bound, rates); }},
+         {{"cost", "what an iteration costs, by the study's prices of GPUs and spans"},
+          "in the currency of the prices",
+          "iteration_time_s",
+          true,
+          true,
+          [](const RunReport& report, const Rates& rates) {
+              return Cost(report.iterationTime, rates);
+          },
+          [](const ClosedForm& form, const Rates& rates) { return Cost(form.bound, rates); }},
          {{"memory", "memory of the fullest stage"},
           "B",
-          [](const RunReport& report) { return static_cast<double>(report.memoryMax.Count()); },
-          [](const ClosedForm& form) { return static_cast<double>(form.memoryMax.Count()); }},
+          "memory_bytes_max",
+          false,
+          false,
+          [](const RunReport& report, const Rates&) { return Count(report.memoryMax); },
+          [](const ClosedForm& form, const Rates&) { return Count(form.memoryMax); }},
          {{"bytes", "bytes across buildings in an iteration"},
           "B",
-          [](const RunReport& report) {
-              return static_cast<double>(report.crossBuildingBytes.Count());
-          },
-          [](const ClosedForm& form) {
-              return static_cast<double>(form.crossBuildingBytes.Count());
-          }}});
+          "cross_building_bytes",
+          false,
+          false,
+          [](const RunReport& report, const Rates&) { return Count(report.crossBuildingBytes); },
+          [](const ClosedForm& form, const Rates&) { return Count(form.crossBuildingBytes); }}});
     return rows;
 }
 
 template class Word<ObjectiveFacts>;
+
+Rates
+RatesOf(const Study& study)
+{
+    const WorkloadSpec& workload = study.scenario.Job().workload;
+    Rates rates;
+    rates.gpus = study.scenario.cluster.Gpus();
+    rates.tokens = static_cast<double>(workload.globalBatch) * workload.sequence;
+    if (study.prices)
+    {
+        rates.costPerHour = study.prices->PerHour(study.scenario.cluster);
+    }
+    return rates;
+}
+
+std::string
+ValueText(Objective objective, double value)
+{
+    if (objective->unit == "s")
+    {
+        return ToString(Duration::Seconds(value));
+    }
+    if (objective->unit == "B")
+    {
+        return ToString(Bytes(static_cast<uint64_t>(value)));
+    }
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), value < 1000 ? "%.4g" : "%.0f", value);
+    return text.data() + (" " + objective->unit);
+}
 
 std::vector<Objective>
 UsualFront()

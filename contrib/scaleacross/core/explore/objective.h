@@ -6,24 +6,42 @@
 #include "core/base/word.h"
 #include "core/engine/closed-form.h"
 #include "core/engine/run-report.h"
+#include "core/spec/study.h"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace scaleacross
 {
 
+/// What a study's cluster is and costs, which makes amounts of times.
+struct Rates
+{
+    uint64_t gpus{0};
+    double tokens{0}; //!< of an iteration: sequences of the global batch, and their length
+    std::optional<double> costPerHour; //!< PriceSpec::PerHour(); none without prices
+};
+
+Rates RatesOf(const Study& study);
+
 /**
- * Something that plans are compared by, and of which less is better.
+ * Something that plans are compared by, and of which less is better: a figure of a report, or a
+ * multiple of one.
  *
  * Of a plan that has not run, `least` bounds it from below by what is known so far: what it sends
  * across counts as nothing until somebody has counted it.
  */
 struct ObjectiveFacts : WordFacts
 {
-    std::string unit; //!< of its values: "s", "B"
-    double (*value)(const RunReport& report){nullptr};
-    double (*least)(const ClosedForm& form){nullptr};
+    std::string unit;        //!< of its values: "s", "B"
+    std::string figure;      //!< what it is a multiple of: a key of RunReport::Figures()
+    bool followsTime{false}; //!< orders the plans of a study as their times do
+    bool needsPrices{false}; //!< has values only where the study has prices
+    /// Domain where it needs prices: rates that have them.
+    double (*value)(const RunReport& report, const Rates& rates){nullptr};
+    double (*least)(const ClosedForm& form, const Rates& rates){nullptr};
 };
 
 /// An objective that a user names.
@@ -32,6 +50,9 @@ using Objective = Word<ObjectiveFacts>;
 template <>
 const std::vector<const ObjectiveFacts*>& Objective::Rows();
 extern template class Word<ObjectiveFacts>;
+
+/// A value with its unit, for people.
+std::string ValueText(Objective objective, double value);
 
 /// The objectives of the Pareto front where nobody says otherwise: those that a first look at a
 /// plan bounds, so that it can rule the plan out by itself.

@@ -44,15 +44,6 @@ struct Ranked
     RunReport report;
 };
 
-/// By iteration time; equal times by canonical text, so that the order is one for all runs.
-inline bool
-RanksBefore(const Ranked& a, const Ranked& b)
-{
-    return a.report.iterationTime != b.report.iterationTime
-               ? a.report.iterationTime < b.report.iterationTime
-               : a.text < b.text;
-}
-
 } // namespace scaleacross
 
 #endif // SCALEACROSS_OUTCOME_H

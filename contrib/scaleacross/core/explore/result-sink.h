@@ -42,7 +42,8 @@ struct Frontier
     std::map<std::string, Count> failed;   //!< by reason
     /// The least admissible bound of the plans that may run; Max() if there is none.
     Duration bound{Duration::Max()};
-    /// The least that a plan can take which was ruled out, in seconds; infinite if none was.
+    /// The least value, by the objective, that a plan can have which was ruled out; infinite if
+    /// none was.
     double left{std::numeric_limits<double>::infinity()};
 
     /// Plans that differ in what they mean.

@@ -96,7 +96,8 @@ class Search
  * the plans that its bounds cannot rule out.
  *
  * Plans that agree down to a level of the space are a family. All families of the first level are
- * glanced at, and those that can run stand in a queue by their bounds, least first. A family that
+ * glanced at, and those that can run stand in a queue by their bounds by the objective, least
+ * first. A family that
  * comes up is split into those of the next level, which are glanced at in turn; a single plan is
  * asked more of by the filter and goes back with a higher bound, or runs. (A space with more than
  * 2^20 families of the first level is gone through in blocks of so many.)

@@ -164,6 +164,23 @@ ReadEvents(const YamlNode& node)
     return events;
 }
 
+PriceSpec
+ReadPrices(const YamlNode& node)
+{
+    const MapReader map(node, "prices", KeysOf(PriceSpec::Fields()));
+    PriceSpec prices;
+    ReadFields(map, PriceSpec::Fields(), prices);
+    if (prices.gpuHour == 0 && prices.spanTbpsKmHour == 0)
+    {
+        FailAt(node,
+               "prices",
+               "nothing has a price",
+               "a price of GPUs, of spans or of both",
+               "write prices: {gpu_hour: 2.5}, or leave the key out");
+    }
+    return prices;
+}
+
 /// A list of different words out of `known`.
 std::vector<std::string>
 ReadWords(const YamlNode& node, const std::string& path, const std::vector<std::string>& known)
@@ -353,6 +370,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
                          "events",
                          "baselines",
                          "engines",
+                         "prices",
                          "seed"});
     const std::filesystem::path file(name);
     Study study;
@@ -404,6 +422,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         {
             FailAt(*node, "engines", "the list is empty", AnyOf(KnownEngines()), "");
         }
+    }
+    if (const YamlNode* node = map.Find("prices"); node != nullptr)
+    {
+        study.prices = ReadPrices(*node);
     }
     // ns-3 takes a seed of 32 bits and refuses 0.
     map.Get("seed", study.seed, Whole(1, UINT32_MAX));

@@ -3,9 +3,11 @@
 #ifndef SCALEACROSS_STUDY_H
 #define SCALEACROSS_STUDY_H
 
+#include "core/spec/price-spec.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +37,7 @@ struct Study
     std::vector<std::string> baselines; //!< words of Baseline
     std::vector<std::string> engines;   //!< "analytical", "packet"; explore ranks with the first
     uint64_t seed{1};
+    std::optional<PriceSpec> prices; //!< of no result: what is printed beside, and an objective
 };
 
 /// What Study::engines may hold.

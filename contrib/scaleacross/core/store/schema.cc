@@ -261,9 +261,8 @@ ALTER TABLE baseline ADD COLUMN label TEXT;
 )sql";
 
 /// What searches are asked for since then.
-constexpr std::array<const char*, 3> g_searchColumns = {"pareto_of",
-                                                        "gap_asked",
-                                                        "ruled_out_least"};
+constexpr std::array<const char*, 7> g_searchColumns =
+    {"objective", "pareto_of", "gap_asked", "ruled_out_least", "gpus", "tokens", "cost_per_hour"};
 
 } // namespace
 

@@ -60,6 +60,42 @@ TimeErrorOf(const SQLite::Statement& row)
                      row.getColumn("time_error_runs").getUInt()};
 }
 
+Objective
+ObjectiveOf(Database& database, SQLite::Statement& row)
+{
+    const SQLite::Column word = row.getColumn("objective");
+    try
+    {
+        return word.isNull() ? Objective() : Objective(word.getString());
+    }
+    catch (const ValueError& error)
+    {
+        row.reset();
+        database.Damaged("objective: " + error.Problem());
+    }
+}
+
+std::optional<Rates>
+RatesOf(Database& database, SQLite::Statement& row)
+{
+    const SQLite::Column gpus = row.getColumn("gpus");
+    if (gpus.isNull())
+    {
+        return std::nullopt;
+    }
+    const Rates rates{static_cast<uint64_t>(gpus.getInt64()),
+                      row.getColumn("tokens").getDouble(),
+                      NumberOf(row.getColumn("cost_per_hour"))};
+    if (gpus.getInt64() < 1 || !(rates.tokens > 0) || !(rates.costPerHour.value_or(0) >= 0))
+    {
+        row.reset();
+        database.Damaged("a search has " + std::to_string(rates.gpus) + " GPUs, " +
+                         NumberText(rates.tokens) + " tokens and costs " +
+                         NumberText(rates.costPerHour.value_or(0)));
+    }
+    return rates;
+}
+
 /// A result that a search has found and that is not there any more.
 void
 RefuseMissingRuns(Database& database, int64_t search)
@@ -139,7 +175,9 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, pareto_of, "
+        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, objective, gpus, "
+        "tokens, "
+        "cost_per_hour, pareto_of, "
         "gap_asked, gap, "
         "sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
@@ -160,6 +198,8 @@ ListSearches(Database& database)
         summary.finished = select.getColumn("finished").getInt() != 0;
         summary.seconds = select.getColumn("seconds").getDouble();
         summary.updated = select.getColumn("updated_at").getString();
+        summary.objective = ObjectiveOf(database, select);
+        summary.rates = RatesOf(database, select);
         summary.gapAsked = NumberOf(select.getColumn("gap_asked")).value_or(0);
         const SQLite::Column front = select.getColumn("pareto_of");
         summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
@@ -178,17 +218,18 @@ ListSearches(Database& database)
 }
 
 std::vector<KeptRun>
-BestRuns(Database& database, int64_t search, uint64_t top)
+BestRuns(Database& database, const SearchSummary& search, uint64_t top)
 {
-    RefuseMissingRuns(database, search);
-    // By the order of RanksBefore(): a finished search has its ranks from it too.
+    RefuseMissingRuns(database, search.id);
+    // As RankOrder has it: a finished search has its ranks from it too.
     auto& select = database.Prepare(
-        "SELECT run_id, ROW_NUMBER() OVER (ORDER BY iteration_time_s, plan.text) AS place, pareto, "
+        "SELECT run_id, ROW_NUMBER() OVER (ORDER BY " + search.objective->figure +
+        ", iteration_time_s, plan.text) AS place, pareto, "
         "best_of_crossing, search_run.label AS label, probability_best, probability_slower, "
         "IFNULL(same_as, 0) AS same_as "
         "FROM search_run JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
         "WHERE search_id = ? AND status = 'ok' ORDER BY place LIMIT ?");
-    select.bind(1, search);
+    select.bind(1, search.id);
     select.bind(2, static_cast<int64_t>(top));
     std::vector<KeptRun> runs;
     std::vector<int64_t> ids;

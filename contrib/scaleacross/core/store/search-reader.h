@@ -26,7 +26,9 @@ struct SearchSummary
     bool finished{false};
     double seconds{0};
     std::string updated;
-    double gapAsked{0};                  //!< Goals::gap
+    Objective objective;        //!< that of the ranking; the usual one where the row is older
+    std::optional<Rates> rates; //!< none where the row is older
+    double gapAsked{0};         //!< Goals::gap
     std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
     Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.
@@ -58,7 +60,7 @@ struct KeptBaseline
 std::vector<SearchSummary> ListSearches(Database& database);
 
 /// The `top` best, by rank; of an unfinished search the best so far, with ranks to match.
-std::vector<KeptRun> BestRuns(Database& database, int64_t search, uint64_t top);
+std::vector<KeptRun> BestRuns(Database& database, const SearchSummary& search, uint64_t top);
 
 std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 

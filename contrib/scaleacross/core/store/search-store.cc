@@ -24,6 +24,19 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
     }
 }
 
+/// What of it decides the answer.
+std::string
+TextOf(const Goals& goals)
+{
+    std::vector<Objective> all = goals.front;
+    all.push_back(goals.objective);
+    const bool priced = std::any_of(all.begin(), all.end(), [](const Objective& objective) {
+        return objective->needsPrices;
+    });
+    return goals.objective.Name() + "\n" + FrontText(goals.front) + "\n" + NumberText(goals.gap) +
+           (priced ? "\n" + NumberText(goals.rates.costPerHour.value()) : "");
+}
+
 } // namespace
 
 SearchStore::SearchStore(Database& database,
@@ -54,16 +67,18 @@ SearchStore::Find()
         return;
     }
     const RunSetting& setting = m_runs.Setting();
+    const Goals& goals = m_identity.goals;
     const std::string hash =
         HashOf(Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() + "\n" +
-               std::to_string(m_identity.keep) + "\n" + FrontText(m_identity.goals.front) + "\n" +
-               NumberText(m_identity.goals.gap));
+               std::to_string(m_identity.keep) + "\n" + TextOf(goals));
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
-        "fingerprint, space, plans, keep, pareto_of, gap_asked) VALUES (:hash, :study, :method, "
-        ":scenario, :engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, "
-        ":pareto_of, :gap_asked) "
-        "ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash RETURNING id");
+        "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, gpus, tokens, "
+        "cost_per_hour) VALUES (:hash, :study, :method, :scenario, :engine, :options, :correction, "
+        ":seed, :fingerprint, :space, :plans, :keep, :objective, :pareto_of, :gap_asked, :gpus, "
+        ":tokens, :cost_per_hour) "
+        // Prices by which nothing is ranked may have changed.
+        "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
     insert.bind(":hash", hash);
     insert.bind(":study", m_identity.study);
     insert.bind(":method", m_identity.method);
@@ -79,8 +94,18 @@ SearchStore::Find()
     insert.bind(":space", m_space.Text());
     insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
     insert.bind(":keep", static_cast<int64_t>(m_identity.keep));
-    insert.bind(":pareto_of", FrontText(m_identity.goals.front));
-    insert.bind(":gap_asked", m_identity.goals.gap);
+    insert.bind(":objective", goals.objective.Name());
+    insert.bind(":pareto_of", FrontText(goals.front));
+    insert.bind(":gap_asked", goals.gap);
+    if (goals.rates.gpus > 0)
+    {
+        insert.bind(":gpus", static_cast<int64_t>(goals.rates.gpus));
+        insert.bind(":tokens", goals.rates.tokens);
+    }
+    if (goals.rates.costPerHour)
+    {
+        insert.bind(":cost_per_hour", *goals.rates.costPerHour);
+    }
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
     insert.reset();

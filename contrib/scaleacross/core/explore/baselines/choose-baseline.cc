@@ -103,6 +103,7 @@ ChooseBaseline(Baseline baseline,
 {
     SearchOptions own = options;
     own.keep = 1;
+    own.goals = {}; // schools plan for time
     own.keeps = Leaderboard::Keeps::Best;
     std::vector<Study> spaces;
     if (baseline->site != nullptr)
