@@ -228,6 +228,46 @@ TEST_F(Commands, PlansAreRankedByTheObjective)
     EXPECT_THAT(nothing.err, HasSubstr("nothing has a price"));
 }
 
+TEST_F(Commands, EveryPlanSaysWhatMakesItSlower)
+{
+    const auto json = RunJson("explore study.yaml --top 100");
+    const auto& ranking = json.at("ranking");
+    const double best = ranking[0].at("iteration_time_s");
+    EXPECT_TRUE(ranking[0].at("differs").empty());
+    ASSERT_GT(ranking.size(), 2);
+    for (const auto& plan : ranking)
+    {
+        double sum = 0;
+        for (const auto& part : plan.at("because"))
+        {
+            sum += part.get<double>();
+        }
+        EXPECT_NEAR(sum, plan.at("iteration_time_s").get<double>() - best, 1e-15);
+        for (const auto& [field, values] : plan.at("differs").items())
+        {
+            EXPECT_EQ(values[1], json.at("best").at("plan").at(field)) << field;
+            EXPECT_NE(values[0], values[1]) << field;
+        }
+    }
+    EXPECT_FALSE(ranking[1].at("differs").empty());
+    // PP-out, four layers over two stages.
+    EXPECT_EQ(json.at("best").at("stages").at("layers"), (std::vector<int>{2, 2}));
+    EXPECT_EQ(json.at("best").at("stages").at("of_buildings").at("building2"),
+              (std::vector<int>{1}));
+    const auto shown = RunJson("show small.db --top 100").at("searches")[0].at("ranking");
+    const std::string text = Run("explore study.yaml").out;
+    for (size_t i = 0; i < ranking.size(); i++)
+    {
+        EXPECT_EQ(shown[i].at("differs"), ranking[i].at("differs"));
+        EXPECT_EQ(shown[i].at("because"), ranking[i].at("because"));
+    }
+    const std::string line = "\n  2: crossing dp (pp): ";
+    EXPECT_THAT(text, HasSubstr(line));
+    EXPECT_THAT(Run("show small.db").out,
+                HasSubstr(text.substr(text.find(line), text.find("\n\nBest") - text.find(line))));
+    EXPECT_THAT(Run("explore study.yaml --top 1").out, Not(HasSubstr("What differs")));
+}
+
 /// A front holds no plan that another of it beats, and every search has its own.
 TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
 {

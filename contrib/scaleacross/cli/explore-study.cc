@@ -283,6 +283,7 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
     const Ranked& winner = best.front();
     ExplanationInput input;
     input.winner = ContenderOf(space, winner.plan, winner.report);
+    input.stages = FindStagePlaces(space.With(winner.plan));
     CompareWithWinner(space, answer, input);
     const auto ofEach = answer.search.board.BestOfEach(); // the winner's is the first
     if (ofEach.size() > 1)

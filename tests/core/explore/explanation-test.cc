@@ -149,6 +149,46 @@ TEST(Explanation, NeverCallsOptimalWhatIsProvenToAGap)
     EXPECT_THAT(Text(input), HasSubstr("Not proven optimal"));
 }
 
+/// What is alike is told together, and numbers in runs.
+TEST(Explanation, TellsWhatBuildingsHold)
+{
+    ExplanationInput input = Input(Crossing::Pipeline, 150);
+    EXPECT_THAT(Text(input), Not(HasSubstr("Stages")));
+    input.stages = StagePlaces{{7, 8, 8, 8, 7, 1}, {{"east", {0, 1, 2}}, {"west", {3, 4, 5}}}};
+    EXPECT_THAT(Text(input),
+                HasSubstr("Stages: east has stages 0 to 2 with 23 layers (7, 2 x 8); west has "
+                          "stages 3 to 5 with 16 layers (8, 7, 1)."));
+    input.stages = StagePlaces{{6, 6, 6}, {{"a", {0, 1}}, {"b", {0, 1}}, {"c", {2}}}};
+    EXPECT_THAT(Text(input),
+                HasSubstr("Stages: a and b each have stages 0 and 1 with 12 layers (2 x 6); c has "
+                          "stage 2 with 6 layers."));
+}
+
+TEST(Explanation, TellsTheFullestLinkOfEachKind)
+{
+    ExplanationInput input = Input(Crossing::Data, 150);
+    EXPECT_THAT(Text(input), Not(HasSubstr("Links")));
+    const auto add = [&input](const std::string& name, bool shared, double busy) {
+        ResourceReport link;
+        link.name = name;
+        link.shared = shared;
+        link.busy = busy;
+        input.winner.report.resources.push_back(link);
+    };
+    add("east leaf up", true, 0.2);
+    add("west leaf down", true, 0.25);
+    add("east zone up", true, 0.1);
+    add("east to west", true, 0.5);
+    add("west to east", true, 0.4);
+    add("stage 0 scale-up out", false, 0.05);
+    add("stage 1 NIC in", false, 0.3);
+    add("stage 0 NIC out", false, 0.125);
+    EXPECT_THAT(Text(input),
+                HasSubstr("Links, the fullest of each kind: east to west 50.0 %, stage 1 NIC in "
+                          "30.0 %, west leaf down 25.0 %, east zone up 10.0 %, stage 0 scale-up "
+                          "out 5.00 % of the time."));
+}
+
 /// Nothing is said of times where plans are not ranked by them; the winner is the slower one here.
 TEST(Explanation, ComparesByTheObjective)
 {

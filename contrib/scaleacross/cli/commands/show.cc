@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/explore-study.h"
+#include "cli/show/differences.h"
 #include "cli/show/ranking-columns.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
@@ -43,6 +44,24 @@ RunJson(const std::string& label, const StoredRun& run)
     json["plan"] = {{"label", label}, {"text", run.planText}};
     json["warnings"] = MemoryWarningsOf(run.evaluation);
     return json;
+}
+
+/// Those of the kept runs of which the plan can be read, which of an older release it may not be.
+std::vector<RankedRun>
+RankedRunsOf(const std::vector<KeptRun>& kept)
+{
+    std::vector<RankedRun> runs;
+    for (const KeptRun& one : kept)
+    {
+        const auto* report = std::get_if<RunReport>(&one.run.evaluation);
+        const auto plan = PlanOfText(one.run.planText);
+        if (report != nullptr && plan)
+        {
+            runs.push_back({one.rank, *plan, *report});
+        }
+    }
+    // Nothing can be said beside a best one that is missing.
+    return !runs.empty() && runs.front().rank == 1 ? runs : std::vector<RankedRun>();
 }
 
 bool
@@ -105,6 +124,8 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
         Json json = SummaryJson(search);
         json["ranking"] = Json::array();
         const auto best = BestRuns(database, search, top);
+        const auto runs = RankedRunsOf(best);
+        auto known = runs.begin();
         for (const auto& kept : best)
         {
             Json run = RunJson(kept.label, kept.run);
@@ -115,6 +136,10 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             if (report != nullptr && search.rates)
             {
                 run.update(AmountsJson(*report, *search.rates));
+            }
+            if (known != runs.end() && known->rank == kept.rank)
+            {
+                run.update(DifferencesJson(*known++, runs.front()));
             }
             json["ranking"].push_back(run);
         }
@@ -159,7 +184,8 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
                                  search.rates);
     Table table = RunTable(columns.Titles());
     std::vector<std::string> warnings;
-    for (const auto& kept : BestRuns(database, search, top))
+    const auto best = BestRuns(database, search, top);
+    for (const auto& kept : best)
     {
         if (kept.rank == 1)
         {
@@ -187,6 +213,8 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
         AddRow(table, run.engine, run.label, run.evaluation, columns.Of(run.evaluation, "-"));
     }
     text += "\n" + table.Text();
+    const std::string differences = DifferencesText(RankedRunsOf(best));
+    text += differences.empty() ? "" : "\n" + differences;
     if (search.finished && !IsConcluded(search))
     {
         text +=

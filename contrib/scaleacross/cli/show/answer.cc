@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/explore-study.h"
+#include "cli/show/differences.h"
 #include "cli/show/ranking-columns.h"
 #include "cli/show/report-text.h"
 #include "cli/show/sureness.h"
@@ -74,6 +75,38 @@ PlanSureness
 SurenessAt(const Answer& answer, size_t i)
 {
     return i < answer.conclusion.plans.size() ? answer.conclusion.plans[i] : PlanSureness();
+}
+
+/// The best `top` of the ranking.
+std::vector<RankedRun>
+TopOf(const Answer& answer, size_t top)
+{
+    std::vector<RankedRun> runs;
+    for (const Ranked& ranked : answer.search.board.Best())
+    {
+        if (runs.size() < top)
+        {
+            runs.push_back({runs.size() + 1, ranked.plan, ranked.report});
+        }
+    }
+    return runs;
+}
+
+/// What the stages of the best plan are; null of one that is not laid out.
+Json
+StagesJson(const SearchSpace& space, const Plan& plan)
+{
+    const auto places = FindStagePlaces(space.With(plan));
+    if (!places)
+    {
+        return nullptr;
+    }
+    Json buildings = Json::object();
+    for (const StagesOfBuilding& held : places->buildings)
+    {
+        buildings[held.building] = held.stages;
+    }
+    return {{"layers", places->layers}, {"of_buildings", buildings}};
 }
 
 std::string
@@ -209,6 +242,7 @@ Json
 RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top)
 {
     const auto best = answer.search.board.Best();
+    const auto runs = TopOf(answer, top);
     Json ranking = Json::array();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
@@ -216,6 +250,7 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
                       {"iteration_time_s", best[i].report.iterationTime.S()}};
         entry.update(AmountsJson(best[i].report, answer.goals.rates));
         entry.update(ToJson(SurenessAt(answer, i)));
+        entry.update(DifferencesJson(runs[i], runs.front()));
         entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());
         ranking.push_back(entry);
     }
@@ -317,7 +352,9 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
         }
         return text;
     }
+    const std::string differences = DifferencesText(TopOf(answer, top));
     text += "\n" + RankingText(study, space, answer, top) + "\n";
+    text += differences + (differences.empty() ? "" : "\n");
     for (const auto& line : answer.conclusion.explanation)
     {
         text += line + "\n";
@@ -334,6 +371,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["best"] = best.empty() ? Json(nullptr) : RankedJson(space, answer, best.front());
     if (!best.empty())
     {
+        json["best"]["stages"] = StagesJson(space, best.front().plan);
         json["best"]["probability_best"] = JsonOf(SurenessAt(answer, 0).best);
     }
     json["baselines"] = BaselinesJson(study, space, answer);

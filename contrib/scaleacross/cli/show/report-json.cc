@@ -10,21 +10,6 @@ namespace scaleacross
 namespace
 {
 
-/// A field's text as the JSON value it stands for.
-Json
-Typed(const std::string& text)
-{
-    if (text == "true" || text == "false")
-    {
-        return text == "true";
-    }
-    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
-    {
-        return std::stoull(text);
-    }
-    return text;
-}
-
 Json
 ToJson(const FigureValue& value)
 {
@@ -70,6 +55,20 @@ ReadFigures(const Json& json, Owner& owner)
 } // namespace
 
 Json
+FieldJson(const std::string& text)
+{
+    if (text == "true" || text == "false")
+    {
+        return text == "true";
+    }
+    if (!text.empty() && text.find_first_not_of("0123456789") == std::string::npos)
+    {
+        return std::stoull(text);
+    }
+    return text;
+}
+
+Json
 ToJson(const Plan& plan)
 {
     Json json = {{"label", Label(plan)}};
@@ -83,7 +82,7 @@ ToJson(const Plan& plan)
         const auto dot = field.key.find('.');
         const std::string name = field.key.substr(dot + 1);
         Json& target = field.key.compare(0, dot, "network") == 0 ? network : json;
-        target[name] = Typed(field.get(plan));
+        target[name] = FieldJson(field.get(plan));
     }
     json["network"] = network;
     return json;

@@ -17,6 +17,9 @@ using Json = nlohmann::ordered_json;
 /// All plan fields, {"label": ..., "tp": 8, ..., "network": {"qps": 16, ...}}.
 Json ToJson(const Plan& plan);
 
+/// A field's text as the JSON value that it stands for.
+Json FieldJson(const std::string& text);
+
 /// A report without its plan and timeline: iteration_time_s, mfu, bubble_fraction, ... Times are in
 /// seconds, amounts in bytes. `seed` is null where the engine draws nothing.
 Json ToJson(const RunReport& report);

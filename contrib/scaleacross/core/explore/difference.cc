@@ -2,10 +2,73 @@
 
 #include "core/explore/difference.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace scaleacross
 {
+
+std::vector<FieldDifference>
+FieldsThatDiffer(const Plan& plan, const Plan& other)
+{
+    std::vector<FieldDifference> differences;
+    for (const PlanField& field : PlanFields())
+    {
+        const std::string value = field.get(plan);
+        const std::string others = field.get(other);
+        if (value != others)
+        {
+            differences.push_back({field.key, value, others});
+        }
+    }
+    return differences;
+}
+
+std::vector<TimeChange>
+TimeChanges(const RunReport& from, const RunReport& to)
+{
+    std::vector<TimeChange> changes;
+    Duration remainder = to.iterationTime - from.iterationTime;
+    const auto add = [&](const std::string& key, const std::string& name, Duration change) {
+        changes.push_back({key, name, change});
+        remainder -= change;
+    };
+    add("compute", "compute", to.computeTime - from.computeTime);
+    add("bubble", "pipeline bubble", to.bubble - from.bubble);
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const std::string comm = ToString(static_cast<CommClass>(c));
+        add("exposed_" + comm,
+            "exposed " + comm + " communication",
+            to.classes[c].exposed - from.classes[c].exposed);
+    }
+    changes.push_back({"imbalance", "imbalance between ranks", remainder});
+    return changes;
+}
+
+std::vector<TimeChange>
+MainChanges(const RunReport& from, const RunReport& to)
+{
+    std::vector<TimeChange> changes = TimeChanges(from, to);
+    std::stable_sort(changes.begin(), changes.end(), [](const auto& a, const auto& b) {
+        return Magnitude(a.change) > Magnitude(b.change);
+    });
+    const Duration largest = Magnitude(changes.front().change);
+    changes.erase(std::remove_if(changes.begin(),
+                                 changes.end(),
+                                 [largest](const TimeChange& part) {
+                                     return part.change.Ps() == 0 ||
+                                            Magnitude(part.change) * 10 < largest;
+                                 }),
+                  changes.end());
+    return changes;
+}
+
+Duration
+Magnitude(Duration value)
+{
+    return value < Duration() ? Duration() - value : value;
+}
 
 double
 RelativeError(Duration time, Duration reference)

@@ -5,8 +5,10 @@
 
 #include "core/engine/run-report.h"
 #include "core/spec/parallel-plan.h"
+#include "core/spec/plan-fields.h"
 
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -14,6 +16,40 @@ namespace scaleacross
 /// Engines differ noticeably in a communication class beyond this. How far two engines may lie
 /// apart says nothing of how far both are from what is measured (model-error.h).
 constexpr double kEngineTolerance = 0.05;
+
+/// A field in which a plan differs from another, with both values as a study says them.
+struct FieldDifference
+{
+    std::string key; //!< "plan.tp"
+    std::string value;
+    std::string other;
+};
+
+/// In the order of the table of fields.
+std::vector<FieldDifference> FieldsThatDiffer(const Plan& plan, const Plan& other);
+
+/// By how much a part of the iteration time is more in one report than in another.
+struct TimeChange
+{
+    std::string key;  //!< "compute", "bubble", "exposed_dp", "imbalance"
+    std::string name; //!< for people
+    Duration change;
+};
+
+/**
+ * What the difference of two iteration times consists of, and adds up to: compute, bubble and
+ * exposed communication by class, which are means over the ranks, and what then remains, for the
+ * slowest rank is not the mean one.
+ *
+ * @param from the report that the other is compared with
+ */
+std::vector<TimeChange> TimeChanges(const RunReport& from, const RunReport& to);
+
+/// Those of TimeChanges() that are at least a tenth of the largest, largest first.
+std::vector<TimeChange> MainChanges(const RunReport& from, const RunReport& to);
+
+/// Without its sign.
+Duration Magnitude(Duration value);
 
 /// time / reference - 1; 0 if both are zero, 1 if only the reference is.
 double RelativeError(Duration time, Duration reference);

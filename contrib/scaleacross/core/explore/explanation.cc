@@ -2,12 +2,15 @@
 
 #include "core/explore/explanation.h"
 
+#include "core/explore/difference.h"
 #include "core/explore/model-error.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace scaleacross
@@ -60,43 +63,15 @@ Join(const std::vector<std::string>& parts)
     return text;
 }
 
-Duration
-Magnitude(Duration value)
-{
-    return value < Duration() ? Duration() - value : value;
-}
-
 /// "compute 12 ms less" for every part that matters in the step from `a` to `b`.
 std::string
 WhereItArises(const RunReport& a, const RunReport& b)
 {
-    std::vector<std::pair<std::string, Duration>> parts;
-    Duration remainder = b.iterationTime - a.iterationTime;
-    const auto add = [&](const std::string& name, Duration from, Duration to) {
-        parts.emplace_back(name, to - from);
-        remainder -= to - from;
-    };
-    add("compute", a.computeTime, b.computeTime);
-    add("pipeline bubble", a.bubble, b.bubble);
-    for (uint32_t c = 0; c < kCommClasses; c++)
-    {
-        add("exposed " + ToString(static_cast<CommClass>(c)) + " communication",
-            a.classes[c].exposed,
-            b.classes[c].exposed);
-    }
-    parts.emplace_back("imbalance between ranks", remainder);
-    std::stable_sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) {
-        return Magnitude(x.second) > Magnitude(y.second);
-    });
-    const Duration largest = Magnitude(parts.front().second);
     std::vector<std::string> words;
-    for (const auto& [name, change] : parts)
+    for (const TimeChange& part : MainChanges(a, b))
     {
-        if (change.Ps() != 0 && Magnitude(change) * 10 >= largest)
-        {
-            words.push_back(name + " " + ToString(Magnitude(change)) +
-                            (change.Ps() > 0 ? " more" : " less"));
-        }
+        words.push_back(part.name + " " + ToString(Magnitude(part.change)) +
+                        (part.change.Ps() > 0 ? " more" : " less"));
     }
     return Join(words);
 }
@@ -221,6 +196,138 @@ BubbleAndMemoryLine(const ExplanationInput& input)
             std::string(", most of it ") + largest->second + " (" + ToString(largest->first) + ")";
     }
     return text + ".";
+}
+
+/// "0 to 3", "0 and 2": of rising numbers.
+std::string
+RangesText(const std::vector<uint32_t>& numbers)
+{
+    std::vector<std::string> ranges;
+    for (size_t i = 0; i < numbers.size();)
+    {
+        size_t last = i;
+        while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1)
+        {
+            last++;
+        }
+        last = last - i == 1 ? i : last; // two are told one by one
+        ranges.push_back(std::to_string(numbers[i]) +
+                         (last == i ? "" : " to " + std::to_string(numbers[last])));
+        i = last + 1;
+    }
+    return Join(ranges);
+}
+
+/// "7, 14 x 8, 7".
+std::string
+RunsText(const std::vector<uint32_t>& counts)
+{
+    std::string text;
+    for (size_t i = 0; i < counts.size();)
+    {
+        size_t end = i;
+        while (end < counts.size() && counts[end] == counts[i])
+        {
+            end++;
+        }
+        text += (text.empty() ? "" : ", ") +
+                (end - i > 1 ? std::to_string(end - i) + " x " : std::string()) +
+                std::to_string(counts[i]);
+        i = end;
+    }
+    return text;
+}
+
+/// Which stages, and how many layers, the buildings hold; those that hold the same together.
+std::string
+StagesLine(const ExplanationInput& input)
+{
+    if (!input.stages)
+    {
+        return "";
+    }
+    const StagePlaces& places = *input.stages;
+    std::vector<std::string> parts;
+    for (size_t i = 0; i < places.buildings.size(); i++)
+    {
+        const StagesOfBuilding& own = places.buildings[i];
+        std::vector<std::string> names;
+        bool told = false;
+        for (size_t j = 0; j < places.buildings.size(); j++)
+        {
+            const bool same = places.buildings[j].stages == own.stages;
+            told = told || (same && j < i);
+            if (same)
+            {
+                names.push_back(places.buildings[j].building);
+            }
+        }
+        if (told)
+        {
+            continue;
+        }
+        std::vector<uint32_t> layers;
+        for (const uint32_t stage : own.stages)
+        {
+            layers.push_back(places.layers[stage]);
+        }
+        const uint32_t sum = std::accumulate(layers.begin(), layers.end(), 0U);
+        parts.push_back(Join(names) + (names.size() > 1 ? " each have stage" : " has stage") +
+                        (own.stages.size() == 1 ? " " : "s ") + RangesText(own.stages) + " with " +
+                        std::to_string(sum) + (sum == 1 ? " layer" : " layers") +
+                        (layers.size() > 1 ? " (" + RunsText(layers) + ")" : ""));
+    }
+    std::string text = "Stages: ";
+    for (size_t i = 0; i < parts.size(); i++)
+    {
+        text += (i == 0 ? "" : "; ") + parts[i];
+    }
+    return text + ".";
+}
+
+/// What kind of link it is, which its name says behind those of the building or stage.
+std::string
+KindOf(const ResourceReport& link)
+{
+    const auto endsWith = [&link](const std::string& end) {
+        return link.name.size() >= end.size() &&
+               link.name.compare(link.name.size() - end.size(), end.size(), end) == 0;
+    };
+    for (const char* kind : {"scale-up", "NIC", "leaf", "zone"})
+    {
+        for (const char* direction : {" out", " in", " up", " down", " link"})
+        {
+            if (endsWith(std::string(" ") + kind + direction))
+            {
+                return kind;
+            }
+        }
+    }
+    return link.shared ? "span" : link.name;
+}
+
+/// The fullest link of every kind.
+std::string
+LinksLine(const RunReport& report)
+{
+    std::vector<const ResourceReport*> links;
+    for (const ResourceReport& link : report.resources)
+    {
+        links.push_back(&link);
+    }
+    std::stable_sort(links.begin(), links.end(), [](const auto* a, const auto* b) {
+        return a->busy > b->busy;
+    });
+    std::set<std::string> kinds;
+    std::string text;
+    for (const ResourceReport* link : links)
+    {
+        if (kinds.insert(KindOf(*link)).second)
+        {
+            text += (text.empty() ? "" : ", ") + link->name + " " + Percent(link->busy);
+        }
+    }
+    return text.empty() ? "" : "Links, the fullest of each kind: " + text + " of the time.";
 }
 
 /// "1 plan", "2 plans".
@@ -469,6 +576,8 @@ Explain(const ExplanationInput& input)
                                       CrossingLine(input),
                                       OverlapLine(input.winner.report),
                                       BubbleAndMemoryLine(input),
+                                      StagesLine(input),
+                                      LinksLine(input.winner.report),
                                       OtherCrossingLine(input),
                                       CloseLine(input),
                                       TimeErrorLine(input)};

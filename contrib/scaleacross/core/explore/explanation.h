@@ -5,6 +5,7 @@
 
 #include "core/explore/outcome.h"
 #include "core/explore/result-sink.h"
+#include "core/explore/stage-places.h"
 #include "core/explore/time-error.h"
 #include "core/spec/scenario.h"
 
@@ -38,6 +39,7 @@ struct BaselineResult
 struct ExplanationInput
 {
     Contender winner;
+    std::optional<StagePlaces> stages;  //!< of the winner
     std::vector<std::string> samePlans; //!< labels of those that do the same work as the winner
     std::optional<Contender> runnerUp;  //!< the next that does other work
     /// The best plan of a crossing that the winner does not have.
@@ -75,17 +77,15 @@ std::optional<double> Gap(const RunReport& best, const Goals& goals, const Front
 
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the
- * bubble, memory; the best plan of another crossing and where the difference arises; the
- * baselines; what being spread out costs; the gap. One sentence group per line. Every statement
- * follows from the numbers handed in; of every comparison it says how likely it is to be right
- * (model-error.h), where the engine's times were ever set beside measured ones.
+ * bubble, memory; what buildings hold and how full links are; the best plan of another crossing and
+ * where the difference arises; the baselines; what being spread out costs; the gap. One sentence
+ * group per line. Every statement follows from the numbers handed in; of every comparison it says
+ * how likely it is to be right (model-error.h), where the engine's times were ever set beside
+ * measured ones.
  *
  * Where plans are ranked by what does not follow their times, comparisons are of the objective.
  *
- * Where a difference arises: iteration time = compute + bubble + exposed communication by class
- * (means over the ranks) + a remainder, for the slowest rank is not the mean one; the difference of
- * two plans is the sum of the differences of these parts, of which those with at least a tenth of
- * the largest are told, largest first.
+ * Where a difference arises: MainChanges().
  */
 std::vector<std::string> Explain(const ExplanationInput& input);
 

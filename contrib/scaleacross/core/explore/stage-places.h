@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_STAGE_PLACES_H
+#define SCALEACROSS_STAGE_PLACES_H
+
+#include "core/spec/scenario.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// The stages of a pipeline of which a building has ranks.
+struct StagesOfBuilding
+{
+    std::string building;
+    std::vector<uint32_t> stages; //!< rising
+};
+
+/// Where a plan's stages are, and how much of the model each is.
+struct StagePlaces
+{
+    std::vector<uint32_t> layers; //!< by stage, of all of its chunks
+    std::vector<StagesOfBuilding> buildings;
+};
+
+/// None of a plan that cannot be laid out.
+std::optional<StagePlaces> FindStagePlaces(const Scenario& scenario);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_STAGE_PLACES_H
