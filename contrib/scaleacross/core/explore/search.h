@@ -96,11 +96,10 @@ class Search
  * the plans that its bounds cannot rule out.
  *
  * Plans that agree down to a level of the space are a family. All families of the first level are
- * glanced at, and those that can run stand in a queue by their bounds by the objective, least
- * first. A family that
- * comes up is split into those of the next level, which are glanced at in turn; a single plan is
- * asked more of by the filter and goes back with a higher bound, or runs. (A space with more than
- * 2^20 families of the first level is gone through in blocks of so many.)
+ * glanced at, and those that can run stand in a queue by what the objective is at least, least
+ * first. A family that comes up is split into those of the next level, which are glanced at in
+ * turn; a single plan is asked more of by the filter and goes back with a higher bound, or runs. (A
+ * space with more than 2^20 families of the first level is gone through in blocks of so many.)
  *
  * A family is ruled out, and its distinct plans counted under kRuledOut, where its bound is above
  * the time of the k-th best, above that of the best of its crossing, and some plan of the Pareto
