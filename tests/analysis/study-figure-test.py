@@ -192,7 +192,7 @@ class StudyFigure(unittest.TestCase):
         empty = self.folder / "empty.db"
         empty.touch()
         self.refuse(empty, says="not one of ScaleAcross")
-        self.refuse(self.copy("PRAGMA user_version = 9"), says="schema version 9, .* newer")
+        self.refuse(self.copy("PRAGMA user_version = 99"), says="schema version 99, .* newer")
         self.refuse(self.copy("PRAGMA user_version = 0"), says="schema version 0, .*explore or run")
         self.refuse(self.copy("PRAGMA application_id = 1"), says="not one of ScaleAcross")
         self.refuse(self.copy("DROP TABLE baseline"), says="no such table: baseline")

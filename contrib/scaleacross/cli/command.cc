@@ -101,6 +101,25 @@ OverridesOf(const CommonOptions& options)
     return overrides;
 }
 
+std::string
+ChangesText(const CommonOptions& options)
+{
+    const auto keyOf = [](const std::string& text) { return text.substr(0, text.find('=')); };
+    std::vector<std::string> kept;
+    for (const auto& text : options.set)
+    {
+        const auto isSame = [&](const std::string& other) { return keyOf(other) == keyOf(text); };
+        kept.erase(std::remove_if(kept.begin(), kept.end(), isSame), kept.end());
+        kept.push_back(text);
+    }
+    std::string changes;
+    for (const auto& text : kept)
+    {
+        changes += (changes.empty() ? "" : ", ") + text;
+    }
+    return changes;
+}
+
 Study
 Checked(Study study)
 {

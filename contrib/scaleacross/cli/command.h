@@ -69,6 +69,9 @@ Overrides OverridesOf(const CommonOptions& options);
 /// A study that has been read, once its ns-3 attributes are known to be right.
 Study Checked(Study study);
 
+/// What --set changes of the study, for people: "plan.tp=8, plan.pp=2"; of equal keys the last.
+std::string ChangesText(const CommonOptions& options);
+
 /// Reads the study that the options name.
 Study StudyOf(const CommonOptions& options, StudyScope scope = StudyScope::Training);
 

@@ -351,6 +351,7 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.jobs = JobsOf(options.common);
     search.keep = options.keep;
     search.goals = GoalsOf(options, study);
+    search.shard = options.shard.value_or(Shard{});
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
@@ -444,7 +445,12 @@ ExploreStudy(const Study& study,
     SearchStore store(database,
                       MakeRunSetting(study.scenario, *engine, search.run),
                       space,
-                      {study.name, method->Name(), options.keep, search.goals},
+                      {study.name,
+                       method->Name(),
+                       options.keep,
+                       search.goals,
+                       search.shard,
+                       ChangesText(options.common)},
                       options.worker.failures);
     const BaselineRuns runs(study, space, *engine, search);
     const auto runsOf = [&](const Scenario& scenario) {
@@ -457,6 +463,15 @@ ExploreStudy(const Study& study,
     answer.plans = space.Size();
     answer.goals = search.goals;
     answer.search = method->Run(space, *engine, search, store);
+    const auto finish = [&answer, start] {
+        const auto elapsed = std::chrono::steady_clock::now() - start;
+        answer.seconds = std::chrono::duration<double>(elapsed).count();
+        return answer;
+    };
+    if (options.shard)
+    {
+        return finish();
+    }
     try
     {
         for (const auto& name : study.baselines)
@@ -489,9 +504,7 @@ ExploreStudy(const Study& study,
         Conclude(study, space, answer);
         store.Conclude(answer.conclusion);
     }
-    const auto elapsed = std::chrono::steady_clock::now() - start;
-    answer.seconds = std::chrono::duration<double>(elapsed).count();
-    return answer;
+    return finish();
 }
 
 } // namespace scaleacross

@@ -33,6 +33,7 @@ struct ExploreOptions
     std::string gap;                 //!< how near to come; empty: exact
     std::string pareto;              //!< objectives of the front; empty: UsualFront()
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
+    std::optional<Shard> shard;      //!< only this part of the search, without a conclusion
 };
 
 /// What the options ask of a search of the study. Throws ConfigError.
@@ -72,9 +73,12 @@ struct Answer
     std::optional<double> CostOfSites() const;
 };
 
+/// Name of the database of a shard, where none is given: beside those of all others.
+std::string ShardDatabaseOf(const Study& study, const Shard& shard);
+
 /**
  * Runs baselines and search of a study with the first of its engines, stores everything, and draws
- * the conclusions. An interrupted search has no explanation.
+ * the conclusions. An interrupted search has no explanation, and a shard neither baselines.
  */
 Answer ExploreStudy(const Study& study,
                     const SearchSpace& space,
@@ -88,6 +92,16 @@ std::string AnswerText(const Study& study,
                        const Answer& answer,
                        size_t top);
 Json AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, size_t top);
+
+/// What a shard has done, and what comes next.
+std::string ShardText(const Study& study,
+                      const SearchSpace& space,
+                      const Shard& shard,
+                      const Answer& answer);
+Json ShardJson(const Study& study,
+               const SearchSpace& space,
+               const Shard& shard,
+               const Answer& answer);
 
 /// "720 distinct plans: 300 can run (250 run, 50 ruled out by their bounds), 420 cannot (...)".
 std::string SpaceText(const Frontier& counts);

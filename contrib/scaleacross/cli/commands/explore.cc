@@ -4,6 +4,7 @@
 #include "cli/explore-study.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
+#include "core/base/errors.h"
 #include "core/base/text.h"
 
 #include <iostream>
@@ -91,13 +92,57 @@ ExploreWith(const ExploreOptions& options,
     return answer.HasWinner() ? Exit::Done : Exit::Failed;
 }
 
+/// Does one part of the search.
 Exit
-Explore(const ExploreOptions& options)
+ExploreShard(const ExploreOptions& options,
+             const Study& study,
+             const SearchSpace& space,
+             Database& database)
+{
+    const auto& stop = CatchInterrupts();
+    const Answer answer = ExploreStudy(study, space, options, database, stop);
+    std::cout << (options.common.json
+                      ? ShardJson(study, space, *options.shard, answer).dump(2) + "\n"
+                      : ShardText(study, space, *options.shard, answer));
+    if (answer.search.interrupted)
+    {
+        std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
+        return Exit::Interrupted;
+    }
+    return Exit::Done; // also where none of its plans can run, for others' may
+}
+
+Shard
+ShardOf(const std::string& text)
+{
+    try
+    {
+        return ParseShard(text);
+    }
+    catch (const ValueError& error)
+    {
+        throw ConfigError("--shard", error.Problem(), error.Allowed(), error.Remedy());
+    }
+}
+
+Exit
+Explore(ExploreOptions options, const std::string& shard)
 {
     const Study study = StudyOf(options.common, StudyScope::Search);
     const SearchSpace space(study);
     LimitsOf(options.worker);
     GoalsOf(options, study);
+    if (!shard.empty())
+    {
+        options.shard = ShardOf(shard);
+        if (options.common.db.empty())
+        {
+            options.common.db = ShardDatabaseOf(study, *options.shard);
+        }
+        return WithDatabase(options.common, study, [&](Database& database) {
+            return ExploreShard(options, study, space, database);
+        });
+    }
     return WithDatabase(options.common, study, [&](Database& database) {
         return ExploreWith(options, study, space, database);
     });
@@ -109,6 +154,7 @@ void
 AddExplore(CommandLine& program)
 {
     auto options = std::make_shared<ExploreOptions>();
+    auto shard = std::make_shared<std::string>();
     Command command = program.Add("explore", "search the plans of a study, rank and explain them");
     AddCommonOptions(command, options->common);
     AddWorkerOptions(command, options->worker);
@@ -163,8 +209,17 @@ AddExplore(CommandLine& program)
         .Excludes("--gap")
         .Excludes("--verify")
         .Excludes("--top");
-    command.Does([options, command] {
-        return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options);
+    command
+        .Add("--shard",
+             *shard,
+             "search only the i-th of n parts, into <name of the study>.shard-i-of-n.db; merge "
+             "puts the parts together")
+        .Named("i/n")
+        .Excludes("--sweep")
+        .Excludes("--verify")
+        .Excludes("--top");
+    command.Does([options, shard, command] {
+        return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);
     });
 }
 

@@ -109,7 +109,7 @@ class Course
           m_random(options.process),
           m_board(options.keep, options.goals, options.keeps),
           m_frontier(sink.Resume()),
-          m_reporter(options, space.Size(), m_frontier.next)
+          m_reporter(options, m_families.Positions(), m_frontier.next)
     {
         m_sink.Restore([this](uint64_t position, const RunReport& report) {
             const auto made = m_space.At(m_families.IndexOf(position));
@@ -124,7 +124,7 @@ class Course
 
     SearchResult Run()
     {
-        while (!m_interrupted && m_frontier.next < m_space.Size())
+        while (!m_interrupted && m_frontier.next < m_families.Positions())
         {
             DoBlock();
         }
@@ -140,7 +140,7 @@ class Course
     {
         const uint64_t begin = m_frontier.next;
         const uint64_t head = m_families.SizeOf(0);
-        const uint64_t heads = std::min(g_block, (m_space.Size() - begin) / head);
+        const uint64_t heads = std::min(g_block, (m_families.Positions() - begin) / head);
         m_decided = begin;
         m_partial = m_frontier;
         Queue queue;

@@ -67,7 +67,7 @@ uint64_t
 Families::IndexOf(uint64_t position) const
 {
     const uint64_t size = m_sizes.front();
-    const uint64_t head = position / size;
+    const uint64_t head = (m_options.shard.Begin(m_space.Size(), size) + position) / size;
     return (m_stride == 1 ? head : head * m_stride % m_heads) * size + position % size;
 }
 

@@ -68,7 +68,7 @@ enum class Runs
 };
 
 /**
- * The families of a space at their positions in a search.
+ * The families of a space at their positions in a search, or in the shard of it that is searched.
  *
  * The first level is gone through in strides of about the golden section of its size, so that any
  * stretch is a sample of the whole; inside its families, positions are in the order of numbers.
@@ -78,6 +78,12 @@ class Families
   public:
     /// Space and options are referred to.
     Families(const SearchSpace& space, const SearchOptions& options, Runs runs);
+
+    /// How many positions there are: those of the shard.
+    uint64_t Positions() const
+    {
+        return m_options.shard.Positions(m_space.Size(), m_sizes.front());
+    }
 
     /// The plan number at a position.
     uint64_t IndexOf(uint64_t position) const;

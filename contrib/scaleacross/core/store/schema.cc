@@ -260,6 +260,14 @@ const char* const g_version8 = R"sql(
 ALTER TABLE baseline ADD COLUMN label TEXT;
 )sql";
 
+/// Parts of searches; those of before are whole. And what a search is beside its study.
+const char* const g_version9 = R"sql(
+ALTER TABLE search ADD COLUMN whole TEXT;
+ALTER TABLE search ADD COLUMN shard INTEGER;
+ALTER TABLE search ADD COLUMN shards INTEGER;
+ALTER TABLE search ADD COLUMN changes TEXT;
+)sql";
+
 /// What searches are asked for since then.
 constexpr std::array<const char*, 7> g_searchColumns =
     {"objective", "pareto_of", "gap_asked", "ruled_out_least", "gpus", "tokens", "cost_per_hour"};
@@ -276,7 +284,8 @@ Migrations()
                                                         g_version5,
                                                         g_version6,
                                                         g_version7,
-                                                        g_version8};
+                                                        g_version8,
+                                                        g_version9};
     return migrations;
 }
 

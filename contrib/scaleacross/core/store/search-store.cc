@@ -3,6 +3,7 @@
 #include "core/store/search-store.h"
 
 #include "core/base/text.h"
+#include "core/store/kept-runs.h"
 
 #include <algorithm>
 #include <cmath>
@@ -68,18 +69,29 @@ SearchStore::Find()
     }
     const RunSetting& setting = m_runs.Setting();
     const Goals& goals = m_identity.goals;
-    const std::string hash =
-        HashOf(Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() + "\n" +
-               std::to_string(m_identity.keep) + "\n" + TextOf(goals));
+    const std::string text = Text(setting) + "\n" + m_identity.method + "\n" + m_space.Text() +
+                             "\n" + std::to_string(m_identity.keep) + "\n" + TextOf(goals);
+    const Shard& shard = m_identity.shard;
     auto& insert = m_database.Prepare(
         "INSERT INTO search (hash, study, method, scenario_id, engine, options, correction, seed, "
         "fingerprint, space, plans, keep, objective, pareto_of, gap_asked, gpus, tokens, "
-        "cost_per_hour) VALUES (:hash, :study, :method, :scenario, :engine, :options, :correction, "
-        ":seed, :fingerprint, :space, :plans, :keep, :objective, :pareto_of, :gap_asked, :gpus, "
-        ":tokens, :cost_per_hour) "
+        "cost_per_hour, whole, shard, shards, changes) VALUES (:hash, :study, :method, :scenario, "
+        ":engine, :options, :correction, :seed, :fingerprint, :space, :plans, :keep, :objective, "
+        ":pareto_of, :gap_asked, :gpus, :tokens, :cost_per_hour, :whole, :shard, :shards, "
+        ":changes) "
         // Prices by which nothing is ranked may have changed.
         "ON CONFLICT (hash) DO UPDATE SET cost_per_hour = excluded.cost_per_hour RETURNING id");
-    insert.bind(":hash", hash);
+    insert.bind(":hash", HashOf(shard.IsWhole() ? text : text + "\n" + ToString(shard)));
+    if (!shard.IsWhole())
+    {
+        insert.bind(":whole", HashOf(text));
+        insert.bind(":shard", static_cast<int64_t>(shard.index + 1));
+        insert.bind(":shards", static_cast<int64_t>(shard.count));
+    }
+    if (!m_identity.changes.empty())
+    {
+        insert.bind(":changes", m_identity.changes);
+    }
     insert.bind(":study", m_identity.study);
     insert.bind(":method", m_identity.method);
     insert.bind(":scenario", m_runs.ScenarioId());
@@ -92,7 +104,7 @@ SearchStore::Find()
     }
     insert.bind(":fingerprint", setting.fingerprint);
     insert.bind(":space", m_space.Text());
-    insert.bind(":plans", static_cast<int64_t>(m_space.Size()));
+    insert.bind(":plans", static_cast<int64_t>(Positions()));
     insert.bind(":keep", static_cast<int64_t>(m_identity.keep));
     insert.bind(":objective", goals.objective.Name());
     insert.bind(":pareto_of", FrontText(goals.front));
@@ -109,6 +121,20 @@ SearchStore::Find()
     insert.executeStep();
     m_id = insert.getColumn(0).getInt64();
     insert.reset();
+}
+
+/// Those that it goes through.
+uint64_t
+SearchStore::Positions() const
+{
+    return m_identity.shard.Positions(m_space.Size(), m_space.FamilySize(0));
+}
+
+/// A position of them in the order of the whole, by which files know them.
+uint64_t
+SearchStore::InWhole(uint64_t position) const
+{
+    return m_identity.shard.Begin(m_space.Size(), m_space.FamilySize(0)) + position;
 }
 
 SearchStore::State
@@ -203,26 +229,35 @@ SearchStore::Restore(const std::function<bool(uint64_t, const RunReport&)>& visi
         auto& select = m_database.Prepare(
             "SELECT plan_index, run_id FROM search_run WHERE search_id = ? ORDER BY plan_index");
         select.bind(1, m_id);
-        std::vector<std::pair<int64_t, int64_t>> rows;
+
+        struct Found
+        {
+            int64_t index;
+            uint64_t own;
+            int64_t run;
+        };
+
+        std::vector<Found> rows;
         while (select.executeStep())
         {
             const int64_t index = select.getColumn(0).getInt64();
-            if (index < 0 || static_cast<uint64_t>(index) >= m_space.Size())
+            const uint64_t own = static_cast<uint64_t>(index) - InWhole(0);
+            if (index < 0 || static_cast<uint64_t>(index) < InWhole(0) || own >= Positions())
             {
                 select.reset();
                 RefuseIndex(index);
             }
-            if (static_cast<uint64_t>(index) < m_resumed)
+            if (own < m_resumed)
             {
-                rows.emplace_back(index, select.getColumn(1).getInt64());
+                rows.push_back({index, own, select.getColumn(1).getInt64()});
             }
         }
         select.reset();
-        for (const auto& [index, run] : rows)
+        for (const auto& [index, own, run] : rows)
         {
             const StoredRun stored = LoadRun(m_database, run);
             const auto* report = std::get_if<RunReport>(&stored.evaluation);
-            if (report != nullptr && !visit(static_cast<uint64_t>(index), *report))
+            if (report != nullptr && !visit(own, *report))
             {
                 RefuseIndex(index);
             }
@@ -270,7 +305,7 @@ SearchStore::Link(uint64_t index, int64_t run, const Plan& plan)
         "INSERT INTO search_run (search_id, plan_index, run_id, label) VALUES (?, ?, ?, ?) "
         "ON CONFLICT DO NOTHING");
     insert.bind(1, m_id);
-    insert.bind(2, static_cast<int64_t>(index));
+    insert.bind(2, static_cast<int64_t>(InWhole(index)));
     insert.bind(3, run);
     insert.bind(4, m_space.LabelOf(plan));
     Database::Run(insert);
@@ -323,7 +358,9 @@ SearchStore::PutFrontier(const Frontier& frontier)
     const auto put = [this](const char* outcome, const std::map<std::string, Count>& counts) {
         for (const auto& [reason, count] : counts)
         {
-            auto& insert = m_database.Prepare("INSERT INTO search_count VALUES (?, ?, ?, ?, ?)");
+            auto& insert = m_database.Prepare("INSERT INTO search_count "
+                                              "(search_id, outcome, reason, count, example) "
+                                              "VALUES (?, ?, ?, ?, ?)");
             insert.bind(1, m_id);
             insert.bind(2, outcome);
             insert.bind(3, reason);
@@ -374,49 +411,6 @@ SearchStore::PutRows()
 }
 
 void
-SearchStore::MarkKept(const Leaderboard& board)
-{
-    const auto mark = [this](const std::string& what, const Ranked& ranked, int64_t value) {
-        auto& update = m_database.Prepare("UPDATE search_run SET " + what +
-                                          " = ? WHERE search_id = ? AND plan_index = ?");
-        update.bind(1, value);
-        update.bind(2, m_id);
-        update.bind(3, static_cast<int64_t>(ranked.index));
-        Database::Run(update);
-    };
-    int64_t rank = 1;
-    for (const auto& ranked : board.Best())
-    {
-        mark("rank", ranked, rank++);
-    }
-    for (const auto& ranked : board.ParetoFront())
-    {
-        mark("pareto", ranked, 1);
-    }
-    for (const auto& ranked : board.BestOfEach())
-    {
-        mark("best_of_crossing", ranked, 1);
-    }
-}
-
-void
-SearchStore::Prune()
-{
-    auto& unlink = m_database.Prepare(
-        "DELETE FROM search_run WHERE search_id = ? AND rank IS NULL AND pareto = 0 AND "
-        "best_of_crossing = 0 AND run_id IN (SELECT id FROM run WHERE status = 'ok')");
-    unlink.bind(1, m_id);
-    Database::Run(unlink);
-    auto& remove = m_database.Prepare(
-        "DELETE FROM run WHERE scenario_id = ? AND status = 'ok' AND requested = 0 AND "
-        "engine <> 'packet' AND id NOT IN (SELECT run_id FROM search_run)");
-    remove.bind(1, m_runs.ScenarioId());
-    Database::Run(remove);
-    auto& plans = m_database.Prepare("DELETE FROM plan WHERE id NOT IN (SELECT plan_id FROM run)");
-    Database::Run(plans);
-}
-
-void
 SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
 {
     m_database.Transact([&] {
@@ -425,8 +419,8 @@ SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
             return; // by another process, with the same answer
         }
         PutFrontier(frontier);
-        MarkKept(board);
-        Prune();
+        MarkKept(m_database, m_id, board, [this](uint64_t index) { return InWhole(index); });
+        Prune(m_database, m_id);
         auto& update = m_database.Prepare("UPDATE search SET finished = 1 WHERE id = ?");
         update.bind(1, m_id);
         Database::Run(update);

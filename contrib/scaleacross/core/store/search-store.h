@@ -5,6 +5,7 @@
 
 #include "core/explore/result-sink.h"
 #include "core/explore/search-space.h"
+#include "core/explore/shard.h"
 #include "core/store/run-store.h"
 #include "core/store/search-reader.h"
 
@@ -29,6 +30,8 @@ struct SearchIdentity
     std::string method; //!< Search::Name()
     size_t keep{100};
     Goals goals{};
+    Shard shard{};         //!< which part of the space it searches
+    std::string changes{}; //!< what its user has changed of the study; no part of the key
 };
 
 /**
@@ -114,6 +117,8 @@ class SearchStore : public ResultSink
 
     [[noreturn]] void RefuseIndex(int64_t index) const;
     void Find();
+    uint64_t Positions() const;
+    uint64_t InWhole(uint64_t position) const;
     Frontier Load();
     void Reopen();
     State Now();
@@ -127,8 +132,6 @@ class SearchStore : public ResultSink
     void PutBaselineRow(const std::string& name,
                         const std::optional<RunOfPlan>& run,
                         const Infeasible& reason);
-    void MarkKept(const Leaderboard& board);
-    void Prune();
 
     Database& m_database;
     RunStore m_runs;
