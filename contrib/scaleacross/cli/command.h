@@ -21,6 +21,7 @@ namespace scaleacross
 void AddExplore(CommandLine& program);
 void AddRun(CommandLine& program);
 void AddCompare(CommandLine& program);
+void AddMerge(CommandLine& program);
 void AddShow(CommandLine& program);
 void AddList(CommandLine& program);
 void AddBench(CommandLine& program);

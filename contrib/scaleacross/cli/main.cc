@@ -21,6 +21,7 @@ main(int argc, char** argv)
     AddRun(program);
     AddCompare(program);
     AddShow(program);
+    AddMerge(program);
     AddList(program);
     AddCollective(program);
     AddSchedule(program);
