@@ -22,6 +22,7 @@ void AddExplore(CommandLine& program);
 void AddRun(CommandLine& program);
 void AddCompare(CommandLine& program);
 void AddMerge(CommandLine& program);
+void AddExport(CommandLine& program);
 void AddShow(CommandLine& program);
 void AddList(CommandLine& program);
 void AddBench(CommandLine& program);

@@ -22,6 +22,7 @@ main(int argc, char** argv)
     AddCompare(program);
     AddShow(program);
     AddMerge(program);
+    AddExport(program);
     AddList(program);
     AddCollective(program);
     AddSchedule(program);

@@ -136,6 +136,7 @@ TEST_F(DatabaseTest, NamesTheColumnThatIsMissing)
 {
     {
         Database database(PathOf("a.db"), Database::Access::Write);
+        database.Execute("DROP VIEW ranking");
         database.Execute("ALTER TABLE run DROP COLUMN mfu");
     }
     for (const auto access : {Database::Access::Write, Database::Access::Read})
@@ -188,6 +189,7 @@ TEST_F(DatabaseTest, ColumnsThatHaveComeSinceAreAddedAndUnknownBefore)
     const auto [table, column] = AddedColumns().front();
     {
         Database database(PathOf("a.db"), Database::Access::Write);
+        database.Execute("DROP VIEW IF EXISTS ranking");
         database.Execute("ALTER TABLE " + table + " DROP COLUMN \"" + column + "\"");
     }
     EXPECT_THAT(
@@ -344,6 +346,38 @@ TEST(Key, HashesAreVersion5Uuids)
     EXPECT_NE(HashOf("a"), HashOf("b"));
 }
 
+/// A ring of three spans that differ: the longest, the scarcest and the worst of them.
+TEST(Key, SpansAreToldByTheirWorst)
+{
+    ClusterSpec cluster;
+    EXPECT_FALSE(SpanFiguresOf(cluster).distanceKm);
+    cluster.buildings.resize(3);
+    for (BuildingSpec& building : cluster.buildings)
+    {
+        building.gpus = 8;
+        building.gpu.nicRate = BitRate(400e9);
+    }
+    cluster.buildings[2].gpus = 16;
+    const auto add = [&cluster](uint32_t a, uint32_t b, double km, double bps, double loss) {
+        CrossLinkSpec span;
+        span.a = a;
+        span.b = b;
+        span.distance = Distance(km);
+        span.capacity = BitRate(bps);
+        span.loss = loss;
+        cluster.crossLinks.push_back(span);
+    };
+    add(0, 1, 10, 800e9, 0);
+    add(1, 2, 30, 400e9, 1e-6);
+    add(0, 2, 20, 1600e9, 1e-5);
+    const SpanFigures figures = SpanFiguresOf(cluster);
+    EXPECT_EQ(figures.distanceKm, 30);
+    EXPECT_EQ(figures.capacityBps, 400e9);
+    EXPECT_EQ(figures.loss, 1e-5);
+    // 8 x 400 Gbps behind the smaller end over two spans of 400 Gbps.
+    EXPECT_EQ(figures.oversubscription, 4);
+}
+
 TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
 {
     std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/database.md");
@@ -360,7 +394,7 @@ TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
         EXPECT_NO_THROW(database.Prepare(text.substr(start, text.find("```", start) - start)));
         queries++;
     }
-    EXPECT_EQ(queries, 3);
+    EXPECT_EQ(queries, 4);
 }
 
 } // namespace

@@ -193,6 +193,7 @@ Database::Open(Access access)
         Execute("PRAGMA synchronous = NORMAL");
         Migrate();
         AddColumns();
+        PutViews();
     }
     else if (version < SchemaVersion())
     {
@@ -219,6 +220,11 @@ Database::Migrate()
             if (Pragma("user_version") != static_cast<int64_t>(i))
             {
                 return;
+            }
+            // Views that name what it changes would be in its way.
+            for (const auto& [name, statement] : Views())
+            {
+                Execute("DROP VIEW IF EXISTS " + name);
             }
             Execute(Migrations()[i]);
             Execute("PRAGMA application_id = " + std::to_string(g_applicationId));
@@ -266,6 +272,32 @@ Database::AddColumns()
     {
         // Another process may have been faster: ask again now that the lock is held.
         InTransaction([&] { Execute(add()); });
+    }
+}
+
+void
+Database::PutViews()
+{
+    const auto put = [this] {
+        std::string sql;
+        for (const auto& [name, statement] : Views())
+        {
+            auto& select =
+                Prepare("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = ?");
+            select.bind(1, name);
+            const std::string found = select.executeStep() ? select.getColumn(0).getString() : "";
+            select.reset();
+            if (found != statement)
+            {
+                sql += "DROP VIEW IF EXISTS " + name + ";" + statement + ";";
+            }
+        }
+        return sql;
+    };
+    if (!put().empty())
+    {
+        // Another process may have been faster: ask again now that the lock is held.
+        InTransaction([&] { Execute(put()); });
     }
 }
 

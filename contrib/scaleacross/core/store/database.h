@@ -90,6 +90,7 @@ class Database
     void Open(Access access);
     void Migrate();
     void AddColumns();
+    void PutViews();
     void CheckColumns();
     /// Remembers which file was opened.
     void Identify();

@@ -2,8 +2,10 @@
 
 #include "core/store/key.h"
 
+#include "core/explore/span-quantity.h"
 #include "core/spec/canonical-json.h"
 
+#include <algorithm>
 #include <boost/uuid/name_generator_sha1.hpp>
 #include <boost/uuid/uuid_io.hpp>
 
@@ -15,6 +17,24 @@ HashOf(const std::string& text)
 {
     boost::uuids::name_generator_sha1 generator(boost::uuids::ns::url());
     return boost::uuids::to_string(generator(text));
+}
+
+SpanFigures
+SpanFiguresOf(const ClusterSpec& cluster)
+{
+    SpanFigures figures;
+    for (const CrossLinkSpec& span : cluster.crossLinks)
+    {
+        const double bps = span.capacity.Value();
+        figures.distanceKm = std::max(figures.distanceKm.value_or(0), span.distance.Value());
+        figures.capacityBps = std::min(figures.capacityBps.value_or(bps), bps);
+        figures.loss = std::max(figures.loss.value_or(0), span.loss);
+        if (const auto over = OversubscriptionOf(cluster, span))
+        {
+            figures.oversubscription = std::max(figures.oversubscription.value_or(0), *over);
+        }
+    }
+    return figures;
 }
 
 std::string
@@ -37,6 +57,7 @@ MakeRunSetting(const Scenario& scenario, const Engine& engine, const RunOptions&
     }
     setting.fingerprint = engine.Fingerprint();
     setting.limits = options.limits;
+    setting.spans = SpanFiguresOf(scenario.cluster);
     return setting;
 }
 

@@ -23,6 +23,18 @@ namespace scaleacross
  */
 std::string HashOf(const std::string& text);
 
+/// The spans of a scenario, for whoever looks for it: the longest, the scarcest and the worst where
+/// they differ. None where there is no span.
+struct SpanFigures
+{
+    std::optional<double> distanceKm;
+    std::optional<double> capacityBps;
+    std::optional<double> loss;
+    std::optional<double> oversubscription; //!< none between hubs alone
+};
+
+SpanFigures SpanFiguresOf(const ClusterSpec& cluster);
+
 /// Everything but the plan that decides the result of a run.
 struct RunSetting
 {
@@ -33,6 +45,7 @@ struct RunSetting
     std::optional<uint64_t> seed; //!< none where the engine draws nothing
     std::string fingerprint;      //!< Engine::Fingerprint()
     RunLimits limits;             //!< decide what fails, hence no part of a result's name
+    SpanFigures spans;            //!< of the setting, which has them too
 };
 
 /// "warmup=1 iterations=1": the options that decide a result. Limits of time and what is recorded

@@ -216,9 +216,25 @@ RunStore::ScenarioId()
     {
         const std::string hash = HashOf(m_setting.setting);
         auto& insert = m_database.Prepare(
-            "INSERT INTO scenario (hash, text) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING");
+            "INSERT INTO scenario (hash, text, distance_km, capacity_bps, loss, oversubscription) "
+            "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO UPDATE SET "
+            "distance_km = excluded.distance_km, capacity_bps = excluded.capacity_bps, "
+            "loss = excluded.loss, oversubscription = excluded.oversubscription "
+            "WHERE distance_km IS NULL AND excluded.distance_km IS NOT NULL");
         insert.bind(1, hash);
         insert.bind(2, m_setting.setting);
+        int position = 3;
+        for (const auto& figure : {m_setting.spans.distanceKm,
+                                   m_setting.spans.capacityBps,
+                                   m_setting.spans.loss,
+                                   m_setting.spans.oversubscription})
+        {
+            if (figure)
+            {
+                insert.bind(position, *figure);
+            }
+            position++;
+        }
         Database::Run(insert);
         auto& find = m_database.Prepare("SELECT id FROM scenario WHERE hash = ?");
         find.bind(1, hash);

@@ -268,6 +268,15 @@ ALTER TABLE search ADD COLUMN shards INTEGER;
 ALTER TABLE search ADD COLUMN changes TEXT;
 )sql";
 
+/// What the spans of a scenario are; of those stored before it is not known until they are asked
+/// for again.
+const char* const g_version10 = R"sql(
+ALTER TABLE scenario ADD COLUMN distance_km REAL;
+ALTER TABLE scenario ADD COLUMN capacity_bps REAL;
+ALTER TABLE scenario ADD COLUMN loss REAL;
+ALTER TABLE scenario ADD COLUMN oversubscription REAL;
+)sql";
+
 /// What searches are asked for since then.
 constexpr std::array<const char*, 7> g_searchColumns =
     {"objective", "pareto_of", "gap_asked", "ruled_out_least", "gpus", "tokens", "cost_per_hour"};
@@ -285,7 +294,8 @@ Migrations()
                                                         g_version6,
                                                         g_version7,
                                                         g_version8,
-                                                        g_version9};
+                                                        g_version9,
+                                                        g_version10};
     return migrations;
 }
 
@@ -370,6 +380,34 @@ IsAddedColumn(const std::string& table, const std::string& column)
 {
     const auto& added = AddedColumns();
     return std::find(added.begin(), added.end(), TableColumn(table, column)) != added.end();
+}
+
+const std::string&
+RankingSelect()
+{
+    static const std::string select = [] {
+        std::string text =
+            "SELECT search_id, search.study, changes, search.engine, rank, search_run.label, "
+            "status, run.reason, iteration_time_s, mfu, memory_bytes_max, cross_building_bytes, "
+            "distance_km, capacity_bps, scenario.loss, oversubscription, pareto, "
+            "best_of_crossing, probability_best, probability_slower, plan_index";
+        for (const PlanColumn& column : PlanColumns())
+        {
+            text += ", plan.\"" + column.name + "\"";
+        }
+        return text + " FROM search_run JOIN search ON search.id = search_id "
+                      "JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
+                      "JOIN scenario ON scenario.id = search.scenario_id";
+    }();
+    return select;
+}
+
+const std::map<std::string, std::string>&
+Views()
+{
+    static const std::map<std::string, std::string> views = {
+        {"ranking", "CREATE VIEW ranking AS " + RankingSelect()}};
+    return views;
 }
 
 std::set<TableColumn>

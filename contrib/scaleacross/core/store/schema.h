@@ -4,6 +4,7 @@
 #define SCALEACROSS_SCHEMA_H
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -43,6 +44,14 @@ using TableColumn = std::pair<std::string, std::string>;
 
 /// The columns that a database of this schema version has at least, in every release.
 const std::set<TableColumn>& ColumnsOfSchema();
+
+/// The statement of the view `ranking`: a row per run that a search keeps, with what its plan and
+/// its spans are.
+const std::string& RankingSelect();
+
+/// Views by name, as the statements that make them. They are no part of a schema version: a file is
+/// given those of the release that writes to it, with the columns that this one has.
+const std::map<std::string, std::string>& Views();
 
 std::set<TableColumn> ColumnsOf(SQLite::Database& database);
 

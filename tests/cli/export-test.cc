@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "commands.h"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+#include <map>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using testing::HasSubstr;
+
+using Cells = std::vector<std::string>;
+
+/// Reads what RFC 4180 describes, but for its line ends.
+std::vector<Cells>
+RowsOf(const std::string& csv)
+{
+    std::vector<Cells> rows{{""}};
+    bool quoted = false;
+    for (size_t i = 0; i < csv.size(); i++)
+    {
+        std::string& cell = rows.back().back();
+        if (quoted && csv[i] == '"' && i + 1 < csv.size() && csv[i + 1] == '"')
+        {
+            cell += csv[i++];
+        }
+        else if (csv[i] == '"')
+        {
+            quoted = !quoted;
+        }
+        else if (!quoted && csv[i] == ',')
+        {
+            rows.back().emplace_back();
+        }
+        else if (!quoted && csv[i] == '\n')
+        {
+            rows.push_back({""});
+        }
+        else
+        {
+            cell += csv[i];
+        }
+    }
+    EXPECT_FALSE(quoted);
+    rows.pop_back(); // behind the last line end
+    return rows;
+}
+
+class ExportTest : public Commands
+{
+  protected:
+    ExportTest()
+    {
+        EXPECT_EQ(Run("explore study.yaml --keep 6").code, 0);
+    }
+
+    /// Columns of each row by name.
+    std::vector<std::map<std::string, std::string>> Table(const std::string& arguments) const
+    {
+        const Call call = Run("export small.db --csv " + arguments);
+        EXPECT_EQ(call.code, 0) << call.err;
+        const auto rows = RowsOf(call.out);
+        std::vector<std::map<std::string, std::string>> table;
+        for (size_t i = 1; i < rows.size(); i++)
+        {
+            EXPECT_EQ(rows[i].size(), rows[0].size());
+            auto& row = table.emplace_back();
+            for (size_t column = 0; column < rows[i].size(); column++)
+            {
+                EXPECT_TRUE(row.emplace(rows[0][column], rows[i][column]).second)
+                    << rows[0][column] << " stands there twice";
+            }
+        }
+        return table;
+    }
+};
+
+TEST_F(ExportTest, ARowPerKeptRun)
+{
+    const auto table = Table("");
+    const auto json = RunJson("explore study.yaml --keep 6 --top 6");
+    const auto shown = RunJson("show small.db")["searches"][0];
+    ASSERT_GE(table.size(), 6);
+    EXPECT_EQ(std::to_string(table.size()), Sql("small.db", "SELECT count(*) FROM search_run"));
+    for (size_t i = 0; i < 6; i++)
+    {
+        const auto& row = table[i];
+        const auto& plan = json["ranking"][i];
+        EXPECT_EQ(row.at("rank"), std::to_string(i + 1));
+        EXPECT_EQ(row.at("label"), plan["label"]);
+        EXPECT_EQ(std::stod(row.at("iteration_time_s")), plan["iteration_time_s"]);
+        const auto& run = shown["ranking"][i];
+        EXPECT_EQ(std::stod(row.at("mfu")), run["mfu"]);
+        EXPECT_EQ(std::stod(row.at("memory_bytes_max")), run["memory_bytes_max"]);
+        EXPECT_EQ(std::stod(row.at("cross_building_bytes")), run["cross_building_bytes"]);
+        EXPECT_EQ(row.at("label").rfind("TP" + row.at("tp") + " PP" + row.at("pp") + " ", 0), 0)
+            << row.at("label");
+        // Two buildings of 8 NICs of 400 Gbps, 1:4, 10 km.
+        EXPECT_EQ(row.at("distance_km"), "10");
+        EXPECT_EQ(std::stod(row.at("capacity_bps")), 8 * 400e9 / 4);
+        EXPECT_EQ(row.at("loss"), "0");
+        EXPECT_DOUBLE_EQ(std::stod(row.at("oversubscription")), 4);
+    }
+}
+
+/// The view has the same, for anybody's SQL.
+TEST_F(ExportTest, TheViewIsTheTable)
+{
+    const Call call = Run("export small.db --csv");
+    EXPECT_EQ(std::system(("cd '" + folder.string() +
+                           "' && sqlite3 -csv -header small.db 'SELECT * FROM ranking ORDER BY "
+                           "rank IS NULL, rank, iteration_time_s' >view.csv")
+                              .c_str()),
+              0);
+    const auto view = RowsOf(Read("view.csv"));
+    const auto table = RowsOf(call.out);
+    ASSERT_EQ(view.size(), table.size());
+    EXPECT_EQ(view.front(), table.front());
+    // Every column of a plan but what names it.
+    for (const auto& column :
+         nlohmann::json::parse(Sql("small.db",
+                                   "SELECT json_group_array(name) FROM pragma_table_info('plan') "
+                                   "WHERE name NOT IN ('id', 'hash', 'text', 'label')")))
+    {
+        EXPECT_EQ(std::count(view.front().begin(), view.front().end(), column), 1) << column;
+    }
+    EXPECT_EQ(Sql("small.db",
+                  "SELECT min(iteration_time_s) = (SELECT iteration_time_s FROM ranking WHERE "
+                  "rank = 1) FROM ranking WHERE oversubscription > 3 AND distance_km < 20"),
+              "1");
+}
+
+TEST_F(ExportTest, QuotesWhatHasToBe)
+{
+    Sql("small.db", "UPDATE search SET changes = 'a, ''b''' || char(34) || char(10) || 'c'");
+    EXPECT_EQ(Table("").front().at("changes"), "a, 'b'\"\nc");
+    EXPECT_THAT(Run("export small.db --csv").out, HasSubstr(",\"a, 'b'\"\"\nc\","));
+}
+
+TEST_F(ExportTest, ChoosesTheSearch)
+{
+    EXPECT_EQ(Run("explore study.yaml --keep 6 --set cluster.cross.distance=20km").code, 0);
+    Sql("small.db", "UPDATE search SET updated_at = '2026-01-0' || id");
+    EXPECT_EQ(Table("").front().at("distance_km"), "20");
+    EXPECT_EQ(Table("").front().at("changes"), "cluster.cross.distance=20km");
+    EXPECT_EQ(Table("--search 1").front().at("distance_km"), "10");
+    EXPECT_EQ(Table("--search 1").front().at("changes"), "");
+    const Call none = Run("export small.db --csv --search 3");
+    EXPECT_EQ(none.code, 2);
+    EXPECT_THAT(none.err, HasSubstr("--search 3: the database has no such search"));
+}
+
+TEST_F(ExportTest, WritesAFile)
+{
+    const Call call = Run("export small.db --csv -o table.csv");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_EQ(call.out, "");
+    EXPECT_EQ(Read("table.csv"), Run("export small.db --csv").out);
+    EXPECT_EQ(Run("export small.db --csv -o none/table.csv").code, 2);
+    EXPECT_THAT(Run("export small.db").err, HasSubstr("--csv is required"));
+    EXPECT_EQ(Run("export none.db --csv").code, 2);
+    EXPECT_EQ(Run("export study.yaml --csv").code, 2);
+}
+
+/// What a plan's figures do not say is empty, and no zero.
+TEST_F(ExportTest, FailedRunsAreRowsWithoutFigures)
+{
+    Sql("small.db",
+        "UPDATE run SET status = 'failed', reason = 'timeout', iteration_time_s = NULL, mfu = NULL "
+        "WHERE id = (SELECT run_id FROM search_run WHERE rank = 6)");
+    const auto row = Table("")[5];
+    EXPECT_EQ(row.at("status"), "failed");
+    EXPECT_EQ(row.at("reason"), "timeout");
+    EXPECT_EQ(row.at("iteration_time_s"), "");
+}
+
+/// A file of before gets its columns when the same is asked for again.
+TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
+{
+    Sql("small.db",
+        "DROP VIEW ranking; ALTER TABLE scenario DROP COLUMN distance_km; "
+        "ALTER TABLE scenario DROP COLUMN capacity_bps; ALTER TABLE scenario DROP COLUMN loss; "
+        "ALTER TABLE scenario DROP COLUMN oversubscription; PRAGMA user_version = 9");
+    EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
+    EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);
+    EXPECT_EQ(Table("").front().at("distance_km"), "");
+    EXPECT_EQ(Run("explore study.yaml --keep 6").code, 0);
+    EXPECT_EQ(Table("").front().at("distance_km"), "10");
+    EXPECT_EQ(Sql("small.db", "SELECT count(*) FROM ranking"),
+              Sql("small.db", "SELECT count(*) FROM search_run"));
+}
+
+} // namespace
+
+} // namespace scaleacross
