@@ -23,6 +23,7 @@ void AddRun(CommandLine& program);
 void AddCompare(CommandLine& program);
 void AddMerge(CommandLine& program);
 void AddExport(CommandLine& program);
+void AddSlurm(CommandLine& program);
 void AddShow(CommandLine& program);
 void AddList(CommandLine& program);
 void AddBench(CommandLine& program);

@@ -23,6 +23,7 @@ main(int argc, char** argv)
     AddShow(program);
     AddMerge(program);
     AddExport(program);
+    AddSlurm(program);
     AddList(program);
     AddCollective(program);
     AddSchedule(program);

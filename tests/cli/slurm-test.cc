@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "program.h"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// Scripts in a folder whose name has all that a shell would take apart.
+class SlurmTest : public ProgramTest
+{
+  protected:
+    SlurmTest()
+        : m_place(folder / "it's $HOME \"x\"; `a`\\ *")
+    {
+        fs::create_directory(m_place);
+        std::ofstream(m_place / "-my study.yaml") << g_smallStudy;
+        // Notes what it is asked for, an argument a line.
+        Write("sbatch", "#!/bin/sh\nprintf '%s\\n' \"$@\" >>\"$LOG\"\necho '17;cluster'\n");
+        fs::permissions(folder / "sbatch", fs::perms::owner_all);
+    }
+
+    /// Runs a line of shell in that place, with a false sbatch.
+    Call Shell(const std::string& line) const
+    {
+        std::ofstream(m_place / "line.sh")
+            << "program='" SCALEACROSS_PROGRAM "'\nexport PATH=" + folder.string() +
+                   ":$PATH LOG=" + folder.string() + "/log\n" + line + "\n";
+        const auto before = fs::current_path();
+        fs::current_path(m_place);
+        const int status = std::system("bash line.sh >../out 2>../err </dev/null");
+        fs::current_path(before);
+        return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, Read("out"), Read("err")};
+    }
+
+    fs::path m_place;
+};
+
+TEST_F(SlurmTest, TheScriptRunsShardsAndMergesThem)
+{
+    const std::string set = "--keep 3 --set cluster.cross.distance=20km";
+    const Call made = Shell("$program slurm ./-my*.yaml --shards 3 --cpus 2 --time 1-02:00:00 "
+                            "--partition long,short " +
+                            set + " -o \"a job's.sh\"");
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_THAT(made.out, HasSubstr("bash 'a job'\\''s.sh' submit\n"));
+    // The same without -o.
+    EXPECT_EQ(Shell("$program slurm ./-my*.yaml --shards 3 --cpus 2 --time 1-02:00:00 "
+                    "--partition long,short " +
+                    set + " | cmp - a*.sh")
+                  .code,
+              0);
+    EXPECT_EQ(Shell("grep '^#SBATCH' a*.sh").out,
+              "#SBATCH --job-name=scaleacross-small\n"
+              "#SBATCH --array=1-3\n"
+              "#SBATCH --cpus-per-task=2\n"
+              "#SBATCH --time=1-02:00:00\n"
+              "#SBATCH --partition=long,short\n");
+    // As Slurm runs it: from a copy, elsewhere.
+    for (const char* task : {"1", "2", "3"})
+    {
+        const Call call = Shell("cp a*.sh ../spooled && cd / && SLURM_CPUS_PER_TASK=2 "
+                                "SLURM_ARRAY_TASK_ID=" +
+                                std::string(task) + " bash \"$OLDPWD/../spooled\"");
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_THAT(call.out, HasSubstr("shard " + std::string(task) + "/3, "));
+    }
+    const Call merged = Shell("cd / && bash \"$OLDPWD\"/a*.sh merge");
+    EXPECT_EQ(merged.code, 0) << merged.err;
+    EXPECT_THAT(merged.out, HasSubstr("small, 3 shards: whole, search 1\n"));
+    const Call whole = Shell("$program explore ./-my*.yaml " + set + " --db whole.db");
+    const auto answerOf = [](const std::string& out) {
+        const auto table = out.find("\n\n");
+        return out.substr(table, out.find("Optimal for") - table);
+    };
+    EXPECT_THAT(answerOf(merged.out), HasSubstr(answerOf(whole.out)));
+}
+
+TEST_F(SlurmTest, SubmitsBothParts)
+{
+    EXPECT_EQ(Shell("$program slurm ./-my*.yaml --shards 2 -o ./-a.sh").code, 0);
+    const Call call = Shell("bash ./-a.sh submit");
+    EXPECT_EQ(call.code, 0) << call.err;
+    const std::string log = Read("log");
+    const std::string script = (m_place / "-a.sh").string();
+    EXPECT_THAT(log, HasSubstr("--parsable\n" + script + "\n"));
+    EXPECT_THAT(log,
+                HasSubstr("--cpus-per-task=1\n--job-name=scaleacross-small-merge\n"
+                          "--dependency=afterok:17\n--wrap\n"));
+    // What it wraps is read by sh.
+    const Call wrapped = Shell("sh -c \"$(tail -n 1 ../log)\"");
+    EXPECT_EQ(wrapped.code, 2);
+    EXPECT_THAT(wrapped.err, HasSubstr("small.shard-1-of-2.db: there is no such file"));
+    EXPECT_EQ(Shell("bash ./-a.sh").code, 2);
+    EXPECT_EQ(Shell("bash ./-a.sh join").code, 2);
+}
+
+TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
+{
+    Write("study.yaml", g_smallStudy);
+    for (const auto& [arguments, problem] : std::vector<std::pair<std::string, std::string>>{
+             {"study.yaml", "--shards is required"},
+             {"study.yaml --shards 0", "--shards"},
+             {"study.yaml --shards 10001", "--shards"},
+             {"study.yaml --shards 2 --cpus 0", "--cpus"},
+             {"study.yaml --shards 2 --time soon", "--time: 'soon' is none"},
+             {"study.yaml --shards 2 --time '1\n#SBATCH -x'", "--time: "},
+             {"study.yaml --shards 2 --partition 'a b'", "--partition: 'a b' is none"},
+             {"study.yaml --shards 2 --set plan.tp=no", "plan.tp"},
+             {"none.yaml --shards 2", "none.yaml"},
+             {"- --shards 2", "STUDY: a study from standard input"}})
+    {
+        const Call call = Run("slurm " + arguments);
+        EXPECT_EQ(call.code, 2) << arguments;
+        EXPECT_EQ(call.out, "");
+        EXPECT_THAT(call.err, HasSubstr(problem)) << arguments;
+    }
+}
+
+} // namespace
+
+} // namespace scaleacross
