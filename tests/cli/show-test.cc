@@ -15,6 +15,7 @@ namespace scaleacross
 namespace
 {
 
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -50,6 +51,44 @@ TEST_F(Commands, ShowSaysWhatAFinishedSearchStillLacks)
     EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), false);
     RunJson("explore study.yaml --db a.db");
     EXPECT_EQ(RunJson("show a.db").at("searches")[0].at("concluded"), true);
+}
+
+/// Searches of one study that differ in what was set are told apart.
+TEST_F(Commands, ShowSaysWhatWasChanged)
+{
+    const std::string explore = "explore study.yaml --db a.db ";
+    EXPECT_EQ(Run(explore).code, 0);
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("small (analytical engine): "));
+    EXPECT_EQ(RunJson("show a.db")["searches"][0]["changes"], nullptr);
+    // Of one key what is said last holds.
+    EXPECT_EQ(Run(explore + "--set workload.global_batch=64 --set cluster.cross.distance=1km --set "
+                            "workload.global_batch=32 --sweep cluster.cross.oversubscription=2,8")
+                  .code,
+              0);
+    EXPECT_EQ(Sql("a.db", "SELECT IFNULL(changes, '-') FROM search ORDER BY id"),
+              "-\n"
+              "cluster.cross.distance=1km, workload.global_batch=32, "
+              "cluster.cross.oversubscription=2\n"
+              "cluster.cross.distance=1km, workload.global_batch=32, "
+              "cluster.cross.oversubscription=8");
+    EXPECT_THAT(Run("show a.db").out,
+                ContainsRegex("\n +3 +small, cluster.cross.distance=1km, "
+                              "workload.global_batch=32, cluster.cross.oversubscription=8 +"));
+    EXPECT_THAT(Run("show a.db --search 2").out,
+                HasSubstr("small, cluster.cross.distance=1km, workload.global_batch=32, "
+                          "cluster.cross.oversubscription=2 (analytical engine): "));
+    // And so are parts of one.
+    EXPECT_EQ(Run(explore + "--shard 2/3").code, 0);
+    EXPECT_THAT(Run("show a.db --search 4").out,
+                AllOf(HasSubstr("small, shard 2/3 (analytical engine): "),
+                      HasSubstr("\na shard: merge puts it together"),
+                      Not(HasSubstr("not concluded"))));
+    for (const auto& search : RunJson("show a.db")["searches"])
+    {
+        EXPECT_EQ(search["shard"],
+                  search["search"] == 4 ? nlohmann::json({{"index", 2}, {"count", 3}})
+                                        : nlohmann::json());
+    }
 }
 
 /// As `explore` says it, also of what the best plan lacks: 2 MiB are less than any plan needs.

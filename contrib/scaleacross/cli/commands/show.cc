@@ -70,12 +70,24 @@ IsConcluded(const SearchSummary& search)
     return !search.conclusion.explanation.empty();
 }
 
+/// What tells it from other searches: "small, cluster.cross.distance=20km, shard 2/4".
+std::string
+NameOf(const SearchSummary& search)
+{
+    return search.study + (search.changes.empty() ? "" : ", " + search.changes) +
+           (search.shard.IsWhole() ? "" : ", shard " + ToString(search.shard));
+}
+
 Json
 SummaryJson(const SearchSummary& search)
 {
     Json json = SpaceJson(search.counts, search.plans);
     json["search"] = search.id;
     json["study"] = search.study;
+    json["changes"] = search.changes.empty() ? Json(nullptr) : Json(search.changes);
+    json["shard"] = search.shard.IsWhole()
+                        ? Json(nullptr)
+                        : Json{{"index", search.shard.index + 1}, {"count", search.shard.count}};
     json["engine"] = search.engine;
     json["finished"] = search.finished;
     json["concluded"] = IsConcluded(search);
@@ -169,7 +181,7 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
 std::string
 SearchText(Database& database, const SearchSummary& search, size_t top)
 {
-    std::string text = fmt::format("{} ({} engine): ", search.study, search.engine);
+    std::string text = fmt::format("{} ({} engine): ", NameOf(search), search.engine);
     if (!search.finished)
     {
         text += fmt::format("not finished, {} of {} combinations so far: ",
@@ -215,7 +227,11 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     text += "\n" + table.Text();
     const std::string differences = DifferencesText(RankedRunsOf(best));
     text += differences.empty() ? "" : "\n" + differences;
-    if (search.finished && !IsConcluded(search))
+    if (search.finished && !search.shard.IsWhole())
+    {
+        text += "\na shard: merge puts it together with the others, and explore answers\n";
+    }
+    else if (search.finished && !IsConcluded(search))
     {
         text +=
             "\nnot concluded: baselines, gap and explanation are missing; the same explore goes on "
@@ -265,7 +281,7 @@ ShowSearches(const ShowOptions& options, Database& database)
         for (const auto& search : searches)
         {
             table.Add({std::to_string(search.id),
-                       search.study,
+                       NameOf(search),
                        search.engine,
                        std::to_string(search.plans),
                        search.finished ? "yes" : "no",

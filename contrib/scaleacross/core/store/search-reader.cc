@@ -175,11 +175,9 @@ ListSearches(Database& database)
 {
     std::vector<SearchSummary> searches;
     auto& select = database.Prepare(
-        "SELECT search.id, study, engine, plans, finished, seconds, updated_at, objective, gpus, "
-        "tokens, "
-        "cost_per_hour, pareto_of, "
-        "gap_asked, gap, "
-        "sure, "
+        "SELECT search.id, study, IFNULL(changes, '') AS changes, shard, shards, engine, plans, "
+        "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
+        "gap_asked, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
@@ -190,6 +188,19 @@ ListSearches(Database& database)
         SearchSummary summary;
         summary.id = select.getColumn("id").getInt64();
         summary.study = select.getColumn("study").getString();
+        summary.changes = select.getColumn("changes").getString();
+        if (const SQLite::Column shard = select.getColumn("shard"); !shard.isNull())
+        {
+            const int64_t number = shard.getInt64();
+            const int64_t count = select.getColumn("shards").getInt64();
+            if (number < 1 || number > count)
+            {
+                select.reset();
+                database.Damaged("a search is shard " + std::to_string(number) + " of " +
+                                 std::to_string(count));
+            }
+            summary.shard = {static_cast<uint64_t>(number - 1), static_cast<uint64_t>(count)};
+        }
         summary.engine = select.getColumn("engine").getString();
         summary.plans = static_cast<uint64_t>(select.getColumn("plans").getInt64());
         // Texts of scenarios leave out what is as usual.

@@ -5,6 +5,7 @@
 
 #include "core/explore/conclusion.h"
 #include "core/explore/result-sink.h"
+#include "core/explore/shard.h"
 #include "core/store/run-store.h"
 
 #include <cstdint>
@@ -20,6 +21,8 @@ struct SearchSummary
 {
     int64_t id{0};
     std::string study;
+    std::string changes; //!< of the study, by --set and --sweep; empty: none
+    Shard shard;         //!< what part of the whole it is
     std::string engine;
     uint64_t plans{0};
     bool memoryLimit{true}; //!< WorkloadSpec::memoryLimit
