@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <set>
 #include <string>
@@ -542,6 +543,30 @@ TEST_F(Commands, AFileThatIsNoDatabaseIsLeftAlone)
     EXPECT_THAT(call.err, HasSubstr("not a database"));
     EXPECT_EQ(Read("notes.db"), std::string(200, 'x'));
     EXPECT_EQ(Run("explore study.yaml --db no/such/folder.db").code, 2);
+}
+
+/// 93 plans run of which few are kept: a file with them, without what the others took.
+TEST_F(Commands, WhatIsNotKeptTakesNoSpace)
+{
+    Write("many.yaml", g_longStudy);
+    for (const char* keep : {"1000", "5"})
+    {
+        const std::string db = std::string(keep) + ".db";
+        EXPECT_EQ(Run("explore many.yaml --db " + db + " --keep " + keep).code, 0);
+        EXPECT_EQ(Sql(db, "PRAGMA auto_vacuum; PRAGMA freelist_count"), "2\n0");
+        EXPECT_EQ(
+            std::to_string(std::filesystem::file_size(folder / db)),
+            Sql(db, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size"));
+    }
+    const auto runs = [this](const std::string& db) {
+        return std::stod(Sql(db, "SELECT count(*) FROM run"));
+    };
+    const auto size = [this](const std::string& db) {
+        return static_cast<double>(std::filesystem::file_size(folder / db));
+    };
+    // A fourth of the runs, and tables and indices that both have.
+    EXPECT_LT(runs("5.db"), runs("1000.db") / 4);
+    EXPECT_LT(size("5.db"), size("1000.db") / 2);
 }
 
 } // namespace

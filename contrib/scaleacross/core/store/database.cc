@@ -189,6 +189,11 @@ Database::Open(Access access)
     }
     if (access == Access::Write)
     {
+        if (empty)
+        {
+            // Only before there is a first page.
+            Execute("PRAGMA auto_vacuum = INCREMENTAL");
+        }
         Execute("PRAGMA journal_mode = WAL");
         Execute("PRAGMA synchronous = NORMAL");
         Migrate();
@@ -468,6 +473,13 @@ Database::ExpectCreatable(const std::string& path)
     {
         CannotCreate(path, name ? name.message() : "");
     }
+}
+
+void
+Database::ReturnSpace()
+{
+    // What cannot be given back now is used by later rows, or given back the next time.
+    m_database.tryExec("PRAGMA incremental_vacuum");
 }
 
 bool

@@ -77,6 +77,10 @@ class Database
      */
     void Explained(const std::function<void()>& work) const;
 
+    /// Gives pages without rows back to the file system, as far as the file is of a release that
+    /// has prepared it for that and nobody else is in the way; outside of transactions.
+    void ReturnSpace();
+
     /// Whether a file begins like an SQLite database.
     static bool IsDatabase(const std::string& path);
 

@@ -556,6 +556,7 @@ Merge(Database& out, const std::vector<std::string>& paths)
         merger.Gather(path);
     }
     out.Transact([&] { merged = merger.Join(); });
+    out.ReturnSpace();
     return merged;
 }
 

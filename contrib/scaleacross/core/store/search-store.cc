@@ -425,6 +425,7 @@ SearchStore::Finish(const Frontier& frontier, const Leaderboard& board)
         update.bind(1, m_id);
         Database::Run(update);
     });
+    m_database.ReturnSpace();
 }
 
 void
