@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <iostream>
+#include <random>
 #include <thread>
 #include <unistd.h>
 
@@ -93,6 +96,51 @@ class Kill : public ProgramTest
         json.erase("db");
         return json;
     }
+
+    /// All that a database holds, whatever numbers its rows have, and when it was found.
+    std::string Tables(const std::string& db) const
+    {
+        const std::string names = "(SELECT run.id AS run_id, plan.hash AS name FROM run JOIN plan "
+                                  "ON plan.id = plan_id) AS n";
+        std::string all;
+        for (const std::string& sql : {
+                 std::string("SELECT hash, text FROM scenario ORDER BY hash"),
+                 std::string("SELECT hash, text, label FROM plan ORDER BY hash"),
+                 "SELECT name, status, reason, detail, iteration_time_s, mfu, compute_s, bubble_s, "
+                 "exposed_comm_s, memory_bytes_max, cross_building_bytes, requested, fingerprint "
+                 "FROM run JOIN " +
+                     names + " ON n.run_id = run.id ORDER BY name",
+                 "SELECT n.name, c.* FROM run_class AS c JOIN " + names +
+                     " USING (run_id) ORDER BY n.name, class",
+                 "SELECT n.name, m.* FROM run_memory AS m JOIN " + names +
+                     " USING (run_id) ORDER BY n.name, stage",
+                 "SELECT n.name, r.* FROM run_resource AS r JOIN " + names +
+                     " USING (run_id) ORDER BY n.name, position",
+                 std::string("SELECT hash, study, space, plans, keep, next_plan, evaluated, "
+                             "bound_s, finished, gap, explanation FROM search"),
+                 std::string("SELECT outcome, reason, count, example FROM search_count"),
+                 "SELECT plan_index, name, label, rank, pareto, best_of_crossing, "
+                 "probability_best, probability_slower, same_as FROM search_run JOIN " +
+                     names + " USING (run_id) ORDER BY plan_index",
+                 "SELECT b.name, n.name, label, probability_slower FROM baseline AS b JOIN " +
+                     names + " USING (run_id)",
+             })
+        {
+            Database database((folder / db).string(), Database::Access::Read);
+            auto& select = database.Prepare(sql);
+            while (select.executeStep())
+            {
+                for (int i = 0; i < select.getColumnCount(); i++)
+                {
+                    const std::string name = select.getColumnName(i);
+                    all += name == "run_id" ? "" : select.getColumn(i).getString() + "|";
+                }
+                all += "\n";
+            }
+            all += "--\n";
+        }
+        return all;
+    }
 };
 
 TEST_F(Kill, AfterKillTheSameCommandEndsTheSame)
@@ -117,6 +165,85 @@ TEST_F(Kill, AfterKillTheSameCommandEndsTheSame)
     EXPECT_GT(Number("killed.db", "SELECT evaluated FROM search"), committed);
 
     EXPECT_EQ(resumed, Answer("whole.db"));
+}
+
+/// 12,960 distinct plans, of which 8,640 can run: ten seconds or more of two cores.
+const char* const g_largeStudy = R"yaml(study: many
+model: {name: tiny, layers: 16, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
+workload: {sequence: 512, global_batch: 128}
+cluster:
+  buildings: {count: 2, gpus: 16, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 2}}
+  cross: {distance: 10km, oversubscription: 4}
+plan: {tp: 4, pp: 2}
+search:
+  plan:
+    tp: [1, 2, 4]
+    pp: [1, 2, 4]
+    cp: [1, 2]
+    crossing: [dp, pp]
+    sharding: [zero1, fsdp, hsdp]
+    reshard: [true, false]
+    schedule: [1f1b, interleaved, zb-h1]
+    chunks: [1, 2]
+    microbatch: [1, 2, 4]
+    recompute: [none, selective, full]
+  network:
+    collective: [ring, hierarchical]
+    multipath: [ecmp, e-ecmp]
+baselines: [production]
+)yaml";
+
+/// Kills at any moment, one after the other, until there were enough; SCALEACROSS_KILLS says how
+/// many there are, and has them fall on a larger study. All tables are those of an undisturbed
+/// search, but for when and how fast they were filled.
+TEST_F(Kill, AnyMomentLeavesTheTableThatAnUndisturbedSearchHas)
+{
+    const char* asked = std::getenv("SCALEACROSS_KILLS");
+    const int kills = asked != nullptr ? std::stoi(asked) : 3;
+    const char* drawn = std::getenv("SCALEACROSS_SEED");
+    const auto seed = static_cast<uint32_t>(drawn != nullptr ? std::stoul(drawn) : 1);
+    if (asked != nullptr)
+    {
+        Write("study.yaml", g_largeStudy);
+    }
+    using Clock = std::chrono::steady_clock;
+    const auto begin = Clock::now();
+    const auto expected = Answer("whole.db");
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const std::string tables = Tables("whole.db");
+    EXPECT_GT(Number("whole.db", "SELECT count(*) FROM run"), asked != nullptr ? 8000 : 300);
+
+    std::mt19937 random(seed);
+    int done = 0;
+    int searches = 0;
+    while (done < kills)
+    {
+        const std::string db = "killed-" + std::to_string(searches++) + ".db";
+        int ofThis = 0;
+        while (done < kills)
+        {
+            const pid_t child = Start(db);
+            // On the average a search is killed as often as there are kills before it is done.
+            std::this_thread::sleep_for(std::chrono::duration<double>(
+                2 * seconds / kills * static_cast<double>(random()) / std::mt19937::max()));
+            kill(child, SIGKILL);
+            int status = 0;
+            waitpid(child, &status, 0);
+            if (!WIFSIGNALED(status))
+            {
+                break; // it was faster
+            }
+            done++;
+            ofThis++;
+        }
+        EXPECT_EQ(Answer(db), expected) << "seed " << seed;
+        EXPECT_TRUE(Tables(db) == tables) << "seed " << seed; // too long to print
+        EXPECT_EQ(Text(db, "PRAGMA integrity_check"), "ok");
+        // No row has been written a second time.
+        EXPECT_EQ(Number(db, "SELECT max(evaluations) FROM run"), 1);
+        std::cout << "seed " << seed << ": " << db << " was killed " << ofThis << " times, "
+                  << Number(db, "SELECT count(*) FROM run") << " runs" << std::endl;
+    }
 }
 
 TEST_F(Kill, InterruptStoresAndTellsSo)
