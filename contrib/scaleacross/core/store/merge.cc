@@ -386,7 +386,7 @@ class Merger
     /// The search of the whole, in the place of its shards.
     int64_t MakeWhole(const std::string& whole, const std::vector<int64_t>& rows)
     {
-        Leaderboard board(KeepOf(rows.front()));
+        Leaderboard board(KeepOf(rows.front()), GoalsOf(m_out, rows.front()));
         Frontier counts;
         std::vector<Kept> kept;
         for (const int64_t row : rows)
@@ -458,6 +458,7 @@ class Merger
         sum.next += counts.next;
         sum.evaluated += counts.evaluated;
         sum.bound = std::min(sum.bound, counts.bound);
+        sum.left = std::min(sum.left, counts.left);
         const auto add = [](const std::map<std::string, Count>& from,
                             std::map<std::string, Count>& to) {
             for (const auto& [reason, count] : from)
@@ -481,9 +482,19 @@ class Merger
                            "fingerprint",
                            "space",
                            "keep",
+                           "objective",
+                           "pareto_of",
+                           "gap_asked",
+                           "gpus",
+                           "tokens",
                            "shards"};
         const Columns sums{"plans", "next_plan", "evaluated", "engine_runs", "seconds"};
-        const Columns least{"study", "bound_s", "created_at", "changes"};
+        const Columns least{"study",
+                            "bound_s",
+                            "ruled_out_least",
+                            "created_at",
+                            "changes",
+                            "cost_per_hour"};
         std::optional<int64_t> replaced;
         auto& before = m_out.Prepare("SELECT id FROM main.search WHERE hash = ?");
         before.bind(1, whole);

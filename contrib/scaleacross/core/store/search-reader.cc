@@ -170,6 +170,35 @@ CountsOf(Database& database, int64_t search)
     return frontier;
 }
 
+Goals
+GoalsOf(Database& database, int64_t search)
+{
+    auto& select =
+        database.Prepare("SELECT objective, pareto_of, gap_asked, gpus, tokens, cost_per_hour "
+                         "FROM search WHERE id = ?");
+    select.bind(1, search);
+    if (!select.executeStep())
+    {
+        select.reset();
+        database.Damaged("search " + std::to_string(search) + " is not there");
+    }
+    Goals goals;
+    goals.objective = ObjectiveOf(database, select);
+    goals.rates = RatesOf(database, select).value_or(Rates());
+    goals.gap = NumberOf(select.getColumn("gap_asked")).value_or(0);
+    const std::string front = select.getColumn("pareto_of").getString();
+    select.reset();
+    try
+    {
+        goals.front = ParseFront(front);
+    }
+    catch (const ValueError& error)
+    {
+        database.Damaged("pareto_of: " + error.Problem());
+    }
+    return goals;
+}
+
 std::vector<SearchSummary>
 ListSearches(Database& database)
 {

@@ -67,6 +67,9 @@ std::vector<KeptRun> BestRuns(Database& database, const SearchSummary& search, u
 
 std::vector<KeptBaseline> BaselinesOf(Database& database, int64_t search);
 
+/// What a search was asked for; domain: by a release that stores it.
+Goals GoalsOf(Database& database, int64_t search);
+
 /// The counts of a search, up to where it has come.
 Frontier CountsOf(Database& database, int64_t search);
 
