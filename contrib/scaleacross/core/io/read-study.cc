@@ -240,39 +240,54 @@ Located(const ConfigError& error, const YamlNode& root)
     return error.At(NodeAt(root, path).Place() + " " + path);
 }
 
-/// Lets dp follow from the GPUs, or checks it. Where the search varies a degree, whether the
-/// degrees fit is for the search to judge, and in a scenario that is written down for the engine.
+/// Lets dp follow from the GPUs, or checks it. Where the search varies a degree, whether that one
+/// fits is for the search to judge, and in a scenario that is written down for the engine.
 void
 FitDegrees(Study& study, const YamlNode& root, StudyScope scope)
 {
     ParallelPlan& plan = study.scenario.Job().plan;
-    const bool varied = scope == StudyScope::Scenario ||
-                        std::any_of(study.search.begin(), study.search.end(), [](const auto& axis) {
-                            return axis.key == "plan.tp" || axis.key == "plan.cp" ||
-                                   axis.key == "plan.pp" || axis.key == "plan.dp";
-                        });
+    const auto varies = [&study](const std::string& key) {
+        return std::any_of(study.search.begin(), study.search.end(), [&key](const auto& axis) {
+            return axis.key == key;
+        });
+    };
     const uint64_t gpus = study.scenario.cluster.Gpus();
     // The product of the degrees may exceed 64 bits, so divide instead.
-    uint64_t rest = gpus;
-    for (const uint64_t degree : {plan.tp, plan.cp, plan.pp})
+    uint64_t rest = gpus;   // of the plan
+    uint64_t common = gpus; // of all plans of the search
+    bool varied = scope == StudyScope::Scenario || varies("plan.dp");
+    std::string product;
+    std::string kept;
+    const auto divide = [](uint64_t& by, uint64_t degree) {
+        by = by % degree == 0 ? by / degree : 0;
+    };
+    for (const auto& [name, degree] :
+         {std::pair("tp", plan.tp), std::pair("cp", plan.cp), std::pair("pp", plan.pp)})
     {
-        rest = rest % degree == 0 ? rest / degree : 0;
+        const std::string text = std::string(name) + " " + std::to_string(degree);
+        divide(rest, degree);
+        product += (product.empty() ? "" : " x ") + text;
+        if (varies(std::string("plan.") + name))
+        {
+            varied = true;
+            continue;
+        }
+        divide(common, degree);
+        kept += (kept.empty() ? "" : " x ") + text;
     }
-    const std::string product = "tp " + std::to_string(plan.tp) + " x cp " +
-                                std::to_string(plan.cp) + " x pp " + std::to_string(plan.pp);
     const std::string cluster = "the " + std::to_string(gpus) + " GPUs of the cluster";
+    if (common == 0 && scope != StudyScope::Scenario)
+    {
+        throw Located(ConfigError("plan",
+                                  kept + " does not divide " + cluster,
+                                  "tp x cp x pp x dp = " + std::to_string(gpus),
+                                  "change a degree or the number of GPUs"),
+                      root);
+    }
     if (varied)
     {
         plan.dp = study.dpGiven || rest == 0 ? plan.dp : static_cast<uint32_t>(rest);
         return;
-    }
-    if (rest == 0)
-    {
-        throw Located(ConfigError("plan",
-                                  product + " does not divide " + cluster,
-                                  "tp x cp x pp x dp = " + std::to_string(gpus),
-                                  "change a degree or the number of GPUs"),
-                      root);
     }
     if (!study.dpGiven)
     {
