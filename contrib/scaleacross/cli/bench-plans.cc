@@ -36,41 +36,58 @@ struct Pass
     double cpu{0}; //!< s
 };
 
+/// Looks at the distinct plans of a family, one by one, as nothing is ruled out.
+void
+LookAtFamily(const SearchSpace& space, size_t level, uint64_t number, const Plan& first, Pass& pass)
+{
+    if (level + 1 < space.Levels().size())
+    {
+        const uint64_t parts = space.FamilySize(level) / space.FamilySize(level + 1);
+        for (const uint64_t part : space.PartsOf(level, number, first).distinct)
+        {
+            const uint64_t child = number * parts + part;
+            LookAtFamily(space, level + 1, child, space.KnownFirstOf(level + 1, child), pass);
+        }
+        return;
+    }
+    pass.distinct++;
+    try
+    {
+        if (std::holds_alternative<ClosedForm>(FirstLook(space.With(first))))
+        {
+            pass.runnable.push_back(first);
+        }
+    }
+    catch (const ConfigError&)
+    {
+    } // counted: that it cannot run is what was to be found out
+}
+
 Pass
-LookAtAll(const SearchSpace& space)
+LookAtAll(const Study& study)
 {
     Pass pass;
     const double begin = CpuNow();
-    for (uint64_t i = 0; i < space.Size(); i++)
+    const SearchSpace space(study); // knows nothing yet
+    const uint64_t families = space.Size() / space.FamilySize(0);
+    for (uint64_t i = 0; i < families; i++)
     {
-        const auto plan = space.PlanAt(i);
-        if (!plan)
+        if (const auto first = space.FirstOf(0, i))
         {
-            continue;
+            LookAtFamily(space, 0, i, *first, pass);
         }
-        pass.distinct++;
-        try
-        {
-            if (std::holds_alternative<ClosedForm>(FirstLook(space.With(*plan))))
-            {
-                pass.runnable.push_back(*plan);
-            }
-        }
-        catch (const ConfigError&)
-        {
-        } // counted: that it cannot run is what was to be found out
     }
     pass.cpu = CpuNow() - begin;
     return pass;
 }
 
 Pass
-MedianPass(const SearchSpace& space, uint32_t repeat)
+MedianPass(const Study& study, uint32_t repeat)
 {
     std::vector<Pass> passes;
     for (uint32_t i = 0; i < repeat; i++)
     {
-        passes.push_back(LookAtAll(space));
+        passes.push_back(LookAtAll(study));
     }
     const auto middle = passes.begin() + (repeat - 1) / 2;
     std::nth_element(passes.begin(), middle, passes.end(), [](const Pass& a, const Pass& b) {
@@ -91,7 +108,7 @@ nlohmann::json
 BenchPlans(const Study& study, uint32_t repeat, uint64_t stride)
 {
     const SearchSpace space(study);
-    const Pass pass = MedianPass(space, repeat);
+    const Pass pass = MedianPass(study, repeat);
     const ClosedFormFilter filter(BoundOf::Analytical);
     const AnalyticalEngine engine;
     uint64_t sample = 0;
