@@ -20,7 +20,7 @@ using testing::HasSubstr;
 
 /// 48 GPUs in two buildings; 6 layers, 12 heads, 4 KV heads, 6 experts.
 Study
-Read(const std::string& rest, StudyScope scope = StudyScope::Search)
+Read(const std::string& rest)
 {
     return ParseStudy("study: open\n"
                       "model: {name: m, layers: 6, hidden: 768, heads: 12, kv_heads: 4, head_dim: "
@@ -31,9 +31,7 @@ Read(const std::string& rest, StudyScope scope = StudyScope::Search)
                       "{spines: 1}}\n"
                       "  cross: {distance: 30km, oversubscription: 4}\n" +
                           rest,
-                      "open/study.yaml",
-                      {},
-                      scope);
+                      "open/study.yaml");
 }
 
 Values
@@ -75,10 +73,7 @@ TEST(CompleteSearch, TakesWhatIsGivenAsGiven)
     }
     EXPECT_THAT(ValuesOf(study, "plan.pp"), ElementsAre("1", "2"));
     EXPECT_FALSE(ValuesOf(study, "plan.ep").empty());
-    // The same by no search at all, but for the list.
-    Study open = Read(plan);
-    EXPECT_EQ(open.search.size(), study.search.size());
-    EXPECT_TRUE(Read(plan, StudyScope::Training).search.empty());
+    EXPECT_TRUE(Read(plan).search.empty());
     EXPECT_TRUE(Read(plan + "search: {rest: fixed}\n").search.empty());
     EXPECT_EQ(Read(plan + "search: {plan: {pp: [1, 2]}}\n").search.size(), 1U);
 }
@@ -117,7 +112,8 @@ TEST(CompleteSearch, RefusesOtherWords)
     };
     EXPECT_THAT(message("search: all\n"), HasSubstr("'all' is no search"));
     EXPECT_THAT(message("search: {rest: open}\n"), HasSubstr("auto or fixed"));
-    EXPECT_THAT(message("plan: {tp: 4, pp: 5}\n"), HasSubstr("tp 4 x pp 5 does not divide"));
+    EXPECT_THAT(message("plan: {tp: 4, pp: 5}\nsearch: {plan: {cp: [1, 2]}}\n"),
+                HasSubstr("tp 4 x pp 5 does not divide"));
 }
 
 } // namespace

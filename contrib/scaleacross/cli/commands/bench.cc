@@ -239,7 +239,7 @@ Text(const Json& json)
 Exit
 BenchThePlans(const BenchCommand& options)
 {
-    const Study study = options.study.empty() ? StandardStudy() : ReadStudy(options.study, {}, StudyScope::Search);
+    const Study study = options.study.empty() ? StandardStudy() : ReadStudy(options.study);
     const Json json = BenchPlans(study, options.repeat, options.stride);
     std::cout << (options.json ? json.dump(2) + "\n" : Text(json));
     return Exit::Done;

@@ -128,7 +128,7 @@ ShardOf(const std::string& text)
 Exit
 Explore(ExploreOptions options, const std::string& shard)
 {
-    const Study study = StudyOf(options.common, StudyScope::Search);
+    const Study study = StudyOf(options.common);
     const SearchSpace space(study);
     LimitsOf(options.worker);
     GoalsOf(options, study);

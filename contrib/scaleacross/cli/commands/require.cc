@@ -423,7 +423,7 @@ Require(const RequireCommand& options)
 {
     const double target = FractionOf("--loss", options.loss, 0, 1);
     const auto quantities = QuantitiesOf(options.of.empty() ? kUsual : options.of);
-    const Study study = StudyOf(options.common, StudyScope::Search);
+    const Study study = StudyOf(options.common);
     ExpectAnalytical(study);
     if (study.scenario.cluster.crossLinks.empty())
     {

@@ -289,7 +289,7 @@ AskSensitivity(const SensitivityCommand& options)
 {
     Tornado tornado;
     tornado.by = FractionOf("--by", options.by, 0.001, 1);
-    const Study study = StudyOf(options.common, StudyScope::Search);
+    const Study study = StudyOf(options.common);
     ExpectAnalytical(study);
     StudyInputs inputs = InputsOf(study, tornado.by);
     Choose(options.of, inputs);

@@ -29,6 +29,10 @@ constexpr auto g_progressTime = std::chrono::milliseconds(100);
 /// Families of the first level that are put in the order of their bounds together: bounds memory,
 /// and what a resumption has to look at again.
 constexpr uint64_t g_block = uint64_t{1} << 20;
+/// In spaces of so many combinations, some plans run ahead of their turn after every look: where
+/// bounds are far below times, they rule nothing out until something has run.
+constexpr uint64_t g_large = uint64_t{1} << 20;
+constexpr size_t g_ahead = 8;
 /// Families that are looked at in one job.
 constexpr size_t g_together = 256;
 /// Families that are asked more of, or plans that run, between two looks at what can be ruled out.
@@ -37,6 +41,29 @@ constexpr size_t g_asked = 64;
 constexpr size_t g_run = 32;
 
 using Queue = std::priority_queue<Family>;
+
+/// Families that may matter, in two queues.
+struct Waiting
+{
+    Queue unclear; //!< to be split or filtered
+    Queue ready;   //!< plans to be run
+
+    void Push(const Family& family)
+    {
+        (family.next == Family::Next::Run ? ready : unclear).push(family);
+    }
+
+    bool IsEmpty() const
+    {
+        return unclear.empty() && ready.empty();
+    }
+
+    /// Whether nothing that is unclear may be better than the first that is ready.
+    bool IsTimeToRun() const
+    {
+        return !ready.empty() && (unclear.empty() || !(ready.top() < unclear.top()));
+    }
+};
 
 /// A plan that is to run.
 struct Candidate
@@ -143,7 +170,7 @@ class Course
         const uint64_t heads = std::min(g_block, (m_families.Positions() - begin) / head);
         m_decided = begin;
         m_partial = m_frontier;
-        Queue queue;
+        Waiting waiting;
         std::vector<Glancing> jobs;
         for (uint64_t i = 0; i < heads; i += g_together)
         {
@@ -152,21 +179,23 @@ class Course
                 return m_families.AtHeads(position, count, m_board);
             });
         }
-        Glance(jobs, queue);
+        Glance(jobs, waiting);
         if (m_interrupted)
         {
             return;
         }
         m_partial.next += heads * head;
-        while (!m_interrupted && !queue.empty())
+        while (!m_interrupted && !waiting.IsEmpty())
         {
-            if (queue.top().next == Family::Next::Run)
+            if (waiting.IsTimeToRun())
             {
-                RunSome(queue);
+                RunSome(waiting, g_run, [&waiting] { return waiting.IsTimeToRun(); });
+                continue;
             }
-            else
+            FindOutMore(waiting);
+            if (m_space.Size() >= g_large && !m_interrupted)
             {
-                FindOutMore(queue);
+                RunSome(waiting, g_ahead, [&waiting] { return !waiting.ready.empty(); });
             }
         }
         if (!m_interrupted)
@@ -178,7 +207,7 @@ class Course
 
     using Glancing = std::function<Look()>;
 
-    void Glance(const std::vector<Glancing>& jobs, Queue& queue)
+    void Glance(const std::vector<Glancing>& jobs, Waiting& waiting)
     {
         std::vector<Look> looks(jobs.size());
         Together(
@@ -191,17 +220,17 @@ class Course
         }
         for (Look& some : looks)
         {
-            Take(some, queue);
+            Take(some, waiting);
             some = {};
         }
     }
 
-    void Take(Look& look, Queue& queue)
+    void Take(Look& look, Waiting& waiting)
     {
         for (Family& family : look.open)
         {
             family.least = m_board.Least(family.form);
-            queue.push(family);
+            waiting.Push(family);
         }
         m_failures.merge(look.failures);
         m_partial.bound = std::min(m_partial.bound, look.bound);
@@ -221,7 +250,7 @@ class Course
     }
 
     /// Takes the first of a queue, or none where it cannot matter, which is counted.
-    std::optional<Candidate> Next(Queue& queue)
+    std::optional<Candidate> Next(Queue& queue, Waiting& waiting)
     {
         const Family family = queue.top();
         queue.pop();
@@ -236,22 +265,23 @@ class Course
         Look look;
         m_families.RuleOut(family, candidate.plan, m_board, look);
         m_decided += look.decided;
-        Take(look, queue);
+        Take(look, waiting);
         return std::nullopt;
     }
 
-    /// Splits or has filtered the next ones that can matter, up to the first that is to run.
-    void FindOutMore(Queue& queue)
+    /// Splits or has filtered the next ones that can matter.
+    void FindOutMore(Waiting& waiting)
     {
         std::vector<Glancing> jobs;
+        Queue& queue = waiting.unclear;
         for (size_t taken = 0; taken < g_asked && !queue.empty();)
         {
             const Family family = queue.top();
-            if (family.next == Family::Next::Run)
+            if (waiting.IsTimeToRun())
             {
                 break;
             }
-            if (!Next(queue))
+            if (!Next(queue, waiting))
             {
                 continue;
             }
@@ -269,16 +299,16 @@ class Course
                 });
             }
         }
-        Glance(jobs, queue);
+        Glance(jobs, waiting);
     }
 
-    /// Runs the next plans and counts them.
-    void RunSome(Queue& queue)
+    /// Runs the next plans that are ready, as long as `goesOn`, and counts them.
+    void RunSome(Waiting& waiting, size_t most, const std::function<bool()>& goesOn)
     {
         std::vector<Candidate> batch;
-        while (!queue.empty() && batch.size() < g_run && queue.top().next == Family::Next::Run)
+        while (batch.size() < most && goesOn())
         {
-            if (auto next = Next(queue))
+            if (auto next = Next(waiting.ready, waiting))
             {
                 batch.push_back(std::move(*next));
                 const auto failure = m_failures.find(batch.back().position);

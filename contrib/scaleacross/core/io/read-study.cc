@@ -340,11 +340,11 @@ PlanOf(const MapReader& map)
 }
 
 std::vector<SearchAxis>
-SearchOf(const Study& study, const MapReader& map, StudyScope scope)
+SearchOf(const Study& study, const MapReader& map)
 {
     const YamlNode* node = map.Find("search");
     SearchWords search = node == nullptr ? SearchWords() : ReadSearch(*node);
-    if (!search.complete && (node != nullptr || scope != StudyScope::Search))
+    if (!search.complete)
     {
         return search.axes;
     }
@@ -419,7 +419,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     }
     if (training)
     {
-        study.search = SearchOf(study, map, scope);
+        study.search = SearchOf(study, map);
     }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {

@@ -20,7 +20,6 @@ using Overrides = std::vector<std::pair<std::string, std::string>>;
 enum class StudyScope : uint8_t
 {
     Training, //!< all of it
-    Search,   //!< the same, and without `search` everything is searched that is not given
     /// The same of a scenario that is written down (core/spec/study-json.h): a job may be a
     /// collective, and the degrees need not make up the GPUs, which is for an engine to find out.
     Scenario,
