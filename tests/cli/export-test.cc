@@ -80,6 +80,19 @@ class ExportTest : public Commands
     }
 };
 
+TEST_F(ExportTest, WritesOverNothingThatItReads)
+{
+    for (const std::string& arguments : {std::string("export small.db --csv -o small.db"),
+                                         std::string("slurm study.yaml --shards 2 -o study.yaml")})
+    {
+        const Call call = Run(arguments);
+        EXPECT_EQ(call.code, 2) << call.err;
+        EXPECT_THAT(call.err, testing::HasSubstr("is what is read")) << arguments;
+    }
+    EXPECT_EQ(Run("show small.db").code, 0);
+    EXPECT_EQ(Run("show study.yaml").code, 0);
+}
+
 TEST_F(ExportTest, ARowPerKeptRun)
 {
     const auto table = Table("");

@@ -31,10 +31,17 @@ Write(const std::string& path, const std::string& text)
 } // namespace
 
 void
-WriteOutput(const std::string& path, const std::string& text)
+WriteOutput(const std::string& path, const std::string& text, const std::string& input)
 {
     namespace fs = std::filesystem;
     std::error_code ignored;
+    if (fs::equivalent(path, input, ignored))
+    {
+        throw ConfigError("--output",
+                          Quoted(path) + " is what is read",
+                          "another file",
+                          "nothing was written");
+    }
     const auto type = fs::status(path, ignored).type();
     const bool direct = type != fs::file_type::not_found && type != fs::file_type::regular;
     const std::string other = direct ? path : path + ".part-" + std::to_string(getpid());

@@ -94,7 +94,7 @@ Export(const ExportOptions& options)
     }
     else
     {
-        WriteOutput(options.output, text);
+        WriteOutput(options.output, text, options.db);
     }
     return Exit::Done;
 }

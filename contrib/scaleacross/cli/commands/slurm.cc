@@ -176,7 +176,7 @@ Slurm(const SlurmOptions& options)
         std::cout << script;
         return Exit::Done;
     }
-    WriteOutput(options.output, script);
+    WriteOutput(options.output, script, options.common.study);
     std::cout << "Written to " << options.output << ". To submit it:\n    bash "
               << ShellPath(options.output) << " submit\n";
     return Exit::Done;

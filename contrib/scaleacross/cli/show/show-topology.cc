@@ -114,7 +114,7 @@ ShowTopology(const CommonOptions& options, const std::string& output)
                           "for instance -o fabric.svg");
     }
     const std::string text = writer->second(GraphOf(options));
-    WriteOutput(output, text);
+    WriteOutput(output, text, options.study);
     std::cout << "wrote " << output << "\n";
     return Exit::Done;
 }
