@@ -422,6 +422,42 @@ CountFamily(const SearchSpace& space,
     return sum;
 }
 
+// By hand: 32 layers over two stages. 16+16 is how they lie anyway, where recomputing 16 is
+// recomputing all; with 15+17 one of 17 is left out. Whichever comes first, neither is taken for
+// the other.
+TEST(SearchSpace, LayersThatAreGivenAreNotTakenForThoseThatAreEven)
+{
+    for (const char* layers : {"[16+16, 15+17]", "[15+17, 16+16]"})
+    {
+        const SearchSpace space(
+            TwoBuildings("plan: {tp: 8, pp: 2, recompute: full, schedule: 1f1b}\n"
+                         "search: {plan: {layers: " +
+                         std::string(layers) + ", recompute_layers: [0, 16]}}\n"));
+        const bool evenFirst = std::string(layers).find("[16") == 0;
+        uint64_t sum = 0;
+        for (const uint64_t family : {0, 1})
+        {
+            const auto first = space.FirstOf(0, family);
+            const uint64_t count = space.PartsOf(0, family, first.value()).count;
+            EXPECT_EQ(count, (family == 0) == evenFirst ? 1U : 2U) << layers;
+            sum += count;
+        }
+        EXPECT_EQ(Distinct(space).size(), sum);
+    }
+}
+
+TEST(SearchSpace, WhatIsRefusedIsNotTakenForWhatRuns)
+{
+    // By time, a number of recomputed layers is refused; with one rank, shard_ranks of FSDP are.
+    const SearchSpace byTime(TwoBuildings("plan: {tp: 8, pp: 2, recompute: full, apportion: time}\n"
+                                          "search: {plan: {recompute_layers: [16, 0]}}\n"));
+    EXPECT_TRUE(byTime.PlanAt(1).has_value());
+    const SearchSpace alone(TwoBuildings("plan: {tp: 8, pp: 8}\n"
+                                         "search: {plan: {sharding: [fsdp, hsdp], shard_ranks: [8, "
+                                         "0]}}\n"));
+    EXPECT_TRUE(alone.PlanAt(1).has_value()); // fsdp, 0
+}
+
 // What a family counts without looking at its plans is what they are, whatever a study varies.
 TEST(SearchSpace, FamiliesHaveTheDistinctPlansOfTheirNumbers)
 {

@@ -59,7 +59,8 @@ LeastOf(ParallelPlan plan, PlanDepth depth)
         plan.shardRanks = 0;
         plan.reshard = false;
         plan.reduce.reset();
-        plan.bucket = Bytes(0);
+        // Every unit is rounded up by itself: one has the least.
+        plan.bucket = Bytes(1ULL << 44);
     }
     if (depth < PlanDepth::Kernels)
     {
@@ -142,9 +143,11 @@ BoundAbove(const Scenario& scenario,
         return *no;
     }
     const PipelineShape shape = PipelineShapeOf(job);
-    if (job.model.IsMoe() && job.plan.ExpertsApart())
+    const SoftwareStack& stack = job.workload.stack;
+    const bool byHost = stack.hostPerLayerBackward > Duration() || stack.hostPerExpert > Duration();
+    if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))
     {
-        // What is computed again may stand beside an all-to-all that nothing else hides.
+        // What is computed again may stand beside a collective that nothing else hides.
         return PassBound(scenario, layout, shape, nullptr);
     }
     double bound = PassBound(scenario, layout, shape, passes);

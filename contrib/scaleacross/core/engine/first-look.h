@@ -52,7 +52,8 @@ double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& pa
  *  - Shards and Network: everything.
  *
  * With `passes`, ComputeBound() is of what they say, with collectives inside layers; not down to
- * Order where tokens are sent to experts, since what is computed again may stand beside that.
+ * Order where tokens are sent to experts or the host is slow: what is computed again may then stand
+ * beside a collective that nothing else hides.
  */
 std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario,
                                                PlanDepth depth = PlanDepth::Network,

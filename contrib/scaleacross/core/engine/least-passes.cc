@@ -215,6 +215,7 @@ LeastPasses::Known(const Scenario& scenario, uint32_t building) const
                plan.microbatch,
                building,
                plan.recomputeLayers > 0,
+               plan.offloadLayers,
                plan.asyncTensor,
                again.norms + 2U * again.activations + 4U * again.upProjections +
                    8U * again.denseMlp + 16U * again.experts + 32U * again.sharedExperts +

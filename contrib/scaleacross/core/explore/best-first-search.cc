@@ -335,10 +335,7 @@ class Course
             {
                 continue;
             }
-            if (!candidate.failed)
-            {
-                m_partial.bound = std::min(m_partial.bound, candidate.form.bound);
-            }
+            m_partial.bound = std::min(m_partial.bound, candidate.form.bound);
             if (const auto* no = std::get_if<Infeasible>(&candidate.evaluation))
             {
                 Increment(m_partial.rejected, *no);

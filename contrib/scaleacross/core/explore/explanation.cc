@@ -565,8 +565,10 @@ Gap(const RunReport& best, const Goals& goals, const Frontier& counts)
         const double value = goals.objective->value(best, goals.rates);
         return value <= counts.left ? 0 : value / counts.left - 1;
     }
-    return goals.objective->followsTime ? BoundSlack(best.iterationTime, counts.bound)
-                                        : std::nullopt;
+    // Where a time was below its bound, bounds do not hold.
+    const bool holds = counts.failed.count("below-bound") == 0;
+    return holds && goals.objective->followsTime ? BoundSlack(best.iterationTime, counts.bound)
+                                                 : std::nullopt;
 }
 
 std::vector<std::string>

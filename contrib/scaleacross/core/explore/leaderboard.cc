@@ -39,7 +39,7 @@ Compare(const std::vector<double>& values, const std::vector<double>& others)
 bool
 IsWithin(double gap, double value, double least)
 {
-    return value / least - 1 <= gap;
+    return value <= least || value / least - 1 <= gap;
 }
 
 } // namespace

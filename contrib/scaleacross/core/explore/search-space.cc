@@ -91,7 +91,8 @@ SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
     const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
     const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
     const uint64_t most = (model.layers + ends + positions - 1) / positions + model.mtpLayers;
-    if (!plan.layers.IsGiven() && plan.recomputeLayers >= most)
+    // With layers that are dealt out by time, a number is refused.
+    if (!plan.layers.IsGiven() && !plan.apportion->byTime && plan.recomputeLayers >= most)
     {
         plan.recomputeLayers = 0;
     }
@@ -279,7 +280,11 @@ SearchSpace::Meaning(Plan plan) const
     {
         p.etp = 0;
     }
-    if (p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1)
+    // What is refused means nothing else that runs.
+    const bool refused = (p.dp == 1 && p.cp == 1 && p.shardRanks > 1) ||
+                         (p.shardRanks > 0 && !p.sharding->insideBuildings) ||
+                         (p.sharding->GradientsOnly() && !p.ReductionOf()->everyMicrobatch);
+    if (p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1 && !refused)
     {
         p.sharding = "ddp";
         p.shardRanks = 0;
@@ -288,7 +293,7 @@ SearchSpace::Meaning(Plan plan) const
         p.bucket = Bytes(0);
         p.reduce.reset();
     }
-    else if (p.sharding->insideBuildings &&
+    else if (p.sharding->insideBuildings && !refused &&
              (p.shardRanks == 0 ? groupsInside : p.shardRanks == uint64_t{p.cp} * p.dp))
     {
         p.sharding = "fsdp";
@@ -435,11 +440,13 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
     {
         // Of kernels: how many layers positions have.
         const bool open = m_levels[level] < PlanDepth::Order;
+        ParallelPlan simple = p;
+        SimplifyLayers(m_scenario.Job().model, simple);
         context.push_back(p.tp == 1);
         context.push_back(p.pp);
         context.push_back(p.apportion->byTime);
         context.push_back(open ? 0 : p.chunks);
-        context.push_back(open ? 0 : p.layers.IsGiven());
+        context.push_back(open ? 0 : simple.layers.IsGiven());
         context.push_back(open ? 0 : p.embeddingAsLayer);
         context.push_back(open ? 0 : p.lossAsLayer);
     }
