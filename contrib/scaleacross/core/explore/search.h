@@ -46,7 +46,7 @@ struct SearchOptions
     unsigned jobs{0}; //!< threads; 0: one per core
     size_t keep{100}; //!< the k of the k best; more are more runs
     Goals goals;
-    Shard shard;      //!< what to search of the space, and to keep as if that were all
+    Shard shard; //!< what to search of the space, and to keep as if that were all
     Leaderboard::Keeps keeps{Leaderboard::Keeps::Everything};
     RunOptions run; //!< handed to the engine
     /// Different for processes that search together: each begins with other plans of those that are

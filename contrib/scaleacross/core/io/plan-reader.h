@@ -24,7 +24,8 @@ void ReadPlanFields(Plan& plan,
 struct SearchWords
 {
     std::vector<SearchAxis> axes;
-    bool complete{false}; //!< all else that the study does not give is searched too (CompleteSearch)
+    bool complete{
+        false}; //!< all else that the study does not give is searched too (CompleteSearch)
 };
 
 /// Reads the key `search`: the word auto; or for plan and network fields a list of values, one
