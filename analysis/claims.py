@@ -195,7 +195,6 @@ def study_texts(name, study):
     texts = {
         "combinations": f"{answer['combinations']:,}",
         "plans": f"{answer['space']:,}",
-        "can_run": f"{answer['ran'] + answer['pruned']:,}",
         "run": f"{answer['ran']:,}",
         "best": best["label"],
         "time": time_text(best["time"]),

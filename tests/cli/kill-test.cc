@@ -168,14 +168,7 @@ TEST_F(Kill, AfterKillTheSameCommandEndsTheSame)
 }
 
 /// 12,960 distinct plans, of which 8,640 can run: ten seconds or more of two cores.
-const char* const g_largeStudy = R"yaml(study: many
-model: {name: tiny, layers: 16, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
-workload: {sequence: 512, global_batch: 128}
-cluster:
-  buildings: {count: 2, gpus: 16, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 2}}
-  cross: {distance: 10km, oversubscription: 4}
-plan: {tp: 4, pp: 2}
-search:
+const std::string g_largeStudy = "study: many\n" + g_smallPair + R"yaml(search:
   plan:
     tp: [1, 2, 4]
     pp: [1, 2, 4]

@@ -130,7 +130,18 @@ cluster:
 plan: {tp: 4, pp: 2, crossing: pp, sharding: ddp, schedule: gpipe}
 )yaml";
 
-/// Bits that an iteration of it sends over the span, one after the other.
+/// The beginning of a study of a small model on two small buildings, of which searches in tests
+/// have many plans; `search` follows.
+inline const std::string g_smallPair =
+    R"yaml(model: {name: tiny, layers: 16, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
+workload: {sequence: 512, global_batch: 128}
+cluster:
+  buildings: {count: 2, gpus: 16, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 2}}
+  cross: {distance: 10km, oversubscription: 4}
+plan: {tp: 4, pp: 2}
+)yaml";
+
+/// Bits that an iteration of g_thinSpanStudy sends over the span, one after the other.
 constexpr double g_thinSpanBits = 2.0 * 8 * (32 * 4178 + 8 * 86) * 8;
 
 /// Some hundred plans of a real model on 4,096 GPUs: about a second or more for the analytical

@@ -67,7 +67,7 @@ TEST_F(Range, AStudyOfSuchPlansOnlyHasNoAnswer)
     Write("study.yaml", std::string(g_thinSpan) + "search: {plan: {pp: [8, 16]}}\n");
     const Call call = Run("explore study.yaml --db none.db");
     EXPECT_EQ(call.code, 1);
-    EXPECT_NE(call.out.find("2 failed: 2 range"), std::string::npos) << call.out;
+    EXPECT_NE(call.out.find("2 failed (2 range)"), std::string::npos) << call.out;
     EXPECT_NE(call.out.find("range: e.g. "), std::string::npos) << call.out;
     EXPECT_EQ(call.out.find("inf"), std::string::npos) << call.out;
 }

@@ -22,14 +22,7 @@ namespace
 
 /// 384 plans of a small model, of which half are duplicates or cannot run: long enough, at some
 /// tenths of a second, for two processes to meet.
-const char* const g_study = R"yaml(study: shared
-model: {name: tiny, layers: 16, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, vocabulary: 4096}
-workload: {sequence: 512, global_batch: 128}
-cluster:
-  buildings: {count: 2, gpus: 16, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 2}}
-  cross: {distance: 10km, oversubscription: 4}
-plan: {tp: 4, pp: 2}
-search:
+const std::string g_study = "study: shared\n" + g_smallPair + R"yaml(search:
   plan:
     tp: [1, 2, 4]
     pp: [2, 4]

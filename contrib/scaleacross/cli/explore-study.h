@@ -103,7 +103,7 @@ Json ShardJson(const Study& study,
                const Shard& shard,
                const Answer& answer);
 
-/// "720 distinct plans: 300 can run (250 run, 50 ruled out by their bounds), 420 cannot (...)".
+/// "720 distinct plans: 250 run, 50 ruled out by their bounds, 420 cannot run (...)".
 std::string SpaceText(const Frontier& counts);
 /// The same figures by name; `combinations`: of the axes' values, those that mean the same
 /// included.

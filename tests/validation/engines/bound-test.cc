@@ -24,6 +24,9 @@ TEST(Bound, IsBelowThePacketEngine)
         const auto result = PacketEngine().Run(scenario, RunOptions());
         const double time = std::get<RunReport>(result).iterationTime.S();
         EXPECT_LE(closed.bound.S(), time) << volumes::TextOf(scenario);
+        const LeastPasses passes({scenario.network});
+        const auto looked = std::get<ClosedForm>(FirstLook(scenario, PlanDepth::Network, &passes));
+        EXPECT_LE(looked.bound.S(), time) << volumes::TextOf(scenario);
         tightest = std::max(tightest, closed.bound.S() / time);
     }
     EXPECT_GT(tightest, 0.9);

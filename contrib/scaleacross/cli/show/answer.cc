@@ -283,22 +283,20 @@ SpaceText(const Frontier& counts)
 {
     const auto refusals = Refusals(counts);
     const uint64_t failed = Sum(counts.failed);
-    std::string text = fmt::format("{} distinct plans: {} can run ({} run",
-                                   counts.Distinct(),
-                                   counts.evaluated + counts.RuledOut() + failed,
-                                   counts.evaluated);
+    // What is ruled out nobody has asked whether it can run.
+    std::string text =
+        fmt::format("{} distinct plans: {} run", counts.Distinct(), counts.evaluated);
     if (counts.RuledOut() > 0)
     {
         text += fmt::format(", {} ruled out by their bounds", counts.RuledOut());
     }
     if (failed > 0)
     {
-        text += fmt::format(", {} failed: {}", failed, CountsText(counts.failed));
+        text += fmt::format(", {} failed ({})", failed, CountsText(counts.failed));
     }
-    text += ")";
     if (!refusals.empty())
     {
-        text += fmt::format(", {} cannot ({})", Sum(refusals), CountsText(refusals));
+        text += fmt::format(", {} cannot run ({})", Sum(refusals), CountsText(refusals));
     }
     return text;
 }

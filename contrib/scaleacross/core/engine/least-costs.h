@@ -18,7 +18,7 @@ struct LeastWork
 {
     bool known{false};
     double time{0}; //!< compute, and payload over port rates
-    double nic{0};  //!< payload of one rank over its NIC
+    double nic{0};  //!< payload of one rank over its NIC; of all-to-alls with its headers
 };
 
 /// The least of what classes of a task graph do, found when it is asked for.

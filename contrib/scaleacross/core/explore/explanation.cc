@@ -517,13 +517,16 @@ ProofLine(const ExplanationInput& input)
     {
         const double gap = *Gap(input.winner.report, input.goals, counts);
         std::string text = (gap > 0 ? "Within " + GapText(gap) + " of optimal" : "Optimal") +
-                           " for the " + input.engine + " engine: of all plans that can run " +
-                           std::to_string(counts.evaluated) + " were run";
+                           " for the " + input.engine + " engine: " +
+                           (counts.RuledOut() > 0 ? Plans(counts.evaluated) + " were run"
+                                                  : "all plans that can run were run, " +
+                                                        std::to_string(counts.evaluated));
         if (counts.RuledOut() > 0)
         {
-            text += " and " + std::to_string(counts.RuledOut()) + " ruled out, which cannot be " +
+            text += " and " + std::to_string(counts.RuledOut()) +
+                    " ruled out, which by their bounds cannot be " +
                     (followsTime ? "faster" : "better") + (gap > 0 ? " by more" : "") +
-                    " by their bounds";
+                    ", whether they can run or not";
         }
         text += bound + ".";
         return input.goals.gap > 0 ? text + " The rest of what is kept is proven to " +

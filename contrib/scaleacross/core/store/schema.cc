@@ -7,7 +7,6 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <algorithm>
-#include <array>
 
 namespace scaleacross
 {
@@ -260,12 +259,20 @@ const char* const g_version8 = R"sql(
 ALTER TABLE baseline ADD COLUMN label TEXT;
 )sql";
 
-/// Parts of searches; those of before are whole. And what a search is beside its study.
+/// Parts of searches; those of before are whole. And what a search is beside its study, and asks
+/// for.
 const char* const g_version9 = R"sql(
 ALTER TABLE search ADD COLUMN whole TEXT;
 ALTER TABLE search ADD COLUMN shard INTEGER;
 ALTER TABLE search ADD COLUMN shards INTEGER;
 ALTER TABLE search ADD COLUMN changes TEXT;
+ALTER TABLE search ADD COLUMN objective TEXT;
+ALTER TABLE search ADD COLUMN pareto_of TEXT;
+ALTER TABLE search ADD COLUMN gap_asked REAL;
+ALTER TABLE search ADD COLUMN ruled_out_least REAL;
+ALTER TABLE search ADD COLUMN gpus INTEGER;
+ALTER TABLE search ADD COLUMN tokens REAL;
+ALTER TABLE search ADD COLUMN cost_per_hour REAL;
 )sql";
 
 /// What the spans of a scenario are; of those stored before it is not known until they are asked
@@ -276,10 +283,6 @@ ALTER TABLE scenario ADD COLUMN capacity_bps REAL;
 ALTER TABLE scenario ADD COLUMN loss REAL;
 ALTER TABLE scenario ADD COLUMN oversubscription REAL;
 )sql";
-
-/// What searches are asked for since then.
-constexpr std::array<const char*, 7> g_searchColumns =
-    {"objective", "pareto_of", "gap_asked", "ruled_out_least", "gpus", "tokens", "cost_per_hour"};
 
 } // namespace
 
@@ -360,10 +363,6 @@ AddedColumns()
         AddFigures<ClassReport>(all, "run_class");
         AddFigures<MemoryUse>(all, "run_memory");
         AddFigures<ResourceReport>(all, "run_resource");
-        for (const char* column : g_searchColumns)
-        {
-            all.emplace_back("search", column);
-        }
         all.erase(std::remove_if(all.begin(),
                                  all.end(),
                                  [](const TableColumn& column) {
