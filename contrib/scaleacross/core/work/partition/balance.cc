@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 #include <string>
 
@@ -31,6 +32,12 @@ struct ModelTimes
     double embedding{0};
     double head{0};
 };
+
+bool
+operator==(const ModelTimes& a, const ModelTimes& b)
+{
+    return a.upTo == b.upTo && a.embedding == b.embedding && a.head == b.head;
+}
 
 ModelTimes
 TimesOn(const JobSpec& job, const GpuSpec& gpu)
@@ -60,9 +67,12 @@ std::vector<ModelTimes>
 TimesByBuilding(const Scenario& scenario)
 {
     std::vector<ModelTimes> times;
+    const GpuSpec* before = nullptr;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
-        times.push_back(TimesOn(scenario.Job(), building.gpu));
+        const bool same = before != nullptr && *before == building.gpu;
+        times.push_back(same ? times.back() : TimesOn(scenario.Job(), building.gpu));
+        before = &building.gpu;
     }
     return times;
 }
@@ -118,6 +128,58 @@ JoinsEveryMicrobatch(const ParallelPlan& plan, const RankLayout& layout)
            (reduces && !plan.sharding->optimizer && layout.Crosses(groups.replicas));
 }
 
+/// The ends of Partition() by all that its costs are made of. One plan is asked for its layers
+/// several times, and thousands that follow each other in a search have the same.
+class KnownPartitions
+{
+  public:
+    using Key = std::vector<double>;
+
+    template <class Find>
+    const std::vector<uint32_t>& Of(const Key& key, const Find& find)
+    {
+        if (m_ends.size() >= kMost)
+        {
+            m_ends.clear();
+        }
+        const auto [entry, isNew] = m_ends.try_emplace(key);
+        if (isNew)
+        {
+            entry->second = find();
+        }
+        return entry->second;
+    }
+
+  private:
+    static constexpr size_t kMost = 256;
+
+    std::map<Key, std::vector<uint32_t>> m_ends;
+};
+
+/// @param held by position: the buildings whose times count
+KnownPartitions::Key
+KeyOf(const LayerItems& items,
+      const ParallelPlan& plan,
+      const std::vector<ModelTimes>& times,
+      const std::vector<std::vector<uint32_t>>& held)
+{
+    KnownPartitions::Key key = {static_cast<double>(items.Size()),
+                                plan.embeddingAsLayer ? 1.0 : 0.0,
+                                plan.lossAsLayer ? 1.0 : 0.0};
+    for (const ModelTimes& building : times)
+    {
+        key.insert(key.end(), building.upTo.begin(), building.upTo.end());
+        key.push_back(building.embedding);
+        key.push_back(building.head);
+    }
+    for (const std::vector<uint32_t>& buildings : held)
+    {
+        key.push_back(static_cast<double>(buildings.size()));
+        key.insert(key.end(), buildings.begin(), buildings.end());
+    }
+    return key;
+}
+
 } // namespace
 
 std::vector<StageLayers>
@@ -133,19 +195,35 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
     const uint32_t positions = Positions(shape);
     const LayerItems items(job.model, job.plan);
     const auto times = TimesByBuilding(scenario);
+    // By position, of the buildings that hold it those whose times are not another's, too.
+    std::vector<std::vector<uint32_t>> held(positions);
+    for (uint32_t i = 0; i < positions; i++)
+    {
+        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        {
+            const bool counts = layout.StageRanksIn(b, RankOf(shape, i)) > 0 &&
+                                std::none_of(held[i].begin(), held[i].end(), [&](uint32_t other) {
+                                    return times[other] == times[b];
+                                });
+            if (counts)
+            {
+                held[i].push_back(b);
+            }
+        }
+    }
     const auto cost = [&](uint32_t position, uint32_t first, uint32_t end) {
         const StageLayers layers = items.At(position, positions, first, end);
         double slowest = 0;
-        for (uint32_t b = 0; b < layout.Buildings(); b++)
+        for (const uint32_t b : held[position])
         {
-            if (layout.StageRanksIn(b, RankOf(shape, position)) > 0)
-            {
-                slowest = std::max(slowest, TimeOf(times[b], layers));
-            }
+            slowest = std::max(slowest, TimeOf(times[b], layers));
         }
         return slowest;
     };
-    const auto ends = Partition(items.Size(), positions, cost);
+    static thread_local KnownPartitions known;
+    const std::vector<uint32_t>& ends = known.Of(KeyOf(items, job.plan, times, held), [&] {
+        return Partition(items.Size(), positions, cost);
+    });
     for (uint32_t i = 0; i < positions; i++)
     {
         split[i] = items.At(i, positions, i == 0 ? 0 : ends[i - 1], ends[i]);

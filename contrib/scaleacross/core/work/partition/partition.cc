@@ -31,11 +31,13 @@ class Cuts
     template <class Join>
     void Fill(uint32_t parts, const PartCost& cost, double most, const Join& join)
     {
+        const std::vector<Range> reach = ReachOf(parts, cost, most);
         for (uint32_t i = 1; i <= parts; i++)
         {
-            for (uint32_t end = i; end + (parts - i) <= m_items; end++)
+            for (uint32_t end = reach[i].least; end <= reach[i].most; end++)
             {
-                for (uint32_t first = end; first-- > i - 1;)
+                for (uint32_t first = std::min(end - 1, reach[i - 1].most) + 1;
+                     first-- > reach[i - 1].least;)
                 {
                     const double own = cost(i - 1, first, end);
                     if (own > most)
@@ -77,6 +79,42 @@ class Cuts
     }
 
   private:
+    struct Range
+    {
+        uint32_t least{0};
+        uint32_t most{0};
+    };
+
+    /// Where the first i parts may end, by i: with the longest parts before it, and behind it, that
+    /// cost no more than `most`. Longer parts cost no less.
+    std::vector<Range> ReachOf(uint32_t parts, const PartCost& cost, double most) const
+    {
+        std::vector<Range> reach(parts + 1);
+        for (uint32_t i = 1; i <= parts; i++)
+        {
+            const uint32_t first = reach[i - 1].most;
+            uint32_t& end = reach[i].most;
+            end = first;
+            while (end + (parts - i) < m_items && cost(i - 1, first, end + 1) <= most)
+            {
+                end++;
+            }
+        }
+        reach[parts].least = m_items;
+        for (uint32_t i = parts; i-- > 0;)
+        {
+            const uint32_t end = reach[i + 1].least;
+            uint32_t& first = reach[i].least;
+            first = end;
+            while (first > i && cost(i, first - 1, end) <= most)
+            {
+                first--;
+            }
+        }
+        reach[0].least = 0;
+        return reach;
+    }
+
     uint32_t m_items;
     std::vector<double> m_best;
     std::vector<uint32_t> m_begin;
