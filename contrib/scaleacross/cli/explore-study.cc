@@ -121,8 +121,7 @@ class BaselineRuns
         // runs, and a school that was cut short would have another plan.
         SearchOptions tuning = m_search;
         tuning.run.limits = {};
-        tuning.filter = ClosedFormFilter(BoundOf::Analytical);
-        tuning.glance = FirstLooks;
+        SetBounds(tuning, BoundOf::Analytical);
         ProgressLine line(name);
         tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
         const auto chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning);
@@ -355,10 +354,9 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
-    search.filter =
-        ClosedFormFilter(study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
-                                                                            : BoundOf::EveryEngine);
-    search.glance = FirstLooks;
+    SetBounds(search,
+              study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
+                                                                 : BoundOf::EveryEngine);
     return search;
 }
 

@@ -56,8 +56,7 @@ SearchOptionsOf(const CommonOptions& options, const Study& study, const std::ato
 {
     SearchOptions search;
     // Questions are asked of the analytical engine alone.
-    search.filter = ClosedFormFilter(BoundOf::Analytical);
-    search.glance = FirstLooks;
+    SetBounds(search, BoundOf::Analytical);
     search.jobs = JobsOf(options);
     search.run.seed = study.seed;
     search.stop = &stop;

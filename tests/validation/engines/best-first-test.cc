@@ -49,8 +49,7 @@ Options()
 {
     SearchOptions options;
     options.keep = 10;
-    options.filter = ClosedFormFilter(BoundOf::Analytical);
-    options.glance = FirstLooks;
+    SetBounds(options, BoundOf::Analytical);
     return options;
 }
 

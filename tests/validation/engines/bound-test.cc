@@ -43,8 +43,10 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
         const auto run = std::get<PreparedRun>(PrepareRun(scenario));
         // With and without the collectives inside layers.
         const LeastPasses passes({scenario.network});
+        const LeastPasses analytical({scenario.network}, BoundOf::Analytical);
         ClosedForm glanced;
         ClosedForm passed;
+        ClosedForm alone;
         for (const PlanDepth depth : kPlanDepths)
         {
             const auto above = std::get<ClosedForm>(FirstLook(scenario, depth));
@@ -55,6 +57,10 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
             EXPECT_LE(passed.bound, with.bound) << volumes::TextOf(scenario);
             EXPECT_LE(above.bound, with.bound) << volumes::TextOf(scenario);
             passed = with;
+            const auto own = std::get<ClosedForm>(FirstLook(scenario, depth, &analytical));
+            EXPECT_LE(alone.bound, own.bound) << volumes::TextOf(scenario);
+            EXPECT_LE(with.bound, own.bound) << volumes::TextOf(scenario);
+            alone = own;
         }
         const ClosedForm closed = ClosedFormOf(scenario, run);
         const ClosedForm replayed = ClosedFormOf(scenario, run, BoundOf::Analytical);
@@ -62,7 +68,8 @@ TEST(Bound, OfEveryRungIsBelowTheNext)
         const std::string text = volumes::TextOf(scenario);
         EXPECT_LE(glanced.bound, closed.bound) << text;
         EXPECT_LE(closed.bound, replayed.bound) << text;
-        EXPECT_LE(passed.bound, replayed.bound) << text;
+        EXPECT_LE(passed.bound, closed.bound) << text;
+        EXPECT_LE(alone.bound, replayed.bound) << text;
         EXPECT_LE(replayed.bound, report.iterationTime) << text;
         EXPECT_EQ(glanced.memoryMax, report.memoryMax) << text;
         EXPECT_EQ(replayed.crossBuildingBytes, report.crossBuildingBytes) << text;

@@ -4,8 +4,6 @@
 
 #include "core/engine/least-replay.h"
 
-#include <algorithm>
-
 namespace scaleacross
 {
 
@@ -51,18 +49,10 @@ class AloneTimes : public LeastTimes
 } // namespace
 
 double
-AloneReplay(const TaskGraph& graph, ClassCosts& costs)
+AloneReplay(const TaskGraph& graph, uint32_t classId, ClassCosts& costs)
 {
     AloneTimes times(graph, costs);
-    double longest = 0;
-    for (uint32_t c = 0; c < graph.classes.size(); c++)
-    {
-        if (graph.classes[c].stage == 0)
-        {
-            longest = std::max(longest, LeastReplay(graph, c, times));
-        }
-    }
-    return longest;
+    return LeastReplay(graph, classId, times);
 }
 
 } // namespace scaleacross

@@ -6,12 +6,14 @@
 #include "core/engine/class-costs.h"
 #include "core/program/program.h"
 
+#include <cstdint>
+
 namespace scaleacross
 {
 
 /**
  * What an iteration takes at least where nothing that classes send gets into another's way (rung
- * 1.5): LeastReplay from the classes of stage 0, in which
+ * 1.5): LeastReplay from a class, which tells most of stage 0, and in which
  *  - a body takes what it does alone (ClassCosts::OfBody);
  *  - a gather or a reduction takes what it does with ports and cuts to itself, with its latencies
  *    and chunks (ClassCosts::AloneTime);
@@ -23,7 +25,7 @@ namespace scaleacross
  * It is below the analytical engine's time, which knows of no resource more than these and adds
  * what they share, but not below another engine's. In seconds; not rounded.
  */
-double AloneReplay(const TaskGraph& graph, ClassCosts& costs);
+double AloneReplay(const TaskGraph& graph, uint32_t classId, ClassCosts& costs);
 
 } // namespace scaleacross
 

@@ -30,9 +30,11 @@ class Summation : private LeastTimes
   public:
     Summation(const Scenario& scenario,
               const PreparedRun& run,
-              std::shared_ptr<const NetworkFacts> facts)
+              std::shared_ptr<const NetworkFacts> facts,
+              BoundOf engine)
         : m_scenario(scenario),
           m_run(run),
+          m_engine(engine),
           m_paths(facts->paths),
           m_network(scenario, run.layout, std::move(facts)),
           m_times(TimesOf(m_network)),
@@ -49,7 +51,9 @@ class Summation : private LeastTimes
             if (op.kind == OpKind::Run)
             {
                 const LeastWork& body = m_least.OfBody(classId, op.index);
-                sums.busy += body.time;
+                sums.busy += m_engine == BoundOf::Analytical
+                                 ? m_costs.OfBody(classId, op.index).times.total.S()
+                                 : body.time;
                 sums.nic += body.nic;
             }
             else if (op.kind == OpKind::Compute)
@@ -75,7 +79,7 @@ class Summation : private LeastTimes
     }
 
     /// What follows each other with nothing in the way of anything.
-    double Alone()
+    double AloneFrom(uint32_t classId)
     {
         const auto& collectives = m_run.graph.collectives;
         if (std::any_of(collectives.begin(), collectives.end(), [](const Collective& collective) {
@@ -84,7 +88,7 @@ class Summation : private LeastTimes
         {
             Use(); // what chunks take of a cut depends on who else may be there
         }
-        return AloneReplay(m_run.graph, m_costs);
+        return AloneReplay(m_run.graph, classId, m_costs);
     }
 
     /// The fullest cut's bytes over its capacity.
@@ -143,6 +147,7 @@ class Summation : private LeastTimes
 
     const Scenario& m_scenario;
     const PreparedRun& m_run;
+    BoundOf m_engine;
     const ClusterPaths& m_paths;
     const NetworkModel m_network;
     const TransferTimes m_times;
@@ -171,7 +176,7 @@ ClosedFormOf(const Scenario& scenario,
              BoundOf engine,
              const IsWorthMore& isWorthMore)
 {
-    Summation summation(scenario, run, std::move(facts));
+    Summation summation(scenario, run, std::move(facts), engine);
     ClosedForm result;
     for (const MemoryUse& use : run.memory)
     {
@@ -180,22 +185,20 @@ ClosedFormOf(const Scenario& scenario,
     const auto raise = [&result](double bound) {
         result.bound = std::max(result.bound, LessRounding(bound));
     };
-    // What tells most for its cost comes first.
-    if (engine == BoundOf::Analytical)
+    // What tells most for its cost comes first: through all stages and back, of which one class of
+    // the first stage tells nearly as much as all. From later stages it is hardly more than what
+    // these do.
+    for (uint32_t c = 0; c < run.graph.classes.size(); c++)
     {
-        raise(summation.Alone());
-    }
-    else
-    {
-        for (uint32_t c = 0; c < run.graph.classes.size(); c++)
+        if (run.graph.classes[c].stage != 0)
         {
-            // Through all stages and back: from later ones it is hardly more than what they do.
-            raise(run.graph.classes[c].stage == 0 ? summation.ChainFrom(c) : 0.0);
+            continue;
         }
-    }
-    if (!isWorthMore(result))
-    {
-        return result;
+        raise(engine == BoundOf::Analytical ? summation.AloneFrom(c) : summation.ChainFrom(c));
+        if (!isWorthMore(result))
+        {
+            return result;
+        }
     }
     result.crossBuildingBytes = CrossBuildingBytes(run);
     if (!isWorthMore(result))

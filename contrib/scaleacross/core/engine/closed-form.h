@@ -31,7 +31,7 @@ namespace scaleacross
  * Memory and payload between buildings are those of every engine's report.
  *
  * Of the analytical engine alone the bound may also be that of a replay with its own costs
- * (AloneReplay), which is much nearer.
+ * (AloneReplay), and the busiest class's bodies be what they take by these, which is much nearer.
  *
  * Found step by step, what tells most for its cost first: memory and the replay or the longest
  * chain, then the payload between buildings, then the busiest class and NIC, then the cuts. Each

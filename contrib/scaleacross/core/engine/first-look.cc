@@ -10,6 +10,7 @@
 #include "core/work/partition/balance.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace scaleacross
 {
 
 double
-ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes)
+ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes, const PassEnds& ends)
 {
     const bool whole = !shape.schedule->Facts().splitsBackward;
     std::vector<double> work(shape.ranks, 0.0);    // of all microbatches
@@ -38,10 +39,14 @@ ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes)
         chained[rank] += shape.microbatches * onTheWay;
         before += onTheWay;
     }
-    double bound = 0;
+    // Of the first position, after the last gradient's way.
+    const double left = whole ? 0 : passes.front().weightGradient.S();
+    // All of one microbatch, or of the first rank.
+    double bound = std::max(before + left + ends.last, work[RankOf(shape, 0)]) + ends.first;
     for (uint32_t rank = 0; rank < shape.ranks; rank++)
     {
-        bound = std::max({bound, work[rank], chained[rank] + around[rank]});
+        const double chain = chained[rank] + around[rank] + left;
+        bound = std::max({bound, work[rank], ends.first + chain + ends.last});
     }
     return bound;
 }
@@ -86,24 +91,61 @@ CheckBatch(const JobSpec& job)
                           " is not divisible by dp x microbatch " + std::to_string(samples)};
 }
 
-double
-WorkBound(const Scenario& scenario)
+/// What the model computes for a microbatch, where that takes least.
+PassTimes
+LeastTimes(const Scenario& scenario)
 {
     const JobSpec& job = scenario.Job();
-    std::optional<Duration> least;
+    std::optional<PassTimes> least;
     const GpuSpec* before = nullptr;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
         if (before == nullptr || !(building.gpu == *before))
         {
-            const Duration time = ModelTimesOn(job, building.gpu).Total();
-            least = least ? std::min(*least, time) : time;
+            const PassTimes times = ModelTimesOn(job, building.gpu);
+            least = !least || times.Total() < least->Total() ? times : *least;
             before = &building.gpu;
         }
     }
+    return *least;
+}
+
+double
+MicrobatchesOnAverage(const JobSpec& job)
+{
     const auto samples = static_cast<double>(uint64_t{job.plan.dp} * job.plan.microbatch);
-    const double microbatches = job.workload.globalBatch / samples;
-    return microbatches * least->S() / job.plan.pp;
+    return job.workload.globalBatch / samples;
+}
+
+/// A rank's share of all microbatches, or all layers of one, whose last weight gradients may wait.
+double
+WorkBound(const Scenario& scenario)
+{
+    const JobSpec& job = scenario.Job();
+    const PassTimes model = LeastTimes(scenario);
+    return std::max(MicrobatchesOnAverage(job) * model.Total().S() / job.plan.pp,
+                    (model.forward + model.inputGradient).S());
+}
+
+/**
+ * Of one position per rank and layers that are dealt out anyhow: with w_r what rank r has of a
+ * microbatch, ComputeBound() has T >= m w_r + w_0 + ... + w_(r-1). The w_r for which a T has most
+ * work in all, S, meet each of these exactly, w_r = (T / m) (1 - 1/m)^r. So
+ *
+ *     T >= S / (1 - (1 - 1/m)^p).
+ *
+ * Where replicas differ in their microbatches, one has no fewer than the mean.
+ */
+double
+AnyLayersBound(const Scenario& scenario)
+{
+    const JobSpec& job = scenario.Job();
+    const double m = MicrobatchesOnAverage(job);
+    if (job.plan.chunks > 1 || m < 1 || job.plan.schedule->Facts().splitsBackward)
+    {
+        return WorkBound(scenario);
+    }
+    return LeastTimes(scenario).Total().S() / (1 - std::pow(1 - 1 / m, job.plan.pp));
 }
 
 /// ComputeBound() of a plan, with or without the collectives inside its layers.
@@ -111,11 +153,14 @@ double
 PassBound(const Scenario& scenario,
           const RankLayout& layout,
           const PipelineShape& shape,
-          const LeastPasses* passes)
+          const LeastPasses* passes,
+          const PassEnds& ends = {})
 {
-    return ComputeBound(shape,
-                        passes == nullptr ? PassTimesOf(scenario, layout)
-                                          : passes->Of(scenario, layout));
+    if (passes == nullptr)
+    {
+        return ComputeBound(shape, PassTimesOf(scenario, layout));
+    }
+    return ComputeBound(shape, passes->Of(scenario, layout), ends);
 }
 
 /// Of a plan that is known no further than its layers' kernels, in seconds.
@@ -134,9 +179,13 @@ BoundAbove(const Scenario& scenario,
     {
         return *no;
     }
-    if (depth == PlanDepth::Degrees || job.plan.apportion->byTime)
+    if (depth == PlanDepth::Degrees)
     {
         return WorkBound(scenario);
+    }
+    if (job.plan.apportion->byTime)
+    {
+        return AnyLayersBound(scenario);
     }
     if (auto no = CheckJob(scenario, layout))
     {
@@ -222,7 +271,15 @@ FirstLook(const Scenario& given, PlanDepth depth, const LeastPasses* passes)
     // other in the long run.
     const auto microbatches = std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout));
     shape.microbatches = microbatches[layout.BuildingOf(layout.FirstOf(0))];
-    form.bound = LessRounding(PassBound(scenario, layout, shape, passes));
+    PassEnds ends;
+    if (passes != nullptr && depth > PlanDepth::Kernels)
+    {
+        ends = passes->EndsOf(scenario, layout);
+    }
+    const double bound = PassBound(scenario, layout, shape, passes, ends);
+    // Where replicas differ in their microbatches, the first may have fewer than the mean.
+    const bool byTime = scenario.Job().plan.apportion->byTime;
+    form.bound = LessRounding(byTime ? std::max(bound, AnyLayersBound(scenario)) : bound);
     return form;
 }
 

@@ -5,6 +5,7 @@
 
 #include "core/engine/closed-form.h"
 #include "core/engine/least-passes.h"
+#include "core/engine/pass-ends.h"
 #include "core/pipeline/pipeline-shape.h"
 #include "core/pipeline/pipeline-times.h"
 #include "core/spec/plan-depth.h"
@@ -27,14 +28,18 @@ namespace scaleacross
  *
  *     T >= m sum_r (F + I [+ W]) + sum_{q < q(r)} (F_q + I_q [+ W_q]),
  *
- * where W counts unless the schedule may put it off until the gradient is on its way. Messages,
- * collectives and the optimizer only add to it.
+ * where W counts unless the schedule may put it off until the gradient is on its way; then the
+ * first position's last one still follows. And one microbatch has to come through all positions,
+ * there and back. What stands at the ends of the first position's passes
+ * comes before and behind. Messages and what is not in the passes only add to it.
  *
  * Worked case: p = 4 alike, one position each, m = 8, F = I = W = 1. Rank 3 has 8 x 3 between 3 x 3
- * before and behind it: 33, which 1F1B takes. Where W may be put off: 8 x 2 + 3 x 2 = 22, less than
- * its own 24.
+ * before and behind it: 33, which 1F1B takes. Where W may be put off: 8 x 2 + 3 x 2 + 1 = 23, less
+ * than its own 24.
  */
-double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes);
+double ComputeBound(const PipelineShape& shape,
+                    const std::vector<PassTimes>& passes,
+                    const PassEnds& ends = {});
 
 /**
  * Whether a plan can run, as PrepareRun() says, with the bound of what it computes and its memory;
@@ -44,14 +49,16 @@ double ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& pa
  * is refused here, all of them are for the same reason. Of fields behind, the values count that
  * take the least:
  *  - Degrees: every rank's share of the work, batch / (dp b) times what the model computes for a
- *    microbatch on the fastest GPU over p: the slowest has no less than the mean;
- *  - Order: ComputeBound() with nothing computed again, nor in parts beside communication. Not of
- *    layers that are dealt out by time, which depend on that;
+ *    microbatch on the fastest GPU over p: the slowest has no less than the mean; and all layers of
+ *    one microbatch, there and back;
+ *  - Order: ComputeBound() with nothing computed again, nor in parts beside communication; where
+ *    layers are dealt out by time, which depends on that, the least of all ways to deal them;
  *  - Kernels: ComputeBound(), and memory with all states sharded over a whole data-parallel group
  *    and nothing gathered;
  *  - Shards and Network: everything.
  *
- * With `passes`, ComputeBound() is of what they say, with collectives inside layers; not down to
+ * With `passes`, ComputeBound() is of what they say, with collectives inside layers, and from
+ * Shards on with gathers, reductions and the optimizer at both ends; not down to
  * Order where tokens are sent to experts or the host is slow: what is computed again may then stand
  * beside a collective that nothing else hides.
  */

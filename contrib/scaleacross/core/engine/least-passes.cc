@@ -2,8 +2,7 @@
 
 #include "core/engine/least-passes.h"
 
-#include "core/engine/collective-time.h"
-#include "core/engine/least-costs.h"
+#include "core/engine/lone-class.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/work/cost/schedule-times.h"
@@ -55,78 +54,48 @@ OneOfEachKind(const ModelSpec& model)
     return layers;
 }
 
-/// A graph of a layer of each kind, without anything to run it.
-class LayerGraph
+/// The bodies of a layer of each kind.
+class LayerBodies
 {
   public:
-    LayerGraph(const Scenario& scenario,
-               const RankLayout& layout,
-               uint32_t building,
-               std::shared_ptr<const NetworkFacts> facts)
-        : m_network(scenario, layout, std::move(facts)),
-          m_times(TimesOf(m_network)),
-          m_split(OneOfEachKind(scenario.Job().model)),
-          m_rules(scenario, TimerOf(scenario, layout)),
-          m_bodies(scenario,
-                   layout,
-                   m_rules,
-                   {scenario.cluster.buildings[building].gpu},
-                   m_split,
-                   m_table,
-                   m_graph.bodies)
+    LayerBodies(const Scenario& scenario,
+                const RankLayout& layout,
+                uint32_t building,
+                std::shared_ptr<const NetworkFacts> facts,
+                BoundOf engine)
+        : m_ranks(scenario, layout, building, std::move(facts), engine)
     {
-        RankClass only;
-        only.stage = StageIn(layout, building);
-        only.representative = layout.pipeline.Member(layout.buildingBegin[building], only.stage);
-        only.ranks = 1;
-        only.program.ops.emplace_back();
-        m_graph.ranks = m_graph.blockRanks = layout.ranks;
-        m_graph.pipeline = layout.pipeline;
-        m_graph.classOf.assign(layout.pipeline.Size(), 0);
-        m_graph.classes.push_back(std::move(only));
+        const std::vector<StageLayers> split = OneOfEachKind(scenario.Job().model);
+        BodyBuilder bodies(scenario,
+                           layout,
+                           m_ranks.Rules(),
+                           {scenario.cluster.buildings[building].gpu},
+                           split,
+                           m_ranks.Table(),
+                           m_ranks.Bodies());
         for (const Action action :
              {Action::Forward, Action::Backward, Action::InputGradient, Action::WeightGradient})
         {
-            for (uint32_t kind = 0; kind < m_split.size(); kind++)
+            for (uint32_t kind = 0; kind < split.size(); kind++)
             {
-                const bool is = m_split[kind].count > 0;
-                m_body[{action, kind}] =
-                    is ? m_bodies.Body(0, kind, {action, 0, 0, 0, 0}, {}) : UINT32_MAX;
+                if (split[kind].count > 0)
+                {
+                    m_body[{action, kind}] = bodies.Body(0, kind, {action, 0, 0, 0, 0}, {});
+                }
             }
         }
-        m_graph.collectives = m_table.Take();
-        m_costs.emplace(m_graph, m_times);
-        m_least.emplace(scenario, m_graph, m_network, *m_costs);
+        m_ranks.Seal();
     }
 
     Duration Of(Action action, uint32_t kind)
     {
-        const uint32_t body = m_body.at({action, kind});
-        return body == UINT32_MAX ? Duration() : Duration::Seconds(m_least->OfBody(0, body).time);
+        const auto body = m_body.find({action, kind});
+        return body == m_body.end() ? Duration() : Duration::Seconds(m_ranks.OfBody(body->second));
     }
 
   private:
-    /// The first stage that has ranks there.
-    static uint32_t StageIn(const RankLayout& layout, uint32_t building)
-    {
-        uint32_t stage = 0;
-        while (layout.StageRanksIn(building, stage) == 0)
-        {
-            stage++;
-        }
-        return stage;
-    }
-
-    const NetworkModel m_network;
-    const TransferTimes m_times;
-    std::vector<StageLayers> m_split;
-    TaskGraph m_graph;
-    CollectiveTable m_table;
-    LoweringRules m_rules;
-    BodyBuilder m_bodies;
+    LoneClass m_ranks;
     std::map<std::pair<Action, uint32_t>, uint32_t> m_body;
-    std::optional<ClassCosts> m_costs;
-    std::optional<LeastCosts> m_least;
 };
 
 /// A plan whose passes have nothing to do with parameters.
@@ -143,8 +112,10 @@ WithoutShards(ParallelPlan plan)
 
 } // namespace
 
-LeastPasses::LeastPasses(std::vector<NetworkPlan> networks)
+LeastPasses::LeastPasses(std::vector<NetworkPlan> networks, BoundOf engine)
     : m_networks(std::move(networks)),
+      m_engine(engine),
+      m_units(m_networks, engine),
       m_facts(std::make_shared<NetworkFactsCache>())
 {
 }
@@ -183,15 +154,19 @@ LeastPasses::Find(const Scenario& given, uint32_t building) const
         {
             scenario.network = network;
             const RankLayout layout = std::get<RankLayout>(LayOut(job.plan, scenario.cluster));
-            LayerGraph graph(scenario, layout, building, m_facts->Of(scenario));
+            LayerBodies bodies(scenario, layout, building, m_facts->Of(scenario), m_engine);
             std::vector<Layer> found(ModelSpec::kLayerKinds);
             for (uint32_t kind = 0; kind < found.size(); kind++)
             {
-                const Duration forward = graph.Of(Action::Forward, kind);
-                found[kind] = {{forward, graph.Of(Action::Backward, kind), Duration()},
-                               {forward,
-                                graph.Of(Action::InputGradient, kind),
-                                graph.Of(Action::WeightGradient, kind)}};
+                const Duration forward = bodies.Of(Action::Forward, kind);
+                const Duration backward = bodies.Of(Action::Backward, kind);
+                const Duration weights = bodies.Of(Action::WeightGradient, kind);
+                // Schedules that split may have some in one piece, in which weight gradients stand
+                // beside collectives of the input's.
+                const Duration input =
+                    std::max(Duration(),
+                             std::min(bodies.Of(Action::InputGradient, kind), backward - weights));
+                found[kind] = {{forward, backward, Duration()}, {forward, input, weights}};
             }
             take(found);
         }
@@ -213,6 +188,7 @@ LeastPasses::Known(const Scenario& scenario, uint32_t building) const
                plan.pp,
                plan.dp,
                plan.microbatch,
+               plan.apportion->byTime,
                building,
                plan.recomputeLayers > 0,
                plan.offloadLayers,
@@ -240,11 +216,37 @@ LeastPasses::Known(const Scenario& scenario, uint32_t building) const
 }
 
 std::vector<PassTimes>
+LeastPasses::PiecesOf(const JobSpec& job, const StageLayers& stage, const Layers& layers)
+{
+    const bool splits = job.plan.schedule->Facts().splitsBackward;
+    const uint32_t again = job.plan.recomputeLayers;
+    std::vector<PassTimes> pieces;
+    if (stage.embedding)
+    {
+        pieces.push_back(layers.embedding);
+    }
+    for (uint32_t i = 0; i < stage.count; i++)
+    {
+        const uint32_t kind = job.model.KindOf(stage.first + i);
+        const Layer& layer = again > 0 && i >= again ? layers.behind[kind] : layers.kinds[kind];
+        pieces.push_back(splits ? layer.split : layer.whole);
+    }
+    if (stage.head)
+    {
+        pieces.emplace_back();
+        for (uint32_t i = 0; i <= job.model.mtpLayers; i++)
+        {
+            Add(pieces.back(), layers.head);
+        }
+    }
+    return pieces;
+}
+
+std::vector<PassTimes>
 LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
 {
     const JobSpec& job = scenario.Job();
-    const ScheduleFacts& schedule = job.plan.schedule->Facts();
-    if (m_networks.empty() || schedule.overlapsPasses)
+    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses)
     {
         return PassTimesOf(scenario, layout);
     }
@@ -259,26 +261,38 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
         {
             known[building] = &Known(scenario, building);
         }
-        const Layers& layers = *known[building];
-        const StageLayers& stage = split[position];
-        PassTimes& pass = passes[position];
-        const uint32_t again = job.plan.recomputeLayers;
-        for (uint32_t i = 0; i < stage.count; i++)
+        for (const PassTimes& piece : PiecesOf(job, split[position], *known[building]))
         {
-            const uint32_t kind = job.model.KindOf(stage.first + i);
-            const Layer& layer = again > 0 && i >= again ? layers.behind[kind] : layers.kinds[kind];
-            Add(pass, schedule.splitsBackward ? layer.split : layer.whole);
-        }
-        if (stage.embedding)
-        {
-            Add(pass, layers.embedding);
-        }
-        for (uint32_t i = 0; stage.head && i <= job.model.mtpLayers; i++)
-        {
-            Add(pass, layers.head);
+            Add(passes[position], piece);
         }
     }
     return passes;
+}
+
+PassEnds
+LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout) const
+{
+    const JobSpec& job = scenario.Job();
+    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses)
+    {
+        return {};
+    }
+    const StageLayers stage = LayersOf(scenario, layout).front();
+    const uint32_t building = layout.BuildingOf(layout.FirstOf(RankOf(PipelineShapeOf(job), 0)));
+    const ShardSizes shards = ShardSizesOf(layout);
+    const std::vector<ParameterUnit> units = UnitsOf(job, stage);
+    std::vector<UnitTimes> times;
+    uint64_t parameters = 0;
+    for (const ParameterUnit& unit : units)
+    {
+        times.push_back(m_units.Of(scenario, layout, building, unit));
+        parameters += ShardOf(unit, shards);
+    }
+    PassEnds ends =
+        scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, building)), units, times);
+    const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
+    ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
+    return ends;
 }
 
 } // namespace scaleacross

@@ -3,7 +3,9 @@
 #ifndef SCALEACROSS_LEAST_PASSES_H
 #define SCALEACROSS_LEAST_PASSES_H
 
+#include "core/engine/least-units.h"
 #include "core/engine/network-facts.h"
+#include "core/engine/pass-ends.h"
 #include "core/pipeline/pipeline-times.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
@@ -18,10 +20,10 @@ namespace scaleacross
 {
 
 /**
- * What the passes of a plan take at least, with the collectives inside their layers: tensor,
- * context and expert parallel payload over the rates of its ports (LeastCosts), beside what of the
- * computing it stands beside. Gathers and reductions of parameters, messages, latencies and what
- * others are in the way of only add to it.
+ * What the passes of a plan take at least, with the collectives inside their layers, tensor,
+ * context and expert parallel (LoneClass), beside what of the computing they stand beside; and what
+ * gathers, reductions and the optimizer add at both ends of an iteration. Messages, and what others
+ * are in the way of, only add to it.
  *
  * Layers of a kind take the same on all ranks of a building, and plans by the thousand have their
  * layers in common: found once for each of the degrees, recomputation and building, and the least
@@ -33,10 +35,14 @@ class LeastPasses
 {
   public:
     /// @param networks those that plans may have; none: nothing is said of collectives
-    explicit LeastPasses(std::vector<NetworkPlan> networks);
+    /// @param engine whose times all is below
+    explicit LeastPasses(std::vector<NetworkPlan> networks, BoundOf engine = BoundOf::EveryEngine);
 
     /// By position, as PassTimesOf(), which it is where passes overlap each other.
     std::vector<PassTimes> Of(const Scenario& scenario, const RankLayout& layout) const;
+
+    /// Of the first position; nothing where passes overlap each other.
+    PassEnds EndsOf(const Scenario& scenario, const RankLayout& layout) const;
 
   private:
     /// Of a backward in one piece, its weight gradients count with the input's.
@@ -59,8 +65,14 @@ class LeastPasses
 
     const Layers& Known(const Scenario& scenario, uint32_t building) const;
     Layers Find(const Scenario& scenario, uint32_t building) const;
+    /// Embedding, layers and head of a position in order of forward.
+    static std::vector<PassTimes> PiecesOf(const JobSpec& job,
+                                           const StageLayers& stage,
+                                           const Layers& layers);
 
     std::vector<NetworkPlan> m_networks;
+    BoundOf m_engine;
+    LeastUnits m_units;
     std::shared_ptr<NetworkFactsCache> m_facts;
     mutable std::shared_mutex m_mutex;
     mutable std::map<Key, Layers> m_layers;

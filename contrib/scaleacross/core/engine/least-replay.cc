@@ -91,10 +91,11 @@ class Replay
     double From(uint32_t classId)
     {
         m_cursors[classId].now = 0;
+        const std::vector<uint32_t> classes = ReachedFrom(classId);
         for (bool moved = true; moved;)
         {
             moved = false;
-            for (uint32_t c = 0; c < m_cursors.size(); c++)
+            for (const uint32_t c : classes)
             {
                 const size_t before = m_cursors[c].next;
                 Advance(c);
@@ -106,6 +107,30 @@ class Replay
     }
 
   private:
+    /// The class and those that messages join with it, directly or through others, ascending: what
+    /// the others do is never known of.
+    std::vector<uint32_t> ReachedFrom(uint32_t classId) const
+    {
+        std::vector<uint32_t> reached = {classId};
+        std::vector<bool> isReached(m_cursors.size(), false);
+        isReached[classId] = true;
+        for (size_t i = 0; i < reached.size(); i++)
+        {
+            for (const Op& op : m_graph.classes[reached[i]].program.ops)
+            {
+                const bool joins = op.kind == OpKind::Send || op.kind == OpKind::Receive;
+                const uint32_t other = joins ? PeerOf(reached[i], op) : reached[i];
+                if (!isReached[other])
+                {
+                    isReached[other] = true;
+                    reached.push_back(other);
+                }
+            }
+        }
+        std::sort(reached.begin(), reached.end());
+        return reached;
+    }
+
     /// As far as the messages that were posted let it.
     void Advance(uint32_t classId)
     {
@@ -125,7 +150,7 @@ class Replay
                 Send(classId, op);
                 break;
             case OpKind::Receive: {
-                const double arrived = m_cursors[SenderOf(classId, op)].arrived[op.index];
+                const double arrived = m_cursors[PeerOf(classId, op)].arrived[op.index];
                 if (arrived == kNotYet)
                 {
                     return;
@@ -236,9 +261,9 @@ class Replay
         }
     }
 
-    uint32_t SenderOf(uint32_t classId, const Op& receive) const
+    uint32_t PeerOf(uint32_t classId, const Op& message) const
     {
-        return m_graph.ClassOf(m_graph.classes[classId].representative + receive.peer);
+        return m_graph.ClassOf(m_graph.classes[classId].representative + message.peer);
     }
 
     const TaskGraph& m_graph;

@@ -18,12 +18,19 @@ constexpr size_t g_mostNetworks = 32;
 } // namespace
 
 Glance
-FirstLooks(const SearchSpace& space)
+FirstLooks(const SearchSpace& space, BoundOf engine)
 {
-    const auto passes = std::make_shared<const LeastPasses>(space.Networks(g_mostNetworks));
+    const auto passes = std::make_shared<const LeastPasses>(space.Networks(g_mostNetworks), engine);
     return [passes](const Scenario& scenario, PlanDepth depth) {
         return FirstLook(scenario, depth, passes.get());
     };
+}
+
+void
+SetBounds(SearchOptions& options, BoundOf engine)
+{
+    options.filter = ClosedFormFilter(engine);
+    options.glance = [engine](const SearchSpace& space) { return FirstLooks(space, engine); };
 }
 
 } // namespace scaleacross

@@ -38,7 +38,13 @@ using Filter =
 using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, PlanDepth)>;
 
 /// FirstLook() at the plans of a space, with the collectives inside their layers.
-Glance FirstLooks(const SearchSpace& space);
+Glance FirstLooks(const SearchSpace& space, BoundOf engine = BoundOf::EveryEngine);
+
+struct SearchOptions;
+
+/// Has a search ask FirstLooks() and a ClosedFormFilter, whose bounds are below the times of
+/// `engine`.
+void SetBounds(SearchOptions& options, BoundOf engine);
 
 /// How to search, as opposed to what.
 struct SearchOptions

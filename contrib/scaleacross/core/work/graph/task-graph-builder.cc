@@ -87,6 +87,34 @@ AppendOps(const std::vector<Op>& ops, Program& program)
     program.ops.insert(program.ops.end(), ops.begin(), ops.end());
 }
 
+/// Whose phases, of all collectives of a job, cut groups most finely.
+CollectiveAlgorithm
+FinestAlgorithm(const Scenario& scenario, const LoweringRules& rules)
+{
+    return scenario.Job().workload.stack.clipsGradients ? CollectiveAlgorithm("halving-doubling")
+                                                        : rules.algorithm;
+}
+
+bool
+RanksOfStagesDiffer(const Scenario& scenario,
+                    const RankLayout& layout,
+                    const BlockKinds& kinds,
+                    const std::vector<uint32_t>& microbatches)
+{
+    if (layout.Buildings() == 1)
+    {
+        return false;
+    }
+    const bool onePerStage =
+        layout.pipeline.SplitAt(layout.buildingSpan).outer.Size() * layout.buildingSpan ==
+        layout.ranks;
+    const bool sameLength =
+        std::all_of(microbatches.begin(), microbatches.end(), [&microbatches](uint32_t count) {
+            return count == microbatches.front();
+        });
+    return !onePerStage && (kinds.MayDiffer() || !sameLength || !BuildingsAreAlike(scenario));
+}
+
 /// Builds the classes of a graph one by one.
 class GraphBuilder
 {
@@ -96,7 +124,6 @@ class GraphBuilder
     TaskGraph Build();
 
   private:
-    bool NeedsBuildings() const;
     const PipelineOrders& OrdersOf(const PipelineShape& shape);
     std::vector<std::vector<Op>> PostsAt(const PipelinePlace& place);
     Program WriteProgram(Rank rank, uint32_t gpu);
@@ -119,14 +146,6 @@ class GraphBuilder
     std::optional<BodyBuilder> m_bodies;
     std::optional<GradientNorm> m_norm; //!< where gradients are clipped by it
 };
-
-/// Whose phases, of all collectives of a job, cut groups most finely.
-CollectiveAlgorithm
-FinestAlgorithm(const Scenario& scenario, const LoweringRules& rules)
-{
-    return scenario.Job().workload.stack.clipsGradients ? CollectiveAlgorithm("halving-doubling")
-                                                        : rules.algorithm;
-}
 
 GraphBuilder::GraphBuilder(const Scenario& scenario,
                            const RankLayout& layout,
@@ -162,7 +181,7 @@ GraphBuilder::GraphBuilder(const Scenario& scenario,
 TaskGraph
 GraphBuilder::Build()
 {
-    const bool perBuilding = NeedsBuildings();
+    const bool perBuilding = RanksOfStagesDiffer(m_scenario, m_layout, m_kinds, m_microbatches);
     m_graph.ranks = m_layout.ranks;
     m_graph.pipeline = m_layout.pipeline;
     m_graph.blockRanks = perBuilding ? m_layout.buildingSpan : m_layout.ranks;
@@ -215,26 +234,6 @@ GraphBuilder::Build()
     }
     m_graph.collectives = m_table.Take();
     return std::move(m_graph);
-}
-
-/// Ranks of one stage do the same, unless buildings make them differ: in what they compute, or in
-/// how far they send where the buildings that one group spans are not all buildings.
-bool
-GraphBuilder::NeedsBuildings() const
-{
-    const auto buildings = m_layout.Buildings();
-    if (buildings == 1)
-    {
-        return false;
-    }
-    const bool onePerStage =
-        m_layout.pipeline.SplitAt(m_layout.buildingSpan).outer.Size() * m_layout.buildingSpan ==
-        m_layout.ranks;
-    const bool sameLength =
-        std::all_of(m_microbatches.begin(), m_microbatches.end(), [this](uint32_t microbatches) {
-            return microbatches == m_microbatches.front();
-        });
-    return !onePerStage && (m_kinds.MayDiffer() || !sameLength || !BuildingsAreAlike(m_scenario));
 }
 
 const PipelineOrders&
@@ -443,6 +442,15 @@ BuildingsAreAlike(const Scenario& scenario)
            std::all_of(all.begin(), all.end(), [&all](const BuildingSpec& building) {
                return SameBuilding(building, all.front());
            });
+}
+
+bool
+RanksOfStagesDiffer(const Scenario& scenario, const RankLayout& layout, const LoweringRules& rules)
+{
+    return RanksOfStagesDiffer(scenario,
+                               layout,
+                               BlockKinds(layout, FinestAlgorithm(scenario, rules)),
+                               std::get<std::vector<uint32_t>>(MicrobatchesOf(scenario, layout)));
 }
 
 std::optional<Infeasible>

@@ -23,6 +23,17 @@ namespace scaleacross
 bool BuildingsAreAlike(const Scenario& scenario);
 
 /**
+ * Whether ranks of one stage may do different things, or the same with others: where buildings make
+ * them differ in what they compute, or in how far they send where the buildings that one group
+ * spans are not all buildings. Else a stage is one class.
+ *
+ * Domain: CheckJob() refuses nothing.
+ */
+bool RanksOfStagesDiffer(const Scenario& scenario,
+                         const RankLayout& layout,
+                         const LoweringRules& rules);
+
+/**
  * Whether a job can be built at all.
  *
  * Infeasible: whatever MicrobatchesOf() says ("batch", "schedule", "balance"), "sharding" (zero2

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_PASS_ENDS_H
+#define SCALEACROSS_PASS_ENDS_H
+
+#include "core/engine/least-units.h"
+#include "core/pipeline/pipeline-times.h"
+#include "core/work/collectives/parameter-units.h"
+
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What of an iteration stands before and behind the passes of its first position, in seconds.
+struct PassEnds
+{
+    double first{0}; //!< by how much the first forward pass is longer, for what it gathers
+    double last{0};  //!< what comes after the last backward pass
+};
+
+/**
+ * What gathers and reductions add, at least, to the first forward and the last backward pass of a
+ * position.
+ *
+ * Gathers follow each other from the beginning of the iteration, a unit's dense parameters before
+ * its experts; a unit's forward waits for the former, and is not over before the latter are there.
+ * A unit's experts are reduced after some of the backward of its first piece, its dense parameters
+ * after all of it, one reduction after the other; the iteration waits for all. Where weight
+ * gradients are a pass of their own, they are reduced later.
+ *
+ * @param pieces embedding, layers and head in order of forward; their sum is that of the units'
+ *               `pieces`
+ * @param times by unit
+ *
+ * Worked case: two units of a layer each, forward 2, backward 4, gathers of 3, reductions of 5. The
+ * first is gathered at 3 and done at 5, the second gathered at 6 and done at 8: 4 more than 2 + 2.
+ * Backward the second is done at 4 and reduced at 9, the first done at 8 and reduced at 14: 6 more
+ * than 4 + 4.
+ */
+PassEnds EndsOf(const std::vector<PassTimes>& pieces,
+                const std::vector<ParameterUnit>& units,
+                const std::vector<UnitTimes>& times);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_PASS_ENDS_H
