@@ -29,10 +29,13 @@ constexpr auto g_progressTime = std::chrono::milliseconds(100);
 /// Families of the first level that are put in the order of their bounds together: bounds memory,
 /// and what a resumption has to look at again.
 constexpr uint64_t g_block = uint64_t{1} << 20;
-/// In spaces of so many combinations, some plans run ahead of their turn after every look: where
-/// bounds are far below times, they rule nothing out until something has run.
+/// In spaces of so many combinations, the first families of every level are looked at, and the
+/// first plans run, ahead of their turn after every look: where bounds are far below times, they
+/// rule nothing out until something has run.
 constexpr uint64_t g_large = uint64_t{1} << 20;
 constexpr size_t g_ahead = 8;
+/// Of those plans only what would matter if it took so much of its bound, which most do at least.
+constexpr double g_usual = 1.02;
 /// Families that are looked at in one job.
 constexpr size_t g_together = 256;
 /// Families that are asked more of, or plans that run, between two looks at what can be ruled out.
@@ -42,27 +45,79 @@ constexpr size_t g_run = 32;
 
 using Queue = std::priority_queue<Family>;
 
-/// Families that may matter, in two queues.
-struct Waiting
+/// Families that may matter, in queues.
+class Waiting
 {
-    Queue unclear; //!< to be split or filtered
-    Queue ready;   //!< plans to be run
+  public:
+    explicit Waiting(size_t levels)
+        : m_unclear(levels + 1)
+    {
+    }
 
     void Push(const Family& family)
     {
-        (family.next == Family::Next::Run ? ready : unclear).push(family);
+        QueueOf(family).push(family);
     }
 
     bool IsEmpty() const
     {
-        return unclear.empty() && ready.empty();
+        return m_ready.empty() && FirstUnclear() == nullptr;
     }
 
     /// Whether nothing that is unclear may be better than the first that is ready.
     bool IsTimeToRun() const
     {
-        return !ready.empty() && (unclear.empty() || !(ready.top() < unclear.top()));
+        const Queue* unclear = FirstUnclear();
+        return !m_ready.empty() && (unclear == nullptr || !(m_ready.top() < unclear->top()));
     }
+
+    /// Those with the first of all that is unclear; null: nothing is.
+    Queue* FirstUnclear()
+    {
+        return const_cast<Queue*>(std::as_const(*this).FirstUnclear());
+    }
+
+    /// Plans to be run.
+    Queue& Ready()
+    {
+        return m_ready;
+    }
+
+    /// What is to be split, by level, then the plans that are to be filtered.
+    std::vector<Queue>& Unclear()
+    {
+        return m_unclear;
+    }
+
+  private:
+    const Queue* FirstUnclear() const
+    {
+        const Queue* first = nullptr;
+        for (const Queue& queue : m_unclear)
+        {
+            if (!queue.empty() && (first == nullptr || first->top() < queue.top()))
+            {
+                first = &queue;
+            }
+        }
+        return first;
+    }
+
+    Queue& QueueOf(const Family& family)
+    {
+        switch (family.next)
+        {
+        case Family::Next::Split:
+            return m_unclear[family.level];
+        case Family::Next::Filter:
+            return m_unclear.back();
+        default:
+            return m_ready;
+        }
+    }
+
+    std::vector<Queue> m_unclear;
+    Queue m_ready;
 };
 
 /// A plan that is to run.
@@ -170,7 +225,7 @@ class Course
         const uint64_t heads = std::min(g_block, (m_families.Positions() - begin) / head);
         m_decided = begin;
         m_partial = m_frontier;
-        Waiting waiting;
+        Waiting waiting(m_space.Levels().size());
         std::vector<Glancing> jobs;
         for (uint64_t i = 0; i < heads; i += g_together)
         {
@@ -195,7 +250,7 @@ class Course
             FindOutMore(waiting);
             if (m_space.Size() >= g_large && !m_interrupted)
             {
-                RunSome(waiting, g_ahead, [&waiting] { return !waiting.ready.empty(); });
+                LookAhead(waiting);
             }
         }
         if (!m_interrupted)
@@ -273,33 +328,69 @@ class Course
     void FindOutMore(Waiting& waiting)
     {
         std::vector<Glancing> jobs;
-        Queue& queue = waiting.unclear;
-        for (size_t taken = 0; taken < g_asked && !queue.empty();)
+        for (size_t taken = 0; taken < g_asked && !waiting.IsTimeToRun();)
         {
-            const Family family = queue.top();
-            if (waiting.IsTimeToRun())
+            Queue* queue = waiting.FirstUnclear();
+            if (queue == nullptr)
             {
                 break;
             }
-            if (!Next(queue, waiting))
+            taken += AskOne(*queue, waiting, jobs) ? 1 : 0;
+        }
+        Glance(jobs, waiting);
+    }
+
+    /// The first of every queue, ahead of their turn.
+    void LookAhead(Waiting& waiting)
+    {
+        std::vector<Glancing> jobs;
+        for (Queue& queue : waiting.Unclear())
+        {
+            for (size_t taken = 0; taken < g_ahead && !queue.empty();)
             {
-                continue;
-            }
-            taken++;
-            if (family.next == Family::Next::Filter)
-            {
-                jobs.push_back([this, family] { return m_families.Filtered(family, m_board); });
-                continue;
-            }
-            const size_t parts = m_families.PartsOf(family).size();
-            for (size_t begin = 0; begin < parts; begin += g_together)
-            {
-                jobs.push_back([this, family, begin, end = std::min(parts, begin + g_together)] {
-                    return m_families.AtParts(family, begin, end, m_board);
-                });
+                taken += AskOne(queue, waiting, jobs) ? 1 : 0;
             }
         }
         Glance(jobs, waiting);
+        if (!m_interrupted)
+        {
+            RunSome(waiting, g_ahead, [this, &waiting] { return IsWorthRunning(waiting.Ready()); });
+        }
+    }
+
+    /// Whether the first of the plans that are ready matters if it takes as long as is usual.
+    bool IsWorthRunning(const Queue& ready) const
+    {
+        if (ready.empty())
+        {
+            return false;
+        }
+        ClosedForm form = ready.top().form;
+        form.bound = Duration::Seconds(form.bound.S() * g_usual);
+        return m_families.CanMatter(m_families.FirstOf(ready.top()), form, m_board);
+    }
+
+    /// Takes the first of a queue; false where it cannot matter.
+    bool AskOne(Queue& queue, Waiting& waiting, std::vector<Glancing>& jobs)
+    {
+        const Family family = queue.top();
+        if (!Next(queue, waiting))
+        {
+            return false;
+        }
+        if (family.next == Family::Next::Filter)
+        {
+            jobs.push_back([this, family] { return m_families.Filtered(family, m_board); });
+            return true;
+        }
+        const size_t parts = m_families.PartsOf(family).size();
+        for (size_t begin = 0; begin < parts; begin += g_together)
+        {
+            jobs.push_back([this, family, begin, end = std::min(parts, begin + g_together)] {
+                return m_families.AtParts(family, begin, end, m_board);
+            });
+        }
+        return true;
     }
 
     /// Runs the next plans that are ready, as long as `goesOn`, and counts them.
@@ -308,7 +399,7 @@ class Course
         std::vector<Candidate> batch;
         while (batch.size() < most && goesOn())
         {
-            if (auto next = Next(waiting.ready, waiting))
+            if (auto next = Next(waiting.Ready(), waiting))
             {
                 batch.push_back(std::move(*next));
                 const auto failure = m_failures.find(batch.back().position);
