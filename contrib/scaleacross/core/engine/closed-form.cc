@@ -121,12 +121,7 @@ class Summation : private LeastTimes
     Message OfMessage(uint32_t classId, int32_t peer, Bytes bytes) override
     {
         const Rank from = m_run.graph.classes[classId].representative;
-        const FabricPath& path = m_paths.Between(from, from + peer);
-        const GpuSpec& gpu = GpuOf(from);
-        const double rate = path.tier == Tier::Node
-                                ? gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency
-                                : gpu.nicRate.Value();
-        return {0, path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate};
+        return {0, LeastMessageTime(m_paths.Between(from, from + peer), GpuOf(from), bytes)};
     }
 
     bool IsOverNic(uint32_t classId, int32_t peer) const
@@ -220,9 +215,8 @@ ClosedFormOf(const Scenario& scenario,
 ClosedForm
 ClosedFormOf(const Scenario& scenario, const PreparedRun& run, BoundOf engine)
 {
-    const auto always = [](const ClosedForm&) { return true; };
     const auto facts = std::make_shared<const NetworkFacts>(scenario);
-    return ClosedFormOf(scenario, run, facts, engine, always);
+    return ClosedFormOf(scenario, run, facts, engine, Always);
 }
 
 std::variant<ClosedForm, Infeasible>

@@ -57,6 +57,13 @@ Duration LessRounding(double seconds);
 /// Whether a plan of which at least this is known is worth the next step; asked after each.
 using IsWorthMore = std::function<bool(const ClosedForm&)>;
 
+/// All of it.
+inline bool
+Always(const ClosedForm& /* form */)
+{
+    return true;
+}
+
 /// Of a plan that PrepareRun has accepted; `facts` are those of the scenario. Ends early, with what
 /// is known by then, where the plan is not worth more.
 ClosedForm ClosedFormOf(const Scenario& scenario,

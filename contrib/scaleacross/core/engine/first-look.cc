@@ -42,7 +42,9 @@ ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes, c
     // Of the first position, after the last gradient's way.
     const double left = whole ? 0 : passes.front().weightGradient.S();
     // All of one microbatch, or of the first rank.
-    double bound = std::max(before + left + ends.last, work[RankOf(shape, 0)]) + ends.first;
+    double bound = std::max({before + left + ends.last + ends.first,
+                             work[RankOf(shape, 0)] + ends.first,
+                             shape.microbatches * ends.gathers});
     for (uint32_t rank = 0; rank < shape.ranks; rank++)
     {
         const double chain = chained[rank] + around[rank] + left;
@@ -223,7 +225,10 @@ LeaveGathered(std::vector<MemoryUse>& memory)
 } // namespace
 
 std::variant<ClosedForm, Infeasible>
-FirstLook(const Scenario& given, PlanDepth depth, const LeastPasses* passes)
+FirstLook(const Scenario& given,
+          PlanDepth depth,
+          const LeastPasses* passes,
+          const IsWorthMore& isWorthMore)
 {
     std::optional<Scenario> least;
     if (depth < PlanDepth::Shards)
@@ -276,10 +281,20 @@ FirstLook(const Scenario& given, PlanDepth depth, const LeastPasses* passes)
     {
         ends = passes->EndsOf(scenario, layout);
     }
-    const double bound = PassBound(scenario, layout, shape, passes, ends);
-    // Where replicas differ in their microbatches, the first may have fewer than the mean.
-    const bool byTime = scenario.Job().plan.apportion->byTime;
-    form.bound = LessRounding(byTime ? std::max(bound, AnyLayersBound(scenario)) : bound);
+    double bound = PassBound(scenario, layout, shape, passes, ends);
+    if (scenario.Job().plan.apportion->byTime)
+    {
+        // Where replicas differ in their microbatches, the first may have fewer than the mean.
+        bound = std::max(bound, AnyLayersBound(scenario));
+    }
+    form.bound = LessRounding(bound);
+    if (passes != nullptr && isWorthMore(form))
+    {
+        const ReplayedPasses replayed =
+            passes->Replayed(scenario, layout, shape.microbatches, passes->Of(scenario, layout));
+        const double end = std::max(replayed.end, replayed.ofFirst + ends.last);
+        form.bound = std::max(form.bound, LessRounding(ends.first + end));
+    }
     return form;
 }
 

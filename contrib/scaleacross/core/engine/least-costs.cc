@@ -9,6 +9,15 @@
 namespace scaleacross
 {
 
+double
+LeastMessageTime(const FabricPath& path, const GpuSpec& gpu, Bytes bytes)
+{
+    const double rate = path.tier == Tier::Node
+                            ? gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency
+                            : gpu.nicRate.Value();
+    return path.least.S() + static_cast<double>(bytes.Count()) * 8.0 / rate;
+}
+
 LeastCosts::LeastCosts(const Scenario& scenario,
                        const TaskGraph& graph,
                        const NetworkModel& network,

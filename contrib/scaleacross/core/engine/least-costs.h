@@ -6,6 +6,7 @@
 #include "core/engine/body-walk.h"
 #include "core/engine/class-costs.h"
 #include "core/engine/network-model.h"
+#include "core/topology/fabric-path.h"
 
 #include <cstdint>
 #include <vector>
@@ -20,6 +21,10 @@ struct LeastWork
     double time{0}; //!< compute, and payload over port rates
     double nic{0};  //!< payload of one rank over its NIC; of all-to-alls with its headers
 };
+
+/// From posting a message on a GPU to its arrival, at least, in seconds: the shortest way, and its
+/// payload at the rate of the network that it leaves by.
+double LeastMessageTime(const FabricPath& path, const GpuSpec& gpu, Bytes bytes);
 
 /// The least of what classes of a task graph do, found when it is asked for.
 class LeastCosts

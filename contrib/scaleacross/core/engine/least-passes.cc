@@ -2,6 +2,7 @@
 
 #include "core/engine/least-passes.h"
 
+#include "core/engine/least-costs.h"
 #include "core/engine/lone-class.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -97,6 +99,19 @@ class LayerBodies
     LoneClass m_ranks;
     std::map<std::pair<Action, uint32_t>, uint32_t> m_body;
 };
+
+/// More passes are not replayed, nor more orders or results kept: bounds time and memory.
+constexpr uint64_t g_mostPasses = uint64_t{1} << 18;
+constexpr size_t g_mostActions = size_t{1} << 23;
+constexpr size_t g_mostReplayed = size_t{1} << 14;
+
+/// What the orders of a shape depend on, but for times.
+std::pair<std::string, std::vector<int64_t>>
+KeyOf(const PipelineShape& shape)
+{
+    return {shape.schedule->Name(),
+            {shape.ranks, shape.microbatches, shape.chunks, shape.round, shape.inFlight}};
+}
 
 /// A plan whose passes have nothing to do with parameters.
 ParallelPlan
@@ -269,6 +284,139 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
     return passes;
 }
 
+std::shared_ptr<const PipelineOrders>
+LeastPasses::OrdersOf(const PipelineShape& shape) const
+{
+    if (shape.times)
+    {
+        return std::make_shared<const PipelineOrders>(shape.schedule->Orders(shape));
+    }
+    const ReplayKey key = KeyOf(shape);
+    {
+        const std::shared_lock<std::shared_mutex> lock(m_mutex);
+        const auto known = m_orders.find(key);
+        if (known != m_orders.end())
+        {
+            return known->second;
+        }
+    }
+    auto orders = std::make_shared<const PipelineOrders>(shape.schedule->Orders(shape));
+    size_t actions = 0;
+    for (const std::vector<PipelineAction>& order : *orders)
+    {
+        actions += order.size();
+    }
+    const std::unique_lock<std::shared_mutex> lock(m_mutex);
+    if (m_actions + actions > g_mostActions)
+    {
+        m_orders.clear();
+        m_actions = 0;
+    }
+    m_actions += m_orders.emplace(key, orders).second ? actions : 0;
+    return orders;
+}
+
+std::vector<Duration>
+LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout) const
+{
+    const PipelineShape shape = PipelineShapeOf(scenario.Job());
+    const Bytes bytes = PipelineMessageBytes(scenario.Job());
+    const auto facts = m_facts->Of(scenario);
+    std::vector<Duration> hops;
+    for (uint32_t position = 0; position + 1 < Positions(shape); position++)
+    {
+        const Rank rank = layout.FirstOf(RankOf(shape, position));
+        const Rank next = layout.FirstOf(RankOf(shape, position + 1));
+        const auto way = [&](Rank from, Rank to) {
+            const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(from)].gpu;
+            return LeastMessageTime(facts->paths.Between(from, to), gpu, bytes);
+        };
+        // One number for both directions.
+        hops.push_back(rank == next
+                           ? Duration()
+                           : Duration::Seconds(std::min(way(rank, next), way(next, rank))));
+    }
+    return hops;
+}
+
+ReplayedPasses
+LeastPasses::Replayed(const Scenario& scenario,
+                      const RankLayout& layout,
+                      uint32_t microbatches,
+                      const std::vector<PassTimes>& passes) const
+{
+    const JobSpec& job = scenario.Job();
+    const bool tooMany = 3 * passes.size() * uint64_t{microbatches} > g_mostPasses;
+    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses || tooMany)
+    {
+        return {};
+    }
+    PipelineShape shape = PipelineShapeOf(scenario, layout);
+    shape.microbatches = microbatches;
+    const PipelineTimes times{passes, HopsOf(scenario, layout)};
+    ReplayKey key = KeyOf(shape);
+    for (const PipelineTimes* of : {&times, shape.times.get()})
+    {
+        for (size_t i = 0; of != nullptr && i < passes.size(); i++)
+        {
+            const PassTimes& pass = of->passes[i];
+            key.second.insert(key.second.end(),
+                              {pass.forward.Ps(),
+                               pass.inputGradient.Ps(),
+                               pass.weightGradient.Ps(),
+                               i < of->hops.size() ? of->hops[i].Ps() : 0});
+        }
+    }
+    {
+        const std::shared_lock<std::shared_mutex> lock(m_mutex);
+        const auto known = m_replayed.find(key);
+        if (known != m_replayed.end())
+        {
+            return known->second;
+        }
+    }
+    const ReplayedPasses replayed = ReplayPasses(shape, *OrdersOf(shape), times);
+    const std::unique_lock<std::shared_mutex> lock(m_mutex);
+    if (m_replayed.size() >= g_mostReplayed)
+    {
+        m_replayed.clear();
+    }
+    m_replayed.emplace(std::move(key), replayed);
+    return replayed;
+}
+
+/// What the first rank gathers for a microbatch, one after the other: every unit forward and, but
+/// for an embedding, backward. Units that are still there from the pass before, no more than are
+/// gathered ahead, are not gathered again.
+double
+LeastPasses::GathersOf(const Scenario& scenario, const RankLayout& layout, uint32_t building) const
+{
+    const JobSpec& job = scenario.Job();
+    const PipelineShape shape = PipelineShapeOf(job);
+    const auto split = LayersOf(scenario, layout);
+    const size_t there = std::max(1U, job.plan.prefetch);
+    double sum = 0;
+    for (uint32_t chunk = 0; chunk < shape.chunks; chunk++)
+    {
+        const StageLayers& stage = split[VirtualStage(shape, RankOf(shape, 0), chunk)];
+        std::vector<double> gathers;
+        for (const ParameterUnit& unit : UnitsOf(job, stage))
+        {
+            const UnitTimes times = m_units.Of(scenario, layout, building, unit);
+            gathers.push_back(times.gatherDense + times.gatherExpert);
+        }
+        for (const bool forward : {true, false})
+        {
+            std::vector<double> of(gathers.begin() + (stage.embedding && !forward ? 1 : 0),
+                                   gathers.end());
+            std::sort(of.begin(), of.end());
+            of.resize(of.size() - std::min(of.size(), there));
+            sum = std::accumulate(of.begin(), of.end(), sum);
+        }
+    }
+    return sum;
+}
+
 PassEnds
 LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout) const
 {
@@ -292,6 +440,7 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout) const
         scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, building)), units, times);
     const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
     ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
+    ends.gathers = job.plan.Reshards() ? GathersOf(scenario, layout, building) : 0;
     return ends;
 }
 

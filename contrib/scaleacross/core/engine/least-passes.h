@@ -6,14 +6,18 @@
 #include "core/engine/least-units.h"
 #include "core/engine/network-facts.h"
 #include "core/engine/pass-ends.h"
+#include "core/engine/pass-replay.h"
 #include "core/pipeline/pipeline-times.h"
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <shared_mutex>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -44,6 +48,17 @@ class LeastPasses
     /// Of the first position; nothing where passes overlap each other.
     PassEnds EndsOf(const Scenario& scenario, const RankLayout& layout) const;
 
+    /**
+     * What its order makes of these passes, with what messages take at least. Nothing where passes
+     * overlap each other, or the pipeline has more than 2^18 of them.
+     *
+     * @param microbatches of the replica that the first ranks of all stages are
+     */
+    ReplayedPasses Replayed(const Scenario& scenario,
+                            const RankLayout& layout,
+                            uint32_t microbatches,
+                            const std::vector<PassTimes>& passes) const;
+
   private:
     /// Of a backward in one piece, its weight gradients count with the input's.
     struct Layer
@@ -62,9 +77,14 @@ class LeastPasses
     };
 
     using Key = std::vector<uint32_t>;
+    using ReplayKey = std::pair<std::string, std::vector<int64_t>>;
 
     const Layers& Known(const Scenario& scenario, uint32_t building) const;
     Layers Find(const Scenario& scenario, uint32_t building) const;
+    double GathersOf(const Scenario& scenario, const RankLayout& layout, uint32_t building) const;
+    /// Those of a shape, kept while they are not too many.
+    std::shared_ptr<const PipelineOrders> OrdersOf(const PipelineShape& shape) const;
+    std::vector<Duration> HopsOf(const Scenario& scenario, const RankLayout& layout) const;
     /// Embedding, layers and head of a position in order of forward.
     static std::vector<PassTimes> PiecesOf(const JobSpec& job,
                                            const StageLayers& stage,
@@ -76,6 +96,9 @@ class LeastPasses
     std::shared_ptr<NetworkFactsCache> m_facts;
     mutable std::shared_mutex m_mutex;
     mutable std::map<Key, Layers> m_layers;
+    mutable std::map<ReplayKey, std::shared_ptr<const PipelineOrders>> m_orders;
+    mutable size_t m_actions{0}; //!< of these
+    mutable std::map<ReplayKey, ReplayedPasses> m_replayed;
 };
 
 } // namespace scaleacross

@@ -15,13 +15,14 @@ namespace scaleacross
 /// What of an iteration stands before and behind the passes of its first position, in seconds.
 struct PassEnds
 {
-    double first{0}; //!< by how much the first forward pass is longer, for what it gathers
-    double last{0};  //!< what comes after the last backward pass
+    double first{0};   //!< by how much the first forward pass is longer, for what it gathers
+    double last{0};    //!< what comes after the last backward pass
+    double gathers{0}; //!< of the first position's rank for a microbatch, one after the other
 };
 
 /**
  * What gathers and reductions add, at least, to the first forward and the last backward pass of a
- * position.
+ * position: `first` and `last`.
  *
  * Gathers follow each other from the beginning of the iteration, a unit's dense parameters before
  * its experts; a unit's forward waits for the former, and is not over before the latter are there.

@@ -161,7 +161,7 @@ Families::LookAt(Family family, const Plan& plan, const Leaderboard& board, Look
     }
     // Of the network it says nothing that it has not said above.
     const bool isTold = family.level > 0 && m_depths[family.level - 1] >= PlanDepth::Shards;
-    const Told told = isTold ? Told(family.form) : LookFirst(family, plan);
+    const Told told = isTold ? Told(family.form) : LookFirst(family, plan, board);
     const auto* form = std::get_if<ClosedForm>(&told);
     if (form != nullptr && !CanMatter(plan, *form, board))
     {
@@ -189,10 +189,12 @@ Families::Filtered(const Family& family, const Leaderboard& board) const
 }
 
 Families::Told
-Families::LookFirst(const Family& family, const Plan& plan) const
+Families::LookFirst(const Family& family, const Plan& plan, const Leaderboard& board) const
 {
-    return Hear(family, plan, [this, &family](const Scenario& scenario) {
-        return m_glance(scenario, m_depths[family.level]);
+    return Hear(family, plan, [&](const Scenario& scenario) {
+        return m_glance(scenario, m_depths[family.level], [&](const ClosedForm& form) {
+            return CanMatter(plan, Joined(form, family.form), board);
+        });
     });
 }
 

@@ -129,7 +129,7 @@ class Families
 
     uint64_t NumberOf(const Family& family) const;
     void LookAt(Family family, const Plan& plan, const Leaderboard& board, Look& look) const;
-    Told LookFirst(const Family& family, const Plan& plan) const;
+    Told LookFirst(const Family& family, const Plan& plan, const Leaderboard& board) const;
     Told Filter(const Family& family, const Plan& plan, const Leaderboard& board) const;
     template <class Tell>
     Told Hear(const Family& family, const Plan& plan, const Tell& tell) const;

@@ -21,8 +21,8 @@ Glance
 FirstLooks(const SearchSpace& space, BoundOf engine)
 {
     const auto passes = std::make_shared<const LeastPasses>(space.Networks(g_mostNetworks), engine);
-    return [passes](const Scenario& scenario, PlanDepth depth) {
-        return FirstLook(scenario, depth, passes.get());
+    return [passes](const Scenario& scenario, PlanDepth depth, const IsWorthMore& isWorthMore) {
+        return FirstLook(scenario, depth, passes.get(), isWorthMore);
     };
 }
 

@@ -35,7 +35,8 @@ using Filter =
 
 /// The same in microseconds, and so not more than a part of it, of all plans that agree with one
 /// down to a depth: how fast any of them could be, or why none can run (FirstLook).
-using Glance = std::function<std::variant<ClosedForm, Infeasible>(const Scenario&, PlanDepth)>;
+using Glance = std::function<
+    std::variant<ClosedForm, Infeasible>(const Scenario&, PlanDepth, const IsWorthMore&)>;
 
 /// FirstLook() at the plans of a space, with the collectives inside their layers.
 Glance FirstLooks(const SearchSpace& space, BoundOf engine = BoundOf::EveryEngine);
