@@ -44,7 +44,7 @@ ComputeBound(const PipelineShape& shape, const std::vector<PassTimes>& passes, c
     // All of one microbatch, or of the first rank.
     double bound = std::max({before + left + ends.last + ends.first,
                              work[RankOf(shape, 0)] + ends.first,
-                             shape.microbatches * ends.gathers});
+                             ends.gathers});
     for (uint32_t rank = 0; rank < shape.ranks; rank++)
     {
         const double chain = chained[rank] + around[rank] + left;
@@ -279,7 +279,7 @@ FirstLook(const Scenario& given,
     PassEnds ends;
     if (passes != nullptr && depth > PlanDepth::Kernels)
     {
-        ends = passes->EndsOf(scenario, layout);
+        ends = passes->EndsOf(scenario, layout, shape.microbatches);
     }
     double bound = PassBound(scenario, layout, shape, passes, ends);
     if (scenario.Job().plan.apportion->byTime)

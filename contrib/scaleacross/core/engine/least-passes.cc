@@ -11,8 +11,8 @@
 #include "core/work/partition/balance.h"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -104,6 +104,13 @@ class LayerBodies
 constexpr uint64_t g_mostPasses = uint64_t{1} << 18;
 constexpr size_t g_mostActions = size_t{1} << 23;
 constexpr size_t g_mostReplayed = size_t{1} << 14;
+
+/// Whether a pipeline has too many passes.
+bool
+IsLong(const JobSpec& job, uint32_t microbatches)
+{
+    return uint64_t{3} * job.plan.pp * job.plan.chunks * microbatches > g_mostPasses;
+}
 
 /// What the orders of a shape depend on, but for times.
 std::pair<std::string, std::vector<int64_t>>
@@ -346,8 +353,8 @@ LeastPasses::Replayed(const Scenario& scenario,
                       const std::vector<PassTimes>& passes) const
 {
     const JobSpec& job = scenario.Job();
-    const bool tooMany = 3 * passes.size() * uint64_t{microbatches} > g_mostPasses;
-    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses || tooMany)
+    if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses ||
+        IsLong(job, microbatches))
     {
         return {};
     }
@@ -385,40 +392,66 @@ LeastPasses::Replayed(const Scenario& scenario,
     return replayed;
 }
 
-/// What the first rank gathers for a microbatch, one after the other: every unit forward and, but
-/// for an embedding, backward. Units that are still there from the pass before, no more than are
-/// gathered ahead, are not gathered again.
+/// What the first position's rank gathers in an iteration, one after the other: units in the order
+/// in which passes use them, but for those that one of the last uses, as many as are gathered
+/// ahead, has left there (BodyBuilder).
 double
-LeastPasses::GathersOf(const Scenario& scenario, const RankLayout& layout, uint32_t building) const
+LeastPasses::GathersOf(const Scenario& scenario,
+                       const RankLayout& layout,
+                       const PipelineShape& shape) const
 {
     const JobSpec& job = scenario.Job();
-    const PipelineShape shape = PipelineShapeOf(job);
+    const uint32_t rank = RankOf(shape, 0);
+    const uint32_t building = layout.BuildingOf(layout.FirstOf(rank));
     const auto split = LayersOf(scenario, layout);
     const size_t there = std::max(1U, job.plan.prefetch);
-    double sum = 0;
+    std::vector<std::vector<double>> gathers(shape.chunks);
+    std::vector<bool> beginsUnused(shape.chunks); // backward
     for (uint32_t chunk = 0; chunk < shape.chunks; chunk++)
     {
-        const StageLayers& stage = split[VirtualStage(shape, RankOf(shape, 0), chunk)];
-        std::vector<double> gathers;
-        for (const ParameterUnit& unit : UnitsOf(job, stage))
+        const StageLayers& stage = split[VirtualStage(shape, rank, chunk)];
+        const std::vector<ParameterUnit> units = UnitsOf(job, stage);
+        for (const ParameterUnit& unit : units)
         {
             const UnitTimes times = m_units.Of(scenario, layout, building, unit);
-            gathers.push_back(times.gatherDense + times.gatherExpert);
+            gathers[chunk].push_back(times.gatherDense + times.gatherExpert);
         }
-        for (const bool forward : {true, false})
+        beginsUnused[chunk] = stage.embedding && units.front().pieces == 1;
+    }
+    std::deque<std::pair<uint32_t, size_t>> last;
+    double sum = 0;
+    const auto use = [&](uint32_t chunk, size_t unit) {
+        const std::pair<uint32_t, size_t> used{chunk, unit};
+        sum += std::find(last.begin(), last.end(), used) == last.end() ? gathers[chunk][unit] : 0;
+        last.push_back(used);
+        if (last.size() > there)
         {
-            std::vector<double> of(gathers.begin() + (stage.embedding && !forward ? 1 : 0),
-                                   gathers.end());
-            std::sort(of.begin(), of.end());
-            of.resize(of.size() - std::min(of.size(), there));
-            sum = std::accumulate(of.begin(), of.end(), sum);
+            last.pop_front();
+        }
+    };
+    for (const PipelineAction& action : (*OrdersOf(shape))[rank])
+    {
+        if (const auto forward = ForwardOf(action))
+        {
+            for (size_t unit = 0; unit < gathers[forward->chunk].size(); unit++)
+            {
+                use(forward->chunk, unit);
+            }
+        }
+        if (const auto input = InputGradientOf(action))
+        {
+            const size_t least = beginsUnused[input->chunk] ? 1 : 0;
+            for (size_t unit = gathers[input->chunk].size(); unit-- > least;)
+            {
+                use(input->chunk, unit);
+            }
         }
     }
     return sum;
 }
 
 PassEnds
-LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout) const
+LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t microbatches) const
 {
     const JobSpec& job = scenario.Job();
     if (m_networks.empty() || job.plan.schedule->Facts().overlapsPasses)
@@ -440,7 +473,12 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout) const
         scaleacross::EndsOf(PiecesOf(job, stage, Known(scenario, building)), units, times);
     const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
     ends.last += CostOfOptimizer(parameters, job.workload, gpu).S();
-    ends.gathers = job.plan.Reshards() ? GathersOf(scenario, layout, building) : 0;
+    if (job.plan.Reshards() && !IsLong(job, microbatches))
+    {
+        PipelineShape shape = PipelineShapeOf(scenario, layout);
+        shape.microbatches = microbatches;
+        ends.gathers = GathersOf(scenario, layout, shape);
+    }
     return ends;
 }
 

@@ -46,13 +46,16 @@ class LeastPasses
     std::vector<PassTimes> Of(const Scenario& scenario, const RankLayout& layout) const;
 
     /// Of the first position; nothing where passes overlap each other.
-    PassEnds EndsOf(const Scenario& scenario, const RankLayout& layout) const;
+    /// @param microbatches of the replica that the first ranks of all stages are
+    PassEnds EndsOf(const Scenario& scenario,
+                    const RankLayout& layout,
+                    uint32_t microbatches) const;
 
     /**
      * What its order makes of these passes, with what messages take at least. Nothing where passes
      * overlap each other, or the pipeline has more than 2^18 of them.
      *
-     * @param microbatches of the replica that the first ranks of all stages are
+     * @param microbatches as above
      */
     ReplayedPasses Replayed(const Scenario& scenario,
                             const RankLayout& layout,
@@ -81,7 +84,9 @@ class LeastPasses
 
     const Layers& Known(const Scenario& scenario, uint32_t building) const;
     Layers Find(const Scenario& scenario, uint32_t building) const;
-    double GathersOf(const Scenario& scenario, const RankLayout& layout, uint32_t building) const;
+    double GathersOf(const Scenario& scenario,
+                     const RankLayout& layout,
+                     const PipelineShape& shape) const;
     /// Those of a shape, kept while they are not too many.
     std::shared_ptr<const PipelineOrders> OrdersOf(const PipelineShape& shape) const;
     std::vector<Duration> HopsOf(const Scenario& scenario, const RankLayout& layout) const;

@@ -17,7 +17,7 @@ struct PassEnds
 {
     double first{0};   //!< by how much the first forward pass is longer, for what it gathers
     double last{0};    //!< what comes after the last backward pass
-    double gathers{0}; //!< of the first position's rank for a microbatch, one after the other
+    double gathers{0}; //!< all of the first position's rank, one after the other
 };
 
 /**

@@ -34,6 +34,7 @@ constexpr uint64_t g_block = uint64_t{1} << 20;
 /// rule nothing out until something has run.
 constexpr uint64_t g_large = uint64_t{1} << 20;
 constexpr size_t g_ahead = 8;
+constexpr size_t g_runAhead = 2;
 /// Of those plans only what would matter if it took so much of its bound, which most do at least.
 constexpr double g_usual = 1.02;
 /// Families that are looked at in one job.
@@ -354,7 +355,9 @@ class Course
         Glance(jobs, waiting);
         if (!m_interrupted)
         {
-            RunSome(waiting, g_ahead, [this, &waiting] { return IsWorthRunning(waiting.Ready()); });
+            RunSome(waiting, g_runAhead, [this, &waiting] {
+                return IsWorthRunning(waiting.Ready());
+            });
         }
     }
 
