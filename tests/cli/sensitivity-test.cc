@@ -114,6 +114,8 @@ TEST_F(Commands, SensitivityPrintsATable)
     }
     EXPECT_EQ(Run("sensitivity study.yaml --by 10% --jobs 1").out, call.out);
     const Call one = Run("sensitivity study.yaml --of workload.sequence");
+    EXPECT_EQ(Run("sensitivity study.yaml --of 'cluster.cross.distance , workload.sequence'").out,
+              Run("sensitivity study.yaml --of cluster.cross.distance,workload.sequence").out);
     EXPECT_THAT(one.out, HasSubstr("workload.sequence"));
     EXPECT_THAT(one.out, Not(HasSubstr("bf16_peak")));
 }

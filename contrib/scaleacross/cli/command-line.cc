@@ -143,9 +143,9 @@ Option::Repeatable()
 }
 
 Option&
-Option::SeparatedBy(char delimiter)
+Option::SeparatedByCommas()
 {
-    m_option->delimiter(delimiter);
+    m_option->delimiter(',')->transform(Trimmed);
     return *this;
 }
 

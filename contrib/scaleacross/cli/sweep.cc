@@ -16,7 +16,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
 namespace scaleacross
 {
@@ -48,9 +47,8 @@ AxisOf(const std::string& text)
                           "a path and its values, such as cluster.cross.oversubscription=1,2.8,7",
                           "");
     }
-    std::istringstream list(text.substr(equals + 1));
     std::set<std::string> values;
-    for (std::string value; std::getline(list, value, ',');)
+    for (const std::string& value : ListParts(text.substr(equals + 1)))
     {
         if (value.empty() || !values.insert(value).second)
         {

@@ -158,6 +158,18 @@ TEST(Text, QuotedIsPrintable)
     EXPECT_EQ(Quoted(std::string(100, 'x')), "'" + std::string(60, 'x') + "...'");
 }
 
+TEST(Text, ListsHaveBlanksAroundTheirParts)
+{
+    using Parts = std::vector<std::string>;
+    EXPECT_EQ(ListParts("a"), Parts{"a"});
+    EXPECT_EQ(ListParts("a,b"), (Parts{"a", "b"}));
+    EXPECT_EQ(ListParts(" a b , \tc"), (Parts{"a b", "c"}));
+    EXPECT_EQ(ListParts("a,,b,"), (Parts{"a", "", "b", ""}));
+    EXPECT_EQ(ListParts(" "), Parts{""});
+    EXPECT_EQ(ListParts(""), Parts{});
+    EXPECT_EQ(Trimmed(" \t"), "");
+}
+
 TEST(Text, AnyOf)
 {
     EXPECT_EQ(AnyOf({"a"}), "a");

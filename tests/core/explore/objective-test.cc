@@ -88,6 +88,7 @@ TEST(Objective, RatesAreThoseOfTheStudy)
     EXPECT_DOUBLE_EQ(rates.tokens, 64 * 2048);
     EXPECT_DOUBLE_EQ(rates.costPerHour.value(), 64 * 2.5 + 3 * 30 * 0.1);
     EXPECT_DOUBLE_EQ(RatesOf(TwoBuildings("prices: {gpu_hour: 2.5}\n")).costPerHour.value(), 160);
+    EXPECT_EQ(RatesOf(TwoBuildings("prices: {}\n")).costPerHour, std::nullopt);
     study.prices->gpuHour = 0;
     EXPECT_DOUBLE_EQ(RatesOf(study).costPerHour.value(), 9);
 }

@@ -141,7 +141,7 @@ AddCompare(CommandLine& program)
     AddWorkerOptions(command, options->explore.worker);
     AddRunOptions(command, options->run);
     command.Add("--engines", options->engines, "engines, the most exact one last; default: all")
-        .SeparatedBy(',');
+        .SeparatedByCommas();
     command
         .Add("--top",
              options->top,

@@ -219,7 +219,7 @@ AddFairness(CommandLine& program)
         .Add("--control",
              options->controls,
              "one or more, separated by commas: " + FieldOf("network.control").allowed)
-        .SeparatedBy(',')
+        .SeparatedByCommas()
         .Required();
     command.Add("--senders", options->senders, "hosts that send to one").ShowDefault();
     command.Add("--flows", options->flows, "of each of them").ShowDefault();

@@ -487,7 +487,7 @@ AddRequire(CommandLine& program)
              options->of,
              "what to ask for: " + AnyOf(words) +
                  "; several with commas; default: " + AnyOf(kUsual) + ", each by itself")
-        .SeparatedBy(',');
+        .SeparatedByCommas();
     command.Does([options] { return Require(*options); });
 }
 

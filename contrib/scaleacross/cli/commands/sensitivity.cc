@@ -338,7 +338,7 @@ AddSensitivity(CommandLine& program)
              "figures to vary, or what they begin with, such as cluster.cross,workload.sequence; "
              "default: all")
         .Named("KEY")
-        .SeparatedBy(',');
+        .SeparatedByCommas();
     command.Does([options] { return AskSensitivity(*options); });
 }
 

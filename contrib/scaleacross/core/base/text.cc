@@ -318,6 +318,32 @@ NumberText(double value)
 }
 
 std::string
+Trimmed(std::string_view text)
+{
+    constexpr const char* blanks = " \t\r";
+    const size_t begin = text.find_first_not_of(blanks);
+    if (begin == std::string_view::npos)
+    {
+        return "";
+    }
+    return std::string(text.substr(begin, text.find_last_not_of(blanks) - begin + 1));
+}
+
+std::vector<std::string>
+ListParts(std::string_view text)
+{
+    std::vector<std::string> parts;
+    for (bool more = !text.empty(); more;)
+    {
+        const size_t comma = text.find(',');
+        more = comma != std::string_view::npos;
+        parts.push_back(Trimmed(text.substr(0, comma)));
+        text.remove_prefix(more ? comma + 1 : text.size());
+    }
+    return parts;
+}
+
+std::string
 AnyOf(const std::vector<std::string>& words)
 {
     std::string text;

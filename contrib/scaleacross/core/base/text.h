@@ -75,6 +75,13 @@ bool ParseBool(std::string_view text);
 /// reads, for what is none.
 std::string NumberText(double value);
 
+/// Without the blanks, tabs and carriage returns around it.
+std::string Trimmed(std::string_view text);
+
+/// The parts between commas, Trimmed(): "a, b" is a and b. An empty part is a part; an empty text
+/// has none.
+std::vector<std::string> ListParts(std::string_view text);
+
 /// "a, b or c".
 std::string AnyOf(const std::vector<std::string>& words);
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <sstream>
 
 namespace scaleacross
 {
@@ -151,8 +150,7 @@ ParseFront(const std::string& text)
     }
     const std::string allowed =
         "two or three of " + AnyOf(Objective::Names()) + ", joined by commas, or none";
-    std::istringstream list(text);
-    for (std::string word; std::getline(list, word, ',');)
+    for (const std::string& word : ListParts(text))
     {
         front.emplace_back(word);
         if (std::find(front.begin(), front.end() - 1, front.back()) != front.end() - 1)

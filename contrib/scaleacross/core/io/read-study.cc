@@ -164,11 +164,16 @@ ReadEvents(const YamlNode& node)
     return events;
 }
 
-PriceSpec
+/// None of an empty map, as of none at all.
+std::optional<PriceSpec>
 ReadPrices(const YamlNode& node)
 {
     const MapReader map(node, "prices", KeysOf(PriceSpec::Fields()));
     PriceSpec prices;
+    if (node.children.empty())
+    {
+        return std::nullopt;
+    }
     ReadFields(map, PriceSpec::Fields(), prices);
     if (prices.gpuHour == 0 && prices.spanTbpsKmHour == 0)
     {

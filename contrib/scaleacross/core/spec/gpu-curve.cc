@@ -11,21 +11,6 @@
 namespace scaleacross
 {
 
-namespace
-{
-
-std::string
-Trimmed(const std::string& text)
-{
-    const char* blank = " \t\r";
-    const size_t first = text.find_first_not_of(blank);
-    return first == std::string::npos
-               ? ""
-               : text.substr(first, text.find_last_not_of(blank) - first + 1);
-}
-
-} // namespace
-
 bool
 operator==(const GemmTile& a, const GemmTile& b)
 {
