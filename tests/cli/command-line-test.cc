@@ -94,6 +94,47 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+/// Numbers that are none, and those that no double holds, of every option that takes one.
+TEST_F(Commands, NumbersThatAreNoneAreRefused)
+{
+    for (const std::string option : {"explore study.yaml --gap",
+                                     "explore study.yaml --keep",
+                                     "explore study.yaml --top",
+                                     "explore study.yaml --verify",
+                                     "explore study.yaml --jobs",
+                                     "explore study.yaml --seed",
+                                     "explore study.yaml --time-limit",
+                                     "explore study.yaml --memory-limit",
+                                     "explore study.yaml --sweep cluster.cross.oversubscription",
+                                     "explore study.yaml --set workload.sequence",
+                                     "explore study.yaml --set cluster.cross.loss",
+                                     "explore study.yaml --set prices.gpu_hour",
+                                     "require study.yaml --loss",
+                                     "sensitivity study.yaml --by",
+                                     "slurm study.yaml --shards",
+                                     "slurm study.yaml --shards 2 --cpus",
+                                     "slurm study.yaml --shards 2 --time",
+                                     "show study.yaml --search",
+                                     "run study.yaml --warmup",
+                                     "run study.yaml --iterations",
+                                     "collective study.yaml -b",
+                                     "collective study.yaml -f",
+                                     "bench permutation --hosts",
+                                     "fairness --control dcqcn --senders",
+                                     "fairness --control dcqcn --rate",
+                                     "fairness --control dcqcn --delay"})
+    {
+        for (const std::string value : {"nan", "inf", "-1", "1e400", "1e400%", "", "1e-400x"})
+        {
+            const Call call = Run(option + "='" + value + "'");
+            EXPECT_EQ(call.code, 2) << option << "=" << value << "\n" << call.out << call.err;
+            EXPECT_THAT(call.err, testing::StartsWith("scaleacross: error: ")) << option << value;
+            EXPECT_EQ(call.out, "") << option << "=" << value;
+        }
+    }
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+}
+
 /// None counts as not given, and none takes the next argument for its value.
 TEST_F(Commands, EmptyValuesAreRefused)
 {

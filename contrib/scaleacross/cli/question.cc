@@ -8,6 +8,7 @@
 #include "core/explore/model-error.h"
 
 #include <iostream>
+#include <stdexcept>
 
 namespace scaleacross
 {
@@ -27,13 +28,26 @@ FractionOf(const std::string& option, const std::string& text, double least, dou
                           allowed,
                           "write it as 2% or 0.02");
     }
-    const double value = DecimalValue(decimal, percent ? -2 : 0);
-    if (value < least || value >= below)
-    {
+    // "2" may be meant as 2%; what is beyond 100% may not.
+    const auto refuse = [&](double asPercentage) {
+        const bool meant = !percent && asPercentage >= least && asPercentage < below;
         throw ConfigError(option,
                           Quoted(text) + " is out of range",
                           allowed,
-                          percent || value < least ? "" : "did you mean " + text + "%?");
+                          meant ? "did you mean " + text + "%?" : "");
+    };
+    double value = 0;
+    try
+    {
+        value = DecimalValue(decimal, percent ? -2 : 0);
+    }
+    catch (const std::out_of_range&)
+    {
+        refuse(below);
+    }
+    if (value < least || value >= below)
+    {
+        refuse(value / 100);
     }
     return value;
 }
