@@ -2,8 +2,13 @@
 
 #include "program.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
 
 namespace scaleacross
 {
@@ -84,6 +89,61 @@ TEST_F(SlurmTest, TheScriptRunsShardsAndMergesThem)
     EXPECT_THAT(answerOf(merged.out), HasSubstr(answerOf(whole.out)));
 }
 
+/// Options by their names, as the help has them.
+std::set<std::string>
+OptionsOf(const std::string& help)
+{
+    const std::regex line("  (?:-[a-z],)?(--[a-z0-9-]+)\\b.*");
+    std::set<std::string> options;
+    std::istringstream lines(help);
+    std::smatch found;
+    for (std::string text; std::getline(lines, text);)
+    {
+        if (std::regex_match(text, found, line))
+        {
+            options.insert(found[1]);
+        }
+    }
+    return options;
+}
+
+/// Every option of explore is one of slurm as well, but for those that slurm is there to give, that
+/// no shard has, or that say how the answer is printed.
+TEST_F(SlurmTest, TakesWhatExploreTakes)
+{
+    Write("study.yaml", g_smallStudy);
+    auto expected = OptionsOf(Run("explore --help").out);
+    for (const char* own : {"--jobs", "--shard", "--sweep", "--json"})
+    {
+        EXPECT_EQ(expected.erase(own), 1U) << own;
+    }
+    const auto options = OptionsOf(Run("slurm --help").out);
+    for (const std::string& option : expected)
+    {
+        EXPECT_EQ(options.count(option), 1U) << option;
+    }
+}
+
+/// And passes it on: what says what is searched to all, what says what is answered to the last.
+TEST_F(SlurmTest, PassesOnWhatIsSearched)
+{
+    Write("study.yaml", g_smallStudy);
+    const std::string searched = "--seed=3 '--set=network.qps=8' '--set=prices.gpu_hour=2' "
+                                 "--time-limit=5s --memory-limit=1GiB --retry-failed --keep=7 "
+                                 "--objective=cost --gap=1% --pareto=cost,memory";
+    const std::string answered = "--top=4 --verify=0";
+    const Call call = Run("slurm study.yaml --shards 2 " + searched + " " + answered);
+    ASSERT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("\nanswered=(" + answered + ")\n"));
+    std::string arguments = "\narguments=(" + searched + ")\n";
+    arguments.erase(std::remove(arguments.begin(), arguments.end(), '\''), arguments.end());
+    EXPECT_THAT(call.out, HasSubstr(arguments));
+    // All that is passed on to an explore is what one takes.
+    EXPECT_EQ(Run("explore study.yaml --shard 1/2 " + searched).code, 0);
+    EXPECT_THAT(Run("slurm study.yaml --shards 2 --exhaustive").out,
+                HasSubstr("\narguments=(--exhaustive)\nanswered=()\n"));
+}
+
 TEST_F(SlurmTest, SubmitsBothParts)
 {
     EXPECT_EQ(Shell("$program slurm ./-my*.yaml --shards 2 -o ./-a.sh").code, 0);
@@ -113,6 +173,14 @@ TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
              {"study.yaml --shards 2 --cpus 0", "--cpus"},
              {"study.yaml --shards 2 --time soon", "--time: 'soon' is none"},
              {"study.yaml --shards 2 --time '1\n#SBATCH -x'", "--time: "},
+             {"study.yaml --shards 2 --time 99:99:99", "--time: '99:99:99' has more than 59"},
+             {"study.yaml --shards 2 --time 1:60", "--time: '1:60' has more than 59"},
+             {"study.yaml --shards 2 --time 1-24", "or 23 hours, behind a larger unit"},
+             {"study.yaml --shards 2 --time 1-23:60:00", "--time: "},
+             {"study.yaml --shards 2 --objective cost", "--objective cost: study small has no"},
+             {"study.yaml --shards 2 --pareto time", "--pareto: "},
+             {"study.yaml --shards 2 --gap 1% --exhaustive", "--exhaustive"},
+             {"study.yaml --shards 2 --time-limit soon", "--time-limit: "},
              {"study.yaml --shards 2 --partition 'a b'", "--partition: 'a b' is none"},
              {"study.yaml --shards 2 --set plan.tp=no", "plan.tp"},
              {"none.yaml --shards 2", "none.yaml"},
@@ -122,6 +190,12 @@ TEST_F(SlurmTest, RefusesWhatNoClusterTakes)
         EXPECT_EQ(call.code, 2) << arguments;
         EXPECT_EQ(call.out, "");
         EXPECT_THAT(call.err, HasSubstr(problem)) << arguments;
+    }
+    for (const char* time : {"0", "90", "90:59", "99:59:59", "1-23", "1-23:59", "400-00:00:00"})
+    {
+        const Call call = Run("slurm study.yaml --shards 2 --time " + std::string(time));
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_THAT(call.out, HasSubstr("#SBATCH --time=" + std::string(time) + "\n"));
     }
 }
 

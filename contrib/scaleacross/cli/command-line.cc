@@ -12,6 +12,7 @@
 #include <iostream>
 #include <optional>
 #include <type_traits>
+#include <utility>
 
 namespace scaleacross
 {
@@ -214,6 +215,36 @@ bool
 Command::IsGiven(const std::string& name) const
 {
     return m_command->count(name) > 0;
+}
+
+std::vector<std::string>
+Command::OptionNames() const
+{
+    std::vector<std::string> names;
+    for (const CLI::Option* option : std::as_const(*m_command).get_options())
+    {
+        if (!option->get_lnames().empty() && option != m_command->get_help_ptr())
+        {
+            names.push_back("--" + option->get_lnames().front());
+        }
+    }
+    return names;
+}
+
+std::vector<std::string>
+Command::Given(const std::vector<std::string>& names) const
+{
+    std::vector<std::string> given;
+    for (const std::string& name : names)
+    {
+        const CLI::Option* option = m_command->get_option(name);
+        const bool isFlag = option->get_items_expected_max() == 0;
+        for (const std::string& value : option->results())
+        {
+            given.push_back(isFlag ? name : name + "=" + value);
+        }
+    }
+    return given;
 }
 
 // --- CommandLine ---------------------------------------------------------------------------------

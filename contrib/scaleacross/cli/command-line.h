@@ -80,6 +80,14 @@ class Command
     /// Whether an option has been given. For the action.
     bool IsGiven(const std::string& name) const;
 
+    /// All options so far, as "--name"; not the arguments that stand by themselves, nor --help.
+    std::vector<std::string> OptionNames() const;
+
+    /// Those of the options `names` that have been given, as arguments that say the same:
+    /// "--set=plan.tp=8" or "--exhaustive". A value is joined to its option, so that one that
+    /// begins with a dash is no option itself. For the action.
+    std::vector<std::string> Given(const std::vector<std::string>& names) const;
+
   private:
     CLI::App* m_command;
     std::function<Exit()>* m_chosen;

@@ -12,15 +12,28 @@ namespace scaleacross
 {
 
 void
-AddSetAndJson(Command command, CommonOptions& options)
+AddStudy(Command command, CommonOptions& options)
 {
-    command.Flag("--json", options.json, "print JSON instead of tables");
+    command.Add("STUDY", options.study, "study file (YAML or JSON), - for standard input")
+        .Required();
+}
+
+void
+AddSet(Command command, CommonOptions& options)
+{
     command
         .Add("--set",
              options.set,
              "set a value of the study, such as cluster.cross.distance=30km; repeatable")
         .Named("KEY=VALUE")
         .Repeatable();
+}
+
+void
+AddSetAndJson(Command command, CommonOptions& options)
+{
+    command.Flag("--json", options.json, "print JSON instead of tables");
+    AddSet(command, options);
 }
 
 void
@@ -40,8 +53,7 @@ AddJobs(Command command, CommonOptions& options)
 void
 AddStudyOptions(Command command, CommonOptions& options)
 {
-    command.Add("STUDY", options.study, "study file (YAML or JSON), - for standard input")
-        .Required();
+    AddStudy(command, options);
     AddSeed(command, options);
     AddSetAndJson(command, options);
 }

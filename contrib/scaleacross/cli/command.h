@@ -45,6 +45,12 @@ struct CommonOptions
     std::vector<std::string> set;
 };
 
+/// Adds STUDY.
+void AddStudy(Command command, CommonOptions& options);
+
+/// Adds --set.
+void AddSet(Command command, CommonOptions& options);
+
 /// Adds --json and --set.
 void AddSetAndJson(Command command, CommonOptions& options);
 

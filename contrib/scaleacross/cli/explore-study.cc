@@ -408,6 +408,13 @@ GoalsOf(const ExploreOptions& options, const Study& study)
     return goals;
 }
 
+void
+ExpectExplorable(const ExploreOptions& options, const Study& study)
+{
+    GoalsOf(options, study);
+    LimitsOf(options.worker);
+}
+
 bool
 AreTimesMeasured(const Study& study, const Goals& goals)
 {

@@ -37,9 +37,19 @@ struct ExploreOptions
 };
 
 /// What the options ask of a search of the study. Throws ConfigError.
+/// Adds STUDY and all options that say what is searched. Whoever has others search for it
+/// (`slurm`) passes on all of these.
+void AddSearchOptions(Command command, ExploreOptions& options);
+
+/// Adds the options that say what of the whole search is answered, which no shard takes.
+void AddAnswerOptions(Command command, ExploreOptions& options);
+
 Goals GoalsOf(const ExploreOptions& options, const Study& study);
 
 /// Whether the ranking is one of times whose errors are known (kMeasuredEngine).
+/// Throws ConfigError for what GoalsOf() or LimitsOf() refuses.
+void ExpectExplorable(const ExploreOptions& options, const Study& study);
+
 bool AreTimesMeasured(const Study& study, const Goals& goals);
 
 /// A baseline's plan and what became of it.

@@ -81,8 +81,8 @@ ExploreWith(const ExploreOptions& options,
     else
     {
         std::cout << AnswerText(study, space, answer, options.top)
-                  << (checks.empty() ? "" : CheckText(space, checks)) << "\nStored in "
-                  << database.Path() << ".\n";
+                  << (checks.empty() ? "" : CheckText(space, checks))
+                  << "\nStored in " << database.Path() << ".\n";
     }
     if (stop)
     {
@@ -130,8 +130,7 @@ Explore(ExploreOptions options, const std::string& shard)
 {
     const Study study = StudyOf(options.common);
     const SearchSpace space(study);
-    LimitsOf(options.worker);
-    GoalsOf(options, study);
+    ExpectExplorable(options, study);
     if (!shard.empty())
     {
         options.shard = ShardOf(shard);
@@ -156,47 +155,11 @@ AddExplore(CommandLine& program)
     auto options = std::make_shared<ExploreOptions>();
     auto shard = std::make_shared<std::string>();
     Command command = program.Add("explore", "search the plans of a study, rank and explain them");
-    AddCommonOptions(command, options->common);
-    AddWorkerOptions(command, options->worker);
-    command
-        .Add("--keep",
-             options->keep,
-             "best plans to keep in the database, beside Pareto front, baselines and "
-             "failures")
-        .Between(1, 1000000)
-        .ShowDefault();
-    command
-        .Add("--objective",
-             options->objective,
-             "what plans are ranked by: " + AnyOf(Objective::Names()) +
-                 "; cost by the prices of the study; default: " + Objective().Name())
-        .Named("WORD");
-    command
-        .Add("--gap",
-             options->gap,
-             "how near to the best the answer has to come, such as 0.1% or 0.001; default: 0, the "
-             "very best")
-        .Named("PART");
-    command
-        .Flag("--exhaustive",
-              options->exhaustive,
-              "run every plan that can run, also where a bound says that it cannot matter")
-        .Excludes("--gap");
-    command
-        .Add("--pareto",
-             options->pareto,
-             "objectives of the Pareto front, two or three of " + AnyOf(Objective::Names()) +
-                 ", or none; default: " + FrontText(UsualFront()))
-        .Named("A,B");
-    command.Add("--top", options->top, "rows of the ranking to print")
-        .Between(1, 1000000)
-        .ShowDefault();
-    command
-        .Add("--verify",
-             options->verify,
-             "best plans that the further engines of the study run as well")
-        .Between(0, 1000)
-        .ShowDefault();
+    AddSearchOptions(command, *options);
+    AddAnswerOptions(command, *options);
+    command.Flag("--json", options->common.json, "print JSON instead of tables");
+    AddDatabase(command, options->common);
+    AddJobs(command, options->common);
     command
         .Add("--sweep",
              options->sweeps,

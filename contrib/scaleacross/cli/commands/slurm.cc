@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "cli/command.h"
 #include "cli/explore-study.h"
 #include "cli/output-file.h"
 #include "cli/shell-text.h"
@@ -21,8 +20,9 @@ namespace
 
 struct SlurmOptions
 {
-    CommonOptions common;
-    size_t keep{100};
+    ExploreOptions explore;
+    std::string searched; //!< what is passed on to every explore, as text for a shell
+    std::string answered; //!< and to the one that answers
     uint64_t shards{0};
     unsigned cpus{1};
     std::string time;
@@ -49,7 +49,7 @@ case ${1:-} in
             files+=("$(database_of "$shard")")
         done
         "$program" merge "$database" "${files[@]}"
-        "$program" explore "$study" "${arguments[@]}" \
+        "$program" explore "$study" "${arguments[@]}" "${answered[@]}" \
             --jobs "${SLURM_CPUS_PER_TASK:-1}" --db "$database"
         ;;
     "")
@@ -88,19 +88,14 @@ Absolute(const std::string& path)
     return std::filesystem::absolute(path).lexically_normal().string();
 }
 
-/// What is passed on to every explore. Each value is joined to its option, so that one that begins
-/// with a dash is none itself.
+/// Arguments for a shell.
 std::string
-ArgumentsOf(const SlurmOptions& options)
+ShellTexts(const std::vector<std::string>& arguments)
 {
-    std::string text = "--keep=" + std::to_string(options.keep);
-    if (options.common.seed)
+    std::string text;
+    for (const std::string& argument : arguments)
     {
-        text += " --seed=" + std::to_string(*options.common.seed);
-    }
-    for (const auto& set : options.common.set)
-    {
-        text += " " + ShellText("--set=" + set);
+        text += (text.empty() ? "" : " ") + ShellText(argument);
     }
     return text;
 }
@@ -130,14 +125,15 @@ ScriptOf(const SlurmOptions& options, const Study& study)
               "#     bash FILE merge     merges, and prints the answer\n\n"
               "set -euo pipefail\n";
     script += "program=" + ShellText(std::filesystem::read_symlink("/proc/self/exe").string());
-    script += "\nstudy=" + ShellText(Absolute(options.common.study));
+    script += "\nstudy=" + ShellText(Absolute(options.explore.common.study));
     script += "\nfolder=" + ShellText(std::filesystem::current_path().string());
     script += "\nprefix=" + ShellPath(FileNameOf(study.name));
-    script += "\ndatabase=" + ShellText(Absolute(DatabasePathOf(options.common, study)));
+    script += "\ndatabase=" + ShellText(Absolute(DatabasePathOf(options.explore.common, study)));
     script += "\nname=" + name;
     script += fmt::format("\nshards={}", options.shards);
     script += "\noptions=(" + resources + ")";
-    return script + "\narguments=(" + ArgumentsOf(options) + ")\n" + g_body;
+    script += "\narguments=(" + options.searched + ")";
+    return script + "\nanswered=(" + options.answered + ")\n" + g_body;
 }
 
 void
@@ -152,31 +148,55 @@ ExpectWord(const std::string& option,
     }
 }
 
+/// As Slurm reads it: minutes, minutes:seconds, hours:minutes:seconds, days-hours, and so on. What
+/// stands behind a larger unit is less than one of these, which Slurm itself does not ask for.
+void
+ExpectTime(const std::string& time)
+{
+    const std::regex shape("(?:([0-9]+)|([0-9]+):([0-9]{1,2})|([0-9]+):([0-9]{1,2}):([0-9]{1,2})|"
+                           "([0-9]+)-([0-9]{1,2})(?::([0-9]{1,2})(?::([0-9]{1,2}))?)?)");
+    std::smatch parts;
+    const bool isTime = std::regex_match(time, parts, shape);
+    const auto isBelow = [&parts](size_t part, unsigned long most) {
+        return parts[part].length() == 0 || std::stoul(parts[part].str()) < most;
+    };
+    if (!time.empty() && !(isTime && isBelow(3, 60) && isBelow(5, 60) && isBelow(6, 60) &&
+                           isBelow(8, 24) && isBelow(9, 60) && isBelow(10, 60)))
+    {
+        throw ConfigError("--time",
+                          Quoted(time) + (isTime ? " has more than 59 minutes or seconds, or 23 "
+                                                   "hours, behind a larger unit"
+                                                 : " is none"),
+                          "minutes, minutes:seconds, hours:minutes:seconds or "
+                          "days-hours:minutes:seconds, such as 02:00:00",
+                          isTime ? "write the larger unit greater" : "");
+    }
+}
+
 Exit
 Slurm(const SlurmOptions& options)
 {
-    if (options.common.study == "-")
+    if (options.explore.common.study == "-")
     {
         throw ConfigError("STUDY",
                           "a study from standard input is not there when the jobs run",
                           "a file that the nodes can read",
                           "write it to a file");
     }
-    ExpectWord("--time",
-               options.time,
-               "[0-9]+(:[0-9]{1,2}){0,2}|[0-9]+-[0-9]{1,2}(:[0-9]{1,2}){0,2}",
-               "minutes, hours:minutes:seconds or days-hours:minutes:seconds, such as 02:00:00");
+    ExpectTime(options.time);
     ExpectWord("--partition",
                options.partition,
                "[A-Za-z0-9_.][A-Za-z0-9_.,-]*",
                "names of partitions, separated by commas");
-    const std::string script = ScriptOf(options, StudyOf(options.common));
+    const Study study = StudyOf(options.explore.common);
+    ExpectExplorable(options.explore, study);
+    const std::string script = ScriptOf(options, study);
     if (options.output.empty())
     {
         std::cout << script;
         return Exit::Done;
     }
-    WriteOutput(options.output, script, options.common.study);
+    WriteOutput(options.output, script, options.explore.common.study);
     std::cout << "Written to " << options.output << ". To submit it:\n    bash "
               << ShellPath(options.output) << " submit\n";
     return Exit::Done;
@@ -190,7 +210,12 @@ AddSlurm(CommandLine& program)
     auto options = std::make_shared<SlurmOptions>();
     Command command =
         program.Add("slurm", "write a job array for Slurm that searches a study in shards");
-    command.Add("STUDY", options->common.study, "study file (YAML or JSON)").Required();
+    AddSearchOptions(command, options->explore);
+    const auto searched = command.OptionNames();
+    AddAnswerOptions(command, options->explore);
+    auto answered = command.OptionNames();
+    answered.erase(answered.begin(),
+                   answered.begin() + static_cast<std::ptrdiff_t>(searched.size()));
     command.Add("--shards", options->shards, "tasks of the array, each of which searches a part")
         .Between(1, kMostShards)
         .Required();
@@ -198,19 +223,13 @@ AddSlurm(CommandLine& program)
     command.Add("--time", options->time, "time limit of each task, such as 02:00:00; default: none")
         .Named("TIME");
     command.Add("--partition", options->partition, "where to run; default: the cluster's");
-    command
-        .Add("--keep",
-             options->keep,
-             "best plans to keep in the database, beside Pareto front, baselines and failures")
-        .Between(1, 1000000)
-        .ShowDefault();
-    AddSeed(command, options->common);
-    command.Add("--set", options->common.set, "set a value of the study; repeatable")
-        .Named("KEY=VALUE")
-        .Repeatable();
-    AddDatabase(command, options->common);
+    AddDatabase(command, options->explore.common);
     command.Add("-o,--output", options->output, "script to write; default: standard output");
-    command.Does([options] { return Slurm(*options); });
+    command.Does([options, command, searched, answered] {
+        options->searched = ShellTexts(command.Given(searched));
+        options->answered = ShellTexts(command.Given(answered));
+        return Slurm(*options);
+    });
 }
 
 } // namespace scaleacross

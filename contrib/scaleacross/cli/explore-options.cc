@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/explore-study.h"
+#include "core/base/text.h"
+
+namespace scaleacross
+{
+
+void
+AddSearchOptions(Command command, ExploreOptions& options)
+{
+    AddStudy(command, options.common);
+    AddSeed(command, options.common);
+    AddSet(command, options.common);
+    AddWorkerOptions(command, options.worker);
+    command
+        .Add("--keep",
+             options.keep,
+             "best plans to keep in the database, beside Pareto front, baselines and "
+             "failures")
+        .Between(1, 1000000)
+        .ShowDefault();
+    command
+        .Add("--objective",
+             options.objective,
+             "what plans are ranked by: " + AnyOf(Objective::Names()) +
+                 "; cost by the prices of the study; default: " + Objective().Name())
+        .Named("WORD");
+    command
+        .Add("--gap",
+             options.gap,
+             "how near to the best the answer has to come, such as 0.1% or 0.001; default: 0, the "
+             "very best")
+        .Named("PART");
+    command
+        .Flag("--exhaustive",
+              options.exhaustive,
+              "run every plan that can run, also where a bound says that it cannot matter")
+        .Excludes("--gap");
+    command
+        .Add("--pareto",
+             options.pareto,
+             "objectives of the Pareto front, two or three of " + AnyOf(Objective::Names()) +
+                 ", or none; default: " + FrontText(UsualFront()))
+        .Named("A,B");
+}
+
+void
+AddAnswerOptions(Command command, ExploreOptions& options)
+{
+    command.Add("--top", options.top, "rows of the ranking to print")
+        .Between(1, 1000000)
+        .ShowDefault();
+    command
+        .Add("--verify",
+             options.verify,
+             "best plans that the further engines of the study run as well")
+        .Between(0, 1000)
+        .ShowDefault();
+}
+
+} // namespace scaleacross
