@@ -205,7 +205,7 @@ TEST_F(Commands, PlansAreRankedByTheObjective)
         EXPECT_EQ(json.at("optimal"), true);
         EXPECT_TRUE(json.at("best").at("probability_best").is_null());
         EXPECT_TRUE(json.at("bound_slack").is_null());
-        EXPECT_TRUE(json.at("one_site").at("cost").is_null());
+        EXPECT_TRUE(json.at("one_site").at("spread_overhead").is_null());
         const auto plans = RunJson("show ranks.db --top 100").at("searches")[0].at("ranking");
         ASSERT_EQ(plans.size(), time.at("ranking").size());
         for (size_t i = 1; i < plans.size(); i++)
@@ -351,14 +351,15 @@ TEST_F(Commands, OneSiteTellsWhatBeingSpreadOutCosts)
     EXPECT_EQ(site.at("plan").at("label"), one.at("best").at("plan").at("label"));
     EXPECT_EQ(site.at("cross_building_bytes"), 0);
     const double spread = json.at("best").at("iteration_time_s");
-    EXPECT_NEAR(site.at("cost").get<double>(),
+    EXPECT_NEAR(site.at("spread_overhead").get<double>(),
                 spread / one.at("best").at("iteration_time_s").get<double>() - 1,
                 1e-12);
-    EXPECT_GT(site.at("cost").get<double>(), 0.0); // the span has a quarter of the NICs' capacity
+    EXPECT_GT(site.at("spread_overhead").get<double>(),
+              0.0); // the span has a quarter of the NICs' capacity
     EXPECT_FALSE(json.at("baselines").contains("one-site"));
     EXPECT_TRUE(json.at("baselines").contains("production"));
     // Of one building the reference is the best plan itself.
-    EXPECT_EQ(one.at("one_site").at("cost"), 0.0);
+    EXPECT_EQ(one.at("one_site").at("spread_overhead"), 0.0);
     EXPECT_EQ(one.at("one_site").at("iteration_time_s"), one.at("best").at("iteration_time_s"));
     EXPECT_THAT(Run("explore study.yaml --db sites.db" + set).out,
                 HasSubstr("All GPUs in one building (fabric and NICs of the first): "));
@@ -378,14 +379,15 @@ TEST_F(Commands, OneSiteIsStoredAndShown)
     const auto shown = RunJson("show sites.db").at("searches")[0];
     EXPECT_EQ(shown.at("one_site").at("iteration_time_s"),
               first.at("one_site").at("iteration_time_s"));
-    EXPECT_EQ(shown.at("one_site").at("cost"), first.at("one_site").at("cost"));
+    EXPECT_EQ(shown.at("one_site").at("spread_overhead"),
+              first.at("one_site").at("spread_overhead"));
     EXPECT_TRUE(shown.at("baselines").empty());
     EXPECT_THAT(Run("show sites.db").out, HasSubstr("being spread out costs "));
     // What the database says is what counts.
     Sql("sites.db", "UPDATE baseline SET run_id = NULL, reason = 'building', detail = 'as stored'");
     const auto stored = RunJson(explore).at("one_site");
     EXPECT_EQ(stored.at("infeasible").at("detail"), "as stored");
-    EXPECT_TRUE(stored.at("cost").is_null());
+    EXPECT_TRUE(stored.at("spread_overhead").is_null());
     EXPECT_TRUE(stored.at("plan").is_null());
 }
 
@@ -403,7 +405,7 @@ TEST_F(Commands, OneSiteOfDifferentGpusSaysWhyThereIsNone)
     Write("study.yaml", text);
     const auto site = RunJson("explore study.yaml --set baselines=[one-site]").at("one_site");
     EXPECT_EQ(site.at("infeasible").at("reason"), "building");
-    EXPECT_TRUE(site.at("cost").is_null());
+    EXPECT_TRUE(site.at("spread_overhead").is_null());
     EXPECT_THAT(Run("explore study.yaml --set baselines=[one-site]").out,
                 HasSubstr("All GPUs in one building: none (building): the GPUs of north (h100) and "
                           "south (h200) differ"));

@@ -422,7 +422,7 @@ AreTimesMeasured(const Study& study, const Goals& goals)
 }
 
 std::optional<double>
-Answer::CostOfSites() const
+Answer::SpreadOverhead() const
 {
     const auto* report = oneSite ? std::get_if<RunReport>(&oneSite->evaluation) : nullptr;
     if (report == nullptr || !HasWinner() || !goals.objective->followsTime)

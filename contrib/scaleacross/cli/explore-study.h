@@ -79,8 +79,9 @@ struct Answer
         return !search.board.BestOfEach().empty();
     }
 
-    /// What being spread out costs: best / oneSite - 1; none where one of them is missing.
-    std::optional<double> CostOfSites() const;
+    /// What being spread out adds to the time: best / oneSite - 1; none where one of them is
+    /// missing.
+    std::optional<double> SpreadOverhead() const;
 };
 
 /// Name of the database of a shard, where none is given: beside those of all others.

@@ -114,7 +114,7 @@ BaselineJson(const KeptBaseline& baseline)
 
 /// As `explore` has it.
 Json
-CostJson(const KeptRun& best, const KeptBaseline& site)
+OverheadJson(const KeptRun& best, const KeptBaseline& site)
 {
     const auto* report = std::get_if<RunReport>(&best.run.evaluation);
     const auto* there = site.run ? std::get_if<RunReport>(&site.run->evaluation) : nullptr;
@@ -165,7 +165,8 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
             if (IsReference(baseline.name))
             {
                 place.erase("probability_slower");
-                place["cost"] = best.empty() ? Json(nullptr) : CostJson(best.front(), baseline);
+                place["spread_overhead"] =
+                    best.empty() ? Json(nullptr) : OverheadJson(best.front(), baseline);
             }
         }
         json["checks"] = Json::array();

@@ -185,7 +185,7 @@ OneSiteJson(const Answer& answer)
     }
     const BaselineAnswer& site = *answer.oneSite;
     Json json = ToJson(site.evaluation);
-    json["cost"] = JsonOf(answer.CostOfSites());
+    json["spread_overhead"] = JsonOf(answer.SpreadOverhead());
     json["rule"] = Baseline(site.name)->help;
     json["plan"] = site.plan ? ToJson(*site.plan) : Json(nullptr);
     if (site.plan)
