@@ -174,6 +174,14 @@ TEST_F(Commands, RankedPlansHaveTheirGpuHoursAndCost)
     {
         check(plan);
     }
+    // The value of every objective, of the best as its report has it.
+    for (const char* key :
+         {"iteration_time_s", "gpu_hours", "cost", "memory_bytes_max", "cross_building_bytes"})
+    {
+        EXPECT_EQ(json.at("ranking")[0].at(key), json.at("best").at(key)) << key;
+    }
+    EXPECT_TRUE(json.at("ranking")[0].at("memory_bytes_max").is_number_integer());
+    EXPECT_FALSE(bare.at("ranking")[0].contains("cost"));
     const auto shown = RunJson("show priced.db").at("searches")[0].at("ranking");
     ASSERT_EQ(shown.size(), json.at("ranking").size());
     for (const auto& plan : shown)

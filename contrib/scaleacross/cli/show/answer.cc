@@ -246,9 +246,8 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
     Json ranking = Json::array();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
     {
-        Json entry = {{"label", space.LabelOf(best[i].plan)},
-                      {"iteration_time_s", best[i].report.iterationTime.S()}};
-        entry.update(AmountsJson(best[i].report, answer.goals.rates));
+        Json entry = ValuesJson(best[i].report, answer.goals.rates);
+        entry["label"] = space.LabelOf(best[i].plan);
         entry.update(ToJson(SurenessAt(answer, i)));
         entry.update(DifferencesJson(runs[i], runs.front()));
         entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());

@@ -35,17 +35,16 @@ constexpr double kTokens = 1e12;
 struct Amount
 {
     Objective objective;
-    const char* key;
     const char* title;
 };
 
 std::vector<Amount>
 AmountsOf(const Rates& rates)
 {
-    std::vector<Amount> amounts = {{"gpu-hours", "gpu_hours", "GPU-hours"}};
+    std::vector<Amount> amounts = {{"gpu-hours", "GPU-hours"}};
     if (rates.costPerHour)
     {
-        amounts.push_back({"cost", "cost", "cost"});
+        amounts.push_back({"cost", "cost"});
     }
     return amounts;
 }
@@ -115,9 +114,36 @@ AmountsJson(const RunReport& report, const Rates& rates)
     for (const Amount& amount : AmountsOf(rates))
     {
         const double value = amount.objective->value(report, rates);
-        json[amount.key] = value;
-        json[std::string(amount.key) + "_per_1e12_tokens"] = value * kTokens / rates.tokens;
+        json[amount.objective->key] = value;
+        json[amount.objective->key + "_per_1e12_tokens"] = value * kTokens / rates.tokens;
     }
+    return json;
+}
+
+std::vector<std::string>
+CostTexts(const RunReport& report, const Rates& rates)
+{
+    if (!rates.costPerHour)
+    {
+        return {"-", "-"};
+    }
+    const double cost = Objective("cost")->value(report, rates);
+    return {AmountText(cost), AmountText(cost * kTokens / rates.tokens)};
+}
+
+Json
+ValuesJson(const RunReport& report, const Rates& rates)
+{
+    const Json figures = ToJson(report);
+    Json json = Json::object();
+    for (const Objective& objective : ObjectivesWith(rates))
+    {
+        // A figure of the report is what it is there: bytes are whole.
+        json[objective->key] = objective->key == objective->figure
+                                   ? figures.at(objective->figure)
+                                   : Json(objective->value(report, rates));
+    }
+    json.update(AmountsJson(report, rates));
     return json;
 }
 

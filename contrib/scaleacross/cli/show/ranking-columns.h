@@ -44,6 +44,13 @@ class RankingColumns
 /// "gpu_hours" and, with prices, "cost" of an iteration, each also for 1e12 tokens.
 Json AmountsJson(const RunReport& report, const Rates& rates);
 
+/// What an iteration costs, and 1e12 tokens, as the table has it; "-" without prices.
+std::vector<std::string> CostTexts(const RunReport& report, const Rates& rates);
+
+/// The value of every objective that has one with these rates, by ObjectiveFacts::key, and
+/// AmountsJson().
+Json ValuesJson(const RunReport& report, const Rates& rates);
+
 /// What a run lacks of memory: at most one line; nothing of what did not run.
 std::vector<std::string> MemoryWarningsOf(const Evaluation& evaluation);
 

@@ -52,12 +52,14 @@ Objective::Rows()
         {{{"time", "time of an iteration", true},
           "s",
           "iteration_time_s",
+          "iteration_time_s",
           true,
           false,
           [](const RunReport& report, const Rates&) { return report.iterationTime.S(); },
           [](const ClosedForm& form, const Rates&) { return form.bound.S(); }},
          {{"gpu-hours", "time of an iteration times the GPUs of the cluster"},
           "GPU-hours",
+          "gpu_hours",
           "iteration_time_s",
           true,
           false,
@@ -67,6 +69,7 @@ Objective::Rows()
           [](const ClosedForm& form, const Rates& rates) { return GpuHours(form.bound, rates); }},
          {{"cost", "what an iteration costs, by the study's prices of GPUs and spans"},
           "in the currency of the prices",
+          "cost",
           "iteration_time_s",
           true,
           true,
@@ -77,12 +80,14 @@ Objective::Rows()
          {{"memory", "memory of the fullest stage"},
           "B",
           "memory_bytes_max",
+          "memory_bytes_max",
           false,
           false,
           [](const RunReport& report, const Rates&) { return Count(report.memoryMax); },
           [](const ClosedForm& form, const Rates&) { return Count(form.memoryMax); }},
          {{"bytes", "bytes across buildings in an iteration"},
           "B",
+          "cross_building_bytes",
           "cross_building_bytes",
           false,
           false,
@@ -105,6 +110,21 @@ RatesOf(const Study& study)
         rates.costPerHour = study.prices->PerHour(study.scenario.cluster);
     }
     return rates;
+}
+
+std::vector<Objective>
+ObjectivesWith(const Rates& rates)
+{
+    std::vector<Objective> objectives;
+    for (const std::string& name : Objective::Names())
+    {
+        const Objective objective = name;
+        if (!objective->needsPrices || rates.costPerHour)
+        {
+            objectives.push_back(objective);
+        }
+    }
+    return objectives;
 }
 
 std::string

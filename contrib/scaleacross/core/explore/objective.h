@@ -36,6 +36,7 @@ Rates RatesOf(const Study& study);
 struct ObjectiveFacts : WordFacts
 {
     std::string unit;        //!< of its values: "s", "B"
+    std::string key;         //!< what JSON calls its value
     std::string figure;      //!< what it is a multiple of: a key of RunReport::Figures()
     bool followsTime{false}; //!< orders the plans of a study as their times do
     bool needsPrices{false}; //!< has values only where the study has prices
@@ -50,6 +51,9 @@ using Objective = Word<ObjectiveFacts>;
 template <>
 const std::vector<const ObjectiveFacts*>& Objective::Rows();
 extern template class Word<ObjectiveFacts>;
+
+/// Those that have values with these rates, in their order.
+std::vector<Objective> ObjectivesWith(const Rates& rates);
 
 /// A value with its unit, for people.
 std::string ValueText(Objective objective, double value);
