@@ -86,6 +86,48 @@ TEST_F(Commands, SweepsOfThreeSettingsAreSeveralGrids)
     EXPECT_THAT(call.out, HasSubstr("network.qps=16\n"));
 }
 
+/// Of the best plan, as a search by itself has it.
+TEST_F(Commands, SweepsHaveWhatTheBestCosts)
+{
+    const std::string prices = "--set prices.gpu_hour=2.5 ";
+    const Call call =
+        Run("explore study.yaml " + prices + "--sweep cluster.cross.distance=10km,20km");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("cost  for 1e12  best plan\n"));
+    const auto best = RunJson("explore study.yaml " + prices + "--db own.db").at("best");
+    char cost[64];
+    std::snprintf(cost,
+                  sizeof(cost),
+                  "  %.4g  %8.0f  ",
+                  best.at("cost").get<double>(),
+                  best.at("cost_per_1e12_tokens").get<double>());
+    EXPECT_THAT(call.out, HasSubstr(cost));
+    EXPECT_THAT(Run("explore study.yaml --sweep cluster.cross.distance=10km,20km").out,
+                testing::Not(HasSubstr("cost")));
+    // Where prices themselves are swept, a point without any has none.
+    EXPECT_THAT(Run("explore study.yaml --sweep prices.gpu_hour=1,2").out, HasSubstr("cost"));
+}
+
+/// What other words say of a value is the same question.
+TEST_F(Commands, SweepsTakeEveryValueOnce)
+{
+    const auto refuse = [this](const std::string& sweeps, const std::string& says) {
+        const Call call = Run("explore study.yaml " + sweeps);
+        EXPECT_EQ(call.code, 2) << sweeps;
+        EXPECT_THAT(call.err, HasSubstr(says)) << sweeps;
+    };
+    refuse("--sweep cluster.cross.distance=1km,2km,1000m",
+           "'1km' and '1000m' make the same study\n  allowed: every value once");
+    refuse("--sweep network.qps=4,8 --sweep cluster.cross.oversubscription=2,2.0",
+           "--sweep cluster.cross.oversubscription=2,2.0: '2' and '2.0' make the same study");
+    refuse("--sweep cluster.cross.distance=1km,1000m --sweep network.qps=4,8", "'1km' and '1000m'");
+    EXPECT_THAT(Files(), ElementsAre("study.yaml"));
+    // Blanks around commas say nothing.
+    const auto json = RunJson("explore study.yaml --sweep 'network.qps=4, 8'");
+    EXPECT_EQ(json.at("values")[1].at("value"), "8");
+    EXPECT_EQ(json.at("interrupted"), false);
+}
+
 TEST_F(Commands, SweepsThatMakeNoGridAreRefused)
 {
     const auto refuse = [this](const std::string& sweeps, const std::string& says) {

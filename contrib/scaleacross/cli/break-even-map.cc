@@ -5,6 +5,7 @@
 #include "cli/show/table.h"
 #include "core/explore/model-error.h"
 
+#include <algorithm>
 #include <fmt/core.h>
 
 namespace scaleacross
@@ -60,7 +61,19 @@ std::vector<SweepPoint>
 BreakEvenMap::RowFrom(size_t first) const
 {
     const auto begin = m_points.begin() + static_cast<std::ptrdiff_t>(first);
-    return {begin, begin + static_cast<std::ptrdiff_t>(m_axes.back().values.size())};
+    const size_t there = std::min(m_axes.back().values.size(), m_points.size() - first);
+    return {begin, begin + static_cast<std::ptrdiff_t>(there)};
+}
+
+size_t
+BreakEvenMap::Size() const
+{
+    size_t size = 1;
+    for (const SweepAxis& axis : m_axes)
+    {
+        size *= axis.values.size();
+    }
+    return size;
 }
 
 /// "A=1, B=2" of some of a point's settings.
@@ -93,13 +106,14 @@ BreakEvenMap::Text() const
             columns.push_back({value});
         }
         Table table(columns);
-        for (size_t row = first; row < first + size; row += width)
+        for (size_t row = first; row < std::min(first + size, m_points.size()); row += width)
         {
             std::vector<std::string> cells{m_values[row][others]};
-            for (size_t i = row; i < row + width; i++)
+            for (const SweepPoint& point : RowFrom(row))
             {
-                cells.push_back(CellOf(m_points[i]));
+                cells.push_back(CellOf(point));
             }
+            cells.resize(1 + width, "not done");
             table.Add(cells);
         }
         text += table.Text() + "\n";
@@ -117,7 +131,8 @@ BreakEvenMap::Text() const
             flips = true;
         }
     }
-    return text + (flips ? "" : "The placement does not flip along " + right.key + ".\n");
+    return text + (flips ? "" : "The placement does not flip along " + right.key + ".\n") +
+           DoneText(m_points.size(), Size());
 }
 
 Json
@@ -140,7 +155,10 @@ BreakEvenMap::ToJson() const
             flips.push_back(json);
         }
     }
-    return {{"sweeps", sweeps}, {"points", m_json}, {"flips", flips}};
+    return {{"sweeps", sweeps},
+            {"points", m_json},
+            {"flips", flips},
+            {"interrupted", m_points.size() < Size()}};
 }
 
 } // namespace scaleacross

@@ -30,12 +30,15 @@ class BreakEvenMap
              const SearchSpace& space,
              const Answer& answer);
 
-    /// Domain: all points have been added.
+    /// What of it there is: of an interrupted sweep the first points, and what is said of flips is
+    /// said of these.
     std::string Text() const;
     Json ToJson() const;
 
   private:
-    /// The points along the last axis, the others being as at `first`.
+    /// Of the whole grid.
+    size_t Size() const;
+    /// The points along the last axis, the others being as at `first`, as far as they are there.
     std::vector<SweepPoint> RowFrom(size_t first) const;
     std::string PlaceOf(size_t point, size_t from, size_t to) const;
 

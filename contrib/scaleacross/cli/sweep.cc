@@ -3,17 +3,20 @@
 #include "cli/sweep.h"
 
 #include "cli/break-even-map.h"
+#include "cli/show/ranking-columns.h"
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/flip.h"
 #include "core/explore/model-error.h"
+#include "core/spec/study-json.h"
 
 #include <algorithm>
 #include <fmt/core.h>
 #include <functional>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -95,6 +98,76 @@ AxesOf(const ExploreOptions& options)
     return axes;
 }
 
+/// What a study says, whatever words it says it in.
+std::string
+MeaningOf(const Study& study)
+{
+    std::string text = study.name + "\n" + std::to_string(study.seed) + "\n";
+    for (const std::string& engine : study.engines)
+    {
+        text += engine + "\n";
+    }
+    if (study.prices)
+    {
+        for (const Field<PriceSpec>& field : PriceSpec::Fields())
+        {
+            text += field.get(*study.prices) + "\n";
+        }
+    }
+    for (const SearchAxis& axis : study.search)
+    {
+        text += axis.key;
+        for (const std::string& value : axis.values)
+        {
+            text += "," + value;
+        }
+        text += "\n";
+    }
+    return text + StudyJson(study.scenario);
+}
+
+/// Throws ConfigError where two values of an axis give the same study everywhere, such as 1km and
+/// 1000m: that would be the same question twice, and a flip between them none.
+void
+RefuseSameValues(const ExploreOptions& options,
+                 const std::vector<SweepAxis>& axes,
+                 const std::vector<Step>& steps)
+{
+    std::vector<size_t> meanings; // of every step, equal ones where they mean the same
+    std::map<std::string, size_t> known;
+    for (const Step& step : steps)
+    {
+        meanings.push_back(known.emplace(MeaningOf(step.study), known.size()).first->second);
+    }
+    size_t apart = steps.size(); // steps between two values of the axis
+    for (size_t a = 0; a < axes.size(); a++)
+    {
+        const std::vector<std::string>& values = axes[a].values;
+        apart /= values.size();
+        std::map<std::vector<size_t>, std::string> first;
+        for (size_t v = 0; v < values.size(); v++)
+        {
+            std::vector<size_t> all;
+            for (size_t s = 0; s < steps.size(); s++)
+            {
+                if (s / apart % values.size() == v)
+                {
+                    all.push_back(meanings[s]);
+                }
+            }
+            const auto [same, isNew] = first.emplace(std::move(all), values[v]);
+            if (!isNew)
+            {
+                throw ConfigError("--sweep " + options.sweeps[a],
+                                  Quoted(same->second) + " and " + Quoted(values[v]) +
+                                      " make the same study",
+                                  "every value once",
+                                  "leave one of them out");
+            }
+        }
+    }
+}
+
 /// Reads the study at every point, so that a wrong value is found before anything runs.
 std::vector<Step>
 StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
@@ -134,6 +207,7 @@ StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
             }
         }
     }
+    RefuseSameValues(options, axes, steps);
     return steps;
 }
 
@@ -143,10 +217,17 @@ class SweepPrinter
   public:
     /// @param crossings those that the search varies
     /// @param measured whether the engine is the one whose errors are known
-    SweepPrinter(std::string key, std::vector<Crossing> crossings, bool measured)
+    /// @param priced whether the study has prices at some point
+    SweepPrinter(std::string key,
+                 size_t points,
+                 std::vector<Crossing> crossings,
+                 bool measured,
+                 bool priced)
         : m_key(std::move(key)),
+          m_size(points),
           m_crossings(std::move(crossings)),
           m_measured(measured),
+          m_priced(priced),
           m_table(Columns())
     {
     }
@@ -170,6 +251,10 @@ class SweepPrinter
         {
             cells.push_back(point.probability ? ProbabilityText(*point.probability) : "-");
         }
+        for (const std::string& amount : CostsOf(answer))
+        {
+            cells.push_back(amount);
+        }
         cells.push_back(winner ? space.LabelOf(board.BestOf(*winner)->plan) : "");
         m_table.Add(cells);
         m_json.push_back(PointJson(point, step.study, space, answer));
@@ -190,7 +275,7 @@ class SweepPrinter
         {
             text += "The placement does not flip within these values.\n";
         }
-        return text;
+        return text + DoneText(m_points.size(), m_size);
     }
 
     Json ToJson() const
@@ -200,7 +285,10 @@ class SweepPrinter
         {
             flips.push_back(FlipJson(flip));
         }
-        return {{"sweep", m_key}, {"values", m_json}, {"flips", flips}};
+        return {{"sweep", m_key},
+                {"values", m_json},
+                {"flips", flips},
+                {"interrupted", m_points.size() < m_size}};
     }
 
   private:
@@ -217,13 +305,32 @@ class SweepPrinter
         {
             columns.push_back({"sure"});
         }
+        if (m_priced)
+        {
+            columns.push_back({"cost"});
+            columns.push_back({"for 1e12"});
+        }
         columns.push_back({"best plan", Table::Align::Left});
         return columns;
     }
 
+    /// Of the best plan, by the prices at the point; nothing where no point has any.
+    std::vector<std::string> CostsOf(const Answer& answer) const
+    {
+        const auto best = answer.search.board.BestOfEach();
+        if (!m_priced)
+        {
+            return {};
+        }
+        return best.empty() ? std::vector<std::string>{"-", "-"}
+                            : CostTexts(best.front().report, answer.goals.rates);
+    }
+
     std::string m_key;
+    size_t m_size; //!< points of the whole sweep
     std::vector<Crossing> m_crossings;
     bool m_measured;
+    bool m_priced;
     Table m_table;
     std::vector<SweepPoint> m_points;
     Json m_json = Json::array();
@@ -286,7 +393,10 @@ SweepOne(const ExploreOptions& options,
          Database& database)
 {
     const bool measured = steps.front().study.engines.front() == kMeasuredEngine;
-    SweepPrinter printer(key, CrossingsOf(spaces), measured);
+    const bool priced = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        return step.study.prices.has_value();
+    });
+    SweepPrinter printer(key, steps.size(), CrossingsOf(spaces), measured, priced);
     const bool done = ExploreAll(options,
                                  steps,
                                  spaces,
@@ -313,12 +423,8 @@ SweepGrid(const ExploreOptions& options,
                                  [&](const auto& step, const auto& space, const auto& answer) {
                                      map.Add(step.values, step.study, space, answer);
                                  });
-    if (!done)
-    {
-        return Interrupt(); // a grid with holes says nothing of where it flips
-    }
     std::cout << (options.common.json ? map.ToJson().dump(2) + "\n" : map.Text());
-    return Exit::Done;
+    return done ? Exit::Done : Interrupt();
 }
 
 } // namespace
@@ -385,6 +491,12 @@ FlipJson(const Flip& flip)
             {"to", ToString(flip.to)},
             {"about", flip.about ? Json(*flip.about) : Json(nullptr)},
             {"told_apart", flip.toldApart ? Json(*flip.toldApart) : Json(nullptr)}};
+}
+
+std::string
+DoneText(size_t done, size_t points)
+{
+    return done == points ? "" : fmt::format("So far: {} of {} points.\n", done, points);
 }
 
 Exit

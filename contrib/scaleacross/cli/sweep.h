@@ -33,6 +33,9 @@ Json PointJson(const SweepPoint& point,
                const SearchSpace& space,
                const Answer& answer);
 
+/// "So far: 3 of 12 points." of a sweep that was interrupted; "" of one that is done.
+std::string DoneText(size_t done, size_t points);
+
 std::string FlipText(const std::string& key, const Flip& flip);
 Json FlipJson(const Flip& flip);
 
