@@ -140,16 +140,7 @@ class Merge : public ProgramTest
         const Call call = Run("merge " + arguments);
         EXPECT_EQ(call.code, 2) << arguments;
         EXPECT_EQ(call.out, "");
-        auto after = Files();
-        // Whoever reads a file with a log leaves what belongs to it beside it.
-        const auto beside = [](const std::string& name) {
-            return name.size() > 4 && (name.substr(name.size() - 4) == "-wal" ||
-                                       name.substr(name.size() - 4) == "-shm");
-        };
-        after.erase(std::remove_if(after.begin(), after.end(), beside), after.end());
-        auto left = before;
-        left.erase(std::remove_if(left.begin(), left.end(), beside), left.end());
-        EXPECT_EQ(after, left) << arguments;
+        EXPECT_EQ(Files(), before) << arguments;
         return call.err;
     }
 };
@@ -220,12 +211,36 @@ TEST_F(Merge, SomeShardsWaitForTheOthers)
     fs::remove(folder / Name(3));
     Shards({2, 3, 4});
     Put("out.db", {2, 3, 4});
+/// Shards of different searches never become a whole: what they differ in is said.
+TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
+{
+    EXPECT_EQ(Run("explore study.yaml --keep 5 --shard 1/2 --db a.db").code, 0);
+    EXPECT_EQ(Run("explore study.yaml --keep 7 --shard 2/2 --db b.db --objective memory").code, 0);
+    const Call call = Run("merge out.db a.db b.db");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("parts, 2 shards: not whole yet; missing "));
+    EXPECT_THAT(call.out,
+                testing::ContainsRegex(
+                    "another search than the first of this study, by objective (memory, not time; "
+                    "keep 7, not 5|time, not memory; keep 5, not 7): shards become whole only"));
+    const auto json = RunJson("merge out.db a.db");
+    ASSERT_EQ(json["sharded"].size(), 2U);
+    EXPECT_TRUE(json["sharded"][0]["differs"].empty());
+    EXPECT_EQ(json["sharded"][1]["differs"].size(), 2U);
+    EXPECT_TRUE(json["sharded"][1]["differs"].contains("keep"));
+    // Another study's, and what is whole, is no reason to say so.
+    EXPECT_EQ(Run("explore study.yaml --keep 5 --shard 2/2 --db c.db").code, 0);
+    const Call whole = Run("merge out.db c.db");
+    EXPECT_THAT(whole.out, HasSubstr("parts, 2 shards: whole, search "));
+    EXPECT_THAT(whole.out, testing::Not(HasSubstr("another search")));
+}
+
     Put("all.db", {1, 2, 3, 4});
     EXPECT_EQ(Content("out.db"), Content("all.db"));
     const auto json = RunJson("merge out.db " + Name(1));
     EXPECT_EQ(json["sharded"],
               nlohmann::json::parse(R"([{"study": "parts", "shards": 4, "missing": [2, 3, 4],
-                                         "unfinished": [], "search": )" +
+                                         "unfinished": [], "differs": {}, "search": )" +
                                     Sql("out.db", "SELECT id FROM search") + "}]"));
 }
 

@@ -91,6 +91,45 @@ TEST_F(Commands, ShowSaysWhatWasChanged)
     }
 }
 
+/// And so are those that differ in what was asked for.
+TEST_F(Commands, ShowSaysWhatWasAskedFor)
+{
+    const std::string explore = "explore study.yaml --db a.db ";
+    std::vector<std::pair<std::string, std::string>> asked = {
+        {"", "small"},
+        {"--keep 5", "small, keep 5"},
+        {"--objective memory --pareto none", "small, objective memory, pareto none"},
+        {"--gap 1%", "small, gap 0.01"},
+        {"--exhaustive --set network.qps=8", "small, network.qps=8, exhaustive"}};
+    for (size_t i = 0; i < asked.size(); i++)
+    {
+        EXPECT_EQ(Run(explore + asked[i].first).code, 0);
+        EXPECT_THAT(Run("show a.db --search " + std::to_string(i + 1)).out,
+                    HasSubstr(asked[i].second + " (analytical engine): "));
+    }
+    const std::string list = Run("show a.db").out;
+    for (const auto& [options, name] : asked)
+    {
+        EXPECT_THAT(list, HasSubstr("  " + name + "  "));
+    }
+    for (const auto& search : RunJson("show a.db")["searches"])
+    {
+        EXPECT_EQ(search["keep"], search["search"] == 2 ? 5 : 100);
+        EXPECT_EQ(search["method"], search["search"] == 5 ? "exhaustive" : "best-first");
+    }
+}
+
+/// Whoever only reads a database leaves nothing beside it, nor anything changed in it.
+TEST_F(Commands, ReadingLeavesNothingBehind)
+{
+    EXPECT_EQ(Run("explore study.yaml --db a.db").code, 0);
+    const std::string before = Read("a.db");
+    EXPECT_EQ(Run("show a.db").code, 0);
+    EXPECT_EQ(Run("export a.db --csv").code, 0);
+    EXPECT_THAT(Files(), ElementsAre("a.db", "study.yaml"));
+    EXPECT_EQ(Read("a.db"), before);
+}
+
 /// As `explore` says it, also of what the best plan lacks: 2 MiB are less than any plan needs.
 TEST_F(Commands, ShowSaysOfMemoryWhatExploreDoes)
 {

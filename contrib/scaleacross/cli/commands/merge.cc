@@ -63,6 +63,20 @@ NumbersText(const std::vector<uint64_t>& numbers)
     return text;
 }
 
+/// "keep 5, not 100; release of the program".
+std::string
+DifferenceText(const MergedShards& merged)
+{
+    std::string text;
+    for (size_t i = 0; i < merged.differs.size(); i++)
+    {
+        const auto& [name, value] = merged.differs[i];
+        text += (text.empty() ? "" : "; ") + name;
+        text += value.empty() ? "" : " " + value + ", not " + merged.others[i];
+    }
+    return text;
+}
+
 std::string
 MergedText(const MergeOptions& options, const std::vector<MergedShards>& all)
 {
@@ -84,6 +98,11 @@ MergedText(const MergeOptions& options, const std::vector<MergedShards>& all)
         text += merged.missing.empty() ? "" : "; missing " + NumbersText(merged.missing);
         text += merged.unfinished.empty() ? "" : "; not finished " + NumbersText(merged.unfinished);
         text += "\n";
+        const std::string differs = DifferenceText(merged);
+        text += differs.empty()
+                    ? ""
+                    : "  another search than the first of this study, by " + differs +
+                          ": shards become whole only with others of the same options\n";
     }
     if (whole)
     {
@@ -99,11 +118,17 @@ MergedJson(const MergeOptions& options, const std::vector<MergedShards>& all)
     nlohmann::json searches = nlohmann::json::array();
     for (const auto& merged : all)
     {
+        nlohmann::json differs = nlohmann::json::object();
+        for (size_t i = 0; i < merged.differs.size(); i++)
+        {
+            differs[merged.differs[i].name] = {merged.differs[i].value, merged.others[i]};
+        }
         searches.push_back(
             {{"study", merged.study},
              {"shards", merged.shards},
              {"missing", merged.missing},
              {"unfinished", merged.unfinished},
+             {"differs", differs},
              {"search", merged.IsWhole() ? nlohmann::json(merged.whole) : nlohmann::json()}});
     }
     return {{"db", options.out}, {"files", options.files}, {"sharded", searches}};

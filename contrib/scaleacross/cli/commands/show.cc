@@ -70,11 +70,13 @@ IsConcluded(const SearchSummary& search)
     return !search.conclusion.explanation.empty();
 }
 
-/// What tells it from other searches: "small, cluster.cross.distance=20km, shard 2/4".
+/// What tells it from other searches: "small, cluster.cross.distance=20km, keep 5, shard 2/4".
 std::string
 NameOf(const SearchSummary& search)
 {
+    const std::string asked = AskedText(search);
     return search.study + (search.changes.empty() ? "" : ", " + search.changes) +
+           (asked.empty() ? "" : ", " + asked) +
            (search.shard.IsWhole() ? "" : ", shard " + ToString(search.shard));
 }
 
@@ -93,6 +95,8 @@ SummaryJson(const SearchSummary& search)
     json["concluded"] = IsConcluded(search);
     json["seconds"] = search.seconds;
     json["objective"] = search.objective.Name();
+    json["keep"] = search.keep;
+    json["method"] = search.method;
     json["gap_asked"] = search.gapAsked;
     json["pareto_of"] = search.paretoOf ? Json(*search.paretoOf) : Json(nullptr);
     json.update(ToJson(search.conclusion));

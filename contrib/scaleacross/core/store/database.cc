@@ -69,7 +69,10 @@ OpenFile(const std::string& path, Database::Access access, Duration patience)
                 SQLite::OPEN_READONLY | SQLite::OPEN_URI,
                 milliseconds};
     }
-    return {PlainPath(path), SQLite::OPEN_READONLY, milliseconds};
+    // Only a connection that may write removes the log and its index when the last one closes. It
+    // creates nothing, Open() has it change nothing, and where the file cannot be written SQLite
+    // opens it to read.
+    return {PlainPath(path), SQLite::OPEN_READWRITE, milliseconds};
 }
 
 [[noreturn]] void
@@ -166,6 +169,10 @@ void
 Database::Open(Access access)
 {
     Execute("PRAGMA foreign_keys = ON");
+    if (access == Access::Read)
+    {
+        Execute("PRAGMA query_only = ON");
+    }
     // One state of the file: another process may be creating it at this moment.
     Execute("BEGIN");
     const int64_t version = Pragma("user_version");

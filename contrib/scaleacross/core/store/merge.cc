@@ -2,6 +2,7 @@
 
 #include "core/store/merge.h"
 
+#include "core/base/text.h"
 #include "core/explore/leaderboard.h"
 #include "core/store/kept-runs.h"
 #include "core/store/search-reader.h"
@@ -19,6 +20,30 @@ namespace
 {
 
 using Columns = std::vector<std::string>;
+
+/// What makes the key of a search (SearchStore), as people call it, and whether its value tells
+/// them something.
+struct KeyColumn
+{
+    const char* column;
+    const char* name;
+    bool told;
+};
+
+const KeyColumn g_key[] = {{"objective", "objective", true},
+                           {"keep", "keep", true},
+                           {"pareto_of", "pareto", true},
+                           {"gap_asked", "gap", true},
+                           {"method", "method", true},
+                           {"changes", "set", true},
+                           {"engine", "engine", true},
+                           {"seed", "seed", true},
+                           {"cost_per_hour", "cost per hour", true},
+                           {"scenario_id", "study", false},
+                           {"space", "search space", false},
+                           {"options", "options of the engine", false},
+                           {"correction", "corrections", false},
+                           {"fingerprint", "release of the program", false}};
 
 /// Parts of a run.
 const char* const g_parts[] = {"run_class", "run_memory", "run_resource"};
@@ -308,11 +333,61 @@ class Merger
         }
         select.reset();
         std::vector<MergedShards> all;
+        std::vector<Columns> keys;
         for (const auto& [whole, shards] : groups)
         {
+            keys.push_back(KeyOf(whole));
             all.push_back(JoinShardsOf(whole, shards));
         }
+        TellDifferences(keys, all);
         return all;
+    }
+
+    /// The values of g_key.
+    Columns KeyOf(const std::string& whole)
+    {
+        Columns columns;
+        for (const KeyColumn& column : g_key)
+        {
+            columns.emplace_back(column.column);
+        }
+        auto& select =
+            m_out.Prepare("SELECT " + List(columns) + " FROM main.search WHERE whole = ? LIMIT 1");
+        select.bind(1, whole);
+        select.executeStep();
+        Columns key;
+        for (int i = 0; i < select.getColumnCount(); i++)
+        {
+            const SQLite::Column value = select.getColumn(i);
+            key.push_back(value.isNull()    ? "none"
+                          : value.isFloat() ? NumberText(value.getDouble())
+                                            : value.getString());
+        }
+        select.reset();
+        return key;
+    }
+
+    /// What keeps apart searches that are not whole, of each beside the first of its study.
+    static void TellDifferences(const std::vector<Columns>& keys, std::vector<MergedShards>& all)
+    {
+        for (size_t i = 0; i < all.size(); i++)
+        {
+            const auto isLike = [&merged = all[i]](const MergedShards& other) {
+                return !merged.IsWhole() && !other.IsWhole() && other.study == merged.study &&
+                       other.shards == merged.shards;
+            };
+            const auto first = static_cast<size_t>(
+                std::find_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), isLike) -
+                all.begin());
+            for (size_t k = 0; first < i && k < keys[i].size(); k++)
+            {
+                if (keys[i][k] != keys[first][k])
+                {
+                    all[i].differs.push_back({g_key[k].name, g_key[k].told ? keys[i][k] : ""});
+                    all[i].others.push_back(g_key[k].told ? keys[first][k] : "");
+                }
+            }
+        }
     }
 
     MergedShards JoinShardsOf(const std::string& whole, uint64_t shards)

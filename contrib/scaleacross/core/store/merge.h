@@ -21,6 +21,19 @@ struct MergedShards
     std::vector<uint64_t> unfinished; //!< those that are not done
     int64_t whole{0};                 //!< the finished search that took their place; 0: none yet
 
+    /// Something that was asked of a search, or that it was asked of.
+    struct Setting
+    {
+        std::string name;  //!< "keep"
+        std::string value; //!< "5"; "" where it is not for people
+    };
+
+    /// What tells them from the shards of another search of the study in as many parts that is not
+    /// whole either: of these settings, which the other has with other values. Shards belong to
+    /// one search only if they have all of them in common.
+    std::vector<Setting> differs;
+    std::vector<std::string> others; //!< the values of that other search, in the same order
+
     bool IsWhole() const
     {
         return whole != 0;

@@ -3,6 +3,7 @@
 #include "core/store/search-reader.h"
 
 #include "core/base/text.h"
+#include "core/explore/search.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sstream>
@@ -199,6 +200,37 @@ GoalsOf(Database& database, int64_t search)
     return goals;
 }
 
+std::string
+AskedText(const SearchSummary& search)
+{
+    const SearchOptions usual;
+    std::string text;
+    const auto add = [&text](const std::string& what) {
+        text += (text.empty() ? "" : ", ") + what;
+    };
+    if (search.method == ExhaustiveSearch().Name())
+    {
+        add(search.method);
+    }
+    if (search.objective != usual.goals.objective)
+    {
+        add("objective " + search.objective.Name());
+    }
+    if (search.keep != usual.keep)
+    {
+        add("keep " + std::to_string(search.keep));
+    }
+    if (search.paretoOf.value_or(FrontText(usual.goals.front)) != FrontText(usual.goals.front))
+    {
+        add("pareto " + *search.paretoOf);
+    }
+    if (search.gapAsked != usual.goals.gap)
+    {
+        add("gap " + NumberText(search.gapAsked));
+    }
+    return text;
+}
+
 std::vector<SearchSummary>
 ListSearches(Database& database)
 {
@@ -206,7 +238,7 @@ ListSearches(Database& database)
     auto& select = database.Prepare(
         "SELECT search.id, study, IFNULL(changes, '') AS changes, shard, shards, engine, plans, "
         "finished, seconds, updated_at, objective, gpus, tokens, cost_per_hour, pareto_of, "
-        "gap_asked, gap, sure, "
+        "gap_asked, method, keep, gap, sure, "
         "time_error_kind, time_error_mean, time_error_worst, time_error_runs, "
         "IFNULL(explanation, '') AS explanation, CASE WHEN json_valid(scenario.text) THEN "
         "json_extract(scenario.text, '$.workload.memory_limit') END AS memory_limit "
@@ -243,6 +275,8 @@ ListSearches(Database& database)
         summary.gapAsked = NumberOf(select.getColumn("gap_asked")).value_or(0);
         const SQLite::Column front = select.getColumn("pareto_of");
         summary.paretoOf = front.isNull() ? std::nullopt : std::optional(front.getString());
+        summary.method = select.getColumn("method").getString();
+        summary.keep = static_cast<uint64_t>(select.getColumn("keep").getInt64());
         summary.conclusion.gap = NumberOf(select.getColumn("gap"));
         summary.conclusion.sure = ProbabilityOf(database, select, "sure");
         summary.conclusion.timeError = TimeErrorOf(select);

@@ -33,6 +33,8 @@ struct SearchSummary
     std::optional<Rates> rates; //!< none where the row is older
     double gapAsked{0};         //!< Goals::gap
     std::optional<std::string> paretoOf; //!< FrontText(); none where the row is older
+    std::string method;                  //!< Search::Name()
+    uint64_t keep{100};                  //!< SearchOptions::keep
     Frontier counts;
     /// Without what is said of single plans and baselines, which stands in these.
     Conclusion conclusion;
@@ -58,6 +60,9 @@ struct KeptBaseline
     Infeasible reason;                       //!< where there is no run
     std::optional<double> probabilitySlower; //!< that the best plan is faster
 };
+
+/// What was asked of a search other than is usual: "objective memory, keep 5"; "" if nothing was.
+std::string AskedText(const SearchSummary& search);
 
 /// All searches, the one last worked on first.
 std::vector<SearchSummary> ListSearches(Database& database);
