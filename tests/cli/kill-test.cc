@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <iostream>
 #include <random>
+#include <string>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 namespace scaleacross
 {
@@ -25,28 +27,46 @@ class Kill : public ProgramTest
         Write("study.yaml", g_longStudy);
     }
 
-    /// Starts `explore` in the test's folder with what it prints thrown away.
-    pid_t Start(const std::string& db) const
+    /// Starts `explore` in the test's folder; what it prints goes to `out`, by default nowhere.
+    pid_t Start(const std::string& db,
+                const std::vector<std::string>& options = {},
+                const std::string& out = "/dev/null") const
     {
+        std::vector<std::string> arguments = {"scaleacross", "explore", "study.yaml", "--db", db};
+        const std::vector<std::string> all = {"--keep", "1000000"};
+        const auto& more = options.empty() ? all : options;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        std::vector<char*> pointers;
+        for (std::string& argument : arguments)
+        {
+            pointers.push_back(argument.data());
+        }
+        pointers.push_back(nullptr);
         const pid_t child = fork();
         if (child == 0)
         {
-            if (chdir(folder.c_str()) == 0 && freopen("/dev/null", "w", stdout) != nullptr &&
+            if (chdir(folder.c_str()) == 0 && freopen(out.c_str(), "w", stdout) != nullptr &&
                 freopen("/dev/null", "w", stderr) != nullptr)
             {
-                execl(SCALEACROSS_PROGRAM,
-                      "scaleacross",
-                      "explore",
-                      "study.yaml",
-                      "--keep",
-                      "1000000",
-                      "--db",
-                      db.c_str(),
-                      nullptr);
+                execv(SCALEACROSS_PROGRAM, pointers.data());
             }
             _exit(127);
         }
         return child;
+    }
+
+    /// Sends SIGINT once the number that a statement gives is at least `least`.
+    int InterruptAt(pid_t child, const std::string& db, const std::string& sql, int64_t least) const
+    {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (Number(db, sql) < least && std::chrono::steady_clock::now() < deadline)
+        {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        kill(child, SIGINT);
+        int status = 0;
+        waitpid(child, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
 
     /// A number from the database; -1 while there is none.
@@ -249,6 +269,56 @@ TEST_F(Kill, InterruptStoresAndTellsSo)
     EXPECT_EQ(Number("stopped.db", "SELECT engine_runs FROM search"),
               Number("stopped.db", "SELECT count(*) FROM run WHERE requested = 0"));
     EXPECT_EQ(Number("stopped.db", "SELECT finished FROM search"), 0);
+}
+
+/// Two values by twenty: the first row is there, and what is said of flips is said of it.
+TEST_F(Kill, AnInterruptedGridHasWhatIsDone)
+{
+    std::string many = "cluster.cross.oversubscription=1";
+    for (int i = 2; i <= 20; i++)
+    {
+        many += "," + std::to_string(i);
+    }
+    const pid_t child =
+        Start("grid.db",
+              {"--json", "--keep", "1", "--sweep", "network.qps=4,8", "--sweep", many},
+              "grid.json");
+    EXPECT_EQ(
+        InterruptAt(child, "grid.db", "SELECT count(*) FROM search WHERE explanation <> ''", 3),
+        130);
+    const auto json = nlohmann::json::parse(Read("grid.json"));
+    EXPECT_EQ(json.at("interrupted"), true);
+    const auto& points = json.at("points");
+    EXPECT_GE(points.size(), 3U);
+    EXPECT_LT(points.size(), 40U);
+    EXPECT_EQ(points[2].at("at").at("cluster.cross.oversubscription"), "3");
+    const pid_t again = Start("grid.db",
+                              {"--keep", "1", "--sweep", "network.qps=4,8", "--sweep", many},
+                              "grid.txt");
+    EXPECT_EQ(InterruptAt(again,
+                          "grid.db",
+                          "SELECT count(*) FROM search WHERE explanation <> ''",
+                          static_cast<int64_t>(points.size()) + 1),
+              130);
+    const std::string text = Read("grid.txt");
+    EXPECT_NE(text.find("  not done"), std::string::npos) << text;
+    EXPECT_NE(text.find("So far: "), std::string::npos) << text;
+}
+
+/// What is decided is less than what there is, and adds up.
+TEST_F(Kill, AnInterruptedSearchSaysWhatIsDecided)
+{
+    const pid_t child =
+        Start("some.db", {"--exhaustive", "--json", "--keep", "1000000"}, "some.json");
+    EXPECT_EQ(InterruptAt(child, "some.db", "SELECT count(*) FROM run", 20), 130);
+    const auto json = nlohmann::json::parse(Read("some.json"));
+    EXPECT_EQ(json.at("interrupted"), true);
+    EXPECT_LT(json.at("looked_at"), json.at("combinations"));
+    EXPECT_GE(json.at("ran"), 20);
+    EXPECT_EQ(json.at("space"), json.at("evaluated"));
+    const auto whole = RunJson("explore study.yaml --db some.db --exhaustive --keep 1000000");
+    EXPECT_EQ(whole.at("looked_at"), whole.at("combinations"));
+    EXPECT_LT(json.at("space"), whole.at("space"));
 }
 
 } // namespace

@@ -211,6 +211,15 @@ TEST_F(Merge, SomeShardsWaitForTheOthers)
     fs::remove(folder / Name(3));
     Shards({2, 3, 4});
     Put("out.db", {2, 3, 4});
+    Put("all.db", {1, 2, 3, 4});
+    EXPECT_EQ(Content("out.db"), Content("all.db"));
+    const auto json = RunJson("merge out.db " + Name(1));
+    EXPECT_EQ(json["sharded"],
+              nlohmann::json::parse(R"([{"study": "parts", "shards": 4, "missing": [2, 3, 4],
+                                         "unfinished": [], "differs": {}, "search": )" +
+                                    Sql("out.db", "SELECT id FROM search") + "}]"));
+}
+
 /// Shards of different searches never become a whole: what they differ in is said.
 TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
 {
@@ -233,15 +242,6 @@ TEST_F(Merge, ShardsOfDifferentSearchesAreToldApart)
     const Call whole = Run("merge out.db c.db");
     EXPECT_THAT(whole.out, HasSubstr("parts, 2 shards: whole, search "));
     EXPECT_THAT(whole.out, testing::Not(HasSubstr("another search")));
-}
-
-    Put("all.db", {1, 2, 3, 4});
-    EXPECT_EQ(Content("out.db"), Content("all.db"));
-    const auto json = RunJson("merge out.db " + Name(1));
-    EXPECT_EQ(json["sharded"],
-              nlohmann::json::parse(R"([{"study": "parts", "shards": 4, "missing": [2, 3, 4],
-                                         "unfinished": [], "differs": {}, "search": )" +
-                                    Sql("out.db", "SELECT id FROM search") + "}]"));
 }
 
 /// More shards than there are combinations: some are empty, and the whole is the same.
@@ -382,6 +382,13 @@ TEST_F(Merge, AShardSaysWhatItHasDone)
     EXPECT_EQ(json["shard"],
               nlohmann::json::parse(R"({"index": 2, "count": 2, "combinations": 96})"));
     EXPECT_EQ(json["looked_at"], 96);
+    // Names of a user's own: those of the others follow where they can.
+    EXPECT_EQ(RunJson("explore study.yaml --shard 2/2 --db mine.db")["next"],
+              "scaleacross merge parts.db mine.db DB-OF-ANOTHER-SHARD");
+    EXPECT_EQ(RunJson("explore study.yaml --shard 2/3 --db parts.db")["next"],
+              "scaleacross merge parts.whole.db parts.db DB-OF-ANOTHER-SHARD ...");
+    EXPECT_EQ(RunJson("explore study.yaml --shard 1/2 --db ./x.shard-1-of-2.db")["next"],
+              "scaleacross merge ./x.db ./x.shard-1-of-2.db ./x.shard-2-of-2.db");
     EXPECT_EQ(Sql("parts.shard-2-of-2.db",
                   "SELECT shard, shards, length(whole), finished, explanation IS NULL, "
                   "(SELECT count(*) FROM baseline) FROM search"),

@@ -300,7 +300,7 @@ TEST(BestFirstSearch, RulesOutByBoundsAndFindsTheSame)
         EXPECT_EQ(Texts(result.board.BestOfEach()), Texts(expected.board.BestOfEach())) << share;
         EXPECT_EQ(result.counts.evaluated, engine.runs);
         EXPECT_EQ(result.counts.evaluated + result.counts.RuledOut(), 2160) << share;
-        EXPECT_EQ(result.counts.Distinct(), 2160) << share;
+        EXPECT_EQ(result.counts.Decided(), 2160) << share;
         EXPECT_TRUE(result.counts.IsProof());
         EXPECT_LT(engine.runs, runsBefore) << share;
         runsBefore = engine.runs;

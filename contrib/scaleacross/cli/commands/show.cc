@@ -189,8 +189,8 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     std::string text = fmt::format("{} ({} engine): ", NameOf(search), search.engine);
     if (!search.finished)
     {
-        text += fmt::format("not finished, {} of {} combinations so far: ",
-                            search.counts.next,
+        text += fmt::format("not finished, {} of {} combinations are decided and counted so far: ",
+                            search.counts.DecidedPositions(),
                             search.plans);
     }
     text += SpaceText(search.counts) + "\n";

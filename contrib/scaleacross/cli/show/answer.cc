@@ -283,8 +283,7 @@ SpaceText(const Frontier& counts)
     const auto refusals = Refusals(counts);
     const uint64_t failed = Sum(counts.failed);
     // What is ruled out nobody has asked whether it can run.
-    std::string text =
-        fmt::format("{} distinct plans: {} run", counts.Distinct(), counts.evaluated);
+    std::string text = fmt::format("{} distinct plans: {} run", counts.Decided(), counts.evaluated);
     if (counts.RuledOut() > 0)
     {
         text += fmt::format(", {} ruled out by their bounds", counts.RuledOut());
@@ -304,9 +303,9 @@ Json
 SpaceJson(const Frontier& counts, uint64_t combinations)
 {
     return {{"combinations", combinations},
-            {"looked_at", counts.next},
-            {"space", counts.Distinct()},
-            {"plans", counts.Distinct()},
+            {"looked_at", counts.DecidedPositions()},
+            {"space", counts.Decided()},
+            {"plans", counts.Decided()},
             {"evaluated", counts.Decided()},
             {"ran", counts.evaluated},
             {"pruned", counts.RuledOut()},
@@ -328,13 +327,9 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                                    study.scenario.cluster.buildings.size() == 1 ? "" : "s");
     if (answer.search.interrupted)
     {
-        text += fmt::format(
-            "so far, {} of {} plans are decided, of {} combinations that were looked at "
-            "of {}: ",
-            counts.Decided(),
-            counts.Distinct(),
-            counts.next,
-            answer.plans);
+        text += fmt::format("so far, {} of {} combinations are decided: ",
+                            counts.DecidedPositions(),
+                            answer.plans);
     }
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
     if (!answer.HasWinner())

@@ -12,21 +12,48 @@ namespace scaleacross
 namespace
 {
 
-/// The command that puts all shards together, by the names that they have unless --db says others.
+/// What the name of a shard's database ends with.
 std::string
-MergeCommand(const Study& study, const Shard& shard)
+EndOf(const Shard& shard)
 {
-    std::string command = "scaleacross merge " + ShellPath(FileNameOf(study.name) + ".db");
-    for (Shard each{0, shard.count}; each.index < shard.count; each.index++)
+    return fmt::format(".shard-{}-of-{}.db", shard.index + 1, shard.count);
+}
+
+/// Databases of all shards, the first ones and the last.
+std::string
+ShardDatabases(const std::string& prefix, uint64_t count)
+{
+    std::string names;
+    for (Shard each{0, count}; each.index < count; each.index++)
     {
-        if (shard.count > 4 && each.index == 1)
+        if (count > 4 && each.index == 1)
         {
-            command += " ...";
-            each.index = shard.count - 1;
+            names += " ...";
+            each.index = count - 1;
         }
-        command += " " + ShellPath(ShardDatabaseOf(study, each));
+        names += " " + ShellPath(prefix + EndOf(each));
     }
-    return command;
+    return names;
+}
+
+/// The command that puts all shards together. Where this one's database ends as it does without
+/// --db, so do those of the others; else they are for the user to name.
+std::string
+MergeCommand(const Study& study, const Shard& shard, const std::string& database)
+{
+    const std::string end = EndOf(shard);
+    const bool usual = database.size() > end.size() &&
+                       database.compare(database.size() - end.size(), end.size(), end) == 0;
+    if (usual)
+    {
+        const std::string prefix = database.substr(0, database.size() - end.size());
+        return "scaleacross merge " + ShellPath(prefix + ".db") +
+               ShardDatabases(prefix, shard.count);
+    }
+    const std::string name = FileNameOf(study.name);
+    const std::string whole = name + (database == name + ".db" ? ".whole.db" : ".db");
+    return "scaleacross merge " + ShellPath(whole) + " " + ShellPath(database) +
+           " DB-OF-ANOTHER-SHARD" + (shard.count > 2 ? " ..." : "");
 }
 
 } // namespace
@@ -34,30 +61,31 @@ MergeCommand(const Study& study, const Shard& shard)
 std::string
 ShardDatabaseOf(const Study& study, const Shard& shard)
 {
-    return FileNameOf(study.name) + fmt::format(".shard-{}-of-{}.db", shard.index + 1, shard.count);
+    return FileNameOf(study.name) + EndOf(shard);
 }
 
 std::string
 ShardText(const Study& study, const SearchSpace& space, const Shard& shard, const Answer& answer)
 {
     const Frontier& counts = answer.search.counts;
+    const uint64_t positions = shard.Positions(space.Size(), space.FamilySize(0));
     std::string text = fmt::format("{}: shard {}, {} of {} combinations\n",
                                    study.name,
                                    ToString(shard),
-                                   shard.Positions(space.Size(), space.FamilySize(0)),
+                                   positions,
                                    answer.plans);
     if (answer.search.interrupted)
     {
-        text += fmt::format("so far, {} of {} plans are decided: ",
-                            counts.Decided(),
-                            counts.Distinct());
+        text += fmt::format("so far, {} of {} combinations are decided: ",
+                            counts.DecidedPositions(),
+                            positions);
     }
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
     text += "Stored in " + answer.database + ".\n";
     if (!answer.search.interrupted)
     {
         text += "\nBaselines and the answer come with the whole. When all shards are done:\n    " +
-                MergeCommand(study, shard) +
+                MergeCommand(study, shard, answer.database) +
                 "\nand then explore with the --db that merge has made.\n";
     }
     return text;
@@ -74,7 +102,7 @@ ShardJson(const Study& study, const SearchSpace& space, const Shard& shard, cons
     json["seconds"] = answer.seconds;
     json["db"] = answer.database;
     json["interrupted"] = answer.search.interrupted;
-    json["next"] = MergeCommand(study, shard);
+    json["next"] = MergeCommand(study, shard, answer.database);
     return json;
 }
 

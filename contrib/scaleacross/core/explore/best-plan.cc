@@ -14,7 +14,7 @@ std::string
 WhyNone(const Frontier& counts)
 {
     const auto main = counts.MainRefusal();
-    return main ? std::to_string(main->count.count) + " of " + std::to_string(counts.Distinct()) +
+    return main ? std::to_string(main->count.count) + " of " + std::to_string(counts.Decided()) +
                       " plans are refused for " + main->reason + ", e.g. " + main->count.example
                 : "the search space is empty";
 }

@@ -46,13 +46,8 @@ struct Frontier
     /// none was.
     double left{std::numeric_limits<double>::infinity()};
 
-    /// Plans that differ in what they mean.
-    uint64_t Distinct() const
-    {
-        return next - CountOf(kDuplicate);
-    }
-
-    /// Distinct plans about which is decided: all of them once a search is done.
+    /// Distinct plans about which is decided: all of them once a search is done. That is less than
+    /// `next` without duplicates in a block of plans that was interrupted.
     uint64_t Decided() const
     {
         uint64_t sum = evaluated;
@@ -64,6 +59,12 @@ struct Frontier
             }
         }
         return sum;
+    }
+
+    /// Positions about which is decided, duplicates included.
+    uint64_t DecidedPositions() const
+    {
+        return Decided() + CountOf(kDuplicate);
     }
 
     /// Plans that need not run, see kRuledOut.

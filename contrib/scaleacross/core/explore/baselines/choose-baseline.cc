@@ -88,7 +88,7 @@ WhyNone(const std::string& name, const Frontier& counts)
     const auto main = counts.MainRefusal();
     return main ? Infeasible{main->reason,
                              none + "; " + std::to_string(main->count.count) + " of " +
-                                 std::to_string(counts.Distinct()) +
+                                 std::to_string(counts.Decided()) +
                                  " are refused so: " + main->count.example}
                 : Infeasible{"degrees", none};
 }
