@@ -164,7 +164,7 @@ TEST(Text, ListsHaveBlanksAroundTheirParts)
     EXPECT_EQ(ListParts("a"), Parts{"a"});
     EXPECT_EQ(ListParts("a,b"), (Parts{"a", "b"}));
     EXPECT_EQ(ListParts(" a b , \tc"), (Parts{"a b", "c"}));
-    EXPECT_EQ(ListParts("a,,b,"), (Parts{"a", "", "b", ""}));
+    EXPECT_EQ(ListParts("a,,b, "), (Parts{"a", "", "b"}));
     EXPECT_EQ(ListParts(" "), Parts{""});
     EXPECT_EQ(ListParts(""), Parts{});
     EXPECT_EQ(Trimmed(" \t"), "");

@@ -335,10 +335,10 @@ ListParts(std::string_view text)
     std::vector<std::string> parts;
     for (bool more = !text.empty(); more;)
     {
-        const size_t comma = text.find(',');
-        more = comma != std::string_view::npos;
+        const size_t comma = std::min(text.find(','), text.size());
         parts.push_back(Trimmed(text.substr(0, comma)));
-        text.remove_prefix(more ? comma + 1 : text.size());
+        text.remove_prefix(std::min(comma + 1, text.size()));
+        more = !Trimmed(text).empty();
     }
     return parts;
 }

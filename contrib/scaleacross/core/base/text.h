@@ -78,8 +78,8 @@ std::string NumberText(double value);
 /// Without the blanks, tabs and carriage returns around it.
 std::string Trimmed(std::string_view text);
 
-/// The parts between commas, Trimmed(): "a, b" is a and b. An empty part is a part; an empty text
-/// has none.
+/// The parts between commas, Trimmed(): "a, b" is a and b. An empty part is a part, but not what is
+/// behind a comma at the end; an empty text has none.
 std::vector<std::string> ListParts(std::string_view text);
 
 /// "a, b or c".
