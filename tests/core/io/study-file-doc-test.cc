@@ -4,6 +4,7 @@
 #include "core/io/read-study.h"
 #include "core/spec/plan-fields.h"
 #include "core/spec/price-spec.h"
+#include "core/spec/uncertain-spec.h"
 
 #include <fstream>
 #include <gtest/gtest.h>
@@ -54,6 +55,10 @@ TEST(StudyFileDoc, ExamplesAreValid)
     const std::string study = YamlBlock(Page(), 0);
     EXPECT_NO_THROW(ParseStudy(study, "study-file.md"));
     EXPECT_NO_THROW(ParseStudy(study + YamlBlock(Page(), 1), "study-file.md")); // events
+    EXPECT_NO_THROW(ParseStudy(study +
+                                   "uncertain: {distance: {values: [1x, 2x], shares: [0.9, 0.1]}, "
+                                   "loss: {values: [1e-7, 1e-6, 1e-5]}}\n",
+                               "study-file.md"));
     // The search of the third block in place of the first one's.
     const std::string search = YamlBlock(Page(), 2);
     EXPECT_NO_THROW(ParseStudy(study.substr(0, study.find("search:")) + search, "study-file.md"));
@@ -92,9 +97,15 @@ TEST(StudyFileDoc, NamesEveryFieldOfEveryTable)
         EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << field.path;
         EXPECT_NE(field.help, "") << field.path;
     }
-    for (const std::string& key : KeysOf(PriceSpec::Fields()))
+    for (const auto& keys : {KeysOf(PriceSpec::Fields()),
+                             KeysOf(UncertainSpec::Fields()),
+                             KeysOf(SpreadSpec::Fields()),
+                             UncertainSpec::FigureKeys()})
     {
-        EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << key;
+        for (const std::string& key : keys)
+        {
+            EXPECT_NE(page.find("`" + key + "`"), std::string::npos) << key;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/spec/event-spec.h"
 #include "core/spec/price-spec.h"
+#include "core/spec/uncertain-spec.h"
 
 #include <fmt/core.h>
 #include <iostream>
@@ -316,6 +317,11 @@ Fields()
     AddFields(entries, "", PlanFields());
     AddFields(entries, "events.", EventSpec::Fields());
     AddFields(entries, "prices.", PriceSpec::Fields());
+    AddFields(entries, "uncertain.", UncertainSpec::Fields());
+    for (const std::string& key : UncertainSpec::FigureKeys())
+    {
+        AddFields(entries, "uncertain." + key + ".", SpreadSpec::Fields());
+    }
     AddFields(entries, "machine.", MachineSpec::Fields());
     return entries;
 }

@@ -4,6 +4,7 @@
 
 #include "core/base/one-line.h"
 #include "core/explore/baselines/baseline.h"
+#include "core/explore/robust.h"
 #include "core/io/cluster-reader.h"
 #include "core/io/map-reader.h"
 #include "core/io/model-reader.h"
@@ -169,11 +170,11 @@ std::optional<PriceSpec>
 ReadPrices(const YamlNode& node)
 {
     const MapReader map(node, "prices", KeysOf(PriceSpec::Fields()));
-    PriceSpec prices;
     if (node.children.empty())
     {
         return std::nullopt;
     }
+    PriceSpec prices;
     ReadFields(map, PriceSpec::Fields(), prices);
     if (prices.gpuHour == 0 && prices.spanTbpsKmHour == 0)
     {
@@ -184,6 +185,71 @@ ReadPrices(const YamlNode& node)
                "write prices: {gpu_hour: 2.5}, or leave the key out");
     }
     return prices;
+}
+
+/// Texts of a list or of one value, joined by commas.
+std::string
+JoinedText(const YamlNode& node, const std::string& path)
+{
+    if (node.kind == YamlNode::Kind::Scalar)
+    {
+        return node.text;
+    }
+    std::string text;
+    const auto list = ListOf(node, path);
+    for (size_t i = 0; i < list.size(); i++)
+    {
+        text += (i == 0 ? "" : ",") + ScalarText(*list[i], path + "." + std::to_string(i));
+    }
+    return text;
+}
+
+SpreadSpec
+ReadSpread(const YamlNode& node, const std::string& path)
+{
+    const MapReader map(node, path, KeysOf(SpreadSpec::Fields()));
+    SpreadSpec spread;
+    for (const Field<SpreadSpec>& field : SpreadSpec::Fields())
+    {
+        if (const YamlNode* value = map.Find(field.key); value != nullptr)
+        {
+            const std::string at = map.PathOf(field.key);
+            SetField(field, spread, JoinedText(*value, at), *value, at);
+        }
+    }
+    return spread;
+}
+
+/// None of an empty map, as of none at all.
+std::optional<UncertainSpec>
+ReadUncertain(const YamlNode& node, const ClusterSpec& cluster)
+{
+    const auto keys = UncertainSpec::FigureKeys();
+    const MapReader map(node, "uncertain", WithKeys(keys, UncertainSpec::Fields()));
+    if (node.children.empty())
+    {
+        return std::nullopt;
+    }
+    UncertainSpec uncertain;
+    ReadFields(map, UncertainSpec::Fields(), uncertain);
+    for (const std::string& key : keys)
+    {
+        if (const YamlNode* spread = map.Find(key); spread != nullptr)
+        {
+            uncertain.figures.push_back({key, ReadSpread(*spread, map.PathOf(key))});
+        }
+    }
+    if (uncertain.figures.empty() || cluster.crossLinks.empty())
+    {
+        FailAt(node,
+               "uncertain",
+               cluster.crossLinks.empty() ? "the study has one building, hence no spans"
+                                          : "no figure is uncertain",
+               AnyOf(keys) + " of spans, with values or a range",
+               "write uncertain: {distance: {values: [30km, 60km], shares: [0.9, 0.1]}}, or leave "
+               "the key out");
+    }
+    return uncertain;
 }
 
 /// A list of different words out of `known`.
@@ -391,6 +457,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
                          "baselines",
                          "engines",
                          "prices",
+                         "uncertain",
                          "seed"});
     const std::filesystem::path file(name);
     Study study;
@@ -447,12 +514,20 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     {
         study.prices = ReadPrices(*node);
     }
+    if (const YamlNode* node = map.Find("uncertain"); node != nullptr && training)
+    {
+        study.uncertain = ReadUncertain(*node, scenario.cluster);
+    }
     // ns-3 takes a seed of 32 bits and refuses 0.
     map.Get("seed", study.seed, Whole(1, UINT32_MAX));
     try
     {
         scenario.Validate();
         CheckEventTargets(scenario);
+        if (study.uncertain)
+        {
+            CasesOf(study);
+        }
     }
     catch (const ConfigError& error)
     {

@@ -5,6 +5,7 @@
 
 #include "core/spec/price-spec.h"
 #include "core/spec/scenario.h"
+#include "core/spec/uncertain-spec.h"
 
 #include <cstdint>
 #include <optional>
@@ -38,6 +39,8 @@ struct Study
     std::vector<std::string> engines;   //!< "analytical", "packet"; explore ranks with the first
     uint64_t seed{1};
     std::optional<PriceSpec> prices; //!< of no result: what is printed beside, and an objective
+    /// Of no result but that of a search for a robust plan; it has figures.
+    std::optional<UncertainSpec> uncertain;
 };
 
 /// What Study::engines may hold.
