@@ -57,6 +57,13 @@ AddAnswerOptions(Command command, ExploreOptions& options)
              "best plans that the further engines of the study run as well")
         .Between(0, 1000)
         .ShowDefault();
+    command
+        .Flag("--robust",
+              options.robust,
+              "find the plan with the least 95th percentile (or another) of its times over what "
+              "the study's spans may turn out to be, by its key uncertain")
+        .Excludes("--objective")
+        .Excludes("--gap");
 }
 
 } // namespace scaleacross

@@ -413,6 +413,18 @@ ExpectExplorable(const ExploreOptions& options, const Study& study)
 {
     GoalsOf(options, study);
     LimitsOf(options.worker);
+    if (options.robust)
+    {
+        ExpectAnalytical(study);
+    }
+    if (options.robust && !study.uncertain)
+    {
+        throw ConfigError("--robust",
+                          "study " + study.name + " leaves nothing uncertain",
+                          "a study with uncertain figures of its spans",
+                          "write uncertain: {distance: {values: [30km, 60km], shares: [0.9, 0.1]}} "
+                          "into it, or give --set 'uncertain.distance.values=[30km,60km]'");
+    }
 }
 
 bool

@@ -32,11 +32,11 @@ struct ExploreOptions
     std::string objective;           //!< of the ranking; empty: the usual one
     std::string gap;                 //!< how near to come; empty: exact
     std::string pareto;              //!< objectives of the front; empty: UsualFront()
+    bool robust{false};              //!< compare plans by what the study leaves uncertain too
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
     std::optional<Shard> shard;      //!< only this part of the search, without a conclusion
 };
 
-/// What the options ask of a search of the study. Throws ConfigError.
 /// Adds STUDY and all options that say what is searched. Whoever has others search for it
 /// (`slurm`) passes on all of these.
 void AddSearchOptions(Command command, ExploreOptions& options);
@@ -44,12 +44,13 @@ void AddSearchOptions(Command command, ExploreOptions& options);
 /// Adds the options that say what of the whole search is answered, which no shard takes.
 void AddAnswerOptions(Command command, ExploreOptions& options);
 
+/// What the options ask of a search of the study. Throws ConfigError.
 Goals GoalsOf(const ExploreOptions& options, const Study& study);
 
-/// Whether the ranking is one of times whose errors are known (kMeasuredEngine).
 /// Throws ConfigError for what GoalsOf() or LimitsOf() refuses.
 void ExpectExplorable(const ExploreOptions& options, const Study& study);
 
+/// Whether the ranking is one of times whose errors are known (kMeasuredEngine).
 bool AreTimesMeasured(const Study& study, const Goals& goals);
 
 /// A baseline's plan and what became of it.

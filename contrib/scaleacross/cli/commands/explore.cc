@@ -2,6 +2,7 @@
 
 #include "cli/compare-engines.h"
 #include "cli/explore-study.h"
+#include "cli/robust-plan.h"
 #include "cli/sweep.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 namespace scaleacross
@@ -45,6 +47,30 @@ Check(const Study& study,
     return CompareEngines(study, space, plans, study.engines, setting, database, stop);
 }
 
+/// What holds whatever the spans turn out to be, where that is asked for and nothing has stopped
+/// it.
+std::optional<RobustFinding>
+Robust(const Study& study,
+       const SearchSpace& space,
+       const ExploreOptions& options,
+       const Answer& answer,
+       Database& database,
+       const std::atomic<bool>& stop)
+{
+    if (!options.robust || answer.search.interrupted || !answer.HasWinner())
+    {
+        return std::nullopt;
+    }
+    try
+    {
+        return FindRobustPlan(study, space, options, answer, database, stop);
+    }
+    catch (const Interrupted&)
+    {
+        return std::nullopt;
+    }
+}
+
 /// The checks as text; one line where an engine refuses all plans for the same reason.
 std::string
 CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
@@ -72,16 +98,19 @@ ExploreWith(const ExploreOptions& options,
     const auto& stop = CatchInterrupts();
     const Answer answer = ExploreStudy(study, space, options, database, stop);
     const auto checks = Check(study, space, options, answer, database, stop);
+    const auto robust = Robust(study, space, options, answer, database, stop);
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
         json["checks"] = ComparisonJson(space, checks);
+        json["robust"] = robust ? RobustJson(study, space, *robust, options.top) : Json(nullptr);
         std::cout << json.dump(2) << "\n";
     }
     else
     {
         std::cout << AnswerText(study, space, answer, options.top)
                   << (checks.empty() ? "" : CheckText(space, checks))
+                  << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }
     if (stop)
@@ -171,6 +200,7 @@ AddExplore(CommandLine& program)
         .Excludes("--objective")
         .Excludes("--gap")
         .Excludes("--verify")
+        .Excludes("--robust")
         .Excludes("--top");
     command
         .Add("--shard",
@@ -180,6 +210,7 @@ AddExplore(CommandLine& program)
         .Named("i/n")
         .Excludes("--sweep")
         .Excludes("--verify")
+        .Excludes("--robust")
         .Excludes("--top");
     command.Does([options, shard, command] {
         return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);
