@@ -51,6 +51,10 @@ def grid_of(report, at):
     points = [point for point in report["points"]
               if all(point["at"][key] == value for key, value in at.items())]
     width = len(free[1]["values"])
+    if len(points) != width * len(free[0]["values"]):
+        raise InputError(f"the sweep was interrupted: {len(points)} of "
+                         f"{width * len(free[0]['values'])} points are there; the same explore "
+                         "goes on from there")
     return free, [points[i:i + width] for i in range(0, len(points), width)]
 
 

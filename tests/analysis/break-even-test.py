@@ -153,6 +153,11 @@ class BreakEven(unittest.TestCase):
         refuse(self.three, "--at", "network.qps", says="this is not KEY=VALUE")
         refuse(self.path, "--at", "cluster.cross.distance=1km", says="1 settings vary")
         refuse(self.path, says=".svg or .png", out=self.folder / "x.gif")
+        some = json.loads(self.path.read_text())
+        some["points"] = some["points"][:5]
+        partial = self.folder / "partial.json"
+        partial.write_text(json.dumps(some))
+        refuse(partial, says="the sweep was interrupted: 5 of 12 points are there")
 
 
 if __name__ == "__main__":
