@@ -42,9 +42,13 @@ class BaselineRuns
     }
 
     /// The plan of a school.
-    BaselineAnswer School(const std::string& name, SearchStore& store) const
+    BaselineAnswer School(const std::string& name, SearchStore& store)
     {
         const auto stored = Stored(name, store);
+        if (stored && stored->plan)
+        {
+            m_chosen.emplace(name, *stored->plan);
+        }
         return stored ? *stored : Tuned(name, m_space, store, store.Runs());
     }
 
@@ -53,7 +57,7 @@ class BaselineRuns
     BaselineAnswer Reference(const std::string& name,
                              const std::vector<Ranked>& best,
                              SearchStore& store,
-                             const std::function<RunStore(const Scenario&)>& runsOf) const
+                             const std::function<RunStore(const Scenario&)>& runsOf)
     {
         // Whether a failure still answers is not known here: the store knows the study's own
         // limits.
@@ -115,7 +119,7 @@ class BaselineRuns
     BaselineAnswer Tuned(const std::string& name,
                          const SearchSpace& space,
                          SearchStore& store,
-                         RunStore& runs) const
+                         RunStore& runs)
     {
         // A school tunes with the analytical engine whatever the search runs with: limits are for
         // runs, and a school that was cut short would have another plan.
@@ -124,7 +128,7 @@ class BaselineRuns
         SetBounds(tuning, BoundOf::Analytical);
         ProgressLine line(name);
         tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
-        const auto chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning);
+        const auto& chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
         if (const auto* none = std::get_if<Infeasible>(&chosen))
         {
             return None(name, *none, store);
@@ -144,6 +148,7 @@ class BaselineRuns
     const SearchSpace& m_space;
     const Engine& m_engine;
     const SearchOptions& m_search;
+    ChosenBaselines m_chosen;
 };
 
 Contender
@@ -469,7 +474,7 @@ ExploreStudy(const Study& study,
                        search.shard,
                        ChangesText(options.common)},
                       options.worker.failures);
-    const BaselineRuns runs(study, space, *engine, search);
+    BaselineRuns runs(study, space, *engine, search);
     const auto runsOf = [&](const Scenario& scenario) {
         return RunStore(database,
                         MakeRunSetting(scenario, *engine, search.run),

@@ -33,9 +33,19 @@ struct BaselineFacts : WordFacts
     std::string untouched; //!< what it leaves alone
     std::string source;    //!< who plans so
 
+    /// Whether `spaces` gets the study with the plan and network of the school that others begin
+    /// at, in place of its own.
+    bool beginsAtAnother{false};
+    /// Whether that is this one: one row.
+    bool othersBegin{false};
+
     /// The spaces of the school for a study, the preferred one first: the next one counts only
     /// where no plan of those before can run. Null of a reference.
     std::vector<Study> (*spaces)(const Study& study){nullptr};
+
+    /// Which plans of the spaces are of the school; null: all of them. Depends on degrees,
+    /// microbatch, schedule and what it runs alone.
+    bool (*isOf)(const ParallelPlan& plan){nullptr};
 
     /// Refuses plans that recompute more than they need to fit.
     bool recomputesLeast{true};

@@ -35,6 +35,47 @@ LeastRecomputation(const Filter& filter)
     };
 }
 
+/// Plans that are none of the school are no part of what it chooses among, as those that mean the
+/// same as another are not: they are counted with these, and are no reason why there is none.
+const Infeasible&
+OfNoSchool()
+{
+    static const Infeasible other{kDuplicate, "it is no plan of the school"};
+    return other;
+}
+
+/// Leaves out the plans that are none of the school, families of them at a look.
+SearchOptions
+OnlyOf(const BaselineFacts& school, SearchOptions options)
+{
+    if (school.isOf == nullptr)
+    {
+        return options;
+    }
+    const auto isOf = school.isOf;
+    options.filter = [isOf, filter = options.filter](
+                         const Scenario& scenario,
+                         const IsWorthMore& isWorthMore) -> std::variant<ClosedForm, Infeasible> {
+        return isOf(scenario.Job().plan) ? filter(scenario, isWorthMore) : OfNoSchool();
+    };
+    if (options.glance)
+    {
+        options.glance = [isOf, glance = options.glance](const SearchSpace& space) -> Glance {
+            return [isOf,
+                    look = glance(space)](const Scenario& scenario,
+                                          PlanDepth depth) -> std::variant<ClosedForm, Infeasible> {
+                // Families of degrees alone have plans of every order.
+                if (depth != PlanDepth::Degrees && !isOf(scenario.Job().plan))
+                {
+                    return OfNoSchool();
+                }
+                return look(scenario, depth);
+            };
+        };
+    }
+    return options;
+}
+
 /// Whether a plan of a space can run in this time.
 bool
 Takes(const SearchSpace& space,
@@ -93,13 +134,9 @@ WhyNone(const std::string& name, const Frontier& counts)
                 : Infeasible{"degrees", none};
 }
 
-} // namespace
-
+/// The fastest plan of the spaces of a baseline for a study that is where the baseline begins.
 std::variant<Plan, Infeasible>
-ChooseBaseline(Baseline baseline,
-               const Study& study,
-               const Engine& engine,
-               const SearchOptions& options)
+Fastest(Baseline baseline, const Study& study, const Engine& engine, const SearchOptions& options)
 {
     SearchOptions own = options;
     own.keep = 1;
@@ -123,6 +160,7 @@ ChooseBaseline(Baseline baseline,
             within.scenario.Job().workload.memoryLimit = true;
         }
         own.filter = baseline->recomputesLeast ? LeastRecomputation(options.filter) : own.filter;
+        own = OnlyOf(*baseline, std::move(own));
     }
     std::variant<Plan, Infeasible> chosen;
     bool first = true;
@@ -147,6 +185,64 @@ ChooseBaseline(Baseline baseline,
         first = false;
     }
     return chosen;
+}
+
+} // namespace
+
+Study
+BeginningAt(const Plan& plan, const Study& study)
+{
+    Study at = study;
+    at.scenario.Job().plan = plan.parallel;
+    at.scenario.network = plan.network;
+    at.dpGiven = false;
+    return at;
+}
+
+const std::variant<Plan, Infeasible>&
+ChooseBaseline(Baseline baseline,
+               const Study& study,
+               const Engine& engine,
+               const SearchOptions& options,
+               ChosenBaselines& chosen)
+{
+    const auto known = chosen.find(baseline.Name());
+    if (known != chosen.end())
+    {
+        return known->second;
+    }
+    std::variant<Plan, Infeasible> found;
+    if (!baseline->beginsAtAnother)
+    {
+        found = Fastest(baseline, study, engine, options);
+    }
+    else
+    {
+        const auto first =
+            Baseline::First([](const BaselineFacts& row) { return row.othersBegin; });
+        const auto& begin = ChooseBaseline(first, study, engine, options, chosen);
+        if (const auto* none = std::get_if<Infeasible>(&begin))
+        {
+            found = Infeasible{none->reason,
+                               baseline.Name() + " begins at the plan of " + first.Name() +
+                                   ", but " + none->detail};
+        }
+        else
+        {
+            found = Fastest(baseline, BeginningAt(std::get<Plan>(begin), study), engine, options);
+        }
+    }
+    return chosen.emplace(baseline.Name(), std::move(found)).first->second;
+}
+
+std::variant<Plan, Infeasible>
+ChooseBaseline(Baseline baseline,
+               const Study& study,
+               const Engine& engine,
+               const SearchOptions& options)
+{
+    ChosenBaselines chosen;
+    return ChooseBaseline(baseline, study, engine, options, chosen);
 }
 
 } // namespace scaleacross

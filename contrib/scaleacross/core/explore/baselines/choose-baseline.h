@@ -8,6 +8,8 @@
 #include "core/explore/search.h"
 #include "core/spec/plan-fields.h"
 
+#include <map>
+#include <string>
 #include <variant>
 
 namespace scaleacross
@@ -24,6 +26,20 @@ std::variant<Plan, Infeasible> ChooseBaseline(Baseline baseline,
                                               const Study& study,
                                               const Engine& engine,
                                               const SearchOptions& options);
+
+/// What baselines have chosen for one study on one engine, by their names.
+using ChosenBaselines = std::map<std::string, std::variant<Plan, Infeasible>>;
+
+/// The same, of those that begin at another's plan (BaselineFacts) without choosing that anew: what
+/// is not among `chosen` is added.
+const std::variant<Plan, Infeasible>& ChooseBaseline(Baseline baseline,
+                                                     const Study& study,
+                                                     const Engine& engine,
+                                                     const SearchOptions& options,
+                                                     ChosenBaselines& chosen);
+
+/// The study with this plan and network, of which dp follows from the GPUs.
+Study BeginningAt(const Plan& plan, const Study& study);
 
 } // namespace scaleacross
 

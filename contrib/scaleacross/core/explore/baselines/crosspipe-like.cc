@@ -45,6 +45,13 @@ Spaces(const Study& study)
     return {school};
 }
 
+/// The limits of the paper are one and two pipelines of its own, not of another number of stages.
+bool
+HasItsLimit(const ParallelPlan& plan)
+{
+    return plan.inFlight == 0 || plan.inFlight == 2 * plan.pp;
+}
+
 } // namespace
 
 const BaselineFacts&
@@ -60,6 +67,7 @@ CrosspipeLikeBaseline()
         known.untouched = "what crosses, sharding, cp, network";
         known.source = "CrossPipe, arXiv:2507.00217, reconstructed";
         known.spaces = Spaces;
+        known.isOf = HasItsLimit;
         return known;
     }();
     return facts;

@@ -36,7 +36,8 @@ NetworkOnlyBaseline()
     static const BaselineFacts facts = [] {
         BaselineFacts known;
         known.word = "network-only";
-        known.help = "the study's plan and network, but what uses the network";
+        known.help = "as production, but what uses the network";
+        known.beginsAtAnother = true;
         known.tunes = "transport, multipath, recovery, qps, collective, all_to_all of experts; "
                       "every other field of network if the study varies it";
         known.untouched = "placement, schedule, parallelism";

@@ -10,8 +10,8 @@
 namespace scaleacross::school
 {
 
-SearchDimension
-DimensionOf(const std::string& key)
+bool
+IsOf(const std::string& key, SearchDimension dimension)
 {
     static const std::set<std::string> placement = {"plan.crossing",
                                                     "plan.apportion",
@@ -23,15 +23,20 @@ DimensionOf(const std::string& key)
                                                    "plan.chunks",
                                                    "plan.round",
                                                    "plan.in_flight"};
-    if (placement.count(key) > 0)
+    const bool network = key.rfind("network.", 0) == 0;
+    switch (dimension)
     {
-        return SearchDimension::Placement;
+    case SearchDimension::Placement:
+        return placement.count(key) > 0;
+    case SearchDimension::Schedule:
+        return schedule.count(key) > 0;
+    case SearchDimension::Network:
+        return network;
+    case SearchDimension::Parallelism:
+        break;
     }
-    if (schedule.count(key) > 0)
-    {
-        return SearchDimension::Schedule;
-    }
-    return key.rfind("network.", 0) == 0 ? SearchDimension::Network : SearchDimension::Parallelism;
+    return key == "plan.microbatch" ||
+           (!network && placement.count(key) == 0 && schedule.count(key) == 0);
 }
 
 Study
@@ -44,7 +49,7 @@ OnlyVarying(const Study& study, SearchDimension dimension, const std::vector<Sea
         for (const auto& axis : *from)
         {
             const auto same = [&axis](const SearchAxis& other) { return other.key == axis.key; };
-            if (DimensionOf(axis.key) == dimension && std::none_of(axes.begin(), axes.end(), same))
+            if (IsOf(axis.key, dimension) && std::none_of(axes.begin(), axes.end(), same))
             {
                 axes.push_back(axis);
             }

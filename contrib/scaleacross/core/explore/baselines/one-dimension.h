@@ -14,12 +14,14 @@ namespace scaleacross::school
 {
 
 /**
- * A dimension of the search: fields of plan and network. Every field is in one of these:
+ * A dimension of the search: fields of plan and network. Every field is in one of these, and the
+ * microbatch in two: it is how finely a replica's batch is split, which who chooses degrees
+ * decides, and how many passes a schedule has to order.
  *
  * - placement: what lies where. `plan.` crossing, apportion, layers, embedding_as_layer,
  *   loss_as_layer.
  * - schedule: in which order. `plan.` schedule, microbatch, chunks, round, in_flight.
- * - parallelism: all other fields of `plan`, dp among them.
+ * - parallelism: all fields of `plan` that are in none of these, dp among them, and microbatch.
  * - network: all fields of `network`.
  */
 enum class SearchDimension : uint8_t
@@ -31,7 +33,7 @@ enum class SearchDimension : uint8_t
 };
 
 /// The dimension that a plan field ("plan.tp") is in.
-SearchDimension DimensionOf(const std::string& key);
+bool IsOf(const std::string& key, SearchDimension dimension);
 
 /**
  * The space in which only one dimension varies; all else is as the study's `plan` and `network` fix
@@ -39,7 +41,7 @@ SearchDimension DimensionOf(const std::string& key);
  *
  * A field of the dimension that the study varies has the study's values, one of `complete` has
  * those, any other its fixed one. The fixed value is among them and the first: the search
- * begins at the study's plan, and no answer is slower than that.
+ * begins at that plan, and no answer is slower.
  */
 Study OnlyVarying(const Study& study,
                   SearchDimension dimension,

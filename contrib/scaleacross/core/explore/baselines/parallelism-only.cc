@@ -22,7 +22,8 @@ Spaces(const Study& study)
                                         {"plan.shard_ranks", ShardGroups(study)},
                                         {"plan.reshard", Either()},
                                         {"plan.recompute", school::Recomputations()},
-                                        {"plan.async_tp", Either()}};
+                                        {"plan.async_tp", Either()},
+                                        {"plan.microbatch", school::Microbatches(study)}};
     if (school::NamesExpertTensor(study))
     {
         Values splits = school::TensorDegrees(study);
@@ -40,10 +41,12 @@ ParallelismOnlyBaseline()
     static const BaselineFacts facts = [] {
         BaselineFacts known;
         known.word = "parallelism-only";
-        known.help = "the study's plan and network, but degrees, sharding and recomputation";
-        known.tunes = "tp, cp, ep, etp if the study names it, pp, sharding, shard_ranks, reshard, "
-                      "recompute, async_tp; dp, reduce, prefetch, bucket, recompute_layers, "
-                      "offload_layers if the study varies them";
+        known.help = "as production, but degrees, microbatch, sharding and recomputation";
+        known.beginsAtAnother = true;
+        known.tunes =
+            "tp, cp, ep, etp if the study names it, pp, microbatch, sharding, shard_ranks, "
+            "reshard, recompute, async_tp; dp, reduce, prefetch, bucket, recompute_layers, "
+            "offload_layers if the study varies them";
         known.untouched = "placement, schedule, network";
         known.source = "one of the dimensions of arXiv:2605.24326 by itself";
         known.spaces = Spaces;

@@ -35,7 +35,8 @@ PlacementOnlyBaseline()
     static const BaselineFacts facts = [] {
         BaselineFacts known;
         known.word = "placement-only";
-        known.help = "the study's plan and network, but what crosses and how layers are dealt out";
+        known.help = "as production, but what crosses and how layers are dealt out";
+        known.beginsAtAnother = true;
         known.tunes =
             "crossing, apportion, embedding_as_layer, loss_as_layer; layers if the study varies it";
         known.untouched = "schedule, parallelism, network";

@@ -51,6 +51,7 @@ ProductionBaseline()
             "configuration (arXiv:2605.24326)";
         known.spaces = Spaces;
         known.prefersFirst = false;
+        known.othersBegin = true;
         return known;
     }();
     return facts;

@@ -54,7 +54,8 @@ ScheduleOnlyBaseline()
     static const BaselineFacts facts = [] {
         BaselineFacts known;
         known.word = "schedule-only";
-        known.help = "the study's plan and network, but the schedule and what it runs";
+        known.help = "as production, but the schedule and what it runs";
+        known.beginsAtAnother = true;
         known.tunes = "schedule, chunks, microbatch, round, in_flight";
         known.untouched = "placement, parallelism, network";
         known.source = "one of the dimensions of arXiv:2605.24326 by itself";
