@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "core/explore/baselines/baseline.h"
 #include "core/io/read-study.h"
 
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 
 namespace scaleacross
@@ -23,11 +25,11 @@ TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
     for (const auto& entry :
          std::filesystem::directory_iterator(SCALEACROSS_SOURCE_DIR "/examples"))
     {
-        if (!entry.is_directory())
+        const std::string name = entry.path().filename().string();
+        if (!std::filesystem::exists(StudyOf(name)))
         {
             continue;
         }
-        const std::string name = entry.path().filename().string();
         const Study study = ReadStudy(StudyOf(name));
         EXPECT_EQ(study.name, name);
         EXPECT_FALSE(study.search.empty()) << name;
@@ -36,6 +38,58 @@ TEST(Examples, EveryStudyIsReadAndNamedAfterItsFolder)
         studies++;
     }
     EXPECT_GE(studies, 3);
+}
+
+/// Whatever the number of buildings that they are explored with, 1,280 GPUs; and fields that are in
+/// no dimension's search have a single value, so that no school has more than the search.
+TEST(Examples, StudiesOfDesignPointsAreOneSpaceForAllSchools)
+{
+    const std::filesystem::path folder = SCALEACROSS_SOURCE_DIR "/examples/design-points";
+    EXPECT_TRUE(std::filesystem::exists(folder / "README.md"));
+    int studies = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+    {
+        if (entry.path().extension() != ".yaml")
+        {
+            continue;
+        }
+        const Study study = ReadStudy(entry.path().string());
+        EXPECT_EQ(study.name, "design-points-" + entry.path().stem().string());
+        EXPECT_EQ(study.scenario.cluster.Gpus(), 1280U);
+        EXPECT_EQ(study.scenario.Job().plan.Ranks(), 1280U);
+        std::set<std::string> varied;
+        for (const auto& axis : study.search)
+        {
+            varied.insert(axis.key);
+        }
+        for (const std::string name :
+             {"placement-only", "schedule-only", "parallelism-only", "network-only"})
+        {
+            const auto spaces = Baseline(name)->spaces(study);
+            for (const auto& axis : spaces[0].search)
+            {
+                EXPECT_EQ(varied.count(axis.key), 1U) << study.name << " " << axis.key;
+            }
+        }
+        studies++;
+    }
+    EXPECT_EQ(studies, 3);
+}
+
+/// Qwen3.5 397B-A17B is known by 397 and 17 billion parameters. By hand, per layer: queries and
+/// output 2*4096*32*256 = 67,108,864, keys and values 2*4096*16*256 = 33,554,432, their norms 512,
+/// norms 8,192, router 512*4096, 513 experts of 3*4096*1024 = 12,582,912; 60 layers; 2*248320*4096
+/// and the last norm.
+TEST(Examples, TheMixtureOf512ExpertsIsAsLargeAsTheModelThatItStandsFor)
+{
+    const Study study =
+        ReadStudy(std::string(SCALEACROSS_SOURCE_DIR "/examples/design-points/moe-512.yaml"));
+    const ModelSpec& model = study.scenario.Job().model;
+    EXPECT_EQ(model.TotalParameters(),
+              60 * (67'108'864ULL + 33'554'432 + 512 + 8'192 + 2'097'152 + 513 * 12'582'912ULL) +
+                  2 * 1'017'118'720ULL + 4'096);
+    EXPECT_NEAR(static_cast<double>(model.TotalParameters()) / 397e9, 1, 0.005);
+    EXPECT_NEAR(static_cast<double>(model.ActiveParameters()) / 17e9, 1, 0.05);
 }
 
 TEST(Examples, MaverickIsTheStudyOfTheDesign)
