@@ -61,15 +61,16 @@ OnlyOf(const BaselineFacts& school, SearchOptions options)
     if (options.glance)
     {
         options.glance = [isOf, glance = options.glance](const SearchSpace& space) -> Glance {
-            return [isOf,
-                    look = glance(space)](const Scenario& scenario,
-                                          PlanDepth depth) -> std::variant<ClosedForm, Infeasible> {
+            return [isOf, look = glance(space)](
+                       const Scenario& scenario,
+                       PlanDepth depth,
+                       const IsWorthMore& isWorthMore) -> std::variant<ClosedForm, Infeasible> {
                 // Families of degrees alone have plans of every order.
                 if (depth != PlanDepth::Degrees && !isOf(scenario.Job().plan))
                 {
                     return OfNoSchool();
                 }
-                return look(scenario, depth);
+                return look(scenario, depth, isWorthMore);
             };
         };
     }
@@ -85,8 +86,7 @@ Takes(const SearchSpace& space,
       const SearchOptions& options)
 {
     const Scenario scenario = space.With(plan);
-    const auto worthMore = [](const ClosedForm& /* form */) { return true; };
-    if (std::holds_alternative<Infeasible>(options.filter(scenario, worthMore)))
+    if (std::holds_alternative<Infeasible>(options.filter(scenario, Always)))
     {
         return false;
     }
