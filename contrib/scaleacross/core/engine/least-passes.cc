@@ -38,6 +38,13 @@ Lesser(const PassTimes& a, const PassTimes& b)
             std::min(a.weightGradient, b.weightGradient)};
 }
 
+/// Down, so that a bound stays one; whole picoseconds as they are.
+Duration
+Down(double seconds)
+{
+    return Duration::Picoseconds(static_cast<int64_t>(seconds * 1e12 + 1e-3));
+}
+
 PassTimes
 PassOf(const ComputeCost& cost)
 {
@@ -92,7 +99,7 @@ class LayerBodies
     Duration Of(Action action, uint32_t kind)
     {
         const auto body = m_body.find({action, kind});
-        return body == m_body.end() ? Duration() : Duration::Seconds(m_ranks.OfBody(body->second));
+        return Down(body == m_body.end() ? 0 : m_ranks.OfBody(body->second));
     }
 
   private:
@@ -339,9 +346,8 @@ LeastPasses::HopsOf(const Scenario& scenario, const RankLayout& layout) const
             return LeastMessageTime(facts->paths.Between(from, to), gpu, bytes);
         };
         // One number for both directions.
-        hops.push_back(rank == next
-                           ? Duration()
-                           : Duration::Seconds(std::min(way(rank, next), way(next, rank))));
+        hops.push_back(rank == next ? Duration()
+                                    : Down(std::min(way(rank, next), way(next, rank))));
     }
     return hops;
 }
