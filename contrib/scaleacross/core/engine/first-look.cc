@@ -93,23 +93,21 @@ CheckBatch(const JobSpec& job)
                           " is not divisible by dp x microbatch " + std::to_string(samples)};
 }
 
-/// What the model computes for a microbatch, where that takes least.
+/// What the model computes for a microbatch, where and how that takes least.
 PassTimes
 LeastTimes(const Scenario& scenario)
 {
-    const JobSpec& job = scenario.Job();
-    std::optional<PassTimes> least;
-    const GpuSpec* before = nullptr;
+    std::vector<const GpuSpec*> gpus;
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
-        if (before == nullptr || !(building.gpu == *before))
+        if (gpus.empty() || !(building.gpu == *gpus.back()))
         {
-            const PassTimes times = ModelTimesOn(job, building.gpu);
-            least = !least || times.Total() < least->Total() ? times : *least;
-            before = &building.gpu;
+            gpus.push_back(&building.gpu);
         }
     }
-    return *least;
+    JobSpec job = scenario.Job();
+    job.plan = LeastOf(job.plan, PlanDepth::Degrees);
+    return LeastModelTimes(job, gpus);
 }
 
 double

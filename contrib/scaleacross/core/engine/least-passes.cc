@@ -4,6 +4,7 @@
 
 #include "core/engine/least-costs.h"
 #include "core/engine/lone-class.h"
+#include "core/engine/switch-edges.h"
 #include "core/pipeline/pipeline-order.h"
 #include "core/pipeline/pipeline-schedule.h"
 #include "core/work/cost/schedule-times.h"
@@ -63,6 +64,14 @@ OneOfEachKind(const ModelSpec& model)
     return layers;
 }
 
+/// Whether what a stage sends takes what it takes another in the same building, wherever on the
+/// switches they are.
+bool
+StagesAreAlike(const Scenario& scenario, const RankLayout& layout, const NetworkFacts& facts)
+{
+    return layout.plan.pp == 1 || SwitchPeriod(scenario.cluster, facts.paths, layout) == 1;
+}
+
 /// The bodies of a layer of each kind.
 class LayerBodies
 {
@@ -70,9 +79,13 @@ class LayerBodies
     LayerBodies(const Scenario& scenario,
                 const RankLayout& layout,
                 uint32_t building,
-                std::shared_ptr<const NetworkFacts> facts,
+                const std::shared_ptr<const NetworkFacts>& facts,
                 BoundOf engine)
-        : m_ranks(scenario, layout, building, std::move(facts), engine)
+        : m_ranks(scenario,
+                  layout,
+                  layout.buildingBegin[building],
+                  facts,
+                  StagesAreAlike(scenario, layout, *facts) ? engine : BoundOf::EveryEngine)
     {
         const std::vector<StageLayers> split = OneOfEachKind(scenario.Job().model);
         BodyBuilder bodies(scenario,
@@ -408,7 +421,6 @@ LeastPasses::GathersOf(const Scenario& scenario,
 {
     const JobSpec& job = scenario.Job();
     const uint32_t rank = RankOf(shape, 0);
-    const uint32_t building = layout.BuildingOf(layout.FirstOf(rank));
     const auto split = LayersOf(scenario, layout);
     const size_t there = std::max(1U, job.plan.prefetch);
     std::vector<std::vector<double>> gathers(shape.chunks);
@@ -419,7 +431,7 @@ LeastPasses::GathersOf(const Scenario& scenario,
         const std::vector<ParameterUnit> units = UnitsOf(job, stage);
         for (const ParameterUnit& unit : units)
         {
-            const UnitTimes times = m_units.Of(scenario, layout, building, unit);
+            const UnitTimes times = m_units.Of(scenario, layout, layout.FirstOf(rank), unit);
             gathers[chunk].push_back(times.gatherDense + times.gatherExpert);
         }
         beginsUnused[chunk] = stage.embedding && units.front().pieces == 1;
@@ -465,14 +477,15 @@ LeastPasses::EndsOf(const Scenario& scenario, const RankLayout& layout, uint32_t
         return {};
     }
     const StageLayers stage = LayersOf(scenario, layout).front();
-    const uint32_t building = layout.BuildingOf(layout.FirstOf(RankOf(PipelineShapeOf(job), 0)));
+    const Rank first = layout.FirstOf(RankOf(PipelineShapeOf(job), 0));
+    const uint32_t building = layout.BuildingOf(first);
     const ShardSizes shards = ShardSizesOf(layout);
     const std::vector<ParameterUnit> units = UnitsOf(job, stage);
     std::vector<UnitTimes> times;
     uint64_t parameters = 0;
     for (const ParameterUnit& unit : units)
     {
-        times.push_back(m_units.Of(scenario, layout, building, unit));
+        times.push_back(m_units.Of(scenario, layout, first, unit));
         parameters += ShardOf(unit, shards);
     }
     PassEnds ends =

@@ -53,7 +53,7 @@ LeastUnits::LeastUnits(const std::vector<NetworkPlan>& networks, BoundOf engine)
 }
 
 UnitTimes
-LeastUnits::Find(const Scenario& given, uint32_t building, const ParameterUnit& unit) const
+LeastUnits::Find(const Scenario& given, Rank rank, const ParameterUnit& unit) const
 {
     Scenario scenario = given;
     UnitTimes least;
@@ -62,7 +62,7 @@ LeastUnits::Find(const Scenario& given, uint32_t building, const ParameterUnit& 
         scenario.network = m_networks[i];
         const RankLayout layout =
             std::get<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster));
-        LoneClass ranks(scenario, layout, building, m_facts->Of(scenario), m_engine);
+        LoneClass ranks(scenario, layout, rank, m_facts->Of(scenario), m_engine);
         const ParameterCollectives collectives(scenario.Job(),
                                                layout,
                                                ranks.Rules(),
@@ -93,7 +93,7 @@ LeastUnits::Find(const Scenario& given, uint32_t building, const ParameterUnit& 
 UnitTimes
 LeastUnits::Of(const Scenario& scenario,
                const RankLayout& layout,
-               uint32_t building,
+               Rank rank,
                const ParameterUnit& unit) const
 {
     const ParallelPlan& plan = layout.plan;
@@ -108,7 +108,7 @@ LeastUnits::Of(const Scenario& scenario,
                plan.sharding->optimizer,
                plan.sharding->insideBuildings,
                plan.shardRanks,
-               building,
+               rank,
                unit.dense,
                unit.expert};
     for (uint32_t i = 0; i < plan.crossing.size; i++)
@@ -125,7 +125,7 @@ LeastUnits::Of(const Scenario& scenario,
             return known->second;
         }
     }
-    const UnitTimes found = Find(scenario, building, unit);
+    const UnitTimes found = Find(scenario, rank, unit);
     const std::unique_lock<std::shared_mutex> lock(m_mutex);
     return m_times.try_emplace(std::move(key), found).first->second;
 }

@@ -39,16 +39,16 @@ class LeastUnits
   public:
     LeastUnits(const std::vector<NetworkPlan>& networks, BoundOf engine);
 
-    /// Of a unit on a rank in `building`. Domain: CheckJob() refuses nothing.
+    /// Of a unit on a rank, the first of its stage. Domain: CheckJob() refuses nothing.
     UnitTimes Of(const Scenario& scenario,
                  const RankLayout& layout,
-                 uint32_t building,
+                 Rank rank,
                  const ParameterUnit& unit) const;
 
   private:
     using Key = std::vector<uint64_t>;
 
-    UnitTimes Find(const Scenario& scenario, uint32_t building, const ParameterUnit& unit) const;
+    UnitTimes Find(const Scenario& scenario, Rank rank, const ParameterUnit& unit) const;
 
     std::vector<NetworkPlan> m_networks;
     BoundOf m_engine;

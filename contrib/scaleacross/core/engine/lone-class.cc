@@ -13,16 +13,12 @@ namespace scaleacross
 namespace
 {
 
-/// The first stage that has ranks there.
-uint32_t
-StageIn(const RankLayout& layout, uint32_t building)
+/// Layers that are dealt out by time may make replicas differ, as schedule and layers have it.
+bool
+MayDiffer(const Scenario& scenario, const RankLayout& layout, const LoweringRules& rules)
 {
-    uint32_t stage = 0;
-    while (layout.StageRanksIn(building, stage) == 0)
-    {
-        stage++;
-    }
-    return stage;
+    return (layout.plan.apportion->byTime && layout.Buildings() > 1) ||
+           RanksOfStagesDiffer(scenario, layout, rules);
 }
 
 /// What is asked of others is nothing where only some ranks of the stage are there: neither cuts,
@@ -50,19 +46,19 @@ LoneTimes(const NetworkModel& network, bool ofSome)
 
 LoneClass::LoneClass(const Scenario& scenario,
                      const RankLayout& layout,
-                     uint32_t building,
+                     Rank representative,
                      std::shared_ptr<const NetworkFacts> facts,
                      BoundOf engine)
     : m_scenario(scenario),
       m_network(scenario, layout, std::move(facts)),
       m_rules(scenario, TimerOf(scenario, layout)),
-      m_times(LoneTimes(m_network, RanksOfStagesDiffer(scenario, layout, m_rules))),
+      m_times(LoneTimes(m_network, MayDiffer(scenario, layout, m_rules))),
       m_alone(engine == BoundOf::Analytical)
 {
-    const GpuSpec& gpu = scenario.cluster.buildings[building].gpu;
+    const GpuSpec& gpu = scenario.cluster.buildings[layout.BuildingOf(representative)].gpu;
     RankClass only;
-    only.stage = StageIn(layout, building);
-    only.representative = layout.pipeline.Member(layout.buildingBegin[building], only.stage);
+    only.stage = layout.StageOf(representative);
+    only.representative = representative;
     only.ranks = 1;
     only.collectiveShare = {gpu.CollectiveShare(), gpu.gemm.processors, gpu.MostForChannels()};
     only.program.ops.emplace_back();

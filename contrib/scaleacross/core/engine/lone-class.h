@@ -29,16 +29,18 @@ namespace scaleacross
  * Of every engine that is LeastCosts. Of the analytical engine it is what they take with ports and
  * cuts to themselves, latencies and chunks included, as AloneReplay() has it. What chunks take of a
  * cut is that without collisions: how many others spread them there is not known. Where ranks of a
- * stage differ (RanksOfStagesDiffer), only some of them may be there at a time, and cuts and losses
- * do not count.
+ * stage may differ (RanksOfStagesDiffer), only some of them may be there at a time, and cuts and
+ * losses do not count.
  */
 class LoneClass
 {
   public:
-    /// Scenario and layout are referred to. Domain: CheckJob() refuses nothing.
+    /// Scenario and layout are referred to.
+    /// @param representative the first of these ranks, where these are told apart
+    /// Domain: CheckJob() refuses nothing.
     LoneClass(const Scenario& scenario,
               const RankLayout& layout,
-              uint32_t building,
+              Rank representative,
               std::shared_ptr<const NetworkFacts> facts,
               BoundOf engine);
 

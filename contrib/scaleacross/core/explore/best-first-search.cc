@@ -541,10 +541,8 @@ class Course
     /// Whether a report that is found again takes no less than its plan's bound (HoldToBound).
     bool KeepsBound(const Plan& plan, const RunReport& report) const
     {
-        const auto filtered =
-            m_options.filter(m_space.With(plan), [](const ClosedForm&) { return true; });
-        const auto* form = std::get_if<ClosedForm>(&filtered);
-        return form != nullptr && report.iterationTime >= form->bound;
+        const auto form = m_families.KnownOf(plan);
+        return form && report.iterationTime >= form->bound;
     }
 
     /// A time below the bound is none: ranked, it would beat plans that were ruled out by theirs.

@@ -188,6 +188,21 @@ Families::Filtered(const Family& family, const Leaderboard& board) const
     return look;
 }
 
+std::optional<ClosedForm>
+Families::KnownOf(const Plan& plan) const
+{
+    const Scenario scenario = m_space.With(plan);
+    const auto filtered = m_options.filter(scenario, Always);
+    const auto* form = std::get_if<ClosedForm>(&filtered);
+    if (form == nullptr || !m_glance)
+    {
+        return form == nullptr ? std::nullopt : std::optional<ClosedForm>(*form);
+    }
+    const auto glanced = m_glance(scenario, PlanDepth::Network, Always);
+    const auto* first = std::get_if<ClosedForm>(&glanced);
+    return first == nullptr ? std::nullopt : std::optional<ClosedForm>(Joined(*form, *first));
+}
+
 Families::Told
 Families::LookFirst(const Family& family, const Plan& plan, const Leaderboard& board) const
 {

@@ -115,6 +115,9 @@ class Families
     /// What the filter says of a plan, as far as it is worth it. Called from several threads.
     Look Filtered(const Family& family, const Leaderboard& board) const;
 
+    /// The whole that is known of a plan before it runs, or none where it cannot.
+    std::optional<ClosedForm> KnownOf(const Plan& plan) const;
+
     /// By what is kept so far; the more that is, the fewer can matter.
     bool CanMatter(const Plan& plan, const ClosedForm& form, const Leaderboard& board) const;
 

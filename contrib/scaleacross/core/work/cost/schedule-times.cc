@@ -133,12 +133,39 @@ PipelineMessageBytes(const JobSpec& job)
 }
 
 PassTimes
-ModelTimesOn(const JobSpec& job, const GpuSpec& gpu)
+LeastModelTimes(const JobSpec& job, const std::vector<const GpuSpec*>& gpus)
 {
     ParallelPlan whole = job.plan;
     whole.pp = whole.chunks = 1;
     whole.layers = LayerLayout();
-    return PassTimer(job, gpu).Of(SplitLayers(job.model, whole).front());
+    const StageLayers all = SplitLayers(job.model, whole).front();
+    std::vector<StageLayers> pieces = {{0, 0, true, false}, {all.count, 0, false, true}};
+    for (uint32_t layer = 0; layer < all.count; layer++)
+    {
+        pieces.push_back({layer, 1, false, false});
+    }
+    std::vector<PassTimes> least(pieces.size());
+    for (size_t g = 0; g < gpus.size(); g++)
+    {
+        PassTimer timer(job, *gpus[g]);
+        for (size_t i = 0; i < pieces.size(); i++)
+        {
+            const PassTimes times = timer.Of(pieces[i]);
+            PassTimes& known = least[i];
+            known = g == 0 ? times
+                           : PassTimes{std::min(known.forward, times.forward),
+                                       std::min(known.inputGradient, times.inputGradient),
+                                       std::min(known.weightGradient, times.weightGradient)};
+        }
+    }
+    PassTimes sum;
+    for (const PassTimes& times : least)
+    {
+        sum.forward += times.forward;
+        sum.inputGradient += times.inputGradient;
+        sum.weightGradient += times.weightGradient;
+    }
+    return sum;
 }
 
 std::vector<PassTimes>

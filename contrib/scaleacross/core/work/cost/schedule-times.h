@@ -23,8 +23,9 @@ PipelineShape PipelineShapeOf(const Scenario& scenario, const RankLayout& layout
 /// Bytes of one pipeline message between two ranks: 2 s b h / (cp tp), sequence parallel.
 Bytes PipelineMessageBytes(const JobSpec& job);
 
-/// What the whole model computes for a microbatch on one accelerator.
-PassTimes ModelTimesOn(const JobSpec& job, const GpuSpec& gpu);
+/// What the whole model computes for a microbatch where each layer, and each kind of pass over it,
+/// is on that of the accelerators that takes least. Domain: there is one at least.
+PassTimes LeastModelTimes(const JobSpec& job, const std::vector<const GpuSpec*>& gpus);
 
 /// PipelineTimes::passes of PipelineTimesOf().
 std::vector<PassTimes> PassTimesOf(const Scenario& scenario, const RankLayout& layout);

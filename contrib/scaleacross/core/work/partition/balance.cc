@@ -142,12 +142,8 @@ class KnownPartitions
         {
             m_ends.clear();
         }
-        const auto [entry, isNew] = m_ends.try_emplace(key);
-        if (isNew)
-        {
-            entry->second = find();
-        }
-        return entry->second;
+        const auto known = m_ends.find(key);
+        return known != m_ends.end() ? known->second : m_ends.emplace(key, find()).first->second;
     }
 
   private:
@@ -164,6 +160,7 @@ KeyOf(const LayerItems& items,
       const std::vector<std::vector<uint32_t>>& held)
 {
     KnownPartitions::Key key = {static_cast<double>(items.Size()),
+                                static_cast<double>(times.size()),
                                 plan.embeddingAsLayer ? 1.0 : 0.0,
                                 plan.lossAsLayer ? 1.0 : 0.0};
     for (const ModelTimes& building : times)
