@@ -77,6 +77,19 @@ class ProgramTest : public testing::Test
         return text.str();
     }
 
+    /// What a page of the documentation shows as printed: its indented lines, without the indent.
+    static std::string PrintedOn(const std::string& page)
+    {
+        std::ifstream file(SCALEACROSS_SOURCE_DIR "/contrib/scaleacross/doc/" + page);
+        std::string printed;
+        for (std::string line; std::getline(file, line);)
+        {
+            printed +=
+                line.rfind("    ", 0) == 0 ? line.substr(4) + "\n" : (line.empty() ? "\n" : "");
+        }
+        return printed;
+    }
+
     void Write(const std::string& name, const std::string& text) const
     {
         std::ofstream(folder / name, std::ios::binary) << text;

@@ -47,7 +47,8 @@ void AddAnswerOptions(Command command, ExploreOptions& options);
 /// What the options ask of a search of the study. Throws ConfigError.
 Goals GoalsOf(const ExploreOptions& options, const Study& study);
 
-/// Throws ConfigError for what GoalsOf() or LimitsOf() refuses.
+/// Throws ConfigError for what GoalsOf() or LimitsOf() refuses, and for --robust on a study that
+/// leaves nothing uncertain or ranks with another engine than the analytical one.
 void ExpectExplorable(const ExploreOptions& options, const Study& study);
 
 /// Whether the ranking is one of times whose errors are known (kMeasuredEngine).

@@ -148,19 +148,11 @@ AnyLayersBound(const Scenario& scenario)
     return LeastTimes(scenario).Total().S() / (1 - std::pow(1 - 1 / m, job.plan.pp));
 }
 
-/// ComputeBound() of a plan, with or without the collectives inside its layers.
-double
-PassBound(const Scenario& scenario,
-          const RankLayout& layout,
-          const PipelineShape& shape,
-          const LeastPasses* passes,
-          const PassEnds& ends = {})
+/// Passes of a plan, with or without the collectives inside its layers.
+std::vector<PassTimes>
+PassesOf(const Scenario& scenario, const RankLayout& layout, const LeastPasses* passes)
 {
-    if (passes == nullptr)
-    {
-        return ComputeBound(shape, PassTimesOf(scenario, layout));
-    }
-    return ComputeBound(shape, passes->Of(scenario, layout), ends);
+    return passes == nullptr ? PassTimesOf(scenario, layout) : passes->Of(scenario, layout);
 }
 
 /// Of a plan that is known no further than its layers' kernels, in seconds.
@@ -197,15 +189,15 @@ BoundAbove(const Scenario& scenario,
     if (byHost || (job.model.IsMoe() && job.plan.ExpertsApart()))
     {
         // What is computed again may stand beside a collective that nothing else hides.
-        return PassBound(scenario, layout, shape, nullptr);
+        return ComputeBound(shape, PassTimesOf(scenario, layout));
     }
-    double bound = PassBound(scenario, layout, shape, passes);
+    double bound = ComputeBound(shape, PassesOf(scenario, layout, passes));
     if (passes != nullptr && job.plan.tp > 1)
     {
         // Beside collectives computing takes longer, and waits for less.
         Scenario beside = scenario;
         beside.Job().plan.asyncTensor = true;
-        bound = std::min(bound, PassBound(beside, layout, shape, passes));
+        bound = std::min(bound, ComputeBound(shape, PassesOf(beside, layout, passes)));
     }
     return bound;
 }
@@ -279,7 +271,8 @@ FirstLook(const Scenario& given,
     {
         ends = passes->EndsOf(scenario, layout, shape.microbatches);
     }
-    double bound = PassBound(scenario, layout, shape, passes, ends);
+    const std::vector<PassTimes> times = PassesOf(scenario, layout, passes);
+    double bound = ComputeBound(shape, times, ends);
     if (scenario.Job().plan.apportion->byTime)
     {
         // Where replicas differ in their microbatches, the first may have fewer than the mean.
@@ -289,7 +282,7 @@ FirstLook(const Scenario& given,
     if (passes != nullptr && isWorthMore(form))
     {
         const ReplayedPasses replayed =
-            passes->Replayed(scenario, layout, shape.microbatches, passes->Of(scenario, layout));
+            passes->Replayed(scenario, layout, shape.microbatches, times);
         const double end = std::max(replayed.end, replayed.ofFirst + ends.last);
         form.bound = std::max(form.bound, LessRounding(ends.first + end));
     }

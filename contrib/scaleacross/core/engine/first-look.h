@@ -58,10 +58,10 @@ double ComputeBound(const PipelineShape& shape,
  *  - Shards and Network: everything.
  *
  * With `passes`, ComputeBound() is of what they say, with collectives inside layers, and from
- * Shards on with gathers, reductions and the optimizer at both ends; not down to
- * Order where tokens are sent to experts or the host is slow: what is computed again may then stand
- * beside a collective that nothing else hides. From Kernels on, if what is known by then is worth
- * more, it is the schedule's order replayed with these passes (ReplayPasses), too.
+ * Shards on with gathers, reductions and the optimizer at both ends; not down to Order where tokens
+ * are sent to experts or the host is slow: what is computed again may then stand beside a
+ * collective that nothing else hides. From Kernels on, if what is known by then is worth more, it
+ * is the schedule's order replayed with these passes (ReplayPasses), too.
  */
 std::variant<ClosedForm, Infeasible> FirstLook(const Scenario& scenario,
                                                PlanDepth depth = PlanDepth::Network,

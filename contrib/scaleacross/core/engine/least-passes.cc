@@ -2,6 +2,7 @@
 
 #include "core/engine/least-passes.h"
 
+#include "core/engine/layout-key.h"
 #include "core/engine/least-costs.h"
 #include "core/engine/lone-class.h"
 #include "core/engine/switch-edges.h"
@@ -22,22 +23,6 @@ namespace scaleacross
 
 namespace
 {
-
-void
-Add(PassTimes& sum, const PassTimes& times)
-{
-    sum.forward += times.forward;
-    sum.inputGradient += times.inputGradient;
-    sum.weightGradient += times.weightGradient;
-}
-
-PassTimes
-Lesser(const PassTimes& a, const PassTimes& b)
-{
-    return {std::min(a.forward, b.forward),
-            std::min(a.inputGradient, b.inputGradient),
-            std::min(a.weightGradient, b.weightGradient)};
-}
 
 /// Down, so that a bound stays one; whole picoseconds as they are.
 Duration
@@ -120,24 +105,14 @@ class LayerBodies
     std::map<std::pair<Action, uint32_t>, uint32_t> m_body;
 };
 
-/// More passes are not replayed, nor more orders or results kept: bounds time and memory.
+/// More passes are not replayed: bounds the time of a look.
 constexpr uint64_t g_mostPasses = uint64_t{1} << 18;
-constexpr size_t g_mostActions = size_t{1} << 23;
-constexpr size_t g_mostReplayed = size_t{1} << 14;
 
 /// Whether a pipeline has too many passes.
 bool
 IsLong(const JobSpec& job, uint32_t microbatches)
 {
     return uint64_t{3} * job.plan.pp * job.plan.chunks * microbatches > g_mostPasses;
-}
-
-/// What the orders of a shape depend on, but for times.
-std::pair<std::string, std::vector<int64_t>>
-KeyOf(const PipelineShape& shape)
-{
-    return {shape.schedule->Name(),
-            {shape.ranks, shape.microbatches, shape.chunks, shape.round, shape.inFlight}};
 }
 
 /// A plan whose passes have nothing to do with parameters.
@@ -223,27 +198,15 @@ LeastPasses::Known(const Scenario& scenario, uint32_t building) const
 {
     const ParallelPlan& plan = scenario.Job().plan;
     const RecomputedParts& again = *plan.recompute;
-    Key key = {plan.tp,
-               plan.cp,
-               plan.ep,
-               plan.etp,
-               plan.pp,
-               plan.dp,
-               plan.microbatch,
-               plan.apportion->byTime,
-               building,
-               plan.recomputeLayers > 0,
-               plan.offloadLayers,
-               plan.asyncTensor,
-               again.norms + 2U * again.activations + 4U * again.upProjections +
-                   8U * again.denseMlp + 16U * again.experts + 32U * again.sharedExperts +
-                   64U * again.linears + 128U * again.layers + 256U * again.keepsProjections};
-    for (uint32_t i = 0; i < plan.crossing.size; i++)
-    {
-        const Crossing::Part& part = plan.crossing.parts[i];
-        key.push_back(static_cast<uint32_t>(part.dimension));
-        key.push_back(part.count);
-    }
+    Key key = LayoutKey(plan);
+    key.insert(key.end(),
+               {building,
+                plan.recomputeLayers > 0,
+                plan.offloadLayers,
+                plan.asyncTensor,
+                again.norms + 2U * again.activations + 4U * again.upProjections +
+                    8U * again.denseMlp + 16U * again.experts + 32U * again.sharedExperts +
+                    64U * again.linears + 128U * again.layers + 256U * again.keepsProjections});
     {
         const std::shared_lock<std::shared_mutex> lock(m_mutex);
         const auto known = m_layers.find(key);
@@ -278,7 +241,7 @@ LeastPasses::PiecesOf(const JobSpec& job, const StageLayers& stage, const Layers
         pieces.emplace_back();
         for (uint32_t i = 0; i <= job.model.mtpLayers; i++)
         {
-            Add(pieces.back(), layers.head);
+            pieces.back() += layers.head;
         }
     }
     return pieces;
@@ -305,42 +268,10 @@ LeastPasses::Of(const Scenario& scenario, const RankLayout& layout) const
         }
         for (const PassTimes& piece : PiecesOf(job, split[position], *known[building]))
         {
-            Add(passes[position], piece);
+            passes[position] += piece;
         }
     }
     return passes;
-}
-
-std::shared_ptr<const PipelineOrders>
-LeastPasses::OrdersOf(const PipelineShape& shape) const
-{
-    if (shape.times)
-    {
-        return std::make_shared<const PipelineOrders>(shape.schedule->Orders(shape));
-    }
-    const ReplayKey key = KeyOf(shape);
-    {
-        const std::shared_lock<std::shared_mutex> lock(m_mutex);
-        const auto known = m_orders.find(key);
-        if (known != m_orders.end())
-        {
-            return known->second;
-        }
-    }
-    auto orders = std::make_shared<const PipelineOrders>(shape.schedule->Orders(shape));
-    size_t actions = 0;
-    for (const std::vector<PipelineAction>& order : *orders)
-    {
-        actions += order.size();
-    }
-    const std::unique_lock<std::shared_mutex> lock(m_mutex);
-    if (m_actions + actions > g_mostActions)
-    {
-        m_orders.clear();
-        m_actions = 0;
-    }
-    m_actions += m_orders.emplace(key, orders).second ? actions : 0;
-    return orders;
 }
 
 std::vector<Duration>
@@ -379,36 +310,7 @@ LeastPasses::Replayed(const Scenario& scenario,
     }
     PipelineShape shape = PipelineShapeOf(scenario, layout);
     shape.microbatches = microbatches;
-    const PipelineTimes times{passes, HopsOf(scenario, layout)};
-    ReplayKey key = KeyOf(shape);
-    for (const PipelineTimes* of : {&times, shape.times.get()})
-    {
-        for (size_t i = 0; of != nullptr && i < passes.size(); i++)
-        {
-            const PassTimes& pass = of->passes[i];
-            key.second.insert(key.second.end(),
-                              {pass.forward.Ps(),
-                               pass.inputGradient.Ps(),
-                               pass.weightGradient.Ps(),
-                               i < of->hops.size() ? of->hops[i].Ps() : 0});
-        }
-    }
-    {
-        const std::shared_lock<std::shared_mutex> lock(m_mutex);
-        const auto known = m_replayed.find(key);
-        if (known != m_replayed.end())
-        {
-            return known->second;
-        }
-    }
-    const ReplayedPasses replayed = ReplayPasses(shape, *OrdersOf(shape), times);
-    const std::unique_lock<std::shared_mutex> lock(m_mutex);
-    if (m_replayed.size() >= g_mostReplayed)
-    {
-        m_replayed.clear();
-    }
-    m_replayed.emplace(std::move(key), replayed);
-    return replayed;
+    return m_replays.Of(shape, {passes, HopsOf(scenario, layout)});
 }
 
 /// What the first position's rank gathers in an iteration, one after the other: units in the order
@@ -447,7 +349,7 @@ LeastPasses::GathersOf(const Scenario& scenario,
             last.pop_front();
         }
     };
-    for (const PipelineAction& action : (*OrdersOf(shape))[rank])
+    for (const PipelineAction& action : (*m_replays.OrdersOf(shape))[rank])
     {
         if (const auto forward = ForwardOf(action))
         {

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_LEAST_PASSES_H
 #define SCALEACROSS_LEAST_PASSES_H
 
+#include "core/engine/known-replays.h"
 #include "core/engine/least-units.h"
 #include "core/engine/network-facts.h"
 #include "core/engine/pass-ends.h"
@@ -11,13 +12,10 @@
 #include "core/spec/scenario.h"
 #include "core/topology/rank-layout.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <shared_mutex>
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -79,16 +77,13 @@ class LeastPasses
         PassTimes head;
     };
 
-    using Key = std::vector<uint32_t>;
-    using ReplayKey = std::pair<std::string, std::vector<int64_t>>;
+    using Key = std::vector<uint64_t>;
 
     const Layers& Known(const Scenario& scenario, uint32_t building) const;
     Layers Find(const Scenario& scenario, uint32_t building) const;
     double GathersOf(const Scenario& scenario,
                      const RankLayout& layout,
                      const PipelineShape& shape) const;
-    /// Those of a shape, kept while they are not too many.
-    std::shared_ptr<const PipelineOrders> OrdersOf(const PipelineShape& shape) const;
     std::vector<Duration> HopsOf(const Scenario& scenario, const RankLayout& layout) const;
     /// Embedding, layers and head of a position in order of forward.
     static std::vector<PassTimes> PiecesOf(const JobSpec& job,
@@ -98,12 +93,10 @@ class LeastPasses
     std::vector<NetworkPlan> m_networks;
     BoundOf m_engine;
     LeastUnits m_units;
+    KnownReplays m_replays;
     std::shared_ptr<NetworkFactsCache> m_facts;
     mutable std::shared_mutex m_mutex;
     mutable std::map<Key, Layers> m_layers;
-    mutable std::map<ReplayKey, std::shared_ptr<const PipelineOrders>> m_orders;
-    mutable size_t m_actions{0}; //!< of these
-    mutable std::map<ReplayKey, ReplayedPasses> m_replayed;
 };
 
 } // namespace scaleacross

@@ -2,6 +2,7 @@
 
 #include "core/engine/least-units.h"
 
+#include "core/engine/layout-key.h"
 #include "core/engine/lone-class.h"
 #include "core/spec/plan-fields.h"
 #include "core/work/collectives/parameter-collectives.h"
@@ -97,26 +98,14 @@ LeastUnits::Of(const Scenario& scenario,
                const ParameterUnit& unit) const
 {
     const ParallelPlan& plan = layout.plan;
-    Key key = {plan.tp,
-               plan.cp,
-               plan.ep,
-               plan.etp,
-               plan.pp,
-               plan.dp,
-               plan.microbatch,
-               plan.apportion->byTime,
-               plan.sharding->optimizer,
-               plan.sharding->insideBuildings,
-               plan.shardRanks,
-               rank,
-               unit.dense,
-               unit.expert};
-    for (uint32_t i = 0; i < plan.crossing.size; i++)
-    {
-        const Crossing::Part& part = plan.crossing.parts[i];
-        key.push_back(static_cast<uint64_t>(part.dimension));
-        key.push_back(part.count);
-    }
+    Key key = LayoutKey(plan);
+    key.insert(key.end(),
+               {plan.sharding->optimizer,
+                plan.sharding->insideBuildings,
+                plan.shardRanks,
+                rank,
+                unit.dense,
+                unit.expert});
     {
         const std::shared_lock<std::shared_mutex> lock(m_mutex);
         const auto known = m_times.find(key);

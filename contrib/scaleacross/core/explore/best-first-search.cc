@@ -3,13 +3,13 @@
 #include "core/explore/crew.h"
 #include "core/explore/families.h"
 #include "core/explore/search.h"
+#include "core/explore/waiting.h"
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
 #include <map>
 #include <optional>
-#include <queue>
 #include <random>
 #include <utility>
 #include <vector>
@@ -43,83 +43,6 @@ constexpr size_t g_together = 256;
 /// Numbers of their own and not that of the threads, so that what runs does not depend on these.
 constexpr size_t g_asked = 64;
 constexpr size_t g_run = 32;
-
-using Queue = std::priority_queue<Family>;
-
-/// Families that may matter, in queues.
-class Waiting
-{
-  public:
-    explicit Waiting(size_t levels)
-        : m_unclear(levels + 1)
-    {
-    }
-
-    void Push(const Family& family)
-    {
-        QueueOf(family).push(family);
-    }
-
-    bool IsEmpty() const
-    {
-        return m_ready.empty() && FirstUnclear() == nullptr;
-    }
-
-    /// Whether nothing that is unclear may be better than the first that is ready.
-    bool IsTimeToRun() const
-    {
-        const Queue* unclear = FirstUnclear();
-        return !m_ready.empty() && (unclear == nullptr || !(m_ready.top() < unclear->top()));
-    }
-
-    /// Those with the first of all that is unclear; null: nothing is.
-    Queue* FirstUnclear()
-    {
-        return const_cast<Queue*>(std::as_const(*this).FirstUnclear());
-    }
-
-    /// Plans to be run.
-    Queue& Ready()
-    {
-        return m_ready;
-    }
-
-    /// What is to be split, by level, then the plans that are to be filtered.
-    std::vector<Queue>& Unclear()
-    {
-        return m_unclear;
-    }
-
-  private:
-    const Queue* FirstUnclear() const
-    {
-        const Queue* first = nullptr;
-        for (const Queue& queue : m_unclear)
-        {
-            if (!queue.empty() && (first == nullptr || first->top() < queue.top()))
-            {
-                first = &queue;
-            }
-        }
-        return first;
-    }
-
-    Queue& QueueOf(const Family& family)
-    {
-        switch (family.next)
-        {
-        case Family::Next::Split:
-            return m_unclear[family.level];
-        case Family::Next::Filter:
-            return m_unclear.back();
-        default:
-            return m_ready;
-        }
-    }
-
-    std::vector<Queue> m_unclear;
-    Queue m_ready;
-};
 
 /// A plan that is to run.
 struct Candidate
@@ -306,7 +229,7 @@ class Course
     }
 
     /// Takes the first of a queue, or none where it cannot matter, which is counted.
-    std::optional<Candidate> Next(Queue& queue, Waiting& waiting)
+    std::optional<Candidate> Next(Waiting::Queue& queue, Waiting& waiting)
     {
         const Family family = queue.top();
         queue.pop();
@@ -331,7 +254,7 @@ class Course
         std::vector<Glancing> jobs;
         for (size_t taken = 0; taken < g_asked && !waiting.IsTimeToRun();)
         {
-            Queue* queue = waiting.FirstUnclear();
+            Waiting::Queue* queue = waiting.FirstUnclear();
             if (queue == nullptr)
             {
                 break;
@@ -345,7 +268,7 @@ class Course
     void LookAhead(Waiting& waiting)
     {
         std::vector<Glancing> jobs;
-        for (Queue& queue : waiting.Unclear())
+        for (Waiting::Queue& queue : waiting.Unclear())
         {
             for (size_t taken = 0; taken < g_ahead && !queue.empty();)
             {
@@ -362,7 +285,7 @@ class Course
     }
 
     /// Whether the first of the plans that are ready matters if it takes as long as is usual.
-    bool IsWorthRunning(const Queue& ready) const
+    bool IsWorthRunning(const Waiting::Queue& ready) const
     {
         if (ready.empty())
         {
@@ -374,7 +297,7 @@ class Course
     }
 
     /// Takes the first of a queue; false where it cannot matter.
-    bool AskOne(Queue& queue, Waiting& waiting, std::vector<Glancing>& jobs)
+    bool AskOne(Waiting::Queue& queue, Waiting& waiting, std::vector<Glancing>& jobs)
     {
         const Family family = queue.top();
         if (!Next(queue, waiting))

@@ -5,6 +5,7 @@
 
 #include "core/base/units.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace scaleacross
@@ -26,7 +27,24 @@ struct PassTimes
     {
         return forward + Backward();
     }
+
+    PassTimes& operator+=(const PassTimes& other)
+    {
+        forward += other.forward;
+        inputGradient += other.inputGradient;
+        weightGradient += other.weightGradient;
+        return *this;
+    }
 };
+
+/// Of each pass the lesser time.
+inline PassTimes
+Lesser(const PassTimes& a, const PassTimes& b)
+{
+    return {std::min(a.forward, b.forward),
+            std::min(a.inputGradient, b.inputGradient),
+            std::min(a.weightGradient, b.weightGradient)};
+}
 
 /// What a schedule may be made for: the times of a pipeline's passes and transfers.
 struct PipelineTimes

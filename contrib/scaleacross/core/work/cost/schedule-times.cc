@@ -84,7 +84,7 @@ Duration
 HopBetween(const ClusterSpec& cluster, const GpuSpec& gpu, Rank from, Rank to, Bytes bytes)
 {
     const FabricPath path = PathBetween(cluster, from, to);
-    double rate = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency * 8;
+    double rate = gpu.scaleUpBandwidth.Value() * gpu.scaleUpEfficiency;
     if (!path.rates.empty())
     {
         const auto slowest =
@@ -151,19 +151,13 @@ LeastModelTimes(const JobSpec& job, const std::vector<const GpuSpec*>& gpus)
         for (size_t i = 0; i < pieces.size(); i++)
         {
             const PassTimes times = timer.Of(pieces[i]);
-            PassTimes& known = least[i];
-            known = g == 0 ? times
-                           : PassTimes{std::min(known.forward, times.forward),
-                                       std::min(known.inputGradient, times.inputGradient),
-                                       std::min(known.weightGradient, times.weightGradient)};
+            least[i] = g == 0 ? times : Lesser(least[i], times);
         }
     }
     PassTimes sum;
     for (const PassTimes& times : least)
     {
-        sum.forward += times.forward;
-        sum.inputGradient += times.inputGradient;
-        sum.weightGradient += times.weightGradient;
+        sum += times;
     }
     return sum;
 }
