@@ -13,6 +13,7 @@ namespace scaleacross
 namespace
 {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -277,13 +278,58 @@ TEST_F(Commands, EveryPlanSaysWhatMakesItSlower)
     EXPECT_THAT(Run("explore study.yaml --top 1").out, Not(HasSubstr("What differs")));
 }
 
+/// Whenever the time is up, what is said of the rest holds, and the same command goes on.
+TEST_F(Commands, ASearchEndsWhenItsTimeIsUp)
+{
+    Write("long.yaml", g_longStudy);
+    const std::string explore = "explore long.yaml --keep 1 --db ";
+    const auto whole = RunJson(explore + "whole.db");
+    EXPECT_EQ(whole.at("out_of_time"), false);
+    const double best = whole.at("best").at("iteration_time_s");
+    uint64_t ended = 0;
+    for (const char* time : {"1us", "20ms", "100ms", "500ms", "3600s"})
+    {
+        const Call call =
+            Run(explore + "parts.db --json --stop-after " + time); // each goes on from the last
+        const auto json = nlohmann::json::parse(call.out);
+        EXPECT_EQ(json.at("interrupted"), false);
+        EXPECT_EQ(call.code, json.at("best").is_null() ? 1 : 0) << call.err;
+        if (json.at("out_of_time"))
+        {
+            ended++;
+            EXPECT_LT(json.at("looked_at"), json.at("combinations"));
+        }
+        if (!json.at("best").is_null() && !json.at("gap").is_null())
+        {
+            const double found = json.at("best").at("iteration_time_s");
+            EXPECT_LE(found / best - 1, json.at("gap").get<double>() + 1e-12) << time;
+        }
+    }
+    EXPECT_GE(ended, 1);
+    const auto parts = RunJson(explore + "parts.db");
+    EXPECT_EQ(parts.at("best"), whole.at("best"));
+    EXPECT_EQ(parts.at("gap"), whole.at("gap"));
+    const auto refuse = [this, &explore](const std::string& options, const std::string& text) {
+        const Call call = Run(explore + "refused.db " + options);
+        EXPECT_EQ(call.code, 2) << options;
+        EXPECT_THAT(call.err, HasSubstr(text)) << options;
+    };
+    refuse("--stop-after 0s", "--stop-after: nothing is done in no time");
+    refuse("--stop-after 5", "--stop-after: ");
+    refuse("--stop-after 5s --shard 1/2", "--stop-after");
+    refuse("--stop-after 5s --robust", "--stop-after");
+    refuse("--stop-after 5s --sweep cluster.cross.distance=10km,20km", "--stop-after");
+    EXPECT_THAT(Files(), Not(Contains("refused.db")));
+}
+
 /// A front holds no plan that another of it beats, and every search has its own.
 TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
 {
     const std::string explore = "explore study.yaml --db fronts.db";
     const auto usual = RunJson(explore);
-    EXPECT_EQ(usual.at("pareto_of"), "time,memory");
-    for (const std::string front : {"time,memory", "time,memory,bytes", "memory,bytes"})
+    EXPECT_EQ(usual.at("pareto_of"), "none");
+    for (const std::string front :
+         {"time,memory", "time+0.5,memory", "time,memory,bytes", "memory,bytes"})
     {
         const auto json = RunJson(explore + " --pareto " + front);
         EXPECT_EQ(json.at("pareto_of"), front);
@@ -312,7 +358,11 @@ TEST_F(Commands, TheFrontIsOfWhatIsAskedFor)
         shown.insert(search.at("pareto_of").get<std::string>());
     }
     EXPECT_EQ(shown,
-              (std::set<std::string>{"memory,bytes", "none", "time,memory", "time,memory,bytes"}));
+              (std::set<std::string>{"memory,bytes",
+                                     "none",
+                                     "time+0.5,memory",
+                                     "time,memory",
+                                     "time,memory,bytes"}));
     const Call call = Run(explore + " --pareto time,speed");
     EXPECT_EQ(call.code, 2);
     EXPECT_THAT(call.err, HasSubstr("--pareto: 'speed'"));

@@ -141,6 +141,7 @@ cluster:
   buildings: {count: 2, gpus: 8, gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 1}}
   cross: {distance: 10km, capacity: 20Gbps}
 plan: {tp: 4, pp: 2, crossing: pp, sharding: ddp, schedule: gpipe}
+search: {}
 )yaml";
 
 /// The beginning of a study of a small model on two small buildings, of which searches in tests

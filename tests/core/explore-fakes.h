@@ -13,6 +13,13 @@
 namespace scaleacross
 {
 
+/// A study's text with nothing searched where it does not say what is.
+inline std::string
+WithSearch(const std::string& text)
+{
+    return text.find("search:") == std::string::npos ? text + "search: {}\n" : text;
+}
+
 /// 64 GPUs in two buildings with the given text of `plan` and `search` below it.
 inline Study
 TwoBuildings(const std::string& rest)
@@ -23,7 +30,7 @@ TwoBuildings(const std::string& rest)
                       "cluster:\n"
                       "  buildings: {count: 2, gpus: 32, gpu: h100, fabric: {spines: 4}}\n"
                       "  cross: {distance: 30km, oversubscription: 4}\n" +
-                          rest,
+                          WithSearch(rest),
                       "fake/study.yaml");
 }
 
@@ -36,7 +43,7 @@ OneBuilding(const std::string& rest)
         "model: llama3-8b\n"
         "workload: {sequence: 2048, global_batch: 64}\n"
         "cluster: {buildings: {count: 1, gpus: 64, gpu: h100, fabric: {spines: 4}}}\n" +
-            rest,
+            WithSearch(rest),
         "fake/study.yaml");
 }
 

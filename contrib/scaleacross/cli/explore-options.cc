@@ -38,10 +38,13 @@ AddSearchOptions(Command command, ExploreOptions& options)
               "run every plan that can run, also where a bound says that it cannot matter")
         .Excludes("--gap");
     command
-        .Add("--pareto",
-             options.pareto,
-             "objectives of the Pareto front, two or three of " + AnyOf(Objective::Names()) +
-                 ", or none; default: " + FrontText(UsualFront()))
+        .Add(
+            "--pareto",
+            options.pareto,
+            "keep the Pareto front of two or three of " + AnyOf(Objective::Names()) +
+                " as well, such as time,memory; or of what is near the least of the first, such as "
+                "time+50%,memory; default: " +
+                FrontText({}))
         .Named("A,B");
 }
 
@@ -58,12 +61,20 @@ AddAnswerOptions(Command command, ExploreOptions& options)
         .Between(0, 1000)
         .ShowDefault();
     command
+        .Add(
+            "--stop-after",
+            options.stopAfter,
+            "how long to search, such as 60s; the answer is then the best so far, and how far from "
+            "the very best it can be; baselines and checks come on top; default: until it is done")
+        .Named("TIME");
+    command
         .Flag("--robust",
               options.robust,
               "find the plan with the least 95th percentile (or another) of its times over what "
               "the study's spans may turn out to be, by its key uncertain")
         .Excludes("--objective")
-        .Excludes("--gap");
+        .Excludes("--gap")
+        .Excludes("--stop-after");
 }
 
 } // namespace scaleacross

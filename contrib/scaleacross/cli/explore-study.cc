@@ -4,6 +4,8 @@
 
 #include "cli/question.h"
 #include "cli/show/progress-line.h"
+#include "cli/workers/stop-after.h"
+#include "cli/workers/time-limit.h"
 #include "core/base/parse-at.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
@@ -317,12 +319,21 @@ InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
         input.oneSite = ResultOf(*answer.oneSite);
     }
     input.counts = answer.search.counts;
+    input.undecided = answer.outOfTime ? answer.Undecided() : 0;
     input.engine = study.engines.front();
     input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
     return input;
 }
 
-/// Domain: the search is complete and has a winner.
+/// Domain: there is a winner.
+std::optional<double>
+GapOf(const Answer& answer)
+{
+    const Ranked winner = answer.search.board.Best().front();
+    return Gap(winner.report, answer.goals, answer.search.counts);
+}
+
+/// Domain: the search has ended, if by its limit, and has a winner.
 void
 Conclude(const Study& study, const SearchSpace& space, Answer& answer)
 {
@@ -340,7 +351,7 @@ Conclude(const Study& study, const SearchSpace& space, Answer& answer)
         }
     }
     const ExplanationInput input = InputOf(study, space, answer);
-    conclusion.gap = Gap(input.winner.report, answer.goals, input.counts);
+    conclusion.gap = GapOf(answer);
     conclusion.explanation = Explain(input);
     if (answer.goals.objective->followsTime)
     {
@@ -401,14 +412,14 @@ GoalsOf(const ExploreOptions& options, const Study& study)
     if (!options.pareto.empty())
     {
         goals.front = ParseAt("--pareto", [&options] { return ParseFront(options.pareto); });
-        for (const Objective& objective : goals.front)
+        for (const Objective& objective : goals.front.objectives)
         {
             ExpectPrices("--pareto", objective, study);
         }
     }
     if (!options.gap.empty())
     {
-        goals.gap = FractionOf("--gap", options.gap, 0, 1);
+        goals.gap = ParseAt("--gap", [&] { return ParseFraction(options.gap, 0, 1); });
     }
     return goals;
 }
@@ -418,6 +429,7 @@ ExpectExplorable(const ExploreOptions& options, const Study& study)
 {
     GoalsOf(options, study);
     LimitsOf(options.worker);
+    TimeLimitOf(options.stopAfter, "--stop-after");
     if (options.robust)
     {
         ExpectAnalytical(study);
@@ -457,9 +469,11 @@ ExploreStudy(const Study& study,
              const std::atomic<bool>& stop)
 {
     const auto start = std::chrono::steady_clock::now();
-    const auto engine = MakeSweepEngine(study.engines.front(), "engines", stop);
+    const StopAfter timer(TimeLimitOf(options.stopAfter, "--stop-after"), stop);
+    const auto& name = study.engines.front();
+    const auto engine = MakeSweepEngine(name, "engines", stop);
     SearchOptions search = SearchOptionsOf(study, options);
-    search.stop = &stop;
+    search.stop = &timer.Flag();
     ProgressLine line("explore");
     search.progress = [&line](const Progress& progress) { line.Show(progress); };
 
@@ -484,7 +498,11 @@ ExploreStudy(const Study& study,
     answer.database = database.Path();
     answer.plans = space.Size();
     answer.goals = search.goals;
-    answer.search = method->Run(space, *engine, search, store);
+    answer.search =
+        method->Run(space, *MakeSweepEngine(name, "engines", timer.Flag()), search, store);
+    answer.outOfTime = answer.search.interrupted && !stop;
+    answer.search.interrupted = stop;
+    search.stop = &stop;
     const auto finish = [&answer, start] {
         const auto elapsed = std::chrono::steady_clock::now() - start;
         answer.seconds = std::chrono::duration<double>(elapsed).count();
@@ -516,14 +534,22 @@ ExploreStudy(const Study& study,
     {
         answer.search.interrupted = true;
     }
-    if (!answer.search.interrupted && !answer.HasWinner())
+    if (answer.search.interrupted)
     {
-        answer.conclusion.explanation = {"No plan of this space can run."};
-        store.Conclude(answer.conclusion);
+        answer.conclusion.gap = answer.HasWinner() ? GapOf(answer) : std::nullopt;
+        return finish();
     }
-    else if (!answer.search.interrupted)
+    if (answer.HasWinner())
     {
         Conclude(study, space, answer);
+    }
+    else
+    {
+        answer.conclusion.explanation = {answer.outOfTime ? "No plan has run in this time."
+                                                          : "No plan of this space can run."};
+    }
+    if (!answer.outOfTime)
+    {
         store.Conclude(answer.conclusion);
     }
     return finish();

@@ -31,7 +31,8 @@ struct ExploreOptions
     bool exhaustive{false};          //!< run every plan that can run
     std::string objective;           //!< of the ranking; empty: the usual one
     std::string gap;                 //!< how near to come; empty: exact
-    std::string pareto;              //!< objectives of the front; empty: UsualFront()
+    std::string pareto;              //!< objectives of the front; empty: none
+    std::string stopAfter;           //!< how long the search may take; empty: until it is done
     bool robust{false};              //!< compare plans by what the study leaves uncertain too
     std::vector<std::string> sweeps; //!< KEY=V1,V2,...
     std::optional<Shard> shard;      //!< only this part of the search, without a conclusion
@@ -72,9 +73,16 @@ struct Answer
     SearchResult search;
     std::vector<BaselineAnswer> baselines; //!< schools
     std::optional<BaselineAnswer> oneSite; //!< where the study names the reference
-    std::optional<double> boundSlack;      //!< BoundSlack(); none while interrupted
-    Conclusion conclusion;                 //!< nothing while interrupted
-    double seconds{0};                     //!< of this call
+    bool outOfTime{false};            //!< the search has ended by its limit, before it was done
+    std::optional<double> boundSlack; //!< BoundSlack(); none while interrupted
+    Conclusion conclusion;            //!< nothing but the gap while interrupted
+    double seconds{0};                //!< of this call
+
+    /// Combinations of the space about which nothing is decided.
+    uint64_t Undecided() const
+    {
+        return plans - search.counts.DecidedPositions();
+    }
 
     bool HasWinner() const
     {
@@ -91,7 +99,9 @@ std::string ShardDatabaseOf(const Study& study, const Shard& shard);
 
 /**
  * Runs baselines and search of a study with the first of its engines, stores everything, and draws
- * the conclusions. An interrupted search has no explanation, and a shard neither baselines.
+ * the conclusions. An interrupted search has no explanation, and a shard neither baselines. What a
+ * search that is out of time has found is concluded from, but not stored as its answer, for the
+ * next call goes on with it.
  */
 Answer ExploreStudy(const Study& study,
                     const SearchSpace& space,

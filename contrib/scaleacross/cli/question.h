@@ -16,10 +16,6 @@ namespace scaleacross
 
 // What commands share that search a study many times to answer one question, and store nothing.
 
-/// "2%", "2 %" or "0.02" as 0.02. Throws ConfigError at `option` for what is none, or not from
-/// `least` to below `below`.
-double FractionOf(const std::string& option, const std::string& text, double least, double below);
-
 /// Throws ConfigError unless the study ranks with the analytical engine: hundreds of searches.
 void ExpectAnalytical(const Study& study);
 

@@ -346,7 +346,7 @@ TEST(BestFirstSearch, WithAGapEndsEarlierAndProvesIt)
             if (plan && plan->parallel.microbatch != 4 &&
                 sink.added.count(CanonicalText(*plan)) == 0)
             {
-                least = std::min(least, 0.9 * WideTime(plan->parallel).S());
+                least = std::min(least, Duration::Seconds(0.9 * WideTime(plan->parallel).S()).S());
             }
         }
         EXPECT_LE(result.counts.left, least) << gap;
@@ -423,6 +423,7 @@ TEST(BestFirstSearch, OfTheBestAloneRulesOutMore)
     SearchOptions options = Options(2);
     options.filter = Bounds(0.9);
     options.keep = 1;
+    options.goals.front = ParseFront("time,memory");
     const FakeEngine both(WideTime);
     MemorySink one;
     const auto whole = BestFirstSearch().Run(space, both, options, one);

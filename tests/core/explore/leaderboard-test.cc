@@ -57,7 +57,7 @@ Known(int64_t bound, uint64_t memory, uint64_t cross)
 }
 
 Goals
-Front(const std::string& text)
+WithFront(const std::string& text)
 {
     Goals goals;
     goals.front = ParseFront(text);
@@ -89,7 +89,7 @@ TEST(Leaderboard, RanksByItsObjective)
 
 TEST(Leaderboard, FrontHoldsWhatNothingBeats)
 {
-    Leaderboard board(1, Front("time,memory,bytes"));
+    Leaderboard board(1, WithFront("time,memory,bytes"));
     board.Offer(Make(1, 10, 9, 9));
     board.Offer(Make(2, 20, 5, 9)); // less memory
     board.Offer(Make(3, 30, 9, 1)); // fewer bytes
@@ -107,10 +107,11 @@ TEST(Leaderboard, FrontIsOfItsObjectives)
         board.Offer(Make(3, 30, 9, 1)); // fewer bytes
         return Indices(board.ParetoFront());
     };
-    EXPECT_EQ(front({}), (std::vector<uint64_t>{1, 2}));
-    EXPECT_EQ(front(Front("time,bytes")), (std::vector<uint64_t>{1, 3}));
-    EXPECT_EQ(front(Front("memory,bytes")), (std::vector<uint64_t>{2, 3}));
-    EXPECT_EQ(front(Front("none")), (std::vector<uint64_t>{}));
+    EXPECT_EQ(front({}), (std::vector<uint64_t>{}));
+    EXPECT_EQ(front(WithFront("time,memory")), (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(front(WithFront("time,bytes")), (std::vector<uint64_t>{1, 3}));
+    EXPECT_EQ(front(WithFront("memory,bytes")), (std::vector<uint64_t>{2, 3}));
+    EXPECT_EQ(front(WithFront("none")), (std::vector<uint64_t>{}));
 }
 
 /// A plan cannot matter whose bounds some plan of the front is as good as, and better in one; what
@@ -118,7 +119,7 @@ TEST(Leaderboard, FrontIsOfItsObjectives)
 TEST(Leaderboard, RulesOutByWhatIsKnown)
 {
     const auto board = [](const std::string& front) {
-        Leaderboard filled(1, Front(front));
+        Leaderboard filled(1, WithFront(front));
         filled.Offer(Make(1, 10, 5, 5));
         filled.Offer(Make(2, 20, 4, 5));
         return filled;
@@ -144,7 +145,7 @@ TEST(Leaderboard, RulesOutByWhatIsKnown)
 /// A quarter of 100 is allowed: 125 of the best, of the best of a crossing, and of each objective.
 TEST(Leaderboard, WithinTheGapNothingMatters)
 {
-    Goals goals;
+    Goals goals = WithFront("time,memory");
     goals.gap = 0.25;
     Leaderboard board(1, goals);
     board.Offer(Make(1, 125, 50, 0));
@@ -156,6 +157,25 @@ TEST(Leaderboard, WithinTheGapNothingMatters)
     EXPECT_TRUE(board.CanMatter(data, Known(0, 50, 0))); // of which nothing is known
 }
 
+/// Half as long again as 10 is 15; what has no bytes has no half of them.
+TEST(Leaderboard, AFrontEndsAtItsReach)
+{
+    const auto board = [](const std::string& front) {
+        Leaderboard filled(1, WithFront(front));
+        filled.Offer(Make(3, 16, 3, 9)); // behind, as soon as 1 is there
+        filled.Offer(Make(1, 10, 9, 9));
+        filled.Offer(Make(2, 15, 5, 0));
+        filled.Offer(Make(4, 16, 2, 9));
+        return filled;
+    };
+    const Leaderboard near = board("time+50%,memory");
+    EXPECT_EQ(Indices(near.ParetoFront()), (std::vector<uint64_t>{1, 2}));
+    EXPECT_TRUE(near.CanMatter(Crossing::Data, Known(15, 4, 0)));
+    EXPECT_FALSE(near.CanMatter(Crossing::Data, Known(16, 0, 0)));
+    EXPECT_EQ(Indices(board("time,memory").ParetoFront()), (std::vector<uint64_t>{1, 2, 4}));
+    EXPECT_EQ(Indices(board("bytes+50%,memory").ParetoFront()), (std::vector<uint64_t>{2, 4}));
+}
+
 TEST(Leaderboard, DoesNotDependOnTheOrderOfOffers)
 {
     std::vector<Ranked> plans;
@@ -163,24 +183,27 @@ TEST(Leaderboard, DoesNotDependOnTheOrderOfOffers)
     {
         plans.push_back(Make(i, static_cast<int64_t>(i * 5 % 4), i * 3 % 5, i % 2));
     }
-    std::vector<size_t> order = {0, 1, 2, 3, 4, 5, 6};
-    std::vector<uint64_t> best;
-    std::vector<uint64_t> front;
-    do
+    for (const char* objectives : {"time,memory,bytes", "memory+100%,time"})
     {
-        Leaderboard board(3, Front("time,memory,bytes"));
-        for (const size_t i : order)
+        std::vector<size_t> order = {0, 1, 2, 3, 4, 5, 6};
+        std::vector<uint64_t> best;
+        std::vector<uint64_t> front;
+        do
         {
-            board.Offer(plans[i]);
-        }
-        if (best.empty())
-        {
-            best = Indices(board.Best());
-            front = Indices(board.ParetoFront());
-        }
-        ASSERT_EQ(Indices(board.Best()), best);
-        ASSERT_EQ(Indices(board.ParetoFront()), front);
-    } while (std::next_permutation(order.begin(), order.end()));
+            Leaderboard board(3, WithFront(objectives));
+            for (const size_t i : order)
+            {
+                board.Offer(plans[i]);
+            }
+            if (best.empty())
+            {
+                best = Indices(board.Best());
+                front = Indices(board.ParetoFront());
+            }
+            ASSERT_EQ(Indices(board.Best()), best);
+            ASSERT_EQ(Indices(board.ParetoFront()), front);
+        } while (std::next_permutation(order.begin(), order.end()));
+    }
 }
 
 TEST(Leaderboard, KeepsTheBestOfEachCrossing)

@@ -93,30 +93,6 @@ TEST(Objective, RatesAreThoseOfTheStudy)
     EXPECT_DOUBLE_EQ(RatesOf(study).costPerHour.value(), 9);
 }
 
-TEST(Objective, AFrontIsOfTwoOrThree)
-{
-    EXPECT_EQ(FrontText(UsualFront()), "time,memory");
-    for (const char* text : {"time,memory", "bytes,memory", "bytes,time,memory", "none"})
-    {
-        EXPECT_EQ(FrontText(ParseFront(text)), text);
-    }
-    const auto problem = [](const std::string& text) -> std::string {
-        try
-        {
-            return FrontText(ParseFront(text)) + " is taken";
-        }
-        catch (const ValueError& error)
-        {
-            return error.Problem() + "; " + error.Allowed() + "; " + error.Remedy();
-        }
-    };
-    EXPECT_THAT(problem("time,memori"), HasSubstr("did you mean memory"));
-    EXPECT_THAT(problem("time"), HasSubstr("is its best plan; two or three of time, "));
-    EXPECT_THAT(problem("time,"), HasSubstr("is its best plan"));
-    EXPECT_THAT(problem("time,time"), HasSubstr("'time' is given twice"));
-    EXPECT_THAT(problem("time,none"), HasSubstr("'none'"));
-}
-
 } // namespace
 
 } // namespace scaleacross

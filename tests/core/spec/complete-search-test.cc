@@ -73,9 +73,25 @@ TEST(CompleteSearch, TakesWhatIsGivenAsGiven)
     }
     EXPECT_THAT(ValuesOf(study, "plan.pp"), ElementsAre("1", "2"));
     EXPECT_FALSE(ValuesOf(study, "plan.ep").empty());
-    EXPECT_TRUE(Read(plan).search.empty());
+    EXPECT_TRUE(Read(plan + "search: {}\n").search.empty());
     EXPECT_TRUE(Read(plan + "search: {rest: fixed}\n").search.empty());
     EXPECT_EQ(Read(plan + "search: {plan: {pp: [1, 2]}}\n").search.size(), 1U);
+}
+
+/// Axes are the same by key, in the same order, with the same values.
+TEST(CompleteSearch, IsThatOfAStudyWithoutASearch)
+{
+    for (const std::string plan : {"", "plan: {tp: 2, schedule: 1f1b}\n", "network: {qps: 4}\n"})
+    {
+        const auto axes = Read(plan).search;
+        const auto complete = Read(plan + "search: auto\n").search;
+        ASSERT_EQ(axes.size(), complete.size());
+        for (size_t i = 0; i < axes.size(); i++)
+        {
+            EXPECT_EQ(axes[i].key, complete[i].key);
+            EXPECT_EQ(axes[i].values, complete[i].values);
+        }
+    }
 }
 
 TEST(CompleteSearch, HasValuesThatTheirFieldsTakeTheUsualOneAmongThem)

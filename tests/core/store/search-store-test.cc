@@ -32,6 +32,7 @@ class SearchStoreTest : public testing::Test
         Remove();
         m_options.jobs = 2;
         m_options.keep = 3;
+        m_options.goals.front = ParseFront("time,memory");
         m_options.filter = FitsAlways;
     }
 
@@ -262,7 +263,7 @@ TEST_F(SearchStoreTest, AnotherSearchMayRemoveRunsInTheMiddle)
         SearchStore store(database,
                           MakeRunSetting(m_study.scenario, engine, options.run),
                           m_space,
-                          {"fake", "best-first", options.keep});
+                          {"fake", "best-first", options.keep, options.goals});
         return BestFirstSearch().Run(m_space, engine, options, store);
     };
     ASSERT_TRUE(explore(first, other).interrupted);
@@ -301,7 +302,7 @@ TEST_F(SearchStoreTest, TheFrontierNeverGoesBack)
             SearchStore store(database,
                               MakeRunSetting(m_study.scenario, fast, m_options.run),
                               m_space,
-                              {"fake", "best-first", m_options.keep});
+                              {"fake", "best-first", m_options.keep, m_options.goals});
             EXPECT_FALSE(BestFirstSearch().Run(m_space, fast, fastOptions, store).interrupted);
             stopSlow = true;
         }
@@ -460,7 +461,7 @@ TEST_F(SearchStoreTest, AFinishedSearchKeepsItsCounts)
         SearchStore late(database,
                          MakeRunSetting(m_study.scenario, engine, m_options.run),
                          m_space,
-                         {"fake", "best-first", m_options.keep});
+                         {"fake", "best-first", m_options.keep, m_options.goals});
         Frontier other = late.Resume();
         other.evaluated = 1;
         other.rejected.clear();
@@ -486,7 +487,7 @@ TEST_F(SearchStoreTest, TwoProcessesShareTheWork)
         SearchStore store(database,
                           MakeRunSetting(m_study.scenario, engine, m_options.run),
                           m_space,
-                          {"fake", "best-first", m_options.keep});
+                          {"fake", "best-first", m_options.keep, m_options.goals});
         EXPECT_EQ(BestFirstSearch().Run(m_space, engine, options, store).counts.evaluated, 48);
     };
     std::thread other(explore, 4711);
@@ -521,7 +522,7 @@ TEST_F(SearchStoreTest, BaselinesAndConclusionCanBeShown)
     SearchStore store(database,
                       MakeRunSetting(m_study.scenario, engine, m_options.run),
                       m_space,
-                      {"fake", "best-first", m_options.keep});
+                      {"fake", "best-first", m_options.keep, m_options.goals});
     Plan plan = std::get<Plan>(m_space.At(m_space.Size() - 2)); // the slowest: not kept by rank
     const Evaluation evaluation = Evaluate(engine, m_space.With(plan), m_options.run);
     store.PutBaseline("production", plan, evaluation);

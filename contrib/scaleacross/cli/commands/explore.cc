@@ -201,6 +201,7 @@ AddExplore(CommandLine& program)
         .Excludes("--gap")
         .Excludes("--verify")
         .Excludes("--robust")
+        .Excludes("--stop-after")
         .Excludes("--top");
     command
         .Add("--shard",
@@ -211,6 +212,7 @@ AddExplore(CommandLine& program)
         .Excludes("--sweep")
         .Excludes("--verify")
         .Excludes("--robust")
+        .Excludes("--stop-after")
         .Excludes("--top");
     command.Does([options, shard, command] {
         return command.IsGiven("--sweep") ? Sweep(*options) : Explore(*options, *shard);

@@ -8,6 +8,7 @@
 #include "cli/warnings.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/explore/best-plan.h"
@@ -421,7 +422,7 @@ JsonOf(const Study& study,
 Exit
 Require(const RequireCommand& options)
 {
-    const double target = FractionOf("--loss", options.loss, 0, 1);
+    const double target = ParseAt("--loss", [&] { return ParseFraction(options.loss, 0, 1); });
     const auto quantities = QuantitiesOf(options.of.empty() ? kUsual : options.of);
     const Study study = StudyOf(options.common);
     ExpectAnalytical(study);

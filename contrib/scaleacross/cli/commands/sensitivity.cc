@@ -9,6 +9,7 @@
 #include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
+#include "core/base/parse-at.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/topology/switch-headroom.h"
@@ -288,7 +289,7 @@ Exit
 AskSensitivity(const SensitivityCommand& options)
 {
     Tornado tornado;
-    tornado.by = FractionOf("--by", options.by, 0.001, 1);
+    tornado.by = ParseAt("--by", [&] { return ParseFraction(options.by, 0.001, 1); });
     const Study study = StudyOf(options.common);
     ExpectAnalytical(study);
     StudyInputs inputs = InputsOf(study, tornado.by);

@@ -139,6 +139,29 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
     return table.Text();
 }
 
+/// The plans of the Pareto front, by rank, with their values by its objectives.
+std::string
+ParetoText(const SearchSpace& space, const Answer& answer)
+{
+    std::vector<Table::Column> columns = {{"Pareto front", Table::Align::Left}};
+    for (const Objective& objective : answer.goals.front.objectives)
+    {
+        columns.push_back({objective.Name()});
+    }
+    Table table(columns);
+    for (const Ranked& ranked : answer.search.board.ParetoFront())
+    {
+        std::vector<std::string> cells = {space.LabelOf(ranked.plan)};
+        for (const Objective& objective : answer.goals.front.objectives)
+        {
+            cells.push_back(
+                ValueText(objective, objective->value(ranked.report, answer.goals.rates)));
+        }
+        table.Add(cells);
+    }
+    return table.Text();
+}
+
 /// The baselines, by name.
 Json
 BaselinesJson(const Study& study, const SearchSpace& space, const Answer& answer)
@@ -229,7 +252,7 @@ FrontJson(const SearchSpace& space, const Answer& answer)
     for (const Ranked& ranked : answer.search.board.ParetoFront())
     {
         Json values = Json::object();
-        for (const Objective& objective : answer.goals.front)
+        for (const Objective& objective : answer.goals.front.objectives)
         {
             values[objective.Name()] = objective->value(ranked.report, answer.goals.rates);
         }
@@ -325,13 +348,18 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                                    study.scenario.cluster.Gpus(),
                                    study.scenario.cluster.buildings.size(),
                                    study.scenario.cluster.buildings.size() == 1 ? "" : "s");
-    if (answer.search.interrupted)
+    if (answer.search.interrupted || answer.outOfTime)
     {
         text += fmt::format("so far, {} of {} combinations are decided: ",
                             counts.DecidedPositions(),
                             answer.plans);
     }
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
+    if (answer.search.interrupted && answer.conclusion.gap)
+    {
+        text += "no plan can be better than the best so far by more than " +
+                GapText(*answer.conclusion.gap) + "\n";
+    }
     if (!answer.HasWinner())
     {
         const auto refusals = Refusals(counts);
@@ -347,6 +375,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     const std::string differences = DifferencesText(TopOf(answer, top));
     text += "\n" + RankingText(study, space, answer, top) + "\n";
     text += differences + (differences.empty() ? "" : "\n");
+    text += answer.goals.front.objectives.empty() ? "" : ParetoText(space, answer) + "\n";
     for (const auto& line : answer.conclusion.explanation)
     {
         text += line + "\n";
@@ -375,6 +404,7 @@ AnswerJson(const Study& study, const SearchSpace& space, const Answer& answer, s
     json["bound_slack"] = JsonOf(answer.boundSlack);
     json.update(ToJson(conclusion));
     json["interrupted"] = answer.search.interrupted;
+    json["out_of_time"] = answer.outOfTime;
     json["warnings"] = WarningsOf(study, space, answer);
     json["placements"] = PlacementsJson(study, space, answer);
     json["objective"] = answer.goals.objective.Name();

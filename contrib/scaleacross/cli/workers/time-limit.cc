@@ -13,16 +13,16 @@ namespace scaleacross
 {
 
 Duration
-TimeLimitOf(const std::string& text)
+TimeLimitOf(const std::string& text, const std::string& option)
 {
     if (text.empty())
     {
         return Duration::Max();
     }
-    const Duration limit = ParseAt("--time-limit", [&] { return ParseDuration(text); });
+    const Duration limit = ParseAt(option, [&] { return ParseDuration(text); });
     if (limit == Duration())
     {
-        throw ConfigError("--time-limit", "nothing is done in no time", "a time above 0", "");
+        throw ConfigError(option, "nothing is done in no time", "a time above 0", "");
     }
     return limit;
 }

@@ -49,9 +49,9 @@ Within(Duration limit, Work work) -> std::optional<decltype(work())>
     return std::nullopt;
 }
 
-/// The value of `--time-limit`; Max() for "", no limit. Throws ConfigError for what is no time
-/// above 0.
-Duration TimeLimitOf(const std::string& text);
+/// The value of an option that limits a time; Max() for "", no limit. Throws ConfigError for what
+/// is no time above 0.
+Duration TimeLimitOf(const std::string& text, const std::string& option = "--time-limit");
 
 /// What is said of work that Within has given up.
 std::string NotDoneAfter(Duration limit);

@@ -68,6 +68,9 @@ uint64_t ParseWhole(std::string_view text, uint64_t least, uint64_t most);
 /// A finite number in [least, most]. Throws ValueError.
 double ParseNumber(std::string_view text, double least, double most);
 
+/// "2%", "2 %" or "0.02" as 0.02. Throws ValueError for what is none, or not in [least, below).
+double ParseFraction(const std::string& text, double least, double below);
+
 /// "true" or "false". Throws ValueError.
 bool ParseBool(std::string_view text);
 

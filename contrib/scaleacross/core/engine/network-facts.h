@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_NETWORK_FACTS_H
 #define SCALEACROSS_NETWORK_FACTS_H
 
+#include "core/engine/known-costs.h"
 #include "core/engine/stage-switches.h"
 #include "core/spec/scenario.h"
 #include "core/topology/cluster-paths.h"
@@ -30,6 +31,7 @@ struct NetworkFacts
 
     ClusterPaths paths;
     CutsLeft cuts;
+    mutable KnownCosts costs; //!< what plans have found out
 
     /// Where the stages of a layout of the scenario's cluster are, on switches that are told apart
     /// by `period` (StageSwitches). Threads may ask at once.

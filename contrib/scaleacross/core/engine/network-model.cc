@@ -25,6 +25,8 @@ NetworkModel::NetworkModel(const Scenario& scenario,
                                  SwitchPeriod(scenario.cluster, m_facts->paths, layout))),
       m_messages(scenario, m_paths),
       m_cuts(scenario, layout, *m_facts, *m_stages),
+      m_known(layout.takingPart.empty() ? m_facts->costs.Of({layout.plan, scenario.network})
+                                        : std::shared_ptr<PhaseCosts>()),
       m_edges(m_paths, layout),
       m_switchEdges(scenario.cluster, m_paths, layout, *m_stages)
 {
@@ -601,12 +603,20 @@ NetworkModel::PhaseCost(const Phase& phase,
                         Rank representative,
                         const std::vector<RankCount>& members) const
 {
-    TransferCost cost;
-    const uint32_t n = phase.group.Size();
-    if (n == 1)
+    if (phase.group.Size() == 1)
     {
-        return cost;
+        return {};
     }
+    const auto find = [&] { return FindPhaseCost(phase, representative, members); };
+    return m_known ? m_known->Of({phase, representative, members}, find) : find();
+}
+
+TransferCost
+NetworkModel::FindPhaseCost(const Phase& phase,
+                            Rank representative,
+                            const std::vector<RankCount>& members) const
+{
+    TransferCost cost;
     const PhaseRounds rounds = RoundsOf(phase);
     const uint32_t stage = m_layout.StageOf(representative);
     std::vector<double> ranksIn(m_layout.Buildings(), 0.0);
@@ -623,7 +633,7 @@ NetworkModel::PhaseCost(const Phase& phase,
                          stage,
                          rounds,
                          m_edges.Of(phase, representative),
-                         n,
+                         phase.group.Size(),
                          std::move(ranksIn),
                          members.empty(),
                          StepsOf(phase).IsDirect()};

@@ -4,6 +4,7 @@
 #define SCALEACROSS_NETWORK_MODEL_H
 
 #include "core/engine/cut-model.h"
+#include "core/engine/known-costs.h"
 #include "core/engine/message-model.h"
 #include "core/engine/network-facts.h"
 #include "core/engine/phase-edges.h"
@@ -20,13 +21,6 @@
 
 namespace scaleacross
 {
-
-/// Ranks of one stage and building.
-struct RankCount
-{
-    Rank one{0}; //!< of them
-    uint32_t ranks{0};
-};
 
 /**
  * The alpha-beta model of a scenario's network.
@@ -133,6 +127,10 @@ class NetworkModel
     /// A phase, and what follows from it at once.
     struct PhaseView;
 
+    /// PhaseCost() of a group of several, found anew.
+    TransferCost FindPhaseCost(const Phase& phase,
+                               Rank representative,
+                               const std::vector<RankCount>& members) const;
     /// Ranks of a stage in a building that has some.
     double StageRanksIn(uint32_t building, uint32_t stage) const;
     /// The volume of a phase: on ports and cuts, and what holds it back besides.
@@ -159,6 +157,7 @@ class NetworkModel
     std::shared_ptr<const StageFabric> m_stages;
     MessageModel m_messages;
     CutModel m_cuts;
+    std::shared_ptr<PhaseCosts> m_known; //!< null: the layout is none of a plan
     // What it remembers, hence not for several threads at once.
     mutable PhaseEdgeTable m_edges;
     mutable SwitchEdgeTable m_switchEdges;

@@ -138,10 +138,24 @@ class Course
         {
             m_sink.Finish(m_frontier, m_board);
         }
+        if (m_interrupted)
+        {
+            CountOpen();
+        }
         return {m_board, m_interrupted ? m_partial : m_frontier, m_engineRuns, m_interrupted};
     }
 
   private:
+    /// What is least of the plans that may run, and of those that may not, goes for what is not
+    /// decided, too.
+    void CountOpen()
+    {
+        const bool isAll = m_partial.next == m_families.Positions();
+        m_partial.left = std::min(m_partial.left, isAll && m_open ? m_open->least : 0);
+        m_partial.bound =
+            std::min(m_partial.bound, isAll && m_open ? m_open->form.bound : Duration());
+    }
+
     void DoBlock()
     {
         const uint64_t begin = m_frontier.next;
@@ -149,6 +163,7 @@ class Course
         const uint64_t heads = std::min(g_block, (m_families.Positions() - begin) / head);
         m_decided = begin;
         m_partial = m_frontier;
+        m_open.reset();
         Waiting waiting(m_space.Levels().size());
         std::vector<Glancing> jobs;
         for (uint64_t i = 0; i < heads; i += g_together)
@@ -166,6 +181,7 @@ class Course
         m_partial.next += heads * head;
         while (!m_interrupted && !waiting.IsEmpty())
         {
+            m_open = waiting.First();
             if (waiting.IsTimeToRun())
             {
                 RunSome(waiting, g_run, [&waiting] { return waiting.IsTimeToRun(); });
@@ -524,6 +540,9 @@ class Course
     Leaderboard m_board;
     Frontier m_frontier;
     Frontier m_partial; //!< with what is decided in the block so far
+    /// The one with the least bound of the block's that were not decided a moment ago; none while
+    /// its first level is looked at.
+    std::optional<Family> m_open;
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
     uint64_t m_decided{0};                  //!< positions that need no further look

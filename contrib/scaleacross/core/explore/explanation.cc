@@ -29,15 +29,6 @@ Percent(double fraction)
     return text.data();
 }
 
-/// Of what can be very small.
-std::string
-GapText(double gap)
-{
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2g %%", 100 * gap);
-    return text.data();
-}
-
 double
 Share(Duration part, Duration whole)
 {
@@ -513,6 +504,14 @@ ProofLine(const ExplanationInput& input)
                                           " longer than the least bound of all, " +
                                           ToString(counts.bound) + " (the slack of the bound)"
                                     : "";
+    if (input.undecided > 0)
+    {
+        const auto gap = Gap(input.winner.report, input.goals, counts);
+        return "Not searched to the end: " + Plans(counts.evaluated) + " were run and " +
+               std::to_string(input.undecided) + " combinations are not decided. " +
+               (gap ? "None of them can be better by more than " + GapText(*gap) + "."
+                    : "How much better they can be is not known.");
+    }
     if (counts.IsProof())
     {
         const double gap = *Gap(input.winner.report, input.goals, counts);
@@ -560,12 +559,24 @@ BoundSlack(Duration best, Duration bound)
     return RelativeExcess(bound, best);
 }
 
+std::string
+GapText(double gap)
+{
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2g %%", 100 * gap);
+    return text.data();
+}
+
 std::optional<double>
 Gap(const RunReport& best, const Goals& goals, const Frontier& counts)
 {
     if (counts.IsProof())
     {
         const double value = goals.objective->value(best, goals.rates);
+        if (counts.left <= 0)
+        {
+            return std::nullopt;
+        }
         return value <= counts.left ? 0 : value / counts.left - 1;
     }
     // Where a time was below its bound, bounds do not hold.

@@ -55,6 +55,7 @@ struct ExplanationInput
     std::vector<BaselineResult> baselines;
     std::optional<BaselineResult> oneSite; //!< the best plan of all GPUs in one building
     Frontier counts;                       //!< of the whole space
+    uint64_t undecided{0};                 //!< combinations that a search left when its time was up
     std::string engine;                    //!< that ran them
     uint32_t buildings{1};
     std::optional<TimeError> timeError; //!< FindTimeError(): of the times of this study
@@ -71,9 +72,13 @@ std::optional<double> BoundSlack(Duration best, Duration bound);
 /// The most by which the best plan found can lie above the optimum of its space on this engine, by
 /// the objective. Where every plan that can run was run or ruled out, best / the least bound of
 /// what was ruled out - 1, or 0 if that is no less than the best: at most Goals::gap. Else
-/// BoundSlack(), or none where the objective has nothing to do with time. Domain: the search is
-/// complete.
+/// BoundSlack(), or none where the objective has nothing to do with time. Of an interrupted search
+/// the same, with what its counts say of the plans left (SearchResult), or none if they say
+/// nothing.
 std::optional<double> Gap(const RunReport& best, const Goals& goals, const Frontier& counts);
+
+/// 0.0012 as "0.12 %", with two digits of what can be very small.
+std::string GapText(double gap);
 
 /**
  * Why the winner wins and by how much: what crosses buildings, what is hidden and what exposed, the

@@ -86,7 +86,7 @@ Leaderboard::Offer(const Ranked& candidate)
     {
         best->second = candidate;
     }
-    if (!m_goals.front.empty())
+    if (!m_goals.front.objectives.empty())
     {
         OfferToFront(candidate);
     }
@@ -108,14 +108,20 @@ Leaderboard::CanMatter(const Crossing& crossing, const ClosedForm& known) const
     {
         return true;
     }
-    if (m_goals.front.empty())
-    {
-        return false;
-    }
+    return MayJoinFront(known);
+}
+
+bool
+Leaderboard::MayJoinFront(const ClosedForm& known) const
+{
     std::vector<double> least;
-    for (const Objective& objective : m_goals.front)
+    for (const Objective& objective : m_goals.front.objectives)
     {
         least.push_back(objective->least(known, m_goals.rates));
+    }
+    if (least.empty() || !m_goals.front.Reaches(least.front(), m_leastFirst))
+    {
+        return false;
     }
     return std::none_of(m_front.begin(), m_front.end(), [&](const OnFront& kept) {
         return IsCoveredBy(kept, least);
@@ -158,9 +164,17 @@ void
 Leaderboard::OfferToFront(const Ranked& candidate)
 {
     OnFront offered{candidate, {}};
-    for (const Objective& objective : m_goals.front)
+    for (const Objective& objective : m_goals.front.objectives)
     {
         offered.values.push_back(objective->value(candidate.report, m_goals.rates));
+    }
+    m_leastFirst = std::min(m_leastFirst, offered.values.front());
+    const auto isBehind = [this](const OnFront& other) {
+        return !m_goals.front.Reaches(other.values.front(), m_leastFirst);
+    };
+    if (isBehind(offered))
+    {
+        return;
     }
     // Whether a makes b superfluous: nowhere worse, and somewhere better or named before it.
     const auto dominates = [](const OnFront& a, const OnFront& b) {
@@ -172,7 +186,9 @@ Leaderboard::OfferToFront(const Ranked& candidate)
     {
         return;
     }
-    const auto beaten = [&](const OnFront& other) { return dominates(offered, other); };
+    const auto beaten = [&](const OnFront& other) {
+        return dominates(offered, other) || isBehind(other);
+    };
     m_front.erase(std::remove_if(m_front.begin(), m_front.end(), beaten), m_front.end());
     m_front.push_back(std::move(offered));
 }

@@ -3,10 +3,12 @@
 #ifndef SCALEACROSS_LEADERBOARD_H
 #define SCALEACROSS_LEADERBOARD_H
 
+#include "core/explore/front.h"
 #include "core/explore/objective.h"
 #include "core/explore/outcome.h"
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -20,7 +22,7 @@ struct Goals
 {
     Objective objective; //!< what plans are ranked by
     Rates rates;
-    std::vector<Objective> front{UsualFront()}; //!< what its Pareto front is of; empty: none
+    Front front; //!< its Pareto front
     /// A plan that may be better than what is kept, but by no more than this part of its own value,
     /// need not run. 0: the answer is that of running everything.
     double gap{0};
@@ -42,7 +44,9 @@ struct RankOrder
  *
  * What is kept depends only on which plans were offered, not on their order. The Pareto front holds
  * the plans that no other is better than in one of its objectives, and at least equal in the
- * others; of plans equal in all of them the one with the least canonical text.
+ * others; of plans equal in all of them the one with the least canonical text. Those behind its
+ * reach are left out: the plan with the least value by the first objective is on it, and whoever
+ * beats one within reach is too.
  */
 class Leaderboard
 {
@@ -86,6 +90,7 @@ class Leaderboard
     };
 
     void OfferToFront(const Ranked& candidate);
+    bool MayJoinFront(const ClosedForm& known) const;
     bool MayRankBefore(const ClosedForm& known, const Ranked& kept) const;
     bool IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const;
 
@@ -95,7 +100,9 @@ class Leaderboard
     RankOrder m_before;
     std::set<Ranked, RankOrder> m_best;
     std::vector<OnFront> m_front;
-    std::map<std::string, Ranked> m_ofCrossing; //!< by its text
+    double m_leastFirst{
+        std::numeric_limits<double>::infinity()}; //!< by the front's first objective
+    std::map<std::string, Ranked> m_ofCrossing;   //!< by its text
 };
 
 } // namespace scaleacross

@@ -15,8 +15,6 @@ namespace scaleacross
 namespace
 {
 
-constexpr const char* g_none = "none";
-
 double
 Hours(Duration time)
 {
@@ -141,52 +139,6 @@ ValueText(Objective objective, double value)
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), value < 1000 ? "%.4g" : "%.0f", value);
     return text.data() + (" " + objective->unit);
-}
-
-std::vector<Objective>
-UsualFront()
-{
-    return {"time", "memory"};
-}
-
-std::string
-FrontText(const std::vector<Objective>& front)
-{
-    std::string text;
-    for (const Objective& objective : front)
-    {
-        text += (text.empty() ? "" : ",") + objective.Name();
-    }
-    return text.empty() ? g_none : text;
-}
-
-std::vector<Objective>
-ParseFront(const std::string& text)
-{
-    std::vector<Objective> front;
-    if (text == g_none)
-    {
-        return front;
-    }
-    const std::string allowed =
-        "two or three of " + AnyOf(Objective::Names()) + ", joined by commas, or none";
-    for (const std::string& word : ListParts(text))
-    {
-        front.emplace_back(word);
-        if (std::find(front.begin(), front.end() - 1, front.back()) != front.end() - 1)
-        {
-            throw ValueError(Quoted(word) + " is given twice", allowed, "");
-        }
-    }
-    if (front.size() < 2 || front.size() > 3)
-    {
-        throw ValueError(front.size() < 2
-                             ? "a front of one objective is its best plan"
-                             : "more than three leave hardly any plan out of the front",
-                         allowed,
-                         "");
-    }
-    return front;
 }
 
 } // namespace scaleacross

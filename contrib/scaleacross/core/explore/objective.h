@@ -58,16 +58,6 @@ std::vector<Objective> ObjectivesWith(const Rates& rates);
 /// A value with its unit, for people.
 std::string ValueText(Objective objective, double value);
 
-/// The objectives of the Pareto front where nobody says otherwise: those that a first look at a
-/// plan bounds, so that it can rule the plan out by itself.
-std::vector<Objective> UsualFront();
-
-/// "time,memory", as ParseFront() reads it; "none" of no front.
-std::string FrontText(const std::vector<Objective>& front);
-
-/// Two or three different objectives, or none at all. Throws ValueError.
-std::vector<Objective> ParseFront(const std::string& text);
-
 } // namespace scaleacross
 
 #endif // SCALEACROSS_OBJECTIVE_H

@@ -71,7 +71,8 @@ struct SearchResult
 {
     Leaderboard board{1};
     /// Of the whole space; of an interrupted search what is decided so far, which a block of plans
-    /// that is not done has not committed.
+    /// that is not done has not committed. Bound and left are then those of what is not decided,
+    /// too: 0 as long as nothing is known of some plans.
     Frontier counts;
     uint64_t engineRuns{0}; //!< evaluations that this call made
     bool interrupted{false};

@@ -33,6 +33,12 @@ Waiting::IsEmpty() const
     return m_ready.empty() && PlaceOfFirst() == m_unclear.size();
 }
 
+const Family&
+Waiting::First() const
+{
+    return IsTimeToRun() ? m_ready.top() : m_unclear[PlaceOfFirst()].top();
+}
+
 bool
 Waiting::IsTimeToRun() const
 {

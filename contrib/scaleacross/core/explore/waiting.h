@@ -25,6 +25,9 @@ class Waiting
 
     bool IsEmpty() const;
 
+    /// The one that none of the others has a lesser bound than. Domain: not empty.
+    const Family& First() const;
+
     /// Whether nothing that is unclear may be better than the first that is ready.
     bool IsTimeToRun() const;
 

@@ -410,15 +410,10 @@ PlanOf(const MapReader& map)
     return jobs == nullptr ? map.Find("plan") : jobs->children.front().Find("plan");
 }
 
+/// Axes of all that neither the study nor one of these fixes.
 std::vector<SearchAxis>
-SearchOf(const Study& study, const MapReader& map)
+RestOf(const Study& study, const MapReader& map, const std::vector<SearchAxis>& axes)
 {
-    const YamlNode* node = map.Find("search");
-    SearchWords search = node == nullptr ? SearchWords() : ReadSearch(*node);
-    if (!search.complete)
-    {
-        return search.axes;
-    }
     std::vector<std::string> fixed;
     for (const auto& [part, prefix] :
          {std::pair(PlanOf(map), "plan"), std::pair(map.Find("network"), "network")})
@@ -429,13 +424,21 @@ SearchOf(const Study& study, const MapReader& map)
             fixed.insert(fixed.end(), given.begin(), given.end());
         }
     }
-    for (const SearchAxis& axis : search.axes)
+    for (const SearchAxis& axis : axes)
     {
         fixed.push_back(axis.key);
     }
-    for (const SearchAxis& axis : CompleteSearch(study, fixed))
+    return CompleteSearch(study, fixed);
+}
+
+std::vector<SearchAxis>
+SearchOf(const Study& study, const MapReader& map, const YamlNode& node)
+{
+    SearchWords search = ReadSearch(node);
+    if (search.complete)
     {
-        search.axes.push_back(axis);
+        const auto rest = RestOf(study, map, search.axes);
+        search.axes.insert(search.axes.end(), rest.begin(), rest.end());
     }
     return search.axes;
 }
@@ -489,9 +492,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         ReadPlanFields(plan, *node, "network", "network");
         scenario.network = plan.network;
     }
-    if (training)
+    const YamlNode* search = map.Find("search");
+    if (search != nullptr && training)
     {
-        study.search = SearchOf(study, map);
+        study.search = SearchOf(study, map, *search);
     }
     if (const YamlNode* node = map.Find("events"); node != nullptr)
     {
@@ -536,6 +540,10 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     if (training && !scenario.Job().collective)
     {
         FitDegrees(study, root, scope);
+        if (search == nullptr) // its plan has to fit by itself
+        {
+            study.search = RestOf(study, map, {});
+        }
     }
     return study;
 }

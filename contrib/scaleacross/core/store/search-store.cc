@@ -29,7 +29,7 @@ BindIf(SQLite::Statement& statement, int position, const std::optional<double>& 
 std::string
 TextOf(const Goals& goals)
 {
-    std::vector<Objective> all = goals.front;
+    std::vector<Objective> all = goals.front.objectives;
     all.push_back(goals.objective);
     const bool priced = std::any_of(all.begin(), all.end(), [](const Objective& objective) {
         return objective->needsPrices;

@@ -14,6 +14,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -206,6 +207,9 @@ GraphBuilder::Build()
     for (uint32_t stage = 0; stage < m_shape.ranks; stage++)
     {
         std::map<uint32_t, uint32_t> classes; // by kind of block
+        // Peers are counted from a rank on, so that of a stage GPU and microbatches alone decide
+        // what is done.
+        std::map<std::pair<uint32_t, uint32_t>, uint32_t> written;
         for (uint32_t block = 0; block < blocks; block++)
         {
             const Rank rank = m_layout.pipeline.Member(block * m_graph.blockRanks, stage);
@@ -225,7 +229,11 @@ GraphBuilder::Build()
                 added.collectiveShare = {gpu.CollectiveShare(),
                                          gpu.gemm.processors,
                                          gpu.MostForChannels()};
-                added.program = WriteProgram(rank, m_gpuOf[building]);
+                const auto [alike, isFirst] =
+                    written.emplace(std::pair(m_gpuOf[building], m_microbatches[building]),
+                                    known->second);
+                added.program = isFirst ? WriteProgram(rank, m_gpuOf[building])
+                                        : m_graph.classes[alike->second].program;
                 m_graph.classes.push_back(std::move(added));
             }
             m_graph.classOf[size_t{stage} * blocks + block] = known->second;
