@@ -36,13 +36,17 @@ PICTURE = TOP / "analysis" / "figures" / "llama4-maverick-two-buildings.svg"
 PICTURE_STUDY = "maverick"
 DOCUMENTS = ["README.md", "examples/llama4-maverick-two-buildings/README.md",
              "examples/llama3-405b-two-buildings/README.md",
-             "examples/llama3-405b-three-unequal-buildings/README.md"]
+             "examples/llama3-405b-three-unequal-buildings/README.md",
+             "examples/llama3-405b-five-buildings/README.md"]
 SWEPT = "cluster.cross.oversubscription"
-# Name: folder under examples/, values of the oversubscription between buildings.
+# Name: folder under examples/, values of the oversubscription between buildings (none: not swept),
+# what else is said to explore.
 STUDIES = {
-    "maverick": ("llama4-maverick-two-buildings", "1,4,16,64,256"),
-    "llama": ("llama3-405b-two-buildings", "1,2.8,7,16,64"),
-    "three": ("llama3-405b-three-unequal-buildings", "1,2.8,16,64,256"),
+    "maverick": ("llama4-maverick-two-buildings", "1,4,16,64,256", []),
+    "llama": ("llama3-405b-two-buildings", "1,2.8,7,16,64", []),
+    "three": ("llama3-405b-three-unequal-buildings", "1,2.8,16,64,256", []),
+    "five": ("llama3-405b-five-buildings", None,
+             ["--keep", 1, "--gap", "0.1%", "--set", "baselines=[]"]),
 }
 # Equal but for the last bits, which differ with the compiler.
 SAME = 1e-9
@@ -97,11 +101,11 @@ def answer_of(found):
     return answer
 
 
-def explore(program, folder):
+def explore(program, folder, words):
     """The answer to a study, and the data of its picture."""
     with tempfile.TemporaryDirectory() as scratch:
         path = pathlib.Path(scratch) / "study.db"
-        found = call(program, "explore", study_file(folder), "--db", path)
+        found = call(program, "explore", study_file(folder), "--db", path, *words)
         with database.open_database(path) as connection:
             search = database.choose_search(connection, None, None)
             return answer_of(found), study_figure.data_of(connection, search)
@@ -190,7 +194,7 @@ def flips_text(swept):
 
 
 def study_texts(name, study):
-    answer, swept = study["answer"], study["sweep"]
+    answer, swept = study["answer"], study.get("sweep")
     best, error = answer["best"], answer["time_error"]
     texts = {
         "combinations": f"{answer['combinations']:,}",
@@ -200,14 +204,17 @@ def study_texts(name, study):
         "time": time_text(best["time"]),
         "mfu": percent(best["mfu"]),
         "placement": placement(best["crossing"]),
-        "flips": flips_text(swept),
-        "sweep": sweep_table(swept),
+        "gap": f"{100 * answer['gap']:.2g} %",
+        "share": f"{100 * answer['ran'] / answer['space']:.2g} %",
         "sure": f"{round(100 * answer['sure'])} %",
-        "best.probability": f"{round(100 * best['probability_best'])} %",
         "error.kind": error["kind"],
         "error.mean": percent(error["mean"]),
         "error.worst": percent(abs(error["worst"])),
     }
+    if swept:
+        texts |= {"flips": flips_text(swept), "sweep": sweep_table(swept)}
+    if best["probability_best"] is not None:
+        texts["best.probability"] = f"{round(100 * best['probability_best'])} %"
     for crossing, entry in answer["placements"].items():
         texts[f"{crossing}.time"] = time_text(entry["time"])
         texts[f"{crossing}.plan"] = entry["label"]
@@ -290,7 +297,7 @@ def check_plans(program, facts):
         for kind in ("placements", "baselines"):
             for key, entry in answer[kind].items():
                 compare(folder, entry, f"{name}: {kind} {key}")
-        for step in study["sweep"]["values"]:
+        for step in study.get("sweep", {"values": []})["values"]:
             for entry in step["placements"].values():
                 compare(folder, entry, f"{name} at {step['value']}", f"{SWEPT}={step['value']}")
     return wrong
@@ -299,7 +306,8 @@ def check_plans(program, facts):
 def check_search(program, facts, name):
     """What a whole search finds other than the facts, one line each."""
     study = facts["studies"][name]
-    answer, figure = explore(program, STUDIES[name][0])
+    folder, _, words = STUDIES[name]
+    answer, figure = explore(program, folder, words)
     return differences(study["answer"], answer, name) + \
         differences({str(i): bar for i, bar in enumerate(study["figure"]["bars"])},
                     {str(i): bar for i, bar in enumerate(figure["bars"])}, f"{name}: bar")
@@ -314,11 +322,12 @@ def write(facts):
 
 def measure(program, names, facts):
     for name in names:
-        folder, values = STUDIES[name]
+        folder, values, words = STUDIES[name]
         print(f"claims.py: exploring {folder}", file=sys.stderr, flush=True)
-        answer, figure = explore(program, folder)
-        facts["studies"][name] = {"answer": answer, "figure": figure,
-                                  "sweep": sweep(program, folder, values)}
+        answer, figure = explore(program, folder, words)
+        facts["studies"][name] = {"answer": answer, "figure": figure}
+        if values:
+            facts["studies"][name]["sweep"] = sweep(program, folder, values)
         FACTS.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
