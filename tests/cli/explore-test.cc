@@ -306,6 +306,13 @@ TEST_F(Commands, ASearchEndsWhenItsTimeIsUp)
         }
     }
     EXPECT_GE(ended, 1);
+    // What has run is still known where the next call gets no further.
+    const auto before = RunJson(explore + "again.db --stop-after 300ms").at("best");
+    if (!before.is_null())
+    {
+        const auto again = RunJson(explore + "again.db --stop-after 1us");
+        EXPECT_EQ(again.at("best").at("iteration_time_s"), before.at("iteration_time_s"));
+    }
     const auto parts = RunJson(explore + "parts.db");
     EXPECT_EQ(parts.at("best"), whole.at("best"));
     EXPECT_EQ(parts.at("gap"), whole.at("gap"));
@@ -320,6 +327,22 @@ TEST_F(Commands, ASearchEndsWhenItsTimeIsUp)
     refuse("--stop-after 5s --robust", "--stop-after");
     refuse("--stop-after 5s --sweep cluster.cross.distance=10km,20km", "--stop-after");
     EXPECT_THAT(Files(), Not(Contains("refused.db")));
+}
+
+/// What a search has found when its time is up is not taken for the answer of one building.
+TEST_F(Commands, ABaselineIsOfASearchThatHasEnded)
+{
+    const std::string explore =
+        "explore study.yaml --db one.db --set 'cluster.buildings={count: 1, gpus: 16, "
+        "gpus_per_node: 4, gpu: h100, fabric: {rails: true, spines: 1}}' --set "
+        "'baselines=[one-site, production]' ";
+    for (const char* time : {"1us", "2ms", "5ms"})
+    {
+        Run(explore + "--stop-after " + time);
+    }
+    const auto whole = RunJson(explore);
+    EXPECT_EQ(whole.at("one_site").at("iteration_time_s"), whole.at("best").at("iteration_time_s"));
+    EXPECT_TRUE(whole.at("baselines").at("production").contains("iteration_time_s"));
 }
 
 /// A front holds no plan that another of it beats, and every search has its own.

@@ -61,20 +61,12 @@ AddAnswerOptions(Command command, ExploreOptions& options)
         .Between(0, 1000)
         .ShowDefault();
     command
-        .Add(
-            "--stop-after",
-            options.stopAfter,
-            "how long to search, such as 60s; the answer is then the best so far, and how far from "
-            "the very best it can be; baselines and checks come on top; default: until it is done")
-        .Named("TIME");
-    command
         .Flag("--robust",
               options.robust,
               "find the plan with the least 95th percentile (or another) of its times over what "
               "the study's spans may turn out to be, by its key uncertain")
         .Excludes("--objective")
-        .Excludes("--gap")
-        .Excludes("--stop-after");
+        .Excludes("--gap");
 }
 
 } // namespace scaleacross

@@ -35,11 +35,13 @@ class BaselineRuns
     BaselineRuns(const Study& study,
                  const SearchSpace& space,
                  const Engine& engine,
-                 const SearchOptions& search)
+                 const SearchOptions& search,
+                 Duration limit)
         : m_study(study),
           m_space(space),
           m_engine(engine),
-          m_search(search)
+          m_search(search),
+          m_limit(limit)
     {
     }
 
@@ -55,7 +57,7 @@ class BaselineRuns
     }
 
     /// The best plan of a reference on its own cluster, of whose runs the last argument is given
-    /// the store. With one building that is the study's, and `best` its best plan, if any.
+    /// the store. With one building that is the study's, and `best` its best plan, if it is known.
     BaselineAnswer Reference(const std::string& name,
                              const std::vector<Ranked>& best,
                              SearchStore& store,
@@ -130,7 +132,23 @@ class BaselineRuns
         SetBounds(tuning, BoundOf::Analytical);
         ProgressLine line(name);
         tuning.progress = [&line](const Progress& progress) { line.Show(progress); };
-        const auto& chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+        const StopAfter timer(m_limit, *m_search.stop);
+        tuning.stop = &timer.Flag();
+        std::variant<Plan, Infeasible> chosen;
+        try
+        {
+            chosen = ChooseBaseline(name, m_study, AnalyticalEngine(), tuning, m_chosen);
+        }
+        catch (const Interrupted&)
+        {
+            if (*m_search.stop)
+            {
+                throw;
+            }
+            // The next call may give it more.
+            const Infeasible late{"time", name + " is not found in " + ToString(m_limit)};
+            return {name, std::nullopt, "", late};
+        }
         if (const auto* none = std::get_if<Infeasible>(&chosen))
         {
             return None(name, *none, store);
@@ -150,6 +168,7 @@ class BaselineRuns
     const SearchSpace& m_space;
     const Engine& m_engine;
     const SearchOptions& m_search;
+    Duration m_limit; //!< for each to be found in
     ChosenBaselines m_chosen;
 };
 
@@ -217,7 +236,8 @@ SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
 {
     const auto best = answer.search.board.Best();
     const Frontier& ran = answer.search.counts;
-    const bool compared = best.size() > 1 || ran.evaluated + ran.RuledOut() == 1;
+    const bool compared =
+        best.size() > 1 || (ran.evaluated + ran.RuledOut() == 1 && !answer.outOfTime);
     const auto firsts =
         FirstsOfSameWork(best, [&space](const Plan& plan) { return space.With(plan); });
     const auto probabilities =
@@ -278,7 +298,7 @@ CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInp
     const Frontier& counts = answer.search.counts;
     // What was not kept is slower than the last that was, and may differ less.
     input.closePlansAtLeast =
-        best.size() < counts.evaluated + counts.RuledOut() &&
+        (best.size() < counts.evaluated + counts.RuledOut() || answer.outOfTime) &&
         best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
 }
 
@@ -469,13 +489,18 @@ ExploreStudy(const Study& study,
              const std::atomic<bool>& stop)
 {
     const auto start = std::chrono::steady_clock::now();
-    const StopAfter timer(TimeLimitOf(options.stopAfter, "--stop-after"), stop);
-    const auto& name = study.engines.front();
-    const auto engine = MakeSweepEngine(name, "engines", stop);
+    const Duration limit = TimeLimitOf(options.stopAfter, "--stop-after");
+    const StopAfter timer(limit, stop);
+    const auto engineFor = [&study](const std::atomic<bool>& until) {
+        return MakeSweepEngine(study.engines.front(), "engines", until);
+    };
+    const auto engine = engineFor(stop);
     SearchOptions search = SearchOptionsOf(study, options);
-    search.stop = &timer.Flag();
+    search.stop = &stop;
+    SearchOptions own = search;
+    own.stop = &timer.Flag();
     ProgressLine line("explore");
-    search.progress = [&line](const Progress& progress) { line.Show(progress); };
+    own.progress = [&line](const Progress& progress) { line.Show(progress); };
 
     const auto method = MethodOf(options);
     SearchStore store(database,
@@ -488,7 +513,7 @@ ExploreStudy(const Study& study,
                        search.shard,
                        ChangesText(options.common)},
                       options.worker.failures);
-    BaselineRuns runs(study, space, *engine, search);
+    BaselineRuns runs(study, space, *engine, search, limit);
     const auto runsOf = [&](const Scenario& scenario) {
         return RunStore(database,
                         MakeRunSetting(scenario, *engine, search.run),
@@ -498,11 +523,9 @@ ExploreStudy(const Study& study,
     answer.database = database.Path();
     answer.plans = space.Size();
     answer.goals = search.goals;
-    answer.search =
-        method->Run(space, *MakeSweepEngine(name, "engines", timer.Flag()), search, store);
+    answer.search = method->Run(space, *engineFor(timer.Flag()), own, store);
     answer.outOfTime = answer.search.interrupted && !stop;
-    answer.search.interrupted = stop;
-    search.stop = &stop;
+    answer.search.interrupted = answer.search.interrupted && stop;
     const auto finish = [&answer, start] {
         const auto elapsed = std::chrono::steady_clock::now() - start;
         answer.seconds = std::chrono::duration<double>(elapsed).count();
@@ -522,7 +545,9 @@ ExploreStudy(const Study& study,
             }
             if (IsReference(name))
             {
-                answer.oneSite = runs.Reference(name, answer.search.board.Best(), store, runsOf);
+                const auto best =
+                    answer.outOfTime ? std::vector<Ranked>() : answer.search.board.Best();
+                answer.oneSite = runs.Reference(name, best, store, runsOf);
             }
             else
             {

@@ -27,11 +27,12 @@ class MemorySink : public ResultSink
         return frontier;
     }
 
-    void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override
+    void Restore(uint64_t below,
+                 const std::function<bool(uint64_t, const RunReport&)>& visit) override
     {
         for (const auto& [index, report] : reports)
         {
-            if (index < frontier.next)
+            if (index < below)
             {
                 visit(index, report);
             }

@@ -393,6 +393,83 @@ TEST(Explanation, BaselinesCanLoseTieAndWin)
                           "needs 99 GiB."));
 }
 
+/// Of a search that was stopped, too: best 100 ms, and what is left may take less, is unknown (0),
+/// or is nothing.
+TEST(Explanation, TheGapIsOfWhatIsLeft)
+{
+    const auto gap = [](double left, const char* objective, Bytes bytes, bool failed) {
+        RunReport best = Report();
+        best.crossBuildingBytes = bytes;
+        Goals goals;
+        goals.objective = objective;
+        Frontier counts;
+        counts.evaluated = 3;
+        counts.left = left;
+        counts.bound = Duration::Seconds(left);
+        if (failed)
+        {
+            counts.failed["timeout"] = {1, ""};
+        }
+        return Gap(best, goals, counts);
+    };
+    EXPECT_NEAR(gap(0.08, "time", Bytes(5), false).value(), 0.25, 1e-12);
+    EXPECT_NEAR(gap(0.08, "time", Bytes(5), true).value(), 0.25, 1e-12);
+    EXPECT_EQ(gap(0.1, "time", Bytes(5), false), 0);
+    EXPECT_EQ(gap(0, "time", Bytes(5), false), std::nullopt);
+    EXPECT_EQ(gap(0, "time", Bytes(5), true), std::nullopt);
+    EXPECT_EQ(gap(4, "bytes", Bytes(5), false), 0.25);
+    EXPECT_EQ(gap(0, "bytes", Bytes(5), false), std::nullopt);
+    EXPECT_EQ(gap(0, "bytes", Bytes(0), false), 0); // nothing has less than nothing
+    EXPECT_EQ(gap(4, "bytes", Bytes(5), true), std::nullopt);
+}
+
+/// A bound is rounded up.
+TEST(Explanation, AGapIsPrintedAsNoLessThanItIs)
+{
+    for (const auto& [gap, text] : {std::pair(0.01449, "1.5 %"),
+                                    std::pair(0.014, "1.4 %"),
+                                    std::pair(0.25, "25 %"),
+                                    std::pair(0.0000123, "0.0013 %"),
+                                    std::pair(0.0996, "10 %"),
+                                    std::pair(1.001, "101 %"),
+                                    std::pair(0.0, "0 %")})
+    {
+        EXPECT_EQ(GapText(gap), text);
+    }
+}
+
+/// What is not decided is not said to be impossible.
+TEST(Explanation, OfASearchThatIsOutOfTime)
+{
+    ExplanationInput input;
+    input.winner = Make(Crossing::Data, 100, "A");
+    input.otherCrossings = {Crossing::Pipeline};
+    input.buildings = 2;
+    input.engine = "analytical";
+    input.counts.evaluated = 1;
+    input.counts.left = 0.08;
+    const auto text = [&input] {
+        std::string all;
+        for (const std::string& line : Explain(input))
+        {
+            all += line + "\n";
+        }
+        return all;
+    };
+    EXPECT_THAT(text(), HasSubstr("It is the only plan that can run."));
+    EXPECT_THAT(text(), HasSubstr("no PP-out plan of this search can run."));
+    input.undecided = 7;
+    EXPECT_THAT(text(), HasSubstr("no PP-out plan has run in this time."));
+    EXPECT_THAT(text(), HasSubstr("No other plan is kept."));
+    EXPECT_THAT(text(),
+                HasSubstr("7 combinations are not decided. None of them can be better by more than "
+                          "25 %."));
+    input.counts.left = 0;
+    EXPECT_THAT(text(), HasSubstr("How much better they can be is not known."));
+    input.counts.left = 1;
+    EXPECT_THAT(text(), HasSubstr("None of them can be better.\n"));
+}
+
 } // namespace
 
 } // namespace scaleacross

@@ -442,6 +442,16 @@ TEST(ReadStudy, OverridesSetAnyKeyInOrder)
     EXPECT_EQ(study.seed, 7U);
 }
 
+/// One word of a map stands for what it says there.
+TEST(ReadStudy, OverridesGoIntoASearchOfOneWord)
+{
+    const std::string text = std::string(g_two) + "search: auto\n";
+    const Study study = Read(text, {{"search.plan.pp", "[1, 2]"}});
+    ASSERT_EQ(study.search.at(0).key, "plan.pp");
+    EXPECT_EQ(study.search.at(0).values, (std::vector<std::string>{"1", "2"}));
+    EXPECT_EQ(study.search.size(), Read(text).search.size());
+}
+
 TEST(ReadStudy, OverridesAreCheckedLikeTheFile)
 {
     for (const auto& [path, value, where, remedy] :

@@ -74,6 +74,7 @@ TEST(CompleteSearch, TakesWhatIsGivenAsGiven)
     EXPECT_THAT(ValuesOf(study, "plan.pp"), ElementsAre("1", "2"));
     EXPECT_FALSE(ValuesOf(study, "plan.ep").empty());
     EXPECT_TRUE(Read(plan + "search: {}\n").search.empty());
+    EXPECT_FALSE(Read(plan + "search:\n").search.empty()); // left empty, as left out
     EXPECT_TRUE(Read(plan + "search: {rest: fixed}\n").search.empty());
     EXPECT_EQ(Read(plan + "search: {plan: {pp: [1, 2]}}\n").search.size(), 1U);
 }
@@ -81,7 +82,8 @@ TEST(CompleteSearch, TakesWhatIsGivenAsGiven)
 /// Axes are the same by key, in the same order, with the same values.
 TEST(CompleteSearch, IsThatOfAStudyWithoutASearch)
 {
-    for (const std::string plan : {"", "plan: {tp: 2, schedule: 1f1b}\n", "network: {qps: 4}\n"})
+    for (const std::string plan :
+         {"", "plan: {tp: 2, schedule: 1f1b}\n", "network: {qps: 4}\n", "plan: {tp: 2, dp: 24}\n"})
     {
         const auto axes = Read(plan).search;
         const auto complete = Read(plan + "search: auto\n").search;

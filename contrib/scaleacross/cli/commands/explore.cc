@@ -186,6 +186,14 @@ AddExplore(CommandLine& program)
     Command command = program.Add("explore", "search the plans of a study, rank and explain them");
     AddSearchOptions(command, *options);
     AddAnswerOptions(command, *options);
+    command
+        .Add(
+            "--stop-after",
+            options->stopAfter,
+            "how long to search, such as 60s; the answer is then the best so far, and how far from "
+            "the very best it can be; each baseline has as long; default: until it is done")
+        .Named("TIME")
+        .Excludes("--robust");
     command.Flag("--json", options->common.json, "print JSON instead of tables");
     AddDatabase(command, options->common);
     AddJobs(command, options->common);

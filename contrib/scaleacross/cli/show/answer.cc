@@ -357,8 +357,10 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
     text += fmt::format("{}; {:.1f} s\n", SpaceText(counts), answer.seconds);
     if (answer.search.interrupted && answer.conclusion.gap)
     {
-        text += "no plan can be better than the best so far by more than " +
-                GapText(*answer.conclusion.gap) + "\n";
+        text +=
+            "no plan can be better than the best so far" +
+            (*answer.conclusion.gap > 0 ? " by more than " + GapText(*answer.conclusion.gap) : "") +
+            "\n";
     }
     if (!answer.HasWinner())
     {
@@ -370,7 +372,7 @@ AnswerText(const Study& study, const SearchSpace& space, const Answer& answer, s
                 text += fmt::format("{}: e.g. {}\n", reason, count.example);
             }
         }
-        return text;
+        return text + (answer.outOfTime ? "No plan has run in this time.\n" : "");
     }
     const std::string differences = DifferencesText(TopOf(answer, top));
     text += "\n" + RankingText(study, space, answer, top) + "\n";

@@ -10,9 +10,9 @@ namespace scaleacross
 namespace
 {
 
-/// More are not kept: bounds memory to some hundreds of MB, far less in practice.
-constexpr size_t g_mostLayouts = 256;
-constexpr size_t g_mostPhases = 4096;
+/// More are not kept: with a dozen cuts to each, a kilobyte, this bounds memory to some 100 MB.
+constexpr size_t g_mostLayouts = 64;
+constexpr size_t g_mostPhases = 2048;
 
 } // namespace
 

@@ -117,7 +117,7 @@ class Course
           m_frontier(sink.Resume()),
           m_reporter(options, m_families.Positions(), m_frontier.next)
     {
-        m_sink.Restore([this](uint64_t position, const RunReport& report) {
+        const auto visit = [this](uint64_t position, const RunReport& report) {
             const auto made = m_space.At(m_families.IndexOf(position));
             const auto* plan = std::get_if<Plan>(&made);
             if (plan != nullptr && KeepsBound(*plan, report))
@@ -125,7 +125,8 @@ class Course
                 m_board.Offer({position, *plan, CanonicalText(*plan), report});
             }
             return plan != nullptr;
-        });
+        };
+        m_sink.Restore(m_frontier.next, visit);
     }
 
     SearchResult Run()
@@ -141,6 +142,7 @@ class Course
         if (m_interrupted)
         {
             CountOpen();
+            OfferWhatRanBefore();
         }
         return {m_board, m_interrupted ? m_partial : m_frontier, m_engineRuns, m_interrupted};
     }
@@ -154,6 +156,20 @@ class Course
         m_partial.left = std::min(m_partial.left, isAll && m_open ? m_open->least : 0);
         m_partial.bound =
             std::min(m_partial.bound, isAll && m_open ? m_open->form.bound : Duration());
+    }
+
+    /// What another call has run, and this one has not come to, is an answer too. It rules nothing
+    /// out, so that what is run does not depend on when calls end.
+    void OfferWhatRanBefore()
+    {
+        m_sink.Restore(m_families.Positions(), [this](uint64_t position, const RunReport& report) {
+            const auto plan = m_space.PlanAt(m_families.IndexOf(position));
+            if (plan)
+            {
+                m_board.Offer({position, *plan, CanonicalText(*plan), report});
+            }
+            return plan.has_value();
+        });
     }
 
     void DoBlock()

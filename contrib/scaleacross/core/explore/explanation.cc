@@ -359,8 +359,9 @@ OtherCrossingLine(const ExplanationInput& input)
             others.push_back("no " + NameOf(other));
         }
         return "Placement: " + NameOf(mine) + " only; " +
-               (others.empty() ? "the search has no other."
-                               : Join(others) + " plan of this search can run.");
+               (others.empty()        ? "the search has no other."
+                : input.undecided > 0 ? Join(others) + " plan has run in this time."
+                                      : Join(others) + " plan of this search can run.");
     }
     const Crossing theirs = input.otherCrossing->plan.parallel.crossing;
     const RunReport& a = input.winner.report;
@@ -393,9 +394,9 @@ CloseLine(const ExplanationInput& input)
                                  : "The same work by another name: " + Join(input.samePlans) + ". ";
     if (!input.runnerUp)
     {
-        return same + (input.counts.evaluated + input.counts.RuledOut() > 1
-                           ? "No other plan is kept."
-                           : "It is the only plan that can run.");
+        const uint64_t others = input.counts.evaluated + input.counts.RuledOut() - 1;
+        return same + (others + input.undecided > 0 ? "No other plan is kept."
+                                                    : "It is the only plan that can run.");
     }
     if (!input.goals.objective->followsTime)
     {
@@ -494,6 +495,12 @@ SitesLine(const ExplanationInput& input)
 }
 
 std::string
+WereRun(uint64_t plans)
+{
+    return Plans(plans) + (plans == 1 ? " was run" : " were run");
+}
+
+std::string
 ProofLine(const ExplanationInput& input)
 {
     const Frontier& counts = input.counts;
@@ -507,17 +514,18 @@ ProofLine(const ExplanationInput& input)
     if (input.undecided > 0)
     {
         const auto gap = Gap(input.winner.report, input.goals, counts);
-        return "Not searched to the end: " + Plans(counts.evaluated) + " were run and " +
-               std::to_string(input.undecided) + " combinations are not decided. " +
-               (gap ? "None of them can be better by more than " + GapText(*gap) + "."
-                    : "How much better they can be is not known.");
+        return "Not searched to the end: " + std::to_string(input.undecided) +
+               " combinations are not decided. " +
+               (!gap       ? "How much better they can be is not known."
+                : *gap > 0 ? "None of them can be better by more than " + GapText(*gap) + "."
+                           : "None of them can be better.");
     }
     if (counts.IsProof())
     {
         const double gap = *Gap(input.winner.report, input.goals, counts);
         std::string text = (gap > 0 ? "Within " + GapText(gap) + " of optimal" : "Optimal") +
                            " for the " + input.engine + " engine: " +
-                           (counts.RuledOut() > 0 ? Plans(counts.evaluated) + " were run"
+                           (counts.RuledOut() > 0 ? WereRun(counts.evaluated)
                                                   : "all plans that can run were run, " +
                                                         std::to_string(counts.evaluated));
         if (counts.RuledOut() > 0)
@@ -562,22 +570,30 @@ BoundSlack(Duration best, Duration bound)
 std::string
 GapText(double gap)
 {
+    if (gap <= 0)
+    {
+        return "0 %";
+    }
+    const double percent = 100 * gap;
+    const double digit = std::min(1.0, std::pow(10, std::floor(std::log10(percent)) - 1));
+    // What is above by the last bits of a sum is not above.
+    const double up = std::ceil(percent / digit - 1e-6) * digit;
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2g %%", 100 * gap);
+    std::snprintf(text.data(), text.size(), percent < 10 ? "%.2g %%" : "%.0f %%", up);
     return text.data();
 }
 
 std::optional<double>
 Gap(const RunReport& best, const Goals& goals, const Frontier& counts)
 {
-    if (counts.IsProof())
+    if (counts.failed.empty())
     {
         const double value = goals.objective->value(best, goals.rates);
-        if (counts.left <= 0)
+        if (value <= counts.left)
         {
-            return std::nullopt;
+            return 0;
         }
-        return value <= counts.left ? 0 : value / counts.left - 1;
+        return counts.left > 0 ? std::optional<double>(value / counts.left - 1) : std::nullopt;
     }
     // Where a time was below its bound, bounds do not hold.
     const bool holds = counts.failed.count("below-bound") == 0;

@@ -77,7 +77,7 @@ std::optional<double> BoundSlack(Duration best, Duration bound);
 /// nothing.
 std::optional<double> Gap(const RunReport& best, const Goals& goals, const Frontier& counts);
 
-/// 0.0012 as "0.12 %", with two digits of what can be very small.
+/// 0.00121 as "0.13 %": with two digits of what can be very small, and no less than it is.
 std::string GapText(double gap);
 
 /**

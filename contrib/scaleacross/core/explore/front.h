@@ -17,13 +17,12 @@ struct Front
 {
     std::vector<Objective> objectives; //!< two or three; empty: there is no front
     /// How far it reaches: to plans whose value by the first objective is above the least of all by
-    /// this part of it. None: to the end.
+    /// no more than this part of it. None: to the end.
     std::optional<double> reach;
 
-    /// Domain: positive values by the first objective; without those it reaches to the end.
     bool Reaches(double value, double least) const
     {
-        return !reach || least <= 0 || value <= (1 + *reach) * least;
+        return !reach || value <= (1 + *reach) * least;
     }
 };
 

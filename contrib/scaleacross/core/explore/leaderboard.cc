@@ -146,7 +146,9 @@ Leaderboard::MayRankBefore(const ClosedForm& known, const Ranked& kept) const
 bool
 Leaderboard::IsCoveredBy(const OnFront& kept, const std::vector<double>& least) const
 {
-    if (m_goals.gap > 0)
+    // What is within the gap now may fall behind the reach later; what is no worse does not, unless
+    // the other does.
+    if (m_goals.gap > 0 && !m_goals.front.reach)
     {
         bool covered = true;
         for (size_t i = 0; i < least.size(); i++)

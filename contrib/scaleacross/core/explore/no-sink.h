@@ -17,7 +17,8 @@ class NoSink : public ResultSink
         return {};
     }
 
-    void Restore(const std::function<bool(uint64_t, const RunReport&)>& /* visit */) override
+    void Restore(uint64_t /* below */,
+                 const std::function<bool(uint64_t, const RunReport&)>& /* visit */) override
     {
     }
 

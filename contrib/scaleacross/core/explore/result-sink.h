@@ -112,9 +112,10 @@ class ResultSink
     /// The state last committed for this search; a fresh one if there is none.
     virtual Frontier Resume() = 0;
 
-    /// Calls `visit(position, report)` for every plan below Resume().next whose report is still
-    /// kept; it says whether there is a plan at the position.
-    virtual void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) = 0;
+    /// Calls `visit(position, report)` for every plan below a position whose report is kept; it
+    /// says whether there is a plan at the position.
+    virtual void Restore(uint64_t below,
+                         const std::function<bool(uint64_t, const RunReport&)>& visit) = 0;
 
     /// Whether an evaluation of this plan is stored. May be called from any thread at any time.
     virtual bool Knows(const Plan& plan) const = 0;

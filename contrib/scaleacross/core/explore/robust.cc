@@ -146,6 +146,30 @@ UncertainCase::Name() const
     return name;
 }
 
+/// Throws ConfigError (where = the figure's key) where two values of a figure are the same for all
+/// spans: 30 km and 30000 m, or any multiples of nothing.
+void
+ExpectToDiffer(const ClusterSpec& cluster, const UncertainSpec::Figure& figure)
+{
+    std::vector<std::pair<std::string, ClusterSpec>> all;
+    for (const SpreadSpec::Point& point : figure.spread.Points())
+    {
+        ClusterSpec one = cluster;
+        SetFigureOfSpans(one, figure.key, point.value);
+        for (const auto& [value, other] : all)
+        {
+            if (one == other)
+            {
+                throw ConfigError(figure.key,
+                                  value + " and " + point.value + " are the same for every span",
+                                  "values that differ",
+                                  "a multiple of nothing is nothing: give values in place of it");
+            }
+        }
+        all.emplace_back(point.value, std::move(one));
+    }
+}
+
 std::vector<UncertainCase>
 CasesOf(const Study& study)
 {
@@ -156,6 +180,7 @@ CasesOf(const Study& study)
         std::vector<UncertainCase> more;
         try
         {
+            ExpectToDiffer(study.scenario.cluster, figure);
             for (const UncertainCase& before : cases)
             {
                 for (const SpreadSpec::Point& point : figure.spread.Points())

@@ -493,7 +493,8 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         scenario.network = plan.network;
     }
     const YamlNode* search = map.Find("search");
-    if (search != nullptr && training)
+    const bool searches = search != nullptr && search->kind != YamlNode::Kind::Null;
+    if (searches && training)
     {
         study.search = SearchOf(study, map, *search);
     }
@@ -540,7 +541,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     if (training && !scenario.Job().collective)
     {
         FitDegrees(study, root, scope);
-        if (search == nullptr) // its plan has to fit by itself
+        if (!searches) // its plan has to fit by itself
         {
             study.search = RestOf(study, map, {});
         }

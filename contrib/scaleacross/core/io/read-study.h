@@ -35,10 +35,11 @@ enum class StudyScope : uint8_t
  * Reads a study file (YAML, or JSON), "-" from standard input; its schema is described in
  * doc/study-file.md.
  *
- * With `search: auto`, what the study does not give is searched as CompleteSearch() says.
+ * With `search: auto` what the study does not give is searched as CompleteSearch() says, and so it
+ * is without `search`, where the plan has to fit by itself.
  *
- * The result is complete and has passed Scenario::Validate(). Where the study fixes no degree in
- * `search`, tp x cp x pp x dp is the number of GPUs: dp follows unless it is given.
+ * The result is complete and has passed Scenario::Validate(). Where `search` names no degree, tp x
+ * cp x pp x dp is the number of GPUs: dp follows unless it is given.
  *
  * Throws ConfigError for everything that is wrong, with the place in the file: where =
  * "study.yaml:12:5 plan.tp" (line and column from 1), or "--set plan.tp=0 plan.tp".

@@ -461,9 +461,16 @@ SetYaml(YamlNode& root, const std::string& path, const std::string& value)
         }
         if (at->kind == YamlNode::Kind::Scalar)
         {
+            // The keys of maps that may be said by one word, and what of the map the word is.
+            static const std::map<std::string, std::string> words = {{"gpu", "preset"},
+                                                                     {"curve", "preset"},
+                                                                     {"model", "preset"},
+                                                                     {"stack", "preset"},
+                                                                     {"fabric", "preset"},
+                                                                     {"search", "rest"}};
             const std::string key = i == 0 ? "" : segments[i - 1];
-            if (key != "gpu" && key != "model" && key != "stack" && key != "fabric" &&
-                key != "curve")
+            const auto word = words.find(key);
+            if (word == words.end())
             {
                 throw ConfigError(where,
                                   Quoted(key) + " is a single value, so it has no key " +
@@ -474,7 +481,7 @@ SetYaml(YamlNode& root, const std::string& path, const std::string& value)
             YamlNode map = Child(*at, YamlNode::Kind::Map);
             map.line = at->line;
             map.column = at->column;
-            map.keys.push_back({"preset", at->line, at->column});
+            map.keys.push_back({word->second, at->line, at->column});
             map.children.push_back(std::move(*at));
             *at = std::move(map);
         }

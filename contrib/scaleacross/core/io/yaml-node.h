@@ -69,7 +69,8 @@ YamlNode ParseYaml(const std::string& text, const std::string& name);
  * keys of maps or, in lists, indices from 0. Missing maps are made; whether the keys exist in the
  * schema is for the reader to say. The value is YAML, so a list or a map can be given. Below the
  * name of a preset of `gpu`, `curve`, `model`, `stack` or `fabric`, "gpu: h100" becomes "gpu:
- * {preset: h100}" so that "gpu.nic_rate" can be set.
+ * {preset: h100}" so that "gpu.nic_rate" can be set; so does "search: auto" become "search: {rest:
+ * auto}".
  *
  * Throws ConfigError (where = "--set path=value").
  */

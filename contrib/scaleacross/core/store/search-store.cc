@@ -222,7 +222,7 @@ SearchStore::Resume()
 }
 
 void
-SearchStore::Restore(const std::function<bool(uint64_t, const RunReport&)>& visit)
+SearchStore::Restore(uint64_t below, const std::function<bool(uint64_t, const RunReport&)>& visit)
 {
     // One state of the file: another process may finish, and prune, at any time.
     m_database.Snapshot([&] {
@@ -247,7 +247,7 @@ SearchStore::Restore(const std::function<bool(uint64_t, const RunReport&)>& visi
                 select.reset();
                 RefuseIndex(index);
             }
-            if (own < m_resumed)
+            if (own < below)
             {
                 rows.push_back({index, own, select.getColumn(1).getInt64()});
             }

@@ -57,7 +57,8 @@ class SearchStore : public ResultSink
                 Failures failures = Failures::Keep);
 
     Frontier Resume() override;
-    void Restore(const std::function<bool(uint64_t, const RunReport&)>& visit) override;
+    void Restore(uint64_t below,
+                 const std::function<bool(uint64_t, const RunReport&)>& visit) override;
     bool Knows(const Plan& plan) const override;
     std::optional<Evaluation> Recall(uint64_t index, const Plan& plan) override;
     void Add(uint64_t index, const Plan& plan, const Evaluation& evaluation) override;

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "../explore-fakes.h"
+#include "core/engine/known-costs.h"
+#include "core/engine/network-model.h"
+#include "core/explore/search-space.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+std::vector<double>
+Figures(const TransferCost& cost)
+{
+    std::vector<double> figures(cost.ports.begin(), cost.ports.end());
+    figures.insert(figures.end(), cost.portBytes.begin(), cost.portBytes.end());
+    figures.insert(figures.end(),
+                   {cost.least,
+                    static_cast<double>(cost.latency.Ps()),
+                    cost.slots.Seconds(),
+                    cost.losses.chains,
+                    static_cast<double>(cost.losses.steps),
+                    static_cast<double>(cost.losses.rounds.size())});
+    for (const CutUse& use : cost.cuts)
+    {
+        figures.insert(figures.end(),
+                       {static_cast<double>(use.cut),
+                        use.seconds,
+                        use.demand,
+                        use.flows,
+                        use.pairs,
+                        static_cast<double>(use.links),
+                        use.wire,
+                        use.bytes,
+                        use.detours});
+    }
+    return figures;
+}
+
+/// What all phases of a job cost its classes, by all of a stage and by the class alone.
+std::vector<std::vector<double>>
+CostsOf(const PreparedRun& run, const NetworkModel& network)
+{
+    std::vector<std::vector<double>> costs;
+    for (const RankClass& rankClass : run.graph.classes)
+    {
+        for (const Collective& collective : run.graph.collectives)
+        {
+            for (const Phase& phase : collective.phases)
+            {
+                const Rank one = rankClass.representative;
+                costs.push_back(Figures(network.PhaseCost(phase, one)));
+                costs.push_back(Figures(network.PhaseCost(phase, one, {{one, rankClass.ranks}})));
+            }
+        }
+    }
+    return costs;
+}
+
+/// Plans that share what they find out, on more networks and layouts than are kept, each several
+/// times, have the costs that they find by themselves.
+TEST(KnownCosts, AreThoseOfAPlanAlone)
+{
+    const Study study = TwoBuildings(
+        "search:\n"
+        "  plan: {tp: [1, 2, 4, 8], cp: [1, 2], pp: [1, 2, 4], crossing: [dp, pp], "
+        "sharding: [ddp, fsdp], recompute: [none, full]}\n"
+        "  network: {qps: [1, 16], multipath: [e-ecmp, spray-rr], recovery: [selective-repeat], "
+        "collective: [ring, hierarchical, halving-doubling], mtu: [1KiB, 4KiB]}\n");
+    const SearchSpace space(study);
+    const auto facts = std::make_shared<const NetworkFacts>(space.With(space.Fixed()));
+    std::mt19937 random(1);
+    uint32_t compared = 0;
+    while (compared < 150)
+    {
+        const auto plan = space.PlanAt(random() % space.Size());
+        if (!plan)
+        {
+            continue;
+        }
+        const Scenario scenario = space.With(*plan);
+        const auto prepared = PrepareRun(scenario);
+        const auto* run = std::get_if<PreparedRun>(&prepared);
+        if (run == nullptr)
+        {
+            continue;
+        }
+        compared++;
+        const auto shared = CostsOf(*run, NetworkModel(scenario, run->layout, facts));
+        ASSERT_EQ(shared, CostsOf(*run, NetworkModel(scenario, run->layout)))
+            << CanonicalText(*plan);
+    }
+}
+
+/// More phases than are kept are found again.
+TEST(KnownCosts, AreFoundAgainWhenTheyAreTooMany)
+{
+    PhaseCosts costs;
+    uint32_t found = 0;
+    for (const uint32_t bytes : {1, 1, 2, 1})
+    {
+        const PlacedPhase placed{{Pattern::RingAllGather, RankGroup({{1, 4}}), Bytes(bytes)},
+                                 0,
+                                 {}};
+        const auto find = [&] {
+            found++;
+            TransferCost cost;
+            cost.least = bytes;
+            return cost;
+        };
+        EXPECT_EQ(costs.Of(placed, find).least, bytes);
+    }
+    EXPECT_EQ(found, 2U);
+    for (uint32_t round = 0; round < 2; round++)
+    {
+        for (uint32_t bytes = 0; bytes < 5000; bytes++)
+        {
+            const PlacedPhase placed{{Pattern::RingAllGather, RankGroup({{1, 4}}), Bytes(bytes)},
+                                     round,
+                                     {{0, bytes}}};
+            const auto find = [&] {
+                TransferCost cost;
+                cost.least = bytes + 0.5 * round;
+                return cost;
+            };
+            ASSERT_EQ(costs.Of(placed, find).least, bytes + 0.5 * round);
+        }
+    }
+}
+
+} // namespace
+
+} // namespace scaleacross
