@@ -37,7 +37,8 @@ PICTURE_STUDY = "maverick"
 DOCUMENTS = ["README.md", "examples/llama4-maverick-two-buildings/README.md",
              "examples/llama3-405b-two-buildings/README.md",
              "examples/llama3-405b-three-unequal-buildings/README.md",
-             "examples/llama3-405b-five-buildings/README.md"]
+             "examples/llama3-405b-five-buildings/README.md",
+             "examples/gpt3-175b-one-building/README.md"]
 SWEPT = "cluster.cross.oversubscription"
 # Name: folder under examples/, values of the oversubscription between buildings (none: not swept),
 # what else is said to explore.
@@ -47,6 +48,7 @@ STUDIES = {
     "three": ("llama3-405b-three-unequal-buildings", "1,2.8,16,64,256", []),
     "five": ("llama3-405b-five-buildings", None,
              ["--keep", 1, "--gap", "0.1%", "--set", "baselines=[]"]),
+    "gpt3": ("gpt3-175b-one-building", None, ["--keep", 1]),
 }
 # Equal but for the last bits, which differ with the compiler.
 SAME = 1e-9
@@ -205,12 +207,13 @@ def study_texts(name, study):
         "mfu": percent(best["mfu"]),
         "placement": placement(best["crossing"]),
         "gap": f"{100 * answer['gap']:.2g} %",
+        "slack": percent(answer["bound_slack"]),
         "share": f"{100 * answer['ran'] / answer['space']:.2g} %",
         "sure": f"{round(100 * answer['sure'])} %",
-        "error.kind": error["kind"],
-        "error.mean": percent(error["mean"]),
-        "error.worst": percent(abs(error["worst"])),
     }
+    if error:
+        texts |= {"error.kind": error["kind"], "error.mean": percent(error["mean"]),
+                  "error.worst": percent(abs(error["worst"]))}
     if swept:
         texts |= {"flips": flips_text(swept), "sweep": sweep_table(swept)}
     if best["probability_best"] is not None:

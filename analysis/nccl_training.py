@@ -34,7 +34,8 @@ STUDIES = {"small-two-buildings": [DEFAULT],
            "llama4-maverick-two-buildings": [DEFAULT, "ring"],
            "llama3-405b-two-buildings": [DEFAULT, "ring"],
            "llama3-405b-three-unequal-buildings": [DEFAULT, "ring"],
-           "llama3-405b-five-buildings": []}  # to search it takes many minutes
+           "llama3-405b-five-buildings": [],  # to search it takes many minutes
+           "gpt3-175b-one-building": []}      # nor is there anything between buildings
 PARTS = ["compute", "tp", "cp", "ep", "pp", "dp", "bubble"]
 MOVED = 10  # rows whose parts are printed
 

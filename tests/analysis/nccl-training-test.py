@@ -229,7 +229,7 @@ class Page(unittest.TestCase):
     def studies(self):
         """Study, label, where it is the best one, and the line."""
         for line in self.page.splitlines():
-            if found := re.match(r"\| `([\w-]+-buildings)` \| ([^|]+) \| ([^|]*) \|", line):
+            if found := re.match(r"\| `([\w-]+-buildings?)` \| ([^|]+) \| ([^|]*) \|", line):
                 yield found[1], found[2], found[3].strip(), line
 
     def test_plans_of_studies(self):
