@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -117,16 +118,9 @@ class Course
           m_frontier(sink.Resume()),
           m_reporter(options, m_families.Positions(), m_frontier.next)
     {
-        const auto visit = [this](uint64_t position, const RunReport& report) {
-            const auto made = m_space.At(m_families.IndexOf(position));
-            const auto* plan = std::get_if<Plan>(&made);
-            if (plan != nullptr && KeepsBound(*plan, report))
-            {
-                m_board.Offer({position, *plan, CanonicalText(*plan), report});
-            }
-            return plan != nullptr;
-        };
-        m_sink.Restore(m_frontier.next, visit);
+        m_sink.Restore(m_frontier.next, [this](uint64_t position, const RunReport& report) {
+            return OfferStored(position, report);
+        });
     }
 
     SearchResult Run()
@@ -163,13 +157,19 @@ class Course
     void OfferWhatRanBefore()
     {
         m_sink.Restore(m_families.Positions(), [this](uint64_t position, const RunReport& report) {
-            const auto plan = m_space.PlanAt(m_families.IndexOf(position));
-            if (plan)
-            {
-                m_board.Offer({position, *plan, CanonicalText(*plan), report});
-            }
-            return plan.has_value();
+            return m_taken.count(position) > 0 || OfferStored(position, report);
         });
+    }
+
+    /// Whether there is a plan at the position, whose report is offered if it is a time.
+    bool OfferStored(uint64_t position, const RunReport& report)
+    {
+        const auto plan = m_space.PlanAt(m_families.IndexOf(position));
+        if (plan && KeepsBound(*plan, report))
+        {
+            m_board.Offer({position, *plan, CanonicalText(*plan), report});
+        }
+        return plan.has_value();
     }
 
     void DoBlock()
@@ -521,6 +521,7 @@ class Course
             return;
         }
         candidate.taken = true;
+        m_taken.insert(candidate.position);
         HoldToBound(candidate);
         if (candidate.ran)
         {
@@ -561,6 +562,7 @@ class Course
     std::optional<Family> m_open;
     Reporter m_reporter;
     std::map<uint64_t, Failure> m_failures; //!< of looks, by position of the plan
+    std::set<uint64_t> m_taken;             //!< positions of plans that count in this call
     uint64_t m_decided{0};                  //!< positions that need no further look
     uint64_t m_engineRuns{0};
     size_t m_uncommitted{0};
