@@ -38,7 +38,8 @@ DOCUMENTS = ["README.md", "examples/llama4-maverick-two-buildings/README.md",
              "examples/llama3-405b-two-buildings/README.md",
              "examples/llama3-405b-three-unequal-buildings/README.md",
              "examples/llama3-405b-five-buildings/README.md",
-             "examples/gpt3-175b-one-building/README.md"]
+             "examples/gpt3-175b-one-building/README.md",
+             "contrib/scaleacross/doc/study-file.md"]
 SWEPT = "cluster.cross.oversubscription"
 # Name: folder under examples/, values of the oversubscription between buildings (none: not swept),
 # what else is said to explore.
@@ -49,6 +50,8 @@ STUDIES = {
     "five": ("llama3-405b-five-buildings", None,
              ["--keep", 1, "--gap", "0.1%", "--set", "baselines=[]"]),
     "gpt3": ("gpt3-175b-one-building", None, ["--keep", 1]),
+    "auto": ("llama4-maverick-two-buildings", None,
+             ["--keep", 10, "--set", "baselines=[]", "--set", "search=auto"]),
 }
 # Equal but for the last bits, which differ with the compiler.
 SAME = 1e-9

@@ -28,8 +28,7 @@ class Claims(unittest.TestCase):
 
     def test_every_document_has_claims(self):
         for document in claims.DOCUMENTS:
-            self.assertGreater(len(claims.MARK.findall((claims.TOP / document).read_text())), 5,
-                               document)
+            self.assertTrue(claims.MARK.findall((claims.TOP / document).read_text()), document)
 
     def test_plans_take_what_is_printed(self):
         self.assertEqual(claims.check_plans(PROGRAM, self.facts), [])
