@@ -275,7 +275,7 @@ class Shipped(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for (gpu, stack, kind), (_, row) in longest.items():
                 command = [PROGRAM, "explore", str(published_rows.BASE), "--json",
-                           "--db", f"{folder}/{row['name']}.db"]
+                           "--db", f"{folder}/{row['name']}.db", "--set", "search={}"]
                 for key, value in row.items():
                     if key not in ("name", "seconds"):
                         command += ["--set", f"{key}={value}"]

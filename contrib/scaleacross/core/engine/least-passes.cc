@@ -349,7 +349,8 @@ LeastPasses::GathersOf(const Scenario& scenario,
             last.pop_front();
         }
     };
-    for (const PipelineAction& action : (*m_replays.OrdersOf(shape))[rank])
+    const auto orders = m_replays.OrdersOf(shape); // others may make room of what is kept
+    for (const PipelineAction& action : (*orders)[rank])
     {
         if (const auto forward = ForwardOf(action))
         {
