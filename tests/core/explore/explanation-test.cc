@@ -464,6 +464,8 @@ TEST(Explanation, OfASearchThatIsOutOfTime)
     EXPECT_THAT(text(),
                 HasSubstr("7 combinations are not decided. None of them can be better by more than "
                           "25 %."));
+    input.counts.evaluated = 0; // the best ran before
+    EXPECT_THAT(text(), HasSubstr("No other plan is kept."));
     input.counts.left = 0;
     EXPECT_THAT(text(), HasSubstr("How much better they can be is not known."));
     input.counts.left = 1;

@@ -142,8 +142,8 @@ class Course
     }
 
   private:
-    /// What is least of the plans that may run, and of those that may not, goes for what is not
-    /// decided, too.
+    /// Lowers bound and least value to those of what is not decided; to 0 as long as nothing is
+    /// known of some of it.
     void CountOpen()
     {
         const bool isAll = m_partial.next == m_families.Positions();

@@ -394,9 +394,9 @@ CloseLine(const ExplanationInput& input)
                                  : "The same work by another name: " + Join(input.samePlans) + ". ";
     if (!input.runnerUp)
     {
-        const uint64_t others = input.counts.evaluated + input.counts.RuledOut() - 1;
-        return same + (others + input.undecided > 0 ? "No other plan is kept."
-                                                    : "It is the only plan that can run.");
+        // What is not decided may be the best itself, which an earlier call has run.
+        const uint64_t all = input.counts.evaluated + input.counts.RuledOut() + input.undecided;
+        return same + (all > 1 ? "No other plan is kept." : "It is the only plan that can run.");
     }
     if (!input.goals.objective->followsTime)
     {

@@ -160,10 +160,11 @@ ExpectToDiffer(const ClusterSpec& cluster, const UncertainSpec::Figure& figure)
         {
             if (one == other)
             {
-                throw ConfigError(figure.key,
-                                  value + " and " + point.value + " are the same for every span",
-                                  "values that differ",
-                                  "a multiple of nothing is nothing: give values in place of it");
+                throw ConfigError(
+                    figure.key,
+                    value + " and " + point.value + " are the same for every span",
+                    "values that differ",
+                    "leave one out; all multiples of nothing are nothing, give values there");
             }
         }
         all.emplace_back(point.value, std::move(one));
