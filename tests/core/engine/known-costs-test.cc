@@ -108,6 +108,42 @@ TEST(KnownCosts, AreThoseOfAPlanAlone)
     }
 }
 
+/// Phases that differ in anything are not taken for each other, nor where they are done.
+TEST(KnownCosts, AreOfOnePlacedPhase)
+{
+    const PlacedPhase usual{{Pattern::RingAllGather, RankGroup({{1, 4}}), Bytes(64)}, 0, {}};
+    std::vector<PlacedPhase> all(15, usual);
+    all[1].phase.pattern = Pattern::RingReduceScatter;
+    all[2].phase.group = RankGroup({{2, 4}});
+    all[3].phase.bytes = Bytes(65);
+    all[4].phase.shift = 2;
+    all[5].phase.parts = 2;
+    all[6].phase.chunk = Bytes(8);
+    all[7].phase.perServer = 2;
+    all[8].phase.lane = 1;
+    all[9].phase.inside = StepCost();
+    all[10].phase.between.perByte = 1;
+    all[11].phase.occupied = 2;
+    all[12].phase.slots.slots = 8;
+    all[13].phase.width = 2;
+    all[14].members = {{0, 4}};
+    all.push_back(usual);
+    all.back().representative = 1;
+    PhaseCosts costs;
+    for (uint32_t round = 0; round < 2; round++)
+    {
+        for (size_t i = 0; i < all.size(); i++)
+        {
+            const auto find = [&] {
+                TransferCost cost;
+                cost.least = round == 0 ? static_cast<double>(i) : -1;
+                return cost;
+            };
+            EXPECT_EQ(costs.Of(all[i], find).least, i);
+        }
+    }
+}
+
 /// More phases than are kept are found again.
 TEST(KnownCosts, AreFoundAgainWhenTheyAreTooMany)
 {
