@@ -50,6 +50,10 @@ Json ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& com
 /// The same for people: a table, then a line for every difference beyond kEngineTolerance.
 std::string ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparisons);
 
+/// A line that says which of the plans is the fastest by the last engine, and how much longer the
+/// first plan takes; nothing where it ran fewer than two. Domain: plans, each on all engines.
+std::string FastestText(const SearchSpace& space, const std::vector<Comparison>& comparisons);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_COMPARE_ENGINES_H

@@ -57,7 +57,8 @@ AddAnswerOptions(Command command, ExploreOptions& options)
     command
         .Add("--verify",
              options.verify,
-             "best plans that the further engines of the study run as well")
+             "plans that the further engines of the study run as well, at most: the best ones that "
+             "the first does not tell apart")
         .Between(0, 1000)
         .ShowDefault();
     command

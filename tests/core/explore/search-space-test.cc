@@ -10,6 +10,7 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <sstream>
 
 namespace scaleacross
 {
@@ -269,6 +270,61 @@ TEST(SearchSpace, ExpertTensorParallelismIsVariedWhereAStudySaysSo)
     };
     EXPECT_EQ(alone(0), 1U);
     EXPECT_EQ(alone(1), 2U);
+}
+
+TEST(SearchSpace, WaysOfAllToAllsThatAreTheSameAreNoOtherPlan)
+{
+    const auto made = [](Study study, const std::string& words) {
+        study.search = {{"network.all_to_all", {}}};
+        std::istringstream text(words);
+        for (std::string word; text >> word;)
+        {
+            study.search.front().values.push_back(word);
+        }
+        ModelSpec& model = study.scenario.Job().model;
+        model.experts = 8;
+        model.topK = 2;
+        model.expertFfn = 1024;
+        model.moeEvery = 1;
+        return study;
+    };
+    const auto with = [](const std::string& plan, const std::string& collective) {
+        return "plan: {tp: 2, " + plan + "}\nnetwork: {collective: " + collective + "}\n";
+    };
+    // Only tokens of experts go all to all: none where every rank has all experts.
+    std::string all = "direct";
+    for (const std::string& word : AllToAllAlgorithm::Names())
+    {
+        all += word == "direct" ? "" : " " + word;
+    }
+    const uint64_t others = AllToAllAlgorithm::Names().size() - 1;
+    ExpectDuplicatesRunAlike(made(TwoBuildings(with("crossing: dp", "ring")), all), others);
+    ExpectDuplicatesRunAlike(made(OneBuilding(with("crossing: dp", "auto")), all), others);
+    // Said outright is what it follows anyway.
+    const std::string across = "ep: 8, crossing: ep";
+    ExpectDuplicatesRunAlike(
+        made(TwoBuildings(with(across, "hierarchical")), "building direct rail follow"),
+        1);
+    for (const char* other : {"ring", "halving-doubling", "bidirectional-ring", "tree"})
+    {
+        ExpectDuplicatesRunAlike(
+            made(TwoBuildings(with(across, other)), "direct building rail follow"),
+            1);
+    }
+    EXPECT_EQ(
+        Distinct(SearchSpace(made(TwoBuildings(with(across, "auto")), "follow direct building")))
+            .size(),
+        3U);
+    // Inside one building there is none to make a hop in.
+    for (const char* collective : {"ring", "hierarchical"})
+    {
+        ExpectDuplicatesRunAlike(
+            made(OneBuilding(with("ep: 8", collective)), "direct building follow rail"),
+            2);
+        ExpectDuplicatesRunAlike(made(TwoBuildings(with("ep: 8, pp: 2, crossing: pp", collective)),
+                                      "direct building follow rail"),
+                                 2);
+    }
 }
 
 TEST(SearchSpace, OrdersOfExpertsCountInOneBuilding)

@@ -7,6 +7,7 @@
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
+#include "core/explore/model-error.h"
 
 #include <iostream>
 #include <memory>
@@ -20,7 +21,25 @@ namespace scaleacross
 namespace
 {
 
-/// The best plans on all engines of the study, where it names more than one.
+/// The best plans that the first engine's errors do not tell from the very best, one of those that
+/// do the same work: which of them is the fastest, only a better engine can say.
+std::vector<Plan>
+PlansToCheck(const Answer& answer, size_t most)
+{
+    const auto best = answer.search.board.Best();
+    const std::vector<PlanSureness>& sureness = answer.conclusion.plans;
+    std::vector<Plan> plans;
+    for (size_t i = 0; i < sureness.size() && plans.size() < most; i++)
+    {
+        if (sureness[i].sameAs == 0 && sureness[i].slower.value_or(0) < kSure)
+        {
+            plans.push_back(best[i].plan);
+        }
+    }
+    return plans;
+}
+
+/// Those on all engines of the study, where it names more than one.
 std::vector<Comparison>
 Check(const Study& study,
       const SearchSpace& space,
@@ -29,14 +48,7 @@ Check(const Study& study,
       Database& database,
       const std::atomic<bool>& stop)
 {
-    std::vector<Plan> plans;
-    for (const auto& ranked : answer.search.board.Best())
-    {
-        if (plans.size() < options.verify)
-        {
-            plans.push_back(ranked.plan);
-        }
-    }
+    const std::vector<Plan> plans = PlansToCheck(answer, options.verify);
     if (study.engines.size() < 2 || answer.search.interrupted || plans.empty())
     {
         return {};
@@ -86,7 +98,9 @@ CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
         return "\nNot checked by the " + checks.front().engines.back() +
                " engine: " + *refusals.begin() + "\n";
     }
-    return "\nThe best by every engine of the study:\n" + ComparisonText(space, checks);
+    return "\nThe best by every engine of the study, of those that the first does not tell "
+           "apart:\n" +
+           ComparisonText(space, checks) + FastestText(space, checks);
 }
 
 Exit

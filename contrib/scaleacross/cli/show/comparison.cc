@@ -2,7 +2,9 @@
 
 #include "cli/compare-engines.h"
 #include "cli/show/table.h"
+#include "core/explore/explanation.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -178,6 +180,41 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
                             remarks);
     }
     return text;
+}
+
+std::string
+FastestText(const SearchSpace& space, const std::vector<Comparison>& comparisons)
+{
+    const auto timeOf = [](const Comparison& comparison) {
+        const auto* report = std::get_if<RunReport>(&comparison.evaluations.back());
+        return report == nullptr ? Duration::Max() : report->iterationTime;
+    };
+    const auto fastest = std::min_element(
+        comparisons.begin(),
+        comparisons.end(),
+        [&](const Comparison& a, const Comparison& b) { return timeOf(a) < timeOf(b); });
+    const auto ran =
+        std::count_if(comparisons.begin(), comparisons.end(), [&](const Comparison& some) {
+            return timeOf(some) < Duration::Max();
+        });
+    if (ran < 2)
+    {
+        return "";
+    }
+    const std::string by = "\nBy the " + fastest->engines.back() + " engine ";
+    if (fastest == comparisons.begin())
+    {
+        return fmt::format("{}the best plan is the fastest of these {} as well.\n", by, ran);
+    }
+    const Duration first = timeOf(comparisons.front());
+    return fmt::format("{}{} is the fastest of these {}; the best plan {}.\n",
+                       by,
+                       space.LabelOf(fastest->plan),
+                       ran,
+                       first == Duration::Max()
+                           ? "has no time by it"
+                           : "takes " + PercentText(RelativeExcess(timeOf(*fastest), first)) +
+                                 " longer");
 }
 
 } // namespace scaleacross

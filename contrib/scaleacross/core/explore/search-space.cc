@@ -120,6 +120,23 @@ SimplifyLayers(const ModelSpec& model, ParallelPlan& plan)
     }
 }
 
+/// The same network with its way of all-to-alls said outright: what they follow, or the first where
+/// there are none, or where none leaves its building. Domain: `expertsTogether`: without expert
+/// parallelism, which alone has all-to-alls.
+void
+SimplifyAllToAll(bool expertsTogether, bool groupsInside, NetworkPlan& network)
+{
+    const CollectiveAlgorithmFacts& collective = *network.collective;
+    if (network.allToAll->follows && !collective.chooses && !collective.library)
+    {
+        network.allToAll = collective.allToAll;
+    }
+    if (expertsTogether || (groupsInside && network.allToAll->hop == FirstHop::Building))
+    {
+        network.allToAll = "direct";
+    }
+}
+
 } // namespace
 
 Plan
@@ -306,6 +323,7 @@ SearchSpace::Meaning(Plan plan) const
         p.reduce = p.ReductionOf();
         p.sharding = "fsdp";
     }
+    SimplifyAllToAll(p.ep == 1, groupsInside, plan.network);
     if (groupsInside && plan.network.collective == CollectiveAlgorithm("ring"))
     {
         plan.network.collective = "hierarchical";
@@ -435,6 +453,7 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
         m_scenario.cluster.buildings.size() == 1 || p.crossing == Crossing::Pipeline,
         p.dp == 1 && p.cp == 1 && p.ExpertData() <= 1,
         uint64_t{p.cp} * p.dp,
+        p.ep == 1,
     };
     if (m_levels[level] <= PlanDepth::Order)
     {

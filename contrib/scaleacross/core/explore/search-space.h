@@ -63,7 +63,8 @@ class SearchSpace
      *
      * Two plans mean the same if they are equal once normalised, and in these cases: fsdp and hsdp
      * whose shard groups lie inside one building; any sharding of a single rank; ring and
-     * hierarchical collectives that never leave a building; dorapp in rounds of pp and interleaved;
+     * hierarchical collectives that never leave a building; any way of all-to-alls without expert
+     * parallelism, and what they follow said outright; dorapp in rounds of pp and interleaved;
      * orders of ranks in a single building that differ only in degrees of 1, and
      * apportionment there without a pipeline; layers as said, or ends that count as layers, where
      * every position has the same layers without, unless time deals them out; etp = tp, left out or
