@@ -2,6 +2,7 @@
 
 // A search that runs only what its bounds leave finds what running everything finds.
 
+#include "../../draws.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
 #include "core/explore/no-sink.h"
@@ -306,6 +307,48 @@ TEST_P(BestFirst, AnExhaustiveSearchFindsTheSameAndRulesNothingOut)
     // What is ruled out need not be able to run.
     EXPECT_LE(all.counts.evaluated, found.counts.evaluated + found.counts.RuledOut());
     EXPECT_EQ(all.counts.Decided(), found.counts.Decided());
+}
+
+/// With SCALEACROSS_DRAWS=1000000 of more than a million distinct plans, which takes half an hour;
+/// else of those that few values of some fields leave.
+TEST(CompleteSearch, FindsWhatRunningEverythingFinds)
+{
+    const bool all = Draws(0) >= 1000000;
+    Reduced reduced{"small-two-buildings", {{"search", "auto"}}};
+    if (all)
+    {
+        reduced.set.emplace_back("search.network.qps", "[1, 2, 4, 8, 16]");
+    }
+    else
+    {
+        reduced.set.insert(reduced.set.end(),
+                           {{"search.plan.tp", "[4]"},
+                            {"search.plan.pp", "[2]"},
+                            {"search.plan.cp", "[1, 2]"},
+                            {"search.plan.microbatch", "[1]"},
+                            {"search.plan.schedule", "[1f1b, interleaved]"},
+                            {"search.plan.recompute", "[none, selective, full]"},
+                            {"search.network.collective", "[ring]"}});
+    }
+    const SearchSpace space(StudyOf(reduced));
+    const AnalyticalEngine engine;
+    SearchOptions options = Options();
+    options.jobs = 2;
+    options.keep = 100;
+    NoSink sink;
+    const SearchResult best = BestFirstSearch().Run(space, engine, options, sink);
+    const SearchResult every = ExhaustiveSearch().Run(space, engine, options, sink);
+    const uint64_t distinct = best.counts.Decided();
+    EXPECT_EQ(every.counts.Decided(), distinct);
+    EXPECT_GE(distinct, all ? 1000000U : 2000U);
+    EXPECT_EQ(every.counts.RuledOut(), 0U);
+    EXPECT_TRUE(every.counts.failed.empty());
+    EXPECT_GE(best.counts.evaluated + best.counts.RuledOut(), every.counts.evaluated);
+    EXPECT_LT(best.counts.evaluated, every.counts.evaluated / 10);
+    ExpectSame(best.board, every.board);
+    RecordProperty("distinct", std::to_string(distinct));
+    RecordProperty("ran", std::to_string(best.counts.evaluated));
+    RecordProperty("can_run", std::to_string(every.counts.evaluated));
 }
 
 INSTANTIATE_TEST_SUITE_P(Studies,

@@ -2,6 +2,7 @@
 
 // No engine is faster than the bound of rung 1, the packet engine neither.
 
+#include "../../draws.h"
 #include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
@@ -37,7 +38,8 @@ TEST(Bound, IsBelowThePacketEngine)
 TEST(Bound, OfEveryRungIsBelowTheNext)
 {
     size_t tight = 0;
-    const auto plans = volumes::Plans(1500, 64, volumes::DrawAny);
+    const auto plans = volumes::Plans(Draws(1500), 64, volumes::DrawAny);
+    ASSERT_EQ(plans.size(), Draws(1500));
     for (const Scenario& scenario : plans)
     {
         const auto run = std::get<PreparedRun>(PrepareRun(scenario));

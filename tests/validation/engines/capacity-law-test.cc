@@ -8,6 +8,7 @@
 // SCALEACROSS_DRAWS=10000 draws as many plans of shipped studies, and a fiftieth as many studies
 // with fifty plans each; the default fits in CI.
 
+#include "../../draws.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
@@ -18,7 +19,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <gtest/gtest.h>
@@ -38,13 +38,6 @@ namespace
 {
 
 using Random = std::mt19937_64;
-
-size_t
-Draws(size_t otherwise)
-{
-    const char* const asked = std::getenv("SCALEACROSS_DRAWS");
-    return asked == nullptr ? otherwise : std::strtoull(asked, nullptr, 10);
-}
 
 template <class T>
 const T&

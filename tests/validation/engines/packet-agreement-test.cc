@@ -3,6 +3,7 @@
 // Rung 2 beside packets, over plans that are drawn from everything that changes volumes: the bytes
 // of every class are equal to the byte, and times are as far apart as engines.md says.
 
+#include "../../draws.h"
 #include "../collectives/collective-cases.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
 #include <string>
@@ -22,13 +22,6 @@ namespace scaleacross
 
 namespace
 {
-
-size_t
-Draws()
-{
-    const char* const asked = std::getenv("SCALEACROSS_DRAWS");
-    return asked == nullptr ? 30 : std::strtoull(asked, nullptr, 10);
-}
 
 /// Time of rung 2 over that of packets.
 struct Compared
@@ -77,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(PacketAgreement, DrawnPlans, testing::Values(1, 16));
 TEST_P(DrawnPlans, AreAsFarFromPacketsAsThePageSays)
 {
     std::vector<Compared> all;
-    for (Scenario& scenario : volumes::Plans(Draws(), 32, volumes::DrawAny))
+    for (Scenario& scenario : volumes::Plans(Draws(30), 32, volumes::DrawAny))
     {
         scenario.network.qps = GetParam();
         all.push_back(Compare(scenario));
@@ -101,8 +94,8 @@ TEST_P(DrawnPlans, AreAsFarFromPacketsAsThePageSays)
 TEST(PacketAgreement, BytesAreEqualWhereverExpertsLie)
 {
     // Times are printed and not held: see engines.md, "Known differences".
-    const auto plans = volumes::Plans(Draws() / 2, 32, volumes::DrawFolded);
-    ASSERT_EQ(plans.size(), Draws() / 2);
+    const auto plans = volumes::Plans(Draws(30) / 2, 32, volumes::DrawFolded);
+    ASSERT_EQ(plans.size(), Draws(30) / 2);
     std::vector<Compared> all;
     for (const Scenario& scenario : plans)
     {

@@ -382,7 +382,8 @@ Plans(size_t count, uint32_t mostGpus, Scenario (*draw)(std::mt19937&) = Draw)
 {
     std::mt19937 random(20260522);
     std::vector<Scenario> plans;
-    for (uint32_t tries = 0; tries < 200000 && plans.size() < count; tries++)
+    const size_t most = std::max<size_t>(200000, 200 * count);
+    for (size_t tries = 0; tries < most && plans.size() < count; tries++)
     {
         Scenario scenario = draw(random);
         if (scenario.cluster.Gpus() <= mostGpus &&
