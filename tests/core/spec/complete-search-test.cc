@@ -59,6 +59,8 @@ TEST(CompleteSearch, HasEveryDivisorOfWhatItSplits)
     // Of 6 layers, or 8 with the ends, at most half of the layers.
     EXPECT_THAT(ValuesOf(study, "plan.chunks"), ElementsAre("1", "2", "3"));
     EXPECT_THAT(ValuesOf(study, "plan.crossing"), ElementsAre("dp", "pp", "ep"));
+    EXPECT_THAT(ValuesOf(study, "plan.recompute_layers"),
+                ElementsAre("0", "1", "2", "3", "4", "5"));
     EXPECT_EQ(ValuesOf(study, "plan.schedule"), Schedule::Names());
     EXPECT_EQ(ValuesOf(study, "plan.sharding"), Sharding::Names());
 }

@@ -69,6 +69,13 @@ NeverMeansAnother(const PlanField& field)
     return std::find(keys.begin(), keys.end(), field.key) != keys.end();
 }
 
+/// Whether a value of a field that means another one always means the usual one.
+bool
+StaysOrResets(const PlanField& field)
+{
+    return field.key == "plan.recompute_layers";
+}
+
 /// The layers of every position as the plan's `layers`; not given where they are refused.
 LayerLayout
 LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
@@ -81,18 +88,33 @@ LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
     return LayerLayout::Of(counts);
 }
 
+/// A number of layers that no position of a pipeline has more of: those of the model, with two for
+/// the ends, over the positions, and all modules. 0 where layers are given or dealt out by time.
+uint64_t
+MostLayersOf(const ModelSpec& model, const ParallelPlan& plan)
+{
+    if (plan.layers.IsGiven() || plan.apportion->byTime)
+    {
+        return 0;
+    }
+    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
+    const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
+    return (model.layers + ends + positions - 1) / positions + model.mtpLayers;
+}
+
 /// The same plan without modules of recomputation that change nothing for the model, and without a
-/// number of recomputed layers that no position exceeds where layers are dealt out: those of the
-/// model, with two for the ends, over the positions, and all modules.
+/// number of recomputed layers that no position has more of. With layers that are dealt out by
+/// time a number is refused, and beside layers in host memory any recomputation.
 void
 SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
 {
+    if (plan.offloadLayers > 0)
+    {
+        return;
+    }
     plan.recompute = WithoutIdleModules(model, plan.recompute);
-    const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
-    const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
-    const uint64_t most = (model.layers + ends + positions - 1) / positions + model.mtpLayers;
-    // With layers that are dealt out by time, a number is refused.
-    if (!plan.layers.IsGiven() && !plan.apportion->byTime && plan.recomputeLayers >= most)
+    const uint64_t most = MostLayersOf(model, plan);
+    if (most > 0 && plan.recomputeLayers >= most)
     {
         plan.recomputeLayers = 0;
     }
@@ -214,7 +236,7 @@ SearchSpace::SearchSpace(const Study& study)
         {
             throw ConfigError(where, "no values", field->allowed, "name at least one value");
         }
-        Axis made{field, DepthOf(field->key), axis.values, {}, NeverMeansAnother(*field)};
+        Axis made{field, DepthOf(field->key), axis.values, {}, true, true};
         for (const auto& value : axis.values)
         {
             Plan plan;
@@ -241,6 +263,8 @@ SearchSpace::SearchSpace(const Study& study)
                               "fewer values or axes",
                               "fix some of the fields under plan");
         }
+        made.staysOrResets = made.meansItself && StaysOrResets(*field);
+        made.meansItself = made.meansItself && NeverMeansAnother(*field);
         m_size *= axis.values.size();
         m_dpGiven = m_dpGiven || axis.key == "plan.dp";
         m_axes.push_back(std::move(made));
@@ -332,10 +356,6 @@ SearchSpace::Meaning(Plan plan) const
     {
         p.crossing = Crossing::Data;
     }
-    if (oneBuilding && p.pp == 1)
-    {
-        p.apportion = "even";
-    }
     SimplifyLayers(m_scenario.Job().model, p);
     SimplifyRecomputation(m_scenario.Job().model, p);
     const uint64_t samples = uint64_t{p.dp} * p.microbatch;
@@ -374,14 +394,23 @@ SearchSpace::Distinct(const std::vector<size_t>& digits, size_t begin, size_t en
     // others.
     for (size_t i = begin; i < end; i++)
     {
-        for (size_t earlier = 0; earlier < digits[i] && !m_axes[i].meansItself; earlier++)
+        const Axis& axis = m_axes[i];
+        if (axis.meansItself || digits[i] == 0)
         {
-            if (!meaning)
-            {
-                meaning = Meaning(plan);
-            }
+            continue;
+        }
+        if (!meaning)
+        {
+            meaning = Meaning(plan);
+        }
+        if (axis.staysOrResets && !axis.field->usual(*meaning))
+        {
+            continue;
+        }
+        for (size_t earlier = 0; earlier < digits[i]; earlier++)
+        {
             Plan other = values;
-            m_axes[i].field->assign(other, m_axes[i].plans[earlier]);
+            axis.field->assign(other, axis.plans[earlier]);
             if (AreEqual(Meaning(Complete(std::move(other))), *meaning))
             {
                 return Repeated{i, earlier};
@@ -457,21 +486,21 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
     };
     if (m_levels[level] <= PlanDepth::Order)
     {
-        // Of kernels: how many layers positions have.
-        const bool open = m_levels[level] < PlanDepth::Order;
+        // Of kernels.
+        context.push_back(p.tp == 1);
+    }
+    if (m_levels[level] == PlanDepth::Order)
+    {
+        // Of recomputed layers.
         ParallelPlan simple = p;
         SimplifyLayers(m_scenario.Job().model, simple);
-        context.push_back(p.tp == 1);
-        context.push_back(p.pp);
-        context.push_back(p.apportion->byTime);
-        context.push_back(open ? 0 : p.chunks);
-        context.push_back(open ? 0 : simple.layers.IsGiven());
-        context.push_back(open ? 0 : p.embeddingAsLayer);
-        context.push_back(open ? 0 : p.lossAsLayer);
+        context.push_back(MostLayersOf(m_scenario.Job().model, simple));
     }
     if (m_levels[level] < PlanDepth::Order)
     {
         // Of orders.
+        context.push_back(p.pp);
+        context.push_back(p.apportion->byTime);
         const uint64_t samples = uint64_t{p.dp} * p.microbatch;
         const uint64_t batch = m_scenario.Job().workload.globalBatch;
         context.push_back(batch % samples == 0 ? batch / samples : 0);

@@ -158,6 +158,18 @@ AllToAlls(const Study& study)
     return values;
 }
 
+/// All layers of a position (0), or the first of them: up to all but one of the model's.
+Values
+RecomputedLayers(const Study& study)
+{
+    Values counts;
+    for (uint32_t k = 0; k < JobOf(study).model.layers; k++)
+    {
+        counts.push_back(std::to_string(k));
+    }
+    return counts;
+}
+
 using Rule = std::function<Values(const Study&)>;
 
 const std::map<std::string, Rule>&
@@ -179,6 +191,7 @@ Rules()
         {"plan.embedding_as_layer", either},
         {"plan.loss_as_layer", either},
         {"plan.recompute", [](const Study& /* study */) { return RecomputeWord::Names(); }},
+        {"plan.recompute_layers", RecomputedLayers},
         {"plan.async_tp", either},
         {"plan.sharding", [](const Study& /* study */) { return Sharding::Names(); }},
         {"plan.shard_ranks", ShardGroups},
