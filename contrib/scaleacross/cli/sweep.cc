@@ -10,6 +10,7 @@
 #include "core/base/text.h"
 #include "core/explore/flip.h"
 #include "core/explore/model-error.h"
+#include "core/spec/cluster-part.h"
 #include "core/spec/study-json.h"
 
 #include <algorithm>
@@ -33,6 +34,9 @@ struct Step
     CommonOptions common;
     Study study;
 };
+
+/// The setting whose values are parts of the cluster.
+const std::string g_parts = "cluster.use";
 
 /// More than anybody waits for; a slip such as a list that is pasted twice should not begin.
 constexpr size_t kMostPoints = 10000;
@@ -66,6 +70,20 @@ AxisOf(const std::string& text)
     return axis;
 }
 
+/// The values of an axis; with cluster.use=auto all parts of the cluster that differ.
+SweepAxis
+Expanded(SweepAxis axis, const CommonOptions& common)
+{
+    if (axis.key == g_parts && axis.values == std::vector<std::string>{"auto"})
+    {
+        CommonOptions whole = common;
+        whole.set.push_back(g_parts + "=all");
+        const Scenario scenario = StudyOf(whole).scenario;
+        axis.values = PartsOf(scenario.cluster, !scenario.events.empty(), kMostPoints + 1);
+    }
+    return axis;
+}
+
 std::vector<SweepAxis>
 AxesOf(const ExploreOptions& options)
 {
@@ -73,7 +91,7 @@ AxesOf(const ExploreOptions& options)
     size_t points = 1;
     for (const std::string& text : options.sweeps)
     {
-        SweepAxis axis = AxisOf(text);
+        SweepAxis axis = Expanded(AxisOf(text), options.common);
         for (const SweepAxis& other : axes)
         {
             if (other.key == axis.key)
@@ -239,6 +257,13 @@ class SweepPrinter
         const auto winner = WinnerAt(point);
         const auto margin = MarginAt(point);
         m_points.push_back(point);
+        if (winner)
+        {
+            const RunReport& report = board.BestOf(*winner)->report;
+            m_times.emplace_back(report.iterationTime, point.value);
+            m_gpuHours.emplace_back(Objective("gpu-hours")->value(report, answer.goals.rates),
+                                    point.value);
+        }
         std::vector<std::string> cells{point.value};
         for (const Crossing& crossing : m_crossings)
         {
@@ -266,22 +291,22 @@ class SweepPrinter
         text += m_measured
                     ? "sure: how likely it is that the placement that wins is the faster one\n"
                     : "";
-        const auto flips = FlipsOf(m_points);
+        const auto flips = Flips();
         for (const auto& flip : flips)
         {
             text += FlipText(m_key, flip);
         }
-        if (flips.empty())
+        if (flips.empty() && m_key != g_parts)
         {
             text += "The placement does not flip within these values.\n";
         }
-        return text + DoneText(m_points.size(), m_size);
+        return text + LeastText() + DoneText(m_points.size(), m_size);
     }
 
     Json ToJson() const
     {
         Json flips = Json::array();
-        for (const auto& flip : FlipsOf(m_points))
+        for (const auto& flip : Flips())
         {
             flips.push_back(FlipJson(flip));
         }
@@ -326,7 +351,35 @@ class SweepPrinter
                             : CostTexts(best.front().report, answer.goals.rates);
     }
 
+    /// None between parts of a cluster, which have no order.
+    std::vector<Flip> Flips() const
+    {
+        return m_key == g_parts ? std::vector<Flip>() : FlipsOf(m_points);
+    }
+
+    /// At which values an iteration takes the least time, and the fewest GPU-hours; nothing for
+    /// fewer than two that have plans.
+    std::string LeastText() const
+    {
+        if (m_times.size() < 2)
+        {
+            return "";
+        }
+        const auto time = *std::min_element(m_times.begin(), m_times.end());
+        const auto hours = *std::min_element(m_gpuHours.begin(), m_gpuHours.end());
+        return fmt::format("Fastest at {}={}: {} per iteration. Fewest GPU-hours at {}={}: {:.4g} "
+                           "per iteration.\n",
+                           m_key,
+                           time.second,
+                           ToString(time.first),
+                           m_key,
+                           hours.second,
+                           hours.first);
+    }
+
     std::string m_key;
+    std::vector<std::pair<Duration, std::string>> m_times; //!< with the values, as the next
+    std::vector<std::pair<double, std::string>> m_gpuHours;
     size_t m_size; //!< points of the whole sweep
     std::vector<Crossing> m_crossings;
     bool m_measured;

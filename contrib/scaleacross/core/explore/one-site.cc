@@ -49,23 +49,6 @@ ExpectAlike(const BuildingSpec& first, const BuildingSpec& other)
     }
 }
 
-/// Whether what an event happens to is there.
-bool
-HasTarget(const Scenario& scenario, const EventSpec& event)
-{
-    Scenario alone = scenario;
-    alone.events = {event};
-    try
-    {
-        CheckEventTargets(alone);
-        return true;
-    }
-    catch (const ConfigError&)
-    {
-        return false;
-    }
-}
-
 } // namespace
 
 Study
@@ -85,12 +68,7 @@ OneSiteOf(const Study& study)
     cluster.buildings = {site};
     cluster.hubs.clear();
     cluster.crossLinks.clear();
-    auto& events = scenario.events;
-    events.erase(
-        std::remove_if(events.begin(),
-                       events.end(),
-                       [&](const EventSpec& event) { return !HasTarget(scenario, event); }),
-        events.end());
+    EraseEventsWithoutTarget(scenario);
     const auto isOfSpans = [](const SearchAxis& axis) {
         return axis.key.rfind("network.tiers.cross.", 0) == 0;
     };

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace scaleacross
@@ -390,12 +391,14 @@ ReadSpans(ClusterSpec& cluster, const MapReader& map)
     AddSpans(cluster, spans);
 }
 
+const std::vector<std::string> g_keys = {"buildings", "hubs", "cross", "links", "use"};
+
 } // namespace
 
 ClusterSpec
 ReadCluster(const YamlNode& node, const std::string& folder)
 {
-    const MapReader map(node, "cluster", {"buildings", "hubs", "cross", "links"});
+    const MapReader map(node, "cluster", g_keys);
     ClusterSpec cluster;
     const YamlNode& buildings =
         map.Require("buildings", "buildings: {count: 2, gpus: 8192, gpu: h100}");
@@ -406,6 +409,44 @@ ReadCluster(const YamlNode& node, const std::string& folder)
     }
     ReadSpans(cluster, map);
     return cluster;
+}
+
+std::vector<uint32_t>
+ReadUsedBuildings(const YamlNode& node, const ClusterSpec& cluster)
+{
+    const MapReader map(node, "cluster", g_keys);
+    const YamlNode* use = map.Find("use");
+    const std::string path = map.PathOf("use");
+    if (use == nullptr || ScalarText(*use, path) == "all")
+    {
+        return {};
+    }
+    std::vector<std::string> names;
+    for (const BuildingSpec& building : cluster.buildings)
+    {
+        names.push_back(building.name);
+    }
+    std::vector<uint32_t> used;
+    std::istringstream parts(ScalarText(*use, path) + "+");
+    for (std::string name; std::getline(parts, name, '+');)
+    {
+        const auto known = std::find(names.begin(), names.end(), name);
+        const auto index = static_cast<uint32_t>(known - names.begin());
+        const bool twice = std::find(used.begin(), used.end(), index) != used.end();
+        if (known == names.end() || twice)
+        {
+            const std::string nearest = Nearest(name, names);
+            FailAt(*use,
+                   path,
+                   twice          ? Quoted(name) + " is given twice"
+                   : name.empty() ? "a name is empty"
+                                  : "there is no building " + Quoted(name),
+                   "all, or names of buildings joined by +, each once: " + AnyOf(names),
+                   twice || nearest.empty() ? "" : "did you mean " + nearest + "?");
+        }
+        used.push_back(index);
+    }
+    return used;
 }
 
 } // namespace scaleacross

@@ -6,7 +6,9 @@
 #include "core/io/yaml-node.h"
 #include "core/spec/cluster-spec.h"
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 namespace scaleacross
 {
@@ -14,6 +16,10 @@ namespace scaleacross
 /// Reads the key `cluster` of a study, paths in it relative to `folder`. Throws ConfigError with
 /// the place; what only ClusterSpec::Validate() knows is left to it.
 ClusterSpec ReadCluster(const YamlNode& node, const std::string& folder);
+
+/// The buildings that `use` of the same key names, in its order; none where it is `all` or not
+/// given. Throws ConfigError with the place.
+std::vector<uint32_t> ReadUsedBuildings(const YamlNode& node, const ClusterSpec& cluster);
 
 } // namespace scaleacross
 

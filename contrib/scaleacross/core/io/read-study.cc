@@ -11,6 +11,7 @@
 #include "core/io/plan-reader.h"
 #include "core/io/stack-reader.h"
 #include "core/io/text-file.h"
+#include "core/spec/cluster-part.h"
 #include "core/spec/complete-search.h"
 #include "core/spec/plan-fields.h"
 #include "core/topology/event-target.h"
@@ -483,9 +484,15 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
             scenario.Job().model = ReadModel(*model, "model", file.parent_path().string());
         }
     }
-    scenario.cluster =
-        ReadCluster(map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}"),
-                    file.parent_path().string());
+    const YamlNode& cluster =
+        map.Require("cluster", "cluster: {buildings: {count: 1, gpus: 8, gpu: h100}}");
+    scenario.cluster = ReadCluster(cluster, file.parent_path().string());
+    const ClusterSpec whole = scenario.cluster;
+    const std::vector<uint32_t> used = ReadUsedBuildings(cluster, whole);
+    if (!used.empty())
+    {
+        scenario.cluster = OnlyBuildings(whole, used);
+    }
     if (const YamlNode* node = map.Find("network"); node != nullptr)
     {
         Plan plan;
@@ -527,8 +534,15 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     map.Get("seed", study.seed, Whole(1, UINT32_MAX));
     try
     {
+        whole.Validate();
         scenario.Validate();
-        CheckEventTargets(scenario);
+        Scenario everywhere = scenario;
+        everywhere.cluster = whole;
+        CheckEventTargets(everywhere);
+        if (!used.empty())
+        {
+            EraseEventsWithoutTarget(scenario); // those of the buildings that are left out
+        }
         if (study.uncertain)
         {
             CasesOf(study);

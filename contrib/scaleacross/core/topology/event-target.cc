@@ -174,4 +174,25 @@ CheckEventTargets(const Scenario& scenario)
     }
 }
 
+void
+EraseEventsWithoutTarget(Scenario& scenario)
+{
+    const auto hasNone = [&scenario](const EventSpec& event) {
+        Scenario alone = scenario;
+        alone.events = {event};
+        try
+        {
+            CheckEventTargets(alone);
+            return false;
+        }
+        catch (const ConfigError&)
+        {
+            return true;
+        }
+    };
+    std::vector<EventSpec> kept = scenario.events;
+    kept.erase(std::remove_if(kept.begin(), kept.end(), hasNone), kept.end());
+    scenario.events = std::move(kept);
+}
+
 } // namespace scaleacross

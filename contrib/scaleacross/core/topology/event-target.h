@@ -31,6 +31,9 @@ EventTarget TargetOf(const ClusterSpec& cluster,
 /// Checks the targets of all events of a scenario (where = "events.<i>.target").
 void CheckEventTargets(const Scenario& scenario);
 
+/// Removes the events whose targets are not there.
+void EraseEventsWithoutTarget(Scenario& scenario);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_EVENT_TARGET_H
