@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_BASELINE_RUNS_H
+#define SCALEACROSS_BASELINE_RUNS_H
+
+#include "cli/explore-study.h"
+#include "core/explore/baselines/choose-baseline.h"
+#include "core/store/run-store.h"
+#include "core/store/search-store.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// Finds the baselines of a search: stored ones as they are, others by tuning.
+class BaselineRuns
+{
+  public:
+    /// All but the limit are referred to. `limit`: how long each may take to be found.
+    BaselineRuns(const Study& study,
+                 const SearchSpace& space,
+                 const Engine& engine,
+                 const SearchOptions& search,
+                 Duration limit);
+
+    /// The plan of a school.
+    BaselineAnswer School(const std::string& name, SearchStore& store);
+
+    /// The best plan of a reference on its own cluster, of whose runs the last argument is given
+    /// the store. With one building that is the study's, and `best` its best plan, if it is known.
+    BaselineAnswer Reference(const std::string& name,
+                             const std::vector<Ranked>& best,
+                             SearchStore& store,
+                             const std::function<RunStore(const Scenario&)>& runsOf);
+
+  private:
+    /// What this search has found before, if that still answers.
+    std::optional<BaselineAnswer> Stored(const std::string& name, SearchStore& store) const;
+    /// Its run from the database if it is there. `space` and `runs` are of the cluster on which it
+    /// runs.
+    BaselineAnswer Tuned(const std::string& name,
+                         const SearchSpace& space,
+                         SearchStore& store,
+                         RunStore& runs);
+
+    const Study& m_study;
+    const SearchSpace& m_space;
+    const Engine& m_engine;
+    const SearchOptions& m_search;
+    Duration m_limit;
+    ChosenBaselines m_chosen;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_BASELINE_RUNS_H

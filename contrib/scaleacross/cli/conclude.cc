@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/conclude.h"
+
+#include "core/explore/baselines/baseline.h"
+#include "core/explore/model-error.h"
+#include "core/explore/same-work.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+Contender
+ContenderOf(const SearchSpace& space, const Plan& plan, const RunReport& report)
+{
+    return {space.LabelOf(plan), plan, report};
+}
+
+BaselineResult
+ResultOf(const BaselineAnswer& answer)
+{
+    BaselineResult result;
+    result.name = answer.name;
+    result.tunes = Baseline(answer.name)->tunes;
+    result.untouched = Baseline(answer.name)->untouched;
+    if (const auto* report = std::get_if<RunReport>(&answer.evaluation))
+    {
+        result.contender = Contender{answer.label, *answer.plan, *report};
+    }
+    else if (const auto* infeasible = std::get_if<Infeasible>(&answer.evaluation))
+    {
+        result.reason = *infeasible;
+    }
+    else
+    {
+        const auto& failure = std::get<Failure>(answer.evaluation);
+        result.reason = {failure.reason, failure.detail};
+    }
+    return result;
+}
+
+TimedPlan
+Timed(const Ranked& ranked)
+{
+    return {ranked.plan, ranked.report.iterationTime};
+}
+
+/// Each plan's probability to be the fastest; plans that do the same work count once.
+std::vector<double>
+ProbabilitiesOf(const std::vector<Ranked>& plans, const std::vector<size_t>& firsts)
+{
+    std::vector<TimedPlan> timed;
+    std::map<size_t, size_t> places; // of a first plan among these
+    for (size_t i = 0; i < plans.size(); i++)
+    {
+        if (firsts[i] == i)
+        {
+            places[i] = timed.size();
+            timed.push_back(Timed(plans[i]));
+        }
+    }
+    const auto ofFirsts = ProbabilitiesBest(timed);
+    std::vector<double> probabilities;
+    for (const size_t first : firsts)
+    {
+        probabilities.push_back(ofFirsts[places.at(first)]);
+    }
+    return probabilities;
+}
+
+/// How sure every plan's place is. One plan that is kept says nothing of others that ran.
+std::vector<PlanSureness>
+SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
+{
+    const auto best = answer.search.board.Best();
+    const Frontier& ran = answer.search.counts;
+    const bool compared =
+        best.size() > 1 || (ran.evaluated + ran.RuledOut() == 1 && !answer.outOfTime);
+    const auto firsts =
+        FirstsOfSameWork(best, [&space](const Plan& plan) { return space.With(plan); });
+    const auto probabilities =
+        measured && compared ? ProbabilitiesOf(best, firsts) : std::vector<double>();
+    std::vector<PlanSureness> plans(best.size());
+    for (size_t i = 0; i < best.size(); i++)
+    {
+        plans[i].sameAs = firsts[i] != i ? firsts[i] + 1 : 0;
+        if (!probabilities.empty())
+        {
+            plans[i].best = probabilities[i];
+        }
+        if (measured && i > 0)
+        {
+            plans[i].slower = ProbabilityFaster(Timed(best.front()), Timed(best[i]));
+        }
+    }
+    return plans;
+}
+
+/// Of the baselines that ran, but for one whose plan is the best.
+std::map<std::string, double>
+BaselinesSlower(const Answer& answer)
+{
+    const Ranked winner = answer.search.board.Best().front();
+    std::map<std::string, double> slower;
+    for (const auto& baseline : answer.baselines)
+    {
+        const auto* report = std::get_if<RunReport>(&baseline.evaluation);
+        if (report != nullptr && CanonicalText(*baseline.plan) != winner.text)
+        {
+            slower[baseline.name] =
+                ProbabilityFaster(Timed(winner), {*baseline.plan, report->iterationTime});
+        }
+    }
+    return slower;
+}
+
+/// The next best plan of other work, and how many cannot be told from the winner.
+void
+CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInput& input)
+{
+    const auto best = answer.search.board.Best();
+    const Ranked& winner = best.front();
+    for (size_t i = 1; i < best.size(); i++)
+    {
+        if (answer.conclusion.plans[i].sameAs == 1)
+        {
+            input.samePlans.push_back(space.LabelOf(best[i].plan));
+            continue;
+        }
+        if (!input.runnerUp)
+        {
+            input.runnerUp = ContenderOf(space, best[i].plan, best[i].report);
+        }
+        input.closePlans += AreToldApart(Timed(winner), Timed(best[i])) ? 0 : 1;
+    }
+    const Frontier& counts = answer.search.counts;
+    // What was not kept is slower than the last that was, and may differ less.
+    input.closePlansAtLeast =
+        (best.size() < counts.evaluated + counts.RuledOut() || answer.outOfTime) &&
+        best.back().report.iterationTime.S() < SureRatio() * winner.report.iterationTime.S();
+}
+
+ExplanationInput
+InputOf(const Study& study, const SearchSpace& space, const Answer& answer)
+{
+    const auto best = answer.search.board.Best();
+    const Ranked& winner = best.front();
+    ExplanationInput input;
+    input.winner = ContenderOf(space, winner.plan, winner.report);
+    input.stages = FindStagePlaces(space.With(winner.plan));
+    CompareWithWinner(space, answer, input);
+    const auto ofEach = answer.search.board.BestOfEach(); // the winner's is the first
+    if (ofEach.size() > 1)
+    {
+        input.otherCrossing = ContenderOf(space, ofEach[1].plan, ofEach[1].report);
+    }
+    for (const auto& value : space.ValuesOf("plan.crossing"))
+    {
+        const Crossing other = Crossing::Parse(value);
+        if (other != winner.plan.parallel.crossing)
+        {
+            input.otherCrossings.push_back(other);
+        }
+    }
+    // A plan that is kept alone is compared with none.
+    input.probabilityBest = answer.conclusion.sure
+                                ? answer.conclusion.plans.front().best.value_or(1)
+                                : std::optional<double>();
+    input.timeError = answer.conclusion.timeError;
+    input.goals = answer.goals;
+    for (const auto& baseline : answer.baselines)
+    {
+        input.baselines.push_back(ResultOf(baseline));
+    }
+    if (answer.oneSite)
+    {
+        input.oneSite = ResultOf(*answer.oneSite);
+    }
+    input.counts = answer.search.counts;
+    input.undecided = answer.outOfTime ? answer.Undecided() : 0;
+    input.engine = study.engines.front();
+    input.buildings = static_cast<uint32_t>(study.scenario.cluster.buildings.size());
+    return input;
+}
+
+} // namespace
+
+std::optional<double>
+GapOf(const Answer& answer)
+{
+    const Ranked winner = answer.search.board.Best().front();
+    return Gap(winner.report, answer.goals, answer.search.counts);
+}
+
+void
+Conclude(const Study& study, const SearchSpace& space, Answer& answer)
+{
+    const bool measured = AreTimesMeasured(study, answer.goals);
+    const Duration best = answer.search.board.Best().front().report.iterationTime;
+    Conclusion& conclusion = answer.conclusion;
+    conclusion.plans = SurenessOf(space, answer, measured);
+    if (measured)
+    {
+        conclusion.sure = kSure;
+        conclusion.baselines = BaselinesSlower(answer);
+        if (const TimeError* error = FindTimeError(study.scenario, best))
+        {
+            conclusion.timeError = *error;
+        }
+    }
+    const ExplanationInput input = InputOf(study, space, answer);
+    conclusion.gap = GapOf(answer);
+    conclusion.explanation = Explain(input);
+    if (answer.goals.objective->followsTime)
+    {
+        answer.boundSlack = BoundSlack(best, input.counts.bound);
+    }
+}
+
+} // namespace scaleacross
