@@ -351,20 +351,49 @@ TEST(CompleteSearch, FindsWhatRunningEverythingFinds)
     RecordProperty("can_run", std::to_string(every.counts.evaluated));
 }
 
-INSTANTIATE_TEST_SUITE_P(Studies,
-                         BestFirst,
-                         testing::Values(Reduced{"small-two-buildings", {}},
-                                         Reduced{"llama4-maverick-two-buildings",
-                                                 {{"search.plan.ep", "[32, 64]"},
-                                                  {"search.plan.chunks", "[1, 2, 6, 12]"},
-                                                  {"search.plan.microbatch", "[1]"},
-                                                  {"search.network.collective", "[hierarchical]"}}},
-                                         Reduced{"llama3-405b-three-unequal-buildings",
-                                                 {{"search.plan.pp", "[14, 16]"},
-                                                  {"search.plan.chunks", "[1, 3, 8]"},
-                                                  {"search.plan.schedule", "[1f1b, interleaved]"},
-                                                  {"search.plan.async_tp", "[true]"},
-                                                  {"search.plan.cp", "[1]"}}}));
+INSTANTIATE_TEST_SUITE_P(
+    Studies,
+    BestFirst,
+    testing::Values(Reduced{"small-two-buildings", {}},
+                    Reduced{"llama4-maverick-two-buildings",
+                            {{"search.plan.ep", "[32, 64]"},
+                             {"search.plan.chunks", "[1, 6]"},
+                             {"search.plan.microbatch", "[1]"},
+                             {"search.network.collective", "[hierarchical]"}}},
+                    Reduced{"llama3-405b-three-unequal-buildings",
+                            {{"search.plan.pp", "[14, 16]"},
+                             {"search.plan.chunks", "[1, 3, 8]"},
+                             {"search.plan.schedule", "[1f1b, interleaved]"},
+                             {"search.plan.async_tp", "[true]"},
+                             {"search.plan.cp", "[1]"}}},
+                    // Dense in five buildings; with experts in four, in a line.
+                    Reduced{
+                        "small-two-buildings",
+                        {{"cluster.buildings.count", "5"},
+                         {"cluster.buildings.gpus", "16"},
+                         {"workload.global_batch", "160"},
+                         {"model.layers", "20"},
+                         {"search.plan.tp", "[2, 4]"},
+                         {"search.plan.pp", "[1, 2, 5, 10]"},
+                         {"search.plan.schedule", "[1f1b, interleaved, zb-h1]"},
+                         {"search.plan.chunks", "[1, 2]"},
+                         {"search.plan.sharding", "[fsdp, hsdp, zero1]"},
+                         {"search.network.collective", "[ring, hierarchical, halving-doubling]"}}},
+                    Reduced{"small-two-buildings",
+                            {{"cluster.buildings.count", "4"},
+                             {"cluster.buildings.gpus", "16"},
+                             {"cluster.cross.shape", "line"},
+                             {"model.experts", "8"},
+                             {"model.top_k", "2"},
+                             {"model.expert_ffn", "2048"},
+                             {"model.moe_every", "2"},
+                             {"search.plan.tp", "[1, 2, 4]"},
+                             {"search.plan.ep", "[1, 2, 4, 8]"},
+                             {"search.plan.crossing", "[dp, pp, ep]"},
+                             {"search.plan.sharding", "[fsdp, hsdp]"},
+                             {"search.plan.schedule", "[1f1b, zb-h1]"},
+                             {"search.plan.pp", "[1, 2, 4]"},
+                             {"search.network.all_to_all", "[follow, direct, rail, building]"}}}));
 
 } // namespace
 } // namespace scaleacross
