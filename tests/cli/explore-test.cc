@@ -545,6 +545,27 @@ TEST_F(Commands, ExploreChecksOnFurtherEnginesWhatTheFirstDoesNotTellApart)
     EXPECT_THAT(Run(close + "--verify 1").out, Not(HasSubstr("By the packet engine")));
 }
 
+/// However many names a plan has, it is as sure to be slower as by any of them.
+TEST_F(Commands, TheSameWorkIsAsSureByEveryName)
+{
+    const auto ranking =
+        RunJson("explore study.yaml --set 'search.network.collective=[ring, tree, auto]' --top 100")
+            .at("ranking");
+    size_t twins = 0;
+    for (const auto& plan : ranking)
+    {
+        const auto& same = plan.at("same_as");
+        if (!same.is_null() && same.get<size_t>() > 1)
+        {
+            EXPECT_EQ(plan.at("probability_slower"),
+                      ranking.at(same.get<size_t>() - 1).at("probability_slower"))
+                << plan.at("label");
+            twins++;
+        }
+    }
+    EXPECT_GE(twins, 1U);
+}
+
 /// Both buildings are alike, so that either stands for the other.
 TEST_F(Commands, SweepsThePartsOfACluster)
 {
@@ -564,6 +585,10 @@ TEST_F(Commands, SweepsThePartsOfACluster)
     const std::string text = Run(command + "auto").out;
     EXPECT_THAT(text, HasSubstr("Fastest at cluster.use=building1"));
     EXPECT_THAT(text, Not(HasSubstr("flip")));
+    // What another sweep sets may tell them apart.
+    const auto grid =
+        RunJson(command + "auto --sweep cluster.buildings.gpus_per_node=4,8").at("points");
+    EXPECT_EQ(grid.size(), 2U * 4U);
     const auto wrong = Run(command + "building1,building3");
     EXPECT_EQ(wrong.code, 2);
     EXPECT_THAT(wrong.err, HasSubstr("there is no building 'building3'"));

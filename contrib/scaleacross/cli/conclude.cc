@@ -6,6 +6,7 @@
 #include "core/explore/model-error.h"
 #include "core/explore/same-work.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -75,6 +76,27 @@ ProbabilitiesOf(const std::vector<Ranked>& plans, const std::vector<size_t>& fir
     return probabilities;
 }
 
+/// Of each plan how likely it is that the best is faster. Names of the same work are one plan: of
+/// all pairs of theirs and the best's the least sure counts.
+std::vector<double>
+SlownessOf(const std::vector<Ranked>& plans, const std::vector<size_t>& firsts)
+{
+    std::vector<double> slower(plans.size(), 1.0); // by the first of the same work
+    for (size_t best = 0; best < plans.size(); best++)
+    {
+        for (size_t i = 0; i < plans.size() && firsts[best] == 0; i++)
+        {
+            double& least = slower[firsts[i]];
+            least = std::min(least, ProbabilityFaster(Timed(plans[best]), Timed(plans[i])));
+        }
+    }
+    for (size_t i = 0; i < plans.size(); i++)
+    {
+        slower[i] = slower[firsts[i]];
+    }
+    return slower;
+}
+
 /// How sure every plan's place is. One plan that is kept says nothing of others that ran.
 std::vector<PlanSureness>
 SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
@@ -87,6 +109,7 @@ SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
         FirstsOfSameWork(best, [&space](const Plan& plan) { return space.With(plan); });
     const auto probabilities =
         measured && compared ? ProbabilitiesOf(best, firsts) : std::vector<double>();
+    const auto slower = measured ? SlownessOf(best, firsts) : std::vector<double>();
     std::vector<PlanSureness> plans(best.size());
     for (size_t i = 0; i < best.size(); i++)
     {
@@ -97,7 +120,7 @@ SurenessOf(const SearchSpace& space, const Answer& answer, bool measured)
         }
         if (measured && i > 0)
         {
-            plans[i].slower = ProbabilityFaster(Timed(best.front()), Timed(best[i]));
+            plans[i].slower = slower[i];
         }
     }
     return plans;
@@ -138,7 +161,7 @@ CompareWithWinner(const SearchSpace& space, const Answer& answer, ExplanationInp
         {
             input.runnerUp = ContenderOf(space, best[i].plan, best[i].report);
         }
-        input.closePlans += AreToldApart(Timed(winner), Timed(best[i])) ? 0 : 1;
+        input.closePlans += answer.conclusion.plans[i].slower.value_or(0) < kSure ? 1 : 0;
     }
     const Frontier& counts = answer.search.counts;
     // What was not kept is slower than the last that was, and may differ less.

@@ -70,16 +70,17 @@ AxisOf(const std::string& text)
     return axis;
 }
 
-/// The values of an axis; with cluster.use=auto all parts of the cluster that differ.
+/// The values of an axis; with cluster.use=auto all parts of the cluster that differ. `told`: what
+/// other axes set may tell buildings apart.
 SweepAxis
-Expanded(SweepAxis axis, const CommonOptions& common)
+Expanded(SweepAxis axis, const CommonOptions& common, bool told)
 {
     if (axis.key == g_parts && axis.values == std::vector<std::string>{"auto"})
     {
         CommonOptions whole = common;
         whole.set.push_back(g_parts + "=all");
         const Scenario scenario = StudyOf(whole).scenario;
-        axis.values = PartsOf(scenario.cluster, !scenario.events.empty(), kMostPoints + 1);
+        axis.values = PartsOf(scenario.cluster, told || !scenario.events.empty(), kMostPoints + 1);
     }
     return axis;
 }
@@ -91,7 +92,7 @@ AxesOf(const ExploreOptions& options)
     size_t points = 1;
     for (const std::string& text : options.sweeps)
     {
-        SweepAxis axis = Expanded(AxisOf(text), options.common);
+        SweepAxis axis = Expanded(AxisOf(text), options.common, options.sweeps.size() > 1);
         for (const SweepAxis& other : axes)
         {
             if (other.key == axis.key)

@@ -172,6 +172,9 @@ TEST(SearchSpace, DuplicatesRunAlike)
     ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1}\n"
                                          "search: {plan: {crossing: [ep, tp-pp-ep-cp-dp]}}\n"),
                              1);
+    ExpectDuplicatesRunAlike(OneBuilding("plan: {tp: 8, pp: 1, chunks: 3, schedule: interleaved}\n"
+                                         "search: {plan: {apportion: [even, time]}}\n"),
+                             1);
     ExpectDuplicatesRunAlike(TwoBuildings(pipeline +
                                           "}\nsearch: {plan: {embedding_as_layer: [false, "
                                           "true]}}\n"),

@@ -130,6 +130,25 @@ TEST(ClusterPart, WhatIsLeftOutTakesTheTimesOfWhatStandsForIt)
     }
 }
 
+// By hand: a span with a tenth of its capacity, told of the whole cluster and of the part.
+TEST(ClusterPart, HasTheTimeOfItsEvents)
+{
+    const auto run = [](const std::string& target) {
+        Scenario scenario =
+            Read(Cluster({8, 8, 8}, g_line + "  use: a+c\n"),
+                 target.empty() ? ""
+                                : "events:\n  - {kind: degradation, target: " + target +
+                                      ", at: 0s, factor: 0.1}\n")
+                .scenario;
+        scenario.Job().plan.dp = 2;
+        const auto result = AnalyticalEngine().Run(scenario, RunOptions());
+        return std::get<RunReport>(result).iterationTime;
+    };
+    // Both lanes of the span, one after the other; either spine has one.
+    EXPECT_GT(run("a/spine0--b/spine0"), run(""));
+    EXPECT_EQ(run("a/spine0--b/spine0"), run("a/spine1--b/spine1"));
+}
+
 // By hand: the same cluster as another study says it.
 TEST(ClusterPart, IsWhatAnotherStudyMaySay)
 {
@@ -172,6 +191,19 @@ TEST(ClusterPart, HasTheEventsOfItsOwn)
     EXPECT_THAT(targets("c"), ElementsAre("c/spine1"));
     // A hub has no leaves.
     EXPECT_THAT(targets("c+a"), ElementsAre("a/spine0", "c/spine1"));
+    // What happens to a span, or to what forwards, happens in its place.
+    const auto moved = [](const std::string& use, const std::string& target) {
+        const Study study =
+            Read(Cluster({8, 8, 8}, g_line + "  use: " + use + "\n"),
+                 "events:\n  - {kind: degradation, target: " + target + ", at: 0s, factor: 0.1}\n");
+        return study.scenario.events.empty() ? "" : study.scenario.events.front().target;
+    };
+    EXPECT_EQ(moved("c+a", "a/spine0--b/spine0"), "a/spine0--b/agg0");
+    EXPECT_EQ(moved("a+c", "b/spine1--c/spine1"), "b/agg1--c/spine1");
+    EXPECT_EQ(moved("a+c", "b/spine1"), "b/agg1");
+    EXPECT_EQ(moved("a+c", "plane 0"), "plane 0");
+    EXPECT_EQ(moved("a+b", "b/spine1--c/spine1"), "");                   // c is not there
+    EXPECT_EQ(moved("c+b", "c/spine1--b/spine1"), "b/spine1--c/spine1"); // the same link
     // What is nowhere is a mistake, whatever is used.
     EXPECT_THROW(Read(Cluster({8, 8}, g_mesh + "  use: a\n"), "events:\n" + event("z/spine0")),
                  ConfigError);
@@ -195,6 +227,15 @@ TEST(ClusterPart, RefusesOtherNames)
     EXPECT_THAT(message("a+"), HasSubstr("a name is empty"));
     EXPECT_THAT(message("'a + b'"), HasSubstr("there is no building 'a '"));
     EXPECT_THAT(message("[a, b]"), HasSubstr("cluster.use"));
+    EXPECT_THAT(message("auto"), HasSubstr("explore --sweep cluster.use=auto"));
+    // Names that say several.
+    for (const std::string name : {"all", "x+y"})
+    {
+        std::string cluster = Cluster({8, 8}, g_mesh);
+        cluster.replace(cluster.find("name: a"), 7, "name: " + name);
+        EXPECT_NO_THROW(Read(cluster + "  use: all\n"));
+        EXPECT_THROW(Read(cluster + "  use: b\n"), ConfigError) << name;
+    }
 }
 
 } // namespace

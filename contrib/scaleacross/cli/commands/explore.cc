@@ -216,7 +216,8 @@ AddExplore(CommandLine& program)
              options->sweeps,
              "explore at several values of one setting and print where the better placement "
              "flips, such as cluster.cross.oversubscription=1,2.8,7; given again for another "
-             "setting, at all of their combinations")
+             "setting, at all of their combinations; cluster.use=auto: on every part of the "
+             "cluster")
         .Named("KEY=V1,V2,...")
         .Repeatable()
         .Excludes("--objective")

@@ -65,9 +65,10 @@ class SearchSpace
      * whose shard groups lie inside one building; any sharding of a single rank; ring and
      * hierarchical collectives that never leave a building; any way of all-to-alls without expert
      * parallelism, and what they follow said outright; dorapp in rounds of pp and interleaved;
-     * orders of ranks in a single building that differ only in degrees of 1; layers as said, or
-     * ends that count as layers, where every position has the same layers without, unless time
-     * deals them out; etp = tp, left out or not, unless ep goes over cp.
+     * orders of ranks in a single building that differ only in degrees of 1, and apportionment
+     * there on one stage; layers as said, or ends that count as layers, where every position has
+     * the same layers without, unless time deals them out; etp = tp, left out or not, unless ep
+     * goes over cp.
      *
      * Domain: index < Size().
      */

@@ -426,6 +426,17 @@ ReadUsedBuildings(const YamlNode& node, const ClusterSpec& cluster)
     {
         names.push_back(building.name);
     }
+    for (const std::string& name : names)
+    {
+        if (name == "all" || name.find('+') != std::string::npos)
+        {
+            FailAt(*use,
+                   path,
+                   "there is a building " + Quoted(name) + ", which would be taken for several",
+                   "other names of buildings, where only some of them are used",
+                   "call it something without + that is not all");
+        }
+    }
     std::vector<uint32_t> used;
     std::istringstream parts(ScalarText(*use, path) + "+");
     for (std::string name; std::getline(parts, name, '+');)
@@ -442,7 +453,9 @@ ReadUsedBuildings(const YamlNode& node, const ClusterSpec& cluster)
                    : name.empty() ? "a name is empty"
                                   : "there is no building " + Quoted(name),
                    "all, or names of buildings joined by +, each once: " + AnyOf(names),
-                   twice || nearest.empty() ? "" : "did you mean " + nearest + "?");
+                   name == "auto"             ? "explore --sweep cluster.use=auto takes all parts"
+                   : twice || nearest.empty() ? ""
+                                              : "did you mean " + nearest + "?");
         }
         used.push_back(index);
     }

@@ -541,7 +541,7 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
         CheckEventTargets(everywhere);
         if (!used.empty())
         {
-            EraseEventsWithoutTarget(scenario); // those of the buildings that are left out
+            KeepEventsOfPart(whole, scenario);
         }
         if (study.uncertain)
         {

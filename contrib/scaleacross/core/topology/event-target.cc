@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace scaleacross
@@ -193,6 +195,73 @@ EraseEventsWithoutTarget(Scenario& scenario)
     std::vector<EventSpec> kept = scenario.events;
     kept.erase(std::remove_if(kept.begin(), kept.end(), hasNone), kept.end());
     scenario.events = std::move(kept);
+}
+
+namespace
+{
+
+/// The name that a switch or NIC of a cluster has in a part of it, if it is there: a top switch of
+/// a building that is left out is one of a hub.
+std::optional<std::string>
+NameInPart(const ClusterSpec& whole, const ClusterSpec& part, Vertex vertex)
+{
+    uint32_t site = 0;
+    while (site < part.Sites() && part.SiteName(site) != whole.SiteName(vertex.site))
+    {
+        site++;
+    }
+    if (site == part.Sites())
+    {
+        return std::nullopt;
+    }
+    if (vertex.site < whole.buildings.size() && site >= part.buildings.size())
+    {
+        const bool threeStages = whole.buildings[vertex.site].fabric.aggregations > 0;
+        if (vertex.kind != (threeStages ? VertexKind::Aggregation : VertexKind::Spine))
+        {
+            return std::nullopt;
+        }
+        vertex.kind = VertexKind::Aggregation;
+    }
+    vertex.site = site;
+    return VertexName(part, vertex);
+}
+
+} // namespace
+
+void
+KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario)
+{
+    if (scenario.events.empty())
+    {
+        return;
+    }
+    const FabricGraph graph = BuildFabricGraph(whole);
+    const auto nameOf = [&](uint32_t vertex) {
+        return NameInPart(whole, scenario.cluster, graph.vertices[vertex]);
+    };
+    std::vector<EventSpec> kept;
+    for (EventSpec event : scenario.events)
+    {
+        const auto vertex = VertexNamed(whole, graph, event.target);
+        const auto link = LinkNamed(whole, graph, event.target);
+        const auto a = vertex ? nameOf(*vertex)
+                       : link ? nameOf(graph.links[*link].a)
+                              : std::nullopt;
+        const auto b = link ? nameOf(graph.links[*link].b) : std::nullopt;
+        if ((vertex && !a) || (link && (!a || !b)))
+        {
+            continue;
+        }
+        if (vertex || link)
+        {
+            const size_t number = std::min(event.target.find('#'), event.target.size());
+            event.target = vertex ? *a : *a + "--" + *b + event.target.substr(number);
+        }
+        kept.push_back(std::move(event));
+    }
+    scenario.events = std::move(kept);
+    EraseEventsWithoutTarget(scenario);
 }
 
 } // namespace scaleacross

@@ -34,6 +34,11 @@ void CheckEventTargets(const Scenario& scenario);
 /// Removes the events whose targets are not there.
 void EraseEventsWithoutTarget(Scenario& scenario);
 
+/// The same for a scenario whose cluster is a part of `whole` (OnlyBuildings), and whose events are
+/// told of the whole one: what happens to a switch or span that forwards, happens to it in the
+/// hub that is there in place of its building. Domain: targets that are there in the whole.
+void KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_EVENT_TARGET_H

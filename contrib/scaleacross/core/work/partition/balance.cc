@@ -184,7 +184,9 @@ LayersOf(const Scenario& scenario, const RankLayout& layout)
 {
     const JobSpec& job = scenario.Job();
     auto split = SplitLayers(job.model, job.plan);
-    if (!job.plan.apportion->byTime || job.plan.layers.IsGiven() || split.empty())
+    // Chunks of a single stage are all on the same ranks, none of which another waits for.
+    const bool byTime = job.plan.apportion->byTime && job.plan.pp > 1;
+    if (!byTime || job.plan.layers.IsGiven() || split.empty())
     {
         return split;
     }
