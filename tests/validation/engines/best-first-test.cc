@@ -26,12 +26,13 @@ struct Reduced
 {
     const char* name;
     std::vector<std::pair<std::string, std::string>> set;
+    const char* what{""}; //!< how it differs from others of the same study
 };
 
 void
 PrintTo(const Reduced& reduced, std::ostream* os)
 {
-    *os << reduced.name;
+    *os << reduced.name << reduced.what;
 }
 
 class BestFirst : public testing::TestWithParam<Reduced>
@@ -356,7 +357,7 @@ INSTANTIATE_TEST_SUITE_P(
     BestFirst,
     testing::Values(Reduced{"small-two-buildings", {}},
                     Reduced{"llama4-maverick-two-buildings",
-                            {{"search.plan.ep", "[32, 64]"},
+                            {{"search.plan.ep", "[32]"},
                              {"search.plan.chunks", "[1, 6]"},
                              {"search.plan.microbatch", "[1]"},
                              {"search.network.collective", "[hierarchical]"}}},
@@ -378,7 +379,8 @@ INSTANTIATE_TEST_SUITE_P(
                          {"search.plan.schedule", "[1f1b, interleaved, zb-h1]"},
                          {"search.plan.chunks", "[1, 2]"},
                          {"search.plan.sharding", "[fsdp, hsdp, zero1]"},
-                         {"search.network.collective", "[ring, hierarchical, halving-doubling]"}}},
+                         {"search.network.collective", "[ring, hierarchical, halving-doubling]"}},
+                        "-five-dense"},
                     Reduced{"small-two-buildings",
                             {{"cluster.buildings.count", "4"},
                              {"cluster.buildings.gpus", "16"},
@@ -393,7 +395,8 @@ INSTANTIATE_TEST_SUITE_P(
                              {"search.plan.sharding", "[fsdp, hsdp]"},
                              {"search.plan.schedule", "[1f1b, zb-h1]"},
                              {"search.plan.pp", "[1, 2, 4]"},
-                             {"search.network.all_to_all", "[follow, direct, rail, building]"}}}));
+                             {"search.network.all_to_all", "[follow, direct, rail, building]"}},
+                            "-four-with-experts"}));
 
 } // namespace
 } // namespace scaleacross
