@@ -511,6 +511,11 @@ TEST(SearchSpace, WhatIsRefusedIsNotTakenForWhatRuns)
     const SearchSpace byTime(TwoBuildings("plan: {tp: 8, pp: 2, recompute: full, apportion: time}\n"
                                           "search: {plan: {recompute_layers: [16, 0]}}\n"));
     EXPECT_TRUE(byTime.PlanAt(1).has_value());
+    // On one stage of one building time deals out nothing, and refuses nothing.
+    const SearchSpace single(OneBuilding("plan: {tp: 8, pp: 1, recompute: full, apportion: time}\n"
+                                         "search: {plan: {recompute_layers: [16, 0]}}\n"));
+    EXPECT_EQ(Distinct(single).size(), 2U);
+    EXPECT_FALSE(single.PlanAt(0)->parallel.FindConflict());
     const SearchSpace alone(TwoBuildings("plan: {tp: 8, pp: 8}\n"
                                          "search: {plan: {sharding: [fsdp, hsdp], shard_ranks: [8, "
                                          "0]}}\n"));

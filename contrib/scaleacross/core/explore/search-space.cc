@@ -207,7 +207,7 @@ SearchSpace::SearchSpace(const Study& study)
       m_scenario(study.scenario),
       m_dpGiven(study.dpGiven)
 {
-    for (SearchAxis axis : study.search)
+    for (const auto& axis : study.search)
     {
         const std::string where = "search." + axis.key;
         const PlanField* field = FindPlanField(axis.key);
@@ -235,14 +235,6 @@ SearchSpace::SearchSpace(const Study& study)
         if (axis.values.empty())
         {
             throw ConfigError(where, "no values", field->allowed, "name at least one value");
-        }
-        if (axis.key == "plan.apportion")
-        {
-            // By time, fields behind it may be refused. So where both mean the same, it is that one
-            // which is left out.
-            std::stable_partition(axis.values.begin(),
-                                  axis.values.end(),
-                                  [](const std::string& value) { return value == "even"; });
         }
         Axis made{field, DepthOf(field->key), axis.values, {}, true, true};
         for (const auto& value : axis.values)
@@ -316,6 +308,10 @@ SearchSpace::Complete(Plan plan) const
         const uint64_t dp = m_scenario.cluster.Gpus() / replica;
         p.dp = static_cast<uint32_t>(std::max<uint64_t>(dp, 1));
     }
+    if (m_scenario.cluster.buildings.size() == 1 && plan.parallel.pp == 1)
+    {
+        plan.parallel.apportion = "even"; // there is one stage, and replicas are alike
+    }
     return Normalised(std::move(plan));
 }
 
@@ -363,10 +359,6 @@ SearchSpace::Meaning(Plan plan) const
     if (oneBuilding && OrderOf(p, p.crossing) == OrderOf(p, Crossing::Data))
     {
         p.crossing = Crossing::Data;
-    }
-    if (oneBuilding && p.pp == 1)
-    {
-        p.apportion = "even";
     }
     SimplifyLayers(m_scenario.Job().model, p);
     SimplifyRecomputation(m_scenario.Job().model, p);
