@@ -566,34 +566,6 @@ TEST_F(Commands, TheSameWorkIsAsSureByEveryName)
     EXPECT_GE(twins, 1U);
 }
 
-/// Both buildings are alike, so that either stands for the other.
-TEST_F(Commands, SweepsThePartsOfACluster)
-{
-    const std::string command = "explore study.yaml --sweep cluster.use=";
-    const auto json = RunJson(command + "auto");
-    ASSERT_EQ(json.at("values").size(), 2U);
-    EXPECT_EQ(json.at("values")[0].at("value"), "building1+building2");
-    EXPECT_EQ(json.at("values")[1].at("value"), "building1");
-    EXPECT_TRUE(json.at("flips").empty());
-    // As if that were the study.
-    EXPECT_EQ(json.at("values")[0].at("best").at("iteration_time_s"),
-              RunJson("explore study.yaml").at("best").at("iteration_time_s"));
-    EXPECT_EQ(json.at("values")[1].at("best").at("iteration_time_s"),
-              RunJson("explore study.yaml --set cluster.buildings.count=1")
-                  .at("best")
-                  .at("iteration_time_s"));
-    const std::string text = Run(command + "auto").out;
-    EXPECT_THAT(text, HasSubstr("Fastest at cluster.use=building1"));
-    EXPECT_THAT(text, Not(HasSubstr("flip")));
-    // What another sweep sets may tell them apart.
-    const auto grid =
-        RunJson(command + "auto --sweep cluster.buildings.gpus_per_node=4,8").at("points");
-    EXPECT_EQ(grid.size(), 2U * 4U);
-    const auto wrong = Run(command + "building1,building3");
-    EXPECT_EQ(wrong.code, 2);
-    EXPECT_THAT(wrong.err, HasSubstr("there is no building 'building3'"));
-}
-
 /// The errors that are known are those of the analytical engine's times.
 TEST_F(Commands, OfThePacketEnginesOrderNothingIsSaidOfHowSureItIs)
 {

@@ -151,6 +151,74 @@ TEST_F(Commands, SweepsThatMakeNoGridAreRefused)
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 
+/// Both buildings are alike, so that either stands for the other.
+TEST_F(Commands, SweepsThePartsOfACluster)
+{
+    const std::string command = "explore study.yaml --sweep cluster.use=";
+    const auto json = RunJson(command + "auto");
+    ASSERT_EQ(json.at("values").size(), 2U);
+    EXPECT_EQ(json.at("values")[0].at("value"), "building1+building2");
+    EXPECT_EQ(json.at("values")[1].at("value"), "building1");
+    EXPECT_TRUE(json.at("flips").empty());
+    // As if that were the study.
+    EXPECT_EQ(json.at("values")[0].at("best").at("iteration_time_s"),
+              RunJson("explore study.yaml").at("best").at("iteration_time_s"));
+    EXPECT_EQ(json.at("values")[1].at("best").at("iteration_time_s"),
+              RunJson("explore study.yaml --set cluster.buildings.count=1")
+                  .at("best")
+                  .at("iteration_time_s"));
+    const std::string text = Run(command + "auto").out;
+    EXPECT_THAT(text, HasSubstr("Fastest at cluster.use=building1"));
+    EXPECT_THAT(text, Not(HasSubstr("flip")));
+    // What another sweep sets may tell them apart.
+    const auto grid =
+        RunJson(command + "auto --sweep cluster.buildings.gpus_per_node=4,8").at("points");
+    EXPECT_EQ(grid.size(), 2U * 4U);
+    const auto wrong = Run(command + "building1,building3");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_THAT(wrong.err, HasSubstr("there is no building 'building3'"));
+    EXPECT_EQ(json.at("fastest"),
+              text.substr(text.find("Fastest at cluster.use=") + 23)
+                  .substr(0, json.at("fastest").get<std::string>().size()));
+}
+
+/// What the plan's degrees do not divide is left out, and that is said.
+TEST_F(Commands, SweepsOnlyPartsThatThePlanFits)
+{
+    Write("study.yaml",
+          "study: three\n"
+          "model: {name: tiny, layers: 6, hidden: 512, heads: 8, head_dim: 64, dense_ffn: 2048, "
+          "vocabulary: 4096}\n"
+          "workload: {sequence: 512, global_batch: 24}\n"
+          "cluster:\n"
+          "  buildings: {count: 3, gpus: 8, gpu: h100}\n"
+          "  cross: {distance: 10km, oversubscription: 4}\n"
+          "plan: {tp: 8, pp: 3, crossing: pp}\n"
+          "search: {}\n"
+          "uncertain: {distance: {values: [10km, 30km], shares: [0.9, 0.1]}}\n");
+    const auto swept = Run("explore study.yaml --sweep cluster.use=auto --json");
+    EXPECT_EQ(swept.code, 0) << swept.err;
+    const auto json = nlohmann::json::parse(swept.out);
+    ASSERT_EQ(json.at("values").size(), 1U);
+    EXPECT_EQ(json.at("fastest"), "building1+building2+building3");
+    EXPECT_THAT(swept.err, HasSubstr("building1+building2 is left out: "));
+    EXPECT_THAT(swept.err, HasSubstr("building1 is left out: "));
+    // One building of a study with uncertain spans has none.
+    EXPECT_EQ(Run("explore study.yaml --set plan.pp=1 --set cluster.use=building2").code, 0);
+    const auto none = Run("explore study.yaml --set plan.pp=5 --sweep cluster.use=auto");
+    EXPECT_EQ(none.code, 2);
+    EXPECT_THAT(none.err, HasSubstr("pp 5"));
+}
+
+/// Parts have no order along which a placement could flip.
+TEST_F(Commands, GridsOfPartsHaveNoFlips)
+{
+    const std::string command = "explore study.yaml --sweep workload.global_batch=16,32 --sweep "
+                                "cluster.use=building1+building2,building1";
+    EXPECT_THAT(Run(command).out, Not(HasSubstr("flip")));
+    EXPECT_TRUE(RunJson(command).at("flips").empty());
+}
+
 } // namespace
 
 } // namespace scaleacross

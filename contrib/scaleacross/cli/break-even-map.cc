@@ -125,13 +125,16 @@ BreakEvenMap::Text() const
     bool flips = false;
     for (size_t row = 0; row < m_points.size(); row += width)
     {
-        for (const Flip& flip : FlipsOf(RowFrom(row)))
+        for (const Flip& flip : FlipsAlong(right.key, RowFrom(row)))
         {
             text += PlaceOf(row, 0, others + 1) + ": " + FlipText(right.key, flip);
             flips = true;
         }
     }
-    return text + (flips ? "" : "The placement does not flip along " + right.key + ".\n") +
+    return text +
+           (flips || right.key == kPartsKey
+                ? ""
+                : "The placement does not flip along " + right.key + ".\n") +
            DoneText(m_points.size(), Size());
 }
 
@@ -146,7 +149,7 @@ BreakEvenMap::ToJson() const
     Json flips = Json::array();
     for (size_t row = 0; row < m_points.size(); row += m_axes.back().values.size())
     {
-        for (const Flip& flip : FlipsOf(RowFrom(row)))
+        for (const Flip& flip : FlipsAlong(m_axes.back().key, RowFrom(row)))
         {
             Json at = m_json[row].at("at");
             at.erase(m_axes.back().key);

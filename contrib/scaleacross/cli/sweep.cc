@@ -19,6 +19,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 namespace scaleacross
@@ -34,9 +35,6 @@ struct Step
     CommonOptions common;
     Study study;
 };
-
-/// The setting whose values are parts of the cluster.
-const std::string g_parts = "cluster.use";
 
 /// More than anybody waits for; a slip such as a list that is pasted twice should not begin.
 constexpr size_t kMostPoints = 10000;
@@ -70,17 +68,40 @@ AxisOf(const std::string& text)
     return axis;
 }
 
-/// The values of an axis; with cluster.use=auto all parts of the cluster that differ. `told`: what
-/// other axes set may tell buildings apart.
+/// The values of an axis; with cluster.use=auto all parts of the cluster that differ and that the
+/// plan fits; what is left out is told. `told`: what other axes set may tell buildings apart.
 SweepAxis
 Expanded(SweepAxis axis, const CommonOptions& common, bool told)
 {
-    if (axis.key == g_parts && axis.values == std::vector<std::string>{"auto"})
+    if (axis.key != kPartsKey || axis.values != std::vector<std::string>{"auto"})
     {
-        CommonOptions whole = common;
-        whole.set.push_back(g_parts + "=all");
-        const Scenario scenario = StudyOf(whole).scenario;
-        axis.values = PartsOf(scenario.cluster, told || !scenario.events.empty(), kMostPoints + 1);
+        return axis;
+    }
+    const auto with = [&common](const std::string& part) {
+        CommonOptions set = common;
+        set.set.push_back(std::string(kPartsKey) + "=" + part);
+        return set;
+    };
+    const Scenario whole = StudyOf(with("all"), StudyScope::Network).scenario;
+    axis.values.clear();
+    std::optional<ConfigError> refused;
+    for (const std::string& part :
+         PartsOf(whole.cluster, told || !whole.events.empty(), kMostPoints + 1))
+    {
+        try
+        {
+            StudyOf(with(part));
+            axis.values.push_back(part);
+        }
+        catch (const ConfigError& error)
+        {
+            std::cerr << "scaleacross: " << part << " is left out: " << error.Problem() << "\n";
+            refused = refused.value_or(error);
+        }
+    }
+    if (axis.values.empty())
+    {
+        throw ConfigError(refused.value());
     }
     return axis;
 }
@@ -292,12 +313,12 @@ class SweepPrinter
         text += m_measured
                     ? "sure: how likely it is that the placement that wins is the faster one\n"
                     : "";
-        const auto flips = Flips();
+        const auto flips = FlipsAlong(m_key, m_points);
         for (const auto& flip : flips)
         {
             text += FlipText(m_key, flip);
         }
-        if (flips.empty() && m_key != g_parts)
+        if (flips.empty() && m_key != kPartsKey)
         {
             text += "The placement does not flip within these values.\n";
         }
@@ -307,13 +328,16 @@ class SweepPrinter
     Json ToJson() const
     {
         Json flips = Json::array();
-        for (const auto& flip : Flips())
+        for (const auto& flip : FlipsAlong(m_key, m_points))
         {
             flips.push_back(FlipJson(flip));
         }
         return {{"sweep", m_key},
                 {"values", m_json},
                 {"flips", flips},
+                {"fastest", m_times.empty() ? Json(nullptr) : Json(LeastOf(m_times).second)},
+                {"fewest_gpu_hours",
+                 m_gpuHours.empty() ? Json(nullptr) : Json(LeastOf(m_gpuHours).second)},
                 {"interrupted", m_points.size() < m_size}};
     }
 
@@ -352,10 +376,14 @@ class SweepPrinter
                             : CostTexts(best.front().report, answer.goals.rates);
     }
 
-    /// None between parts of a cluster, which have no order.
-    std::vector<Flip> Flips() const
+    /// The first of the least. Domain: there is one.
+    template <class Amount>
+    static const std::pair<Amount, std::string>& LeastOf(
+        const std::vector<std::pair<Amount, std::string>>& amounts)
     {
-        return m_key == g_parts ? std::vector<Flip>() : FlipsOf(m_points);
+        return *std::min_element(amounts.begin(), amounts.end(), [](const auto& a, const auto& b) {
+            return a.first < b.first;
+        });
     }
 
     /// At which values an iteration takes the least time, and the fewest GPU-hours; nothing for
@@ -366,8 +394,8 @@ class SweepPrinter
         {
             return "";
         }
-        const auto time = *std::min_element(m_times.begin(), m_times.end());
-        const auto hours = *std::min_element(m_gpuHours.begin(), m_gpuHours.end());
+        const auto time = LeastOf(m_times);
+        const auto hours = LeastOf(m_gpuHours);
         return fmt::format("Fastest at {}={}: {} per iteration. Fewest GPU-hours at {}={}: {:.4g} "
                            "per iteration.\n",
                            m_key,
@@ -514,6 +542,12 @@ PointJson(const SweepPoint& point,
     json["margin"] = margin ? Json(*margin) : Json(nullptr);
     json["probability"] = point.probability ? Json(*point.probability) : Json(nullptr);
     return json;
+}
+
+std::vector<Flip>
+FlipsAlong(const std::string& key, const std::vector<SweepPoint>& points)
+{
+    return key == kPartsKey ? std::vector<Flip>() : FlipsOf(points);
 }
 
 std::string

@@ -12,6 +12,9 @@
 namespace scaleacross
 {
 
+/// The setting whose values are parts of the cluster.
+constexpr const char* kPartsKey = "cluster.use";
+
 /// A setting and the values that it takes.
 struct SweepAxis
 {
@@ -32,6 +35,10 @@ Json PointJson(const SweepPoint& point,
                const Study& study,
                const SearchSpace& space,
                const Answer& answer);
+
+/// Where the placement flips between points along a setting; nowhere along cluster.use, whose parts
+/// have no order.
+std::vector<Flip> FlipsAlong(const std::string& key, const std::vector<SweepPoint>& points);
 
 /// "So far: 3 of 12 points." of a sweep that was interrupted; "" of one that is done.
 std::string DoneText(size_t done, size_t points);

@@ -434,12 +434,26 @@ DrawStudy(std::mt19937& random)
     }
     std::vector<size_t> chosen(pool.size());
     std::iota(chosen.begin(), chosen.end(), 0);
-    for (size_t i = 0; i < 7; i++)
+    // Seven are varied, over some of their values in any order, and some others are given.
+    Plan plan{study.scenario.Job().plan, study.scenario.network};
+    for (size_t i = 0; i < 11; i++)
     {
         std::swap(chosen[i], chosen[i + random() % (chosen.size() - i)]);
-        const auto& [key, values] = pool[chosen[i]];
+        auto [key, values] = pool[chosen[i]];
+        for (size_t v = 0; v + 1 < values.size(); v++) // std::shuffle is not the same everywhere
+        {
+            std::swap(values[v], values[v + random() % (values.size() - v)]);
+        }
+        if (i >= 7)
+        {
+            FindPlanField(key)->set(plan, values.front());
+            continue;
+        }
+        values.resize(std::max<size_t>(values.size() - random() % 2, 2));
         study.search.push_back({key, values});
     }
+    study.scenario.Job().plan = plan.parallel;
+    study.scenario.network = plan.network;
     return study;
 }
 

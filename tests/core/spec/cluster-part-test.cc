@@ -87,9 +87,20 @@ TEST(ClusterPart, AlikeBuildingsStandForEachOther)
         return PartsOf(Read(Cluster(gpus, rest)).scenario.cluster, false, 1000);
     };
     EXPECT_THAT(partsOf({8, 8, 8}, g_mesh), ElementsAre("a+b+c", "a+b", "a"));
-    // In a line the one in the middle is no end: words of e, e, m.
+    // In a line the one in the middle is no end; of two neighbours, and of one, nothing tells
+    // which.
     EXPECT_THAT(partsOf({8, 8, 8}, g_line),
-                ElementsAre("a+b+c", "a+c+b", "b+a+c", "a+b", "a+c", "b+a", "a", "b"));
+                ElementsAre("a+b+c", "a+c+b", "b+a+c", "a+b", "a+c", "a"));
+    // Four in a ring: 4! orders, of which its 4 turns and 4 reflections are the same: 3.
+    const std::vector<std::string> ring =
+        partsOf({8, 8, 8, 8}, "  cross: {shape: ring, distance: 30km, oversubscription: 2}\n");
+    const auto ofLength = [&ring](size_t length) {
+        return std::count_if(ring.begin(), ring.end(), [length](const std::string& part) {
+            return part.size() == length;
+        });
+    };
+    EXPECT_EQ(ofLength(7), 3);
+    EXPECT_EQ(ofLength(1), 1);
     // Words of length 1 to 3 without repetition: 3 + 6 + 6.
     EXPECT_EQ(partsOf({8, 16, 24}, g_hub).size(), 15U);
     // Words of a a a b b by length: 2, 4, 7, 10, 10.

@@ -21,8 +21,9 @@ namespace scaleacross
 namespace
 {
 
-/// The best plans that the first engine's errors do not tell from the very best, one of those that
-/// do the same work: which of them is the fastest, only a better engine can say.
+/// The best plans that the first engine's errors, where they are known, do not tell from the very
+/// best, one of those that do the same work: which of them is the fastest, only a better engine can
+/// say.
 std::vector<Plan>
 PlansToCheck(const Answer& answer, size_t most)
 {
@@ -85,7 +86,7 @@ Robust(const Study& study,
 
 /// The checks as text; one line where an engine refuses all plans for the same reason.
 std::string
-CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
+CheckText(const SearchSpace& space, const Answer& answer, const std::vector<Comparison>& checks)
 {
     std::set<std::string> refusals;
     for (const auto& check : checks)
@@ -98,9 +99,10 @@ CheckText(const SearchSpace& space, const std::vector<Comparison>& checks)
         return "\nNot checked by the " + checks.front().engines.back() +
                " engine: " + *refusals.begin() + "\n";
     }
-    return "\nThe best by every engine of the study, of those that the first does not tell "
-           "apart:\n" +
-           ComparisonText(space, checks) + FastestText(space, checks);
+    return std::string("\nThe best by every engine of the study") +
+           (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
+           ComparisonText(space, checks) +
+           (answer.goals.objective->followsTime ? FastestText(space, checks) : "");
 }
 
 Exit
@@ -123,7 +125,7 @@ ExploreWith(const ExploreOptions& options,
     else
     {
         std::cout << AnswerText(study, space, answer, options.top)
-                  << (checks.empty() ? "" : CheckText(space, checks))
+                  << (checks.empty() ? "" : CheckText(space, answer, checks))
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }

@@ -88,18 +88,23 @@ LayoutOf(const ModelSpec& model, const ParallelPlan& plan)
     return LayerLayout::Of(counts);
 }
 
-/// A number of layers that no position of a pipeline has more of: those of the model, with two for
-/// the ends, over the positions, and all modules. 0 where layers are given or dealt out by time.
-uint64_t
+/// A number of layers that no position of a pipeline has more of: the most that are given, or those
+/// of the model over the positions; and all modules. None where they are dealt out by time. Domain:
+/// a plan that SimplifyLayers() has seen.
+std::optional<uint64_t>
 MostLayersOf(const ModelSpec& model, const ParallelPlan& plan)
 {
-    if (plan.layers.IsGiven() || plan.apportion->byTime)
+    if (plan.apportion->byTime)
     {
-        return 0;
+        return std::nullopt;
+    }
+    if (plan.layers.IsGiven())
+    {
+        const std::vector<uint32_t> counts = plan.layers.Counts();
+        return *std::max_element(counts.begin(), counts.end()) + model.mtpLayers;
     }
     const uint64_t positions = uint64_t{plan.pp} * plan.chunks;
-    const uint32_t ends = plan.embeddingAsLayer || plan.lossAsLayer ? 2 : 0;
-    return (model.layers + ends + positions - 1) / positions + model.mtpLayers;
+    return (model.layers + positions - 1) / positions + model.mtpLayers;
 }
 
 /// The same plan without modules of recomputation that change nothing for the model, and without a
@@ -113,8 +118,8 @@ SimplifyRecomputation(const ModelSpec& model, ParallelPlan& plan)
         return;
     }
     plan.recompute = WithoutIdleModules(model, plan.recompute);
-    const uint64_t most = MostLayersOf(model, plan);
-    if (most > 0 && plan.recomputeLayers >= most)
+    const auto most = MostLayersOf(model, plan);
+    if (most && plan.recomputeLayers >= *most)
     {
         plan.recomputeLayers = 0;
     }
@@ -498,7 +503,7 @@ SearchSpace::ContextOf(size_t level, const Plan& first) const
         // Of recomputed layers.
         ParallelPlan simple = p;
         SimplifyLayers(m_scenario.Job().model, simple);
-        context.push_back(MostLayersOf(m_scenario.Job().model, simple));
+        context.push_back(MostLayersOf(m_scenario.Job().model, simple).value_or(0));
     }
     if (m_levels[level] < PlanDepth::Order)
     {

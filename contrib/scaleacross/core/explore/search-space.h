@@ -67,7 +67,8 @@ class SearchSpace
      * parallelism, and what they follow said outright; dorapp in rounds of pp and interleaved;
      * orders of ranks in a single building that differ only in degrees of 1, and apportionment
      * there on one stage; layers as said, or ends that count as layers, where every position has
-     * the same layers without, unless time deals them out; etp = tp, left out or not, unless ep
+     * the same layers without, unless time deals them out; as many recomputed layers as a position
+     * has, or more; etp = tp, left out or not, unless ep
      * goes over cp.
      *
      * Domain: index < Size().

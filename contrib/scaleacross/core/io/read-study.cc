@@ -528,7 +528,11 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     }
     if (const YamlNode* node = map.Find("uncertain"); node != nullptr && training)
     {
-        study.uncertain = ReadUncertain(*node, scenario.cluster);
+        study.uncertain = ReadUncertain(*node, whole);
+        if (scenario.cluster.crossLinks.empty())
+        {
+            study.uncertain.reset(); // a part without spans
+        }
     }
     // ns-3 takes a seed of 32 bits and refuses 0.
     map.Get("seed", study.seed, Whole(1, UINT32_MAX));

@@ -96,6 +96,27 @@ AreAlike(const ClusterSpec& cluster, uint32_t a, uint32_t b)
     return true;
 }
 
+/// The same with places for names, and spans in the order of their ends.
+ClusterSpec
+WithoutNames(ClusterSpec cluster)
+{
+    uint32_t site = 0;
+    for (BuildingSpec& building : cluster.buildings)
+    {
+        building.name = std::to_string(site++);
+    }
+    for (HubSpec& hub : cluster.hubs)
+    {
+        hub.name = std::to_string(site++);
+    }
+    std::sort(cluster.crossLinks.begin(),
+              cluster.crossLinks.end(),
+              [](const CrossLinkSpec& x, const CrossLinkSpec& y) {
+                  return x.a != y.a ? x.a < y.a : x.b < y.b;
+              });
+    return cluster;
+}
+
 } // namespace
 
 ClusterSpec
@@ -144,12 +165,18 @@ PartsOf(const ClusterSpec& cluster, bool told, size_t most)
         }
     }
     std::vector<std::string> parts;
+    std::vector<ClusterSpec> known; // of as many buildings
     std::vector<uint32_t> used;
     std::vector<bool> taken(count, false);
     const std::function<void(uint32_t)> extend = [&](uint32_t size) {
         if (used.size() == size)
         {
-            parts.push_back(PartText(cluster, used));
+            ClusterSpec part = WithoutNames(OnlyBuildings(cluster, used));
+            if (told || std::find(known.begin(), known.end(), part) == known.end())
+            {
+                parts.push_back(PartText(cluster, used));
+                known.push_back(std::move(part));
+            }
             return;
         }
         std::vector<bool> tried(count, false); // by the first that is alike
@@ -167,6 +194,7 @@ PartsOf(const ClusterSpec& cluster, bool told, size_t most)
     };
     for (uint32_t size = count; size > 0 && parts.size() < most; size--)
     {
+        known.clear();
         extend(size);
     }
     return parts;

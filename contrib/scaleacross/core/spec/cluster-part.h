@@ -29,13 +29,14 @@ namespace scaleacross
 ClusterSpec OnlyBuildings(const ClusterSpec& cluster, const std::vector<uint32_t>& used);
 
 /**
- * The parts of a cluster in all orders, as "a+c" says them, that differ in more than names: all
- * buildings first, then one less, and so on, each number in the order of the study. Those behind
- * the first `most` are left out.
+ * The parts of a cluster in all orders, as "a+c" says them: all buildings first, then one less, and
+ * so on, each number in the order of the study. Those behind the first `most` are left out.
  *
- * Two buildings are alike if they have the same GPUs and fabric and equal spans to every other
- * site; of alike ones the first are used, in their order. None are where `told` says that something
- * else tells them apart, as events may.
+ * Of parts that differ in names only the first stands for all: where sites by their places, with
+ * their spans, are the same; and where two buildings have the same GPUs and fabric and equal spans
+ * to every other site, of which the first are used, in their order. (Hubs that could change places
+ * are not looked for.) All parts where `told` says that something else tells them apart, as events
+ * may.
  */
 std::vector<std::string> PartsOf(const ClusterSpec& cluster, bool told, size_t most);
 

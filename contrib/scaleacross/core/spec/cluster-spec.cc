@@ -444,7 +444,8 @@ ClusterSpec::Validate() const
         throw ConfigError("cluster.buildings", "there is no building", "at least one", "");
     }
     CheckWhole("cluster.buildings", buildings.size(), 1, kMostBuildings);
-    CheckWhole("cluster.hubs", hubs.size(), 0, kMostBuildings);
+    // Of a part of a cluster, buildings that are left out are hubs, too.
+    CheckWhole("cluster.hubs", hubs.size(), 0, 2 * kMostBuildings);
     for (size_t i = 0; i < buildings.size(); i++)
     {
         CheckBuilding("cluster.buildings." + std::to_string(i), buildings[i]);

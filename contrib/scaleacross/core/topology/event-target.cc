@@ -91,6 +91,33 @@ KnownLinks(const ClusterSpec& cluster, const FabricGraph& graph, const std::stri
     return text + (all > shown ? " and " + std::to_string(all - shown) + " more" : "");
 }
 
+/// The name that a switch or NIC of a cluster has in a part of it, if it is there: a top switch of
+/// a building that is left out is one of a hub.
+std::optional<std::string>
+NameInPart(const ClusterSpec& whole, const ClusterSpec& part, Vertex vertex)
+{
+    uint32_t site = 0;
+    while (site < part.Sites() && part.SiteName(site) != whole.SiteName(vertex.site))
+    {
+        site++;
+    }
+    if (site == part.Sites())
+    {
+        return std::nullopt;
+    }
+    if (vertex.site < whole.buildings.size() && site >= part.buildings.size())
+    {
+        const bool threeStages = whole.buildings[vertex.site].fabric.aggregations > 0;
+        if (vertex.kind != (threeStages ? VertexKind::Aggregation : VertexKind::Spine))
+        {
+            return std::nullopt;
+        }
+        vertex.kind = VertexKind::Aggregation;
+    }
+    vertex.site = site;
+    return VertexName(part, vertex);
+}
+
 } // namespace
 
 EventTarget
@@ -196,38 +223,6 @@ EraseEventsWithoutTarget(Scenario& scenario)
     kept.erase(std::remove_if(kept.begin(), kept.end(), hasNone), kept.end());
     scenario.events = std::move(kept);
 }
-
-namespace
-{
-
-/// The name that a switch or NIC of a cluster has in a part of it, if it is there: a top switch of
-/// a building that is left out is one of a hub.
-std::optional<std::string>
-NameInPart(const ClusterSpec& whole, const ClusterSpec& part, Vertex vertex)
-{
-    uint32_t site = 0;
-    while (site < part.Sites() && part.SiteName(site) != whole.SiteName(vertex.site))
-    {
-        site++;
-    }
-    if (site == part.Sites())
-    {
-        return std::nullopt;
-    }
-    if (vertex.site < whole.buildings.size() && site >= part.buildings.size())
-    {
-        const bool threeStages = whole.buildings[vertex.site].fabric.aggregations > 0;
-        if (vertex.kind != (threeStages ? VertexKind::Aggregation : VertexKind::Spine))
-        {
-            return std::nullopt;
-        }
-        vertex.kind = VertexKind::Aggregation;
-    }
-    vertex.site = site;
-    return VertexName(part, vertex);
-}
-
-} // namespace
 
 void
 KeepEventsOfPart(const ClusterSpec& whole, Scenario& scenario)
