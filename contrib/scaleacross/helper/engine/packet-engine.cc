@@ -4,6 +4,7 @@
 
 #include "cluster-helper.h"
 #include "core/base/version.h"
+#include "core/engine/measured-ranks.h"
 #include "core/topology/fabric-graph.h"
 #include "scenario-events.h"
 #include "study-attributes.h"
@@ -52,13 +53,12 @@ class Simulation
         : m_run(run),
           m_options(options),
           m_cluster(scenario),
-          m_resources(m_cluster, scenario.cluster, run.graph)
+          m_resources(m_cluster, scenario.cluster, run.graph),
+          m_measured(run.graph, options)
     {
         m_cluster.AssignStreams(0);
         m_events = ns3::ScheduleEvents(scenario, m_cluster);
         const uint32_t ranks = run.graph.ranks;
-        m_begin.resize(ranks);
-        m_end.resize(ranks);
         for (Rank rank = 0; rank < ranks; rank++)
         {
             auto application = ns3::CreateObject<ns3::TrainingApplication>();
@@ -67,7 +67,6 @@ class Simulation
                 [this](Rank who, uint32_t iteration) { Mark(who, iteration); }));
             m_cluster.GetNode(rank)->AddApplication(application);
             m_applications.push_back(application);
-            m_unfinished += TakesPart(rank) ? 1 : 0;
         }
         if (options.timeline)
         {
@@ -98,7 +97,7 @@ class Simulation
         {
             throw RunError(m_reason, deadlock.empty() ? m_failure : deadlock + "; " + m_failure);
         }
-        if (m_unfinished > 0)
+        if (!m_measured.AreDone())
         {
             const std::string waiting = ns3::DescribeWaiting(m_cluster.GetFabric());
             throw RunError(deadlock.empty()
@@ -110,24 +109,15 @@ class Simulation
     RunReport Report() const
     {
         RunReport report;
-        report.warmup = m_options.warmup;
-        report.iterations = m_options.iterations;
-        report.seed = m_options.seed;
-        FillTimes(report);
-        FillTimeline(report);
+        m_measured.Fill(report, [this](Rank rank) -> const std::vector<RankRun>& {
+            return m_applications[rank]->GetRuns();
+        });
         m_cluster.FillNetwork(report.network);
         report.resources = m_resources.Report(m_options.iterations, report.iterationTime);
         return report;
     }
 
   private:
-    struct Snapshot
-    {
-        int64_t ps{0};
-        ns3::RankTimes times;
-    };
-
-    static constexpr Rank kNobody = UINT32_MAX;
     // Short runs need no look; in long ones on many hosts 100 us are some 100,000 packets.
     static inline const ns3::Time kFirstWatch = ns3::MilliSeconds(1);
     static inline const ns3::Time kWatch = ns3::MicroSeconds(100);
@@ -135,34 +125,24 @@ class Simulation
 
     void Mark(Rank rank, uint32_t iteration)
     {
-        const int64_t now = ns3::Simulator::Now().GetPicoSeconds();
-        m_iteration = std::max(m_iteration, iteration);
-        if (iteration == m_options.warmup)
+        switch (m_measured.Begins(rank,
+                                  iteration,
+                                  Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()),
+                                  m_applications[rank]->GetTimes()))
         {
-            m_begin[rank] = {now, m_applications[rank]->GetTimes()};
-            if (m_counted == kNobody)
-            {
-                m_counted = rank;
-                m_resources.Begin();
-            }
+        case MeasuredRanks::Mark::Begin:
+            m_resources.Begin();
+            break;
+        case MeasuredRanks::Mark::End:
+            m_resources.End();
+            break;
+        case MeasuredRanks::Mark::Nothing:
+            break;
         }
-        if (iteration == m_options.warmup + m_options.iterations)
+        if (m_measured.AreDone())
         {
-            m_end[rank] = {now, m_applications[rank]->GetTimes()};
-            if (m_counted == rank)
-            {
-                m_resources.End();
-            }
-            if (--m_unfinished == 0)
-            {
-                ns3::Simulator::Stop();
-            }
+            ns3::Simulator::Stop();
         }
-    }
-
-    bool TakesPart(Rank rank) const
-    {
-        return !m_run.graph.classes[m_run.graph.ClassOf(rank)].program.ops.empty();
     }
 
     /// Looks in now and then whether the run is over its time, or has nothing left to do.
@@ -173,8 +153,8 @@ class Simulation
         if (m_options.progress && now - m_told >= kTell)
         {
             m_told = now;
-            m_options.progress(
-                {Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()), m_iteration + 1});
+            m_options.progress({Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()),
+                                m_measured.Farthest() + 1});
         }
         if (spent.count() > m_options.limits.wallTime.S())
         {
@@ -193,125 +173,19 @@ class Simulation
 
     std::string WaitingRanks() const
     {
-        std::string text;
-        uint32_t named = 0;
-        for (Rank rank = 0; rank < m_applications.size() && named < 4; rank++)
-        {
-            const std::string wait = m_applications[rank]->DescribeWait();
-            if (wait != "nothing")
-            {
-                text += "rank " + std::to_string(rank) + " waits for " + wait + "; ";
-                named++;
-            }
-        }
-        return text;
-    }
-
-    /// Whatever a rank does at any time is computing, bubble or exposed communication.
-    void CheckParts(Rank rank) const
-    {
-        const Snapshot& begin = m_begin[rank];
-        const Snapshot& end = m_end[rank];
-        Duration parts =
-            end.times.compute - begin.times.compute + (end.times.bubble - begin.times.bubble);
-        for (uint32_t k = 0; k < kCommClasses; k++)
-        {
-            parts += end.times.exposed[k] - begin.times.exposed[k];
-        }
-        SCALEACROSS_INVARIANT(parts.Ps() == end.ps - begin.ps,
-                              "rank " + std::to_string(rank) +
-                                  ": compute, bubble and exposed are " + ToString(parts) + " of " +
-                                  std::to_string(end.ps - begin.ps) + " ps");
-    }
-
-    void FillTimes(RunReport& report) const
-    {
-        double ranks = 0;
-        int64_t slowest = 0;
-        double compute = 0;
-        double bubble = 0;
-        std::array<double, kCommClasses> exposed{};
-        std::array<double, kCommClasses> busy{};
-        for (Rank rank = 0; rank < m_applications.size(); rank++)
-        {
-            if (!TakesPart(rank))
-            {
-                continue;
-            }
-            ranks += m_options.iterations;
-            const Snapshot& begin = m_begin[rank];
-            const Snapshot& end = m_end[rank];
-            slowest = std::max(slowest, end.ps - begin.ps);
-            CheckParts(rank);
-            compute += (end.times.compute - begin.times.compute).S();
-            bubble += (end.times.bubble - begin.times.bubble).S();
-            for (uint32_t k = 0; k < kCommClasses; k++)
-            {
-                exposed[k] += (end.times.exposed[k] - begin.times.exposed[k]).S();
-                busy[k] += (end.times.busy[k] - begin.times.busy[k]).S();
-            }
-        }
-        report.iterationTime =
-            Duration::Picoseconds(slowest) / static_cast<int64_t>(m_options.iterations);
-        report.computeTime = Duration::Seconds(compute / ranks);
-        report.bubble = Duration::Seconds(bubble / ranks);
-        for (uint32_t k = 0; k < kCommClasses; k++)
-        {
-            report.classes[k].exposed = Duration::Seconds(exposed[k] / ranks);
-            report.classes[k].busy = Duration::Seconds(busy[k] / ranks);
-        }
-    }
-
-    void FillTimeline(RunReport& report) const
-    {
-        if (!m_options.timeline)
-        {
-            return;
-        }
-        int64_t origin = INT64_MAX;
-        for (const Snapshot& begin : m_begin)
-        {
-            origin = std::min(origin, begin.ps);
-        }
-        std::vector<bool> done(m_run.graph.pipeline.Size(), false);
-        for (const RankClass& rankClass : m_run.graph.classes)
-        {
-            if (done[rankClass.stage])
-            {
-                continue;
-            }
-            done[rankClass.stage] = true;
-            for (const ns3::RankRun& r : m_applications[rankClass.representative]->GetRuns())
-            {
-                if (r.iteration == m_options.warmup)
-                {
-                    const Duration start = Duration::Picoseconds(origin);
-                    report.timeline.push_back({rankClass.stage,
-                                               r.action,
-                                               r.chunk,
-                                               r.microbatch,
-                                               r.begin - start,
-                                               r.end - start,
-                                               r.backChunk,
-                                               r.backMicrobatch});
-                }
-            }
-        }
+        return WaitsOf(m_run.graph.ranks,
+                       [this](Rank rank) { return m_applications[rank]->DescribeWait(); });
     }
 
     const PreparedRun& m_run;
     const RunOptions& m_options;
     ns3::ClusterHelper m_cluster;
     ns3::WireResources m_resources;
-    Rank m_counted{kNobody};              //!< whose iterations they are counted over
+    MeasuredRanks m_measured;
     ns3::Ptr<ns3::FabricEvents> m_events; //!< null if the scenario has none
     std::vector<ns3::Ptr<ns3::TrainingApplication>> m_applications;
-    std::vector<Snapshot> m_begin; //!< of the measured iterations, by rank
-    std::vector<Snapshot> m_end;
-    uint32_t m_unfinished{0};
     std::string m_failure;
     std::string m_reason{"error"};                //!< the name of m_failure
-    uint32_t m_iteration{0};                      //!< the last that a rank has begun
     std::chrono::steady_clock::time_point m_told; //!< when progress was last told
     std::chrono::steady_clock::time_point m_started;
 };

@@ -3,6 +3,8 @@
 #ifndef SCALEACROSS_RDMA_ENTROPY_OPS_H
 #define SCALEACROSS_RDMA_ENTROPY_OPS_H
 
+#include "core/base/path-hash.h"
+
 #include "ns3/attribute-guard.h"
 #include "ns3/object.h"
 #include "ns3/ptr.h"
@@ -39,8 +41,8 @@ class RdmaEntropyOps : public Object, public scaleacross::FixedOnceUsed
 {
   public:
     /// UDP source ports of RoCEv2: 0xC000 to 0xFFFF.
-    static constexpr uint16_t kFirst = 0xC000;
-    static constexpr uint32_t kCount = 0x4000;
+    static constexpr uint16_t kFirst = scaleacross::kFirstPathPort;
+    static constexpr uint32_t kCount = scaleacross::kPathPorts;
 
     static TypeId GetTypeId();
     RdmaEntropyOps();

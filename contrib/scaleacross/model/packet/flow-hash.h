@@ -3,30 +3,14 @@
 #ifndef SCALEACROSS_FLOW_HASH_H
 #define SCALEACROSS_FLOW_HASH_H
 
+#include "core/base/path-hash.h"
 #include "fabric-packet.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace scaleacross
 {
-
-/// A 32-bit hash; equal inputs give equal results on every machine.
-inline uint32_t
-HashOf(uint32_t source,
-       uint32_t destination,
-       uint16_t entropy,
-       uint64_t seed,
-       uint32_t queuePair = 0)
-{
-    uint64_t x = ((static_cast<uint64_t>(source) << 32) | destination) ^ seed;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    x ^= (static_cast<uint64_t>(entropy) << 17) ^ (static_cast<uint64_t>(queuePair) << 40);
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-    x = (x ^ (x >> 31)) * 0xbf58476d1ce4e5b9ULL;
-    return static_cast<uint32_t>(x >> 32);
-}
 
 /// Header fields that tell flows apart, as bits.
 enum HashField : uint8_t
@@ -88,13 +72,6 @@ class FlowHash
     uint32_t m_queuePair{0};
     uint16_t m_entropy{UINT16_MAX};
 };
-
-/// Maps a hash to one of n equally likely numbers, floor(hash n / 2^32). Domain: n > 0.
-inline size_t
-ScaleHash(uint32_t hash, size_t n)
-{
-    return (static_cast<uint64_t>(hash) * n) >> 32;
-}
 
 } // namespace scaleacross
 

@@ -3,9 +3,9 @@
 #include "source-ports.h"
 
 #include "core/base/errors.h"
+#include "core/base/path-hash.h"
 #include "rdma-nic.h"
 
-#include "ns3/flow-hash.h"
 #include "ns3/object-factory.h"
 
 #include <string>
@@ -71,8 +71,7 @@ SourcePorts::Connect(const Config& config,
     {
         return port;
     }
-    const uint32_t hash = HashOf(ends.nic->GetFabricAddress(), ends.remoteAddress, 0, ends.number);
-    return static_cast<uint16_t>(RdmaEntropyOps::kFirst + hash % RdmaEntropyOps::kCount);
+    return PathPortOf(ends.nic->GetFabricAddress(), ends.remoteAddress, ends.number);
 }
 
 } // namespace scaleacross

@@ -213,11 +213,11 @@ SwitchPaths::CheckRoutes(uint32_t ports) const
 void
 SwitchPaths::SetUpPaths()
 {
-    // Node ids and runs differ in few bits; the hash spreads them. ns-3 counts runs from 1.
+    // ns-3 counts runs from 1.
     const auto run = static_cast<uint32_t>(RngSeedManager::GetRun() - 1);
     const uint32_t id = m_hashPerSwitch ? GetObject<Node>()->GetId() : 0;
-    const uint64_t seed = scaleacross::HashOf(id, run, 0, m_hashSeed) ^ (m_hashSeed << 32);
-    m_flowHash = scaleacross::FlowHash(m_hashFields, seed);
+    m_flowHash =
+        scaleacross::FlowHash(m_hashFields, scaleacross::SwitchHashSeed(id, run, m_hashSeed));
     m_selector->Attach(m_flowHash, *this);
 }
 

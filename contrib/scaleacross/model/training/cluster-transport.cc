@@ -12,6 +12,10 @@
 namespace ns3
 {
 
+using scaleacross::MessageCare;
+using scaleacross::MessageCopy;
+using scaleacross::RankMessage;
+
 NS_OBJECT_ENSURE_REGISTERED(ClusterTransport);
 
 namespace

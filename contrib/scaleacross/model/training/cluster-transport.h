@@ -62,11 +62,11 @@ class ClusterTransport : public RankTransport
               scaleacross::Rank to,
               scaleacross::Bytes bytes,
               uint64_t tag,
-              const MessageCare& care = {}) override;
+              const scaleacross::MessageCare& care = {}) override;
     void SendCopies(scaleacross::Rank from,
-                    const std::vector<MessageCopy>& copies,
+                    const std::vector<scaleacross::MessageCopy>& copies,
                     scaleacross::Bytes bytes,
-                    const MessageCare& care) override;
+                    const scaleacross::MessageCare& care) override;
     void SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag) override;
     void SetDelivery(scaleacross::Rank to, DeliveryCallback callback) override;
 
@@ -88,18 +88,20 @@ class ClusterTransport : public RankTransport
 
     Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
     /// The same for messages that ask for slots.
-    Link& LinkWith(scaleacross::Rank from, scaleacross::Rank to, const MessageCare& care);
+    Link& LinkWith(scaleacross::Rank from,
+                   scaleacross::Rank to,
+                   const scaleacross::MessageCare& care);
     std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
     void SendInside(scaleacross::Bytes bytes,
-                    const RankMessage& message,
-                    const MessageCare& care = {});
+                    const scaleacross::RankMessage& message,
+                    const scaleacross::MessageCare& care = {});
     void Post(Link* link, scaleacross::Bytes bytes, uint64_t tag);
     bool AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const;
     void Stage(Link* link, const Ptr<StagedLink>& staging);
     void Arrived(Link* link, uint64_t tag);
     void Delivered(Link* link, uint64_t tag);
     void Failed(Link* link, const std::string& reason);
-    void Deliver(const RankMessage& message);
+    void Deliver(const scaleacross::RankMessage& message);
 
     std::vector<Ptr<NvlinkDomain>> m_servers;
     uint32_t m_gpusPerNode{1};

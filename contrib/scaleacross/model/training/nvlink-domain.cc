@@ -12,6 +12,8 @@
 namespace ns3
 {
 
+using scaleacross::MessageCare;
+
 NS_LOG_COMPONENT_DEFINE("NvlinkDomain");
 NS_OBJECT_ENSURE_REGISTERED(NvlinkDomain);
 

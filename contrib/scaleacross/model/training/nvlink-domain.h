@@ -50,7 +50,7 @@ class NvlinkDomain : public Object
               uint32_t to,
               scaleacross::Bytes bytes,
               Callback<void> delivered,
-              const MessageCare& care = {});
+              const scaleacross::MessageCare& care = {});
 
     /// Whom a copy is for, and who is told when it has arrived.
     struct Copy
@@ -63,7 +63,7 @@ class NvlinkDomain : public Object
     void SendCopies(uint32_t from,
                     const std::vector<Copy>& copies,
                     scaleacross::Bytes bytes,
-                    const MessageCare& care);
+                    const scaleacross::MessageCare& care);
 
     /// Bytes that a GPU has posted to others, and others to it.
     uint64_t GetSent(uint32_t gpu) const;
@@ -100,7 +100,7 @@ class NvlinkDomain : public Object
         uint64_t received{0}; //!< bytes, to its GPU
     };
 
-    void Post(uint32_t from, uint32_t to, const MessageCare& care, Message message);
+    void Post(uint32_t from, uint32_t to, const scaleacross::MessageCare& care, Message message);
     void Update(Egress& egress);
     void ScheduleNext(uint32_t gpu);
     void Drain(uint32_t gpu);

@@ -4,46 +4,17 @@
 #define SCALEACROSS_RANK_TRANSPORT_H
 
 #include "core/base/units.h"
-#include "core/program/collective.h"
 #include "core/program/rank-group.h"
+#include "core/program/rank-message.h"
 
 #include "ns3/callback.h"
 #include "ns3/object.h"
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace ns3
 {
-
-/// A message that has arrived.
-struct RankMessage
-{
-    scaleacross::Rank from;
-    scaleacross::Rank to;
-    uint64_t tag;     //!< as given to Send
-    int64_t postedPs; //!< when it was posted
-};
-
-/// What a message takes besides its way, and beside which others it goes.
-struct MessageCare
-{
-    scaleacross::Duration before; //!< at its sender, if it goes to another server
-    /// Inside a server, in place of the network's own latency.
-    std::optional<scaleacross::Duration> inside;
-    double occupied{1}; //!< inside a server: times its own that it keeps the network busy
-    uint32_t lane{0};   //!< inside a server: messages of a lane follow each other, lanes share
-    scaleacross::SlotWindow slots; //!< through which it goes to another building
-    uint32_t tree{0};              //!< of several, each of which has such slots: whose
-};
-
-/// To whom a copy of a message goes.
-struct MessageCopy
-{
-    scaleacross::Rank to;
-    uint64_t tag;
-};
 
 /**
  * Moves messages between the ranks of a job: all that the training application knows of the
@@ -53,7 +24,7 @@ class RankTransport : public Object
 {
   public:
     /// Called when a message has arrived completely.
-    using DeliveryCallback = Callback<void, const RankMessage&>;
+    using DeliveryCallback = Callback<void, const scaleacross::RankMessage&>;
 
     static TypeId GetTypeId();
 
@@ -65,14 +36,14 @@ class RankTransport : public Object
                       scaleacross::Rank to,
                       scaleacross::Bytes bytes,
                       uint64_t tag,
-                      const MessageCare& care = {}) = 0;
+                      const scaleacross::MessageCare& care = {}) = 0;
 
     /// Posts a message that the network inside the server copies. Domain: all on one server, one
     /// copy or more.
     virtual void SendCopies(scaleacross::Rank from,
-                            const std::vector<MessageCopy>& copies,
+                            const std::vector<scaleacross::MessageCopy>& copies,
                             scaleacross::Bytes bytes,
-                            const MessageCare& care) = 0;
+                            const scaleacross::MessageCare& care) = 0;
 
     /**
      * Posts a credit of scaleacross::kCreditBytes, which is delivered as messages are and does not

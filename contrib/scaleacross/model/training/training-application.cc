@@ -2,14 +2,9 @@
 
 #include "training-application.h"
 
-#include "message-tag.h"
-
 #include "ns3/log.h"
 #include "ns3/simulator-time.h"
 #include "ns3/simulator.h"
-
-#include <algorithm>
-#include <numeric>
 
 namespace ns3
 {
@@ -18,13 +13,6 @@ NS_LOG_COMPONENT_DEFINE("TrainingApplication");
 NS_OBJECT_ENSURE_REGISTERED(TrainingApplication);
 
 using namespace scaleacross;
-
-namespace
-{
-
-constexpr uint32_t kNone = UINT32_MAX;
-
-} // namespace
 
 TypeId
 TrainingApplication::GetTypeId()
@@ -42,15 +30,10 @@ TrainingApplication::~TrainingApplication() = default;
 void
 TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTransport> transport)
 {
-    m_graph = graph;
-    m_class = &graph->classes[graph->ClassOf(rank)];
+    RankWorld& world = *this;
+    m_replay = std::make_unique<RankReplay>(*graph, rank, world);
     m_rank = rank;
     m_transport = transport;
-    m_clock = ComputeClock(m_class->collectiveShare);
-    m_posted.assign(graph->handles, 0);
-    m_done.assign(graph->handles, 0);
-    m_handleComm.assign(graph->handles, CommClass::Data);
-    m_joins.assign(graph->collectives.size(), std::nullopt);
 }
 
 void
@@ -62,72 +45,31 @@ TrainingApplication::SetIterationCallback(IterationCallback callback)
 void
 TrainingApplication::SetIterations(uint32_t iterations)
 {
-    m_iterations = iterations;
+    m_replay->SetIterations(iterations);
 }
 
 void
 TrainingApplication::RecordRuns()
 {
-    m_record = true;
+    m_replay->RecordRuns();
 }
 
 RankTimes
 TrainingApplication::GetTimes() const
 {
-    RankTimes times = m_times;
-    for (uint32_t k = 0; k < kCommClasses; k++)
-    {
-        const BusyClock& clock = m_busy[k];
-        const int64_t open = clock.active > 0 ? SimulatorPicoseconds() - clock.sincePs : 0;
-        times.busy[k] += Duration::Picoseconds(clock.totalPs + open);
-    }
-    return times;
+    return m_replay->Times();
 }
 
 const std::vector<RankRun>&
 TrainingApplication::GetRuns() const
 {
-    return m_runs;
+    return m_replay->Runs();
 }
 
 std::string
 TrainingApplication::DescribeWait() const
 {
-    switch (m_state)
-    {
-    case State::WaitsForMessage:
-        return "pipeline message " + std::to_string(m_waitFor);
-    case State::WaitsForHandle:
-        for (const StreamState& stream : m_streams)
-        {
-            if (stream.active && stream.queue.front().handle == m_waitFor)
-            {
-                const Collective& collective =
-                    m_graph->collectives[stream.queue.front().collective];
-                std::string text = ToString(collective.comm) + " " + collective.name;
-                for (uint32_t c = 0; c < stream.chunks.size(); c++)
-                {
-                    const ChunkState& chunk = stream.chunks[c];
-                    if (!chunk.active)
-                    {
-                        continue;
-                    }
-                    text += stream.chunks.size() > 1 ? ", chunk " + std::to_string(c) : "";
-                    text += ", phase " + std::to_string(chunk.phase) + ", " +
-                            std::to_string(
-                                std::accumulate(chunk.received.begin(), chunk.received.end(), 0U)) +
-                            " messages received";
-                }
-                return text;
-            }
-        }
-        return "a collective that has not begun";
-    case State::Computing:
-    case State::Running:
-    case State::Finished:
-        break;
-    }
-    return "nothing";
+    return m_replay->DescribeWait();
 }
 
 void
@@ -142,13 +84,8 @@ TrainingApplication::DoDispose()
 void
 TrainingApplication::StartApplication()
 {
-    if (m_class->program.ops.empty())
-    {
-        m_state = State::Finished;
-        return;
-    }
     m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
-    Advance();
+    m_replay->Start();
 }
 
 void
@@ -158,216 +95,59 @@ TrainingApplication::StopApplication()
 }
 
 void
-TrainingApplication::Advance()
-{
-    m_state = State::Running;
-    while (true)
-    {
-        const bool inBody = m_body != kNone;
-        const std::vector<Op>& ops = inBody ? m_graph->bodies[m_body].ops : m_class->program.ops;
-        uint32_t& pc = inBody ? m_bodyPc : m_pc;
-        if (m_running != nullptr && !inBody)
-        {
-            EndRun();
-        }
-        if (pc == ops.size())
-        {
-            if (inBody)
-            {
-                m_body = kNone;
-                continue;
-            }
-            pc = 0;
-            m_marked = false;
-            if (++m_iteration == m_iterations)
-            {
-                m_state = State::Finished;
-                return;
-            }
-            continue;
-        }
-        const Op& op = ops[pc];
-        switch (op.kind)
-        {
-        case OpKind::Compute:
-            pc++;
-            Compute(op.duration);
-            return;
-        case OpKind::Run:
-            pc++;
-            BeginRun(op);
-            break;
-        case OpKind::PostReceive:
-            pc++;
-            m_transport->SendCredit(m_rank, m_rank + op.peer, kPipelineBit | kCreditBit | op.index);
-            break;
-        case OpKind::Send:
-            pc++;
-            Send(op);
-            break;
-        case OpKind::Receive:
-            if (m_arrived.erase(kPipelineBit | op.index) == 0)
-            {
-                m_state = State::WaitsForMessage;
-                m_waitFor = op.index;
-                m_blockedSincePs = SimulatorPicoseconds();
-                return;
-            }
-            pc++;
-            break;
-        case OpKind::Collective:
-            pc++;
-            PostCollective(op);
-            break;
-        case OpKind::Wait:
-            if (m_done[op.handle] < m_posted[op.handle])
-            {
-                m_state = State::WaitsForHandle;
-                m_waitFor = op.handle;
-                m_blockedSincePs = SimulatorPicoseconds();
-                return;
-            }
-            pc++;
-            break;
-        }
-    }
-}
-
-void
-TrainingApplication::Send(const Op& op)
-{
-    if (!m_graph->rendezvous)
-    {
-        m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
-        return;
-    }
-    m_held[op.peer].push_back(&op);
-    Release(op.peer);
-}
-
-/// Lets those messages to a peer leave that may.
-void
-TrainingApplication::Release(int32_t peer)
-{
-    std::deque<const Op*>& held = m_held[peer];
-    while (!held.empty() && m_credits.erase(held.front()->index) > 0)
-    {
-        const Op& op = *held.front();
-        held.pop_front();
-        m_transport->Send(m_rank, m_rank + op.peer, op.bytes, kPipelineBit | op.index);
-    }
-}
-
-void
-TrainingApplication::Compute(Duration work)
-{
-    const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
-    m_state = State::Computing;
-    m_blockedSincePs = now.Ps();
-    const Duration end = m_clock.Begin(work, m_underway, now);
-    m_compute =
-        Simulator::Schedule(PicoSeconds((end - now).Ps()), &TrainingApplication::ComputeDone, this);
-}
-
-void
-TrainingApplication::ComputeDone()
-{
-    m_times.compute += Duration::Picoseconds(SimulatorPicoseconds() - m_blockedSincePs);
-    Advance();
-}
-
-/// What is under way has changed, beside which the rank computes more slowly.
-void
-TrainingApplication::ChangePace()
-{
-    if (m_state == State::Computing && m_clock.IsShared())
-    {
-        const Duration now = Duration::Picoseconds(SimulatorPicoseconds());
-        const Duration end = m_clock.Change(m_underway, now);
-        m_compute.Cancel();
-        m_compute = Simulator::Schedule(PicoSeconds((end - now).Ps()),
-                                        &TrainingApplication::ComputeDone,
-                                        this);
-    }
-}
-
-void
-TrainingApplication::BeginRun(const Op& op)
-{
-    if (op.action == Action::Forward && !m_marked)
-    {
-        m_marked = true;
-        if (!m_iterationCallback.IsNull())
-        {
-            m_iterationCallback(m_rank, m_iteration);
-        }
-    }
-    m_running = &op;
-    m_runBeginPs = SimulatorPicoseconds();
-    m_body = op.index;
-    m_bodyPc = 0;
-}
-
-void
-TrainingApplication::EndRun()
-{
-    const Op& op = *m_running;
-    m_running = nullptr;
-    if (m_record)
-    {
-        m_runs.push_back({m_iteration,
-                          op.action,
-                          op.chunk,
-                          op.microbatch,
-                          Duration::Picoseconds(m_runBeginPs),
-                          Duration::Picoseconds(SimulatorPicoseconds()),
-                          op.backChunk,
-                          op.backMicrobatch});
-    }
-}
-
-void
 TrainingApplication::Delivered(const RankMessage& message)
 {
-    constexpr uint64_t credit = kPipelineBit | kCreditBit;
-    if ((message.tag & credit) == credit)
-    {
-        m_credits.insert(static_cast<uint32_t>(message.tag));
-        Release(static_cast<int32_t>(message.from) - static_cast<int32_t>(m_rank));
-        return;
-    }
-    m_arrived.insert(message.tag);
-    if ((message.tag & kPipelineBit) != 0)
-    {
-        PipelineArrived(message);
-        return;
-    }
-    const auto s = static_cast<uint32_t>(message.tag >> kStreamShift);
-    const auto c = static_cast<uint32_t>(message.tag >> kChunkShift & kChunkMask);
-    const StreamState& stream = m_streams[s];
-    if (stream.active && c < stream.chunks.size() && stream.chunks[c].active &&
-        (message.tag & ~kFlowMask) == CollectiveTag(s, c, 0, 0))
-    {
-        TakeArrivals(s, c);
-    }
+    m_replay->Delivered(message);
+}
+
+Duration
+TrainingApplication::Now() const
+{
+    return Duration::Picoseconds(SimulatorPicoseconds());
 }
 
 void
-TrainingApplication::PipelineArrived(const RankMessage& message)
+TrainingApplication::ComputeUntil(Duration end)
 {
-    const auto pipeline = static_cast<size_t>(CommClass::Pipeline);
-    const int64_t now = SimulatorPicoseconds();
-    m_times.busy[pipeline] += Duration::Picoseconds(
-        now - std::max(message.postedPs, std::min(m_pipelineBusyUntilPs, now)));
-    m_pipelineBusyUntilPs = now;
-    if (m_state != State::WaitsForMessage || (kPipelineBit | m_waitFor) != message.tag)
+    m_compute.Cancel();
+    m_compute =
+        Simulator::Schedule(PicoSeconds((end - Now()).Ps()), [this] { m_replay->ComputeDone(); });
+}
+
+void
+TrainingApplication::LaunchAt(Duration at, uint32_t stream)
+{
+    Simulator::Schedule(PicoSeconds((at - Now()).Ps()),
+                        [this, stream] { m_replay->Launched(stream); });
+}
+
+void
+TrainingApplication::Send(Rank to, Bytes bytes, uint64_t tag, const MessageCare& care)
+{
+    m_transport->Send(m_rank, to, bytes, tag, care);
+}
+
+void
+TrainingApplication::SendCopies(const std::vector<MessageCopy>& copies,
+                                Bytes bytes,
+                                const MessageCare& care)
+{
+    m_transport->SendCopies(m_rank, copies, bytes, care);
+}
+
+void
+TrainingApplication::SendCredit(Rank to, uint64_t tag)
+{
+    m_transport->SendCredit(m_rank, to, tag);
+}
+
+void
+TrainingApplication::IterationBegins(uint32_t iteration)
+{
+    if (!m_iterationCallback.IsNull())
     {
-        return;
+        m_iterationCallback(m_rank, iteration);
     }
-    const int64_t posted = std::max(m_blockedSincePs, message.postedPs);
-    m_times.bubble += Duration::Picoseconds(posted - m_blockedSincePs);
-    m_times.exposed[pipeline] += Duration::Picoseconds(now - posted);
-    Advance();
 }
 
 } // namespace ns3

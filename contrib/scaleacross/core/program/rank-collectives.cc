@@ -2,29 +2,21 @@
 
 // The collectives of a rank: phase by phase, on streams that take turns.
 
+#include "core/program/message-tag.h"
+#include "core/program/rank-replay.h"
 #include "core/program/step-pattern.h"
-#include "message-tag.h"
-#include "training-application.h"
-
-#include "ns3/log.h"
-#include "ns3/simulator-time.h"
-#include "ns3/simulator.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace ns3
+namespace scaleacross
 {
-
-NS_LOG_COMPONENT_DEFINE("TrainingCollectives");
-
-using namespace scaleacross;
 
 void
-TrainingApplication::PostCollective(const Op& op)
+RankReplay::PostCollective(const Op& op)
 {
     m_posted[op.handle]++;
-    m_handleComm[op.handle] = m_graph->collectives[op.index].comm;
+    m_handleComm[op.handle] = m_graph.collectives[op.index].comm;
     const auto s = static_cast<uint32_t>(op.stream);
     StreamState& stream = m_streams[s];
     const bool joined = JoinsClasses(op.index);
@@ -36,21 +28,21 @@ TrainingApplication::PostCollective(const Op& op)
 }
 
 bool
-TrainingApplication::JoinsClasses(uint32_t collective)
+RankReplay::JoinsClasses(uint32_t collective)
 {
     std::optional<bool>& joins = m_joins[collective];
     if (!joins)
     {
-        const std::vector<Phase>& phases = m_graph->collectives[collective].phases;
+        const std::vector<Phase>& phases = m_graph.collectives[collective].phases;
         joins = std::any_of(phases.begin(), phases.end(), [this](const Phase& phase) {
-            return m_graph->ClassesOf(phase.group, m_rank).size() > 1;
+            return m_graph.ClassesOf(phase.group, m_rank).size() > 1;
         });
     }
     return *joins;
 }
 
 void
-TrainingApplication::StartNext(uint32_t s)
+RankReplay::StartNext(uint32_t s)
 {
     StreamState& stream = m_streams[s];
     if (stream.queue.empty())
@@ -64,7 +56,7 @@ TrainingApplication::StartNext(uint32_t s)
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (clock.active++ == 0)
     {
-        clock.sincePs = SimulatorPicoseconds();
+        clock.sincePs = NowPs();
     }
     if (collective.phases.empty())
     {
@@ -75,17 +67,14 @@ TrainingApplication::StartNext(uint32_t s)
     stream.chunks.assign(collective.chunks, ChunkState());
     if (collective.launch > Duration())
     {
-        Simulator::Schedule(PicoSeconds(collective.launch.Ps()),
-                            &TrainingApplication::StartChunks,
-                            this,
-                            s);
+        m_world.LaunchAt(m_world.Now() + collective.launch, s);
         return;
     }
-    StartChunks(s);
+    Launched(s);
 }
 
 void
-TrainingApplication::StartChunks(uint32_t s)
+RankReplay::Launched(uint32_t s)
 {
     const Collective& collective = CollectiveOn(s);
     // The others follow when these leave the first phase.
@@ -96,16 +85,13 @@ TrainingApplication::StartChunks(uint32_t s)
 }
 
 const Collective&
-TrainingApplication::CollectiveOn(uint32_t s) const
+RankReplay::CollectiveOn(uint32_t s) const
 {
-    return m_graph->collectives[m_streams[s].queue.front().collective];
+    return m_graph.collectives[m_streams[s].queue.front().collective];
 }
 
 uint64_t
-TrainingApplication::CollectiveTag(uint32_t s,
-                                   uint32_t chunk,
-                                   uint32_t input,
-                                   uint32_t number) const
+RankReplay::CollectiveTag(uint32_t s, uint32_t chunk, uint32_t input, uint32_t number) const
 {
     const StreamState& stream = m_streams[s];
     return uint64_t{s} << kStreamShift | uint64_t{stream.queue.front().joined} << kJoinedShift |
@@ -115,7 +101,7 @@ TrainingApplication::CollectiveTag(uint32_t s,
 }
 
 void
-TrainingApplication::StartPhase(uint32_t s, uint32_t c)
+RankReplay::StartPhase(uint32_t s, uint32_t c)
 {
     ChunkState& chunk = m_streams[s].chunks[c];
     const Phase& phase = CollectiveOn(s).phases[chunk.phase];
@@ -130,7 +116,7 @@ TrainingApplication::StartPhase(uint32_t s, uint32_t c)
 
 /// Sends what the messages received so far allow.
 void
-TrainingApplication::SendMessages(uint32_t s, uint32_t c)
+RankReplay::SendMessages(uint32_t s, uint32_t c)
 {
     ChunkState& chunk = m_streams[s].chunks[c];
     const Phase phase = ChunkOf(CollectiveOn(s).phases[chunk.phase], c, CollectiveOn(s).chunks);
@@ -145,18 +131,17 @@ TrainingApplication::SendMessages(uint32_t s, uint32_t c)
         for (; chunk.sent[o] < most; chunk.sent[o]++)
         {
             const PhaseMessage message = MessageOf(phase, chunk.index, o, chunk.sent[o]);
-            m_transport->Send(m_rank,
-                              phase.group.Member(m_rank, message.to),
-                              message.bytes,
-                              CollectiveTag(s, c, message.input, chunk.sent[o]),
-                              CareOf(phase, o, message.bytes));
+            m_world.Send(phase.group.Member(m_rank, message.to),
+                         message.bytes,
+                         CollectiveTag(s, c, message.input, chunk.sent[o]),
+                         CareOf(phase, o, message.bytes));
         }
     }
 }
 
 /// What a step of a phase costs.
 MessageCare
-TrainingApplication::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
+RankReplay::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
 {
     const auto size = static_cast<double>(bytes.Count());
     MessageCare care;
@@ -174,7 +159,7 @@ TrainingApplication::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
 
 /// All messages of a phase, which are one that is copied.
 void
-TrainingApplication::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
+RankReplay::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
 {
     ChunkState& chunk = m_streams[s].chunks[c];
     std::vector<MessageCopy> copies;
@@ -188,12 +173,12 @@ TrainingApplication::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
     }
     if (!copies.empty())
     {
-        m_transport->SendCopies(m_rank, copies, bytes, CareOf(phase, 0, bytes));
+        m_world.SendCopies(copies, bytes, CareOf(phase, 0, bytes));
     }
 }
 
 void
-TrainingApplication::TakeArrivals(uint32_t s, uint32_t c)
+RankReplay::TakeArrivals(uint32_t s, uint32_t c)
 {
     ChunkState& chunk = m_streams[s].chunks[c];
     bool arrived = false;
@@ -218,7 +203,7 @@ TrainingApplication::TakeArrivals(uint32_t s, uint32_t c)
 
 /// Whether the chunk whose place it takes has left the phase that it waits for.
 bool
-TrainingApplication::MayEnter(uint32_t s, uint32_t c) const
+RankReplay::MayEnter(uint32_t s, uint32_t c) const
 {
     const std::vector<ChunkState>& chunks = m_streams[s].chunks;
     const uint32_t together = CollectiveOn(s).Together(chunks[c].phase);
@@ -226,7 +211,7 @@ TrainingApplication::MayEnter(uint32_t s, uint32_t c) const
 }
 
 void
-TrainingApplication::PhaseDone(uint32_t s, uint32_t c)
+RankReplay::PhaseDone(uint32_t s, uint32_t c)
 {
     StreamState& stream = m_streams[s];
     const Collective& collective = CollectiveOn(s);
@@ -253,28 +238,28 @@ TrainingApplication::PhaseDone(uint32_t s, uint32_t c)
 }
 
 void
-TrainingApplication::Complete(uint32_t s)
+RankReplay::Complete(uint32_t s)
 {
     StreamState& stream = m_streams[s];
     const PostedCollective finished = stream.queue.front();
     stream.queue.pop_front();
     stream.active = false;
-    const Collective& collective = m_graph->collectives[finished.collective];
+    const Collective& collective = m_graph.collectives[finished.collective];
     m_underway -= m_clock.Of(collective.processors);
     ChangePace();
     BusyClock& clock = m_busy[static_cast<size_t>(collective.comm)];
     if (--clock.active == 0)
     {
-        clock.totalPs += SimulatorPicoseconds() - clock.sincePs;
+        clock.totalPs += NowPs() - clock.sincePs;
     }
     m_done[finished.handle]++;
     StartNext(s);
     if (m_state == State::WaitsForHandle && m_done[m_waitFor] == m_posted[m_waitFor])
     {
         m_times.exposed[static_cast<size_t>(m_handleComm[m_waitFor])] +=
-            Duration::Picoseconds(SimulatorPicoseconds() - m_blockedSincePs);
+            Duration::Picoseconds(NowPs() - m_blockedSincePs);
         Advance();
     }
 }
 
-} // namespace ns3
+} // namespace scaleacross

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/measured-ranks.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+
+#include <algorithm>
+#include <array>
+
+namespace scaleacross
+{
+
+MeasuredRanks::MeasuredRanks(const TaskGraph& graph, const RunOptions& options)
+    : m_graph(graph),
+      m_options(options),
+      m_begin(graph.ranks),
+      m_end(graph.ranks)
+{
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        m_unfinished += TakesPart(rank) ? 1 : 0;
+    }
+}
+
+bool
+MeasuredRanks::TakesPart(Rank rank) const
+{
+    return !m_graph.classes[m_graph.ClassOf(rank)].program.ops.empty();
+}
+
+MeasuredRanks::Mark
+MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTimes& times)
+{
+    m_farthest = std::max(m_farthest, iteration);
+    Mark mark = Mark::Nothing;
+    if (iteration == m_options.warmup)
+    {
+        m_begin[rank] = {now.Ps(), times};
+        if (m_first == kNobody)
+        {
+            m_first = rank;
+            mark = Mark::Begin;
+        }
+    }
+    if (iteration == m_options.warmup + m_options.iterations)
+    {
+        m_end[rank] = {now.Ps(), times};
+        mark = m_first == rank ? Mark::End : mark;
+        m_unfinished--;
+    }
+    return mark;
+}
+
+void
+MeasuredRanks::Fill(RunReport& report,
+                    const std::function<const std::vector<RankRun>&(Rank)>& runs) const
+{
+    report.warmup = m_options.warmup;
+    report.iterations = m_options.iterations;
+    report.seed = m_options.seed;
+    FillTimes(report);
+    FillTimeline(report, runs);
+}
+
+/// Whatever a rank does at any time is computing, bubble or exposed communication.
+void
+MeasuredRanks::CheckParts(Rank rank) const
+{
+    const Snapshot& begin = m_begin[rank];
+    const Snapshot& end = m_end[rank];
+    Duration parts =
+        end.times.compute - begin.times.compute + (end.times.bubble - begin.times.bubble);
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        parts += end.times.exposed[k] - begin.times.exposed[k];
+    }
+    SCALEACROSS_INVARIANT(parts.Ps() == end.ps - begin.ps,
+                          "rank " + std::to_string(rank) + ": compute, bubble and exposed are " +
+                              ToString(parts) + " of " + std::to_string(end.ps - begin.ps) + " ps");
+}
+
+void
+MeasuredRanks::FillTimes(RunReport& report) const
+{
+    double ranks = 0;
+    int64_t slowest = 0;
+    double compute = 0;
+    double bubble = 0;
+    std::array<double, kCommClasses> exposed{};
+    std::array<double, kCommClasses> busy{};
+    for (Rank rank = 0; rank < m_graph.ranks; rank++)
+    {
+        if (!TakesPart(rank))
+        {
+            continue;
+        }
+        ranks += m_options.iterations;
+        const Snapshot& begin = m_begin[rank];
+        const Snapshot& end = m_end[rank];
+        slowest = std::max(slowest, end.ps - begin.ps);
+        CheckParts(rank);
+        compute += (end.times.compute - begin.times.compute).S();
+        bubble += (end.times.bubble - begin.times.bubble).S();
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            exposed[k] += (end.times.exposed[k] - begin.times.exposed[k]).S();
+            busy[k] += (end.times.busy[k] - begin.times.busy[k]).S();
+        }
+    }
+    report.iterationTime =
+        Duration::Picoseconds(slowest) / static_cast<int64_t>(m_options.iterations);
+    report.computeTime = Duration::Seconds(compute / ranks);
+    report.bubble = Duration::Seconds(bubble / ranks);
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        report.classes[k].exposed = Duration::Seconds(exposed[k] / ranks);
+        report.classes[k].busy = Duration::Seconds(busy[k] / ranks);
+    }
+}
+
+void
+MeasuredRanks::FillTimeline(RunReport& report,
+                            const std::function<const std::vector<RankRun>&(Rank)>& runs) const
+{
+    if (!m_options.timeline)
+    {
+        return;
+    }
+    int64_t origin = INT64_MAX;
+    for (const Snapshot& begin : m_begin)
+    {
+        origin = std::min(origin, begin.ps);
+    }
+    std::vector<bool> done(m_graph.pipeline.Size(), false);
+    for (const RankClass& rankClass : m_graph.classes)
+    {
+        if (done[rankClass.stage])
+        {
+            continue;
+        }
+        done[rankClass.stage] = true;
+        for (const RankRun& r : runs(rankClass.representative))
+        {
+            if (r.iteration == m_options.warmup)
+            {
+                const Duration start = Duration::Picoseconds(origin);
+                report.timeline.push_back({rankClass.stage,
+                                           r.action,
+                                           r.chunk,
+                                           r.microbatch,
+                                           r.begin - start,
+                                           r.end - start,
+                                           r.backChunk,
+                                           r.backMicrobatch});
+            }
+        }
+    }
+}
+
+std::string
+WaitsOf(uint32_t ranks, const std::function<std::string(Rank)>& describeWait)
+{
+    std::string text;
+    uint32_t named = 0;
+    for (Rank rank = 0; rank < ranks && named < 4; rank++)
+    {
+        const std::string wait = describeWait(rank);
+        if (wait != "nothing")
+        {
+            text += "rank " + std::to_string(rank) + " waits for " + wait + "; ";
+            named++;
+        }
+    }
+    return text;
+}
+
+} // namespace scaleacross

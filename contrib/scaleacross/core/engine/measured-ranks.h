@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_MEASURED_RANKS_H
+#define SCALEACROSS_MEASURED_RANKS_H
+
+#include "core/engine/engine.h"
+#include "core/engine/run-report.h"
+#include "core/program/program.h"
+#include "core/program/rank-replay.h"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * The measured iterations of an engine that replays every rank: when each rank began and ended
+ * them, and what of that time went where.
+ *
+ * A rank's time is from the beginning of its first forward after the warm-up to the same point
+ * `iterations` later; the report has that of the slowest rank, and means over all of the parts.
+ */
+class MeasuredRanks
+{
+  public:
+    /// `graph` and `options` have to outlive it.
+    MeasuredRanks(const TaskGraph& graph, const RunOptions& options);
+
+    /// What an iteration's beginning means for the run.
+    enum class Mark : uint8_t
+    {
+        Nothing,
+        Begin, //!< the first rank of all begins its measured iterations
+        End,   //!< that rank has ended them
+    };
+
+    /// The first forward of an iteration begins on a rank, which has spent its time so.
+    Mark Begins(Rank rank, uint32_t iteration, Duration now, const RankTimes& times);
+
+    /// Whether all ranks have ended their measured iterations.
+    bool AreDone() const
+    {
+        return m_unfinished == 0;
+    }
+
+    /// Of the iteration that the farthest rank is in, from 0.
+    uint32_t Farthest() const
+    {
+        return m_farthest;
+    }
+
+    /// Times and their parts; the timeline too if it was asked for. `runs` gives what a rank has
+    /// recorded. Domain: AreDone().
+    void Fill(RunReport& report,
+              const std::function<const std::vector<RankRun>&(Rank)>& runs) const;
+
+  private:
+    struct Snapshot
+    {
+        int64_t ps{0};
+        RankTimes times;
+    };
+
+    static constexpr Rank kNobody = UINT32_MAX;
+
+    bool TakesPart(Rank rank) const;
+    void CheckParts(Rank rank) const;
+    void FillTimes(RunReport& report) const;
+    void FillTimeline(RunReport& report,
+                      const std::function<const std::vector<RankRun>&(Rank)>& runs) const;
+
+    const TaskGraph& m_graph;
+    const RunOptions& m_options;
+    std::vector<Snapshot> m_begin; //!< by rank
+    std::vector<Snapshot> m_end;
+    Rank m_first{kNobody}; //!< who began before all others
+    uint32_t m_unfinished{0};
+    uint32_t m_farthest{0};
+};
+
+/// Who waits for what, of the first few ranks that do: "rank 3 waits for pipeline message 5; ".
+std::string WaitsOf(uint32_t ranks, const std::function<std::string(Rank)>& describeWait);
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_MEASURED_RANKS_H
