@@ -5,6 +5,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
+#include "core/engine/flow/flow-engine.h"
 #include "core/spec/study.h"
 #include "helper/engine/packet-engine.h"
 
@@ -25,16 +26,16 @@ MakeEngine(const std::string& name, const std::string& where)
     const std::string known = AnyOf(KnownEngines());
     if (name == "flow")
     {
-        throw ConfigError(where,
-                          "the name flow is reserved for the flow-level engine, which this release "
-                          "does not have yet",
-                          known,
-                          "use analytical, which is faster, or packet, which is more exact");
+        return std::make_unique<FlowEngine>(Collisions::Expected);
+    }
+    if (name == "flow:sampled")
+    {
+        return std::make_unique<FlowEngine>(Collisions::Sampled);
     }
     const std::string nearest = Nearest(name, KnownEngines());
     throw ConfigError(where,
                       Quoted(name) + " is not known",
-                      known,
+                      AnyOf(KnownEngines()),
                       nearest.empty() ? "" : "did you mean " + nearest + "?");
 }
 

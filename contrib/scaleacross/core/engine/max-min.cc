@@ -23,6 +23,32 @@ MaxMin::MaxMin(uint32_t resources)
 {
 }
 
+uint32_t
+MaxMin::AddResource()
+{
+    m_resources.emplace_back();
+    return static_cast<uint32_t>(m_resources.size() - 1);
+}
+
+void
+MaxMin::SetCapacity(uint32_t resource, double capacity)
+{
+    ResourceState& state = m_resources[resource];
+    if (capacity == state.capacity)
+    {
+        return;
+    }
+    const bool held = MayBeFull(state);
+    state.capacity = capacity;
+    if (held || MayBeFull(state))
+    {
+        for (const User& user : state.flows)
+        {
+            m_seeds.push_back(user.flow);
+        }
+    }
+}
+
 MaxMin::Flow
 MaxMin::Add(double weight, double limit, const std::vector<Use>& uses)
 {
@@ -146,7 +172,7 @@ MaxMin::Gather()
                 continue;
             }
             resource.mark = m_mark;
-            resource.left = 1.0;
+            resource.left = resource.capacity;
             resource.weight = 0;
             m_connecting.push_back(use.resource);
             for (const User& user : resource.flows)

@@ -56,6 +56,12 @@ class MaxMin
 
     explicit MaxMin(uint32_t resources);
 
+    /// One more resource; its number is that of those before.
+    uint32_t AddResource();
+
+    /// From the next Solve() on a resource has so much of what it had at first. Domain: > 0.
+    void SetCapacity(uint32_t resource, double capacity);
+
     /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
     /// Each resource stands in `uses` at most once. Without uses and limit its rate is infinite.
     Flow Add(double weight, double limit, const std::vector<Use>& uses);
@@ -79,7 +85,8 @@ class MaxMin
         return m_changed;
     }
 
-    /// Share of a resource that is in use, as of the last Solve(): in [0, 1], but for rounding.
+    /// What of a resource is in use, as of the last Solve(): in [0, its capacity], but for
+    /// rounding.
     double Load(uint32_t resource) const;
 
   private:
@@ -111,6 +118,7 @@ class MaxMin
     {
         std::vector<User> flows;
         double most{0}; //!< sum of what its flows would take if they were alone
+        double capacity{1};
         uint64_t mark{0};
         double left{0};   //!< filling: what those that are held leave
         double weight{0}; //!< filling: demand x weight of those that rise
@@ -118,7 +126,7 @@ class MaxMin
 
     bool MayBeFull(const ResourceState& resource) const
     {
-        return resource.most > 1.0;
+        return resource.most > resource.capacity;
     }
 
     void Include(Flow flow);

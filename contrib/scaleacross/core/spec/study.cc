@@ -8,7 +8,7 @@ namespace scaleacross
 const std::vector<std::string>&
 KnownEngines()
 {
-    static const std::vector<std::string> names = {"analytical", "packet"};
+    static const std::vector<std::string> names = {"analytical", "flow", "flow:sampled", "packet"};
     return names;
 }
 

@@ -7,6 +7,7 @@
 #include "core/topology/event-target.h"
 #include "core/topology/fabric-graph.h"
 #include "core/topology/graph-names.h"
+#include "core/topology/parts-left.h"
 #include "core/topology/site-route.h"
 
 #include <algorithm>
@@ -21,42 +22,29 @@ namespace scaleacross
 namespace
 {
 
-/// By link: what part of its rate is left while all events hold; 0 if it is down.
-std::vector<double>
-PartsLeft(const ClusterSpec& cluster,
-          const std::vector<EventSpec>& events,
-          const FabricGraph& graph)
+/// No event may hit a NIC's link.
+void
+CheckNoNics(const ClusterSpec& cluster,
+            const std::vector<EventSpec>& events,
+            const FabricGraph& graph)
 {
-    std::vector<double> parts(graph.links.size(), 1.0);
     for (size_t i = 0; i < events.size(); i++)
     {
-        const EventSpec& event = events[i];
         const std::string where = "events." + std::to_string(i);
-        if (!event.IsConstant())
+        for (const uint32_t l : TargetOf(cluster, graph, events[i], where).links)
         {
-            throw ConfigError(where,
-                              "a " + ToString(event.kind) +
-                                  " in the middle of a run is more than the analytical engine "
-                                  "computes with",
-                              "failures and degradations at 0s without an end",
-                              "use --engine packet");
-        }
-        for (const uint32_t l : TargetOf(cluster, graph, event, where).links)
-        {
-            if (graph.links[l].kind == LinkKind::Nic)
+            if (events[i].IsConstant() && graph.links[l].kind == LinkKind::Nic)
             {
                 throw ConfigError(where,
-                                  Quoted(event.target) + " has links of NICs (" +
+                                  Quoted(events[i].target) + " has links of NICs (" +
                                       LinkName(cluster, graph, l) +
                                       "), and the analytical engine takes all NICs of a building "
                                       "to be equal",
                                   "links between switches",
                                   "use --engine packet");
             }
-            parts[l] *= event.kind->change == EventChange::Slows ? event.factor : 0.0;
         }
     }
-    return parts;
 }
 
 /// Between two switches of a building.
@@ -363,7 +351,8 @@ CutsLeft::CutsLeft(const ClusterSpec& cluster, const std::vector<EventSpec>& eve
         return;
     }
     const FabricGraph graph = BuildFabricGraph(cluster);
-    const std::vector<double> parts = PartsLeft(cluster, events, graph);
+    CheckNoNics(cluster, events, graph);
+    const std::vector<double> parts = PartsLeft(cluster, events, graph, "analytical");
     const auto buildings = static_cast<uint32_t>(cluster.buildings.size());
     std::vector<BuildingCuts> cuts;
     for (uint32_t b = 0; b < buildings; b++)

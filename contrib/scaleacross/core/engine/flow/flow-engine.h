@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FLOW_ENGINE_H
+#define SCALEACROSS_FLOW_ENGINE_H
+
+#include "core/engine/engine.h"
+#include "core/engine/flow/flow-transport.h"
+
+namespace scaleacross
+{
+
+/**
+ * Every rank with its own program (RankReplay), message by message, over a network of flows
+ * (FlowTransport): what ranks do and send is as in the packet engine, also to the byte, and only
+ * what the network makes of it is a model.
+ *
+ * Deterministic for a seed, which decides which packets are lost, and with sampled collisions where
+ * hashes put queue pairs. Threads may share an engine.
+ */
+class FlowEngine : public Engine
+{
+  public:
+    /// Ranks, at most.
+    static constexpr uint32_t kMaxRanks = 16'384;
+
+    explicit FlowEngine(Collisions collisions)
+        : m_collisions(collisions)
+    {
+    }
+
+    std::string Name() const override;
+    bool UsesSeed() const override;
+    std::string Fingerprint() const override;
+    RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
+
+  private:
+    Collisions m_collisions;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FLOW_ENGINE_H

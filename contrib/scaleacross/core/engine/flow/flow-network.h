@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FLOW_NETWORK_H
+#define SCALEACROSS_FLOW_NETWORK_H
+
+#include "core/base/units.h"
+#include "core/engine/max-min.h"
+#include "core/spec/multipath.h"
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What a flow takes of a resource: of each of its bits so much goes over it.
+struct FlowUse
+{
+    uint32_t resource{0};
+    double share{1};       //!< in (0, 1]
+    double connections{0}; //!< of a bundle: that choose among its links,
+    double pairs{0};       //!< and their queue pairs
+};
+
+/**
+ * Volumes under way over links of given rates, shared max-min fairly: all rates rise together, in
+ * proportion to the flows' weights, until a link is full or a flow at its limit (MaxMin).
+ *
+ * A bundle is several equal links of which each packet or queue pair takes one. Where a hash
+ * chooses, the fullest link holds back what is spread over them, so that a bundle of n links gives
+ * 1 / PathSlowdown(flows, n) of its rate while so many flows are there: collisions in expectation.
+ *
+ * Worked case: two flows of 1 Gbit over one link of 1 Gb/s, the second from 0.5 s on: the first has
+ * half of its bits left then, both have 0.5 Gb/s, it ends at 1.5 s and the second at 2 s.
+ */
+class FlowNetwork
+{
+  public:
+    using Id = uint32_t;
+
+    /// Rates of resources 0, 1, ...
+    explicit FlowNetwork(const std::vector<BitRate>& rates);
+
+    /// A bundle of `links` with `rate` in all; its number.
+    uint32_t AddBundle(BitRate rate, uint32_t links, Multipath multipath);
+
+    /**
+     * Begins a flow of so many bits on the wire, of which `carried` bytes count for what resources
+     * carry. It moves from the next Share() on, no faster than `limit`.
+     */
+    Id Start(double bits,
+             double carried,
+             double weight,
+             BitRate limit,
+             const std::vector<FlowUse>& uses,
+             Duration now);
+
+    /// Ends it. Domain: its finish time.
+    void Finish(Id id, Duration now);
+
+    /// Brings rates up to date with what began and ended.
+    void Share(Duration now);
+
+    /// If nothing else changes, of a flow that moves.
+    Duration FinishTime(Id id) const
+    {
+        return m_flows[id].finish;
+    }
+
+    /// Flows whose finish time the last Share() has changed.
+    const std::vector<Id>& Changed() const
+    {
+        return m_changed;
+    }
+
+    /// Bytes that each resource has carried up to now.
+    std::vector<double> Carried(Duration now) const;
+
+    /// Number of the ids in use, at most.
+    size_t Ids() const
+    {
+        return m_flows.size();
+    }
+
+  private:
+    struct Flow
+    {
+        double bits{0};    //!< in all
+        double left{0};    //!< at `since`
+        double rate{0};    //!< bit/s
+        double carried{0}; //!< bytes
+        Duration since;
+        Duration finish;
+        bool there{false};
+        std::vector<FlowUse> uses;
+    };
+
+    struct Bundle
+    {
+        uint32_t links{1};
+        Multipath multipath;
+        double connections{0};
+        double pairs{0};
+        bool changed{false};
+    };
+
+    void Count(const Flow& flow, double sign);
+    /// PathSlowdown() of what is on a bundle.
+    double SlowdownOf(const Bundle& bundle);
+
+    MaxMin m_rates; //!< flows have the ids of here
+    std::vector<double> m_bitRates;
+    std::vector<Flow> m_flows;
+    std::vector<double> m_carried; //!< bytes of flows that have ended, by resource
+    uint32_t m_firstBundle;
+    std::vector<Bundle> m_bundles;
+    std::vector<uint32_t> m_recounted; //!< bundles whose flows have changed
+    std::map<std::pair<uint64_t, uint64_t>, double> m_slowdowns; //!< by flows and links
+    std::vector<Id> m_changed;
+    std::vector<MaxMin::Use> m_scratch;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FLOW_NETWORK_H

@@ -1,0 +1,622 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/flow/flow-transport.h"
+
+#include "core/base/errors.h"
+#include "core/program/message-tag.h"
+#include "core/program/program.h"
+#include "core/topology/shapes/fabric-shape.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+constexpr Rank kAll = UINT32_MAX;
+constexpr Bytes kSlotWord{32}; //!< that a slot is free
+const BitRate kNoLimit{1e18};
+constexpr double kSame = 1e-9; //!< of shares that are sums of others
+
+/// In (0, 1].
+double
+Uniform(std::mt19937_64& random)
+{
+    return (static_cast<double>(random() >> 11U) + 1.0) * 0x1p-53;
+}
+
+} // namespace
+
+FlowTransport::FlowTransport(const Scenario& scenario,
+                             Collisions collisions,
+                             uint64_t seed,
+                             FlowClock& clock,
+                             Delivery deliver)
+    : m_scenario(scenario),
+      m_collisions(collisions),
+      m_clock(clock),
+      m_deliver(std::move(deliver)),
+      m_clusterPaths(scenario.cluster),
+      m_model(scenario, m_clusterPaths),
+      m_paths(scenario, static_cast<uint32_t>(seed - 1)),
+      m_network(ResourceRates()),
+      m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
+      m_ports(scenario.cluster.PortsPerNic()),
+      m_random(seed),
+      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports),
+      m_scaleUp(size_t{2} * scenario.cluster.Gpus())
+{
+}
+
+/// Of both directions of all links, then of the GPUs' egress to their servers.
+std::vector<BitRate>
+FlowTransport::ResourceRates() const
+{
+    std::vector<BitRate> rates;
+    const std::vector<FabricLink>& links = m_paths.Graph().links;
+    for (DirectedLink link = 0; link < 2 * links.size(); link++)
+    {
+        const BitRate rate = m_paths.RateOf(link);
+        // Nothing goes over a link that is down.
+        rates.push_back(rate.Value() > 0 ? rate * m_model.CreditShareOf(rate, links[link / 2].delay)
+                                         : links[link / 2].rate);
+    }
+    for (const BuildingSpec& building : m_scenario.cluster.buildings)
+    {
+        rates.insert(rates.end(),
+                     building.gpus,
+                     building.gpu.scaleUpBandwidth * building.gpu.scaleUpEfficiency);
+    }
+    return rates;
+}
+
+FlowTransport::MessageId
+FlowTransport::NewMessage(const RankMessage& head, Bytes bytes)
+{
+    MessageId id;
+    if (m_freeMessages.empty())
+    {
+        id = static_cast<MessageId>(m_messages.size());
+        m_messages.emplace_back();
+    }
+    else
+    {
+        id = m_freeMessages.back();
+        m_freeMessages.pop_back();
+    }
+    Message& message = m_messages[id];
+    message.head = head;
+    message.bytes = bytes;
+    message.copies.clear();
+    message.pieces = 1;
+    return id;
+}
+
+void
+FlowTransport::Deliver(MessageId id)
+{
+    const Message message = std::move(m_messages[id]);
+    m_messages[id] = Message();
+    m_freeMessages.push_back(id);
+    if (message.copies.empty())
+    {
+        m_deliver(message.head);
+        return;
+    }
+    for (const MessageCopy& copy : message.copies)
+    {
+        m_deliver({message.head.from, copy.to, copy.tag, message.head.postedPs});
+    }
+}
+
+void
+FlowTransport::Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const MessageCare& care)
+{
+    const MessageId id = NewMessage({from, to, tag, m_clock.Now().Ps()}, bytes);
+    if (AreInOneServer(from, to))
+    {
+        m_scaleUp[2 * from] += bytes.Count();
+        m_scaleUp[2 * to + 1] += bytes.Count();
+        SendInside(id, to, care);
+        return;
+    }
+    const uint32_t connection = ConnectionOf(from, to, care);
+    if (care.before > Duration())
+    {
+        m_clock.After(care.before,
+                      [this, connection, id, slots = care.slots] { Post(connection, id, slots); });
+        return;
+    }
+    Post(connection, id, care.slots);
+}
+
+void
+FlowTransport::SendCopies(Rank from,
+                          const std::vector<MessageCopy>& copies,
+                          Bytes bytes,
+                          const MessageCare& care)
+{
+    const MessageId id =
+        NewMessage({from, copies.front().to, copies.front().tag, m_clock.Now().Ps()}, bytes);
+    m_messages[id].copies = copies;
+    m_scaleUp[2 * from] += bytes.Count();
+    for (const MessageCopy& copy : copies)
+    {
+        m_scaleUp[2 * copy.to + 1] += bytes.Count();
+    }
+    SendInside(id, kAll, care);
+}
+
+void
+FlowTransport::SendCredit(Rank from, Rank to, uint64_t tag)
+{
+    if (AreInOneServer(from, to))
+    {
+        Send(from, to, kCreditBytes, tag, {});
+        return;
+    }
+    const MessageId id = NewMessage({from, to, tag, m_clock.Now().Ps()}, kCreditBytes);
+    const FabricPath& path = m_connections[ConnectionOf(from, to, {})].path;
+    m_clock.After(CreditLatency(path, kCreditBytes), [this, id] { Deliver(id); });
+}
+
+/// Of a message that has the way to itself.
+Duration
+FlowTransport::CreditLatency(const FabricPath& path, Bytes bytes) const
+{
+    const auto size = static_cast<double>(bytes.Count());
+    const BitRate slowest = *std::min_element(path.rates.begin(), path.rates.end());
+    const double wire = m_model.WireBytes(1.0, size, m_model.SpreadOf(1.0, size, path.tier));
+    return m_model.EdgeLatency(path, size) + Duration::Seconds(wire * 8.0 / slowest.Value());
+}
+
+// --- Inside servers
+
+void
+FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care)
+{
+    Message& message = m_messages[id];
+    const Rank from = message.head.from;
+    const GpuSpec& gpu = m_scenario.cluster.buildings[m_scenario.cluster.BuildingOf(from)].gpu;
+    message.latency = care.inside.value_or(gpu.scaleUpLatency);
+    const auto [found, isNew] =
+        m_laneNumbers.try_emplace({from, to, care.lane}, static_cast<uint32_t>(m_lanes.size()));
+    if (isNew)
+    {
+        m_lanes.push_back({from, {}, 1});
+    }
+    Lane& lane = m_lanes[found->second];
+    lane.occupied = care.occupied;
+    lane.messages.push_back(id);
+    if (lane.messages.size() == 1)
+    {
+        StartInside(found->second);
+    }
+}
+
+void
+FlowTransport::StartInside(uint32_t number)
+{
+    const Lane& lane = m_lanes[number];
+    const Message& message = m_messages[lane.messages.front()];
+    const auto bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count()));
+    const uint32_t egress = static_cast<uint32_t>(2 * m_paths.Graph().links.size()) + lane.from;
+    const FlowNetwork::Id flow = m_network.Start(bytes * 8.0 * lane.occupied,
+                                                 bytes,
+                                                 1.0,
+                                                 kNoLimit,
+                                                 {{egress, 1.0, 0, 0}},
+                                                 m_clock.Now());
+    m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
+    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0};
+}
+
+void
+FlowTransport::Finished(FlowNetwork::Id flow)
+{
+    m_network.Finish(flow, m_clock.Now());
+    const Owner owner = m_owners[flow];
+    if (!owner.inside)
+    {
+        Connection& connection = m_connections[owner.index];
+        connection.free += owner.pairs;
+        const auto size = static_cast<double>(owner.transfer.bytes.Count());
+        Duration latency = m_model.EdgeLatency(connection.path, size);
+        if (connection.path.loss > 0)
+        {
+            const double seconds =
+                size * 8.0 /
+                std::min_element(connection.path.rates.begin(), connection.path.rates.end())
+                    ->Value();
+            LossyMessages lossy =
+                m_model.LossyOf(connection.path, size, std::max(seconds, 1e-12), 0);
+            const uint64_t tag = m_messages[owner.transfer.message].head.tag;
+            if ((tag & kPipelineBit) != 0)
+            {
+                lossy.untold = std::numeric_limits<double>::infinity(); // no next one soon
+            }
+            latency += Duration::Seconds(LossDelayOf(lossy));
+        }
+        m_clock.After(latency, [this, index = owner.index, transfer = owner.transfer] {
+            Arrived(index, transfer);
+        });
+        StartWaiting(owner.index);
+        return;
+    }
+    Lane& lane = m_lanes[owner.index];
+    const MessageId id = lane.messages.front();
+    lane.messages.pop_front();
+    m_clock.After(m_messages[id].latency, [this, id] { Deliver(id); });
+    if (!lane.messages.empty())
+    {
+        StartInside(owner.index);
+    }
+}
+
+// --- Between servers
+
+uint32_t
+FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
+{
+    const uint64_t key = uint64_t{from} << 32 | to;
+    const bool gated = care.slots.slots > 0 && !m_scenario.network.copy->staged &&
+                       m_clusterPaths.TierBetween(from, to) == Tier::Cross;
+    if (!gated)
+    {
+        const auto [found, isNew] = m_connectionNumbers.try_emplace(key, 0);
+        if (isNew)
+        {
+            found->second = Connect(from, to);
+        }
+        return found->second;
+    }
+    const auto [found, isNew] =
+        m_slotConnections.try_emplace(ConnectionKey{care.slots, care.tree, key}, 0);
+    if (isNew)
+    {
+        found->second = Connect(from, to);
+        Connection& connection = m_connections[found->second];
+        connection.gated = true;
+        connection.slots = care.slots.slots;
+    }
+    return found->second;
+}
+
+uint32_t
+FlowTransport::Connect(Rank from, Rank to)
+{
+    Connection connection;
+    connection.from = from;
+    connection.to = to;
+    const Tier tier = m_clusterPaths.TierBetween(from, to);
+    connection.pairs = connection.free = m_model.QueuePairsAt(tier);
+    const Multipath multipath = m_scenario.network.multipath;
+    const bool isSprayed = multipath->IsSprayed();
+    connection.isShared = isSprayed || (m_collisions == Collisions::Expected &&
+                                        multipath->owner != PathOwner::Destination);
+    const uint32_t ways = connection.isShared ? m_ports : connection.pairs;
+    BitRate least = kNoLimit;
+    double loss = 0;
+    for (uint32_t i = 0; i < ways; i++)
+    {
+        const uint32_t fromNic = from * m_ports + i % m_ports;
+        const uint32_t toNic = to * m_ports + i % m_ports;
+        const FlowWay way = connection.isShared
+                                ? m_paths.OfAll(fromNic, toNic)
+                                : m_paths.OfQueuePair(fromNic, toNic, m_pairsAt[fromNic]++);
+        if (!connection.isShared)
+        {
+            m_pairsAt[toNic]++;
+        }
+        connection.uses.push_back(connection.isShared ? UsesBetween(way, fromNic, toNic)
+                                                      : UsesOf(way, false));
+        if (way.path.propagation > connection.path.propagation || connection.path.rates.empty())
+        {
+            connection.path = way.path;
+        }
+        least = std::min(least, *std::min_element(way.path.rates.begin(), way.path.rates.end()));
+        loss += way.path.loss / ways;
+    }
+    connection.path.loss = loss;
+    connection.path.tier = tier;
+    connection.most = isSprayed || !connection.isShared ? kNoLimit : least;
+    m_connections.push_back(std::move(connection));
+    Connection& made = m_connections.back();
+    made.all = UsesOf(made, made.pairs);
+    return static_cast<uint32_t>(m_connections.size() - 1);
+}
+
+void
+FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
+{
+    Connection& connection = m_connections[index];
+    Message& message = m_messages[id];
+    if (!connection.gated)
+    {
+        connection.waiting.push_back({id, message.bytes});
+        StartWaiting(index);
+        return;
+    }
+    // Pieces of a slot, or as many as the library takes at least.
+    const uint64_t even = (message.bytes.Count() + slots.least - 1) / slots.least;
+    const uint64_t piece = std::max<uint64_t>(1, std::min(slots.bytes.Count(), even));
+    message.pieces = std::max<uint64_t>(1, (message.bytes.Count() + piece - 1) / piece);
+    uint64_t left = message.bytes.Count();
+    for (uint64_t i = 0; i < message.pieces; i++)
+    {
+        const uint64_t part = std::min(left, piece);
+        connection.forSlots.push_back({id, Bytes(part)});
+        left -= part;
+    }
+    TakeSlots(index);
+}
+
+void
+FlowTransport::TakeSlots(uint32_t index)
+{
+    Connection& connection = m_connections[index];
+    while (connection.slots > 0 && !connection.forSlots.empty())
+    {
+        connection.slots--;
+        connection.waiting.push_back(connection.forSlots.front());
+        connection.forSlots.pop_front();
+    }
+    StartWaiting(index);
+}
+
+uint32_t
+FlowTransport::PairsFor(const Connection& connection, Bytes bytes) const
+{
+    const QueuePairSpread spread =
+        m_model.SpreadOf(1.0, static_cast<double>(bytes.Count()), connection.path.tier);
+    return std::clamp(static_cast<uint32_t>(std::lround(spread.pairs)), 1U, connection.pairs);
+}
+
+void
+FlowTransport::StartWaiting(uint32_t index)
+{
+    Connection& connection = m_connections[index];
+    while (!connection.waiting.empty())
+    {
+        const Transfer transfer = connection.waiting.front();
+        const uint32_t pairs = PairsFor(connection, transfer.bytes);
+        if (pairs > connection.free)
+        {
+            return;
+        }
+        connection.waiting.pop_front();
+        StartTransfer(index, transfer, pairs);
+    }
+}
+
+void
+FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t pairs)
+{
+    Connection& connection = m_connections[index];
+    const FabricPath& path = connection.path;
+    const auto size = static_cast<double>(transfer.bytes.Count());
+    const QueuePairSpread spread = m_model.SpreadOf(1.0, size, path.tier);
+    double volume = 1;
+    if (path.loss > 0)
+    {
+        const double seconds =
+            size * 8.0 / std::min_element(path.rates.begin(), path.rates.end())->Value();
+        volume = LossVolume(m_model.LossyOf(path, size, std::max(seconds, 1e-12), 0),
+                            m_scenario.network.recovery);
+    }
+    const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
+    const double least =
+        std::max(m_model.WindowSeconds(size, path), m_model.AdmissionSeconds(size, path));
+    const bool onePath = m_scenario.network.multipath->owner == PathOwner::NicPair;
+    BitRate limit = std::min(kNoLimit, connection.most * (onePath ? 1.0 : pairs));
+    limit = least > 0 ? std::min(limit, BitRate(bits / least)) : limit;
+    const FlowNetwork::Id flow =
+        m_network.Start(bits,
+                        m_model.DataBytes(1.0, size, spread) * volume,
+                        pairs,
+                        limit,
+                        pairs == connection.pairs ? connection.all : UsesOf(connection, pairs),
+                        m_clock.Now());
+    connection.turn = (connection.turn + pairs) % connection.pairs;
+    connection.free -= pairs;
+    m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
+    m_owners[flow] = {false, index, transfer, pairs};
+}
+
+void
+FlowTransport::Arrived(uint32_t index, const Transfer& transfer)
+{
+    Connection& connection = m_connections[index];
+    if (connection.gated)
+    {
+        m_clock.After(CreditLatency(connection.path, kSlotWord), [this, index] {
+            m_connections[index].slots++;
+            TakeSlots(index);
+        });
+    }
+    if (--m_messages[transfer.message].pieces == 0)
+    {
+        Deliver(transfer.message);
+    }
+}
+
+/// Seconds by which losses delay a message, drawn; see LossDelay() for what each costs.
+double
+FlowTransport::LossDelayOf(const LossyMessages& lossy)
+{
+    const double timeout = 4.096e-6 * std::pow(2.0, m_scenario.network.timeoutExponent);
+    const double perPacket = std::log1p(-lossy.loss);
+    const double packets = lossy.packets * lossy.pairs;
+    double delay = 0;
+    // From one lost packet to the next.
+    double at = std::floor(std::log(Uniform(m_random)) / perPacket);
+    while (at < packets)
+    {
+        const double after = lossy.packets - 1.0 - std::fmod(at, lossy.packets);
+        double one;
+        if (after < lossy.silent)
+        {
+            one = std::min(lossy.untold, timeout) + (lossy.packets > 1 ? lossy.roundTrip : 0.0);
+        }
+        else
+        {
+            one = lossy.roundTrip * std::max(0.0, 1.0 - (after - lossy.silent) / lossy.inFlight);
+        }
+        if (Uniform(m_random) < lossy.loss) // what is sent for it is lost as well
+        {
+            one =
+                std::max(one, timeout + lossy.roundTrip - after * lossy.roundTrip / lossy.inFlight);
+        }
+        delay = std::max(delay, one);
+        at += 1.0 + std::floor(std::log(Uniform(m_random)) / perPacket);
+    }
+    return delay;
+}
+
+// --- Links
+
+/// Of the next so many queue pairs, all together.
+std::vector<FlowUse>
+FlowTransport::UsesOf(const Connection& connection, uint32_t pairs) const
+{
+    std::map<uint32_t, FlowUse> sum;
+    for (uint32_t i = 0; i < pairs; i++)
+    {
+        const uint32_t pair = (connection.turn + i) % connection.pairs;
+        for (const FlowUse& use : connection.uses[pair % connection.uses.size()])
+        {
+            FlowUse& added =
+                sum.try_emplace(use.resource, FlowUse{use.resource, 0, 0, 0}).first->second;
+            added.share += use.share / pairs;
+            added.connections += use.share / pairs;
+            added.pairs += use.share;
+        }
+    }
+    std::vector<FlowUse> uses;
+    for (const auto& [resource, use] : sum)
+    {
+        uses.push_back(use);
+    }
+    return uses;
+}
+
+const std::vector<FlowUse>&
+FlowTransport::UsesBetween(const FlowWay& way, uint32_t fromNic, uint32_t toNic)
+{
+    // NICs' own links are in it, so that only one pair has it; what is between leaves is shared.
+    const auto [found, isNew] = m_between.try_emplace({fromNic, toNic});
+    if (isNew)
+    {
+        found->second = UsesOf(way, true);
+    }
+    return found->second;
+}
+
+/// `bundled`: the links of a cut as one, which are equal choices.
+std::vector<FlowUse>
+FlowTransport::UsesOf(const FlowWay& way, bool bundled)
+{
+    std::vector<FlowUse> uses;
+    std::map<std::tuple<uint32_t, uint32_t, bool, uint32_t>, std::vector<WayLink>> cuts;
+    const FabricGraph& graph = m_paths.Graph();
+    for (const WayLink& part : way.links)
+    {
+        const FabricLink& link = graph.links[part.link / 2];
+        const bool back = part.link % 2 == 1;
+        if (!bundled || link.kind == LinkKind::Nic)
+        {
+            uses.push_back({part.link, part.share, 0, 0});
+            continue;
+        }
+        if (link.kind == LinkKind::Cross)
+        {
+            cuts[{UINT32_MAX, link.span, back, 0}].push_back(part);
+            continue;
+        }
+        const Vertex& from = graph.vertices[back ? link.b : link.a];
+        const Vertex& to = graph.vertices[back ? link.a : link.b];
+        const auto sides = m_clusterPaths.Shape(from.site).SidesOf(from, to);
+        if (sides.empty())
+        {
+            uses.push_back({part.link, part.share, 0, 0});
+            continue;
+        }
+        const CutSide& side = sides.front();
+        cuts[{side.level, from.site, side.up, side.which}].push_back(part);
+    }
+    for (const auto& [key, parts] : cuts)
+    {
+        const bool even = std::all_of(parts.begin(), parts.end(), [&](const WayLink& part) {
+            return std::abs(part.share - parts.front().share) < kSame &&
+                   m_paths.RateOf(part.link) == m_paths.RateOf(parts.front().link);
+        });
+        // Where links are not alike, or events have taken some, each counts by itself besides.
+        if (parts.size() == 1 || !even || !m_scenario.events.empty())
+        {
+            for (const WayLink& part : parts)
+            {
+                uses.push_back({part.link, part.share, 0, 0});
+            }
+        }
+        if (parts.size() > 1 && even)
+        {
+            std::vector<DirectedLink> links;
+            for (const WayLink& part : parts)
+            {
+                links.push_back(part.link);
+            }
+            const double share = parts.front().share * static_cast<double>(parts.size());
+            uses.push_back({BundleOf(links), share, 0, 0});
+        }
+    }
+    return uses;
+}
+
+uint32_t
+FlowTransport::BundleOf(const std::vector<DirectedLink>& links)
+{
+    const auto [found, isNew] = m_bundles.try_emplace(links, 0);
+    if (isNew)
+    {
+        const FabricLink& link = m_paths.Graph().links[links.front() / 2];
+        const BitRate rate = m_paths.RateOf(links.front());
+        found->second = m_network.AddBundle(rate * m_model.CreditShareOf(rate, link.delay) *
+                                                static_cast<double>(links.size()),
+                                            static_cast<uint32_t>(links.size()),
+                                            m_scenario.network.multipath);
+        m_bundleLinks.push_back(links);
+    }
+    return found->second;
+}
+
+CarriedBytes
+FlowTransport::Carried() const
+{
+    const std::vector<double> carried = m_network.Carried(m_clock.Now());
+    const size_t links = 2 * m_paths.Graph().links.size();
+    std::vector<double> bytes(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(links));
+    if (m_scenario.events.empty()) // else links are counted beside their bundles
+    {
+        const size_t first = links + m_scaleUp.size() / 2;
+        for (size_t i = 0; i < m_bundleLinks.size(); i++)
+        {
+            for (const DirectedLink link : m_bundleLinks[i])
+            {
+                bytes[link] += carried[first + i] / static_cast<double>(m_bundleLinks[i].size());
+            }
+        }
+    }
+    CarriedBytes result;
+    for (const double each : bytes)
+    {
+        result.links.push_back(static_cast<uint64_t>(std::llround(each)));
+    }
+    result.scaleUp = m_scaleUp;
+    return result;
+}
+
+} // namespace scaleacross

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_FLOW_TRANSPORT_H
+#define SCALEACROSS_FLOW_TRANSPORT_H
+
+#include "core/engine/flow/flow-clock.h"
+#include "core/engine/flow/flow-network.h"
+#include "core/engine/flow/flow-paths.h"
+#include "core/engine/link-resources.h"
+#include "core/engine/message-model.h"
+#include "core/program/rank-message.h"
+#include "core/spec/scenario.h"
+#include "core/topology/cluster-paths.h"
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <random>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// What becomes of flows that a hash puts on the same link.
+enum class Collisions : uint8_t
+{
+    Expected, //!< bundles of links give what they do in the mean, by the fullest link
+    Sampled   //!< every queue pair is on the links that the packet engine's switches give it
+};
+
+/**
+ * Messages between ranks as flows.
+ *
+ * Inside a server: as the packet engine's NvlinkDomain has it; the egress of a GPU is shared evenly
+ * by the first message of each lane to each other GPU.
+ *
+ * Between servers: a message is one flow over all links that its queue pairs' packets take, with
+ * the weight of that many; it is as fast as the slowest of them allows. Messages of a connection
+ * follow each other where they ask for the same queue pairs, and go beside each other where there
+ * are enough for all (MessageModel::SpreadOf). The volume is payload, headers, the share of ACKs
+ * and what losses repeat; then comes the latency of its first packet. Windows, outstanding segments
+ * and a receiver's grants limit a flow's rate. Losses are drawn packet by packet, and delay their
+ * message as LossDelay() says.
+ *
+ * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
+ * there is a slot; that is free again when the receiver's word has come back.
+ *
+ * Left out: queues, and what they do to each other; congestion control; bandwidth of credits.
+ */
+class FlowTransport
+{
+  public:
+    using Delivery = std::function<void(const RankMessage&)>;
+
+    /// All have to outlive it. Throws ConfigError for events in the middle of a run.
+    FlowTransport(const Scenario& scenario,
+                  Collisions collisions,
+                  uint64_t seed,
+                  FlowClock& clock,
+                  Delivery deliver);
+
+    void Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const MessageCare& care);
+    void SendCopies(Rank from,
+                    const std::vector<MessageCopy>& copies,
+                    Bytes bytes,
+                    const MessageCare& care);
+    void SendCredit(Rank from, Rank to, uint64_t tag);
+
+    /// What moves. Whoever drives it calls Share() after every step of the clock, and Finished() at
+    /// the finish time of a flow.
+    FlowNetwork& Network()
+    {
+        return m_network;
+    }
+
+    void Finished(FlowNetwork::Id flow);
+
+    const FabricGraph& Graph() const
+    {
+        return m_paths.Graph();
+    }
+
+    /// Up to now.
+    CarriedBytes Carried() const;
+
+  private:
+    using MessageId = uint32_t;
+
+    struct Message
+    {
+        RankMessage head;
+        Bytes bytes;
+        Duration latency;                //!< inside a server
+        std::vector<MessageCopy> copies; //!< inside a server; empty: to head.to only
+        uint64_t pieces{1};              //!< that have not arrived
+    };
+
+    /// A message, or a piece of one.
+    struct Transfer
+    {
+        MessageId message;
+        Bytes bytes;
+    };
+
+    /// What goes to one GPU of the server in one lane, or to all; the front is under way.
+    struct Lane
+    {
+        Rank from;
+        std::deque<MessageId> messages;
+        double occupied{1};
+    };
+
+    /// One direction between two ranks on different servers.
+    struct Connection
+    {
+        Rank from;
+        Rank to;
+        uint32_t pairs{1};
+        uint32_t free{1};                       //!< queue pairs that carry nothing
+        uint32_t turn{0};                       //!< the next one
+        bool isShared{true};                    //!< all queue pairs of a port have the same way
+        std::vector<std::vector<FlowUse>> uses; //!< by port, or by queue pair
+        std::vector<FlowUse> all;               //!< of all queue pairs together
+        FabricPath path;                        //!< the longest
+        BitRate most;                           //!< of one queue pair
+        std::deque<Transfer> waiting;
+        bool gated{false};
+        uint32_t slots{0}; //!< free ones, where it is gated
+        std::deque<Transfer> forSlots;
+    };
+
+    /// Whose flow it is.
+    struct Owner
+    {
+        bool inside{false};
+        uint32_t index{0}; //!< lane, or connection
+        Transfer transfer{0, Bytes()};
+        uint32_t pairs{0};
+    };
+
+    using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint64_t>;
+
+    bool AreInOneServer(Rank from, Rank to) const
+    {
+        return from / m_gpusPerNode == to / m_gpusPerNode;
+    }
+
+    MessageId NewMessage(const RankMessage& head, Bytes bytes);
+    void Deliver(MessageId id);
+
+    void SendInside(MessageId id, uint32_t to, const MessageCare& care);
+    void StartInside(uint32_t lane);
+
+    uint32_t ConnectionOf(Rank from, Rank to, const MessageCare& care);
+    uint32_t Connect(Rank from, Rank to);
+    void Post(uint32_t connection, MessageId id, const SlotWindow& slots);
+    void TakeSlots(uint32_t connection);
+    void StartWaiting(uint32_t connection);
+    void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
+    void Arrived(uint32_t connection, const Transfer& transfer);
+    uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
+    std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
+    double LossDelayOf(const LossyMessages& lossy);
+
+    const std::vector<FlowUse>& UsesBetween(const FlowWay& way, uint32_t fromNic, uint32_t toNic);
+    std::vector<FlowUse> UsesOf(const FlowWay& way, bool bundled);
+    uint32_t BundleOf(const std::vector<DirectedLink>& links);
+    std::vector<BitRate> ResourceRates() const;
+    Duration CreditLatency(const FabricPath& path, Bytes bytes) const;
+
+    const Scenario& m_scenario;
+    Collisions m_collisions;
+    FlowClock& m_clock;
+    Delivery m_deliver;
+    ClusterPaths m_clusterPaths;
+    MessageModel m_model;
+    FlowPaths m_paths;
+    FlowNetwork m_network;
+    uint32_t m_gpusPerNode;
+    uint32_t m_ports;
+    std::mt19937_64 m_random;
+
+    std::vector<Message> m_messages;
+    std::vector<MessageId> m_freeMessages;
+    std::vector<Owner> m_owners;                                        //!< by flow
+    std::map<std::tuple<Rank, Rank, uint32_t>, uint32_t> m_laneNumbers; //!< from, to (or all), lane
+    std::vector<Lane> m_lanes;
+    std::unordered_map<uint64_t, uint32_t> m_connectionNumbers; //!< by sender and receiver
+    std::map<ConnectionKey, uint32_t> m_slotConnections;
+    std::deque<Connection> m_connections;
+    std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
+    std::map<std::vector<DirectedLink>, uint32_t> m_bundles;
+    std::vector<std::vector<DirectedLink>> m_bundleLinks;                    //!< by bundle
+    std::map<std::pair<uint32_t, uint32_t>, std::vector<FlowUse>> m_between; //!< by leaves
+    std::vector<uint64_t> m_scaleUp; //!< payload, by rank out and in
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_FLOW_TRANSPORT_H
