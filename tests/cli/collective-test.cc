@@ -201,7 +201,7 @@ TEST_F(CollectiveCommand, BadInputIsRefusedByName)
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"--op all_reduced", "did you mean all_reduce?"},
         {"--group everyone", "all, across, building, rail or node"},
-        {"--engine flow", "reserved"},
+        {"--engine flows", "did you mean flow?"},
         {"-b 8Q", "-b: '8Q' is not a size"},
         {"-b 0", "-b"},
         {"-b -8", "-b"},

@@ -90,7 +90,7 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
         EXPECT_THAT(call.err, testing::StartsWith("scaleacross: error: ")) << arguments;
         EXPECT_EQ(call.out, "") << arguments;
     }
-    EXPECT_THAT(Run("run study.yaml --engine flow").err, HasSubstr("reserved"));
+    EXPECT_THAT(Run("run study.yaml --engine flows").err, HasSubstr("did you mean flow?"));
     EXPECT_THAT(Files(), ElementsAre("study.yaml"));
 }
 

@@ -23,7 +23,6 @@ MakeEngine(const std::string& name, const std::string& where)
     {
         return std::make_unique<PacketEngine>();
     }
-    const std::string known = AnyOf(KnownEngines());
     if (name == "flow")
     {
         return std::make_unique<FlowEngine>(Collisions::Expected);

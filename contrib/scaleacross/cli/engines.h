@@ -12,7 +12,7 @@ namespace scaleacross
 {
 
 /// The engine of this name, in this process. Throws ConfigError (where = `where`) for a name that
-/// is not known or whose seat is reserved.
+/// is not known.
 std::unique_ptr<Engine> MakeEngine(const std::string& name, const std::string& where = "--engine");
 
 } // namespace scaleacross

@@ -113,7 +113,8 @@ Compare(const CompareOptions& options)
     const SearchSpace space(study);
     LimitsOf(options.explore.worker);
     const std::vector<std::string> engines =
-        options.engines.empty() ? KnownEngines() : options.engines;
+        options.engines.empty() ? std::vector<std::string>{"analytical", "flow", "packet"}
+                                : options.engines;
     for (auto engine = engines.begin(); engine != engines.end(); ++engine)
     {
         MakeEngine(*engine, "--engines");
@@ -140,7 +141,10 @@ AddCompare(CommandLine& program)
     AddCommonOptions(command, options->explore.common);
     AddWorkerOptions(command, options->explore.worker);
     AddRunOptions(command, options->run);
-    command.Add("--engines", options->engines, "engines, the most exact one last; default: all")
+    command
+        .Add("--engines",
+             options->engines,
+             "engines, the most exact one last; default: analytical, flow, packet")
         .SeparatedByCommas();
     command
         .Add("--top",

@@ -174,7 +174,8 @@ AddRun(CommandLine& program)
     Command command = program.Add("run", "run the plan that a study fixes");
     AddStudyOptions(command, options->common);
     AddDatabase(command, options->common);
-    command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
+    command.Add("--engine", options->engine, "analytical, flow, flow:sampled or packet")
+        .ShowDefault();
     AddRunOptions(command, options->run);
     command.Add("--time-limit",
                 options->timeLimit,

@@ -16,6 +16,10 @@ namespace
 /// Levels that differ by less are reached at once: what rounding makes of equal ones.
 constexpr double kSame = 1.0 + 1e-12;
 
+/// Of what is left of a resource that counts as full, and of levels that count as equal, where
+/// flows that were filled at different times meet.
+constexpr double kNear = 1e-11;
+
 } // namespace
 
 MaxMin::MaxMin(uint32_t resources)
@@ -38,11 +42,24 @@ MaxMin::SetCapacity(uint32_t resource, double capacity)
     {
         return;
     }
-    const bool held = MayBeFull(state);
     state.capacity = capacity;
-    if (held || MayBeFull(state))
+    Seed(state, resource);
+    for (const User& user : state.flows)
     {
-        for (const User& user : state.flows)
+        if (MayBeFull(state)) // they may take too much of it
+        {
+            m_seeds.push_back(user.flow);
+        }
+    }
+}
+
+/// Those that a resource holds may rise.
+void
+MaxMin::Seed(const ResourceState& resource, uint32_t number)
+{
+    for (const User& user : resource.flows)
+    {
+        if (m_flows[user.flow].bottleneck == number)
         {
             m_seeds.push_back(user.flow);
         }
@@ -67,6 +84,7 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses)
     state.weight = weight;
     state.most = limit;
     state.rate = 0;
+    state.bottleneck = kOwnLimit;
     state.there = true;
     state.uses.clear();
     for (const Use& use : uses)
@@ -93,7 +111,6 @@ MaxMin::Remove(Flow flow)
     for (const FlowUse& use : state.uses)
     {
         ResourceState& resource = m_resources[use.resource];
-        const bool held = MayBeFull(resource);
         const User moved = resource.flows.back();
         resource.flows[use.position] = moved;
         m_flows[moved.flow].uses[moved.use].position = use.position;
@@ -104,11 +121,8 @@ MaxMin::Remove(Flow flow)
         {
             const FlowState& other = m_flows[user.flow];
             resource.most += other.uses[user.use].demand * other.most;
-            if (held)
-            {
-                m_seeds.push_back(user.flow);
-            }
         }
+        Seed(resource, use.resource);
     }
     state.there = false;
     state.uses.clear();
@@ -122,9 +136,29 @@ MaxMin::Solve()
     {
         return;
     }
-    Gather();
-    Fill();
+    m_mark++;
+    m_filled.clear();
+    for (const Flow seed : m_seeds)
+    {
+        Include(seed);
+    }
     m_seeds.clear();
+    for (size_t filled = 0; filled < m_filled.size();)
+    {
+        filled = m_filled.size();
+        // In one order, whatever brought them here.
+        std::sort(m_filled.begin(), m_filled.end());
+        Connect();
+        Fill();
+        IncludeWhoMayNotStay();
+    }
+    for (const Flow flow : m_filled)
+    {
+        if (m_flows[flow].rate != m_flows[flow].before)
+        {
+            m_changed.push_back(flow);
+        }
+    }
 }
 
 double
@@ -146,45 +180,82 @@ MaxMin::Include(Flow flow)
     if (state.there && state.mark != m_mark)
     {
         state.mark = m_mark;
-        state.held = false;
-        m_rising.push_back(flow);
+        state.before = state.rate;
+        m_filled.push_back(flow);
     }
 }
 
-/// Finds what is connected with the seeds.
+/// Finds what those that are filled have to share, and what the others leave of it.
 void
-MaxMin::Gather()
+MaxMin::Connect()
 {
-    m_mark++;
-    m_rising.clear();
-    m_connecting.clear();
-    for (const Flow seed : m_seeds)
+    m_pass++;
+    m_touched.clear();
+    for (const Flow flow : m_filled)
     {
-        Include(seed);
-    }
-    for (size_t i = 0; i < m_rising.size(); i++) // it grows
-    {
-        for (const FlowUse& use : m_flows[m_rising[i]].uses)
+        m_flows[flow].held = false;
+        for (const FlowUse& use : m_flows[flow].uses)
         {
             ResourceState& resource = m_resources[use.resource];
-            if (resource.mark == m_mark || !MayBeFull(resource))
+            if (resource.mark == m_pass || !MayBeFull(resource))
             {
                 continue;
             }
-            resource.mark = m_mark;
+            resource.mark = m_pass;
             resource.left = resource.capacity;
             resource.weight = 0;
-            m_connecting.push_back(use.resource);
+            m_touched.push_back(use.resource);
             for (const User& user : resource.flows)
             {
                 const FlowState& other = m_flows[user.flow];
-                resource.weight += other.uses[user.use].demand * other.weight;
+                const double demand = other.uses[user.use].demand;
+                if (other.mark == m_mark)
+                {
+                    resource.weight += demand * other.weight;
+                }
+                else
+                {
+                    resource.left -= demand * other.rate;
+                }
+            }
+        }
+    }
+    m_rising = m_filled;
+    m_connecting = m_touched;
+}
+
+/// Of those that were not filled, who has no bottleneck now or is another's.
+void
+MaxMin::IncludeWhoMayNotStay()
+{
+    for (const uint32_t r : m_touched)
+    {
+        const ResourceState& resource = m_resources[r];
+        const bool full = resource.left <= kNear * resource.capacity;
+        double highest = 0;
+        double held = std::numeric_limits<double>::infinity(); // of who is filled and held here
+        for (const User& user : resource.flows)
+        {
+            const FlowState& flow = m_flows[user.flow];
+            const double level = flow.rate / flow.weight;
+            highest = std::max(highest, level);
+            if (flow.mark == m_mark && flow.bottleneck == r)
+            {
+                held = std::min(held, level);
+            }
+        }
+        for (const User& user : resource.flows)
+        {
+            const FlowState& flow = m_flows[user.flow];
+            const double level = flow.rate / flow.weight;
+            const bool mayRise = flow.bottleneck == r && (!full || level < highest * (1.0 - kNear));
+            const bool mustGive = full && level > held * (1.0 + kNear);
+            if (mayRise || mustGive)
+            {
                 Include(user.flow);
             }
         }
     }
-    // In one order, whatever connected them.
-    std::sort(m_rising.begin(), m_rising.end());
 }
 
 /// The level at which the next flow is held.
@@ -215,17 +286,13 @@ MaxMin::Hold(Flow flow, double rate)
     for (const FlowUse& use : state.uses)
     {
         ResourceState& resource = m_resources[use.resource];
-        if (resource.mark == m_mark)
+        if (resource.mark == m_pass)
         {
             resource.left -= use.demand * rate;
             resource.weight -= use.demand * state.weight;
         }
     }
-    if (rate != state.rate)
-    {
-        state.rate = rate;
-        m_changed.push_back(flow);
-    }
+    state.rate = rate;
 }
 
 void
@@ -244,10 +311,11 @@ MaxMin::Fill()
             }
             for (const User& user : resource.flows)
             {
-                const FlowState& flow = m_flows[user.flow];
+                FlowState& flow = m_flows[user.flow];
                 if (!flow.held && flow.mark == m_mark)
                 {
-                    m_flows[user.flow].held = true; // its rate follows
+                    flow.held = true; // its rate follows
+                    flow.bottleneck = r;
                 }
             }
         }
@@ -255,9 +323,10 @@ MaxMin::Fill()
         size_t kept = 0;
         for (const Flow flow : m_rising)
         {
-            const FlowState& state = m_flows[flow];
+            FlowState& state = m_flows[flow];
             if (state.most <= level * state.weight)
             {
+                state.bottleneck = kOwnLimit;
                 Hold(flow, state.most);
             }
             else if (state.held)
@@ -271,17 +340,18 @@ MaxMin::Fill()
         }
         m_rising.resize(kept);
         // What nobody rises on any more is done with, whatever rounding has left of its weight.
-        m_connecting.erase(std::remove_if(m_connecting.begin(),
-                                          m_connecting.end(),
-                                          [this](uint32_t r) {
-                                              const auto& flows = m_resources[r].flows;
-                                              return std::all_of(flows.begin(),
-                                                                 flows.end(),
-                                                                 [this](const User& u) {
-                                                                     return m_flows[u.flow].held;
-                                                                 });
-                                          }),
-                           m_connecting.end());
+        m_connecting.erase(
+            std::remove_if(
+                m_connecting.begin(),
+                m_connecting.end(),
+                [this](uint32_t r) {
+                    const auto& flows = m_resources[r].flows;
+                    return std::all_of(flows.begin(), flows.end(), [this](const User& u) {
+                        const FlowState& flow = m_flows[u.flow];
+                        return flow.held || flow.mark != m_mark;
+                    });
+                }),
+            m_connecting.end());
     }
 }
 

@@ -29,10 +29,13 @@ namespace scaleacross
  * Progressive filling finds it. All levels rise together from 0, until a flow is at its limit or a
  * resource is full. What is held by that keeps its rate, the others rise on.
  *
- * Kept up incrementally: a resource that would not be full if all of its flows ran at their limits
- * (or at 1 / a of what they use, which limits them as well) holds nobody. Flows are connected where
- * they share one that might; only what is so connected with a flow that came or went is filled
- * anew. The rates are a function of the flows that are there, whatever came and went before, up to
+ * Kept up incrementally. A resource that would not be full if all of its flows ran at their limits
+ * (or at 1 / a of what they use, which limits them as well) holds nobody. Flows that came, and
+ * those that had their bottleneck where one went, are filled anew between what the others keep;
+ * then the others are looked at with whom they share something that is full: one whose bottleneck
+ * is none any more, or who has a higher level where one that was filled anew is held, is filled
+ * anew with them, until there is none. So everybody has a bottleneck in the end, as in a filling of
+ * all. The rates are a function of the flows that are there, whatever came and went before, up to
  * rounding.
  *
  * Worked system: resources P and Q; flow 1 on P and Q, 2 on P, 3 on Q with a demand of 2; weights
@@ -40,8 +43,8 @@ namespace scaleacross
  * on to 2/3, where P is full. When flow 3 goes, 1 and 2 share P: 1/2 each. With a limit of 0.1 for
  * flow 1, flow 2 would have 0.9 and flow 3 0.45.
  *
- * Cost of a change: O(k (k + n)) for k connected flows with n uses in all, less where many are held
- * at once.
+ * Cost of a change: O(k (k + n)) for k flows that are filled anew with n uses in all, less where
+ * many are held at once, and a look at all flows of what these use.
  */
 class MaxMin
 {
@@ -90,6 +93,9 @@ class MaxMin
     double Load(uint32_t resource) const;
 
   private:
+    /// In place of a resource: nothing but the flow itself.
+    static constexpr uint32_t kOwnLimit = UINT32_MAX;
+
     struct FlowUse
     {
         uint32_t resource{0};
@@ -102,7 +108,9 @@ class MaxMin
         double weight{1};
         double most{0}; //!< the rate that it could have if it were alone
         double rate{0};
-        uint64_t mark{0}; //!< the filling that it takes part in
+        double before{0};               //!< filling: the rate until then
+        uint32_t bottleneck{kOwnLimit}; //!< resource that holds it
+        uint64_t mark{0};               //!< the filling that it takes part in
         bool held{false};
         bool there{false};
         std::vector<FlowUse> uses;
@@ -120,7 +128,7 @@ class MaxMin
         double most{0}; //!< sum of what its flows would take if they were alone
         double capacity{1};
         uint64_t mark{0};
-        double left{0};   //!< filling: what those that are held leave
+        double left{0};   //!< filling: what those leave that are held or take no part
         double weight{0}; //!< filling: demand x weight of those that rise
     };
 
@@ -130,8 +138,10 @@ class MaxMin
     }
 
     void Include(Flow flow);
-    void Gather();
+    void Connect();
     void Fill();
+    void IncludeWhoMayNotStay();
+    void Seed(const ResourceState& resource, uint32_t number);
     double NextLevel() const;
     void Hold(Flow flow, double rate);
 
@@ -140,9 +150,12 @@ class MaxMin
     std::vector<ResourceState> m_resources;
     std::vector<Flow> m_changed;
     std::vector<Flow> m_seeds;          //!< flows to be filled anew
-    std::vector<Flow> m_rising;         //!< scratch: the flows that are filled
-    std::vector<uint32_t> m_connecting; //!< scratch: the resources that connect them
-    uint64_t m_mark{0};
+    std::vector<Flow> m_filled;         //!< scratch: all that are
+    std::vector<Flow> m_rising;         //!< scratch: those of them that are not held yet
+    std::vector<uint32_t> m_touched;    //!< scratch: the resources that these use
+    std::vector<uint32_t> m_connecting; //!< scratch: those of them on which somebody rises
+    uint64_t m_mark{0};                 //!< of flows that are filled
+    uint64_t m_pass{0};                 //!< of resources
 };
 
 } // namespace scaleacross

@@ -161,7 +161,6 @@ class FlowSimulation
             {
                 m_transport.Finished(id - m_run.graph.ranks);
             }
-            m_handled++;
             m_clock.GoOnTo(now);
         }
         FlowNetwork& network = m_transport.Network();
@@ -191,12 +190,11 @@ class FlowSimulation
     /// Looks in now and then whether the run is over its time, and tells how far it is.
     void Watch()
     {
-        constexpr uint64_t kLook = 4096; // some milliseconds
-        if (m_handled < m_lookAt)
+        constexpr uint32_t kLook = 16; // steps: some 10 us, or on many links some milliseconds each
+        if (++m_steps % kLook != 0)
         {
             return;
         }
-        m_lookAt = m_handled + kLook;
         const auto now = std::chrono::steady_clock::now();
         const std::chrono::duration<double> spent = now - m_started;
         if (m_options.progress && now - m_told >= std::chrono::milliseconds(200))
@@ -223,8 +221,7 @@ class FlowSimulation
     EventHeap m_heap;         //!< ends of computing, by rank; then of flows
     CarriedBytes m_begin;     //!< at the beginning of the measured iterations
     CarriedBytes m_end;
-    uint64_t m_handled{0}; //!< entries of the heap
-    uint64_t m_lookAt{0};
+    uint32_t m_steps{0};
     std::chrono::steady_clock::time_point m_started;
     std::chrono::steady_clock::time_point m_told;
 };

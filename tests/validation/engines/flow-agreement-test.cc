@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// The flow engine beside packets and rung 2, over plans that are drawn from everything that changes
+// what is sent: bytes of every class are equal, and times as near as engines.md says.
+
+#include "../../draws.h"
+#include "../volumes/volume-plans.h"
+#include "core/engine/analytical-engine.h"
+#include "core/engine/flow/flow-engine.h"
+#include "helper/engine/packet-engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Times over that of packets.
+struct Compared
+{
+    double flow{1};
+    double sampled{1};
+    double analytical{1};
+    std::string plan;
+    NetworkReport network{}; //!< of packets
+};
+
+RunReport
+ReportOf(const Engine& engine, const Scenario& scenario)
+{
+    return std::get<RunReport>(engine.Run(scenario, RunOptions()));
+}
+
+Compared
+Compare(const Scenario& scenario)
+{
+    const RunReport packet = ReportOf(PacketEngine(), scenario);
+    const RunReport flow = ReportOf(FlowEngine(Collisions::Expected), scenario);
+    const RunReport sampled = ReportOf(FlowEngine(Collisions::Sampled), scenario);
+    const RunReport rung2 = ReportOf(AnalyticalEngine(), scenario);
+    const std::string plan = volumes::TextOf(scenario);
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        EXPECT_EQ(flow.classes[k].bytes, packet.classes[k].bytes) << plan;
+        EXPECT_EQ(flow.classes[k].crossBytes, packet.classes[k].crossBytes) << plan;
+    }
+    const double time = packet.iterationTime.S();
+    return {flow.iterationTime.S() / time,
+            sampled.iterationTime.S() / time,
+            rung2.iterationTime.S() / time,
+            plan,
+            packet.network};
+}
+
+/// The difference that so large a share of the plans does not exceed.
+double
+Quantile(const std::vector<Compared>& all, double Compared::*which, double share)
+{
+    std::vector<double> errors;
+    for (const Compared& one : all)
+    {
+        errors.push_back(std::abs(one.*which - 1));
+    }
+    std::sort(errors.begin(), errors.end());
+    return errors[static_cast<size_t>(share * (errors.size() - 1))];
+}
+
+void
+Print(const std::vector<Compared>& all, double Compared::*which, const char* name)
+{
+    const auto [least, most] =
+        std::minmax_element(all.begin(), all.end(), [&](const Compared& a, const Compared& b) {
+            return a.*which < b.*which;
+        });
+    std::cout << name << ": " << all.size() << " plans, half within "
+              << 100 * Quantile(all, which, 0.5) << " %, 95 of 100 within "
+              << 100 * Quantile(all, which, 0.95) << " %; least " << (*least).*which << ": "
+              << least->plan << "; most " << (*most).*which << ": " << most->plan << '\n';
+}
+
+} // namespace
+
+/// A plan as drawn, over a network of which everything is drawn that a study can say of it.
+std::optional<Scenario>
+DrawNetwork(std::mt19937& random)
+{
+    const auto pick = [&random](std::initializer_list<double> values) {
+        return *(values.begin() + random() % values.size());
+    };
+    Scenario scenario = volumes::DrawAny(random);
+    if (scenario.cluster.Gpus() > 32)
+    {
+        return std::nullopt;
+    }
+    NetworkPlan& network = scenario.network;
+    network.multipath = volumes::AnyWord<Multipath>(random);
+    network.transport = volumes::AnyWord<Transport>(random);
+    network.balance = volumes::AnyWord<Balance>(random);
+    network.copy = random() % 4 == 0 ? volumes::AnyWord<Copy>(random) : network.copy;
+    network.recovery = Recovery(random() % 2 == 0 ? "selective-repeat" : "go-back-n");
+    network.qps = static_cast<uint32_t>(pick({1, 2, 3, 16}));
+    network.segment = Bytes(static_cast<uint64_t>(pick({64 << 10, 512 << 10, 4 << 20})));
+    network.outstanding = static_cast<uint32_t>(pick({0, 0, 0, 8}));
+    network.window = Bytes(static_cast<uint64_t>(pick({0, 0, 0, 1 << 20})));
+    network.admission = Bytes(static_cast<uint64_t>(pick({0, 0, 0, 4 << 20})));
+    network.channels = static_cast<uint32_t>(pick({1, 1, 4}));
+    network.mtu = Bytes(static_cast<uint64_t>(pick({1024, 4096})));
+    const double oversubscription = pick({1, 1, 2, 4});
+    const double spines = pick({1, 2, 4});
+    const bool rails = random() % 2 == 0;
+    for (BuildingSpec& building : scenario.cluster.buildings)
+    {
+        building.fabric.spines = static_cast<uint32_t>(spines);
+        building.fabric.oversubscription = oversubscription;
+        building.fabric.rails = rails;
+    }
+    const double capacity = pick({100, 400, 1600});
+    const Duration latency = Duration::Microseconds(static_cast<int64_t>(pick({5, 20, 150, 1000})));
+    const double loss = pick({0, 0, 0, 1e-5});
+    const double lanes = pick({1, 2});
+    for (CrossLinkSpec& span : scenario.cluster.crossLinks)
+    {
+        span.capacity = GigabitsPerSecond(capacity);
+        span.latency = latency;
+        span.loss = loss;
+        span.lanes = static_cast<uint32_t>(lanes);
+    }
+    try
+    {
+        scenario.Validate();
+    }
+    catch (const ConfigError&)
+    {
+        return std::nullopt;
+    }
+    if (!std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
+    {
+        return std::nullopt;
+    }
+    return scenario;
+}
+
+std::string
+NetworkText(const Scenario& scenario)
+{
+    const NetworkPlan& network = scenario.network;
+    const CrossLinkSpec& span = scenario.cluster.crossLinks.front();
+    const FabricSpec& fabric = scenario.cluster.buildings.front().fabric;
+    return volumes::TextOf(scenario) + " | " + network.transport->word + " " +
+           network.multipath->word + " " + network.balance->word + " " + network.copy->word + " " +
+           network.recovery->word + " qps=" + std::to_string(network.qps) +
+           " segment=" + ToString(network.segment) +
+           " outstanding=" + std::to_string(network.outstanding) +
+           " window=" + ToString(network.window) + " admission=" + ToString(network.admission) +
+           " channels=" + std::to_string(network.channels) + " mtu=" + ToString(network.mtu) +
+           " | " + std::to_string(scenario.cluster.buildings.size()) + " x " +
+           std::to_string(scenario.cluster.buildings.front().gpus) +
+           " spines=" + std::to_string(fabric.spines) +
+           " over=" + std::to_string(fabric.oversubscription) + (fabric.rails ? " rails" : "") +
+           " span " + ToString(span.capacity) + " " + ToString(span.latency) +
+           " loss=" + std::to_string(span.loss) + " lanes=" + std::to_string(span.lanes);
+}
+
+class FlowAgreement : public testing::TestWithParam<uint32_t>
+{
+};
+
+INSTANTIATE_TEST_SUITE_P(QueuePairs, FlowAgreement, testing::Values(1, 16));
+
+TEST_P(FlowAgreement, DrawnPlansAreAsNearToPacketsAsThePageSays)
+{
+    std::vector<Compared> all;
+    for (Scenario& scenario : volumes::Plans(Draws(15), 32, volumes::DrawAny))
+    {
+        scenario.network.qps = GetParam();
+        all.push_back(Compare(scenario));
+    }
+    Print(all, &Compared::flow, "flow");
+    Print(all, &Compared::sampled, "sampled");
+    Print(all, &Compared::analytical, "analytical");
+    EXPECT_LE(Quantile(all, &Compared::flow, 0.5), 0.05);
+    EXPECT_LE(Quantile(all, &Compared::flow, 0.95), 0.15);
+}
+
+TEST(FlowAgreementOverNetworks, DrawnNetworks)
+{
+    std::mt19937 random(20261126);
+    std::vector<Compared> all;
+    const size_t most = Draws(12);
+    while (all.size() < most)
+    {
+        const std::optional<Scenario> scenario = DrawNetwork(random);
+        if (!scenario)
+        {
+            continue;
+        }
+        Compared one;
+        try
+        {
+            one = Compare(*scenario);
+        }
+        catch (const std::exception& error)
+        {
+            std::cout << "FAILED " << error.what() << " " << NetworkText(*scenario) << '\n';
+            continue;
+        }
+        one.plan = NetworkText(*scenario);
+        std::cout << one.flow << ' ' << one.sampled << ' ' << one.analytical
+                  << " drops=" << one.network.packetsDropped
+                  << " rtx=" << one.network.retransmissions << " pauses=" << one.network.pauses
+                  << ' ' << one.plan << std::endl;
+        all.push_back(one);
+    }
+    Print(all, &Compared::flow, "flow");
+    Print(all, &Compared::sampled, "sampled");
+    Print(all, &Compared::analytical, "analytical");
+}
+
+} // namespace scaleacross
