@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "../../draws.h"
 #include "core/engine/max-min.h"
 
 #include <algorithm>
@@ -104,6 +105,124 @@ ExpectSolved(const MaxMin& system, const std::map<MaxMin::Flow, Given>& flows, u
                          system.Rate(id) / flow.weight > highest[use.resource] * (1 - kRounding));
         }
         EXPECT_TRUE(held) << "flow " << id << " could be faster than " << system.Rate(id);
+    }
+}
+
+/// Progressive filling of all flows from nothing, one after the other: rates by flow.
+std::map<MaxMin::Flow, double>
+FilledFromNothing(const std::map<MaxMin::Flow, Given>& flows, const std::vector<double>& capacities)
+{
+    std::map<MaxMin::Flow, double> rates;
+    while (rates.size() < flows.size())
+    {
+        // The lowest level at which somebody is stopped, and by what.
+        double level = std::numeric_limits<double>::infinity();
+        for (const auto& [id, flow] : flows)
+        {
+            level = rates.count(id) == 0 ? std::min(level, flow.limit / flow.weight) : level;
+        }
+        std::vector<double> full(capacities.size(), std::numeric_limits<double>::infinity());
+        for (size_t r = 0; r < capacities.size(); r++)
+        {
+            double left = capacities[r];
+            double weight = 0;
+            for (const auto& [id, flow] : flows)
+            {
+                for (const MaxMin::Use& use : flow.uses)
+                {
+                    if (use.resource == r && rates.count(id) == 1)
+                    {
+                        left -= use.demand * rates[id];
+                    }
+                    else if (use.resource == r)
+                    {
+                        weight += use.demand * flow.weight;
+                    }
+                }
+            }
+            if (weight > 0)
+            {
+                full[r] = std::max(0.0, left) / weight;
+                level = std::min(level, full[r]);
+            }
+        }
+        std::vector<MaxMin::Flow> held;
+        for (const auto& [id, flow] : flows)
+        {
+            bool stops = flow.limit / flow.weight <= level * (1 + 1e-12);
+            for (const MaxMin::Use& use : flow.uses)
+            {
+                stops = stops || full[use.resource] <= level * (1 + 1e-12);
+            }
+            if (stops && rates.count(id) == 0)
+            {
+                held.push_back(id);
+            }
+        }
+        for (const MaxMin::Flow id : held)
+        {
+            rates[id] = std::min(level * flows.at(id).weight, flows.at(id).limit);
+        }
+    }
+    return rates;
+}
+
+TEST(MaxMin, RatesAreThoseOfAFillingOfAllFromNothing)
+{
+    // Random networks, of which each changes up to thirty times: flows come and go, and resources
+    // give more or less.
+    std::mt19937 random(20261126);
+    const auto some = std::uniform_real_distribution<double>(0.1, 3.0);
+    for (size_t network = 0; network < Draws(300); network++)
+    {
+        const uint32_t resources = 1 + random() % 12;
+        const bool equal = random() % 2 == 0;
+        auto any = some;
+        const auto draw = [&] { return equal ? 1.0 : any(random); };
+        MaxMin system(resources - 1);
+        EXPECT_EQ(system.AddResource(), resources - 1);
+        std::vector<double> capacities(resources, 1);
+        std::map<MaxMin::Flow, Given> flows;
+        const uint32_t changes = 1 + random() % 30;
+        for (uint32_t change = 0; change < changes; change++)
+        {
+            const uint32_t kind = random() % 5;
+            if (kind == 0 && !flows.empty())
+            {
+                const auto gone = std::next(flows.begin(), random() % flows.size());
+                system.Remove(gone->first);
+                flows.erase(gone);
+            }
+            else if (kind == 1)
+            {
+                const uint32_t r = random() % resources;
+                capacities[r] = any(random) / 3;
+                system.SetCapacity(r, capacities[r]);
+            }
+            else
+            {
+                Given flow;
+                flow.weight = draw();
+                flow.limit = random() % 3 == 0 ? 0.3 * draw() : 100;
+                for (uint32_t r = 0; r < resources; r++)
+                {
+                    if (random() % 3 == 0)
+                    {
+                        flow.uses.push_back({r, draw()});
+                    }
+                }
+                flows.emplace(system.Add(flow.weight, flow.limit, flow.uses), flow);
+            }
+            if (random() % 2 == 0)
+            {
+                system.Solve();
+                for (const auto& [id, rate] : FilledFromNothing(flows, capacities))
+                {
+                    ASSERT_NEAR(system.Rate(id), rate, 1e-9 * rate)
+                        << "network " << network << ", change " << change << ", flow " << id;
+                }
+            }
+        }
     }
 }
 

@@ -114,7 +114,7 @@ TEST_P(Across, AllToAllIsTheSlowerOfNicAndSpan)
 INSTANTIATE_TEST_SUITE_P(Shapes,
                          Across,
                          testing::Combine(testing::ValuesIn(g_shapes),
-                                          testing::Values("analytical", "packet")),
+                                          testing::Values("analytical", "flow", "packet")),
                          [](const auto& info) {
                              return std::string(std::get<0>(info.param).name) + "_" +
                                     std::get<1>(info.param);

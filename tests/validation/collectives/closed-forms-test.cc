@@ -123,7 +123,7 @@ TEST_P(ClosedForms, InsideAServerOverNvlink)
 
 INSTANTIATE_TEST_SUITE_P(Engines,
                          ClosedForms,
-                         testing::Values("analytical", "packet"),
+                         testing::Values("analytical", "flow", "packet"),
                          [](const auto& info) { return std::string(info.param); });
 
 } // namespace

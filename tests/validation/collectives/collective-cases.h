@@ -4,6 +4,7 @@
 #define SCALEACROSS_TESTS_COLLECTIVE_CASES_H
 
 #include "core/engine/analytical-engine.h"
+#include "core/engine/flow/flow-engine.h"
 #include "core/io/read-study.h"
 #include "core/work/graph/collective-graph.h"
 #include "helper/engine/packet-engine.h"
@@ -67,13 +68,17 @@ SecondsOn(const Engine& engine, const Scenario& scenario)
     return std::get<RunReport>(engine.Run(scenario, options)).iterationTime.S();
 }
 
-/// "analytical" or "packet".
+/// "analytical", "flow" or "packet".
 inline std::unique_ptr<Engine>
 EngineOf(const std::string& name)
 {
     if (name == "packet")
     {
         return std::make_unique<PacketEngine>();
+    }
+    if (name == "flow")
+    {
+        return std::make_unique<FlowEngine>(Collisions::Expected);
     }
     return std::make_unique<AnalyticalEngine>();
 }

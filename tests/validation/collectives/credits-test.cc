@@ -62,7 +62,7 @@ INSTANTIATE_TEST_SUITE_P(Distances,
                          CreditedSpan,
                          testing::Combine(testing::Values(10, 1000),
                                           testing::Values(128, 12'800),
-                                          testing::Values("analytical", "packet")),
+                                          testing::Values("analytical", "flow", "packet")),
                          [](const auto& info) {
                              return std::to_string(std::get<0>(info.param)) + "km_" +
                                     std::to_string(std::get<1>(info.param)) + "KiB_" +

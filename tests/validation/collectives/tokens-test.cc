@@ -213,7 +213,7 @@ TEST(Tokens, EnginesSendTheBytesOfTheClosedFormInTheSameTime)
         const Volumes volumes = VolumesOf(drawn);
         const double ranks = drawn.servers * drawn.perServer;
         std::vector<double> seconds;
-        for (const std::string engine : {"analytical", "packet"})
+        for (const std::string engine : {"analytical", "flow", "packet"})
         {
             const auto report = std::get<RunReport>(EngineOf(engine)->Run(scenario, options));
             const auto expert = static_cast<size_t>(CommClass::Expert);
@@ -260,7 +260,7 @@ TEST(Tokens, TakeTheTimeOfTheClosedForm)
 // delay all of them.
 TEST(Tokens, ProxiesAndNicsTakeWhatTheNetworkSays)
 {
-    for (const auto* engine : {"analytical", "packet"})
+    for (const auto* engine : {"analytical", "flow", "packet"})
     {
         const auto seconds = [&](const Case& drawn, const Overrides& overrides) {
             return SecondsOn(*EngineOf(engine), ScenarioOf(drawn, overrides));

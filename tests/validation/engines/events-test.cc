@@ -118,7 +118,7 @@ const Slowdown g_slowdowns[] = {
 INSTANTIATE_TEST_SUITE_P(Events,
                          Constant,
                          testing::Combine(testing::ValuesIn(g_slowdowns),
-                                          testing::Values("analytical", "packet")),
+                                          testing::Values("analytical", "flow", "packet")),
                          [](const auto& info) {
                              return std::string(std::get<0>(info.param).name) + "_" +
                                     std::get<1>(info.param);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#ifndef SCALEACROSS_FABRIC_PATH_H
-#define SCALEACROSS_FABRIC_PATH_H
+#ifndef SCALEACROSS_TOPOLOGY_FABRIC_PATH_H
+#define SCALEACROSS_TOPOLOGY_FABRIC_PATH_H
 
 #include "core/base/units.h"
 #include "core/spec/tier.h"
@@ -35,4 +35,4 @@ struct Climb
 
 } // namespace scaleacross
 
-#endif // SCALEACROSS_FABRIC_PATH_H
+#endif // SCALEACROSS_TOPOLOGY_FABRIC_PATH_H

@@ -137,9 +137,10 @@ FlowNetwork::Share(Duration now)
         flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
         flow.since = now;
         flow.rate = rate;
-        // Never early, and one picosecond later is soon enough.
-        flow.finish =
-            now + Duration::Picoseconds(static_cast<int64_t>(std::ceil(flow.left / rate * 1e12)));
+        // Never early by more than rounding; the clock is no finer than a picosecond.
+        constexpr double kRounding = 1e-3;
+        const double ps = std::ceil(flow.left / rate * 1e12 - kRounding);
+        flow.finish = now + Duration::Picoseconds(static_cast<int64_t>(std::max(0.0, ps)));
         m_changed.push_back(id);
     }
     m_rates.Changed().clear();

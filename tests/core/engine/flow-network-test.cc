@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/flow/flow-network.h"
+#include "core/topology/ecmp-collision.h"
+
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace scaleacross
+{
+namespace
+{
+
+const BitRate kNone{1e18};
+
+/// Finish times of flows after a Share().
+Duration
+FinishOf(FlowNetwork& network, FlowNetwork::Id id, Duration now)
+{
+    network.Share(now);
+    return network.FinishTime(id);
+}
+
+TEST(FlowNetwork, TheWorkedCase)
+{
+    // 1 Gbit over 1 Gb/s, another one from 0.5 s on: half of the first is left then, and takes 1 s
+    // at half of the rate. The second has 0.5 Gbit left at 1.5 s, and 0.5 s to go.
+    FlowNetwork network({GigabitsPerSecond(1)});
+    const auto half = Duration::Microseconds(500000);
+    const auto first = network.Start(1e9, 100, 1, kNone, {{0, 1, 0, 0}}, Duration());
+    EXPECT_EQ(FinishOf(network, first, Duration()), half * 2);
+    const auto second = network.Start(1e9, 100, 1, kNone, {{0, 1, 0, 0}}, half);
+    EXPECT_EQ(FinishOf(network, first, half), half * 3);
+    // Bytes are counted as they go: three quarters of the first and half of the second at 1.25 s...
+    network.Finish(first, half * 3);
+    EXPECT_NEAR(network.Carried(half * 3)[0], 100 + 50, 1e-9);
+    EXPECT_EQ(FinishOf(network, second, half * 3), half * 4);
+    network.Finish(second, half * 4);
+    EXPECT_NEAR(network.Carried(half * 4)[0], 200, 1e-9);
+}
+
+TEST(FlowNetwork, WeightsLimitsAndShares)
+{
+    // Of 4 Gb/s a flow of weight 3 gets 3; one that is limited to 0.5 leaves 3.5 to the other. Only
+    // a quarter of the third one's bits go over the second resource of 1 Gb/s: 4 Gb/s.
+    FlowNetwork network({GigabitsPerSecond(4), GigabitsPerSecond(1)});
+    const auto heavy = network.Start(3e9, 0, 3, kNone, {{0, 1, 0, 0}}, Duration());
+    const auto light = network.Start(1e9, 0, 1, kNone, {{0, 1, 0, 0}}, Duration());
+    EXPECT_EQ(FinishOf(network, heavy, Duration()), Duration::Microseconds(1000000));
+    EXPECT_EQ(network.FinishTime(light), Duration::Microseconds(1000000));
+    network.Finish(light, Duration::Microseconds(1000000));
+    network.Finish(heavy, Duration::Microseconds(1000000));
+    const Duration later = Duration::Microseconds(1000000);
+    const auto limited = network.Start(1e9, 0, 1, GigabitsPerSecond(0.5), {{0, 1, 0, 0}}, later);
+    const auto other = network.Start(3.5e9, 0, 1, kNone, {{0, 1, 0, 0}}, later);
+    const auto apart = network.Start(4e9, 0, 1, kNone, {{1, 0.25, 0, 0}}, later);
+    EXPECT_EQ(FinishOf(network, limited, later), later * 3);
+    EXPECT_EQ(network.FinishTime(other), later * 2);
+    EXPECT_EQ(network.FinishTime(apart), later * 2);
+}
+
+TEST(FlowNetwork, BundlesGiveWhatTheFullestLinkDoes)
+{
+    // Sixteen links of 1 Gb/s. One flow of one queue pair has one of them: 1 Gb/s. Sixteen are
+    // slowed down by PathSlowdown(16 on 16) = 3.08, and with spraying not at all.
+    for (const char* const word : {"e-ecmp", "spray-rr"})
+    {
+        const Multipath multipath(word);
+        FlowNetwork network(std::vector<BitRate>{});
+        const uint32_t bundle = network.AddBundle(GigabitsPerSecond(16), 16, multipath);
+        std::vector<FlowNetwork::Id> flows;
+        for (uint32_t i = 0; i < 16; i++)
+        {
+            flows.push_back(network.Start(1e9, 0, 1, kNone, {{bundle, 1, 1, 1}}, Duration()));
+        }
+        network.Share(Duration());
+        const double slowdown = PathSlowdown(multipath, 16, 1, 16);
+        EXPECT_NEAR(slowdown, multipath->IsSprayed() ? 1.0 : 3.08, 0.005);
+        EXPECT_NEAR(network.FinishTime(flows[0]).S(), slowdown, 1e-9) << word;
+        const Duration end = network.FinishTime(flows[0]);
+        for (const auto flow : flows)
+        {
+            network.Finish(flow, end);
+        }
+        const auto last = network.Start(1e9, 0, 1, kNone, {{bundle, 1, 1, 1}}, end);
+        const double alone = multipath->IsSprayed() ? 1.0 / 16 : 1.0;
+        EXPECT_NEAR((FinishOf(network, last, end) - end).S(), alone, 1e-9) << word;
+    }
+}
+
+} // namespace
+} // namespace scaleacross
