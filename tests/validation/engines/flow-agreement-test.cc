@@ -13,6 +13,7 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <iostream>
+#include <map>
 #include <optional>
 #include <random>
 #include <string>
@@ -31,7 +32,6 @@ struct Compared
     double sampled{1};
     double analytical{1};
     std::string plan;
-    NetworkReport network{}; //!< of packets
 };
 
 RunReport
@@ -57,8 +57,7 @@ Compare(const Scenario& scenario)
     return {flow.iterationTime.S() / time,
             sampled.iterationTime.S() / time,
             rung2.iterationTime.S() / time,
-            plan,
-            packet.network};
+            plan};
 }
 
 /// The difference that so large a share of the plans does not exceed.
@@ -170,13 +169,13 @@ NetworkText(const Scenario& scenario)
            " loss=" + std::to_string(span.loss) + " lanes=" + std::to_string(span.lanes);
 }
 
-class FlowAgreement : public testing::TestWithParam<uint32_t>
+class FlowAgreementOfPlans : public testing::TestWithParam<uint32_t>
 {
 };
 
-INSTANTIATE_TEST_SUITE_P(QueuePairs, FlowAgreement, testing::Values(1, 16));
+INSTANTIATE_TEST_SUITE_P(FlowAgreement, FlowAgreementOfPlans, testing::Values(1, 16));
 
-TEST_P(FlowAgreement, DrawnPlansAreAsNearToPacketsAsThePageSays)
+TEST_P(FlowAgreementOfPlans, AreAsNearToPacketsAsThePageSays)
 {
     std::vector<Compared> all;
     for (Scenario& scenario : volumes::Plans(Draws(15), 32, volumes::DrawAny))
@@ -191,38 +190,48 @@ TEST_P(FlowAgreement, DrawnPlansAreAsNearToPacketsAsThePageSays)
     EXPECT_LE(Quantile(all, &Compared::flow, 0.95), 0.15);
 }
 
-TEST(FlowAgreementOverNetworks, DrawnNetworks)
+TEST(FlowAgreement, DrawnNetworksAreAsNearToPacketsAsThePageSays)
 {
+    // Losses and trimmed packets cost timeouts and repetitions that depend on single packets;
+    // credits over long spans go their own way. So each kind is told apart, and one is held.
     std::mt19937 random(20261126);
-    std::vector<Compared> all;
-    const size_t most = Draws(12);
-    while (all.size() < most)
+    std::map<std::string, std::vector<Compared>> kinds;
+    const size_t most = Draws(6);
+    for (size_t count = 0; count < most;)
     {
         const std::optional<Scenario> scenario = DrawNetwork(random);
         if (!scenario)
         {
             continue;
         }
+        count++;
         Compared one;
         try
         {
             one = Compare(*scenario);
         }
-        catch (const std::exception& error)
+        catch (const RunError& error)
         {
-            std::cout << "FAILED " << error.what() << " " << NetworkText(*scenario) << '\n';
+            // Only where packets give up; a flow always gets through.
+            EXPECT_GT(scenario->cluster.crossLinks.front().loss, 0) << error.what();
             continue;
         }
         one.plan = NetworkText(*scenario);
-        std::cout << one.flow << ' ' << one.sampled << ' ' << one.analytical
-                  << " drops=" << one.network.packetsDropped
-                  << " rtx=" << one.network.retransmissions << " pauses=" << one.network.pauses
-                  << ' ' << one.plan << std::endl;
-        all.push_back(one);
+        const bool lossy = scenario->cluster.crossLinks.front().loss > 0;
+        kinds[lossy ? "with losses" : scenario->network.transport->word].push_back(one);
     }
-    Print(all, &Compared::flow, "flow");
-    Print(all, &Compared::sampled, "sampled");
-    Print(all, &Compared::analytical, "analytical");
+    for (const auto& [kind, all] : kinds)
+    {
+        Print(all, &Compared::flow, (kind + ", flow").c_str());
+        Print(all, &Compared::sampled, (kind + ", flow:sampled").c_str());
+        Print(all, &Compared::analytical, (kind + ", analytical").c_str());
+    }
+    const std::vector<Compared>& roce = kinds["roce"];
+    if (roce.size() >= 20)
+    {
+        EXPECT_LE(Quantile(roce, &Compared::sampled, 0.5), 0.05);
+        EXPECT_LE(Quantile(roce, &Compared::sampled, 0.95), 0.15);
+    }
 }
 
 } // namespace scaleacross
