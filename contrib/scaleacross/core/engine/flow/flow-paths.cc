@@ -4,14 +4,18 @@
 
 #include "core/base/errors.h"
 #include "core/base/path-hash.h"
+#include "core/base/text.h"
 #include "core/topology/address-order.h"
 #include "core/topology/graph-names.h"
 #include "core/topology/parts-left.h"
 #include "core/topology/routing.h"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
+#include <optional>
 #include <string>
+#include <system_error>
 
 namespace scaleacross
 {
@@ -35,11 +39,29 @@ Find(const RouteRanges& table, uint32_t address)
     return &table.groups[std::prev(after)->group];
 }
 
+/// What a study gives an attribute of the switches, as the packet engine would take it.
+std::optional<std::string>
+SwitchAttribute(const NetworkPlan& network, const std::string& name)
+{
+    const auto found = network.ns3Attributes.find("ns3::FabricSwitch::" + name);
+    return found == network.ns3Attributes.end() ? std::nullopt
+                                                : std::optional<std::string>(found->second);
+}
+
 uint64_t
 HashSeedOf(const NetworkPlan& network)
 {
-    const auto found = network.ns3Attributes.find("ns3::FabricSwitch::HashSeed");
-    return found == network.ns3Attributes.end() ? 0 : std::stoull(found->second);
+    const std::string text = SwitchAttribute(network, "HashSeed").value_or("0");
+    uint64_t seed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+    if (error != std::errc() || end != text.data() + text.size())
+    {
+        throw ConfigError("network.ns3.ns3::FabricSwitch::HashSeed",
+                          Quoted(text) + " is not a whole number",
+                          "0 to 18446744073709551615",
+                          "");
+    }
+    return seed;
 }
 
 } // namespace
@@ -47,6 +69,8 @@ HashSeedOf(const NetworkPlan& network)
 FlowPaths::FlowPaths(const Scenario& scenario, uint32_t run)
     : m_multipath(scenario.network.multipath),
       m_hashSeed(HashSeedOf(scenario.network)),
+      m_hashPerSwitch(SwitchAttribute(scenario.network, "HashPerSwitch").value_or("true") !=
+                      "false"),
       m_run(run),
       m_graph(BuildFabricGraph(scenario.cluster)),
       m_parts(PartsLeft(scenario.cluster, scenario.events, m_graph, "flow"))
@@ -159,10 +183,11 @@ FlowPaths::ChoiceAt(uint32_t at,
     {
         return m_addresses[toNic] / m_divisors[at] % group.ports.size();
     }
-    const uint32_t hash = HashOf(m_addresses[fromNic],
-                                 m_addresses[toNic],
-                                 m_multipath->owner == PathOwner::NicPair ? uint16_t{0} : entropy,
-                                 SwitchHashSeed(m_servers + at, m_run, m_hashSeed));
+    const uint32_t hash =
+        HashOf(m_addresses[fromNic],
+               m_addresses[toNic],
+               m_multipath->owner == PathOwner::NicPair ? uint16_t{0} : entropy,
+               SwitchHashSeed(m_hashPerSwitch ? m_servers + at : 0, m_run, m_hashSeed));
     if (!m_multipath->weightedRoutes || group.weights.empty())
     {
         return ScaleHash(hash, group.ports.size());

@@ -92,7 +92,8 @@ class FlowPaths
     void SpreadOver(FlowWay& way, uint32_t from, uint32_t toNic) const;
 
     Multipath m_multipath;
-    uint64_t m_hashSeed{0};
+    uint64_t m_hashSeed;
+    bool m_hashPerSwitch; //!< else all switches hash alike
     uint32_t m_run;
     FabricGraph m_graph;
     std::vector<double> m_parts;               //!< of the rate that is left, by link

@@ -312,8 +312,7 @@ FlowTransport::Connect(Rank from, Rank to)
         {
             m_pairsAt[toNic]++;
         }
-        connection.uses.push_back(connection.isShared ? UsesBetween(way, fromNic, toNic)
-                                                      : UsesOf(way, false));
+        connection.uses.push_back(UsesOf(way, connection.isShared));
         if (way.path.propagation > connection.path.propagation || connection.path.rates.empty())
         {
             connection.path = way.path;
@@ -502,18 +501,6 @@ FlowTransport::UsesOf(const Connection& connection, uint32_t pairs) const
         uses.push_back(use);
     }
     return uses;
-}
-
-const std::vector<FlowUse>&
-FlowTransport::UsesBetween(const FlowWay& way, uint32_t fromNic, uint32_t toNic)
-{
-    // NICs' own links are in it, so that only one pair has it; what is between leaves is shared.
-    const auto [found, isNew] = m_between.try_emplace({fromNic, toNic});
-    if (isNew)
-    {
-        found->second = UsesOf(way, true);
-    }
-    return found->second;
 }
 
 /// `bundled`: the links of a cut as one, which are equal choices.

@@ -19,7 +19,6 @@
 #include <random>
 #include <tuple>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -166,7 +165,6 @@ class FlowTransport
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     double LossDelayOf(const LossyMessages& lossy);
 
-    const std::vector<FlowUse>& UsesBetween(const FlowWay& way, uint32_t fromNic, uint32_t toNic);
     std::vector<FlowUse> UsesOf(const FlowWay& way, bool bundled);
     uint32_t BundleOf(const std::vector<DirectedLink>& links);
     std::vector<BitRate> ResourceRates() const;
@@ -194,9 +192,8 @@ class FlowTransport
     std::deque<Connection> m_connections;
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
     std::map<std::vector<DirectedLink>, uint32_t> m_bundles;
-    std::vector<std::vector<DirectedLink>> m_bundleLinks;                    //!< by bundle
-    std::map<std::pair<uint32_t, uint32_t>, std::vector<FlowUse>> m_between; //!< by leaves
-    std::vector<uint64_t> m_scaleUp; //!< payload, by rank out and in
+    std::vector<std::vector<DirectedLink>> m_bundleLinks; //!< by bundle
+    std::vector<uint64_t> m_scaleUp;                      //!< payload, by rank out and in
 };
 
 } // namespace scaleacross
