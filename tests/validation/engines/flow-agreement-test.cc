@@ -113,6 +113,7 @@ DrawNetwork(std::mt19937& random)
     network.admission = Bytes(static_cast<uint64_t>(pick({0, 0, 0, 4 << 20})));
     network.channels = static_cast<uint32_t>(pick({1, 1, 4}));
     network.mtu = Bytes(static_cast<uint64_t>(pick({1024, 4096})));
+    network.leafBuffer = network.spineBuffer = Bytes(4ULL << 30); // with room for any headroom
     const double oversubscription = pick({1, 1, 2, 4});
     const double spines = pick({1, 2, 4});
     const bool rails = random() % 2 == 0;
