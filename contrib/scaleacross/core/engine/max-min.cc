@@ -37,6 +37,7 @@ MaxMin::AddResource()
 void
 MaxMin::SetCapacity(uint32_t resource, double capacity)
 {
+    SCALEACROSS_INVARIANT(capacity > 0 && capacity <= 1, "a part of what a resource has");
     ResourceState& state = m_resources[resource];
     if (capacity == state.capacity)
     {
@@ -228,10 +229,12 @@ MaxMin::Connect()
 void
 MaxMin::IncludeWhoMayNotStay()
 {
+    m_leaving.clear();
     for (const uint32_t r : m_touched)
     {
         const ResourceState& resource = m_resources[r];
-        const bool full = resource.left <= kNear * resource.capacity;
+        // Where somebody is held, whatever rounding has left of it.
+        const bool full = resource.full == m_pass || resource.left <= kNear * resource.capacity;
         double highest = 0;
         double held = std::numeric_limits<double>::infinity(); // of who is filled and held here
         for (const User& user : resource.flows)
@@ -250,11 +253,15 @@ MaxMin::IncludeWhoMayNotStay()
             const double level = flow.rate / flow.weight;
             const bool mayRise = flow.bottleneck == r && (!full || level < highest * (1.0 - kNear));
             const bool mustGive = full && level > held * (1.0 + kNear);
-            if (mayRise || mustGive)
+            if (flow.mark != m_mark && (mayRise || mustGive))
             {
-                Include(user.flow);
+                m_leaving.push_back(user.flow);
             }
         }
+    }
+    for (const Flow flow : m_leaving)
+    {
+        Include(flow);
     }
 }
 
@@ -316,6 +323,7 @@ MaxMin::Fill()
                 {
                     flow.held = true; // its rate follows
                     flow.bottleneck = r;
+                    resource.full = m_pass;
                 }
             }
         }

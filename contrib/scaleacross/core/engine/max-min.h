@@ -62,7 +62,7 @@ class MaxMin
     /// One more resource; its number is that of those before.
     uint32_t AddResource();
 
-    /// From the next Solve() on a resource has so much of what it had at first. Domain: > 0.
+    /// From the next Solve() on a resource has so much of what it had at first. Domain: (0, 1].
     void SetCapacity(uint32_t resource, double capacity);
 
     /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
@@ -128,6 +128,7 @@ class MaxMin
         double most{0}; //!< sum of what its flows would take if they were alone
         double capacity{1};
         uint64_t mark{0};
+        uint64_t full{0}; //!< the pass in which somebody was held here
         double left{0};   //!< filling: what those leave that are held or take no part
         double weight{0}; //!< filling: demand x weight of those that rise
     };
@@ -153,6 +154,7 @@ class MaxMin
     std::vector<Flow> m_filled;         //!< scratch: all that are
     std::vector<Flow> m_rising;         //!< scratch: those of them that are not held yet
     std::vector<uint32_t> m_touched;    //!< scratch: the resources that these use
+    std::vector<Flow> m_leaving;        //!< scratch: of the others, who is filled in the next pass
     std::vector<uint32_t> m_connecting; //!< scratch: those of them on which somebody rises
     uint64_t m_mark{0};                 //!< of flows that are filled
     uint64_t m_pass{0};                 //!< of resources

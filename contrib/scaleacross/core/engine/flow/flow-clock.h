@@ -50,15 +50,8 @@ class FlowClock
         {
             const Action action = std::move(m_events.top().action);
             m_events.pop();
-            m_done++;
             action();
         }
-    }
-
-    /// So far.
-    uint64_t Done() const
-    {
-        return m_done;
     }
 
   private:
@@ -76,7 +69,6 @@ class FlowClock
 
     Duration m_now;
     uint64_t m_next{0};
-    uint64_t m_done{0};
     std::priority_queue<Event> m_events;
 };
 

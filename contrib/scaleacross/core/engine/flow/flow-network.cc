@@ -13,8 +13,7 @@ namespace scaleacross
 
 FlowNetwork::FlowNetwork(const std::vector<BitRate>& rates)
     : m_rates(static_cast<uint32_t>(rates.size())),
-      m_carried(rates.size()),
-      m_firstBundle(static_cast<uint32_t>(rates.size()))
+      m_carried(rates.size())
 {
     for (const BitRate rate : rates)
     {
@@ -23,12 +22,21 @@ FlowNetwork::FlowNetwork(const std::vector<BitRate>& rates)
 }
 
 uint32_t
-FlowNetwork::AddBundle(BitRate rate, uint32_t links, Multipath multipath)
+FlowNetwork::AddLink(BitRate rate)
 {
     m_bitRates.push_back(rate.Value());
     m_carried.push_back(0);
-    m_bundles.push_back({links, multipath});
     return m_rates.AddResource();
+}
+
+uint32_t
+FlowNetwork::AddBundle(BitRate rate, uint32_t links, Multipath multipath)
+{
+    const uint32_t resource = AddLink(rate);
+    Bundle& bundle = m_bundles[resource];
+    bundle.links = links;
+    bundle.multipath = multipath;
+    return resource;
 }
 
 FlowNetwork::Id
@@ -81,18 +89,26 @@ FlowNetwork::Count(const Flow& flow, double sign)
 {
     for (const FlowUse& use : flow.uses)
     {
-        if (use.resource < m_firstBundle)
+        if (use.pairs == 0)
         {
-            continue;
+            continue; // no bundle, or nothing that chooses
         }
-        const uint32_t number = use.resource - m_firstBundle;
-        Bundle& bundle = m_bundles[number];
-        bundle.connections += sign * use.connections;
-        bundle.pairs += sign * use.pairs;
+        Bundle& bundle = m_bundles.at(use.resource);
+        bool counts = true;
+        if (use.group != FlowUse::kNoGroup)
+        {
+            uint32_t& there = bundle.groups[use.group];
+            counts = sign > 0 ? there++ == 0 : --there == 0;
+        }
+        if (counts)
+        {
+            bundle.connections += sign * use.connections;
+            bundle.pairs += sign * use.pairs;
+        }
         if (!bundle.changed)
         {
             bundle.changed = true;
-            m_recounted.push_back(number);
+            m_recounted.push_back(use.resource);
         }
     }
 }
@@ -117,11 +133,11 @@ FlowNetwork::SlowdownOf(const Bundle& bundle)
 void
 FlowNetwork::Share(Duration now)
 {
-    for (const uint32_t number : m_recounted)
+    for (const uint32_t resource : m_recounted)
     {
-        Bundle& bundle = m_bundles[number];
+        Bundle& bundle = m_bundles.at(resource);
         bundle.changed = false;
-        m_rates.SetCapacity(m_firstBundle + number, 1.0 / SlowdownOf(bundle));
+        m_rates.SetCapacity(resource, 1.0 / SlowdownOf(bundle));
     }
     m_recounted.clear();
     m_changed.clear();
@@ -134,6 +150,7 @@ FlowNetwork::Share(Duration now)
         {
             continue; // gone, or there twice
         }
+        SCALEACROSS_INVARIANT(rate > 0, "a flow does not move");
         flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
         flow.since = now;
         flow.rate = rate;

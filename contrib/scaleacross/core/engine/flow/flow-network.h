@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,10 @@ struct FlowUse
     double share{1};       //!< in (0, 1]
     double connections{0}; //!< of a bundle: that choose among its links,
     double pairs{0};       //!< and their queue pairs
+    /// Flows of one group have the same path, and count as one while any of them is there.
+    uint32_t group{kNoGroup};
+
+    static constexpr uint32_t kNoGroup = UINT32_MAX;
 };
 
 /**
@@ -42,6 +47,9 @@ class FlowNetwork
 
     /// Rates of resources 0, 1, ...
     explicit FlowNetwork(const std::vector<BitRate>& rates);
+
+    /// One more resource; its number.
+    uint32_t AddLink(BitRate rate);
 
     /// A bundle of `links` with `rate` in all; its number.
     uint32_t AddBundle(BitRate rate, uint32_t links, Multipath multipath);
@@ -78,12 +86,6 @@ class FlowNetwork
     /// Bytes that each resource has carried up to now.
     std::vector<double> Carried(Duration now) const;
 
-    /// Number of the ids in use, at most.
-    size_t Ids() const
-    {
-        return m_flows.size();
-    }
-
   private:
     struct Flow
     {
@@ -104,6 +106,7 @@ class FlowNetwork
         double connections{0};
         double pairs{0};
         bool changed{false};
+        std::unordered_map<uint32_t, uint32_t> groups; //!< flows of each
     };
 
     void Count(const Flow& flow, double sign);
@@ -113,10 +116,9 @@ class FlowNetwork
     MaxMin m_rates; //!< flows have the ids of here
     std::vector<double> m_bitRates;
     std::vector<Flow> m_flows;
-    std::vector<double> m_carried; //!< bytes of flows that have ended, by resource
-    uint32_t m_firstBundle;
-    std::vector<Bundle> m_bundles;
-    std::vector<uint32_t> m_recounted; //!< bundles whose flows have changed
+    std::vector<double> m_carried;        //!< bytes of flows that have ended, by resource
+    std::map<uint32_t, Bundle> m_bundles; //!< by resource
+    std::vector<uint32_t> m_recounted;    //!< bundles whose flows have changed
     std::map<std::pair<uint64_t, uint64_t>, double> m_slowdowns; //!< by flows and links
     std::vector<Id> m_changed;
     std::vector<MaxMin::Use> m_scratch;

@@ -6,7 +6,6 @@
 #include "core/base/path-hash.h"
 #include "core/base/text.h"
 #include "core/topology/address-order.h"
-#include "core/topology/graph-names.h"
 #include "core/topology/parts-left.h"
 #include "core/topology/routing.h"
 

@@ -47,12 +47,12 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
       m_random(seed),
-      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports),
-      m_scaleUp(size_t{2} * scenario.cluster.Gpus())
+      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports)
 {
 }
 
-/// Of both directions of all links, then of the GPUs' egress to their servers.
+/// Of both directions of all links, then of the GPUs' egress to their servers, then of their
+/// ingress from there, which limits nothing and is only counted.
 std::vector<BitRate>
 FlowTransport::ResourceRates() const
 {
@@ -71,7 +71,20 @@ FlowTransport::ResourceRates() const
                      building.gpus,
                      building.gpu.scaleUpBandwidth * building.gpu.scaleUpEfficiency);
     }
+    rates.insert(rates.end(), m_scenario.cluster.Gpus(), kNoLimit);
     return rates;
+}
+
+uint32_t
+FlowTransport::EgressOf(Rank rank) const
+{
+    return static_cast<uint32_t>(2 * m_paths.Graph().links.size()) + rank;
+}
+
+uint32_t
+FlowTransport::IngressOf(Rank rank) const
+{
+    return EgressOf(m_scenario.cluster.Gpus() + rank);
 }
 
 FlowTransport::MessageId
@@ -119,8 +132,6 @@ FlowTransport::Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const Message
     const MessageId id = NewMessage({from, to, tag, m_clock.Now().Ps()}, bytes);
     if (AreInOneServer(from, to))
     {
-        m_scaleUp[2 * from] += bytes.Count();
-        m_scaleUp[2 * to + 1] += bytes.Count();
         SendInside(id, to, care);
         return;
     }
@@ -143,11 +154,6 @@ FlowTransport::SendCopies(Rank from,
     const MessageId id =
         NewMessage({from, copies.front().to, copies.front().tag, m_clock.Now().Ps()}, bytes);
     m_messages[id].copies = copies;
-    m_scaleUp[2 * from] += bytes.Count();
-    for (const MessageCopy& copy : copies)
-    {
-        m_scaleUp[2 * copy.to + 1] += bytes.Count();
-    }
     SendInside(id, kAll, care);
 }
 
@@ -183,14 +189,14 @@ FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care)
     const Rank from = message.head.from;
     const GpuSpec& gpu = m_scenario.cluster.buildings[m_scenario.cluster.BuildingOf(from)].gpu;
     message.latency = care.inside.value_or(gpu.scaleUpLatency);
+    message.occupied = care.occupied;
     const auto [found, isNew] =
         m_laneNumbers.try_emplace({from, to, care.lane}, static_cast<uint32_t>(m_lanes.size()));
     if (isNew)
     {
-        m_lanes.push_back({from, {}, 1});
+        m_lanes.push_back({from, {}});
     }
     Lane& lane = m_lanes[found->second];
-    lane.occupied = care.occupied;
     lane.messages.push_back(id);
     if (lane.messages.size() == 1)
     {
@@ -204,13 +210,17 @@ FlowTransport::StartInside(uint32_t number)
     const Lane& lane = m_lanes[number];
     const Message& message = m_messages[lane.messages.front()];
     const auto bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count()));
-    const uint32_t egress = static_cast<uint32_t>(2 * m_paths.Graph().links.size()) + lane.from;
-    const FlowNetwork::Id flow = m_network.Start(bytes * 8.0 * lane.occupied,
-                                                 bytes,
-                                                 1.0,
-                                                 kNoLimit,
-                                                 {{egress, 1.0, 0, 0}},
-                                                 m_clock.Now());
+    std::vector<FlowUse> uses = {{EgressOf(lane.from)}};
+    if (message.copies.empty())
+    {
+        uses.push_back({IngressOf(message.head.to)});
+    }
+    for (const MessageCopy& copy : message.copies)
+    {
+        uses.push_back({IngressOf(copy.to)});
+    }
+    const FlowNetwork::Id flow =
+        m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
     m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0};
 }
@@ -323,6 +333,23 @@ FlowTransport::Connect(Rank from, Rank to)
     connection.path.loss = loss;
     connection.path.tier = tier;
     connection.most = isSprayed || !connection.isShared ? kNoLimit : least;
+    if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
+    {
+        // One hash for all queue pairs of a port: together they have one link of every bundle.
+        const auto [path, isNew] = m_onePaths.try_emplace(uint64_t{from} << 32 | to, 0);
+        if (isNew)
+        {
+            path->second = m_network.AddLink(least * static_cast<double>(m_ports));
+        }
+        for (std::vector<FlowUse>& uses : connection.uses)
+        {
+            for (FlowUse& use : uses)
+            {
+                use.group = path->second;
+            }
+            uses.push_back({path->second});
+        }
+    }
     m_connections.push_back(std::move(connection));
     Connection& made = m_connections.back();
     made.all = UsesOf(made, made.pairs);
@@ -410,8 +437,7 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
     const double least =
         std::max(m_model.WindowSeconds(size, path), m_model.AdmissionSeconds(size, path));
-    const bool onePath = m_scenario.network.multipath->owner == PathOwner::NicPair;
-    BitRate limit = std::min(kNoLimit, connection.most * (onePath ? 1.0 : pairs));
+    BitRate limit = std::min(kNoLimit, connection.most * pairs);
     limit = least > 0 ? std::min(limit, BitRate(bits / least)) : limit;
     const FlowNetwork::Id flow =
         m_network.Start(bits,
@@ -489,10 +515,11 @@ FlowTransport::UsesOf(const Connection& connection, uint32_t pairs) const
         for (const FlowUse& use : connection.uses[pair % connection.uses.size()])
         {
             FlowUse& added =
-                sum.try_emplace(use.resource, FlowUse{use.resource, 0, 0, 0}).first->second;
+                sum.try_emplace(use.resource, FlowUse{use.resource, 0, 0, 0, use.group})
+                    .first->second;
             added.share += use.share / pairs;
-            added.connections += use.share / pairs;
-            added.pairs += use.share;
+            added.connections += use.pairs / pairs;
+            added.pairs += use.pairs;
         }
     }
     std::vector<FlowUse> uses;
@@ -516,7 +543,7 @@ FlowTransport::UsesOf(const FlowWay& way, bool bundled)
         const bool back = part.link % 2 == 1;
         if (!bundled || link.kind == LinkKind::Nic)
         {
-            uses.push_back({part.link, part.share, 0, 0});
+            uses.push_back({part.link, part.share});
             continue;
         }
         if (link.kind == LinkKind::Cross)
@@ -529,7 +556,7 @@ FlowTransport::UsesOf(const FlowWay& way, bool bundled)
         const auto sides = m_clusterPaths.Shape(from.site).SidesOf(from, to);
         if (sides.empty())
         {
-            uses.push_back({part.link, part.share, 0, 0});
+            uses.push_back({part.link, part.share});
             continue;
         }
         const CutSide& side = sides.front();
@@ -541,41 +568,47 @@ FlowTransport::UsesOf(const FlowWay& way, bool bundled)
             return std::abs(part.share - parts.front().share) < kSame &&
                    m_paths.RateOf(part.link) == m_paths.RateOf(parts.front().link);
         });
-        // Where links are not alike, or events have taken some, each counts by itself besides.
-        if (parts.size() == 1 || !even || !m_scenario.events.empty())
+        // Where links are not alike, events have taken some, or other traffic passes single ones of
+        // them on detours, each counts by itself besides.
+        const FabricLink& first = graph.links[parts.front().link / 2];
+        const bool beside = parts.size() == 1 || !even || !m_scenario.events.empty() ||
+                            (first.kind == LinkKind::Inside &&
+                             m_clusterPaths.Shape(graph.vertices[first.a].site).HasDetours());
+        double share = 0;
+        std::vector<DirectedLink> links;
+        for (const WayLink& part : parts)
         {
-            for (const WayLink& part : parts)
+            share += part.share;
+            links.push_back(part.link);
+            if (beside)
             {
-                uses.push_back({part.link, part.share, 0, 0});
+                uses.push_back({part.link, part.share});
             }
         }
-        if (parts.size() > 1 && even)
+        if (parts.size() > 1)
         {
-            std::vector<DirectedLink> links;
-            for (const WayLink& part : parts)
-            {
-                links.push_back(part.link);
-            }
-            const double share = parts.front().share * static_cast<double>(parts.size());
-            uses.push_back({BundleOf(links), share, 0, 0});
+            // Each queue pair chooses among them, of so many as come here.
+            uses.push_back({BundleOf(links, beside), share, share, share});
         }
     }
     return uses;
 }
 
 uint32_t
-FlowTransport::BundleOf(const std::vector<DirectedLink>& links)
+FlowTransport::BundleOf(const std::vector<DirectedLink>& links, bool beside)
 {
-    const auto [found, isNew] = m_bundles.try_emplace(links, 0);
+    const auto [found, isNew] = m_bundles.try_emplace({links, beside}, 0);
     if (isNew)
     {
-        const FabricLink& link = m_paths.Graph().links[links.front() / 2];
-        const BitRate rate = m_paths.RateOf(links.front());
-        found->second = m_network.AddBundle(rate * m_model.CreditShareOf(rate, link.delay) *
-                                                static_cast<double>(links.size()),
+        double rate = 0;
+        for (const DirectedLink link : links)
+        {
+            const BitRate one = m_paths.RateOf(link);
+            rate += one.Value() * m_model.CreditShareOf(one, m_paths.Graph().links[link / 2].delay);
+        }
+        found->second = m_network.AddBundle(BitRate(rate),
                                             static_cast<uint32_t>(links.size()),
                                             m_scenario.network.multipath);
-        m_bundleLinks.push_back(links);
     }
     return found->second;
 }
@@ -586,15 +619,12 @@ FlowTransport::Carried() const
     const std::vector<double> carried = m_network.Carried(m_clock.Now());
     const size_t links = 2 * m_paths.Graph().links.size();
     std::vector<double> bytes(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(links));
-    if (m_scenario.events.empty()) // else links are counted beside their bundles
+    for (const auto& [key, resource] : m_bundles)
     {
-        const size_t first = links + m_scaleUp.size() / 2;
-        for (size_t i = 0; i < m_bundleLinks.size(); i++)
+        const auto& [members, beside] = key;
+        for (const DirectedLink link : members)
         {
-            for (const DirectedLink link : m_bundleLinks[i])
-            {
-                bytes[link] += carried[first + i] / static_cast<double>(m_bundleLinks[i].size());
-            }
+            bytes[link] += beside ? 0.0 : carried[resource] / static_cast<double>(members.size());
         }
     }
     CarriedBytes result;
@@ -602,7 +632,13 @@ FlowTransport::Carried() const
     {
         result.links.push_back(static_cast<uint64_t>(std::llround(each)));
     }
-    result.scaleUp = m_scaleUp;
+    for (Rank rank = 0; rank < m_scenario.cluster.Gpus(); rank++)
+    {
+        for (const uint32_t resource : {EgressOf(rank), IngressOf(rank)})
+        {
+            result.scaleUp.push_back(static_cast<uint64_t>(std::llround(carried[resource])));
+        }
+    }
     return result;
 }
 

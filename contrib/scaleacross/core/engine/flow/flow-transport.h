@@ -19,6 +19,7 @@
 #include <random>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -94,6 +95,7 @@ class FlowTransport
         RankMessage head;
         Bytes bytes;
         Duration latency;                //!< inside a server
+        double occupied{1};              //!< inside a server
         std::vector<MessageCopy> copies; //!< inside a server; empty: to head.to only
         uint64_t pieces{1};              //!< that have not arrived
     };
@@ -110,7 +112,6 @@ class FlowTransport
     {
         Rank from;
         std::deque<MessageId> messages;
-        double occupied{1};
     };
 
     /// One direction between two ranks on different servers.
@@ -166,7 +167,9 @@ class FlowTransport
     double LossDelayOf(const LossyMessages& lossy);
 
     std::vector<FlowUse> UsesOf(const FlowWay& way, bool bundled);
-    uint32_t BundleOf(const std::vector<DirectedLink>& links);
+    uint32_t BundleOf(const std::vector<DirectedLink>& links, bool beside);
+    uint32_t EgressOf(Rank rank) const;
+    uint32_t IngressOf(Rank rank) const;
     std::vector<BitRate> ResourceRates() const;
     Duration CreditLatency(const FabricPath& path, Bytes bytes) const;
 
@@ -191,9 +194,10 @@ class FlowTransport
     std::map<ConnectionKey, uint32_t> m_slotConnections;
     std::deque<Connection> m_connections;
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
-    std::map<std::vector<DirectedLink>, uint32_t> m_bundles;
-    std::vector<std::vector<DirectedLink>> m_bundleLinks; //!< by bundle
-    std::vector<uint64_t> m_scaleUp;                      //!< payload, by rank out and in
+    /// By their links, and whether these are counted beside it.
+    std::map<std::pair<std::vector<DirectedLink>, bool>, uint32_t> m_bundles;
+    /// Of `ecmp`: by sender and receiver, the resource that is the one path of all their messages.
+    std::unordered_map<uint64_t, uint32_t> m_onePaths;
 };
 
 } // namespace scaleacross
