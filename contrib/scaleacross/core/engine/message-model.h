@@ -76,6 +76,9 @@ class MessageModel
     /// Time of bytes to one NIC by what that grants; 0 without such a limit.
     double AdmissionSeconds(double bytes, const FabricPath& path) const;
 
+    /// What copying through slots adds to the time of a message; 0 without that.
+    Duration StagingTime(Bytes bytes) const;
+
     /// Share of a link's rate that credits allow; 1 without them. `lanes`: virtual lanes that share
     /// what is sent, each with credits of its own.
     double CreditShareOf(BitRate link, Duration delay, uint32_t lanes = 1) const;
@@ -103,8 +106,6 @@ class MessageModel
                            double unit,
                            const FabricPath& path,
                            double staging = 0) const;
-    /// What copying through slots adds to the time of a message; 0 without that.
-    Duration StagingTime(Bytes bytes) const;
 
     const Scenario& m_scenario;
     const ClusterPaths& m_paths;

@@ -47,8 +47,13 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
       m_random(seed),
+      m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
       m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports)
 {
+    for (Credit& credit : m_grants)
+    {
+        credit.left = static_cast<double>(scenario.network.admission.Count());
+    }
 }
 
 /// Of both directions of all links, then of the GPUs' egress to their servers, then of their
@@ -222,7 +227,7 @@ FlowTransport::StartInside(uint32_t number)
     const FlowNetwork::Id flow =
         m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0};
+    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes, 0}, 0};
 }
 
 void
@@ -234,6 +239,13 @@ FlowTransport::Finished(FlowNetwork::Id flow)
     {
         Connection& connection = m_connections[owner.index];
         connection.free += owner.pairs;
+        if (std::isfinite(connection.unit))
+        {
+            m_clock.After(connection.roundTrip,
+                          [this, index = owner.index, transfer = owner.transfer] {
+                              GiveBack(index, static_cast<double>(transfer.bytes.Count()));
+                          });
+        }
         const auto size = static_cast<double>(owner.transfer.bytes.Count());
         Duration latency = m_model.EdgeLatency(connection.path, size);
         if (connection.path.loss > 0)
@@ -332,7 +344,8 @@ FlowTransport::Connect(Rank from, Rank to)
     }
     connection.path.loss = loss;
     connection.path.tier = tier;
-    connection.most = isSprayed || !connection.isShared ? kNoLimit : least;
+    connection.rate = isSprayed || !connection.isShared ? kNoLimit : least;
+    SetLimits(connection);
     if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
     {
         // One hash for all queue pairs of a port: together they have one link of every bundle.
@@ -356,6 +369,82 @@ FlowTransport::Connect(Rank from, Rank to)
     return static_cast<uint32_t>(m_connections.size() - 1);
 }
 
+/// What of a connection may be under way, and in parts of how many bytes a queue pair sends then.
+void
+FlowTransport::SetLimits(Connection& connection) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    const QueuePairUse use = network.QueuePairsAt(connection.path.tier);
+    double unit = std::numeric_limits<double>::infinity();
+    double& window = connection.window.left;
+    connection.roundTrip = connection.path.propagation * 2;
+    if (use.outstanding > 0 && !use.balance->splits) // that has a part per queue pair
+    {
+        const auto segment = static_cast<double>(use.segment.Count());
+        window = std::min(window, segment * use.outstanding * use.qps);
+        unit = std::min(unit, segment);
+    }
+    if (use.window > Bytes())
+    {
+        const auto mtu = static_cast<double>(network.mtu.Count());
+        const double packets =
+            std::max(1.0, std::floor(static_cast<double>(use.window.Count()) / mtu));
+        window = std::min(window, packets * mtu * use.qps);
+        // Halves, so that one is under way while the other one comes back.
+        unit = std::min(unit, std::max(mtu, std::ceil(packets / 2) * mtu));
+    }
+    if (network.copy->staged)
+    {
+        const auto slot = static_cast<double>(StagedCopy::kSlot.Count());
+        window = std::min(window, slot * StagedCopy::kSlots * network.channels);
+        unit = std::min(unit, slot);
+        connection.roundTrip += m_model.StagingTime(StagedCopy::kSlot);
+    }
+    connection.most = window;
+    if (network.admission > Bytes())
+    {
+        connection.most = std::min(window, static_cast<double>(network.admission.Count()));
+        unit = std::min(unit, static_cast<double>(network.GrantSize().Count()));
+    }
+    connection.unit = unit;
+}
+
+/// Takes bytes of a credit, or has the connection wait for some.
+bool
+FlowTransport::Takes(Credit& credit, uint32_t index, double bytes)
+{
+    if (bytes > credit.left)
+    {
+        if (std::find(credit.waiting.begin(), credit.waiting.end(), index) == credit.waiting.end())
+        {
+            credit.waiting.push_back(index);
+        }
+        return false;
+    }
+    credit.left -= bytes;
+    return true;
+}
+
+/// Bytes of a connection have come back.
+void
+FlowTransport::GiveBack(uint32_t index, double bytes)
+{
+    const Rank to = m_connections[index].to;
+    m_connections[index].window.left += bytes;
+    if (!m_grants.empty())
+    {
+        m_grants[to].left += bytes;
+        std::deque<uint32_t> waiting;
+        waiting.swap(m_grants[to].waiting);
+        for (const uint32_t other : waiting)
+        {
+            StartWaiting(other);
+        }
+    }
+    m_connections[index].window.waiting.clear();
+    StartWaiting(index);
+}
+
 void
 FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
 {
@@ -363,7 +452,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     Message& message = m_messages[id];
     if (!connection.gated)
     {
-        connection.waiting.push_back({id, message.bytes});
+        connection.waiting.push_back({id, message.bytes, 0});
         StartWaiting(index);
         return;
     }
@@ -375,7 +464,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     for (uint64_t i = 0; i < message.pieces; i++)
     {
         const uint64_t part = std::min(left, piece);
-        connection.forSlots.push_back({id, Bytes(part)});
+        connection.forSlots.push_back({id, Bytes(part), 0});
         left -= part;
     }
     TakeSlots(index);
@@ -406,16 +495,47 @@ void
 FlowTransport::StartWaiting(uint32_t index)
 {
     Connection& connection = m_connections[index];
-    while (!connection.waiting.empty())
+    while (!connection.waiting.empty() && connection.free > 0)
     {
-        const Transfer transfer = connection.waiting.front();
-        const uint32_t pairs = PairsFor(connection, transfer.bytes);
-        if (pairs > connection.free)
+        Transfer& front = connection.waiting.front();
+        const auto bytes = static_cast<double>(front.bytes.Count());
+        const uint32_t pairs = front.pairs > 0 ? front.pairs : PairsFor(connection, front.bytes);
+        const uint32_t now = std::min(pairs, connection.free);
+        // On some of its queue pairs, or only as much as these send at a time: the rest follows.
+        const double share =
+            std::min({bytes * now / pairs, connection.unit * now, connection.most});
+        const Transfer part{front.message,
+                            Bytes(static_cast<uint64_t>(now == pairs && share >= bytes
+                                                            ? bytes
+                                                            : std::max(1.0, std::floor(share)))),
+                            now};
+        const auto size = static_cast<double>(part.bytes.Count());
+        if (std::isfinite(connection.unit))
         {
-            return;
+            if (!m_grants.empty() && !Takes(m_grants[connection.to], index, size))
+            {
+                return;
+            }
+            if (!Takes(connection.window, index, size))
+            {
+                if (!m_grants.empty())
+                {
+                    m_grants[connection.to].left += size;
+                }
+                return;
+            }
         }
-        connection.waiting.pop_front();
-        StartTransfer(index, transfer, pairs);
+        if (part.bytes == front.bytes)
+        {
+            connection.waiting.pop_front();
+        }
+        else
+        {
+            front.bytes = front.bytes - part.bytes;
+            front.pairs = now < pairs ? pairs - now : front.pairs;
+            m_messages[front.message].pieces++;
+        }
+        StartTransfer(index, part, now);
     }
 }
 
@@ -435,10 +555,7 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
                             m_scenario.network.recovery);
     }
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
-    const double least =
-        std::max(m_model.WindowSeconds(size, path), m_model.AdmissionSeconds(size, path));
-    BitRate limit = std::min(kNoLimit, connection.most * pairs);
-    limit = least > 0 ? std::min(limit, BitRate(bits / least)) : limit;
+    const BitRate limit = std::min(kNoLimit, connection.rate * pairs);
     const FlowNetwork::Id flow =
         m_network.Start(bits,
                         m_model.DataBytes(1.0, size, spread) * volume,

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <map>
 #include <random>
 #include <tuple>
@@ -39,12 +40,15 @@ enum class Collisions : uint8_t
  * by the first message of each lane to each other GPU.
  *
  * Between servers: a message is one flow over all links that its queue pairs' packets take, with
- * the weight of that many; it is as fast as the slowest of them allows. Messages of a connection
- * follow each other where they ask for the same queue pairs, and go beside each other where there
- * are enough for all (MessageModel::SpreadOf). The volume is payload, headers, the share of ACKs
- * and what losses repeat; then comes the latency of its first packet. Windows, outstanding segments
- * and a receiver's grants limit a flow's rate. Losses are drawn packet by packet, and delay their
- * message as LossDelay() says.
+ * the weight of that many; it is as fast as the slowest of them allows. Messages of a connection go
+ * beside each other where there are enough queue pairs for all (MessageModel::SpreadOf); one that
+ * finds only some of its queue pairs free begins on these with its part for them. The volume is
+ * payload, headers, the share of ACKs and what losses repeat; then comes the latency of its first
+ * packet. Losses are drawn packet by packet, and delay their message as LossDelay() says.
+ *
+ * With windows, outstanding segments, staged copies or a receiver's grants a message leaves in
+ * parts, as long as there is something left of what may be under way; that comes back a round trip
+ * after it has left.
  *
  * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
  * there is a slot; that is free again when the receiver's word has come back.
@@ -100,11 +104,19 @@ class FlowTransport
         uint64_t pieces{1};              //!< that have not arrived
     };
 
-    /// A message, or a piece of one.
+    /// A message, or a part of one.
     struct Transfer
     {
         MessageId message;
         Bytes bytes;
+        uint32_t pairs{0}; //!< of queue pairs that it is for; 0: as many as its bytes ask for
+    };
+
+    /// Bytes that may be under way, and come back a round trip after they left.
+    struct Credit
+    {
+        double left{std::numeric_limits<double>::infinity()};
+        std::deque<uint32_t> waiting; //!< connections, in the order in which they asked
     };
 
     /// What goes to one GPU of the server in one lane, or to all; the front is under way.
@@ -126,8 +138,12 @@ class FlowTransport
         std::vector<std::vector<FlowUse>> uses; //!< by port, or by queue pair
         std::vector<FlowUse> all;               //!< of all queue pairs together
         FabricPath path;                        //!< the longest
-        BitRate most;                           //!< of one queue pair
+        BitRate rate;                           //!< of one queue pair, at most
         std::deque<Transfer> waiting;
+        Credit window;  //!< of the connection
+        double unit{0}; //!< bytes that a queue pair takes at a time, where something limits it
+        double most{0}; //!< bytes that all of them take at a time: no more than may be under way
+        Duration roundTrip; //!< after which they come back
         bool gated{false};
         uint32_t slots{0}; //!< free ones, where it is gated
         std::deque<Transfer> forSlots;
@@ -138,7 +154,7 @@ class FlowTransport
     {
         bool inside{false};
         uint32_t index{0}; //!< lane, or connection
-        Transfer transfer{0, Bytes()};
+        Transfer transfer{0, Bytes(), 0};
         uint32_t pairs{0};
     };
 
@@ -161,6 +177,9 @@ class FlowTransport
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
     void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
+    void SetLimits(Connection& connection) const;
+    bool Takes(Credit& credit, uint32_t connection, double bytes);
+    void GiveBack(uint32_t connection, double bytes);
     void Arrived(uint32_t connection, const Transfer& transfer);
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
@@ -193,6 +212,7 @@ class FlowTransport
     std::unordered_map<uint64_t, uint32_t> m_connectionNumbers; //!< by sender and receiver
     std::map<ConnectionKey, uint32_t> m_slotConnections;
     std::deque<Connection> m_connections;
+    std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
     /// By their links, and whether these are counted beside it.
     std::map<std::pair<std::vector<DirectedLink>, bool>, uint32_t> m_bundles;
