@@ -588,7 +588,7 @@ AddCollective(CommandLine& program)
         .Needs("--machine");
     AddSeed(command, options->common);
     AddSetAndJson(command, options->common);
-    command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
+    command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     command.Add("--op", options->op, AnyOf(CollectiveOpWords())).ShowDefault();
     command
         .Add("--group",

@@ -41,17 +41,18 @@ struct RunCommand
 
 void
 Print(const RunCommand& options,
+      const std::string& engine,
       const Scenario& scenario,
       const Plan& plan,
       const Evaluation& evaluation)
 {
     const auto warnings = std::holds_alternative<RunReport>(evaluation)
-                              ? WarningsOf(scenario, options.engine)
+                              ? WarningsOf(scenario, engine)
                               : std::vector<std::string>();
     if (options.common.json)
     {
         Json json = ToJson(evaluation);
-        json["engine"] = options.engine;
+        json["engine"] = engine;
         json["plan"] = ToJson(plan);
         json["warnings"] = warnings;
         std::cout << json.dump(2) << "\n";
@@ -154,7 +155,7 @@ Run(const RunCommand& options)
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
-        Print(options, study.scenario, plan, watched.evaluation);
+        Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
         shelf.Put(setting, plan, watched.evaluation);
     };
     if (watched.abandoned)
@@ -174,7 +175,7 @@ AddRun(CommandLine& program)
     Command command = program.Add("run", "run the plan that a study fixes");
     AddStudyOptions(command, options->common);
     AddDatabase(command, options->common);
-    command.Add("--engine", options->engine, "analytical or packet").ShowDefault();
+    command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     AddRunOptions(command, options->run);
     command.Add("--time-limit",
                 options->timeLimit,
