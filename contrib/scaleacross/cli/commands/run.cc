@@ -2,10 +2,12 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/question.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/warnings.h"
+#include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
 #include "cli/workers/worker-process.h"
 #include "core/base/parse-at.h"
@@ -146,7 +148,8 @@ Run(const RunCommand& options)
 {
     const Study study =
         StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Training);
-    const std::shared_ptr<const Engine> engine = MakeEngine(options.engine);
+    const std::shared_ptr<const Engine> engine =
+        MakeEngine(options.engine, "--engine", StopFor(options.engine));
     RunOptions run = options.run;
     run.seed = study.seed;
     run.limits.wallTime = TimeLimitOf(options.timeLimit);
@@ -182,7 +185,7 @@ AddRun(CommandLine& program)
                 "wall clock time, preparation included, such as 60s; beyond it the run has "
                 "failed with the reason \"timeout\"; default: no limit");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
-    command.Does([options] { return Run(*options); });
+    command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }
 
 } // namespace scaleacross

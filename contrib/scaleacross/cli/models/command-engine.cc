@@ -142,14 +142,17 @@ CommandEngine::Fingerprint() const
 ModelAnswer
 CommandEngine::Ask(const Scenario& scenario,
                    const PreparedRun& run,
-                   const RunOptions& options) const
+                   const RunOptions& options,
+                   Duration left) const
 {
     ChildProgram program;
     program.file = "/bin/sh";
     program.arguments = {"sh", "-c", m_command};
     program.mostOutput = g_mostAnswer;
     program.keptError = 2 * g_shownError; // cut to size, with a mark, by Excerpt()
-    const ChildEnd end = RunChild(program, ModelDocument(scenario, run), options.limits, m_stop);
+    RunLimits limits = options.limits;
+    limits.wallTime = left;
+    const ChildEnd end = RunChild(program, ModelDocument(scenario, run), limits, m_stop);
     const auto fail = [&](const std::string& reason, const std::string& detail) {
         return RunError(reason,
                         "the command " + Quoted(m_command) + " " + detail + SaidOn(end.err));

@@ -39,7 +39,8 @@ class CommandEngine : public ForeignEngine
   protected:
     ModelAnswer Ask(const Scenario& scenario,
                     const PreparedRun& run,
-                    const RunOptions& options) const override;
+                    const RunOptions& options,
+                    Duration left) const override;
 
   private:
     std::string m_command;

@@ -2,6 +2,8 @@
 
 #include "cli/models/foreign-engine.h"
 
+#include <algorithm>
+#include <chrono>
 #include <utility>
 #include <variant>
 
@@ -28,13 +30,19 @@ ForeignEngine::UsesSeed() const
 RunResult
 ForeignEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
+    const auto start = std::chrono::steady_clock::now();
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;
     }
     const PreparedRun& run = std::get<PreparedRun>(prepared);
-    const ModelAnswer answer = Ask(scenario, run, options);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    const Duration limit = options.limits.wallTime;
+    const Duration left = limit == Duration::Max()
+                              ? limit
+                              : Duration::Seconds(std::max(limit.S() - taken.count(), 0.0));
+    const ModelAnswer answer = Ask(scenario, run, options, left);
     if (!answer.infeasible.empty())
     {
         return Infeasible{"refused", answer.infeasible};

@@ -32,9 +32,11 @@ class ForeignEngine : public Engine
 
   protected:
     /// What the model says of a scenario. Throws RunError where it says nothing that can be used.
+    /// @param left of the wall time of the options' limits: that less what preparing has taken
     virtual ModelAnswer Ask(const Scenario& scenario,
                             const PreparedRun& run,
-                            const RunOptions& options) const = 0;
+                            const RunOptions& options,
+                            Duration left) const = 0;
 
   private:
     std::string m_name;

@@ -29,7 +29,8 @@ PredictionsEngine::Fingerprint() const
 ModelAnswer
 PredictionsEngine::Ask(const Scenario& scenario,
                        const PreparedRun& run,
-                       const RunOptions& /* options */) const
+                       const RunOptions& /* options */,
+                       Duration /* left */) const
 {
     const JobSpec& job = scenario.Job();
     ModelAnswer answer;

@@ -26,7 +26,8 @@ class PredictionsEngine : public ForeignEngine
   protected:
     ModelAnswer Ask(const Scenario& scenario,
                     const PreparedRun& run,
-                    const RunOptions& options) const override;
+                    const RunOptions& options,
+                    Duration left) const override;
 
   private:
     PredictionRows m_rows;
