@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 
+#include "cli/engines.h"
 #include "core/base/errors.h"
 #include "helper/engine/study-attributes.h"
 
@@ -137,6 +138,10 @@ Checked(Study study)
 {
     // Whatever engine runs it: only that of packets would look.
     ns3::CheckAttributes(study.scenario.network);
+    for (size_t i = 0; i < study.enginesAt.size(); i++)
+    {
+        FindEngine(study.engines[i], study.enginesAt[i]);
+    }
     return study;
 }
 

@@ -75,7 +75,7 @@ void AddRunOptions(Command command, RunOptions& options);
 /// --set and --seed as overrides of the study. Throws ConfigError for "--set" without "=".
 Overrides OverridesOf(const CommonOptions& options);
 
-/// A study that has been read, once its ns-3 attributes are known to be right.
+/// A study that has been read, once its ns-3 attributes and engines are known to be right.
 Study Checked(Study study);
 
 /// What --set changes of the study, for people: "plan.tp=8, plan.pp=2"; of equal keys the last.

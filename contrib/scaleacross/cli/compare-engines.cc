@@ -198,7 +198,7 @@ CompareEngines(const Study& study,
         {
             if (found[p][e])
             {
-                comparison.engines.push_back(names[e]);
+                comparison.engines.push_back(engines[e]->Name());
                 comparison.evaluations.push_back(*found[p][e]);
             }
         }

@@ -2,40 +2,228 @@
 
 #include "cli/engines.h"
 
+#include "cli/models/command-engine.h"
+#include "cli/models/predictions-engine.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
-#include "core/spec/study.h"
 #include "helper/engine/packet-engine.h"
+
+#include <algorithm>
 
 namespace scaleacross
 {
 
-std::unique_ptr<Engine>
-MakeEngine(const std::string& name, const std::string& where)
+namespace
 {
-    if (name == "analytical")
+
+template <class Made>
+std::unique_ptr<Engine>
+Make(const EngineCall& /* call */)
+{
+    return std::make_unique<Made>();
+}
+
+template <Collisions collisions>
+std::unique_ptr<Engine>
+MakeFlow(const EngineCall& /* call */)
+{
+    return std::make_unique<FlowEngine>(collisions);
+}
+
+std::unique_ptr<Engine>
+MakePredictions(const EngineCall& call)
+{
+    return std::make_unique<PredictionsEngine>(call.name, call.argument);
+}
+
+std::unique_ptr<Engine>
+MakeCommand(const EngineCall& call)
+{
+    return std::make_unique<CommandEngine>(call.name, call.argument, call.stop);
+}
+
+/// What may stand in front of a form.
+bool
+IsOwnName(const std::string& name)
+{
+    return !name.empty() && name.size() <= 40 &&
+           name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                  "-_.") == std::string::npos;
+}
+
+/// All that can be asked for, forms with their arguments.
+std::vector<std::string>
+Offered()
+{
+    std::vector<std::string> words;
+    for (const EngineRow& row : EngineRows())
     {
-        return std::make_unique<AnalyticalEngine>();
+        words.push_back(row.word + row.argument);
     }
-    if (name == "packet")
+    return words;
+}
+
+/// Where the form's word begins in "command:..." or "NAME=command:..."; npos: it does not.
+size_t
+BeginOf(const EngineRow& form, const std::string& name)
+{
+    if (name.rfind(form.word, 0) == 0)
     {
-        return std::make_unique<PacketEngine>();
+        return 0;
     }
-    if (name == "flow")
+    const size_t equals = name.find('=');
+    return equals != std::string::npos && name.compare(equals + 1, form.word.size(), form.word) == 0
+               ? equals + 1
+               : std::string::npos;
+}
+
+EngineChoice
+ChoiceOf(const EngineRow& form, const std::string& name, size_t begin, const std::string& where)
+{
+    EngineCall call;
+    call.where = where;
+    call.argument = name.substr(begin + form.word.size());
+    call.name = begin == 0 ? name : name.substr(0, begin - 1);
+    const std::string example = form.word + form.argument;
+    if (call.argument.find_first_not_of(" \t\n") == std::string::npos)
     {
-        return std::make_unique<FlowEngine>(Collisions::Expected);
+        throw ConfigError(where,
+                          Quoted(name) + " has nothing behind the colon",
+                          example,
+                          "scaleacross list engines says what follows it");
     }
-    if (name == "flow:sampled")
+    const auto& rows = EngineRows();
+    const bool taken = std::any_of(rows.begin(), rows.end(), [&call](const EngineRow& row) {
+        return row.word == call.name;
+    });
+    if (begin > 0 && (taken || !IsOwnName(call.name)))
     {
-        return std::make_unique<FlowEngine>(Collisions::Sampled);
+        throw ConfigError(where,
+                          Quoted(call.name) + (taken ? " is an engine of this program"
+                                                     : " is no name for an engine"),
+                          "NAME=" + example + ", a NAME of up to 40 letters, digits, - _ .",
+                          "");
     }
-    const std::string nearest = Nearest(name, KnownEngines());
+    return {&form, call};
+}
+
+} // namespace
+
+const std::vector<EngineRow>&
+EngineRows()
+{
+    // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
+    // variant.
+    static const std::vector<EngineRow> rows = {
+        {"analytical",
+         "exact order of events, transfers as fluids on shared links: for searches and sweeps",
+         Make<AnalyticalEngine>},
+        {"flow",
+         "every rank's messages as max-min fair flows over the real links; what hashes do is "
+         "expected",
+         MakeFlow<Collisions::Expected>},
+        {"flow:sampled",
+         "the same, with every queue pair where the packet engine's switches would put it",
+         MakeFlow<Collisions::Sampled>,
+         "",
+         false,
+         false,
+         true},
+        {"packet",
+         "every packet, ACK and pause frame in ns-3, up to 4,096 GPUs: for what happens inside "
+         "switches",
+         Make<PacketEngine>,
+         "",
+         true, // ns-3 has one simulator per process
+         true},
+        {"command:",
+         "a model of yours: a shell command that reads the task list as JSON and answers with a "
+         "time",
+         MakeCommand,
+         "COMMAND"},
+        {"predictions:",
+         "times that a model of yours has predicted, in a CSV file by operation and bytes, or by "
+         "plan",
+         MakePredictions,
+         "FILE.csv"},
+    };
+    return rows;
+}
+
+const std::vector<std::string>&
+OwnEngines()
+{
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const EngineRow& row : EngineRows())
+        {
+            if (!row.IsForm())
+            {
+                all.push_back(row.word);
+            }
+        }
+        return all;
+    }();
+    return names;
+}
+
+std::vector<std::string>
+ComparedEngines()
+{
+    std::vector<std::string> names;
+    for (const EngineRow& row : EngineRows())
+    {
+        if (!row.IsForm() && !row.variant)
+        {
+            names.push_back(row.word);
+        }
+    }
+    return names;
+}
+
+EngineChoice
+FindEngine(const std::string& name, const std::string& where)
+{
+    for (const EngineRow& row : EngineRows())
+    {
+        const size_t begin = row.IsForm() ? BeginOf(row, name) : std::string::npos;
+        if (begin != std::string::npos)
+        {
+            return ChoiceOf(row, name, begin, where);
+        }
+        if (row.word == name)
+        {
+            return {&row, {name, "", where, nullptr}};
+        }
+    }
+    const std::string nearest = Nearest(name, OwnEngines());
     throw ConfigError(where,
                       Quoted(name) + " is not known",
-                      AnyOf(KnownEngines()),
+                      AnyOf(Offered()),
                       nearest.empty() ? "" : "did you mean " + nearest + "?");
+}
+
+bool
+IsForeign(const std::string& name)
+{
+    const auto& own = OwnEngines();
+    return std::find(own.begin(), own.end(), name) == own.end();
+}
+
+std::unique_ptr<Engine>
+MakeEngine(const std::string& name, const std::string& where, const std::atomic<bool>* stop)
+{
+    EngineChoice choice = FindEngine(name, where);
+    choice.call.stop = stop;
+    return choice.row->make(choice.call);
+}
+
+std::string
+EngineHelp()
+{
+    return AnyOf(Offered());
 }
 
 } // namespace scaleacross

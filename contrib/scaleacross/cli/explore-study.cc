@@ -4,11 +4,13 @@
 
 #include "cli/baseline-runs.h"
 #include "cli/conclude.h"
+#include "cli/engines.h"
 #include "cli/question.h"
 #include "cli/show/progress-line.h"
 #include "cli/workers/stop-after.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/parse-at.h"
+#include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/first-look.h"
 #include "core/explore/model-error.h"
@@ -91,8 +93,22 @@ GoalsOf(const ExploreOptions& options, const Study& study)
 }
 
 void
+ExpectOwnRanking(const Study& study)
+{
+    if (IsForeign(study.engines.front()))
+    {
+        throw ConfigError(study.enginesAt.front(),
+                          "a search ranks by its first engine, and " +
+                              Quoted(study.engines.front()) + " keeps to none of its bounds",
+                          AnyOf(OwnEngines()) + " as the first engine",
+                          "write it behind another one: engines: [analytical, ...]");
+    }
+}
+
+void
 ExpectExplorable(const ExploreOptions& options, const Study& study)
 {
+    ExpectOwnRanking(study);
     GoalsOf(options, study);
     LimitsOf(options.worker);
     TimeLimitOf(options.stopAfter, "--stop-after");

@@ -48,8 +48,13 @@ void AddAnswerOptions(Command command, ExploreOptions& options);
 /// What the options ask of a search of the study. Throws ConfigError.
 Goals GoalsOf(const ExploreOptions& options, const Study& study);
 
-/// Throws ConfigError for what GoalsOf() or LimitsOf() refuses, and for --robust on a study that
-/// leaves nothing uncertain or ranks with another engine than the analytical one.
+/// Throws ConfigError for a study whose first engine is a model of somebody else's: what a search
+/// rules out, it does by bounds of which no such model has to know.
+void ExpectOwnRanking(const Study& study);
+
+/// Throws ConfigError for what ExpectOwnRanking(), GoalsOf() or LimitsOf() refuses, and for
+/// --robust on a study that leaves nothing uncertain or ranks with another engine than the
+/// analytical one.
 void ExpectExplorable(const ExploreOptions& options, const Study& study);
 
 /// Whether the ranking is one of times whose errors are known (kMeasuredEngine).

@@ -231,6 +231,7 @@ StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
     for (Step& step : steps)
     {
         step.study = StudyOf(step.common);
+        ExpectOwnRanking(step.study);
         GoalsOf(options, step.study);
         step.study.baselines.clear();
         for (const auto& searched : step.study.search)

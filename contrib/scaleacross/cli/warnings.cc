@@ -2,9 +2,12 @@
 
 #include "cli/warnings.h"
 
+#include "cli/engines.h"
 #include "core/spec/without-effect.h"
 #include "core/topology/switch-headroom.h"
 #include "core/work/memory/memory.h"
+
+#include <algorithm>
 
 namespace scaleacross
 {
@@ -18,7 +21,10 @@ WarningsOf(const Scenario& scenario, const std::string& engine)
     };
     add(WarningsOfNoEffect(scenario));
     // The packet engine has buffers, and has refused them if they are too small.
-    if (engine != "packet")
+    const auto& rows = EngineRows();
+    if (std::none_of(rows.begin(), rows.end(), [&engine](const EngineRow& row) {
+            return row.packets && row.word == engine;
+        }))
     {
         add(HeadroomWarnings(scenario.cluster, scenario.network));
     }

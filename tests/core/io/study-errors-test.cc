@@ -302,7 +302,8 @@ TEST(StudyErrors, UnknownWords)
            "a100-80g, b200",
            "h100?");
     Expect(7, "plan: {schedule: 1f1}", "s.yaml:7:18 plan.schedule", "'1f1'", "gpipe", "1f1b?");
-    Expect(8, "engines: [flow]", "s.yaml:8:11 engines.0", "'flow' is not known", "analytical");
+    Expect(8, "engines: [a, b, a]", "s.yaml:8:17 engines.2", "'a' is given twice", "once");
+    Expect(8, "engines: []", "s.yaml:8:10 engines", "the list is empty", "one engine or more");
     Expect(8, "baselines: [megatron, x]", "s.yaml:8:23 baselines.1", "'x'", "production, megatron");
     Expect(8, "seed: 0", "s.yaml:8:7 seed", "out of range", "1 to 4294967295");
 }

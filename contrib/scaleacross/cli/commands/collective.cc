@@ -5,8 +5,10 @@
 #include "cli/engines.h"
 #include "cli/measured-log.h"
 #include "cli/message-sizes.h"
+#include "cli/question.h"
 #include "cli/show/report-json.h"
 #include "cli/token-options.h"
+#include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
@@ -254,7 +256,7 @@ class Measurement
 
 Measurement::Measurement(const CollectiveCommand& options)
     : m_study(NetworkOf(options)),
-      m_engine(MakeEngine(options.engine)),
+      m_engine(MakeEngine(options.engine, "--engine", StopFor(options.engine))),
       m_run(options.run)
 {
     m_run.seed = m_study.seed;
@@ -588,8 +590,7 @@ AddCollective(CommandLine& program)
         .Needs("--machine");
     AddSeed(command, options->common);
     AddSetAndJson(command, options->common);
-    command.Add("--engine", options->engine, "analytical, flow, flow:sampled or packet")
-        .ShowDefault();
+    command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     command.Add("--op", options->op, AnyOf(CollectiveOpWords())).ShowDefault();
     command
         .Add("--group",
@@ -625,7 +626,7 @@ AddCollective(CommandLine& program)
                               "leave one of them out");
         }
         options->opGiven = command.IsGiven("--op");
-        return MeasureSizes(*options);
+        return Uninterrupted([options] { return MeasureSizes(*options); });
     });
 }
 

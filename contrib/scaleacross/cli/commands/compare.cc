@@ -28,6 +28,7 @@ struct CompareOptions
     RunOptions run;
     size_t top{0}; //!< 0: all if they are few, else 5
     std::vector<std::string> engines;
+    std::vector<std::string> more; //!< in front of them
 };
 
 /// Every plan of a space that can run.
@@ -106,26 +107,41 @@ CompareWith(const CompareOptions& options,
     }
 }
 
+/// The engines that are asked for, once it is known that they can be made. Those of --engine stand
+/// in front, for the last one is what others are held against.
+std::vector<std::string>
+EnginesOf(const CompareOptions& options)
+{
+    std::vector<std::string> engines;
+    std::vector<std::string> names;
+    const auto add = [&](const std::string& option, const std::vector<std::string>& more) {
+        for (const std::string& engine : more)
+        {
+            const std::string name = MakeEngine(engine, option)->Name();
+            if (std::find(names.begin(), names.end(), name) != names.end())
+            {
+                throw ConfigError(option,
+                                  Quoted(name) + " is given twice",
+                                  "every engine once, by a name of its own",
+                                  "");
+            }
+            names.push_back(name);
+            engines.push_back(engine);
+        }
+    };
+    add("--engine", options.more);
+    add("--engines", options.engines.empty() ? ComparedEngines() : options.engines);
+    return engines;
+}
+
 Exit
 Compare(const CompareOptions& options)
 {
     const Study study = StudyOf(options.explore.common);
     const SearchSpace space(study);
     LimitsOf(options.explore.worker);
-    const std::vector<std::string> engines =
-        options.engines.empty() ? std::vector<std::string>{"analytical", "flow", "packet"}
-                                : options.engines;
-    for (auto engine = engines.begin(); engine != engines.end(); ++engine)
-    {
-        MakeEngine(*engine, "--engines");
-        if (std::find(engines.begin(), engine, *engine) != engine)
-        {
-            throw ConfigError("--engines",
-                              Quoted(*engine) + " is given twice",
-                              "every word once",
-                              "");
-        }
-    }
+    ExpectOwnRanking(study);
+    const std::vector<std::string> engines = EnginesOf(options);
     return WithDatabase(options.explore.common, study, [&](Database& database) {
         return CompareWith(options, study, space, engines, database);
     });
@@ -146,6 +162,12 @@ AddCompare(CommandLine& program)
              options->engines,
              "engines, the most exact one last; default: analytical, flow, packet")
         .SeparatedByCommas();
+    command
+        .Add("--engine",
+             options->more,
+             "one engine more, with all its commas, such as mine='command:python3 mine.py'; given "
+             "again for another")
+        .Repeatable();
     command
         .Add("--top",
              options->top,

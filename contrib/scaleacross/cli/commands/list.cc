@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/command.h"
+#include "cli/engines.h"
 #include "cli/show/report-json.h"
 #include "cli/show/table.h"
 #include "core/base/errors.h"
@@ -81,6 +82,17 @@ std::string
 Billions(uint64_t count)
 {
     return fmt::format("{:.2f}B", static_cast<double>(count) * 1e-9);
+}
+
+std::vector<Entry>
+Engines()
+{
+    std::vector<Entry> entries;
+    for (const EngineRow& row : EngineRows())
+    {
+        entries.push_back({{row.word, row.IsForm() ? row.argument : "-", row.help}});
+    }
+    return entries;
 }
 
 std::vector<Entry>
@@ -364,6 +376,7 @@ Listings()
         {"transports", {"field", "word", "default", "meaning"}, NetworkWords},
         {"plans", {"field", "word", "default", "meaning"}, PlanWords},
         {"baselines", {"baseline", "rule", "tunes", "does not touch", "source"}, BaselineRules},
+        {"engines", {"engine", "takes", "meaning"}, Engines},
         {"fields", {"field", "default", "values", "meaning"}, Fields},
     };
     return listings;

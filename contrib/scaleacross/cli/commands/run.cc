@@ -2,10 +2,12 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/question.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
 #include "cli/warnings.h"
+#include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
 #include "cli/workers/worker-process.h"
 #include "core/base/parse-at.h"
@@ -41,17 +43,18 @@ struct RunCommand
 
 void
 Print(const RunCommand& options,
+      const std::string& engine,
       const Scenario& scenario,
       const Plan& plan,
       const Evaluation& evaluation)
 {
     const auto warnings = std::holds_alternative<RunReport>(evaluation)
-                              ? WarningsOf(scenario, options.engine)
+                              ? WarningsOf(scenario, engine)
                               : std::vector<std::string>();
     if (options.common.json)
     {
         Json json = ToJson(evaluation);
-        json["engine"] = options.engine;
+        json["engine"] = engine;
         json["plan"] = ToJson(plan);
         json["warnings"] = warnings;
         std::cout << json.dump(2) << "\n";
@@ -145,7 +148,8 @@ Run(const RunCommand& options)
 {
     const Study study =
         StudyOf(options.common, IsWorker() ? StudyScope::Scenario : StudyScope::Training);
-    const std::shared_ptr<const Engine> engine = MakeEngine(options.engine);
+    const std::shared_ptr<const Engine> engine =
+        MakeEngine(options.engine, "--engine", StopFor(options.engine));
     RunOptions run = options.run;
     run.seed = study.seed;
     run.limits.wallTime = TimeLimitOf(options.timeLimit);
@@ -154,7 +158,7 @@ Run(const RunCommand& options)
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
-        Print(options, study.scenario, plan, watched.evaluation);
+        Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
         shelf.Put(setting, plan, watched.evaluation);
     };
     if (watched.abandoned)
@@ -174,15 +178,14 @@ AddRun(CommandLine& program)
     Command command = program.Add("run", "run the plan that a study fixes");
     AddStudyOptions(command, options->common);
     AddDatabase(command, options->common);
-    command.Add("--engine", options->engine, "analytical, flow, flow:sampled or packet")
-        .ShowDefault();
+    command.Add("--engine", options->engine, EngineHelp()).ShowDefault();
     AddRunOptions(command, options->run);
     command.Add("--time-limit",
                 options->timeLimit,
                 "wall clock time, preparation included, such as 60s; beyond it the run has "
                 "failed with the reason \"timeout\"; default: no limit");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
-    command.Does([options] { return Run(*options); });
+    command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }
 
 } // namespace scaleacross

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/compare-engines.h"
+#include "cli/engines.h"
 #include "cli/show/table.h"
 #include "core/explore/explanation.h"
 
@@ -15,17 +16,27 @@ namespace scaleacross
 namespace
 {
 
-/// The report that the others of a comparison are held against: that of the last engine that ran.
+/// The report that the others of a comparison are held against: that of the last engine of this
+/// program that ran, or of the last one where none did.
 const RunReport*
 ReferenceOf(const Comparison& comparison)
 {
     const RunReport* reference = nullptr;
-    for (const auto& evaluation : comparison.evaluations)
+    const RunReport* own = nullptr;
+    for (size_t i = 0; i < comparison.engines.size(); i++)
     {
-        const auto* report = std::get_if<RunReport>(&evaluation);
+        const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
         reference = report != nullptr ? report : reference;
+        own = report != nullptr && !IsForeign(comparison.engines[i]) ? report : own;
     }
-    return reference;
+    return own != nullptr ? own : reference;
+}
+
+/// Whether it can be said why two reports differ: by classes, which not every model knows of.
+bool
+IsExplained(const RunReport& report, const RunReport& reference)
+{
+    return report.KnowsBusy() && reference.KnowsBusy() && DiffersSomewhere(report, reference);
 }
 
 Json
@@ -39,12 +50,24 @@ ClassesJson(const RunReport& report, const RunReport& reference)
         {
             continue;
         }
-        json[ToString(static_cast<CommClass>(c))] = {
-            {"busy_s", part.busy.S()},
-            {"exposed_s", part.exposed.S()},
-            {"bytes", part.bytes.Count()},
-            {"cross_bytes", part.crossBytes.Count()},
-            {"relative_error", RelativeError(part.busy, reference.classes[c].busy)}};
+        Json entry = {{"busy_s", nullptr},
+                      {"exposed_s", nullptr},
+                      {"bytes", part.bytes.Count()},
+                      {"cross_bytes", part.crossBytes.Count()},
+                      {"relative_error", nullptr}};
+        if (report.KnowsParts())
+        {
+            entry["exposed_s"] = part.exposed.S();
+        }
+        if (report.KnowsBusy())
+        {
+            entry["busy_s"] = part.busy.S();
+        }
+        if (report.KnowsBusy() && reference.KnowsBusy())
+        {
+            entry["relative_error"] = RelativeError(part.busy, reference.classes[c].busy);
+        }
+        json[ToString(static_cast<CommClass>(c))] = entry;
     }
     return json;
 }
@@ -98,7 +121,7 @@ ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparis
                     RelativeError(report->iterationTime, reference->iterationTime);
                 entry["classes"] = ClassesJson(*report, *reference);
                 entry["reason"] =
-                    DiffersSomewhere(*report, *reference)
+                    IsExplained(*report, *reference)
                         ? Json(ReasonOfDifference(comparison.plan.parallel, *reference))
                         : Json(nullptr);
             }
@@ -151,9 +174,10 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
                 cells.push_back(report == reference ? "" : SignedPercent(error));
                 for (const auto& part : report->classes)
                 {
-                    cells.push_back(part.bytes.Count() == 0 ? "-" : ToString(part.busy));
+                    const bool known = part.bytes.Count() > 0 && report->KnowsBusy();
+                    cells.push_back(known ? ToString(part.busy) : "-");
                 }
-                if (DiffersSomewhere(*report, *reference))
+                if (IsExplained(*report, *reference))
                 {
                     remarks +=
                         fmt::format("{} on {}: iteration {}; {} against {}: {}\n",

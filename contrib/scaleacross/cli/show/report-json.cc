@@ -3,6 +3,7 @@
 #include "cli/show/report-json.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace scaleacross
 {
@@ -122,6 +123,21 @@ ToJson(const RunReport& report)
     json["memory"] = memory;
     json["network"] = FiguresOf(report.network);
     json["resources"] = resources;
+    if (!report.KnowsParts())
+    {
+        for (const char* key : {"compute_s", "bubble_s", "bubble_fraction", "exposed_comm_s"})
+        {
+            json[key] = nullptr;
+        }
+    }
+    for (Json& part : json["classes"])
+    {
+        for (const auto& [key, known] :
+             {std::pair("exposed_s", report.KnowsParts()), std::pair("busy_s", report.KnowsBusy())})
+        {
+            part[key] = known ? part[key] : Json(nullptr);
+        }
+    }
     return json;
 }
 

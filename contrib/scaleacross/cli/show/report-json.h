@@ -21,10 +21,12 @@ Json ToJson(const Plan& plan);
 Json FieldJson(const std::string& text);
 
 /// A report without its plan and timeline: iteration_time_s, mfu, bubble_fraction, ... Times are in
-/// seconds, amounts in bytes. `seed` is null where the engine draws nothing.
+/// seconds, amounts in bytes. `seed` is null where the engine draws nothing, and so are the parts
+/// of the time that a model of somebody else's has not said.
 Json ToJson(const RunReport& report);
 
-/// The inverse of ToJson(report), to the picosecond. Throws nlohmann::json::exception.
+/// The inverse of ToJson(report), to the picosecond, where nothing is null but the seed. Throws
+/// nlohmann::json::exception.
 RunReport ReportFromJson(const Json& json);
 
 /// A report, or {"infeasible" or "failed": {"reason", "detail"}}.

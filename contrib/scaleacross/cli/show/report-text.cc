@@ -51,11 +51,12 @@ ReportText(const RunReport& report)
                     report.engine,
                     report.iterations,
                     report.warmup);
-    text += fmt::format("compute {}, bubble {}, exposed communication {}, memory {}, {} across "
-                        "buildings\n\n",
-                        ToString(report.computeTime),
-                        PercentText(report.bubbleFraction),
-                        ToString(report.exposedComm),
+    text += report.KnowsParts() ? fmt::format("compute {}, bubble {}, exposed communication {}, ",
+                                              ToString(report.computeTime),
+                                              PercentText(report.bubbleFraction),
+                                              ToString(report.exposedComm))
+                                : "";
+    text += fmt::format("memory {}, {} across buildings\n\n",
                         ToString(report.memoryMax),
                         ToString(report.crossBuildingBytes));
     Table table(
@@ -66,8 +67,8 @@ ReportText(const RunReport& report)
         if (part.bytes.Count() > 0)
         {
             table.Add({ToString(static_cast<CommClass>(c)),
-                       ToString(part.busy),
-                       ToString(part.exposed),
+                       report.KnowsBusy() ? ToString(part.busy) : "-",
+                       report.KnowsParts() ? ToString(part.exposed) : "-",
                        ToString(part.bytes),
                        ToString(part.crossBytes)});
         }
@@ -125,8 +126,8 @@ AddRow(Table& table,
         cells.insert(cells.end(),
                      {ToString(report->iterationTime),
                       PercentText(report->mfu),
-                      PercentText(exposed),
-                      PercentText(report->bubbleFraction),
+                      report->KnowsParts() ? PercentText(exposed) : "-",
+                      report->KnowsParts() ? PercentText(report->bubbleFraction) : "-",
                       ToString(report->memoryMax),
                       ToString(report->crossBuildingBytes)});
     }

@@ -2,6 +2,8 @@
 
 #include "cli/workers/interrupt.h"
 
+#include "cli/engines.h"
+
 #include <csignal>
 
 namespace scaleacross
@@ -31,6 +33,12 @@ CatchInterrupts()
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
     return g_interrupted;
+}
+
+const std::atomic<bool>*
+StopFor(const std::string& engine)
+{
+    return IsForeign(engine) ? &CatchInterrupts() : nullptr;
 }
 
 } // namespace scaleacross

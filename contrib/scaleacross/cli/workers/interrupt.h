@@ -4,6 +4,7 @@
 #define SCALEACROSS_INTERRUPT_H
 
 #include <atomic>
+#include <string>
 
 namespace scaleacross
 {
@@ -13,6 +14,10 @@ namespace scaleacross
  * the program as if this had never been called.
  */
 const std::atomic<bool>& CatchInterrupts();
+
+/// That flag for an engine that has processes of its own, which shall end with this one; nullptr
+/// for others: a signal ends them as it ends any program.
+const std::atomic<bool>* StopFor(const std::string& engine);
 
 } // namespace scaleacross
 

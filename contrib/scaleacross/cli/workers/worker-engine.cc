@@ -179,6 +179,7 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
         throw RunError(ReasonOfEnd(end),
                        "killed by signal " + std::to_string(end.code) +
                            (end.err.empty() ? "" : ": " + ReasonOf(end.err)));
+    case WorkerEnd::How::TooLong: // a worker may print as much as it likes
     case WorkerEnd::How::Exited:
         break;
     }
@@ -188,8 +189,8 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
 std::unique_ptr<Engine>
 MakeSweepEngine(const std::string& name, const std::string& where, const std::atomic<bool>& stop)
 {
-    auto engine = MakeEngine(name, where);
-    if (name != "packet")
+    auto engine = MakeEngine(name, where, &stop);
+    if (!FindEngine(name, where).row->ownProcess)
     {
         return engine;
     }

@@ -53,7 +53,8 @@ class WorkerEngine : public Engine
     const std::atomic<bool>& m_stop;
 };
 
-/// The engine of this name for many runs: in worker processes if it needs them.
+/// The engine of this name for many runs: in worker processes if it needs them. Throws as
+/// MakeEngine().
 std::unique_ptr<Engine> MakeSweepEngine(const std::string& name,
                                         const std::string& where,
                                         const std::atomic<bool>& stop);

@@ -56,7 +56,7 @@ class Engine
   public:
     virtual ~Engine() = default;
 
-    /// "analytical", "flow", "packet".
+    /// What tables and the database call it: "analytical", "packet".
     virtual std::string Name() const = 0;
 
     /// Whether two runs of one scenario can differ by seed.

@@ -8,6 +8,7 @@
 #include "core/program/program.h"
 #include "core/work/memory/memory.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string>
@@ -86,7 +87,7 @@ struct ResourceReport
  */
 struct RunReport
 {
-    std::string engine;     //!< "analytical", "packet"
+    std::string engine;     //!< Engine::Name()
     std::string version;    //!< of this program
     uint64_t seed{0};       //!< 0 where the engine draws nothing
     uint32_t iterations{0}; //!< measured
@@ -109,6 +110,24 @@ struct RunReport
 
     /// Those that are one number each; network, classes, memory and resources have their own.
     static const FigureTable<RunReport>& Figures();
+
+    /// Whether it is known what the time consists of. A model of somebody else's may have said
+    /// nothing of it; then compute, bubble and exposed communication are 0.
+    bool KnowsParts() const
+    {
+        return Duration() < computeTime || Duration() < bubble || Duration() < exposedComm;
+    }
+
+    /// Whether it is known when transfers are under way; else the busy time of every class is 0,
+    /// though something is sent.
+    bool KnowsBusy() const
+    {
+        const auto any = [this](auto is) {
+            return std::any_of(classes.begin(), classes.end(), is);
+        };
+        return any([](const ClassReport& comm) { return Duration() < comm.busy; }) ||
+               !any([](const ClassReport& comm) { return Bytes() < comm.bytes; });
+    }
 
     const ClassReport& Of(CommClass comm) const
     {

@@ -118,7 +118,7 @@ Differs(const ClassReport& part, const ClassReport& reference)
 bool
 DiffersSomewhere(const RunReport& report, const RunReport& reference)
 {
-    for (uint32_t c = 0; c < kCommClasses; c++)
+    for (uint32_t c = 0; c < kCommClasses && report.KnowsBusy() && reference.KnowsBusy(); c++)
     {
         if (Differs(report.classes[c], reference.classes[c]))
         {

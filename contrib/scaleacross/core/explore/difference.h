@@ -57,7 +57,8 @@ double RelativeError(Duration time, Duration reference);
 /// Whether a class's busy times differ by more than kEngineTolerance.
 bool Differs(const ClassReport& part, const ClassReport& reference);
 
-/// Whether two reports of one plan differ by more than kEngineTolerance in a class or in total.
+/// Whether two reports of one plan differ by more than kEngineTolerance in total, or in a class if
+/// both know of classes.
 bool DiffersSomewhere(const RunReport& report, const RunReport& reference);
 
 /**

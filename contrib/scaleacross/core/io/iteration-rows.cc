@@ -5,12 +5,11 @@
 #include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/base/text.h"
-#include "core/io/text-file.h"
+#include "core/io/csv-table.h"
 
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <sstream>
 
 namespace scaleacross
 {
@@ -20,49 +19,19 @@ namespace
 
 const char* const g_required[] = {"name", "seconds", "study"};
 
-std::vector<std::string>
-Cells(std::string line)
+void
+CheckColumns(const CsvTable& table)
 {
-    if (!line.empty() && line.back() == '\r')
-    {
-        line.pop_back();
-    }
-    std::vector<std::string> cells;
-    std::istringstream stream(line + ",");
-    for (std::string cell; std::getline(stream, cell, ',');)
-    {
-        cells.push_back(cell);
-    }
-    return cells;
-}
-
-/// The columns by their names, checked.
-std::vector<std::string>
-Columns(const std::string& line, const std::string& where)
-{
-    std::vector<std::string> columns = Cells(line);
-    for (auto column = columns.begin(); column != columns.end(); ++column)
-    {
-        if (column->empty() || std::find(columns.begin(), column, *column) != column)
-        {
-            throw ConfigError(where,
-                              column->empty() ? "a column has no name"
-                                              : "the column " + *column + " is given twice",
-                              "every column with a name of its own",
-                              "");
-        }
-    }
     for (const std::string required : g_required)
     {
-        if (std::find(columns.begin(), columns.end(), required) == columns.end())
+        if (std::find(table.columns.begin(), table.columns.end(), required) == table.columns.end())
         {
-            throw ConfigError(where,
+            throw ConfigError(table.where,
                               "there is no column " + required,
                               "name, seconds, study and keys of the study",
                               "write e.g. name,seconds,fitted,study,plan.tp");
         }
     }
-    return columns;
 }
 
 bool
@@ -122,36 +91,12 @@ RowOf(const std::vector<std::string>& columns,
 std::vector<IterationRow>
 ReadIterationRows(const std::string& path, const Overrides& overrides)
 {
-    std::istringstream lines(ReadTextFile(path));
-    std::vector<std::string> columns;
+    const CsvTable table = ReadCsvTable(path);
+    CheckColumns(table);
     std::vector<IterationRow> rows;
-    size_t number = 0;
-    for (std::string line; std::getline(lines, line);)
+    for (const CsvLine& line : table.rows)
     {
-        number++;
-        if (line.empty() || line.front() == '#' || line == "\r")
-        {
-            continue;
-        }
-        const std::string where = path + ":" + std::to_string(number);
-        if (columns.empty())
-        {
-            columns = Columns(line, where);
-            continue;
-        }
-        const auto cells = Cells(line);
-        if (cells.size() != columns.size())
-        {
-            throw ConfigError(where,
-                              "the line has " + std::to_string(cells.size()) + " cells",
-                              std::to_string(columns.size()) + ", as the first line",
-                              "");
-        }
-        rows.push_back(RowOf(columns, cells, path, where, overrides));
-    }
-    if (rows.empty())
-    {
-        throw ConfigError(path, "there are no rows", "a line of columns and one for each row", "");
+        rows.push_back(RowOf(table.columns, line.cells, path, line.where, overrides));
     }
     return rows;
 }

@@ -22,8 +22,7 @@ struct IterationRow
 };
 
 /**
- * Reads measured iterations from a CSV file: cells between commas, without quotes; lines that begin
- * with # are left out. The first line names the columns:
+ * Reads measured iterations from a CSV file (ReadCsvTable) with the columns:
  *
  * - `name` of the row, `seconds` that its iteration takes;
  * - `fitted`: `yes` or `no` (the same as nothing, and as no such column);

@@ -253,16 +253,17 @@ ReadUncertain(const YamlNode& node, const ClusterSpec& cluster)
     return uncertain;
 }
 
-/// A list of different words out of `known`.
+/// A list of different words, each of which `parse` takes.
+template <class Parse>
 std::vector<std::string>
-ReadWords(const YamlNode& node, const std::string& path, const std::vector<std::string>& known)
+ReadWords(const YamlNode& node, const std::string& path, Parse parse)
 {
     std::vector<std::string> words;
     const auto list = ListOf(node, path);
     for (size_t i = 0; i < list.size(); i++)
     {
         const std::string at = path + "." + std::to_string(i);
-        words.push_back(ParseScalar(*list[i], at, OneOf(known)));
+        words.push_back(ParseScalar(*list[i], at, parse));
         if (std::find(words.begin(), words.end() - 1, words.back()) != words.end() - 1)
         {
             FailAt(*list[i], at, Quoted(words.back()) + " is given twice", "every word once", "");
@@ -511,15 +512,27 @@ ReadRoot(const YamlNode& root, const std::string& name, StudyScope scope)
     }
     if (const YamlNode* node = map.Find("baselines"); node != nullptr && training)
     {
-        study.baselines = ReadWords(*node, "baselines", Baseline::Names());
+        study.baselines = ReadWords(*node, "baselines", OneOf(Baseline::Names()));
     }
     study.engines = {"analytical"};
+    study.enginesAt = {"engines.0"};
     if (const YamlNode* node = map.Find("engines"); node != nullptr)
     {
-        study.engines = ReadWords(*node, "engines", KnownEngines());
+        const auto any = [](const std::string& word) { return word; };
+        study.engines = ReadWords(*node, "engines", any);
         if (study.engines.empty())
         {
-            FailAt(*node, "engines", "the list is empty", AnyOf(KnownEngines()), "");
+            FailAt(*node,
+                   "engines",
+                   "the list is empty",
+                   "one engine or more",
+                   "'scaleacross list engines' has them");
+        }
+        study.enginesAt.clear();
+        for (size_t i = 0; i < study.engines.size(); i++)
+        {
+            const std::string at = "engines." + std::to_string(i);
+            study.enginesAt.push_back(ListOf(*node, "engines")[i]->Place() + " " + at);
         }
     }
     if (const YamlNode* node = map.Find("prices"); node != nullptr)

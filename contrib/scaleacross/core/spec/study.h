@@ -36,15 +36,14 @@ struct Study
     bool dpGiven{false}; //!< the study fixes plan.dp
     std::vector<SearchAxis> search;
     std::vector<std::string> baselines; //!< words of Baseline
-    std::vector<std::string> engines;   //!< "analytical", "packet"; explore ranks with the first
+    std::vector<std::string> engines;   //!< as they are given; explore ranks with the first
+    /// Where each of them stands, for messages: which engines there are is the program's matter.
+    std::vector<std::string> enginesAt;
     uint64_t seed{1};
     std::optional<PriceSpec> prices; //!< of no result: what is printed beside, and an objective
     /// Of no result but that of a search for a robust plan; it has figures.
     std::optional<UncertainSpec> uncertain;
 };
-
-/// What Study::engines may hold.
-const std::vector<std::string>& KnownEngines();
 
 } // namespace scaleacross
 

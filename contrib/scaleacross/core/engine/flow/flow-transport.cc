@@ -227,7 +227,7 @@ FlowTransport::StartInside(uint32_t number)
     const FlowNetwork::Id flow =
         m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes, 0}, 0};
+    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0};
 }
 
 void
@@ -452,7 +452,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     Message& message = m_messages[id];
     if (!connection.gated)
     {
-        connection.waiting.push_back({id, message.bytes, 0});
+        connection.waiting.push_back({id, message.bytes});
         StartWaiting(index);
         return;
     }
@@ -464,7 +464,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     for (uint64_t i = 0; i < message.pieces; i++)
     {
         const uint64_t part = std::min(left, piece);
-        connection.forSlots.push_back({id, Bytes(part), 0});
+        connection.forSlots.push_back({id, Bytes(part)});
         left -= part;
     }
     TakeSlots(index);
@@ -495,20 +495,18 @@ void
 FlowTransport::StartWaiting(uint32_t index)
 {
     Connection& connection = m_connections[index];
-    while (!connection.waiting.empty() && connection.free > 0)
+    while (!connection.waiting.empty())
     {
         Transfer& front = connection.waiting.front();
-        const auto bytes = static_cast<double>(front.bytes.Count());
-        const uint32_t pairs = front.pairs > 0 ? front.pairs : PairsFor(connection, front.bytes);
-        const uint32_t now = std::min(pairs, connection.free);
-        // On some of its queue pairs, or only as much as these send at a time: the rest follows.
-        const double share =
-            std::min({bytes * now / pairs, connection.unit * now, connection.most});
-        const Transfer part{front.message,
-                            Bytes(static_cast<uint64_t>(now == pairs && share >= bytes
-                                                            ? bytes
-                                                            : std::max(1.0, std::floor(share)))),
-                            now};
+        const uint32_t pairs = PairsFor(connection, front.bytes);
+        if (pairs > connection.free)
+        {
+            return;
+        }
+        // Where something limits it, only as much as the queue pairs send at a time.
+        const double share = std::min(
+            {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
+        const Transfer part{front.message, Bytes(static_cast<uint64_t>(share))};
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
@@ -532,10 +530,9 @@ FlowTransport::StartWaiting(uint32_t index)
         else
         {
             front.bytes = front.bytes - part.bytes;
-            front.pairs = now < pairs ? pairs - now : front.pairs;
             m_messages[front.message].pieces++;
         }
-        StartTransfer(index, part, now);
+        StartTransfer(index, part, pairs);
     }
 }
 

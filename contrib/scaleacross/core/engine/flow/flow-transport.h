@@ -41,10 +41,10 @@ enum class Collisions : uint8_t
  *
  * Between servers: a message is one flow over all links that its queue pairs' packets take, with
  * the weight of that many; it is as fast as the slowest of them allows. Messages of a connection go
- * beside each other where there are enough queue pairs for all (MessageModel::SpreadOf); one that
- * finds only some of its queue pairs free begins on these with its part for them. The volume is
- * payload, headers, the share of ACKs and what losses repeat; then comes the latency of its first
- * packet. Losses are drawn packet by packet, and delay their message as LossDelay() says.
+ * beside each other where there are enough queue pairs for all (MessageModel::SpreadOf), else one
+ * after the other. The volume is payload, headers, the share of ACKs and what losses repeat; then
+ * comes the latency of its first packet. Losses are drawn packet by packet, and delay their message
+ * as LossDelay() says.
  *
  * With windows, outstanding segments, staged copies or a receiver's grants a message leaves in
  * parts, as long as there is something left of what may be under way; that comes back a round trip
@@ -109,7 +109,6 @@ class FlowTransport
     {
         MessageId message;
         Bytes bytes;
-        uint32_t pairs{0}; //!< of queue pairs that it is for; 0: as many as its bytes ask for
     };
 
     /// Bytes that may be under way, and come back a round trip after they left.
@@ -154,7 +153,7 @@ class FlowTransport
     {
         bool inside{false};
         uint32_t index{0}; //!< lane, or connection
-        Transfer transfer{0, Bytes(), 0};
+        Transfer transfer{0, Bytes()};
         uint32_t pairs{0};
     };
 
