@@ -15,7 +15,7 @@ import jsonschema
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
-SCHEMAS = TOP / "contrib" / "scaleacross" / "doc" / "schemas"
+SCHEMAS = TOP / "contrib" / "scaleacross" / "schemas"
 
 sys.path.insert(0, str(TOP / "analysis"))
 import your_model  # noqa: E402

@@ -82,6 +82,10 @@ TEST_F(YourModel, ARunTakesTheTimeThatACommandSays)
                 ours.at("mfu").get<double>() * ours.at("iteration_time_s").get<double>(),
                 1e-12);
     // What it has not said is not known, rather than 0.
+    EXPECT_EQ(
+        RunJson("run study.yaml --no-store --engine 'mine=command:cat >/dev/null\nsh mine.sh'")
+            .at("iteration_time_s"),
+        0.5);
     EXPECT_TRUE(json.at("compute_s").is_null());
     EXPECT_TRUE(json.at("bubble_fraction").is_null());
     EXPECT_TRUE(json.at("classes").at("dp").at("busy_s").is_null());
@@ -372,6 +376,7 @@ TEST_F(YourModel, WrongNamesAreBadInput)
         {"run study.yaml --engine 'packet=command:true'", "is an engine of this program"},
         {"run study.yaml --engine 'a b=command:true'", "is no name for an engine"},
         {"run study.yaml --engine '=command:true'", "is no name for an engine"},
+        {"run study.yaml --engine 'command:true\ntrue'", "mine= in front"},
         {"run study.yaml --engine predictions:none.csv", "none.csv"},
         {"collective study.yaml --engine flows", "did you mean flow?"},
         {"compare study.yaml --engine a=command:true --engine a=command:false", "given twice"},

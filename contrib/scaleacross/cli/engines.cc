@@ -5,6 +5,7 @@
 #include "cli/models/command-engine.h"
 #include "cli/models/predictions-engine.h"
 #include "core/base/errors.h"
+#include "core/base/one-line.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
@@ -105,6 +106,13 @@ ChoiceOf(const EngineRow& form, const std::string& name, size_t begin, const std
                                                      : " is no name for an engine"),
                           "NAME=" + example + ", a NAME of up to 40 letters, digits, - _ .",
                           "");
+    }
+    if (!IsOneLine(call.name))
+    {
+        throw ConfigError(where,
+                          "a command of several lines has no name that tables can print",
+                          "NAME=" + example,
+                          "write e.g. mine= in front of it");
     }
     return {&form, call};
 }
