@@ -228,10 +228,10 @@ TEST(FlowAgreement, DrawnNetworksAreAsNearToPacketsAsThePageSays)
         Print(all, &Compared::analytical, (kind + ", analytical").c_str());
     }
     const std::vector<Compared>& roce = kinds["roce"];
-    if (roce.size() >= 20)
+    if (roce.size() >= 5)
     {
+        EXPECT_LE(Quantile(roce, &Compared::flow, 0.5), 0.05);
         EXPECT_LE(Quantile(roce, &Compared::sampled, 0.5), 0.05);
-        EXPECT_LE(Quantile(roce, &Compared::sampled, 0.95), 0.15);
     }
 }
 
