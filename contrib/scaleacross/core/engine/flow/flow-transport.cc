@@ -676,8 +676,9 @@ FlowTransport::UsesOf(const FlowWay& way, bool bundled)
         const CutSide& side = sides.front();
         cuts[{side.level, from.site, side.up, side.which}].push_back(part);
     }
-    for (const auto& [key, parts] : cuts)
+    for (const auto& cut : cuts)
     {
+        const std::vector<WayLink>& parts = cut.second;
         const bool even = std::all_of(parts.begin(), parts.end(), [&](const WayLink& part) {
             return std::abs(part.share - parts.front().share) < kSame &&
                    m_paths.RateOf(part.link) == m_paths.RateOf(parts.front().link);
