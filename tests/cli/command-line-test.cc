@@ -58,7 +58,7 @@ TEST_F(Commands, WrongArgumentsAreBadInput)
                                   "run study.yaml --set plan.tp",
                                   "run study.yaml --set plan.tq=1",
                                   "run study.yaml --seed 0",
-                                  "run study.yaml --engine flow",
+                                  "run study.yaml --engine flows",
                                   "run study.yaml --engine packets",
                                   "run study.yaml --set plan.tp=1 plan.pp=2",
                                   "run study.yaml --no-store --db a.db",

@@ -31,15 +31,19 @@ TEST_F(Commands, CompareListsEveryPlanAndEngine)
 TEST_F(Commands, ComparesWithThePacketEngine)
 {
     const auto json = RunJson("compare study.yaml --top 1 --db both.db");
-    ASSERT_EQ(json.size(), 2);
+    ASSERT_EQ(json.size(), 3);
     EXPECT_EQ(json[0].at("engine"), "analytical");
-    EXPECT_EQ(json[1].at("engine"), "packet");
-    EXPECT_EQ(json[0].at("plan"), json[1].at("plan"));
-    EXPECT_EQ(json[1].at("relative_error"), 0);
-    EXPECT_TRUE(json[0].contains("reason"));
-    for (const auto& [name, part] : json[0].at("classes").items())
+    EXPECT_EQ(json[1].at("engine"), "flow");
+    EXPECT_EQ(json[2].at("engine"), "packet");
+    EXPECT_EQ(json[2].at("relative_error"), 0);
+    for (const auto& entry : json)
     {
-        EXPECT_EQ(part.at("bytes"), json[1].at("classes").at(name).at("bytes")) << name;
+        EXPECT_EQ(entry.at("plan"), json[2].at("plan"));
+        EXPECT_TRUE(entry.contains("reason"));
+        for (const auto& [name, part] : entry.at("classes").items())
+        {
+            EXPECT_EQ(part.at("bytes"), json[2].at("classes").at(name).at("bytes")) << name;
+        }
     }
     // What is stored is not run again, and it is the same.
     EXPECT_EQ(RunJson("compare study.yaml --top 1 --db both.db"), json);
