@@ -48,7 +48,8 @@ TEST_F(Commands, ComparesWithThePacketEngine)
     // What is stored is not run again, and it is the same.
     EXPECT_EQ(RunJson("compare study.yaml --top 1 --db both.db"), json);
     const auto shown = RunJson("show both.db");
-    EXPECT_EQ(shown.at("searches")[0].at("checks")[0].at("engine"), "packet");
+    EXPECT_EQ(shown.at("searches")[0].at("checks")[0].at("engine"), "flow");
+    EXPECT_EQ(shown.at("searches")[0].at("checks")[1].at("engine"), "packet");
 }
 
 TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
