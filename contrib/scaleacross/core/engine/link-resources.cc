@@ -178,6 +178,8 @@ LinkResources::Report(const CarriedBytes& carried,
         added.bytes = Bytes(bundle.bytes / iterations);
         added.capacity = bundle.capacity;
         added.shared = std::get<Place>(key) < Place::ScaleUp;
+        // What arrives from a server's own GPUs nobody holds back.
+        added.limited = std::get<Place>(key) != Place::ScaleUp || !std::get<bool>(key);
         added.busy = static_cast<double>(added.bytes.Count()) * 8.0 / added.capacity.Value() /
                      iterationTime.S();
         const auto alike =

@@ -15,12 +15,6 @@ namespace
 
 constexpr double kRounding = 1e-9; // of sums of parts of a message
 
-BitRate
-SlowestRate(const FabricPath& path)
-{
-    return *std::min_element(path.rates.begin(), path.rates.end());
-}
-
 } // namespace
 
 MessageModel::MessageModel(const Scenario& scenario, const ClusterPaths& paths)
@@ -71,7 +65,7 @@ MessageModel::WindowedSeconds(double bytes,
     }
     // The first bytes of the last window leave when all windows before have come back.
     const double before = std::ceil(bytes / window) - 1.0;
-    const double rate = SlowestRate(path).Value();
+    const double rate = path.Slowest().Value();
     const double roundTrip =
         2.0 * path.propagation.S() + WireBytesOf(unit, path.tier) * 8.0 / rate + staging;
     return before * roundTrip + WireBytesOf(bytes - before * window, path.tier) * 8.0 / rate;
@@ -238,7 +232,7 @@ MessageModel::EdgeLatency(const FabricPath& path, double bytes) const
         latency += path.propagation * 2; // the request, and the grant
     }
     latency += StagingTime(Bytes(static_cast<uint64_t>(bytes)));
-    return latency - SerialisationTime(packet, SlowestRate(path));
+    return latency - SerialisationTime(packet, path.Slowest());
 }
 
 Duration
@@ -259,7 +253,7 @@ MessageModel::LossyOf(const FabricPath& path, double bytes, double seconds, doub
         static_cast<double>((network.mtu + network.Format().DataHeaders()).Count()) * 8.0;
     LossyMessages messages;
     messages.loss = path.loss;
-    messages.roundTrip = 2.0 * path.propagation.S() + packetBits / SlowestRate(path).Value();
+    messages.roundTrip = 2.0 * path.propagation.S() + packetBits / path.Slowest().Value();
     const QueuePairSpread spread = SpreadOf(1.0, bytes, path.tier);
     messages.pairs = spread.pairs;
     const double packets = PacketsOf(bytes, spread, false);

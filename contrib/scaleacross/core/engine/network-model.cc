@@ -51,7 +51,7 @@ NetworkModel::ApplyLoss(TransferCost& cost, double chains, uint32_t steps) const
     losses.chains = chains;
     losses.steps = steps;
     losses.recovery = m_scenario.network.recovery;
-    losses.timeout = 4.096e-6 * std::pow(2.0, m_scenario.network.timeoutExponent);
+    losses.timeout = m_scenario.network.Timeout().S();
     double volume = 1;
     for (const LossyRounds& lossy : losses.rounds)
     {

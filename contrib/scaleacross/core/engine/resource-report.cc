@@ -108,7 +108,7 @@ FillBusy(RunReport& report)
         const double needed =
             SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
         resource.busy = needed / time;
-        if (needed > time * (1 + kRounding) + kRoundingSeconds &&
+        if (resource.limited && needed > time * (1 + kRounding) + kRoundingSeconds &&
             (worst == nullptr || resource.busy > worst->busy))
         {
             worst = &resource;

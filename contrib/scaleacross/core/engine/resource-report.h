@@ -25,9 +25,9 @@ std::vector<ResourceReport> ResourcesOf(const ResourceUse& use,
                                         const NetworkModel& network,
                                         const TaskGraph& graph);
 
-/// Fills in the busy shares. If something carries more in an iteration than its capacity times the
-/// iteration time: what did most of all, its bytes, capacity, the time that these take and the
-/// iteration's, in words.
+/// Fills in the busy shares. If something that is limited carries more in an iteration than its
+/// capacity times the iteration time: what did most of all, its bytes, capacity, the time that
+/// these take and the iteration's, in words.
 std::optional<std::string> FillBusy(RunReport& report);
 
 } // namespace scaleacross

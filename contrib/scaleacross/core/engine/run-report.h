@@ -70,6 +70,7 @@ struct ResourceReport
     Bytes bytes;
     BitRate capacity;
     bool shared{false}; //!< by ranks; else it is a port of one
+    bool limited{true}; //!< something holds it to its capacity; else that is one to compare with
     double busy{0};     //!< bytes over capacity, over the iteration time: at most 1
 
     /// All but the name.

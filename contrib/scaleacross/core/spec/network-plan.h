@@ -146,6 +146,12 @@ struct NetworkPlan
     /// where they are given; every data packet adds the same.
     PacketFormat Format() const;
 
+    /// After which what is not acknowledged is sent again: 4.096 us x 2^timeoutExponent.
+    Duration Timeout() const
+    {
+        return Duration::Nanoseconds(4096) * (int64_t{1} << timeoutExponent);
+    }
+
     /// Lossless by priority flow control: `pfc` if given, else where the transport has pauses.
     bool UsesPfc() const;
 

@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/spec/tier.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,6 +23,12 @@ struct FabricPath
     std::vector<BitRate> rates;
     double loss{0};    //!< probability that a packet is lost on the way
     uint64_t paths{1}; //!< equal-cost paths of one port, at most UINT64_MAX
+
+    /// Domain: between servers.
+    BitRate Slowest() const
+    {
+        return *std::min_element(rates.begin(), rates.end());
+    }
 };
 
 /// Rates and delays of the links from a NIC up to the top switch that spans begin at.

@@ -270,15 +270,7 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
     report.engine = Name();
     CompleteReport(scenario, run, report);
     const std::optional<std::string> tooMuch = FillBusy(report);
-    // What arrives from a server's own GPUs is not limited, as in the packet engine.
-    const bool isLaw =
-        std::any_of(report.resources.begin(),
-                    report.resources.end(),
-                    [](const ResourceReport& resource) {
-                        return resource.busy > 1 + 1e-6 &&
-                               resource.name.find("scale-up in") == std::string::npos;
-                    });
-    SCALEACROSS_INVARIANT(!isLaw, tooMuch.value_or(""));
+    SCALEACROSS_INVARIANT(!tooMuch, tooMuch.value_or(""));
     return report;
 }
 

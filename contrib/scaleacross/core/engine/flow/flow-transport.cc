@@ -180,9 +180,8 @@ Duration
 FlowTransport::CreditLatency(const FabricPath& path, Bytes bytes) const
 {
     const auto size = static_cast<double>(bytes.Count());
-    const BitRate slowest = *std::min_element(path.rates.begin(), path.rates.end());
     const double wire = m_model.WireBytes(1.0, size, m_model.SpreadOf(1.0, size, path.tier));
-    return m_model.EdgeLatency(path, size) + Duration::Seconds(wire * 8.0 / slowest.Value());
+    return m_model.EdgeLatency(path, size) + Duration::Seconds(wire * 8.0 / path.Slowest().Value());
 }
 
 // --- Inside servers
@@ -250,12 +249,7 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         Duration latency = m_model.EdgeLatency(connection.path, size);
         if (connection.path.loss > 0)
         {
-            const double seconds =
-                size * 8.0 /
-                std::min_element(connection.path.rates.begin(), connection.path.rates.end())
-                    ->Value();
-            LossyMessages lossy =
-                m_model.LossyOf(connection.path, size, std::max(seconds, 1e-12), 0);
+            LossyMessages lossy = LossyOf(connection, owner.transfer.bytes);
             const uint64_t tag = m_messages[owner.transfer.message].head.tag;
             if ((tag & kPipelineBit) != 0)
             {
@@ -339,7 +333,7 @@ FlowTransport::Connect(Rank from, Rank to)
         {
             connection.path = way.path;
         }
-        least = std::min(least, *std::min_element(way.path.rates.begin(), way.path.rates.end()));
+        least = std::min(least, way.path.Slowest());
         loss += way.path.loss / ways;
     }
     connection.path.loss = loss;
@@ -506,7 +500,8 @@ FlowTransport::StartWaiting(uint32_t index)
         // Where something limits it, only as much as the queue pairs send at a time.
         const double share = std::min(
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
-        const Transfer part{front.message, Bytes(static_cast<uint64_t>(share))};
+        const Bytes bytes(static_cast<uint64_t>(share));
+        const Transfer part{front.message, bytes, bytes == front.bytes};
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
@@ -523,7 +518,7 @@ FlowTransport::StartWaiting(uint32_t index)
                 return;
             }
         }
-        if (part.bytes == front.bytes)
+        if (part.last)
         {
             connection.waiting.pop_front();
         }
@@ -543,14 +538,9 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
     const FabricPath& path = connection.path;
     const auto size = static_cast<double>(transfer.bytes.Count());
     const QueuePairSpread spread = m_model.SpreadOf(1.0, size, path.tier);
-    double volume = 1;
-    if (path.loss > 0)
-    {
-        const double seconds =
-            size * 8.0 / std::min_element(path.rates.begin(), path.rates.end())->Value();
-        volume = LossVolume(m_model.LossyOf(path, size, std::max(seconds, 1e-12), 0),
-                            m_scenario.network.recovery);
-    }
+    const double volume =
+        path.loss > 0 ? LossVolume(LossyOf(connection, transfer.bytes), m_scenario.network.recovery)
+                      : 1.0;
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
     const BitRate limit = std::min(kNoLimit, connection.rate * pairs);
     const FlowNetwork::Id flow =
@@ -570,7 +560,7 @@ void
 FlowTransport::Arrived(uint32_t index, const Transfer& transfer)
 {
     Connection& connection = m_connections[index];
-    if (connection.gated)
+    if (connection.gated && transfer.last)
     {
         m_clock.After(CreditLatency(connection.path, kSlotWord), [this, index] {
             m_connections[index].slots++;
@@ -583,11 +573,20 @@ FlowTransport::Arrived(uint32_t index, const Transfer& transfer)
     }
 }
 
+/// A message of a connection as one that may lose packets, if it has the way to itself.
+LossyMessages
+FlowTransport::LossyOf(const Connection& connection, Bytes bytes) const
+{
+    const auto size = static_cast<double>(std::max<uint64_t>(1, bytes.Count()));
+    const double seconds = size * 8.0 / connection.path.Slowest().Value();
+    return m_model.LossyOf(connection.path, size, seconds, 0);
+}
+
 /// Seconds by which losses delay a message, drawn; see LossDelay() for what each costs.
 double
 FlowTransport::LossDelayOf(const LossyMessages& lossy)
 {
-    const double timeout = 4.096e-6 * std::pow(2.0, m_scenario.network.timeoutExponent);
+    const double timeout = m_scenario.network.Timeout().S();
     const double perPacket = std::log1p(-lossy.loss);
     const double packets = lossy.packets * lossy.pairs;
     double delay = 0;

@@ -104,11 +104,12 @@ class FlowTransport
         uint64_t pieces{1};              //!< that have not arrived
     };
 
-    /// A message, or a part of one.
+    /// A message, a piece of one that takes a slot, or a part of either.
     struct Transfer
     {
         MessageId message;
         Bytes bytes;
+        bool last{true}; //!< of the parts of its message or piece
     };
 
     /// Bytes that may be under way, and come back a round trip after they left.
@@ -182,6 +183,7 @@ class FlowTransport
     void Arrived(uint32_t connection, const Transfer& transfer);
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
+    LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
     double LossDelayOf(const LossyMessages& lossy);
 
     std::vector<FlowUse> UsesOf(const FlowWay& way, bool bundled);
