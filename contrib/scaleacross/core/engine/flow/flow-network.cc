@@ -61,6 +61,7 @@ FlowNetwork::Start(double bits,
     Flow& flow = m_flows[id];
     flow.bits = flow.left = bits;
     flow.rate = 0;
+    flow.limit = limit.Value();
     flow.carried = carried;
     flow.since = now;
     flow.finish = Duration::Max();
@@ -151,12 +152,12 @@ FlowNetwork::Share(Duration now)
             continue; // gone, or there twice
         }
         SCALEACROSS_INVARIANT(rate > 0, "a flow does not move");
-        flow.left = std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
+        flow.left = Left(id, now);
         flow.since = now;
         flow.rate = rate;
         // Never early by more than rounding; the clock is no finer than a picosecond.
-        constexpr double kRounding = 1e-3;
-        const double ps = std::ceil(flow.left / rate * 1e12 - kRounding);
+        constexpr double kPart = 1e-3; // of a picosecond
+        const double ps = std::ceil(flow.left / rate * 1e12 - kPart);
         flow.finish = now + Duration::Picoseconds(static_cast<int64_t>(std::max(0.0, ps)));
         m_changed.push_back(id);
     }
@@ -167,11 +168,12 @@ std::vector<double>
 FlowNetwork::Carried(Duration now) const
 {
     std::vector<double> carried = m_carried;
-    for (const Flow& flow : m_flows)
+    for (Id id = 0; id < m_flows.size(); id++)
     {
+        const Flow& flow = m_flows[id];
         if (flow.there)
         {
-            const double left = std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
+            const double left = Left(id, now);
             for (const FlowUse& use : flow.uses)
             {
                 carried[use.resource] += flow.carried * use.share * (1.0 - left / flow.bits);

@@ -7,6 +7,7 @@
 #include "core/engine/max-min.h"
 #include "core/spec/multipath.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <unordered_map>
@@ -77,6 +78,19 @@ class FlowNetwork
         return m_flows[id].finish;
     }
 
+    /// Bits that have not been sent.
+    double Left(Id id, Duration now) const
+    {
+        const Flow& flow = m_flows[id];
+        return std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
+    }
+
+    /// Whether nothing but its own limit holds a flow back.
+    bool IsAtItsLimit(Id id) const
+    {
+        return m_flows[id].rate >= m_flows[id].limit * (1.0 - kRounding);
+    }
+
     /// Flows whose finish time the last Share() has changed.
     const std::vector<Id>& Changed() const
     {
@@ -87,11 +101,14 @@ class FlowNetwork
     std::vector<double> Carried(Duration now) const;
 
   private:
+    static constexpr double kRounding = 1e-9; //!< of rates
+
     struct Flow
     {
         double bits{0};    //!< in all
         double left{0};    //!< at `since`
         double rate{0};    //!< bit/s
+        double limit{0};   //!< bit/s
         double carried{0}; //!< bytes
         Duration since;
         Duration finish;

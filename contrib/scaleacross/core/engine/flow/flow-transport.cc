@@ -48,7 +48,8 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_ports(scenario.cluster.PortsPerNic()),
       m_random(seed),
       m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
-      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports)
+      m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports),
+      m_sending(scenario.cluster.Gpus())
 {
     for (Credit& credit : m_grants)
     {
@@ -238,6 +239,9 @@ FlowTransport::Finished(FlowNetwork::Id flow)
     {
         Connection& connection = m_connections[owner.index];
         connection.free += owner.pairs;
+        connection.moving.erase(
+            std::find(connection.moving.begin(), connection.moving.end(), flow));
+        m_sending[connection.from]--;
         if (std::isfinite(connection.unit))
         {
             m_clock.After(connection.roundTrip,
@@ -247,6 +251,10 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         }
         const auto size = static_cast<double>(owner.transfer.bytes.Count());
         Duration latency = m_model.EdgeLatency(connection.path, size);
+        if (AnnouncesOf(connection))
+        {
+            latency -= connection.path.propagation * 2; // see Announce()
+        }
         if (connection.path.loss > 0)
         {
             LossyMessages lossy = LossyOf(connection, owner.transfer.bytes);
@@ -316,6 +324,7 @@ FlowTransport::Connect(Rank from, Rank to)
                                         multipath->owner != PathOwner::Destination);
     const uint32_t ways = connection.isShared ? m_ports : connection.pairs;
     BitRate least = kNoLimit;
+    BitRate choice = kNoLimit;
     double loss = 0;
     for (uint32_t i = 0; i < ways; i++)
     {
@@ -333,12 +342,19 @@ FlowTransport::Connect(Rank from, Rank to)
         {
             connection.path = way.path;
         }
+        for (const WayLink& part : way.links)
+        {
+            if (part.share < 1) // one of several links, which a queue pair has for itself at most
+            {
+                choice = std::min(choice, m_paths.RateOf(part.link));
+            }
+        }
         least = std::min(least, way.path.Slowest());
         loss += way.path.loss / ways;
     }
     connection.path.loss = loss;
     connection.path.tier = tier;
-    connection.rate = isSprayed || !connection.isShared ? kNoLimit : least;
+    connection.rate = isSprayed || !connection.isShared ? kNoLimit : choice;
     SetLimits(connection);
     if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
     {
@@ -446,7 +462,7 @@ FlowTransport::Post(uint32_t index, MessageId id, const SlotWindow& slots)
     Message& message = m_messages[id];
     if (!connection.gated)
     {
-        connection.waiting.push_back({id, message.bytes});
+        connection.waiting.push_back({id, message.bytes, LeavesNic(connection, message.bytes)});
         StartWaiting(index);
         return;
     }
@@ -471,7 +487,9 @@ FlowTransport::TakeSlots(uint32_t index)
     while (connection.slots > 0 && !connection.forSlots.empty())
     {
         connection.slots--;
-        connection.waiting.push_back(connection.forSlots.front());
+        Transfer& next = connection.forSlots.front();
+        next.left = LeavesNic(connection, next.bytes);
+        connection.waiting.push_back(next);
         connection.forSlots.pop_front();
     }
     StartWaiting(index);
@@ -485,13 +503,61 @@ FlowTransport::PairsFor(const Connection& connection, Bytes bytes) const
     return std::clamp(static_cast<uint32_t>(std::lround(spread.pairs)), 1U, connection.pairs);
 }
 
+/// Whether what leaves now comes behind all that the connection has under way: that has left the
+/// NIC, and stands in queues of the network since something that is shared holds it back. Not where
+/// queues stay short: with credits of links, windows or a congestion control; and only as much as a
+/// switch can hold.
+bool
+FlowTransport::QueuesBehind(const Connection& connection) const
+{
+    const NetworkPlan& network = m_scenario.network;
+    if (connection.moving.empty() || m_clock.Now() < connection.left ||
+        std::isfinite(connection.unit) || network.control->controls || network.transport->credits)
+    {
+        return false;
+    }
+    double bits = 0;
+    for (const FlowNetwork::Id flow : connection.moving)
+    {
+        if (m_network.IsAtItsLimit(flow))
+        {
+            return false;
+        }
+        bits += m_network.Left(flow, m_clock.Now());
+    }
+    const Bytes buffer = std::min(network.leafBuffer, network.spineBuffer);
+    return bits / 8.0 <= static_cast<double>(buffer.Count());
+}
+
+/// When the last of so many bytes that are posted now has left the NIC, whose transfers share it
+/// evenly, if the network takes them.
+Duration
+FlowTransport::LeavesNic(const Connection& connection, Bytes bytes) const
+{
+    const uint32_t ports = std::min(PairsFor(connection, bytes), m_ports);
+    const double rate = connection.path.rates.front().Value() * ports;
+    const double sharers = m_sending[connection.from] + 1.0;
+    return m_clock.Now() +
+           Duration::Seconds(static_cast<double>(bytes.Count()) * 8.0 * sharers / rate);
+}
+
 void
 FlowTransport::StartWaiting(uint32_t index)
 {
     Connection& connection = m_connections[index];
-    while (!connection.waiting.empty())
+    while (!connection.waiting.empty() && !QueuesBehind(connection))
     {
         Transfer& front = connection.waiting.front();
+        if (front.announces)
+        {
+            if (connection.free == 0)
+            {
+                return;
+            }
+            m_clock.After(connection.path.propagation, [this, id = front.message] { Deliver(id); });
+            connection.waiting.pop_front();
+            continue;
+        }
         const uint32_t pairs = PairsFor(connection, front.bytes);
         if (pairs > connection.free)
         {
@@ -501,7 +567,7 @@ FlowTransport::StartWaiting(uint32_t index)
         const double share = std::min(
             {static_cast<double>(front.bytes.Count()), connection.unit * pairs, connection.most});
         const Bytes bytes(static_cast<uint64_t>(share));
-        const Transfer part{front.message, bytes, bytes == front.bytes};
+        const Transfer part{front.message, bytes, front.left, bytes == front.bytes};
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
@@ -552,6 +618,9 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
                         m_clock.Now());
     connection.turn = (connection.turn + pairs) % connection.pairs;
     connection.free -= pairs;
+    connection.moving.push_back(flow);
+    m_sending[connection.from]++;
+    connection.left = std::max(connection.left, transfer.left);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
     m_owners[flow] = {false, index, transfer, pairs};
 }
@@ -567,10 +636,34 @@ FlowTransport::Arrived(uint32_t index, const Transfer& transfer)
             TakeSlots(index);
         });
     }
-    if (--m_messages[transfer.message].pieces == 0)
+    if (--m_messages[transfer.message].pieces > 0)
     {
-        Deliver(transfer.message);
+        return;
     }
+    if (AnnouncesOf(connection))
+    {
+        Announce(index, transfer.message);
+        return;
+    }
+    Deliver(transfer.message);
+}
+
+/// Whether a last write says that a message is there.
+bool
+FlowTransport::AnnouncesOf(const Connection& connection) const
+{
+    return m_scenario.network.QueuePairsAt(connection.path.tier).balance->lastWrite;
+}
+
+/// The last ACK goes back, and the write that tells takes its turn behind what has been posted
+/// since.
+void
+FlowTransport::Announce(uint32_t index, MessageId id)
+{
+    m_clock.After(m_connections[index].path.propagation, [this, index, id] {
+        m_connections[index].waiting.push_back({id, Bytes(), m_clock.Now(), true, true});
+        StartWaiting(index);
+    });
 }
 
 /// A message of a connection as one that may lose packets, if it has the way to itself.

@@ -50,10 +50,13 @@ enum class Collisions : uint8_t
  * parts, as long as there is something left of what may be under way; that comes back a round trip
  * after it has left.
  *
+ * Messages that leave when all earlier ones of their connection stand in the queues of the network
+ * come behind these, on whatever queue pair.
+ *
  * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
  * there is a slot; that is free again when the receiver's word has come back.
  *
- * Left out: queues, and what they do to each other; congestion control; bandwidth of credits.
+ * Left out: queues between connections; congestion control; bandwidth of credits.
  */
 class FlowTransport
 {
@@ -109,7 +112,9 @@ class FlowTransport
     {
         MessageId message;
         Bytes bytes;
-        bool last{true}; //!< of the parts of its message or piece
+        Duration left{};       //!< when the last of it leaves the NIC, if the network takes it
+        bool last{true};       //!< of the parts of its message or piece
+        bool announces{false}; //!< nothing but that all of the message has arrived
     };
 
     /// Bytes that may be under way, and come back a round trip after they left.
@@ -134,6 +139,8 @@ class FlowTransport
         uint32_t pairs{1};
         uint32_t free{1};                       //!< queue pairs that carry nothing
         uint32_t turn{0};                       //!< the next one
+        std::vector<FlowNetwork::Id> moving;    //!< what it has under way
+        Duration left;                          //!< when the last of that has left the NIC
         bool isShared{true};                    //!< all queue pairs of a port have the same way
         std::vector<std::vector<FlowUse>> uses; //!< by port, or by queue pair
         std::vector<FlowUse> all;               //!< of all queue pairs together
@@ -154,7 +161,7 @@ class FlowTransport
     {
         bool inside{false};
         uint32_t index{0}; //!< lane, or connection
-        Transfer transfer{0, Bytes()};
+        Transfer transfer{0, Bytes(), {}};
         uint32_t pairs{0};
     };
 
@@ -177,10 +184,14 @@ class FlowTransport
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
     void StartTransfer(uint32_t connection, const Transfer& transfer, uint32_t pairs);
+    bool QueuesBehind(const Connection& connection) const;
+    Duration LeavesNic(const Connection& connection, Bytes bytes) const;
     void SetLimits(Connection& connection) const;
     bool Takes(Credit& credit, uint32_t connection, double bytes);
     void GiveBack(uint32_t connection, double bytes);
     void Arrived(uint32_t connection, const Transfer& transfer);
+    bool AnnouncesOf(const Connection& connection) const;
+    void Announce(uint32_t connection, MessageId id);
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
@@ -215,6 +226,7 @@ class FlowTransport
     std::deque<Connection> m_connections;
     std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
+    std::vector<uint32_t> m_sending; //!< transfers to other servers that move, by rank
     /// By their links, and whether these are counted beside it.
     std::map<std::pair<std::vector<DirectedLink>, bool>, uint32_t> m_bundles;
     /// Of `ecmp`: by sender and receiver, the resource that is the one path of all their messages.

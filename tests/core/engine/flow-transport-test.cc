@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/flow/flow-transport.h"
+#include "core/io/read-study.h"
+
+#include <gtest/gtest.h>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+namespace
+{
+
+constexpr uint64_t kHalfMiB = 512 << 10;
+/// On a span of 25 Gb/s: 128 packets of 4,096 + 82 B, and an ACK of 86 B per 4.
+constexpr double kOnSpan = (128 * 4178 + 32 * 86) * 8 / 25e9;
+constexpr double kWay = 100e-6;      //!< from building to building
+constexpr double kRounding = 0.5e-6; //!< of what is stored and forwarded, and latencies inside
+
+struct Post
+{
+    double at; //!< s
+    uint64_t bytes;
+};
+
+/// When messages from one GPU to one in the other building are delivered, in seconds. The NIC has
+/// 400 Gb/s, so that half a MiB has left it after 11 us.
+std::vector<double>
+DeliveriesOf(const std::string& network,
+             const std::vector<Post>& posts,
+             const MessageCare& care = {})
+{
+    const Scenario scenario =
+        ParseStudy(
+            "study: flows\n"
+            "cluster: {buildings: {count: 2, gpus: 1, gpus_per_node: 1, gpu: h100, nic_rate: "
+            "400Gbps, fabric: {spines: 1, nic_delay: 0us, leaf_delay: 0us, nodes_per_pod: "
+            "1}}, cross: {distance: 20km, latency: 100us, capacity: 25Gbps}}\n"
+            "network: {" +
+                network + "}\n",
+            "flows.yaml",
+            {},
+            StudyScope::Network)
+            .scenario;
+    FlowClock clock;
+    std::vector<double> delivered(posts.size());
+    size_t left = posts.size();
+    FlowTransport transport(scenario,
+                            Collisions::Expected,
+                            1,
+                            clock,
+                            [&](const RankMessage& message) {
+                                delivered[message.tag] = clock.Now().S();
+                                left--;
+                            });
+    for (size_t i = 0; i < posts.size(); i++)
+    {
+        clock.At(Duration::Seconds(posts[i].at),
+                 [&, i] { transport.Send(0, 1, Bytes(posts[i].bytes), i, care); });
+    }
+    std::map<FlowNetwork::Id, Duration> ends;
+    while (left > 0)
+    {
+        Duration next = clock.Earliest();
+        for (const auto& end : ends)
+        {
+            next = std::min(next, end.second);
+        }
+        clock.GoOnTo(next);
+        for (auto end = ends.begin(); end != ends.end();)
+        {
+            if (end->second > next)
+            {
+                end++;
+                continue;
+            }
+            transport.Finished(end->first);
+            end = ends.erase(end);
+        }
+        clock.GoOnTo(next);
+        transport.Network().Share(next);
+        for (const FlowNetwork::Id flow : transport.Network().Changed())
+        {
+            ends[flow] = transport.Network().FinishTime(flow);
+        }
+    }
+    return delivered;
+}
+
+TEST(FlowTransport, WhatHasLeftTheNicIsAheadOfWhatComesLater)
+{
+    // Messages take turns on 16 queue pairs. The second is posted when the first has left the NIC
+    // and stands before the span: it comes behind that, and so does the third.
+    const std::string network = "recovery: selective-repeat, qps: 16, segment: 512KiB, balance: ";
+    const auto times = DeliveriesOf(network + "round-robin",
+                                    {{0, kHalfMiB}, {50e-6, kHalfMiB}, {100e-6, kHalfMiB}});
+    EXPECT_NEAR(times[0], kOnSpan + kWay, kRounding);
+    EXPECT_NEAR(times[1], 2 * kOnSpan + kWay, kRounding);
+    EXPECT_NEAR(times[2], 3 * kOnSpan + kWay, kRounding);
+}
+
+TEST(FlowTransport, WhatIsStillInTheNicShares)
+{
+    // Posted together, the NIC sends a packet of each in turn: both are through at the end.
+    const auto times =
+        DeliveriesOf("recovery: selective-repeat, qps: 16, segment: 512KiB, balance: round-robin",
+                     {{0, kHalfMiB}, {0, kHalfMiB}});
+    EXPECT_NEAR(times[0], 2 * kOnSpan + kWay, kRounding);
+    EXPECT_NEAR(times[1], 2 * kOnSpan + kWay, kRounding);
+}
+
+TEST(FlowTransport, LastWritesComeBehindWhatIsPostedMeanwhile)
+{
+    // Alone, the data takes the span and the way, its ACK the way back, and the last write the way.
+    const std::string network =
+        "multipath: spray-rr, recovery: selective-repeat, qps: 1, balance: spray";
+    const auto one = DeliveriesOf(network, {{0, kHalfMiB}});
+    EXPECT_NEAR(one[0], kOnSpan + 3 * kWay, kRounding);
+    // Behind 4 MiB that are posted before the ACK is back, it waits until these are through.
+    const auto two = DeliveriesOf(network, {{0, kHalfMiB}, {50e-6, 8 * kHalfMiB}});
+    EXPECT_NEAR(two[0], 9 * kOnSpan + kWay, kRounding);
+    EXPECT_NEAR(two[1], 9 * kOnSpan + 3 * kWay, kRounding);
+}
+
+TEST(FlowTransport, APieceGivesBackOneSlotWhateverPartsItGoesIn)
+{
+    // 2 MiB in pieces of half a MiB, and one slot: each piece leaves when the word that the slot is
+    // free has come back. Windows of 256 KiB have pieces go in parts.
+    MessageCare care;
+    care.slots.slots = 1;
+    care.slots.bytes = Bytes(kHalfMiB);
+    const std::string network = "recovery: selective-repeat, qps: 16, segment: 512KiB";
+    for (const char* window : {"", ", window: 256KiB"})
+    {
+        const auto times = DeliveriesOf(network + window, {{0, 4 * kHalfMiB}}, care);
+        EXPECT_NEAR(times[0], 4 * kOnSpan + 7 * kWay, 4 * kRounding) << window;
+    }
+}
+
+} // namespace
+} // namespace scaleacross
