@@ -38,6 +38,7 @@ struct RunCommand
     std::string engine{"analytical"};
     bool noStore{false};
     std::string timeLimit; //!< empty: none
+    std::string slice;     //!< empty: all of the plan
     RunOptions run;
 };
 
@@ -103,7 +104,7 @@ class Shelf
   public:
     Shelf(const RunCommand& options, const Study& study)
         : m_path(DatabasePathOf(options.common, study)),
-          m_stores(!options.noStore)
+          m_stores(!options.noStore && options.slice.empty()) // which is no plan's result
     {
         std::error_code unreadable; // which ExpectCreatable tells of
         if (m_stores && std::filesystem::exists(m_path, unreadable))
@@ -153,6 +154,10 @@ Run(const RunCommand& options)
     RunOptions run = options.run;
     run.seed = study.seed;
     run.limits.wallTime = TimeLimitOf(options.timeLimit);
+    if (!options.slice.empty())
+    {
+        run.slice = ParseAt("--slice", [&] { return ParseSlice(options.slice); });
+    }
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
@@ -184,6 +189,10 @@ AddRun(CommandLine& program)
                 options->timeLimit,
                 "wall clock time, preparation included, such as 60s; beyond it the run has "
                 "failed with the reason \"timeout\"; default: no limit");
+    command.Add("--slice",
+                options->slice,
+                "run only operation N of the plan, as N or with a part of its bytes as N:PART "
+                "(`scaleacross calibrate STUDY --list` has them); stored nowhere");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
     command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }

@@ -2,6 +2,8 @@
 
 #include "cli/models/foreign-engine.h"
 
+#include "core/base/errors.h"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
@@ -31,6 +33,13 @@ RunResult
 ForeignEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
     const auto start = std::chrono::steady_clock::now();
+    if (options.slice)
+    {
+        throw ConfigError("--slice",
+                          "a model of somebody else's has a time for plans as a whole",
+                          "analytical, flow, flow:sampled or packet",
+                          "");
+    }
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {

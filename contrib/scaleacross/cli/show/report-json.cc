@@ -123,6 +123,16 @@ ToJson(const RunReport& report)
     json["memory"] = memory;
     json["network"] = FiguresOf(report.network);
     json["resources"] = resources;
+    if (report.correction)
+    {
+        const CorrectionReport& correction = *report.correction;
+        json["correction"] = {{"set", correction.set},
+                              {"operations", correction.operations},
+                              {"covered", correction.covered},
+                              {"missing", correction.missing},
+                              {"low_s", correction.low.S()},
+                              {"high_s", correction.high.S()}};
+    }
     if (!report.KnowsParts())
     {
         for (const char* key : {"compute_s", "bubble_s", "bubble_fraction", "exposed_comm_s"})

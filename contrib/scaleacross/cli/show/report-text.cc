@@ -75,6 +75,20 @@ ReportText(const RunReport& report)
     }
     text += table.Text();
     text += ResourcesText(report.resources);
+    if (report.correction)
+    {
+        const CorrectionReport& correction = *report.correction;
+        text += fmt::format("\ncorrected by {}: {} of {} operations; {} to {} by their intervals\n",
+                            correction.set,
+                            correction.covered,
+                            correction.operations,
+                            ToString(correction.low),
+                            ToString(correction.high));
+        for (const std::string& missing : correction.missing)
+        {
+            text += "  as the model has it: " + missing + "\n";
+        }
+    }
     const NetworkReport& network = report.network;
     if (network.packetsSent > 0)
     {

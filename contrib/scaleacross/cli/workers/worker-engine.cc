@@ -158,6 +158,10 @@ WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
                                           std::to_string(options.warmup),
                                           "--iterations",
                                           std::to_string(options.iterations)};
+    if (options.slice)
+    {
+        arguments.insert(arguments.end(), {"--slice", ToString(*options.slice)});
+    }
     StudyParts parts;
     parts.seed = options.seed;
     const WorkerEnd end = RunWorker(arguments, StudyJson(scenario, parts), options.limits, &m_stop);

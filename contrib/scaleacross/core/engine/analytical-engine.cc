@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace scaleacross
 {
@@ -35,14 +36,30 @@ AnalyticalEngine::Fingerprint() const
 RunResult
 AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
-    auto prepared = PrepareRun(scenario);
+    auto prepared = PrepareRun(scenario, options.slice);
     if (auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;
     }
-    const PreparedRun& run = std::get<PreparedRun>(prepared);
-    const NetworkModel network(scenario, run.layout, m_facts.Of(scenario));
-    const TransferTimes times = TimesOf(network);
+    RunReport report =
+        RunAnalytically(scenario, std::get<PreparedRun>(prepared), options, m_facts.Of(scenario));
+    report.engine = Name();
+    return report;
+}
+
+RunReport
+RunAnalytically(const Scenario& scenario,
+                const PreparedRun& run,
+                const RunOptions& options,
+                std::shared_ptr<const NetworkFacts> facts,
+                const std::function<void(TransferTimes&)>& change)
+{
+    const NetworkModel network(scenario, run.layout, std::move(facts));
+    TransferTimes times = TimesOf(network);
+    if (change)
+    {
+        change(times);
+    }
     ClassCosts costs(run.graph, times);
     const ResourceUse use(run.graph, costs);
     // An iteration after the warm-up may not be steady yet: classes begin theirs at times of their
@@ -55,7 +72,6 @@ AnalyticalEngine::Run(const Scenario& scenario, const RunOptions& options) const
     while (true)
     {
         report = RunReport();
-        report.engine = Name();
         EvaluateProgram(run.graph, costs, use, longer, report);
         report.resources = ResourcesOf(use, network, run.graph);
         CompleteReport(scenario, run, report);

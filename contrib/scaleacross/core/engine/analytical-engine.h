@@ -3,8 +3,12 @@
 #ifndef SCALEACROSS_ANALYTICAL_ENGINE_H
 #define SCALEACROSS_ANALYTICAL_ENGINE_H
 
+#include "core/engine/class-costs.h"
 #include "core/engine/engine.h"
 #include "core/engine/network-facts.h"
+
+#include <functional>
+#include <memory>
 
 namespace scaleacross
 {
@@ -21,6 +25,14 @@ class AnalyticalEngine : public Engine
   private:
     mutable NetworkFactsCache m_facts;
 };
+
+/// What the engine does with a run that is prepared.
+/// @param change made to what transfers take before anything is computed; none: nothing
+RunReport RunAnalytically(const Scenario& scenario,
+                          const PreparedRun& run,
+                          const RunOptions& options,
+                          std::shared_ptr<const NetworkFacts> facts,
+                          const std::function<void(TransferTimes&)>& change = {});
 
 } // namespace scaleacross
 

@@ -260,8 +260,26 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
         {
             StreamTogether(whole, costs);
         }
+        if (m_times.collectiveFactor)
+        {
+            Correct(classId, collective, costs);
+        }
     }
     return costs[phase];
+}
+
+/// By what is known of the collective from elsewhere.
+void
+ClassCosts::Correct(uint32_t classId, uint32_t collective, std::vector<TransferCost>& costs)
+{
+    const double factor = m_times.collectiveFactor(m_graph.collectives[collective],
+                                                   m_graph.classes[classId].representative);
+    for (TransferCost& cost : costs)
+    {
+        cost.Stretch(factor);
+    }
+    Duration& losses = m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
+    losses = Duration::Seconds(losses.S() * factor);
 }
 
 Duration
@@ -288,6 +306,10 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
     costs.push_back({peer, bytes, m_times.message(bytes, from, from + peer, senders)});
     TransferCost& cost = costs.back().cost;
     cost.latency += Duration::Seconds(LossDelay(cost.losses));
+    if (m_times.messageFactor)
+    {
+        cost.Stretch(m_times.messageFactor(bytes, from, from + peer));
+    }
     return costs.back().cost;
 }
 

@@ -34,6 +34,10 @@ struct TransferTimes
     /// Of the credit of a receive that `from` has posted for what `to` sends; none: as a message of
     /// kCreditBytes that has ports and cuts to itself.
     std::function<Duration(Rank from, Rank to)> credit;
+    /// By how much longer a collective of a rank's groups takes than all that says; none: 1.
+    std::function<double(const Collective&, Rank representative)> collectiveFactor;
+    /// The same of a message.
+    std::function<double(Bytes, Rank from, Rank to)> messageFactor;
     /// What a transfer takes of a cut while so many flows are there; not asked without cuts.
     std::function<double(const CutUse&, double flows)> shared;
 };
@@ -112,6 +116,7 @@ class ClassCosts
 
     std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
+    void Correct(uint32_t classId, uint32_t collective, std::vector<TransferCost>& costs);
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 
     const TaskGraph& m_graph;

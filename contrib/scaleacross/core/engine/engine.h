@@ -4,12 +4,15 @@
 #define SCALEACROSS_ENGINE_H
 
 #include "core/engine/run-report.h"
+#include "core/engine/slice.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 namespace scaleacross
 {
@@ -36,7 +39,8 @@ struct RunOptions
     /// Measured; the mean is reported. The analytical engine measures more, up to 512, where so few
     /// were shorter than the links need for what they carried: RunReport::iterations says how many.
     uint32_t iterations{1};
-    bool timeline{false}; //!< record RunReport::timeline
+    bool timeline{false};           //!< record RunReport::timeline
+    std::optional<SliceSpec> slice; //!< run this part of the plan only
     RunLimits limits;
     /// Called a few times a second by an engine that takes long, if set.
     std::function<void(const RunProgress&)> progress;
@@ -84,11 +88,16 @@ struct PreparedRun
     RankLayout layout;
     TaskGraph graph;
     std::vector<MemoryUse> memory;
+    bool trains{true}; //!< else it is a collective, or a slice of what trains
 };
 
 /// LayOut, CheckJob, CheckMemory and BuildTaskGraph, in that order; of a job that is a collective,
-/// LayOut and BuildCollectiveGraph.
-std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario);
+/// LayOut and BuildCollectiveGraph. Then, if a slice is asked for, SliceOf().
+std::variant<PreparedRun, Infeasible> PrepareRun(const Scenario& scenario,
+                                                 const std::optional<SliceSpec>& slice = {});
+
+/// By rank, whether it has a program.
+std::vector<bool> TakingPart(const TaskGraph& graph);
 
 /// Fills the fields of a report that do not depend on the engine: MFU, memory, bytes per class and
 /// building crossings, version.

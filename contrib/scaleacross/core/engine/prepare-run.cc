@@ -4,6 +4,7 @@
 #include "core/engine/collective-time.h"
 #include "core/engine/engine.h"
 #include "core/program/step-pattern.h"
+#include "core/topology/cluster-paths.h"
 #include "core/topology/fabric-graph.h"
 #include "core/work/cost/compute-cost.h"
 #include "core/work/graph/collective-graph.h"
@@ -252,22 +253,9 @@ class VolumeCounter
     std::map<uint32_t, ClassReports> m_bodies;
 };
 
-/// Tells the layout which ranks take part.
-void
-FindTakingPart(PreparedRun& run)
-{
-    run.layout.takingPart.assign(run.layout.ranks, true);
-    for (Rank rank = 0; rank < run.layout.ranks; rank++)
-    {
-        run.layout.takingPart[rank] =
-            !run.graph.classes[run.graph.ClassOf(rank)].program.ops.empty();
-    }
-}
-
-} // namespace
-
+/// PrepareRun() of all that the scenario says.
 std::variant<PreparedRun, Infeasible>
-PrepareRun(const Scenario& scenario)
+PrepareWhole(const Scenario& scenario)
 {
     const JobSpec& job = scenario.Job();
     auto layout =
@@ -287,9 +275,10 @@ PrepareRun(const Scenario& scenario)
             return *no;
         }
         run.graph = std::get<TaskGraph>(std::move(graph));
-        FindTakingPart(run);
+        run.layout.takingPart = TakingPart(run.graph);
         const LoweringRules rules(scenario, TimerOf(scenario, run.layout));
         run.graph = std::get<TaskGraph>(BuildCollectiveGraph(scenario, run.layout, rules));
+        run.trains = false;
         return run;
     }
     // What cannot run is refused before anything is built.
@@ -311,12 +300,37 @@ PrepareRun(const Scenario& scenario)
     return run;
 }
 
+} // namespace
+
+std::vector<bool>
+TakingPart(const TaskGraph& graph)
+{
+    std::vector<bool> taking(graph.ranks);
+    for (Rank rank = 0; rank < graph.ranks; rank++)
+    {
+        taking[rank] = !graph.classes[graph.ClassOf(rank)].program.ops.empty();
+    }
+    return taking;
+}
+
+std::variant<PreparedRun, Infeasible>
+PrepareRun(const Scenario& scenario, const std::optional<SliceSpec>& slice)
+{
+    auto prepared = PrepareWhole(scenario);
+    if (auto* run = std::get_if<PreparedRun>(&prepared); run != nullptr && slice)
+    {
+        *run = SliceOf(*run, *slice, ClusterPaths(scenario.cluster));
+        run->trains = false;
+    }
+    return prepared;
+}
+
 void
 CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& report)
 {
     const JobSpec& job = scenario.Job();
     report.version = Version();
-    if (!job.collective && report.iterationTime <= Duration())
+    if (run.trains && report.iterationTime <= Duration())
     {
         throw OutOfRange("an iteration takes less than 1 ps, the shortest time there is");
     }
@@ -325,9 +339,9 @@ CompleteReport(const Scenario& scenario, const PreparedRun& run, RunReport& repo
     {
         peak += building.gpus * building.gpu.bf16Peak.Value();
     }
-    report.mfu = job.collective ? 0.0
-                                : ModelFlops(job.model, job.workload).Value() /
-                                      (report.iterationTime.S() * peak);
+    report.mfu =
+        run.trains ? ModelFlops(job.model, job.workload).Value() / (report.iterationTime.S() * peak)
+                   : 0.0;
     report.bubbleFraction = report.bubble.S() / report.iterationTime.S();
     report.exposedComm = Duration();
     for (const ClassReport& comm : report.classes)

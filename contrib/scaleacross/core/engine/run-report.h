@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,17 @@ struct ResourceReport
     static const FigureTable<ResourceReport>& Figures();
 };
 
+/// What corrections have made of a time.
+struct CorrectionReport
+{
+    std::string set;                  //!< whose they are: the name of a file
+    uint32_t operations{0};           //!< between servers, of the plan
+    uint32_t covered{0};              //!< of these, for which there is a factor
+    Duration low;                     //!< iteration time by the low ends of all factors
+    Duration high;                    //!< by the high ends
+    std::vector<std::string> missing; //!< operations without one
+};
+
 /**
  * The result of one run, from which everything printed, stored or drawn is taken.
  *
@@ -106,8 +118,9 @@ struct RunReport
     Bytes memoryMax;               //!< of the fullest stage
     Bytes crossBuildingBytes;      //!< payload over building boundaries, all ranks, one iteration
     NetworkReport network;
-    std::vector<ResourceReport> resources; //!< those that carried something
-    std::vector<TimelineEntry> timeline;   //!< if asked for: one representative rank per stage
+    std::vector<ResourceReport> resources;      //!< those that carried something
+    std::vector<TimelineEntry> timeline;        //!< if asked for: one representative rank per stage
+    std::optional<CorrectionReport> correction; //!< where factors have changed the time
 
     /// Those that are one number each; network, classes, memory and resources have their own.
     static const FigureTable<RunReport>& Figures();

@@ -59,4 +59,24 @@ TransferCost::Alone() const
     return Duration::Seconds(Seconds()) + latency;
 }
 
+void
+TransferCost::Stretch(double factor)
+{
+    const double wanted = Alone().S() * factor;
+    if (factor > 1)
+    {
+        least = std::max(least, Seconds() * factor);
+    }
+    else
+    {
+        least *= factor;
+        for (CutUse& use : cuts)
+        {
+            use.seconds = std::max(use.wire, use.seconds * factor);
+            use.demand = std::min(use.demand, use.seconds);
+        }
+    }
+    latency = Duration::Seconds(std::max(0.0, wanted - Seconds()));
+}
+
 } // namespace scaleacross

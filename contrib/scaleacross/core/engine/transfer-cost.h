@@ -135,6 +135,14 @@ struct TransferCost
 
     /// Duration with ports and cuts to itself.
     Duration Alone() const;
+
+    /**
+     * Makes it take `factor` times as long with ports and cuts to itself, where that is possible:
+     * ports and wires carry what they carry, so that of a shorter time only what waits, collides
+     * or is held back otherwise can be left out. A longer time holds back this transfer alone and
+     * takes nothing more from others. Domain: factor > 0.
+     */
+    void Stretch(double factor);
 };
 
 } // namespace scaleacross

@@ -41,7 +41,8 @@ std::string
 OptionsText(const RunOptions& options)
 {
     return "warmup=" + std::to_string(options.warmup) +
-           " iterations=" + std::to_string(options.iterations);
+           " iterations=" + std::to_string(options.iterations) +
+           (options.slice ? " slice=" + ToString(*options.slice) : std::string());
 }
 
 RunSetting

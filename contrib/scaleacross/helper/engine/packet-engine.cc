@@ -213,7 +213,7 @@ PacketEngine::Fingerprint() const
 RunResult
 PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
-    const auto prepared = PrepareRun(scenario);
+    const auto prepared = PrepareRun(scenario, options.slice);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;

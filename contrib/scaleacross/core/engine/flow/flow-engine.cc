@@ -250,7 +250,7 @@ FlowEngine::Fingerprint() const
 RunResult
 FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
-    const auto prepared = PrepareRun(scenario);
+    const auto prepared = PrepareRun(scenario, options.slice);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {
         return *no;
