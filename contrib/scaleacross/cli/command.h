@@ -28,6 +28,7 @@ void AddShow(CommandLine& program);
 void AddList(CommandLine& program);
 void AddBench(CommandLine& program);
 void AddFairness(CommandLine& program);
+void AddCalibrate(CommandLine& program);
 void AddCollective(CommandLine& program);
 void AddSchedule(CommandLine& program);
 void AddIterations(CommandLine& program);

@@ -3,12 +3,16 @@
 #include "cli/engines.h"
 
 #include "cli/models/command-engine.h"
+#include "cli/models/correction-file.h"
 #include "cli/models/predictions-engine.h"
 #include "core/base/errors.h"
 #include "core/base/one-line.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
+#include "core/engine/corrected-engine.h"
 #include "core/engine/flow/flow-engine.h"
+#include "core/io/text-file.h"
+#include "core/store/key.h"
 #include "helper/engine/packet-engine.h"
 
 #include <algorithm>
@@ -43,6 +47,20 @@ std::unique_ptr<Engine>
 MakeCommand(const EngineCall& call)
 {
     return std::make_unique<CommandEngine>(call.name, call.argument, call.stop);
+}
+
+std::unique_ptr<Engine>
+MakeCorrected(const EngineCall& call)
+{
+    const std::string path = call.argument;
+    const std::string text = ReadTextFile(path);
+    return std::make_unique<CorrectedEngine>(
+        call.name,
+        path,
+        HashOf(ModelsName() + " " + text),
+        [path, sets = ReadCorrectionFile(path)](const Scenario& scenario) {
+            return CorrectionsFor(scenario, sets, path);
+        });
 }
 
 /// What may stand in front of a form.
@@ -123,7 +141,7 @@ const std::vector<EngineRow>&
 EngineRows()
 {
     // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
-    // variant.
+    // variant, starts programs.
     static const std::vector<EngineRow> rows = {
         {"analytical",
          "exact order of events, transfers as fluids on shared links: for searches and sweeps",
@@ -150,12 +168,21 @@ EngineRows()
          "a model of yours: a shell command that reads the task list as JSON and answers with a "
          "time",
          MakeCommand,
-         "COMMAND"},
+         "COMMAND",
+         false,
+         false,
+         false,
+         true},
         {"predictions:",
          "times that a model of yours has predicted, in a CSV file by operation and bytes, or by "
          "plan",
          MakePredictions,
          "FILE.csv"},
+        {"corrected:",
+         "analytical, with what packets take longer in a file that scaleacross calibrate has "
+         "written",
+         MakeCorrected,
+         "FILE.json"},
     };
     return rows;
 }

@@ -33,8 +33,9 @@ struct EngineRow
     bool ownProcess{false}; //!< many runs, or several at once, take a worker process each
     bool packets{false};    //!< it simulates packets, and so has buffers that can be too small
     bool variant{false};    //!< another way to run the one before; compared only where asked for
+    bool starts{false};     //!< it starts other programs, which shall end with this one
 
-    /// A form stands for models of other people, each by an argument.
+    /// A form stands for models that come from outside, each by an argument.
     bool IsForm() const
     {
         return !argument.empty();
@@ -62,7 +63,8 @@ struct EngineChoice
 /// is not known, and for a form without an argument.
 EngineChoice FindEngine(const std::string& name, const std::string& where = "--engine");
 
-/// Whether the name, as given or as the database has it, is that of a model of somebody else's.
+/// Whether the name, as given or as the database has it, is that of a model from outside, of which
+/// nothing is known beforehand.
 bool IsForeign(const std::string& name);
 
 /// The engine of this name, in this process. Throws ConfigError as FindEngine() and where a model

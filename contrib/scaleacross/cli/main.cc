@@ -29,6 +29,7 @@ main(int argc, char** argv)
     AddSchedule(program);
     AddBench(program);
     AddFairness(program);
+    AddCalibrate(program);
     AddIterations(program);
     return static_cast<int>(program.Run(argc, argv));
 }

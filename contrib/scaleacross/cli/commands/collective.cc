@@ -507,6 +507,7 @@ MeasureSizes(const CollectiveCommand& options)
 {
     const Measurement measurement(options);
     Json rows = Json::array();
+    std::string uncorrected;
     double sum = 0;
     std::vector<std::pair<Bytes, double>> errors;
     const auto finish = [&] {
@@ -536,6 +537,10 @@ MeasureSizes(const CollectiveCommand& options)
             {
                 errors.emplace_back(size, row->Error());
             }
+            if (row->report.correction && !row->report.correction->missing.empty())
+            {
+                uncorrected += " " + std::to_string(row->bytes.Count());
+            }
             if (options.common.json)
             {
                 rows.push_back(measurement.ToJson(*row));
@@ -557,6 +562,11 @@ MeasureSizes(const CollectiveCommand& options)
         std::cout << fmt::format("# Avg bus bandwidth: {:.4g} GB/s\n",
                                  sum / static_cast<double>(measurement.Sizes().size()))
                   << ErrorSummary(errors);
+        if (!uncorrected.empty())
+        {
+            std::cout << "# Without a correction, as the analytical engine has them:" << uncorrected
+                      << "\n";
+        }
     }
     return Exit::Done;
 }

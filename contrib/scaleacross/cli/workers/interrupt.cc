@@ -38,7 +38,7 @@ CatchInterrupts()
 const std::atomic<bool>*
 StopFor(const std::string& engine)
 {
-    return IsForeign(engine) ? &CatchInterrupts() : nullptr;
+    return FindEngine(engine).row->starts ? &CatchInterrupts() : nullptr;
 }
 
 } // namespace scaleacross

@@ -18,7 +18,8 @@ namespace scaleacross
 namespace
 {
 
-/// A unit is 10^power x factor base units; factors are powers of two, so that scaling is exact.
+/// A unit is 10^power x factor base units; factors are small whole numbers, so that scaling is
+/// exact.
 struct Unit
 {
     const char* name;
@@ -37,6 +38,17 @@ const std::vector<Unit> g_durationUnits = {
     {"us", 6},
     {"ms", 9},
     {"s", 12},
+};
+
+/// Those that are read; nothing is printed in the longer ones.
+const std::vector<Unit> g_readDurationUnits = {
+    {"ps", 0},
+    {"ns", 3},
+    {"us", 6},
+    {"ms", 9},
+    {"s", 12},
+    {"min", 12, 60.0},
+    {"h", 12, 3600.0},
 };
 
 const std::vector<Unit> g_byteUnits = {
@@ -321,7 +333,7 @@ FibreDelay(Distance distance)
 Duration
 ParseDuration(std::string_view text)
 {
-    static const Kind kind{"a duration", g_durationUnits, "5us"};
+    static const Kind kind{"a duration", g_readDurationUnits, "5us"};
     return Duration::Picoseconds(static_cast<int64_t>(ParseCount(text, kind)));
 }
 

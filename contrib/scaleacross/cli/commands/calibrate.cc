@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/calibrator.h"
+#include "cli/command.h"
+#include "cli/models/correction-file.h"
+#include "cli/output-file.h"
+#include "cli/show/report-json.h"
+#include "cli/show/table.h"
+#include "cli/workers/interrupt.h"
+#include "cli/workers/time-limit.h"
+#include "core/base/errors.h"
+#include "core/engine/analytical-engine.h"
+#include "core/engine/corrected-engine.h"
+#include "core/explore/search.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fmt/core.h>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+#include <variant>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+struct CalibrateCommand
+{
+    CommonOptions common;
+    std::string budget{"5min"};
+    std::string output; //!< empty: <name of the study>.corrections.json
+    uint32_t seeds{3};
+    bool list{false};
+    bool whole{false};
+};
+
+Json
+ToJson(const Subject& subject)
+{
+    const Operation& operation = subject.operation;
+    return {{"number", subject.number},
+            {"class", ToString(operation.comm)},
+            {"operation", operation.kind.name},
+            {"algorithm", operation.kind.algorithm},
+            {"protocol", operation.kind.protocol},
+            {"reach", ToString(operation.kind.reach)},
+            {"members", operation.members},
+            {"bytes", operation.bytes.Count()},
+            {"times", operation.times},
+            {"model_s", subject.model},
+            {"part", subject.part},
+            {"share", subject.share}};
+}
+
+std::string
+ListText(const std::vector<Subject>& subjects)
+{
+    Table table({{"#"},
+                 {"operation", Table::Align::Left},
+                 {"members"},
+                 {"bytes"},
+                 {"times"},
+                 {"model"},
+                 {"part"},
+                 {"of its class"}});
+    for (const Subject& subject : subjects)
+    {
+        table.Add({std::to_string(subject.number),
+                   subject.Name(),
+                   std::to_string(subject.operation.members),
+                   ToString(subject.operation.bytes),
+                   std::to_string(subject.operation.times),
+                   ToString(Duration::Seconds(subject.model)),
+                   PercentText(subject.part),
+                   PercentText(subject.share)});
+    }
+    return table.Text();
+}
+
+/// The plan as a whole by packets, if that was possible, beside both models.
+struct WholeRun
+{
+    Evaluation packets;
+    Evaluation model;
+    Evaluation corrected;
+};
+
+/// What came of a calibration.
+struct Calibrated
+{
+    std::string path;
+    std::vector<MeasuredOperation> found;
+    std::vector<std::string> failures;
+    std::optional<WholeRun> whole;
+};
+
+/// A set in place of the one of the same network, or besides those of others. What has been
+/// measured before by the same models stays where there is nothing newer.
+void
+Merge(std::vector<CorrectionSet>& sets, CorrectionSet added)
+{
+    for (CorrectionSet& set : sets)
+    {
+        if (set.network != added.network)
+        {
+            continue;
+        }
+        for (const MeasuredOperation& old : set.operations)
+        {
+            const bool isNewer = std::any_of(added.operations.begin(),
+                                             added.operations.end(),
+                                             [&old](const MeasuredOperation& other) {
+                                                 return other.row.kind == old.row.kind &&
+                                                        other.row.members == old.row.members &&
+                                                        other.row.bytes == old.row.bytes;
+                                             });
+            if (!isNewer && set.models == added.models)
+            {
+                added.operations.push_back(old);
+            }
+        }
+        set = std::move(added);
+        return;
+    }
+    sets.push_back(std::move(added));
+}
+
+std::string
+FoundText(const std::vector<MeasuredOperation>& found)
+{
+    Table table({{"operation", Table::Align::Left},
+                 {"members"},
+                 {"bytes"},
+                 {"part"},
+                 {"of its class"},
+                 {"model"},
+                 {"packets"},
+                 {"factor"},
+                 {"90 %"},
+                 {"seeds"}});
+    for (const MeasuredOperation& operation : found)
+    {
+        const CorrectionRow& row = operation.row;
+        table.Add({ToString(operation.comm) + " " + ToString(row.kind),
+                   std::to_string(row.members),
+                   ToString(row.bytes),
+                   PercentText(operation.part),
+                   PercentText(operation.share),
+                   ToString(Duration::Seconds(operation.modelSeconds)),
+                   ToString(Duration::Seconds(operation.packetSeconds)),
+                   fmt::format("{:.3f}", row.factor.value),
+                   operation.seeds > 1
+                       ? fmt::format("{:.3f} to {:.3f}", row.factor.low, row.factor.high)
+                       : "-",
+                   std::to_string(operation.seeds)});
+    }
+    return table.Text();
+}
+
+WholeRun
+RunWhole(const Study& study, const Calibrator& calibrator, const std::vector<CorrectionSet>& sets)
+{
+    const CorrectedEngine corrected("corrected", "", "", [&sets](const Scenario& scenario) {
+        return CorrectionsFor(scenario, sets, "--output");
+    });
+    WholeRun whole;
+    whole.model = Evaluate(AnalyticalEngine(), study.scenario, {});
+    whole.corrected = Evaluate(corrected, study.scenario, {});
+    try
+    {
+        RunReport report;
+        report.iterationTime = calibrator.RunWhole();
+        whole.packets = report;
+    }
+    catch (const RunError& error)
+    {
+        whole.packets = Failure{error.Reason(), error.what()};
+    }
+    return whole;
+}
+
+Duration
+TimeOf(const Evaluation& evaluation)
+{
+    return std::get<RunReport>(evaluation).iterationTime;
+}
+
+std::string
+WholeText(const WholeRun& whole)
+{
+    if (const auto* failure = std::get_if<Failure>(&whole.packets))
+    {
+        return "the whole plan: not run by packets: " + failure->detail + "\n";
+    }
+    const Duration packets = TimeOf(whole.packets);
+    const auto beside = [packets](const Evaluation& model) {
+        return fmt::format("{} ({:+.1f} %)",
+                           ToString(TimeOf(model)),
+                           100 * (TimeOf(model).S() / packets.S() - 1));
+    };
+    return fmt::format("the whole plan: {} by packets; by the model {}, corrected {}\n",
+                       ToString(packets),
+                       beside(whole.model),
+                       beside(whole.corrected));
+}
+
+void
+PrintText(const Calibrated& calibrated)
+{
+    std::cout << FoundText(calibrated.found);
+    for (const std::string& failure : calibrated.failures)
+    {
+        std::cout << "not measured: " << failure << "\n";
+    }
+    if (calibrated.whole)
+    {
+        std::cout << WholeText(*calibrated.whole);
+    }
+    std::cout << "written to " << calibrated.path << ": --engine corrected:" << calibrated.path
+              << "\n";
+}
+
+void
+PrintJson(const Calibrated& calibrated)
+{
+    CorrectionSet set;
+    set.operations = calibrated.found;
+    Json json = {
+        {"file", calibrated.path},
+        {"operations", Json::parse(CorrectionFileText({set})).at("sets").at(0).at("operations")},
+        {"failures", calibrated.failures}};
+    if (calibrated.whole)
+    {
+        const WholeRun& whole = *calibrated.whole;
+        json["whole"] = {{"model_s", TimeOf(whole.model).S()},
+                         {"corrected_s", TimeOf(whole.corrected).S()}};
+        if (const auto* failure = std::get_if<Failure>(&whole.packets))
+        {
+            json["whole"]["failed"] = {{"reason", failure->reason}, {"detail", failure->detail}};
+        }
+        else
+        {
+            json["whole"]["packet_s"] = TimeOf(whole.packets).S();
+        }
+    }
+    std::cout << json.dump(2) << "\n";
+}
+
+Exit
+NothingMeasured(const Calibrator& calibrator, bool interrupted)
+{
+    std::cerr << "scaleacross: nothing was measured"
+              << (interrupted                     ? ": interrupted"
+                  : calibrator.Failures().empty() ? ": no operation fits into --budget"
+                                                  : "")
+              << "\n";
+    for (const std::string& failure : calibrator.Failures())
+    {
+        std::cerr << "  " << failure << "\n";
+    }
+    return interrupted ? Exit::Interrupted : Exit::Failed;
+}
+
+Exit
+Print(const std::vector<Subject>& subjects, bool json)
+{
+    Json list = Json::array();
+    for (const Subject& subject : subjects)
+    {
+        list.push_back(ToJson(subject));
+    }
+    std::cout << (json ? list.dump(2) + "\n" : ListText(subjects));
+    return Exit::Done;
+}
+
+Exit
+CalibrateStudy(const CalibrateCommand& options)
+{
+    const Study study = StudyOf(options.common);
+    const Duration budget = TimeLimitOf(options.budget, "--budget");
+    Calibrated calibrated;
+    calibrated.path =
+        options.output.empty() ? FileNameOf(study.name) + ".corrections.json" : options.output;
+    std::vector<Subject> subjects = SubjectsOf(study.scenario, budget);
+    if (options.list)
+    {
+        return Print(subjects, options.common.json);
+    }
+    if (subjects.empty())
+    {
+        throw ConfigError("STUDY",
+                          "its plan sends nothing between servers",
+                          "a plan that does",
+                          "there is nothing to correct");
+    }
+    std::vector<CorrectionSet> sets;
+    if (std::filesystem::exists(calibrated.path))
+    {
+        sets = ReadCorrectionFile(calibrated.path);
+    }
+    const auto& stop = CatchInterrupts();
+    Calibrator calibrator(
+        {study.scenario, study.seed, options.seeds, budget, JobsOf(options.common)},
+        std::move(subjects),
+        stop);
+    calibrator.Run();
+    calibrated.found = calibrator.Found();
+    calibrated.failures = calibrator.Failures();
+    if (calibrated.found.empty())
+    {
+        return NothingMeasured(calibrator, stop);
+    }
+    CorrectionSet set = EmptySetOf(study.scenario, study.name);
+    set.operations = calibrated.found;
+    Merge(sets, std::move(set));
+    WriteOutput(calibrated.path, CorrectionFileText(sets), options.common.study);
+    if (options.whole && !stop)
+    {
+        calibrated.whole = RunWhole(study, calibrator, sets);
+    }
+    if (options.common.json)
+    {
+        PrintJson(calibrated);
+    }
+    else
+    {
+        PrintText(calibrated);
+    }
+    return stop ? Exit::Interrupted : Exit::Done;
+}
+
+} // namespace
+
+void
+AddCalibrate(CommandLine& program)
+{
+    auto options = std::make_shared<CalibrateCommand>();
+    Command command =
+        program.Add("calibrate",
+                    "measure by packets what the analytical engine misses of a plan's "
+                    "operations");
+    AddStudyOptions(command, options->common);
+    AddJobs(command, options->common);
+    command.Add("--budget", options->budget, "wall clock time for all measurements").ShowDefault();
+    command.Add("--output",
+                options->output,
+                "file of corrections, to which these are added; default: <name of the "
+                "study>.corrections.json in the current folder");
+    command.Add("--seeds", options->seeds, "measurements of each operation, at most")
+        .Between(1, 100)
+        .ShowDefault();
+    command.Flag("--list", options->list, "print the operations, and measure nothing");
+    command.Flag("--whole",
+                 options->whole,
+                 "then run the whole plan by packets in what is left of the budget, beside the "
+                 "model and the corrected model");
+    command.Does([options] { return CalibrateStudy(*options); });
+}
+
+} // namespace scaleacross

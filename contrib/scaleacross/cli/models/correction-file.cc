@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/models/correction-file.h"
+
+#include "core/base/errors.h"
+#include "core/base/text.h"
+#include "core/base/version.h"
+#include "core/io/text-file.h"
+#include "core/spec/canonical-json.h"
+#include "core/store/key.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+
+Json
+ToJson(const MeasuredOperation& operation)
+{
+    const CorrectionRow& row = operation.row;
+    return {{"class", ToString(operation.comm)},
+            {"operation", row.kind.name},
+            {"algorithm", row.kind.algorithm},
+            {"protocol", row.kind.protocol},
+            {"reach", ToString(row.kind.reach)},
+            {"members", row.members},
+            {"bytes", row.bytes.Count()},
+            {"factor", row.factor.value},
+            {"low", row.factor.low},
+            {"high", row.factor.high},
+            {"seeds", operation.seeds},
+            {"part", operation.part},
+            {"share", operation.share},
+            {"model_s", operation.modelSeconds},
+            {"packet_s", operation.packetSeconds}};
+}
+
+/// The value whose ToString() a text is.
+template <class Value>
+Value
+ValueOf(const std::string& text, const std::vector<Value>& values)
+{
+    std::vector<std::string> words;
+    for (const Value value : values)
+    {
+        if (ToString(value) == text)
+        {
+            return value;
+        }
+        words.push_back(ToString(value));
+    }
+    throw ValueError(Quoted(text) + " is not known", AnyOf(words), "");
+}
+
+double
+Positive(const Json& json, const char* key)
+{
+    const double value = json.at(key);
+    if (!(value > 0) || !(value < 1e12))
+    {
+        throw ValueError(std::string(key) + " is " + NumberText(value), "a number above 0", "");
+    }
+    return value;
+}
+
+MeasuredOperation
+OperationOf(const Json& json)
+{
+    MeasuredOperation operation;
+    operation.comm = ValueOf<CommClass>(json.at("class"),
+                                        {CommClass::Tensor,
+                                         CommClass::Context,
+                                         CommClass::Expert,
+                                         CommClass::Pipeline,
+                                         CommClass::Data});
+    CorrectionRow& row = operation.row;
+    row.kind.name = json.at("operation");
+    row.kind.algorithm = json.at("algorithm");
+    row.kind.protocol = json.at("protocol");
+    row.kind.reach =
+        ValueOf<Tier>(json.at("reach"), {Tier::Leaf, Tier::Zone, Tier::Building, Tier::Cross});
+    row.members = static_cast<uint32_t>(Positive(json, "members"));
+    row.bytes = Bytes(static_cast<uint64_t>(Positive(json, "bytes")));
+    row.factor = {Positive(json, "factor"), Positive(json, "low"), Positive(json, "high")};
+    if (row.factor.low > row.factor.value || row.factor.value > row.factor.high)
+    {
+        throw ValueError("the factor lies outside of low to high", "low <= factor <= high", "");
+    }
+    operation.seeds = json.at("seeds");
+    operation.part = Positive(json, "part");
+    operation.share = json.at("share");
+    operation.modelSeconds = Positive(json, "model_s");
+    operation.packetSeconds = Positive(json, "packet_s");
+    return operation;
+}
+
+CorrectionSet
+SetOf(const Json& json)
+{
+    CorrectionSet set;
+    set.network = json.at("network");
+    set.study = json.at("study");
+    set.models = json.at("models");
+    set.distanceKm = json.at("distance_km");
+    set.loss = json.at("loss");
+    set.transport = json.at("transport");
+    set.multipath = json.at("multipath");
+    set.control = json.at("control");
+    for (const Json& operation : json.at("operations"))
+    {
+        set.operations.push_back(OperationOf(operation));
+    }
+    return set;
+}
+
+std::string
+Summary(const CorrectionSet& set)
+{
+    return set.study + " (" + set.transport + ", " + set.multipath + ", control " + set.control +
+           ", " + NumberText(set.distanceKm) + " km, loss " + NumberText(set.loss) + ")";
+}
+
+} // namespace
+
+std::string
+NetworkNameOf(const Scenario& scenario)
+{
+    Scenario network = scenario;
+    network.jobs.assign(1, JobSpec());
+    network.Job().collective.emplace();
+    return HashOf(CanonicalJson(network));
+}
+
+std::string
+ModelsName()
+{
+    return HashOf(std::string(SourceHash(Sources::Core)) + " " + SourceHash(Sources::Module));
+}
+
+CorrectionSet
+EmptySetOf(const Scenario& scenario, const std::string& study)
+{
+    CorrectionSet set;
+    set.network = NetworkNameOf(scenario);
+    set.study = study;
+    set.models = ModelsName();
+    const SpanFigures spans = SpanFiguresOf(scenario.cluster);
+    set.distanceKm = spans.distanceKm.value_or(0);
+    set.loss = spans.loss.value_or(0);
+    set.transport = scenario.network.transport->word;
+    set.multipath = scenario.network.multipath->word;
+    set.control = scenario.network.control->word;
+    return set;
+}
+
+std::vector<CorrectionSet>
+ReadCorrectionFile(const std::string& path)
+{
+    const std::string allowed = "a file that `scaleacross calibrate` has written";
+    const Json json = Json::parse(ReadTextFile(path), nullptr, false);
+    if (!json.is_object() || json.value("corrections", 0) != kVersion || !json.contains("sets") ||
+        !json.at("sets").is_array())
+    {
+        throw ConfigError(path, "this is no file of corrections", allowed, "");
+    }
+    std::vector<CorrectionSet> sets;
+    for (size_t i = 0; i < json.at("sets").size(); i++)
+    {
+        const std::string where = path + " sets." + std::to_string(i);
+        try
+        {
+            sets.push_back(SetOf(json.at("sets").at(i)));
+        }
+        catch (const nlohmann::json::exception& error)
+        {
+            throw ConfigError(where,
+                              std::string("it lacks a value, or has one of another type: ") +
+                                  error.what(),
+                              allowed,
+                              "");
+        }
+        catch (const ValueError& error)
+        {
+            throw ConfigError(where, error.Problem(), error.Allowed(), error.Remedy());
+        }
+    }
+    return sets;
+}
+
+std::string
+CorrectionFileText(const std::vector<CorrectionSet>& sets)
+{
+    Json json = {{"corrections", kVersion}, {"sets", Json::array()}};
+    for (const CorrectionSet& set : sets)
+    {
+        Json operations = Json::array();
+        for (const MeasuredOperation& operation : set.operations)
+        {
+            operations.push_back(ToJson(operation));
+        }
+        json["sets"].push_back({{"network", set.network},
+                                {"study", set.study},
+                                {"models", set.models},
+                                {"distance_km", set.distanceKm},
+                                {"loss", set.loss},
+                                {"transport", set.transport},
+                                {"multipath", set.multipath},
+                                {"control", set.control},
+                                {"operations", operations}});
+    }
+    return json.dump(2) + "\n";
+}
+
+Corrections
+CorrectionsFor(const Scenario& scenario,
+               const std::vector<CorrectionSet>& sets,
+               const std::string& path)
+{
+    const std::string network = NetworkNameOf(scenario);
+    std::string others;
+    for (const CorrectionSet& set : sets)
+    {
+        if (set.network != network)
+        {
+            others += (others.empty() ? "" : "; ") + Summary(set);
+            continue;
+        }
+        if (set.models != ModelsName())
+        {
+            throw ConfigError(path,
+                              "its corrections for this network are those of other models: this "
+                              "program, or ns-3, has changed since",
+                              "corrections that this program has measured",
+                              "run scaleacross calibrate again");
+        }
+        std::vector<CorrectionRow> rows;
+        for (const MeasuredOperation& operation : set.operations)
+        {
+            rows.push_back(operation.row);
+        }
+        return Corrections(std::move(rows));
+    }
+    throw ConfigError(path,
+                      "it has no corrections for this cluster and network",
+                      "one of its own: " + (others.empty() ? "it is empty" : others),
+                      "scaleacross calibrate STUDY --output " + path + " adds some");
+}
+
+} // namespace scaleacross
