@@ -4,9 +4,9 @@
 // what is sent: bytes of every class are equal, and times as near as engines.md says.
 
 #include "../../draws.h"
-#include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
+#include "drawn-networks.h"
 #include "helper/engine/packet-engine.h"
 
 #include <algorithm>
@@ -88,88 +88,6 @@ Print(const std::vector<Compared>& all, double Compared::*which, const char* nam
 
 } // namespace
 
-/// A plan as drawn, over a network of which everything is drawn that a study can say of it.
-std::optional<Scenario>
-DrawNetwork(std::mt19937& random)
-{
-    const auto pick = [&random](std::initializer_list<double> values) {
-        return *(values.begin() + random() % values.size());
-    };
-    Scenario scenario = volumes::DrawAny(random);
-    if (scenario.cluster.Gpus() > 32)
-    {
-        return std::nullopt;
-    }
-    NetworkPlan& network = scenario.network;
-    network.multipath = volumes::AnyWord<Multipath>(random);
-    network.transport = volumes::AnyWord<Transport>(random);
-    network.balance = volumes::AnyWord<Balance>(random);
-    network.copy = random() % 4 == 0 ? volumes::AnyWord<Copy>(random) : network.copy;
-    network.recovery = Recovery(random() % 2 == 0 ? "selective-repeat" : "go-back-n");
-    network.qps = static_cast<uint32_t>(pick({1, 2, 3, 16}));
-    network.segment = Bytes(static_cast<uint64_t>(pick({64 << 10, 512 << 10, 4 << 20})));
-    network.outstanding = static_cast<uint32_t>(pick({0, 0, 0, 8}));
-    network.window = Bytes(static_cast<uint64_t>(pick({0, 0, 0, 1 << 20})));
-    network.admission = Bytes(static_cast<uint64_t>(pick({0, 0, 0, 4 << 20})));
-    network.channels = static_cast<uint32_t>(pick({1, 1, 4}));
-    network.mtu = Bytes(static_cast<uint64_t>(pick({1024, 4096})));
-    network.leafBuffer = network.spineBuffer = Bytes(4ULL << 30); // with room for any headroom
-    const double oversubscription = pick({1, 1, 2, 4});
-    const double spines = pick({1, 2, 4});
-    const bool rails = random() % 2 == 0;
-    for (BuildingSpec& building : scenario.cluster.buildings)
-    {
-        building.fabric.spines = static_cast<uint32_t>(spines);
-        building.fabric.oversubscription = oversubscription;
-        building.fabric.rails = rails;
-    }
-    const double capacity = pick({100, 400, 1600});
-    const Duration latency = Duration::Microseconds(static_cast<int64_t>(pick({5, 20, 150, 1000})));
-    const double loss = pick({0, 0, 0, 1e-5});
-    const double lanes = pick({1, 2});
-    for (CrossLinkSpec& span : scenario.cluster.crossLinks)
-    {
-        span.capacity = GigabitsPerSecond(capacity);
-        span.latency = latency;
-        span.loss = loss;
-        span.lanes = static_cast<uint32_t>(lanes);
-    }
-    try
-    {
-        scenario.Validate();
-    }
-    catch (const ConfigError&)
-    {
-        return std::nullopt;
-    }
-    if (!std::holds_alternative<PreparedRun>(PrepareRun(scenario)))
-    {
-        return std::nullopt;
-    }
-    return scenario;
-}
-
-std::string
-NetworkText(const Scenario& scenario)
-{
-    const NetworkPlan& network = scenario.network;
-    const CrossLinkSpec& span = scenario.cluster.crossLinks.front();
-    const FabricSpec& fabric = scenario.cluster.buildings.front().fabric;
-    return volumes::TextOf(scenario) + " | " + network.transport->word + " " +
-           network.multipath->word + " " + network.balance->word + " " + network.copy->word + " " +
-           network.recovery->word + " qps=" + std::to_string(network.qps) +
-           " segment=" + ToString(network.segment) +
-           " outstanding=" + std::to_string(network.outstanding) +
-           " window=" + ToString(network.window) + " admission=" + ToString(network.admission) +
-           " channels=" + std::to_string(network.channels) + " mtu=" + ToString(network.mtu) +
-           " | " + std::to_string(scenario.cluster.buildings.size()) + " x " +
-           std::to_string(scenario.cluster.buildings.front().gpus) +
-           " spines=" + std::to_string(fabric.spines) +
-           " over=" + std::to_string(fabric.oversubscription) + (fabric.rails ? " rails" : "") +
-           " span " + ToString(span.capacity) + " " + ToString(span.latency) +
-           " loss=" + std::to_string(span.loss) + " lanes=" + std::to_string(span.lanes);
-}
-
 class FlowAgreementOfPlans : public testing::TestWithParam<uint32_t>
 {
 };
@@ -200,7 +118,7 @@ TEST(FlowAgreement, DrawnNetworksAreAsNearToPacketsAsThePageSays)
     const size_t most = Draws(6);
     for (size_t count = 0; count < most;)
     {
-        const std::optional<Scenario> scenario = DrawNetwork(random);
+        const std::optional<Scenario> scenario = volumes::DrawNetwork(random);
         if (!scenario)
         {
             continue;
@@ -217,7 +135,7 @@ TEST(FlowAgreement, DrawnNetworksAreAsNearToPacketsAsThePageSays)
             EXPECT_GT(scenario->cluster.crossLinks.front().loss, 0) << error.what();
             continue;
         }
-        one.plan = NetworkText(*scenario);
+        one.plan = volumes::NetworkText(*scenario);
         const bool lossy = scenario->cluster.crossLinks.front().loss > 0;
         kinds[lossy ? "with losses" : scenario->network.transport->word].push_back(one);
     }
