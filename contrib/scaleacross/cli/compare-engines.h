@@ -44,6 +44,10 @@ std::vector<Comparison> CompareEngines(const Study& study,
                                        Database& database,
                                        const std::atomic<bool>& stop);
 
+/// The report that the others of a comparison are held against: that of the last engine of this
+/// program that ran, or of the last one where none did; null: none ran.
+const RunReport* ReferenceOf(const Comparison& comparison);
+
 /// Entries {plan, engine, iteration_time_s, relative_error, classes, reason?} of `compare --json`.
 Json ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons);
 

@@ -28,230 +28,6 @@ namespace scaleacross
 namespace
 {
 
-/// One point of the sweep with its study.
-struct Step
-{
-    std::vector<std::string> values; //!< of each axis
-    CommonOptions common;
-    Study study;
-};
-
-/// More than anybody waits for; a slip such as a list that is pasted twice should not begin.
-constexpr size_t kMostPoints = 10000;
-
-SweepAxis
-AxisOf(const std::string& text)
-{
-    SweepAxis axis;
-    const auto equals = text.find('=');
-    axis.key = text.substr(0, equals);
-    if (equals == std::string::npos || axis.key.empty() || equals + 1 == text.size())
-    {
-        throw ConfigError("--sweep " + text,
-                          "this is not KEY=VALUE,VALUE,...",
-                          "a path and its values, such as cluster.cross.oversubscription=1,2.8,7",
-                          "");
-    }
-    std::set<std::string> values;
-    for (const std::string& value : ListParts(text.substr(equals + 1)))
-    {
-        if (value.empty() || !values.insert(value).second)
-        {
-            throw ConfigError("--sweep " + text,
-                              value.empty() ? "a value is empty"
-                                            : Quoted(value) + " is given twice",
-                              "every value once",
-                              "");
-        }
-        axis.values.push_back(value);
-    }
-    return axis;
-}
-
-/// The values of an axis; with cluster.use=auto all parts of the cluster that differ and that the
-/// plan fits; what is left out is told. `told`: what other axes set may tell buildings apart.
-SweepAxis
-Expanded(SweepAxis axis, const CommonOptions& common, bool told)
-{
-    if (axis.key != kPartsKey || axis.values != std::vector<std::string>{"auto"})
-    {
-        return axis;
-    }
-    const auto with = [&common](const std::string& part) {
-        CommonOptions set = common;
-        set.set.push_back(std::string(kPartsKey) + "=" + part);
-        return set;
-    };
-    const Scenario whole = StudyOf(with("all"), StudyScope::Network).scenario;
-    axis.values.clear();
-    std::optional<ConfigError> refused;
-    for (const std::string& part :
-         PartsOf(whole.cluster, told || !whole.events.empty(), kMostPoints + 1))
-    {
-        try
-        {
-            StudyOf(with(part));
-            axis.values.push_back(part);
-        }
-        catch (const ConfigError& error)
-        {
-            std::cerr << "scaleacross: " << part << " is left out: " << error.Problem() << "\n";
-            refused = refused.value_or(error);
-        }
-    }
-    if (axis.values.empty())
-    {
-        throw ConfigError(refused.value());
-    }
-    return axis;
-}
-
-std::vector<SweepAxis>
-AxesOf(const ExploreOptions& options)
-{
-    std::vector<SweepAxis> axes;
-    size_t points = 1;
-    for (const std::string& text : options.sweeps)
-    {
-        SweepAxis axis = Expanded(AxisOf(text), options.common, options.sweeps.size() > 1);
-        for (const SweepAxis& other : axes)
-        {
-            if (other.key == axis.key)
-            {
-                throw ConfigError("--sweep " + text,
-                                  "there is another sweep of " + axis.key,
-                                  "every setting once",
-                                  "give all of its values in one --sweep");
-            }
-        }
-        points *= axis.values.size();
-        if (points > kMostPoints)
-        {
-            throw ConfigError("--sweep " + text,
-                              "with this the grid has " + std::to_string(points) +
-                                  " points or more",
-                              "up to " + std::to_string(kMostPoints),
-                              "give fewer values");
-        }
-        axes.push_back(std::move(axis));
-    }
-    return axes;
-}
-
-/// What a study says, whatever words it says it in.
-std::string
-MeaningOf(const Study& study)
-{
-    std::string text = study.name + "\n" + std::to_string(study.seed) + "\n";
-    for (const std::string& engine : study.engines)
-    {
-        text += engine + "\n";
-    }
-    if (study.prices)
-    {
-        for (const Field<PriceSpec>& field : PriceSpec::Fields())
-        {
-            text += field.get(*study.prices) + "\n";
-        }
-    }
-    for (const SearchAxis& axis : study.search)
-    {
-        text += axis.key;
-        for (const std::string& value : axis.values)
-        {
-            text += "," + value;
-        }
-        text += "\n";
-    }
-    return text + StudyJson(study.scenario);
-}
-
-/// Throws ConfigError where two values of an axis give the same study everywhere, such as 1km and
-/// 1000m: that would be the same question twice, and a flip between them none.
-void
-RefuseSameValues(const ExploreOptions& options,
-                 const std::vector<SweepAxis>& axes,
-                 const std::vector<Step>& steps)
-{
-    std::vector<size_t> meanings; // of every step, equal ones where they mean the same
-    std::map<std::string, size_t> known;
-    for (const Step& step : steps)
-    {
-        meanings.push_back(known.emplace(MeaningOf(step.study), known.size()).first->second);
-    }
-    size_t apart = steps.size(); // steps between two values of the axis
-    for (size_t a = 0; a < axes.size(); a++)
-    {
-        const std::vector<std::string>& values = axes[a].values;
-        apart /= values.size();
-        std::map<std::vector<size_t>, std::string> first;
-        for (size_t v = 0; v < values.size(); v++)
-        {
-            std::vector<size_t> all;
-            for (size_t s = 0; s < steps.size(); s++)
-            {
-                if (s / apart % values.size() == v)
-                {
-                    all.push_back(meanings[s]);
-                }
-            }
-            const auto [same, isNew] = first.emplace(std::move(all), values[v]);
-            if (!isNew)
-            {
-                throw ConfigError("--sweep " + options.sweeps[a],
-                                  Quoted(same->second) + " and " + Quoted(values[v]) +
-                                      " make the same study",
-                                  "every value once",
-                                  "leave one of them out");
-            }
-        }
-    }
-}
-
-/// Reads the study at every point, so that a wrong value is found before anything runs.
-std::vector<Step>
-StepsOf(const ExploreOptions& options, const std::vector<SweepAxis>& axes)
-{
-    std::vector<Step> steps{{{}, options.common, {}}};
-    for (const SweepAxis& axis : axes)
-    {
-        std::vector<Step> more;
-        for (const Step& before : steps)
-        {
-            for (const std::string& value : axis.values)
-            {
-                Step step = before;
-                step.values.push_back(value);
-                step.common.set.push_back(axis.key + "=" + value);
-                more.push_back(std::move(step));
-            }
-        }
-        steps = std::move(more);
-    }
-    for (Step& step : steps)
-    {
-        step.study = StudyOf(step.common);
-        ExpectOwnRanking(step.study);
-        GoalsOf(options, step.study);
-        step.study.baselines.clear();
-        for (const auto& searched : step.study.search)
-        {
-            for (size_t i = 0; i < axes.size(); i++)
-            {
-                if (searched.key == axes[i].key)
-                {
-                    throw ConfigError("--sweep " + options.sweeps[i],
-                                      "search." + axes[i].key + " sets this for every plan",
-                                      "what the study does not search",
-                                      "sweep search." + axes[i].key);
-                }
-            }
-        }
-    }
-    RefuseSameValues(options, axes, steps);
-    return steps;
-}
-
 /// All points as a table and sentences.
 class SweepPrinter
 {
@@ -273,7 +49,7 @@ class SweepPrinter
     {
     }
 
-    void Add(const Step& step, const SearchSpace& space, const Answer& answer)
+    void Add(const GridPoint& step, const SearchSpace& space, const Answer& answer)
     {
         const Leaderboard& board = answer.search.board;
         const SweepPoint point = PointOf(step.values.front(), answer, m_measured);
@@ -441,10 +217,10 @@ CrossingsOf(const std::vector<SearchSpace>& spaces)
 /// Explores every point and hands it over; false where it was interrupted.
 bool
 ExploreAll(const ExploreOptions& options,
-           const std::vector<Step>& steps,
+           const std::vector<GridPoint>& steps,
            const std::vector<SearchSpace>& spaces,
            Database& database,
-           const std::function<void(const Step&, const SearchSpace&, const Answer&)>& add)
+           const std::function<void(const GridPoint&, const SearchSpace&, const Answer&)>& add)
 {
     const auto& stop = CatchInterrupts();
     for (size_t i = 0; i < steps.size(); i++)
@@ -471,12 +247,12 @@ Interrupt()
 Exit
 SweepOne(const ExploreOptions& options,
          const std::string& key,
-         const std::vector<Step>& steps,
+         const std::vector<GridPoint>& steps,
          const std::vector<SearchSpace>& spaces,
          Database& database)
 {
     const bool measured = steps.front().study.engines.front() == kMeasuredEngine;
-    const bool priced = std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    const bool priced = std::any_of(steps.begin(), steps.end(), [](const GridPoint& step) {
         return step.study.prices.has_value();
     });
     SweepPrinter printer(key, steps.size(), CrossingsOf(spaces), measured, priced);
@@ -494,7 +270,7 @@ SweepOne(const ExploreOptions& options,
 Exit
 SweepGrid(const ExploreOptions& options,
           const std::vector<SweepAxis>& axes,
-          const std::vector<Step>& steps,
+          const std::vector<GridPoint>& steps,
           const std::vector<SearchSpace>& spaces,
           Database& database)
 {
@@ -591,8 +367,14 @@ DoneText(size_t done, size_t points)
 Exit
 Sweep(const ExploreOptions& options)
 {
-    const std::vector<SweepAxis> axes = AxesOf(options);
-    const std::vector<Step> steps = StepsOf(options, axes);
+    const std::vector<SweepAxis> axes = AxesOf(options.common, options.sweeps);
+    std::vector<GridPoint> steps = GridOf(options.common, options.sweeps, axes);
+    for (GridPoint& step : steps)
+    {
+        ExpectOwnRanking(step.study);
+        GoalsOf(options, step.study);
+        step.study.baselines.clear();
+    }
     std::vector<SearchSpace> spaces;
     for (const auto& step : steps)
     {

@@ -4,6 +4,7 @@
 #define SCALEACROSS_SWEEP_H
 
 #include "cli/explore-study.h"
+#include "cli/grid.h"
 #include "core/explore/flip.h"
 
 #include <string>
@@ -11,16 +12,6 @@
 
 namespace scaleacross
 {
-
-/// The setting whose values are parts of the cluster.
-constexpr const char* kPartsKey = "cluster.use";
-
-/// A setting and the values that it takes.
-struct SweepAxis
-{
-    std::string key;
-    std::vector<std::string> values;
-};
 
 /// Explores a study at every combination of the values of options.sweeps and prints what wins
 /// where: of one setting as a table, of several as a grid.

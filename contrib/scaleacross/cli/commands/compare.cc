@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 #include "cli/compare-engines.h"
+#include "cli/compared-cases.h"
 #include "cli/engines.h"
 #include "cli/explore-study.h"
+#include "cli/grid.h"
+#include "cli/output-file.h"
 #include "cli/workers/interrupt.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
@@ -29,6 +32,8 @@ struct CompareOptions
     size_t top{0}; //!< 0: all if they are few, else 5
     std::vector<std::string> engines;
     std::vector<std::string> more; //!< in front of them
+    uint32_t seeds{1};             //!< of engines that draw
+    std::string csv;               //!< file; empty: none
 };
 
 /// Every plan of a space that can run.
@@ -73,38 +78,119 @@ BestPlans(const Study& study,
     return plans;
 }
 
+/// What is compared, and how it is printed.
+struct Compared
+{
+    std::vector<ComparedCase> cases;
+    std::vector<Json> rows;         //!< ComparisonJson(), by case
+    std::vector<std::string> texts; //!< ComparisonText(), by point and seed
+};
+
+/// All plans of a point of the grid, seed by seed.
+void
+ComparePoint(const CompareOptions& options,
+             const GridPoint& point,
+             const std::vector<std::string>& engines,
+             Database& database,
+             const std::atomic<bool>& stop,
+             Compared& compared)
+{
+    const Study& study = point.study;
+    const SearchSpace space(study);
+    CompareOptions here = options;
+    here.explore.common = point.common;
+    const bool all = options.top == 0 && space.Size() <= g_fewPlans;
+    const size_t count = options.top == 0 ? 5 : options.top;
+    const auto plans = all ? AllPlans(space) : BestPlans(study, space, here, count, database, stop);
+    for (uint32_t s = 0; s < options.seeds && !stop; s++)
+    {
+        CompareSetting setting{point.common, options.explore.worker.failures, options.run};
+        setting.run.seed = study.seed + s;
+        setting.run.limits = LimitsOf(options.explore.worker);
+        const auto comparisons =
+            CompareEngines(study, space, plans, engines, setting, database, stop);
+        for (const Comparison& comparison : comparisons)
+        {
+            compared.rows.push_back(ComparisonJson(space, {comparison}));
+            compared.cases.push_back(
+                {point.values, setting.run.seed, space.LabelOf(comparison.plan), comparison});
+        }
+        compared.texts.push_back(ComparisonText(space, comparisons));
+    }
+}
+
+/// "cluster.cross.distance=30km, seed 2:" above the plans of a point; "" if there is one.
+std::string
+HeadOf(const CompareOptions& options,
+       const std::vector<SweepAxis>& axes,
+       const GridPoint& point,
+       uint32_t seed)
+{
+    std::string head;
+    for (size_t i = 0; i < axes.size(); i++)
+    {
+        head += (head.empty() ? "" : ", ") + axes[i].key + "=" + point.values[i];
+    }
+    if (options.seeds > 1)
+    {
+        head += (head.empty() ? "seed " : ", seed ") + std::to_string(point.study.seed + seed);
+    }
+    return head.empty() ? "" : head + ":\n";
+}
+
 Exit
 CompareWith(const CompareOptions& options,
-            const Study& study,
-            const SearchSpace& space,
+            const std::vector<SweepAxis>& axes,
+            const std::vector<GridPoint>& points,
             const std::vector<std::string>& engines,
             Database& database)
 {
-    CompareSetting setting{options.explore.common, options.explore.worker.failures, options.run};
-    setting.run.seed = study.seed;
-    setting.run.limits = LimitsOf(options.explore.worker);
     const auto& stop = CatchInterrupts();
+    Compared compared;
+    bool interrupted = false;
     try
     {
-        const bool all = options.top == 0 && space.Size() <= g_fewPlans;
-        const size_t count = options.top == 0 ? 5 : options.top;
-        const auto plans =
-            all ? AllPlans(space) : BestPlans(study, space, options, count, database, stop);
-        const auto comparisons =
-            CompareEngines(study, space, plans, engines, setting, database, stop);
-        std::cout << (setting.common.json ? ComparisonJson(space, comparisons).dump(2) + "\n"
-                                          : ComparisonText(space, comparisons));
-        if (stop)
+        for (const GridPoint& point : points)
         {
-            throw Interrupted();
+            ComparePoint(options, point, engines, database, stop, compared);
+            if (stop)
+            {
+                throw Interrupted();
+            }
         }
-        return plans.empty() ? Exit::Failed : Exit::Done;
     }
     catch (const Interrupted&)
+    {
+        interrupted = true;
+    }
+    const ComparedCases cases(axes, compared.cases);
+    if (options.explore.common.json)
+    {
+        std::cout << cases.ToJson(compared.rows).dump(2) << "\n";
+    }
+    else
+    {
+        std::cout << cases.ErrorsText();
+        for (size_t i = 0; i < compared.texts.size(); i++)
+        {
+            std::cout << (i > 0 ? "\n" : "")
+                      << HeadOf(options,
+                                axes,
+                                points[i / options.seeds],
+                                static_cast<uint32_t>(i % options.seeds))
+                      << compared.texts[i];
+        }
+    }
+    if (!options.csv.empty())
+    {
+        WriteOutput(options.csv, cases.Csv(), options.explore.common.study);
+    }
+    if (interrupted)
     {
         std::cerr << "scaleacross: interrupted; the same command goes on from here\n";
         return Exit::Interrupted;
     }
+    return compared.cases.empty() ? Exit::Failed : Exit::Done;
 }
 
 /// The engines that are asked for, once it is known that they can be made. Those of --engine stand
@@ -137,13 +223,26 @@ EnginesOf(const CompareOptions& options)
 Exit
 Compare(const CompareOptions& options)
 {
-    const Study study = StudyOf(options.explore.common);
-    const SearchSpace space(study);
     LimitsOf(options.explore.worker);
-    ExpectOwnRanking(study);
+    const CommonOptions& common = options.explore.common;
+    const std::vector<SweepAxis> axes = AxesOf(common, options.explore.sweeps);
+    std::vector<GridPoint> points = GridOf(common, options.explore.sweeps, axes);
+    for (GridPoint& point : points)
+    {
+        ExpectOwnRanking(point.study);
+        point.study.baselines.clear();
+        if (point.study.seed + options.seeds - 1 > UINT32_MAX)
+        {
+            throw ConfigError("--seeds",
+                              "seeds from " + std::to_string(point.study.seed) + " on end before " +
+                                  std::to_string(options.seeds) + " of them",
+                              "seeds up to 4294967295",
+                              "");
+        }
+    }
     const std::vector<std::string> engines = EnginesOf(options);
-    return WithDatabase(options.explore.common, study, [&](Database& database) {
-        return CompareWith(options, study, space, engines, database);
+    return WithDatabase(common, points.front().study, [&](Database& database) {
+        return CompareWith(options, axes, points, engines, database);
     });
 }
 
@@ -168,6 +267,18 @@ AddCompare(CommandLine& program)
              "one engine more, with all its commas, such as mine='command:python3 mine.py'; given "
              "again for another")
         .Repeatable();
+    command
+        .Add("--sweep",
+             options->explore.sweeps,
+             "compare at several values of a setting, such as "
+             "cluster.cross.oversubscription=1,2.8,7; given again for another setting, at all "
+             "combinations")
+        .Repeatable();
+    command
+        .Add("--seeds", options->seeds, "how many seeds engines that draw run with, from --seed on")
+        .Between(1, 1000)
+        .ShowDefault();
+    command.Add("--csv", options->csv, "file for a row of every case and engine");
     command
         .Add("--top",
              options->top,

@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "cli/output-file.h"
+#include "cli/show/csv-text.h"
 #include "core/base/errors.h"
 #include "core/store/ranking-table.h"
 #include "core/store/search-reader.h"
@@ -24,38 +25,6 @@ struct ExportOptions
     bool csv{false};
     std::string output;
 };
-
-/// A field as RFC 4180 quotes it.
-std::string
-CsvField(const std::string& text)
-{
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
-    {
-        return text;
-    }
-    std::string quoted = "\"";
-    for (const char c : text)
-    {
-        quoted += c == '"' ? "\"\"" : std::string(1, c);
-    }
-    return quoted + "\"";
-}
-
-std::string
-CsvText(const std::vector<std::vector<std::string>>& rows)
-{
-    std::string text;
-    for (const auto& row : rows)
-    {
-        std::string line;
-        for (const auto& cell : row)
-        {
-            line += (&cell == &row.front() ? "" : ",") + CsvField(cell);
-        }
-        text += line + "\n";
-    }
-    return text;
-}
 
 int64_t
 ChosenSearch(const ExportOptions& options, Database& database)

@@ -16,22 +16,6 @@ namespace scaleacross
 namespace
 {
 
-/// The report that the others of a comparison are held against: that of the last engine of this
-/// program that ran, or of the last one where none did.
-const RunReport*
-ReferenceOf(const Comparison& comparison)
-{
-    const RunReport* reference = nullptr;
-    const RunReport* own = nullptr;
-    for (size_t i = 0; i < comparison.engines.size(); i++)
-    {
-        const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
-        reference = report != nullptr ? report : reference;
-        own = report != nullptr && !IsForeign(comparison.engines[i]) ? report : own;
-    }
-    return own != nullptr ? own : reference;
-}
-
 /// Whether it can be said why two reports differ: by classes, which not every model knows of.
 bool
 IsExplained(const RunReport& report, const RunReport& reference)
@@ -95,6 +79,20 @@ DifferencesText(const RunReport& report, const RunReport& reference)
 }
 
 } // namespace
+
+const RunReport*
+ReferenceOf(const Comparison& comparison)
+{
+    const RunReport* reference = nullptr;
+    const RunReport* own = nullptr;
+    for (size_t i = 0; i < comparison.engines.size(); i++)
+    {
+        const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
+        reference = report != nullptr ? report : reference;
+        own = report != nullptr && !IsForeign(comparison.engines[i]) ? report : own;
+    }
+    return own != nullptr ? own : reference;
+}
 
 Json
 ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_COMPARED_CASES_H
+#define SCALEACROSS_COMPARED_CASES_H
+
+#include "cli/compare-engines.h"
+#include "cli/grid.h"
+#include "core/explore/engine-errors.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace scaleacross
+{
+
+/// One plan at one point of a grid with one seed, on several engines.
+struct ComparedCase
+{
+    std::vector<std::string> point; //!< a value of each axis
+    uint64_t seed{1};               //!< of the engines that draw
+    std::string label;              //!< of the plan
+    Comparison comparison;
+};
+
+/**
+ * How far an engine is from the reference in one figure of all cases that both have run.
+ *
+ * Of the iteration: t over t_r, less 1. Of a class of communication: what its busy time b is away
+ * from that of the reference, as a part of the reference's iteration, (b - b_r) / t_r, so that what
+ * takes next to no time counts as next to nothing. Cases in which the class sends nothing are none.
+ */
+struct FigureErrors
+{
+    std::string engine;
+    std::string of; //!< "iteration", "tp", "cp", ...
+    EngineErrors errors;
+    size_t worst{0}; //!< number of the case
+};
+
+/// The cases of a comparison, what they were swept by, and what follows from them.
+class ComparedCases
+{
+  public:
+    ComparedCases(std::vector<SweepAxis> axes, std::vector<ComparedCase> cases);
+
+    /// The engine that the others are held against: the last one of this program, or else the last
+    /// one, of those that have run something; "" if none has.
+    const std::string& Reference() const
+    {
+        return m_reference;
+    }
+
+    /// By engine, the iteration first; nothing of the reference itself.
+    const std::vector<FigureErrors>& Errors() const
+    {
+        return m_errors;
+    }
+
+    /// A table of errors, what the reference saw where they were greatest, and what is missing;
+    /// "" of a single case.
+    std::string ErrorsText() const;
+
+    /// {reference, cases, rows, errors, worst}; `rows` are those of ComparisonJson(), each with its
+    /// `point` and `seed`.
+    Json ToJson(const std::vector<Json>& rows) const;
+
+    /// A line of names, then one for every case and engine.
+    std::string Csv() const;
+
+  private:
+    void AddErrors(const std::string& engine);
+    size_t CasesWithoutReference() const;
+    Json PointJson(const ComparedCase& one) const;
+    std::string PointText(const ComparedCase& one) const;
+
+    std::vector<SweepAxis> m_axes;
+    std::vector<ComparedCase> m_cases;
+    std::string m_reference;
+    std::vector<FigureErrors> m_errors;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_COMPARED_CASES_H

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/compared-cases.h"
+
+#include "cli/engines.h"
+#include "cli/show/csv-text.h"
+#include "cli/show/table.h"
+
+#include <algorithm>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// The report of an engine in a case; null: it has none.
+const RunReport*
+ReportBy(const ComparedCase& one, const std::string& engine)
+{
+    const Comparison& comparison = one.comparison;
+    for (size_t i = 0; i < comparison.engines.size(); i++)
+    {
+        if (comparison.engines[i] == engine)
+        {
+            return std::get_if<RunReport>(&comparison.evaluations[i]);
+        }
+    }
+    return nullptr;
+}
+
+std::string
+SignedPercent(double fraction)
+{
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
+/// Of a rank correlation, which some have not.
+std::string
+CorrelationText(const std::optional<double>& correlation)
+{
+    return correlation ? fmt::format("{:.3f}", *correlation) : "-";
+}
+
+/// What is shared and busiest; null: nothing is shared.
+const ResourceReport*
+BusiestOf(const RunReport& report)
+{
+    const ResourceReport* busiest = nullptr;
+    for (const ResourceReport& resource : report.resources)
+    {
+        if (resource.shared && (busiest == nullptr || resource.busy > busiest->busy))
+        {
+            busiest = &resource;
+        }
+    }
+    return busiest;
+}
+
+/// What a run saw, in words.
+std::string
+SeenText(const RunReport& report)
+{
+    std::string text;
+    if (const ResourceReport* busiest = BusiestOf(report))
+    {
+        text += fmt::format("{} busy {}", busiest->name, PercentText(busiest->busy));
+    }
+    const NetworkReport& network = report.network;
+    if (network.packetsSent > 0)
+    {
+        text += fmt::format("{}{} dropped, {} retransmitted, {} pauses, collision factor {:.2f}",
+                            text.empty() ? "" : "; ",
+                            network.packetsDropped,
+                            network.retransmissions,
+                            network.pauses,
+                            network.collisionFactor);
+    }
+    return text;
+}
+
+Json
+SeenJson(const RunReport& report)
+{
+    const NetworkReport& network = report.network;
+    Json json = {{"busiest", nullptr},
+                 {"busy", nullptr},
+                 {"packets_dropped", network.packetsDropped},
+                 {"retransmissions", network.retransmissions},
+                 {"pauses", network.pauses},
+                 {"collision_factor", network.collisionFactor}};
+    if (const ResourceReport* busiest = BusiestOf(report))
+    {
+        json["busiest"] = busiest->name;
+        json["busy"] = busiest->busy;
+    }
+    return json;
+}
+
+/// Why there is no report: the short name.
+std::string
+OutcomeOf(const Evaluation& evaluation)
+{
+    if (const auto* infeasible = std::get_if<Infeasible>(&evaluation))
+    {
+        return infeasible->reason;
+    }
+    const auto* failure = std::get_if<Failure>(&evaluation);
+    return failure == nullptr ? "done" : failure->reason;
+}
+
+} // namespace
+
+ComparedCases::ComparedCases(std::vector<SweepAxis> axes, std::vector<ComparedCase> cases)
+    : m_axes(std::move(axes)),
+      m_cases(std::move(cases))
+{
+    std::vector<std::string> engines;
+    bool own = false;
+    for (const ComparedCase& one : m_cases)
+    {
+        for (const std::string& engine : one.comparison.engines)
+        {
+            if (std::find(engines.begin(), engines.end(), engine) == engines.end())
+            {
+                engines.push_back(engine);
+            }
+        }
+    }
+    for (const std::string& engine : engines)
+    {
+        const bool runs = std::any_of(m_cases.begin(), m_cases.end(), [&](const ComparedCase& one) {
+            return ReportBy(one, engine) != nullptr;
+        });
+        if (runs && (!own || !IsForeign(engine)))
+        {
+            m_reference = engine;
+            own = own || !IsForeign(engine);
+        }
+    }
+    for (const std::string& engine : engines)
+    {
+        if (engine != m_reference)
+        {
+            AddErrors(engine);
+        }
+    }
+}
+
+void
+ComparedCases::AddErrors(const std::string& engine)
+{
+    // Of the iteration, then of each class.
+    for (uint32_t figure = 0; figure <= kCommClasses; figure++)
+    {
+        std::vector<double> times;
+        std::vector<double> references;
+        std::vector<size_t> numbers;
+        for (size_t i = 0; i < m_cases.size(); i++)
+        {
+            const RunReport* report = ReportBy(m_cases[i], engine);
+            const RunReport* reference = ReportBy(m_cases[i], m_reference);
+            if (report == nullptr || reference == nullptr)
+            {
+                continue;
+            }
+            double time = report->iterationTime.S();
+            if (figure > 0)
+            {
+                const ClassReport& part = report->classes[figure - 1];
+                const ClassReport& other = reference->classes[figure - 1];
+                if (other.bytes == Bytes() || !report->KnowsBusy() || !reference->KnowsBusy())
+                {
+                    continue;
+                }
+                time = reference->iterationTime.S() + part.busy.S() - other.busy.S();
+            }
+            times.push_back(time);
+            references.push_back(reference->iterationTime.S());
+            numbers.push_back(i);
+        }
+        if (!times.empty())
+        {
+            FigureErrors errors;
+            errors.engine = engine;
+            errors.of = figure == 0 ? "iteration" : ToString(static_cast<CommClass>(figure - 1));
+            errors.errors = ErrorsOf(times, references);
+            errors.worst = numbers[errors.errors.worst];
+            m_errors.push_back(std::move(errors));
+        }
+    }
+}
+
+size_t
+ComparedCases::CasesWithoutReference() const
+{
+    return static_cast<size_t>(
+        std::count_if(m_cases.begin(), m_cases.end(), [this](const ComparedCase& one) {
+            return ReportBy(one, m_reference) == nullptr;
+        }));
+}
+
+Json
+ComparedCases::PointJson(const ComparedCase& one) const
+{
+    Json point = Json::object();
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        point[m_axes[i].key] = one.point[i];
+    }
+    return point;
+}
+
+std::string
+ComparedCases::PointText(const ComparedCase& one) const
+{
+    std::string text;
+    for (size_t i = 0; i < m_axes.size(); i++)
+    {
+        text += m_axes[i].key + "=" + one.point[i] + ", ";
+    }
+    return text + one.label + ", seed " + std::to_string(one.seed);
+}
+
+std::string
+ComparedCases::ErrorsText() const
+{
+    if (m_cases.size() < 2 || m_errors.empty())
+    {
+        return "";
+    }
+    Table table({{"engine", Table::Align::Left},
+                 {"of", Table::Align::Left},
+                 {"cases"},
+                 {"half within"},
+                 {"95 % within"},
+                 {"mean"},
+                 {"worst"},
+                 {"order"}});
+    std::string worst;
+    std::string before;
+    for (const FigureErrors& one : m_errors)
+    {
+        const EngineErrors& errors = one.errors;
+        table.Add({one.engine == before ? "" : one.engine,
+                   one.of,
+                   std::to_string(errors.cases),
+                   PercentText(errors.median),
+                   PercentText(errors.p95),
+                   SignedPercent(errors.bias),
+                   SignedPercent(errors.atWorst),
+                   one.of == "iteration" ? CorrelationText(errors.rankCorrelation) : ""});
+        before = one.engine;
+        if (one.of == "iteration")
+        {
+            const ComparedCase& where = m_cases[one.worst];
+            worst += fmt::format("{} {}: {}\n  {}: {}\n",
+                                 one.engine,
+                                 SignedPercent(errors.atWorst),
+                                 PointText(where),
+                                 m_reference,
+                                 SeenText(*ReportBy(where, m_reference)));
+        }
+    }
+    std::string text = fmt::format("Errors of {} cases against {}; of a class, of its busy time as "
+                                   "a part of the iteration:\n{}\nWhere they are worst:\n{}",
+                                   m_cases.size(),
+                                   m_reference,
+                                   table.Text(),
+                                   worst);
+    if (const size_t without = CasesWithoutReference(); without > 0)
+    {
+        text += fmt::format("{} of the cases did not run on {}.\n", without, m_reference);
+    }
+    return text + "\n";
+}
+
+Json
+ComparedCases::ToJson(const std::vector<Json>& rows) const
+{
+    Json json = {{"reference", m_reference.empty() ? Json() : Json(m_reference)},
+                 {"cases", m_cases.size()},
+                 {"cases_without_reference", m_reference.empty() ? 0 : CasesWithoutReference()},
+                 {"rows", Json::array()},
+                 {"errors", Json::array()},
+                 {"worst", Json::array()}};
+    for (size_t i = 0; i < m_cases.size(); i++)
+    {
+        for (Json row : rows[i])
+        {
+            row["point"] = PointJson(m_cases[i]);
+            row["seed"] = m_cases[i].seed;
+            json["rows"].push_back(std::move(row));
+        }
+    }
+    for (const FigureErrors& one : m_errors)
+    {
+        const EngineErrors& errors = one.errors;
+        json["errors"].push_back(
+            {{"engine", one.engine},
+             {"of", one.of},
+             {"cases", errors.cases},
+             {"median", errors.median},
+             {"p95", errors.p95},
+             {"bias", errors.bias},
+             {"worst", errors.atWorst},
+             {"rank_correlation",
+              errors.rankCorrelation ? Json(*errors.rankCorrelation) : Json()}});
+        if (one.of == "iteration")
+        {
+            const ComparedCase& where = m_cases[one.worst];
+            json["worst"].push_back({{"engine", one.engine},
+                                     {"relative_error", errors.atWorst},
+                                     {"point", PointJson(where)},
+                                     {"label", where.label},
+                                     {"seed", where.seed},
+                                     {"seen", SeenJson(*ReportBy(where, m_reference))}});
+        }
+    }
+    return json;
+}
+
+std::string
+ComparedCases::Csv() const
+{
+    std::vector<std::string> names;
+    for (const SweepAxis& axis : m_axes)
+    {
+        names.push_back(axis.key);
+    }
+    names.insert(names.end(),
+                 {"plan", "seed", "engine", "outcome", "iteration_time_s", "relative_error"});
+    std::vector<std::vector<std::string>> lines = {names};
+    for (const ComparedCase& one : m_cases)
+    {
+        const RunReport* reference = ReportBy(one, m_reference);
+        for (size_t i = 0; i < one.comparison.engines.size(); i++)
+        {
+            std::vector<std::string> cells = one.point;
+            const Evaluation& evaluation = one.comparison.evaluations[i];
+            const auto* report = std::get_if<RunReport>(&evaluation);
+            cells.insert(
+                cells.end(),
+                {one.label,
+                 std::to_string(one.seed),
+                 one.comparison.engines[i],
+                 OutcomeOf(evaluation),
+                 report == nullptr ? "" : fmt::format("{:.12g}", report->iterationTime.S()),
+                 report == nullptr || reference == nullptr
+                     ? ""
+                     : fmt::format("{:.9g}",
+                                   report->iterationTime.S() / reference->iterationTime.S() - 1)});
+            lines.push_back(std::move(cells));
+        }
+    }
+    return CsvText(lines);
+}
+
+} // namespace scaleacross
