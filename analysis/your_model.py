@@ -70,7 +70,7 @@ def collective_rows(program):
 def iteration_row(program):
     with tempfile.TemporaryDirectory() as folder:
         rows = call(program, "compare", STUDY, "--set", "search={}", "--engine", mine(),
-                    "--db", pathlib.Path(folder) / "a.db")
+                    "--db", pathlib.Path(folder) / "a.db")["rows"]
     times = {row["engine"]: row["iteration_time_s"] for row in rows}
     return (f"An iteration of the study's plan takes {1e3 * times['packet']:.1f} ms by packets; mine "
             f"{percent(times['mine'], times['packet'])}, ours "

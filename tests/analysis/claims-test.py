@@ -44,7 +44,7 @@ class Claims(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             runs = [run for run in claims.call(PROGRAM, "compare",
                                                claims.study_file("small-two-buildings"),
-                                               "--db", pathlib.Path(folder) / "small.db")
+                                               "--db", pathlib.Path(folder) / "small.db")["rows"]
                     if run["engine"] == "analytical" and run["iteration_time_s"]]
         errors = [abs(run["relative_error"]) for run in runs]
         self.assertEqual(len(errors), int(plans))

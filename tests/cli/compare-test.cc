@@ -2,6 +2,8 @@
 
 #include "commands.h"
 
+#include <cmath>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <string>
 
@@ -11,9 +13,11 @@ namespace scaleacross
 namespace
 {
 
+using testing::HasSubstr;
+
 TEST_F(Commands, CompareListsEveryPlanAndEngine)
 {
-    const auto json = RunJson("compare study.yaml --engines analytical");
+    const auto json = RunJson("compare study.yaml --engines analytical").at("rows");
     ASSERT_TRUE(json.is_array());
     ASSERT_GT(json.size(), 2);
     for (const auto& entry : json)
@@ -25,12 +29,13 @@ TEST_F(Commands, CompareListsEveryPlanAndEngine)
             ExpectKeys(part, {"busy_s", "exposed_s"});
         }
     }
-    EXPECT_EQ(RunJson("compare study.yaml --engines analytical --top 1").size(), 1);
+    EXPECT_EQ(RunJson("compare study.yaml --engines analytical --top 1").at("rows").size(), 1);
 }
 
 TEST_F(Commands, ComparesWithThePacketEngine)
 {
-    const auto json = RunJson("compare study.yaml --top 1 --db both.db");
+    const auto whole = RunJson("compare study.yaml --top 1 --db both.db");
+    const auto& json = whole.at("rows");
     ASSERT_EQ(json.size(), 3);
     EXPECT_EQ(json[0].at("engine"), "analytical");
     EXPECT_EQ(json[1].at("engine"), "flow");
@@ -46,7 +51,7 @@ TEST_F(Commands, ComparesWithThePacketEngine)
         }
     }
     // What is stored is not run again, and it is the same.
-    EXPECT_EQ(RunJson("compare study.yaml --top 1 --db both.db"), json);
+    EXPECT_EQ(RunJson("compare study.yaml --top 1 --db both.db"), whole);
     const auto shown = RunJson("show both.db");
     EXPECT_EQ(shown.at("searches")[0].at("checks")[0].at("engine"), "flow");
     EXPECT_EQ(shown.at("searches")[0].at("checks")[1].at("engine"), "packet");
@@ -58,27 +63,131 @@ TEST_F(Commands, WorkersThatRunOverTheirLimitsAreResults)
     const std::string compare = "compare study.yaml --engines packet --json --set search={}";
     const Call slow = Run(compare + " --time-limit 1us --db slow.db");
     EXPECT_EQ(slow.code, 0) << slow.err;
-    const auto timeout = nlohmann::json::parse(slow.out)[0];
+    const auto timeout = nlohmann::json::parse(slow.out).at("rows")[0];
     EXPECT_TRUE(timeout.at("iteration_time_s").is_null());
     EXPECT_EQ(timeout.at("failed").at("reason"), "timeout");
     // Stored: not tried again with no more time, nor by a single run with less; but with more.
     const auto count = [this] { return Sql("slow.db", "SELECT max(evaluations) FROM run"); };
-    EXPECT_EQ(nlohmann::json::parse(Run(compare + " --time-limit 1us --db slow.db").out)[0],
-              timeout);
+    EXPECT_EQ(
+        nlohmann::json::parse(Run(compare + " --time-limit 1us --db slow.db").out).at("rows")[0],
+        timeout);
     EXPECT_EQ(count(), "1");
     Run(compare + " --time-limit 1us --db slow.db --retry-failed");
     EXPECT_EQ(count(), "2");
     const Call again = Run(compare + " --db slow.db");
-    EXPECT_GT(nlohmann::json::parse(again.out)[0].at("iteration_time_s"), 0);
+    EXPECT_GT(nlohmann::json::parse(again.out).at("rows")[0].at("iteration_time_s"), 0);
 
     // No room for the process, for the libraries, for the run.
     for (const char* limit : {"1B", "10MiB", "35MiB"})
     {
         const Call small = Run(compare + " --memory-limit " + limit + " --db " + limit + ".db");
         EXPECT_EQ(small.code, 0) << small.err;
-        const auto end = nlohmann::json::parse(small.out)[0];
+        const auto end = nlohmann::json::parse(small.out).at("rows")[0];
         ASSERT_TRUE(end.contains("failed")) << limit << ' ' << end;
         EXPECT_EQ(end.at("failed").at("reason"), "memory") << limit << ' ' << end;
+    }
+}
+
+/// Times of an engine that a test makes up: its answer follows from the distance of the study.
+class CompareErrors : public Commands
+{
+  protected:
+    CompareErrors()
+    {
+        // 100, 200 and 400 ms by the one, and by the other 110, 180 and 400 ms.
+        Write("known.py",
+              "import json, sys\n"
+              "study = json.load(sys.stdin)['scenario']\n"
+              "km = study['cluster']['links'][0]['distance']\n"
+              "times = dict(zip(['10km', '20km', '40km'], sys.argv[1:]))\n"
+              "print(json.dumps({'iteration_time_s': float(times[km])}))\n");
+    }
+
+    const std::string grid =
+        "compare study.yaml --set search={} --sweep cluster.cross.distance=10km,20km,40km "
+        "--engines 'guess=command:python3 known.py 0.11 0.18 0.4,"
+        "truth=command:python3 known.py 0.1 0.2 0.4' ";
+};
+
+TEST_F(CompareErrors, AreThoseOfTheCases)
+{
+    const auto json = RunJson(grid + "--csv a.csv");
+    EXPECT_EQ(json.at("reference"), "truth");
+    EXPECT_EQ(json.at("cases"), 3);
+    ASSERT_EQ(json.at("rows").size(), 6);
+    EXPECT_EQ(json.at("rows")[2].at("point").at("cluster.cross.distance"), "20km");
+    ASSERT_EQ(json.at("errors").size(), 1);
+    const auto& errors = json.at("errors")[0];
+    // Errors are +10 %, -10 % and 0: half are within 10 %, in the mean 0; the order is the same.
+    EXPECT_EQ(errors.at("engine"), "guess");
+    EXPECT_EQ(errors.at("of"), "iteration");
+    EXPECT_EQ(errors.at("cases"), 3);
+    EXPECT_NEAR(errors.at("median").get<double>(), 0.1, 1e-9);
+    EXPECT_NEAR(errors.at("p95").get<double>(), 0.1, 1e-9);
+    EXPECT_NEAR(errors.at("bias").get<double>(), 0, 1e-9);
+    EXPECT_NEAR(std::abs(errors.at("worst").get<double>()), 0.1, 1e-9);
+    EXPECT_EQ(errors.at("rank_correlation"), 1);
+    EXPECT_THAT(Read("a.csv"),
+                HasSubstr("cluster.cross.distance,plan,seed,engine,outcome,iteration_time_s,"
+                          "relative_error\n10km,"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,guess,done,0.18,-0.1\n"));
+    const Call text = Run(grid);
+    EXPECT_THAT(text.out, HasSubstr("Errors of 3 cases against truth"));
+    EXPECT_THAT(text.out, HasSubstr("cluster.cross.distance=40km:\n"));
+}
+
+TEST_F(CompareErrors, WhatFailsIsCountedAndKept)
+{
+    Write("half.sh", "grep -q 20km && exit 1; echo '{\"iteration_time_s\": 0.1}'");
+    const auto json =
+        RunJson("compare study.yaml --set search={} --sweep cluster.cross.distance=10km,20km "
+                "--csv a.csv --engines 'command:sh half.sh'");
+    EXPECT_EQ(json.at("cases_without_reference"), 1);
+    EXPECT_EQ(json.at("rows")[1].at("failed").at("reason"), "exit");
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,\n"));
+}
+
+TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
+{
+    const auto json = RunJson("compare study.yaml --set search={} --engines analytical,packet "
+                              "--seeds 2 --seed 5");
+    ASSERT_EQ(json.at("rows").size(), 4);
+    EXPECT_EQ(json.at("rows")[1].at("seed"), 5);
+    EXPECT_EQ(json.at("rows")[3].at("seed"), 6);
+    EXPECT_EQ(json.at("errors")[0].at("cases"), 2);
+    EXPECT_TRUE(json.at("worst")[0].at("seen").at("packets_dropped").is_number());
+    // Of a class, its busy time as a part of the iteration.
+    const auto& rows = json.at("rows");
+    for (const auto& errors : json.at("errors"))
+    {
+        if (errors.at("of") == "dp")
+        {
+            const auto busy = [&](int row) {
+                return rows[row].at("classes").at("dp").at("busy_s").get<double>();
+            };
+            const double first = (busy(0) - busy(1)) / rows[1].at("iteration_time_s").get<double>();
+            const double second =
+                (busy(2) - busy(3)) / rows[3].at("iteration_time_s").get<double>();
+            EXPECT_NEAR(errors.at("bias").get<double>(), (first + second) / 2, 1e-9);
+        }
+    }
+}
+
+TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)
+{
+    const std::string cases[][2] = {
+        {"--sweep cluster.cross.distance", "not KEY=VALUE,VALUE"},
+        {"--sweep cluster.cross.distance=10km,10000m", "make the same study"},
+        {"--sweep cluster.cross.distance=10km,-1km", "cluster.cross.distance"},
+        {"--seeds 0", "--seeds"},
+        {"--seeds 3 --seed 4294967295", "--seeds"},
+    };
+    for (const auto& one : cases)
+    {
+        const Call call = Run("compare study.yaml --set search={} " + one[0]);
+        EXPECT_EQ(call.code, 2) << one[0];
+        EXPECT_THAT(call.err, HasSubstr(one[1])) << one[0];
+        EXPECT_FALSE(std::filesystem::exists(folder / "small.db")) << one[0];
     }
 }
 

@@ -84,8 +84,8 @@ TEST_F(Commands, AStudyMayComeFromStandardInput)
     // There is no file that a worker could read either: it gets the scenario itself.
     const std::string compare = " --engines packet --set search={} --db ";
     EXPECT_EQ(RunJson("run - --no-store <study.yaml"), RunJson("run study.yaml --no-store"));
-    const auto piped = RunJson("compare -" + compare + "a.db <study.yaml");
-    const auto named = RunJson("compare study.yaml" + compare + "b.db");
+    const auto piped = RunJson("compare -" + compare + "a.db <study.yaml").at("rows");
+    const auto named = RunJson("compare study.yaml" + compare + "b.db").at("rows");
     EXPECT_EQ(piped[0].at("plan"), named[0].at("plan"));
     EXPECT_EQ(piped[0].at("iteration_time_s"), named[0].at("iteration_time_s"));
     EXPECT_EQ(Run("run - --no-store").code, 2);

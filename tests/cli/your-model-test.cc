@@ -289,7 +289,7 @@ TEST_F(YourModel, ComparesBesideOurs)
     const std::string compare = "compare study.yaml --set search={} --engines analytical --db a.db "
                                 "--engine 'mine=command:sh mine.sh'";
     Write("mine.sh", "echo asked >>asked; echo '{\"iteration_time_s\": 1}'");
-    const auto json = RunJson(compare);
+    const auto json = RunJson(compare).at("rows");
     ASSERT_EQ(json.size(), 2);
     EXPECT_EQ(json[0].at("engine"), "mine");
     EXPECT_EQ(json[0].at("iteration_time_s"), 1);
@@ -304,14 +304,15 @@ TEST_F(YourModel, ComparesBesideOurs)
 
     // A model that stands last is still held against ours.
     const auto last = RunJson("compare study.yaml --set search={} --db a.db --engines "
-                              "'analytical,mine=command:sh mine.sh'");
+                              "'analytical,mine=command:sh mine.sh'")
+                          .at("rows");
     EXPECT_EQ(last[0].at("relative_error"), 0);
     EXPECT_EQ(last[1].at("relative_error"), json[0].at("relative_error"));
     EXPECT_EQ(Read("asked"), "asked\n") << "what is stored is not asked again";
 
     // Another model by the same name is another model.
     Write("mine.sh", "echo asked >>asked; echo '{\"iteration_time_s\": 2}'");
-    EXPECT_EQ(RunJson(compare)[0].at("iteration_time_s"), 2);
+    EXPECT_EQ(RunJson(compare).at("rows")[0].at("iteration_time_s"), 2);
     EXPECT_EQ(Read("asked"), "asked\nasked\n");
     EXPECT_EQ(Sql("a.db",
                   "SELECT count(*), count(DISTINCT fingerprint) FROM run WHERE engine = "
@@ -328,7 +329,8 @@ TEST_F(YourModel, ComparesAgainstPackets)
     Saying("{\"iteration_time_s\": 1}");
     const auto json =
         RunJson("compare study.yaml --set search={} --engine 'command:sh mine.sh' --db a.db "
-                "--engines analytical,packet");
+                "--engines analytical,packet")
+            .at("rows");
     ASSERT_EQ(json.size(), 3);
     EXPECT_EQ(json[0].at("engine"), "command:sh mine.sh");
     EXPECT_EQ(json[2].at("engine"), "packet");
@@ -341,7 +343,8 @@ TEST_F(YourModel, FailuresStandInTheComparison)
 {
     Write("mine.sh", "echo 'no licence' >&2; exit 1");
     const auto json = RunJson("compare study.yaml --set search={} --engines analytical --db a.db "
-                              "--engine 'mine=command:sh mine.sh'");
+                              "--engine 'mine=command:sh mine.sh'")
+                          .at("rows");
     EXPECT_EQ(json[0].at("failed").at("reason"), "exit");
     EXPECT_THAT(json[0].at("failed").at("detail"), HasSubstr("no licence"));
     EXPECT_EQ(json[1].at("relative_error"), 0);
