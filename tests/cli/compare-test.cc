@@ -147,6 +147,38 @@ TEST_F(CompareErrors, WhatFailsIsCountedAndKept)
     EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,\n"));
 }
 
+TEST_F(CompareErrors, OneEngineIsTheReferenceOfAllCases)
+{
+    // The truth has nothing to say of 20 km; so nobody has an error there, by whatever engine.
+    Write("truth.sh", "grep -q 20km && exit 1; echo '{\"iteration_time_s\": 0.1}'");
+    const auto json = RunJson("compare study.yaml --set search={} --sweep "
+                              "cluster.cross.distance=10km,20km --engines "
+                              "'guess=command:python3 known.py 0.11 0.18 0.4,"
+                              "truth=command:sh truth.sh'");
+    EXPECT_EQ(json.at("reference"), "truth");
+    EXPECT_NEAR(json.at("rows")[0].at("relative_error").get<double>(), 0.1, 1e-9);
+    EXPECT_TRUE(json.at("rows")[2].at("relative_error").is_null());
+    EXPECT_EQ(json.at("errors")[0].at("cases"), 1);
+}
+
+TEST_F(CompareErrors, PlansThatCannotRunAreSaidToBeLeftOut)
+{
+    const std::string memory = "--sweep cluster.buildings.gpu.hbm_capacity=2GiB,80GB ";
+    const auto json = RunJson("compare study.yaml --set search={} --engines analytical --csv a.csv "
+                              "--set cluster.buildings.gpu.hbm_reserve=2047MiB " +
+                              memory);
+    EXPECT_EQ(json.at("cases"), 1);
+    ASSERT_EQ(json.at("left_out").size(), 1);
+    EXPECT_EQ(json.at("left_out")[0].at("reason"), "memory");
+    EXPECT_EQ(json.at("left_out")[0].at("point").at("cluster.buildings.gpu.hbm_capacity"), "2GiB");
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",,,memory,,\n"));
+    const Call text = Run("compare study.yaml --set search={} --engines analytical --set "
+                          "cluster.buildings.gpu.hbm_reserve=2047MiB --set "
+                          "cluster.buildings.gpu.hbm_capacity=2GiB");
+    EXPECT_EQ(text.code, 1);
+    EXPECT_THAT(text.out, HasSubstr("Left out, for it cannot run: 1 x memory, such as"));
+}
+
 TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
 {
     const auto json = RunJson("compare study.yaml --set search={} --engines analytical,packet "
@@ -179,6 +211,8 @@ TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)
         {"--sweep cluster.cross.distance", "not KEY=VALUE,VALUE"},
         {"--sweep cluster.cross.distance=10km,10000m", "make the same study"},
         {"--sweep cluster.cross.distance=10km,-1km", "cluster.cross.distance"},
+        {"--csv no/such.csv", "--csv"},
+        {"--csv study.yaml", "--csv: 'study.yaml' is what is read"},
         {"--seeds 0", "--seeds"},
         {"--seeds 3 --seed 4294967295", "--seeds"},
     };

@@ -44,15 +44,23 @@ std::vector<Comparison> CompareEngines(const Study& study,
                                        Database& database,
                                        const std::atomic<bool>& stop);
 
-/// The report that the others of a comparison are held against: that of the last engine of this
-/// program that ran, or of the last one where none did; null: none ran.
-const RunReport* ReferenceOf(const Comparison& comparison);
+/// The report of an engine; null: it has none.
+const RunReport* ReportBy(const Comparison& comparison, const std::string& engine);
+
+/// The engine that the others are held against: the last one of this program, or else the last one,
+/// of those that have run some of the plans; "" if none has.
+std::string ReferenceEngine(const std::vector<Comparison>& comparisons);
 
 /// Entries {plan, engine, iteration_time_s, relative_error, classes, reason?} of `compare --json`.
-Json ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons);
+/// Where the reference has not run there are no errors.
+Json ComparisonJson(const SearchSpace& space,
+                    const std::vector<Comparison>& comparisons,
+                    const std::string& reference);
 
 /// The same for people: a table, then a line for every difference beyond kEngineTolerance.
-std::string ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparisons);
+std::string ComparisonText(const SearchSpace& space,
+                           const std::vector<Comparison>& comparisons,
+                           const std::string& reference);
 
 /// A line that says which of the plans is the fastest by the last engine, and how much longer the
 /// first plan takes; nothing where it ran fewer than two. Domain: plans, each on all engines.

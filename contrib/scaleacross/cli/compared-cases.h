@@ -24,6 +24,14 @@ struct ComparedCase
     Comparison comparison;
 };
 
+/// A plan of a study that cannot run, at one point of a grid.
+struct LeftOutPlan
+{
+    std::vector<std::string> point;
+    std::string label;
+    Infeasible why;
+};
+
 /**
  * How far an engine is from the reference in one figure of all cases that both have run.
  *
@@ -43,10 +51,11 @@ struct FigureErrors
 class ComparedCases
 {
   public:
-    ComparedCases(std::vector<SweepAxis> axes, std::vector<ComparedCase> cases);
+    ComparedCases(std::vector<SweepAxis> axes,
+                  std::vector<ComparedCase> cases,
+                  std::vector<LeftOutPlan> leftOut);
 
-    /// The engine that the others are held against: the last one of this program, or else the last
-    /// one, of those that have run something; "" if none has.
+    /// ReferenceEngine() of all cases.
     const std::string& Reference() const
     {
         return m_reference;
@@ -62,8 +71,11 @@ class ComparedCases
     /// "" of a single case.
     std::string ErrorsText() const;
 
-    /// {reference, cases, rows, errors, worst}; `rows` are those of ComparisonJson(), each with its
-    /// `point` and `seed`.
+    /// A line for every reason why plans are left out; "" where none are.
+    std::string LeftOutText() const;
+
+    /// {reference, cases, rows, errors, worst, left_out}; `rows` are those of ComparisonJson(),
+    /// each with its `point` and `seed`.
     Json ToJson(const std::vector<Json>& rows) const;
 
     /// A line of names, then one for every case and engine.
@@ -72,11 +84,12 @@ class ComparedCases
   private:
     void AddErrors(const std::string& engine);
     size_t CasesWithoutReference() const;
-    Json PointJson(const ComparedCase& one) const;
+    Json PointJson(const std::vector<std::string>& values) const;
     std::string PointText(const ComparedCase& one) const;
 
     std::vector<SweepAxis> m_axes;
     std::vector<ComparedCase> m_cases;
+    std::vector<LeftOutPlan> m_leftOut;
     std::string m_reference;
     std::vector<FigureErrors> m_errors;
 };

@@ -28,20 +28,47 @@ Write(const std::string& path, const std::string& text)
     return !file.fail();
 }
 
-} // namespace
-
+/// Throws ConfigError where the file is the input.
 void
-WriteOutput(const std::string& path, const std::string& text, const std::string& input)
+ExpectOther(const std::string& path, const std::string& input, const std::string& option)
 {
-    namespace fs = std::filesystem;
     std::error_code ignored;
-    if (fs::equivalent(path, input, ignored))
+    if (std::filesystem::equivalent(path, input, ignored))
     {
-        throw ConfigError("--output",
+        throw ConfigError(option,
                           Quoted(path) + " is what is read",
                           "another file",
                           "nothing was written");
     }
+}
+
+} // namespace
+
+void
+ExpectOutput(const std::string& path, const std::string& input, const std::string& option)
+{
+    namespace fs = std::filesystem;
+    ExpectOther(path, input, option);
+    const fs::path folder = fs::absolute(path).parent_path();
+    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+    {
+        throw ConfigError(option,
+                          "cannot write " + Quoted(path) + ": " +
+                              (fs::is_directory(path) ? "it is a folder" : std::strerror(errno)),
+                          "a file in a folder that you may write to",
+                          "nothing has run");
+    }
+}
+
+void
+WriteOutput(const std::string& path,
+            const std::string& text,
+            const std::string& input,
+            const std::string& option)
+{
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    ExpectOther(path, input, option);
     const auto type = fs::status(path, ignored).type();
     const bool direct = type != fs::file_type::not_found && type != fs::file_type::regular;
     const std::string other = direct ? path : path + ".part-" + std::to_string(getpid());
@@ -69,9 +96,9 @@ WriteOutput(const std::string& path, const std::string& text, const std::string&
     }
     if (full)
     {
-        throw RunError("--output: " + Quoted(path) + " could not be written: " + why);
+        throw RunError(option + ": " + Quoted(path) + " could not be written: " + why);
     }
-    throw ConfigError("--output",
+    throw ConfigError(option,
                       "cannot write " + Quoted(path) + ": " + why,
                       "a file in a folder that you may write to",
                       "");

@@ -13,11 +13,19 @@ namespace scaleacross
  * regular file, such as /dev/stdout, is written as it is.
  *
  * @param input the file that the text was made from, if there is one
+ * @param option that names the file, for messages
  *
- * Throws ConfigError (where = "--output") if it cannot be written there or is the input, RunError
+ * Throws ConfigError (where = the option) if it cannot be written there or is the input, RunError
  * if writing fails on the way, as on a full disk; neither leaves anything behind.
  */
-void WriteOutput(const std::string& path, const std::string& text, const std::string& input = "");
+void WriteOutput(const std::string& path,
+                 const std::string& text,
+                 const std::string& input = "",
+                 const std::string& option = "--output");
+
+/// What WriteOutput() would refuse, found out before a long run: throws ConfigError where the file
+/// is the input or stands in no folder that can be written to.
+void ExpectOutput(const std::string& path, const std::string& input, const std::string& option);
 
 /// Hands over what has been printed. Throws RunError if it has not arrived, as on a full disk.
 void FlushOutput();

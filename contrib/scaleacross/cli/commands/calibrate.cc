@@ -298,6 +298,7 @@ CalibrateStudy(const CalibrateCommand& options)
                           "a plan that does",
                           "there is nothing to correct");
     }
+    ExpectOutput(calibrated.path, options.common.study, "--output");
     std::vector<CorrectionSet> sets;
     if (std::filesystem::exists(calibrated.path))
     {

@@ -36,19 +36,32 @@ struct CompareOptions
     std::string csv;               //!< file; empty: none
 };
 
-/// Every plan of a space that can run.
+/// Every plan of a space that can run; the others are `leftOut`.
 std::vector<Plan>
-AllPlans(const SearchSpace& space)
+AllPlans(const SearchSpace& space,
+         const std::vector<std::string>& point,
+         std::vector<LeftOutPlan>& leftOut)
 {
     std::vector<Plan> plans;
     for (uint64_t i = 0; i < space.Size(); i++)
     {
         const auto made = space.At(i);
         const auto* plan = std::get_if<Plan>(&made);
-        if (plan != nullptr && !CheckFit(space.With(*plan)))
+        if (plan == nullptr)
         {
-            plans.push_back(*plan);
+            const Infeasible& no = std::get<Infeasible>(made);
+            if (no.reason != kDuplicate)
+            {
+                leftOut.push_back({point, "number " + std::to_string(i), no});
+            }
+            continue;
         }
+        if (const auto no = CheckFit(space.With(*plan)))
+        {
+            leftOut.push_back({point, space.LabelOf(*plan), *no});
+            continue;
+        }
+        plans.push_back(*plan);
     }
     return plans;
 }
@@ -78,46 +91,21 @@ BestPlans(const Study& study,
     return plans;
 }
 
-/// What is compared, and how it is printed.
+/// The plans of a point with one seed, and what they are called in.
+struct ComparedPlans
+{
+    std::shared_ptr<const SearchSpace> space;
+    std::string head; //!< of their table; "" if there is one
+    std::vector<Comparison> comparisons;
+};
+
+/// What is compared.
 struct Compared
 {
     std::vector<ComparedCase> cases;
-    std::vector<Json> rows;         //!< ComparisonJson(), by case
-    std::vector<std::string> texts; //!< ComparisonText(), by point and seed
+    std::vector<LeftOutPlan> leftOut;
+    std::vector<ComparedPlans> plans; //!< the same cases, in their order
 };
-
-/// All plans of a point of the grid, seed by seed.
-void
-ComparePoint(const CompareOptions& options,
-             const GridPoint& point,
-             const std::vector<std::string>& engines,
-             Database& database,
-             const std::atomic<bool>& stop,
-             Compared& compared)
-{
-    const Study& study = point.study;
-    const SearchSpace space(study);
-    CompareOptions here = options;
-    here.explore.common = point.common;
-    const bool all = options.top == 0 && space.Size() <= g_fewPlans;
-    const size_t count = options.top == 0 ? 5 : options.top;
-    const auto plans = all ? AllPlans(space) : BestPlans(study, space, here, count, database, stop);
-    for (uint32_t s = 0; s < options.seeds && !stop; s++)
-    {
-        CompareSetting setting{point.common, options.explore.worker.failures, options.run};
-        setting.run.seed = study.seed + s;
-        setting.run.limits = LimitsOf(options.explore.worker);
-        const auto comparisons =
-            CompareEngines(study, space, plans, engines, setting, database, stop);
-        for (const Comparison& comparison : comparisons)
-        {
-            compared.rows.push_back(ComparisonJson(space, {comparison}));
-            compared.cases.push_back(
-                {point.values, setting.run.seed, space.LabelOf(comparison.plan), comparison});
-        }
-        compared.texts.push_back(ComparisonText(space, comparisons));
-    }
-}
 
 /// "cluster.cross.distance=30km, seed 2:" above the plans of a point; "" if there is one.
 std::string
@@ -138,6 +126,70 @@ HeadOf(const CompareOptions& options,
     return head.empty() ? "" : head + ":\n";
 }
 
+/// All plans of a point of the grid, seed by seed.
+void
+ComparePoint(const CompareOptions& options,
+             const std::vector<SweepAxis>& axes,
+             const GridPoint& point,
+             const std::vector<std::string>& engines,
+             Database& database,
+             const std::atomic<bool>& stop,
+             Compared& compared)
+{
+    const Study& study = point.study;
+    const auto space = std::make_shared<const SearchSpace>(study);
+    CompareOptions here = options;
+    here.explore.common = point.common;
+    const bool all = options.top == 0 && space->Size() <= g_fewPlans;
+    const size_t count = options.top == 0 ? 5 : options.top;
+    const auto plans = all ? AllPlans(*space, point.values, compared.leftOut)
+                           : BestPlans(study, *space, here, count, database, stop);
+    for (uint32_t s = 0; s < options.seeds && !stop; s++)
+    {
+        CompareSetting setting{point.common, options.explore.worker.failures, options.run};
+        setting.run.seed = study.seed + s;
+        setting.run.limits = LimitsOf(options.explore.worker);
+        ComparedPlans part{space, HeadOf(options, axes, point, s), {}};
+        part.comparisons = CompareEngines(study, *space, plans, engines, setting, database, stop);
+        for (const Comparison& comparison : part.comparisons)
+        {
+            compared.cases.push_back(
+                {point.values, setting.run.seed, space->LabelOf(comparison.plan), comparison});
+        }
+        compared.plans.push_back(std::move(part));
+    }
+}
+
+void
+Print(const ComparedCases& cases, const Compared& compared, bool json)
+{
+    if (json)
+    {
+        std::vector<Json> rows;
+        for (const ComparedPlans& part : compared.plans)
+        {
+            for (const Comparison& comparison : part.comparisons)
+            {
+                rows.push_back(ComparisonJson(*part.space, {comparison}, cases.Reference()));
+            }
+        }
+        std::cout << cases.ToJson(rows).dump(2) << "\n";
+        return;
+    }
+    std::cout << cases.ErrorsText();
+    std::string between;
+    for (const ComparedPlans& part : compared.plans)
+    {
+        if (!part.comparisons.empty())
+        {
+            std::cout << between << part.head
+                      << ComparisonText(*part.space, part.comparisons, cases.Reference());
+            between = "\n";
+        }
+    }
+    std::cout << (compared.leftOut.empty() ? "" : between) << cases.LeftOutText();
+}
+
 Exit
 CompareWith(const CompareOptions& options,
             const std::vector<SweepAxis>& axes,
@@ -152,7 +204,7 @@ CompareWith(const CompareOptions& options,
     {
         for (const GridPoint& point : points)
         {
-            ComparePoint(options, point, engines, database, stop, compared);
+            ComparePoint(options, axes, point, engines, database, stop, compared);
             if (stop)
             {
                 throw Interrupted();
@@ -163,27 +215,11 @@ CompareWith(const CompareOptions& options,
     {
         interrupted = true;
     }
-    const ComparedCases cases(axes, compared.cases);
-    if (options.explore.common.json)
-    {
-        std::cout << cases.ToJson(compared.rows).dump(2) << "\n";
-    }
-    else
-    {
-        std::cout << cases.ErrorsText();
-        for (size_t i = 0; i < compared.texts.size(); i++)
-        {
-            std::cout << (i > 0 ? "\n" : "")
-                      << HeadOf(options,
-                                axes,
-                                points[i / options.seeds],
-                                static_cast<uint32_t>(i % options.seeds))
-                      << compared.texts[i];
-        }
-    }
+    const ComparedCases cases(axes, compared.cases, compared.leftOut);
+    Print(cases, compared, options.explore.common.json);
     if (!options.csv.empty())
     {
-        WriteOutput(options.csv, cases.Csv(), options.explore.common.study);
+        WriteOutput(options.csv, cases.Csv(), options.explore.common.study, "--csv");
     }
     if (interrupted)
     {
@@ -241,6 +277,11 @@ Compare(const CompareOptions& options)
         }
     }
     const std::vector<std::string> engines = EnginesOf(options);
+    if (!options.csv.empty())
+    {
+        ExpectOutput(options.csv, common.study, "--csv");
+        ExpectOutput(options.csv, DatabasePathOf(common, points.front().study), "--csv");
+    }
     return WithDatabase(common, points.front().study, [&](Database& database) {
         return CompareWith(options, axes, points, engines, database);
     });

@@ -57,7 +57,16 @@ Check(const Study& study,
     CompareSetting setting{options.common, options.worker.failures, {}};
     setting.run.seed = study.seed;
     setting.run.limits = LimitsOf(options.worker);
-    return CompareEngines(study, space, plans, study.engines, setting, database, stop);
+    std::vector<Comparison> checks =
+        CompareEngines(study, space, plans, study.engines, setting, database, stop);
+    // Where it is interrupted, some plans have not run on all of them.
+    checks.erase(std::remove_if(checks.begin(),
+                                checks.end(),
+                                [&study](const Comparison& check) {
+                                    return check.engines.size() < study.engines.size();
+                                }),
+                 checks.end());
+    return checks;
 }
 
 /// What holds whatever the spans turn out to be, where that is asked for and nothing has stopped
@@ -101,7 +110,7 @@ CheckText(const SearchSpace& space, const Answer& answer, const std::vector<Comp
     }
     return std::string("\nThe best by every engine of the study") +
            (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
-           ComparisonText(space, checks) +
+           ComparisonText(space, checks, ReferenceEngine(checks)) +
            (answer.goals.objective->followsTime ? FastestText(space, checks) : "");
 }
 
@@ -118,7 +127,7 @@ ExploreWith(const ExploreOptions& options,
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
-        json["checks"] = ComparisonJson(space, checks);
+        json["checks"] = ComparisonJson(space, checks, ReferenceEngine(checks));
         json["robust"] = robust ? RobustJson(study, space, *robust, options.top) : Json(nullptr);
         std::cout << json.dump(2) << "\n";
     }

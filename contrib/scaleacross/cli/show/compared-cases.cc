@@ -2,12 +2,12 @@
 
 #include "cli/compared-cases.h"
 
-#include "cli/engines.h"
 #include "cli/show/csv-text.h"
 #include "cli/show/table.h"
 
 #include <algorithm>
 #include <fmt/core.h>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
@@ -22,15 +22,7 @@ namespace
 const RunReport*
 ReportBy(const ComparedCase& one, const std::string& engine)
 {
-    const Comparison& comparison = one.comparison;
-    for (size_t i = 0; i < comparison.engines.size(); i++)
-    {
-        if (comparison.engines[i] == engine)
-        {
-            return std::get_if<RunReport>(&comparison.evaluations[i]);
-        }
-    }
-    return nullptr;
+    return ReportBy(one.comparison, engine);
 }
 
 std::string
@@ -115,14 +107,18 @@ OutcomeOf(const Evaluation& evaluation)
 
 } // namespace
 
-ComparedCases::ComparedCases(std::vector<SweepAxis> axes, std::vector<ComparedCase> cases)
+ComparedCases::ComparedCases(std::vector<SweepAxis> axes,
+                             std::vector<ComparedCase> cases,
+                             std::vector<LeftOutPlan> leftOut)
     : m_axes(std::move(axes)),
-      m_cases(std::move(cases))
+      m_cases(std::move(cases)),
+      m_leftOut(std::move(leftOut))
 {
+    std::vector<Comparison> comparisons;
     std::vector<std::string> engines;
-    bool own = false;
     for (const ComparedCase& one : m_cases)
     {
+        comparisons.push_back(one.comparison);
         for (const std::string& engine : one.comparison.engines)
         {
             if (std::find(engines.begin(), engines.end(), engine) == engines.end())
@@ -131,17 +127,7 @@ ComparedCases::ComparedCases(std::vector<SweepAxis> axes, std::vector<ComparedCa
             }
         }
     }
-    for (const std::string& engine : engines)
-    {
-        const bool runs = std::any_of(m_cases.begin(), m_cases.end(), [&](const ComparedCase& one) {
-            return ReportBy(one, engine) != nullptr;
-        });
-        if (runs && (!own || !IsForeign(engine)))
-        {
-            m_reference = engine;
-            own = own || !IsForeign(engine);
-        }
-    }
+    m_reference = ReferenceEngine(comparisons);
     for (const std::string& engine : engines)
     {
         if (engine != m_reference)
@@ -205,12 +191,12 @@ ComparedCases::CasesWithoutReference() const
 }
 
 Json
-ComparedCases::PointJson(const ComparedCase& one) const
+ComparedCases::PointJson(const std::vector<std::string>& values) const
 {
     Json point = Json::object();
     for (size_t i = 0; i < m_axes.size(); i++)
     {
-        point[m_axes[i].key] = one.point[i];
+        point[m_axes[i].key] = values[i];
     }
     return point;
 }
@@ -287,12 +273,13 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
                  {"cases_without_reference", m_reference.empty() ? 0 : CasesWithoutReference()},
                  {"rows", Json::array()},
                  {"errors", Json::array()},
-                 {"worst", Json::array()}};
+                 {"worst", Json::array()},
+                 {"left_out", Json::array()}};
     for (size_t i = 0; i < m_cases.size(); i++)
     {
         for (Json row : rows[i])
         {
-            row["point"] = PointJson(m_cases[i]);
+            row["point"] = PointJson(m_cases[i].point);
             row["seed"] = m_cases[i].seed;
             json["rows"].push_back(std::move(row));
         }
@@ -315,13 +302,45 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
             const ComparedCase& where = m_cases[one.worst];
             json["worst"].push_back({{"engine", one.engine},
                                      {"relative_error", errors.atWorst},
-                                     {"point", PointJson(where)},
+                                     {"point", PointJson(where.point)},
                                      {"label", where.label},
                                      {"seed", where.seed},
                                      {"seen", SeenJson(*ReportBy(where, m_reference))}});
         }
     }
+    for (const LeftOutPlan& plan : m_leftOut)
+    {
+        json["left_out"].push_back({{"label", plan.label},
+                                    {"point", PointJson(plan.point)},
+                                    {"reason", plan.why.reason},
+                                    {"detail", plan.why.detail}});
+    }
     return json;
+}
+
+std::string
+ComparedCases::LeftOutText() const
+{
+    std::map<std::string, size_t> reasons;
+    for (const LeftOutPlan& plan : m_leftOut)
+    {
+        reasons[plan.why.reason]++;
+    }
+    std::string text;
+    for (const auto& entry : reasons)
+    {
+        const std::string& reason = entry.first;
+        const auto first =
+            std::find_if(m_leftOut.begin(), m_leftOut.end(), [&](const LeftOutPlan& plan) {
+                return plan.why.reason == reason;
+            });
+        text += fmt::format("Left out, for it cannot run: {} x {}, such as {}: {}\n",
+                            entry.second,
+                            reason,
+                            first->label,
+                            first->why.detail);
+    }
+    return text;
 }
 
 std::string
@@ -356,6 +375,12 @@ ComparedCases::Csv() const
                                    report->iterationTime.S() / reference->iterationTime.S() - 1)});
             lines.push_back(std::move(cells));
         }
+    }
+    for (const LeftOutPlan& plan : m_leftOut)
+    {
+        std::vector<std::string> cells = plan.point;
+        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", ""});
+        lines.push_back(std::move(cells));
     }
     return CsvText(lines);
 }

@@ -24,13 +24,13 @@ IsExplained(const RunReport& report, const RunReport& reference)
 }
 
 Json
-ClassesJson(const RunReport& report, const RunReport& reference)
+ClassesJson(const RunReport& report, const RunReport* reference)
 {
     Json json = Json::object();
     for (uint32_t c = 0; c < kCommClasses; c++)
     {
         const ClassReport& part = report.classes[c];
-        if (part.bytes.Count() == 0 && reference.classes[c].bytes.Count() == 0)
+        if (part.bytes.Count() == 0) // engines send the same
         {
             continue;
         }
@@ -47,9 +47,9 @@ ClassesJson(const RunReport& report, const RunReport& reference)
         {
             entry["busy_s"] = part.busy.S();
         }
-        if (report.KnowsBusy() && reference.KnowsBusy())
+        if (reference != nullptr && report.KnowsBusy() && reference->KnowsBusy())
         {
-            entry["relative_error"] = RelativeError(part.busy, reference.classes[c].busy);
+            entry["relative_error"] = RelativeError(part.busy, reference->classes[c].busy);
         }
         json[ToString(static_cast<CommClass>(c))] = entry;
     }
@@ -81,26 +81,54 @@ DifferencesText(const RunReport& report, const RunReport& reference)
 } // namespace
 
 const RunReport*
-ReferenceOf(const Comparison& comparison)
+ReportBy(const Comparison& comparison, const std::string& engine)
 {
-    const RunReport* reference = nullptr;
-    const RunReport* own = nullptr;
     for (size_t i = 0; i < comparison.engines.size(); i++)
     {
-        const auto* report = std::get_if<RunReport>(&comparison.evaluations[i]);
-        reference = report != nullptr ? report : reference;
-        own = report != nullptr && !IsForeign(comparison.engines[i]) ? report : own;
+        if (comparison.engines[i] == engine)
+        {
+            return std::get_if<RunReport>(&comparison.evaluations[i]);
+        }
     }
-    return own != nullptr ? own : reference;
+    return nullptr;
+}
+
+std::string
+ReferenceEngine(const std::vector<Comparison>& comparisons)
+{
+    // Where a comparison was interrupted some plans lack engines; the others have their order.
+    const auto fullest = std::max_element(comparisons.begin(),
+                                          comparisons.end(),
+                                          [](const Comparison& a, const Comparison& b) {
+                                              return a.engines.size() < b.engines.size();
+                                          });
+    std::string reference;
+    bool own = false;
+    for (const std::string& engine :
+         fullest == comparisons.end() ? std::vector<std::string>() : fullest->engines)
+    {
+        const bool runs =
+            std::any_of(comparisons.begin(), comparisons.end(), [&engine](const Comparison& one) {
+                return ReportBy(one, engine) != nullptr;
+            });
+        if (runs && (!own || !IsForeign(engine)))
+        {
+            reference = engine;
+            own = own || !IsForeign(engine);
+        }
+    }
+    return reference;
 }
 
 Json
-ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparisons)
+ComparisonJson(const SearchSpace& space,
+               const std::vector<Comparison>& comparisons,
+               const std::string& referenceEngine)
 {
     Json list = Json::array();
     for (const auto& comparison : comparisons)
     {
-        const RunReport* reference = ReferenceOf(comparison);
+        const RunReport* reference = ReportBy(comparison, referenceEngine);
         for (size_t i = 0; i < comparison.engines.size(); i++)
         {
             Json entry = {{"plan", ToJson(comparison.plan)}, {"engine", comparison.engines[i]}};
@@ -116,10 +144,12 @@ ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparis
             {
                 entry["iteration_time_s"] = report->iterationTime.S();
                 entry["relative_error"] =
-                    RelativeError(report->iterationTime, reference->iterationTime);
-                entry["classes"] = ClassesJson(*report, *reference);
+                    reference == nullptr
+                        ? Json()
+                        : Json(RelativeError(report->iterationTime, reference->iterationTime));
+                entry["classes"] = ClassesJson(*report, reference);
                 entry["reason"] =
-                    IsExplained(*report, *reference)
+                    reference != nullptr && IsExplained(*report, *reference)
                         ? Json(ReasonOfDifference(comparison.plan.parallel, *reference))
                         : Json(nullptr);
             }
@@ -130,7 +160,9 @@ ComparisonJson(const SearchSpace& space, const std::vector<Comparison>& comparis
 }
 
 std::string
-ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparisons)
+ComparisonText(const SearchSpace& space,
+               const std::vector<Comparison>& comparisons,
+               const std::string& referenceEngine)
 {
     std::vector<Table::Column> columns = {{"plan", Table::Align::Left},
                                           {"engine", Table::Align::Left},
@@ -145,7 +177,7 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
     std::string failures;
     for (const auto& comparison : comparisons)
     {
-        const RunReport* reference = ReferenceOf(comparison);
+        const RunReport* reference = ReportBy(comparison, referenceEngine);
         for (size_t i = 0; i < comparison.engines.size(); i++)
         {
             std::vector<std::string> cells = {i == 0 ? space.LabelOf(comparison.plan) : "",
@@ -167,15 +199,19 @@ ComparisonText(const SearchSpace& space, const std::vector<Comparison>& comparis
             }
             else
             {
-                const double error = RelativeError(report->iterationTime, reference->iterationTime);
+                const double error = reference == nullptr ? 0.0
+                                                          : RelativeError(report->iterationTime,
+                                                                          reference->iterationTime);
                 cells.push_back(ToString(report->iterationTime));
-                cells.push_back(report == reference ? "" : SignedPercent(error));
+                cells.push_back(reference == nullptr  ? "-"
+                                : report == reference ? ""
+                                                      : SignedPercent(error));
                 for (const auto& part : report->classes)
                 {
                     const bool known = part.bytes.Count() > 0 && report->KnowsBusy();
                     cells.push_back(known ? ToString(part.busy) : "-");
                 }
-                if (IsExplained(*report, *reference))
+                if (reference != nullptr && IsExplained(*report, *reference))
                 {
                     remarks +=
                         fmt::format("{} on {}: iteration {}; {} against {}: {}\n",
