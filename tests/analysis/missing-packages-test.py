@@ -21,6 +21,7 @@ SCRIPTS = {
     "break_even.py": (["matplotlib"], ["map.json", "-o", "figure.svg"]),
     "claims.py": (["pandas", "matplotlib"], ["--check"]),
     "collective_distance.py": (["matplotlib"], []),
+    "engine_errors.py": (["matplotlib"], ["report.json", "-o", "figure.svg"]),
     "fit_collectives.py": (["matplotlib"], [TABLE, "-o", "figure.svg"]),
     "fit_curve.py": (["numpy", "scipy"],
                      [ROWS, "--curve", CURVE, "--fit", "gemm_efficiency"]),
