@@ -181,6 +181,10 @@ RunWhole(const Study& study, const Calibrator& calibrator, const std::vector<Cor
     {
         whole.packets = Failure{error.Reason(), error.what()};
     }
+    catch (const Interrupted&)
+    {
+        whole.packets = Failure{"interrupted", "interrupted"};
+    }
     return whole;
 }
 

@@ -25,12 +25,6 @@ ReportBy(const ComparedCase& one, const std::string& engine)
     return ReportBy(one.comparison, engine);
 }
 
-std::string
-SignedPercent(double fraction)
-{
-    return fmt::format("{:+.1f} %", 100 * fraction);
-}
-
 /// Of a rank correlation, which some have not.
 std::string
 CorrelationText(const std::optional<double>& correlation)

@@ -56,12 +56,6 @@ ClassesJson(const RunReport& report, const RunReport* reference)
     return json;
 }
 
-std::string
-SignedPercent(double fraction)
-{
-    return fmt::format("{:+.1f} %", 100 * fraction);
-}
-
 /// "tp +6.1 %, dp -7.0 %" of the classes that differ.
 std::string
 DifferencesText(const RunReport& report, const RunReport& reference)

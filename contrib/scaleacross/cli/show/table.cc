@@ -62,4 +62,10 @@ PercentText(double fraction)
     return fmt::format("{:.1f} %", 100 * fraction);
 }
 
+std::string
+SignedPercent(double fraction)
+{
+    return fmt::format("{:+.1f} %", 100 * fraction);
+}
+
 } // namespace scaleacross

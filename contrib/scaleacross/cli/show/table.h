@@ -41,6 +41,9 @@ class Table
 /// "12.3 %" of a fraction.
 std::string PercentText(double fraction);
 
+/// "+12.3 %", "-1.0 %" of a fraction.
+std::string SignedPercent(double fraction);
+
 } // namespace scaleacross
 
 #endif // SCALEACROSS_TABLE_H
