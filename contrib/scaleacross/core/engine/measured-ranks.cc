@@ -7,26 +7,28 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace scaleacross
 {
 
-MeasuredRanks::MeasuredRanks(const TaskGraph& graph, const RunOptions& options)
+MeasuredRanks::MeasuredRanks(const TaskGraph& graph,
+                             const RunOptions& options,
+                             std::vector<uint32_t> counts)
     : m_graph(graph),
       m_options(options),
+      m_counts(std::move(counts)),
       m_begin(graph.ranks),
       m_end(graph.ranks)
 {
     for (Rank rank = 0; rank < graph.ranks; rank++)
     {
-        m_unfinished += TakesPart(rank) ? 1 : 0;
+        if (graph.classes[graph.ClassOf(rank)].program.ops.empty())
+        {
+            m_counts[rank] = 0;
+        }
+        m_unfinished += m_counts[rank] > 0 ? 1 : 0;
     }
-}
-
-bool
-MeasuredRanks::TakesPart(Rank rank) const
-{
-    return !m_graph.classes[m_graph.ClassOf(rank)].program.ops.empty();
 }
 
 MeasuredRanks::Mark
@@ -91,21 +93,22 @@ MeasuredRanks::FillTimes(RunReport& report) const
     std::array<double, kCommClasses> busy{};
     for (Rank rank = 0; rank < m_graph.ranks; rank++)
     {
-        if (!TakesPart(rank))
+        const double count = m_counts[rank];
+        if (count == 0)
         {
             continue;
         }
-        ranks += m_options.iterations;
+        ranks += count * m_options.iterations;
         const Snapshot& begin = m_begin[rank];
         const Snapshot& end = m_end[rank];
         slowest = std::max(slowest, end.ps - begin.ps);
         CheckParts(rank);
-        compute += (end.times.compute - begin.times.compute).S();
-        bubble += (end.times.bubble - begin.times.bubble).S();
+        compute += count * (end.times.compute - begin.times.compute).S();
+        bubble += count * (end.times.bubble - begin.times.bubble).S();
         for (uint32_t k = 0; k < kCommClasses; k++)
         {
-            exposed[k] += (end.times.exposed[k] - begin.times.exposed[k]).S();
-            busy[k] += (end.times.busy[k] - begin.times.busy[k]).S();
+            exposed[k] += count * (end.times.exposed[k] - begin.times.exposed[k]).S();
+            busy[k] += count * (end.times.busy[k] - begin.times.busy[k]).S();
         }
     }
     report.iterationTime =

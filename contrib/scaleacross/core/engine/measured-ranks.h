@@ -17,8 +17,8 @@ namespace scaleacross
 {
 
 /**
- * The measured iterations of an engine that replays every rank: when each rank began and ended
- * them, and what of that time went where.
+ * The measured iterations of an engine that replays ranks: when each rank began and ended them, and
+ * what of that time went where.
  *
  * A rank's time is from the beginning of its first forward after the warm-up to the same point
  * `iterations` later; the report has that of the slowest rank, and means over all of the parts.
@@ -26,8 +26,9 @@ namespace scaleacross
 class MeasuredRanks
 {
   public:
-    /// `graph` and `options` have to outlive it.
-    MeasuredRanks(const TaskGraph& graph, const RunOptions& options);
+    /// `graph` and `options` have to outlive it. `counts`: by rank, for how many it stands, itself
+    /// among them; 0: it is not replayed, and another stands for it.
+    MeasuredRanks(const TaskGraph& graph, const RunOptions& options, std::vector<uint32_t> counts);
 
     /// What an iteration's beginning means for the run.
     enum class Mark : uint8_t
@@ -66,7 +67,6 @@ class MeasuredRanks
 
     static constexpr Rank kNobody = UINT32_MAX;
 
-    bool TakesPart(Rank rank) const;
     void CheckParts(Rank rank) const;
     void FillTimes(RunReport& report) const;
     void FillTimeline(RunReport& report,
@@ -74,7 +74,8 @@ class MeasuredRanks
 
     const TaskGraph& m_graph;
     const RunOptions& m_options;
-    std::vector<Snapshot> m_begin; //!< by rank
+    std::vector<uint32_t> m_counts; //!< by rank; 0 also for those that take no part
+    std::vector<Snapshot> m_begin;  //!< by rank
     std::vector<Snapshot> m_end;
     Rank m_first{kNobody}; //!< who began before all others
     uint32_t m_unfinished{0};

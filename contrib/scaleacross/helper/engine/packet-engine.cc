@@ -54,7 +54,7 @@ class Simulation
           m_options(options),
           m_cluster(scenario),
           m_resources(m_cluster, scenario.cluster, run.graph),
-          m_measured(run.graph, options)
+          m_measured(run.graph, options, std::vector<uint32_t>(run.graph.ranks, 1))
     {
         m_cluster.AssignStreams(0);
         m_events = ns3::ScheduleEvents(scenario, m_cluster);

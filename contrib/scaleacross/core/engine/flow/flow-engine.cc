@@ -31,28 +31,37 @@ class FlowSimulation
     FlowSimulation(const Scenario& scenario,
                    const PreparedRun& run,
                    const RunOptions& options,
+                   const FlowPaths& paths,
+                   const Symmetry& symmetry,
                    Collisions collisions)
         : m_run(run),
           m_options(options),
-          m_transport(scenario,
-                      collisions,
-                      options.seed,
-                      m_clock,
-                      [this](const RankMessage& message) {
-                          m_seats[message.to].replay.Delivered(message);
-                      }),
-          m_resources(scenario.cluster, m_transport.Graph(), run.graph),
-          m_measured(run.graph, options)
+          m_symmetry(symmetry),
+          m_transport(
+              scenario,
+              paths,
+              symmetry,
+              collisions,
+              options.seed,
+              m_clock,
+              [this](const RankMessage& message) { SeatOf(message.to).replay.Delivered(message); }),
+          m_resources(scenario.cluster, paths.Graph(), run.graph),
+          m_measured(run.graph, options, CountsOf(symmetry)),
+          m_seatNumbers(run.graph.ranks)
     {
         for (Rank rank = 0; rank < run.graph.ranks; rank++)
         {
-            m_seats.emplace_back(*this, rank);
+            if (symmetry.rank[rank] == rank)
+            {
+                m_seatNumbers[rank] = static_cast<uint32_t>(m_seats.size());
+                m_seats.emplace_back(*this, rank, m_seatNumbers[rank]);
+            }
         }
         if (options.timeline)
         {
             for (const RankClass& rankClass : run.graph.classes)
             {
-                m_seats[rankClass.representative].replay.RecordRuns();
+                SeatOf(rankClass.representative).replay.RecordRuns();
             }
         }
     }
@@ -71,11 +80,12 @@ class FlowSimulation
                                       : std::min(m_clock.Earliest(), m_heap.Earliest().at);
             if (next == Duration::Max())
             {
-                throw RunError("deadlock",
-                               "deadlock: nothing can go on; " +
-                                   WaitsOf(m_run.graph.ranks, [this](Rank rank) {
-                                       return m_seats[rank].replay.DescribeWait();
-                                   }));
+                throw RunError(
+                    "deadlock",
+                    "deadlock: nothing can go on; " + WaitsOf(m_run.graph.ranks, [this](Rank rank) {
+                        return m_symmetry.rank[rank] == rank ? SeatOf(rank).replay.DescribeWait()
+                                                             : "nothing";
+                    }));
             }
             Step(next);
             Watch();
@@ -86,7 +96,7 @@ class FlowSimulation
     {
         RunReport report;
         m_measured.Fill(report, [this](Rank rank) -> const std::vector<RankRun>& {
-            return m_seats[rank].replay.Runs();
+            return SeatOf(rank).replay.Runs();
         });
         report.resources =
             m_resources.Report(m_end - m_begin, m_options.iterations, report.iterationTime);
@@ -97,9 +107,10 @@ class FlowSimulation
     /// A rank's place in the simulation.
     struct Seat : RankWorld
     {
-        Seat(FlowSimulation& simulation, Rank rank)
+        Seat(FlowSimulation& simulation, Rank rank, EventHeap::Id number)
             : simulation(simulation),
               rank(rank),
+              number(number),
               replay(simulation.m_run.graph, rank, *this)
         {
         }
@@ -111,7 +122,7 @@ class FlowSimulation
 
         void ComputeUntil(Duration end) override
         {
-            simulation.m_heap.Set(rank, {end, rank});
+            simulation.m_heap.Set(number, {end, number});
         }
 
         void LaunchAt(Duration at, uint32_t stream) override
@@ -143,24 +154,47 @@ class FlowSimulation
 
         FlowSimulation& simulation;
         Rank rank;
+        EventHeap::Id number;
         RankReplay replay;
     };
+
+    static std::vector<uint32_t> CountsOf(const Symmetry& symmetry)
+    {
+        std::vector<uint32_t> counts(symmetry.rank.size());
+        for (Rank rank = 0; rank < counts.size(); rank++)
+        {
+            counts[rank] = symmetry.rank[rank] == rank ? symmetry.ranks[rank] : 0;
+        }
+        return counts;
+    }
+
+    /// Of a rank that stands for itself.
+    Seat& SeatOf(Rank rank)
+    {
+        return m_seats[m_seatNumbers[rank]];
+    }
+
+    const Seat& SeatOf(Rank rank) const
+    {
+        return m_seats[m_seatNumbers[rank]];
+    }
 
     /// All that happens at one time; then the network shares anew.
     void Step(Duration now)
     {
+        const auto seats = static_cast<EventHeap::Id>(m_seats.size());
         m_clock.GoOnTo(now);
         while (!m_heap.Empty() && m_heap.Earliest().at == now)
         {
             const EventHeap::Id id = m_heap.First();
             m_heap.Remove(id);
-            if (id < m_run.graph.ranks)
+            if (id < seats)
             {
                 m_seats[id].replay.ComputeDone();
             }
             else
             {
-                m_transport.Finished(id - m_run.graph.ranks);
+                m_transport.Finished(id - seats);
             }
             m_clock.GoOnTo(now);
         }
@@ -168,8 +202,7 @@ class FlowSimulation
         network.Share(now);
         for (const FlowNetwork::Id flow : network.Changed())
         {
-            const EventHeap::Id id = m_run.graph.ranks + flow;
-            m_heap.Set(id, {network.FinishTime(flow), id});
+            m_heap.Set(seats + flow, {network.FinishTime(flow), m_transport.OrderOf(flow)});
         }
     }
 
@@ -214,18 +247,43 @@ class FlowSimulation
 
     const PreparedRun& m_run;
     const RunOptions& m_options;
+    const Symmetry& m_symmetry;
     FlowClock m_clock;
     FlowTransport m_transport;
     LinkResources m_resources;
     MeasuredRanks m_measured;
-    std::deque<Seat> m_seats; //!< by rank
-    EventHeap m_heap;         //!< ends of computing, by rank; then of flows
-    CarriedBytes m_begin;     //!< at the beginning of the measured iterations
+    std::deque<Seat> m_seats;            //!< of ranks that stand for themselves
+    std::vector<uint32_t> m_seatNumbers; //!< of those, by rank
+    EventHeap m_heap;                    //!< ends of computing, by seat; then of flows
+    CarriedBytes m_begin;                //!< at the beginning of the measured iterations
     CarriedBytes m_end;
     uint32_t m_steps{0};
     std::chrono::steady_clock::time_point m_started;
     std::chrono::steady_clock::time_point m_told;
 };
+
+/// Why no two ranks go on alike, though they do the same: nothing does.
+std::optional<std::string>
+WhyRanksDiffer(const Scenario& scenario, const FabricGraph& fabric, Collisions collisions)
+{
+    const NetworkPlan& network = scenario.network;
+    if (collisions == Collisions::Sampled)
+    {
+        return "the links that hashes give them";
+    }
+    if (network.multipath->owner == PathOwner::Destination)
+    {
+        return "the links that their addresses give them";
+    }
+    if (network.admission > Bytes())
+    {
+        return "the order in which receivers grant them something";
+    }
+    const bool loses = std::any_of(fabric.links.begin(), fabric.links.end(), [](const auto& link) {
+        return link.loss > 0;
+    });
+    return loses ? std::optional<std::string>("the packets that they lose") : std::nullopt;
+}
 
 } // namespace
 
@@ -256,15 +314,23 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
         return *no;
     }
     const PreparedRun& run = std::get<PreparedRun>(prepared);
-    if (run.graph.ranks > kMaxRanks)
+    const FlowPaths paths(scenario, static_cast<uint32_t>(options.seed - 1));
+    const std::optional<std::string> differs =
+        WhyRanksDiffer(scenario, paths.Graph(), m_collisions);
+    const Symmetry symmetry = m_replay == Replay::Every || differs
+                                  ? NoSymmetry(run.graph.ranks, paths)
+                                  : FindSymmetry(scenario, run.graph, paths);
+    const uint32_t kinds = symmetry.Kinds();
+    if (kinds > kMaxRanks)
     {
         throw ConfigError("cluster",
-                          "the flow engine replays every rank, and " +
-                              std::to_string(run.graph.ranks) + " are too many",
-                          "up to " + std::to_string(kMaxRanks) + " GPUs",
+                          "the flow engine replays all ranks that differ, and " +
+                              std::to_string(kinds) + " are too many" +
+                              (differs ? "; they differ by " + *differs : ""),
+                          "up to " + std::to_string(kMaxRanks),
                           "use the analytical engine, or a smaller cluster");
     }
-    FlowSimulation simulation(scenario, run, options, m_collisions);
+    FlowSimulation simulation(scenario, run, options, paths, symmetry, m_collisions);
     simulation.Execute();
     RunReport report = simulation.Report();
     report.engine = Name();

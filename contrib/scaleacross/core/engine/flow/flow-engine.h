@@ -14,17 +14,27 @@ namespace scaleacross
  * (FlowTransport): what ranks do and send is as in the packet engine, also to the byte, and only
  * what the network makes of it is a model.
  *
+ * Of ranks that are alike one stands for all (Symmetry), unless something that is drawn or the
+ * order of what is simultaneous tells them apart: hashes that are sampled, losses, grants.
+ *
  * Deterministic for a seed, which decides which packets are lost, and with sampled collisions where
  * hashes put queue pairs. Threads may share an engine.
  */
 class FlowEngine : public Engine
 {
   public:
-    /// Ranks, at most.
+    /// Ranks that are replayed, at most.
     static constexpr uint32_t kMaxRanks = 16'384;
 
-    explicit FlowEngine(Collisions collisions)
-        : m_collisions(collisions)
+    enum class Replay : uint8_t
+    {
+        Different, //!< ranks that differ
+        Every      //!< to hold the other against
+    };
+
+    explicit FlowEngine(Collisions collisions, Replay replay = Replay::Different)
+        : m_collisions(collisions),
+          m_replay(replay)
     {
     }
 
@@ -35,6 +45,7 @@ class FlowEngine : public Engine
 
   private:
     Collisions m_collisions;
+    Replay m_replay;
 };
 
 } // namespace scaleacross

@@ -21,7 +21,7 @@ namespace scaleacross
 struct FlowUse
 {
     uint32_t resource{0};
-    double share{1};       //!< in (0, 1]
+    double share{1};       //!< above 0; above 1 where it stands for several flows
     double connections{0}; //!< of a bundle: that choose among its links,
     double pairs{0};       //!< and their queue pairs
     /// Flows of one group have the same path, and count as one while any of them is there.

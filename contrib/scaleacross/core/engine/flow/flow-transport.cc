@@ -32,6 +32,8 @@ Uniform(std::mt19937_64& random)
 } // namespace
 
 FlowTransport::FlowTransport(const Scenario& scenario,
+                             const FlowPaths& paths,
+                             const Symmetry& symmetry,
                              Collisions collisions,
                              uint64_t seed,
                              FlowClock& clock,
@@ -42,7 +44,8 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_deliver(std::move(deliver)),
       m_clusterPaths(scenario.cluster),
       m_model(scenario, m_clusterPaths),
-      m_paths(scenario, static_cast<uint32_t>(seed - 1)),
+      m_paths(paths),
+      m_symmetry(symmetry),
       m_network(ResourceRates()),
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
@@ -121,15 +124,25 @@ FlowTransport::Deliver(MessageId id)
     const Message message = std::move(m_messages[id]);
     m_messages[id] = Message();
     m_freeMessages.push_back(id);
+    const RankMessage& head = message.head;
     if (message.copies.empty())
     {
-        m_deliver(message.head);
+        m_deliver(AsSeenBy(head.from, head.to, head.tag, head.postedPs));
         return;
     }
     for (const MessageCopy& copy : message.copies)
     {
-        m_deliver({message.head.from, copy.to, copy.tag, message.head.postedPs});
+        m_deliver(AsSeenBy(head.from, copy.to, copy.tag, head.postedPs));
     }
+}
+
+/// What whoever stands for the receiver gets from one that is alike to the sender, and as far from
+/// it: ranks know no more of a sender than that.
+RankMessage
+FlowTransport::AsSeenBy(Rank from, Rank to, uint64_t tag, int64_t postedPs) const
+{
+    const Rank receiver = m_symmetry.rank[to];
+    return {receiver + (from - to), receiver, tag, postedPs};
 }
 
 void
@@ -216,13 +229,25 @@ FlowTransport::StartInside(uint32_t number)
     const Message& message = m_messages[lane.messages.front()];
     const auto bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count()));
     std::vector<FlowUse> uses = {{EgressOf(lane.from)}};
+    const auto comesTo = [&](Rank to) {
+        const uint32_t resource = IngressOf(m_symmetry.rank[to]);
+        const auto found = std::find_if(uses.begin(), uses.end(), [&](const FlowUse& use) {
+            return use.resource == resource;
+        });
+        if (found == uses.end())
+        {
+            uses.push_back({resource});
+            return;
+        }
+        found->share += 1.0; // others that are alike
+    };
     if (message.copies.empty())
     {
-        uses.push_back({IngressOf(message.head.to)});
+        comesTo(message.head.to);
     }
     for (const MessageCopy& copy : message.copies)
     {
-        uses.push_back({IngressOf(copy.to)});
+        comesTo(copy.to);
     }
     const FlowNetwork::Id flow =
         m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
@@ -337,7 +362,7 @@ FlowTransport::Connect(Rank from, Rank to)
         {
             m_pairsAt[toNic]++;
         }
-        connection.uses.push_back(UsesOf(way, connection.isShared));
+        connection.uses.push_back(UsesOf(FoldedLinksOf(way, from), connection.isShared));
         if (way.path.propagation > connection.path.propagation || connection.path.rates.empty())
         {
             connection.path = way.path;
@@ -439,7 +464,7 @@ FlowTransport::Takes(Credit& credit, uint32_t index, double bytes)
 void
 FlowTransport::GiveBack(uint32_t index, double bytes)
 {
-    const Rank to = m_connections[index].to;
+    const Rank to = m_symmetry.rank[m_connections[index].to];
     m_connections[index].window.left += bytes;
     if (!m_grants.empty())
     {
@@ -571,7 +596,7 @@ FlowTransport::StartWaiting(uint32_t index)
         const auto size = static_cast<double>(part.bytes.Count());
         if (std::isfinite(connection.unit))
         {
-            if (!m_grants.empty() && !Takes(m_grants[connection.to], index, size))
+            if (!m_grants.empty() && !Takes(m_grants[m_symmetry.rank[connection.to]], index, size))
             {
                 return;
             }
@@ -579,7 +604,7 @@ FlowTransport::StartWaiting(uint32_t index)
             {
                 if (!m_grants.empty())
                 {
-                    m_grants[connection.to].left += size;
+                    m_grants[m_symmetry.rank[connection.to]].left += size;
                 }
                 return;
             }
@@ -736,14 +761,32 @@ FlowTransport::UsesOf(const Connection& connection, uint32_t pairs) const
     return uses;
 }
 
+/// What all ranks that are alike to the sender put on links, on each of those that are alike.
+std::vector<WayLink>
+FlowTransport::FoldedLinksOf(const FlowWay& way, Rank from) const
+{
+    std::map<DirectedLink, double> shares;
+    for (const WayLink& part : way.links)
+    {
+        shares[m_symmetry.link[part.link]] +=
+            part.share * m_symmetry.ranks[from] / m_symmetry.links[part.link];
+    }
+    std::vector<WayLink> links;
+    for (const auto& [link, share] : shares)
+    {
+        links.push_back({link, share});
+    }
+    return links;
+}
+
 /// `bundled`: the links of a cut as one, which are equal choices.
 std::vector<FlowUse>
-FlowTransport::UsesOf(const FlowWay& way, bool bundled)
+FlowTransport::UsesOf(const std::vector<WayLink>& wayLinks, bool bundled)
 {
     std::vector<FlowUse> uses;
     std::map<std::tuple<uint32_t, uint32_t, bool, uint32_t>, std::vector<WayLink>> cuts;
     const FabricGraph& graph = m_paths.Graph();
-    for (const WayLink& part : way.links)
+    for (const WayLink& part : wayLinks)
     {
         const FabricLink& link = graph.links[part.link / 2];
         const bool back = part.link % 2 == 1;
@@ -835,13 +878,13 @@ FlowTransport::Carried() const
         }
     }
     CarriedBytes result;
-    for (const double each : bytes)
+    for (const DirectedLink alike : m_symmetry.link)
     {
-        result.links.push_back(static_cast<uint64_t>(std::llround(each)));
+        result.links.push_back(static_cast<uint64_t>(std::llround(bytes[alike])));
     }
-    for (Rank rank = 0; rank < m_scenario.cluster.Gpus(); rank++)
+    for (const Rank alike : m_symmetry.rank)
     {
-        for (const uint32_t resource : {EgressOf(rank), IngressOf(rank)})
+        for (const uint32_t resource : {EgressOf(alike), IngressOf(alike)})
         {
             result.scaleUp.push_back(static_cast<uint64_t>(std::llround(carried[resource])));
         }

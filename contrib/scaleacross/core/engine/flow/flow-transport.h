@@ -6,6 +6,7 @@
 #include "core/engine/flow/flow-clock.h"
 #include "core/engine/flow/flow-network.h"
 #include "core/engine/flow/flow-paths.h"
+#include "core/engine/flow/symmetry.h"
 #include "core/engine/link-resources.h"
 #include "core/engine/message-model.h"
 #include "core/program/rank-message.h"
@@ -56,6 +57,9 @@ enum class Collisions : uint8_t
  * Messages with slots of their own (MessageCare) are cut into pieces, each of which leaves when
  * there is a slot; that is free again when the receiver's word has come back.
  *
+ * Of ranks that are alike (Symmetry) one sends for all, and what goes to one of them goes to that
+ * one, over the links that are alike to those on its way.
+ *
  * Left out: queues between connections; congestion control; bandwidth of credits.
  */
 class FlowTransport
@@ -63,8 +67,10 @@ class FlowTransport
   public:
     using Delivery = std::function<void(const RankMessage&)>;
 
-    /// All have to outlive it. Throws ConfigError for events in the middle of a run.
+    /// All have to outlive it.
     FlowTransport(const Scenario& scenario,
+                  const FlowPaths& paths,
+                  const Symmetry& symmetry,
                   Collisions collisions,
                   uint64_t seed,
                   FlowClock& clock,
@@ -86,12 +92,14 @@ class FlowTransport
 
     void Finished(FlowNetwork::Id flow);
 
-    const FabricGraph& Graph() const
+    /// Of flows that end at the same time those of lower numbers come first: above 2^32, and the
+    /// same for all receivers that are alike.
+    uint64_t OrderOf(FlowNetwork::Id flow) const
     {
-        return m_paths.Graph();
+        return (uint64_t{1} << 32U) + m_messages[m_owners[flow].transfer.message].head.tag;
     }
 
-    /// Up to now.
+    /// Up to now, by all ranks and links.
     CarriedBytes Carried() const;
 
   private:
@@ -174,6 +182,7 @@ class FlowTransport
 
     MessageId NewMessage(const RankMessage& head, Bytes bytes);
     void Deliver(MessageId id);
+    RankMessage AsSeenBy(Rank from, Rank to, uint64_t tag, int64_t postedPs) const;
 
     void SendInside(MessageId id, uint32_t to, const MessageCare& care);
     void StartInside(uint32_t lane);
@@ -197,7 +206,8 @@ class FlowTransport
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
     double LossDelayOf(const LossyMessages& lossy);
 
-    std::vector<FlowUse> UsesOf(const FlowWay& way, bool bundled);
+    std::vector<WayLink> FoldedLinksOf(const FlowWay& way, Rank from) const;
+    std::vector<FlowUse> UsesOf(const std::vector<WayLink>& links, bool bundled);
     uint32_t BundleOf(const std::vector<DirectedLink>& links, bool beside);
     uint32_t EgressOf(Rank rank) const;
     uint32_t IngressOf(Rank rank) const;
@@ -210,7 +220,8 @@ class FlowTransport
     Delivery m_deliver;
     ClusterPaths m_clusterPaths;
     MessageModel m_model;
-    FlowPaths m_paths;
+    const FlowPaths& m_paths;
+    const Symmetry& m_symmetry;
     FlowNetwork m_network;
     uint32_t m_gpusPerNode;
     uint32_t m_ports;

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// One rank for all that are alike says what all of them do, over drawn plans and networks: every
+// rank by itself is the oracle.
+
+#include "../../draws.h"
+#include "core/engine/flow/flow-engine.h"
+#include "drawn-networks.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <iostream>
+#include <optional>
+#include <random>
+#include <string>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+// Clocks have picoseconds, of which rounding may move one in each of many steps.
+constexpr double kRounding = 1e-9;
+
+RunReport
+ReportOf(FlowEngine::Replay replay, const Scenario& scenario)
+{
+    const RunResult result = FlowEngine(Collisions::Expected, replay).Run(scenario, RunOptions());
+    return std::get<RunReport>(result);
+}
+
+/// Whether all members of a group send as many bytes in each step, on each of all ways.
+bool
+HasEqualParts(const Scenario& scenario)
+{
+    constexpr uint64_t kWays = 4; // halves of trees and of two ways round, halved once more
+    const TaskGraph graph = std::get<PreparedRun>(PrepareRun(scenario)).graph;
+    for (const Collective& collective : graph.collectives)
+    {
+        for (const Phase& phase : collective.phases)
+        {
+            const uint64_t parts = uint64_t{collective.chunks} * phase.group.Size() * kWays;
+            if (phase.bytes.Count() % parts != 0)
+            {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+/// Times differ where parts differ by a byte: first by what that takes, and then by as much as it
+/// changes the order in which messages come.
+struct Tally
+{
+    size_t equal{0};
+    size_t unequal{0};
+    size_t apart{0};
+};
+
+void
+ExpectNear(Duration one, Duration all, Duration whole, const std::string& what)
+{
+    EXPECT_LE(std::abs((one - all).S()), kRounding * whole.S() + 1e-12) << what;
+}
+
+void
+ExpectSame(const Scenario& scenario, const std::string& text, Tally& tally)
+{
+    const RunReport one = ReportOf(FlowEngine::Replay::Different, scenario);
+    const RunReport all = ReportOf(FlowEngine::Replay::Every, scenario);
+    const Duration whole = all.iterationTime;
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        EXPECT_EQ(one.classes[k].bytes, all.classes[k].bytes) << text;
+    }
+    if (!HasEqualParts(scenario))
+    {
+        tally.unequal++;
+        tally.apart += std::abs(one.iterationTime.S() / whole.S() - 1) > 1e-6 ? 1 : 0;
+        return;
+    }
+    tally.equal++;
+    ExpectNear(one.iterationTime, whole, whole, text + ": iteration");
+    ExpectNear(one.computeTime, all.computeTime, whole, text + ": computing");
+    ExpectNear(one.bubble, all.bubble, whole, text + ": bubble");
+    for (uint32_t k = 0; k < kCommClasses; k++)
+    {
+        ExpectNear(one.classes[k].exposed, all.classes[k].exposed, whole, text + ": exposed");
+        ExpectNear(one.classes[k].busy, all.classes[k].busy, whole, text + ": busy");
+    }
+    ASSERT_EQ(one.resources.size(), all.resources.size()) << text;
+    for (size_t r = 0; r < all.resources.size(); r++)
+    {
+        EXPECT_EQ(one.resources[r].name, all.resources[r].name) << text;
+        const auto bytes = static_cast<double>(all.resources[r].bytes.Count());
+        EXPECT_NEAR(static_cast<double>(one.resources[r].bytes.Count()), bytes, 1e-9 * bytes + 2)
+            << text << ": " << all.resources[r].name;
+    }
+}
+
+void
+Print(const Tally& tally)
+{
+    std::cout << tally.equal << " plans of equal parts; of " << tally.unequal << " others times of "
+              << tally.apart << " differ\n";
+    EXPECT_GT(tally.equal, 0);
+}
+
+} // namespace
+
+TEST(FlowSymmetry, OneOfThoseThatAreAlikeStandsForAllOfDrawnPlans)
+{
+    Tally tally;
+    for (const Scenario& scenario : volumes::Plans(Draws(40), 64, volumes::DrawAny))
+    {
+        ExpectSame(scenario, volumes::TextOf(scenario), tally);
+    }
+    Print(tally);
+}
+
+TEST(FlowSymmetry, OneOfThoseThatAreAlikeStandsForAllOnDrawnNetworks)
+{
+    Tally tally;
+    std::mt19937 random(20261127);
+    for (size_t count = 0; count < Draws(40);)
+    {
+        const std::optional<Scenario> scenario = volumes::DrawNetwork(random);
+        if (scenario)
+        {
+            count++;
+            ExpectSame(*scenario, volumes::NetworkText(*scenario), tally);
+        }
+    }
+    Print(tally);
+}
+
+} // namespace scaleacross
