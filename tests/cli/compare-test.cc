@@ -188,7 +188,7 @@ TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
     EXPECT_EQ(json.at("rows")[3].at("seed"), 6);
     EXPECT_EQ(json.at("errors")[0].at("cases"), 2);
     EXPECT_TRUE(json.at("worst")[0].at("seen").at("packets_dropped").is_number());
-    // Of a class, its busy time as a part of the iteration.
+    // Of a class, its busy time as a part of the iteration, in the rows as in the table.
     const auto& rows = json.at("rows");
     for (const auto& errors : json.at("errors"))
     {
@@ -201,6 +201,9 @@ TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
             const double second =
                 (busy(2) - busy(3)) / rows[3].at("iteration_time_s").get<double>();
             EXPECT_NEAR(errors.at("bias").get<double>(), (first + second) / 2, 1e-9);
+            const auto& dp = rows[0].at("classes").at("dp");
+            EXPECT_NEAR(dp.at("relative_error").get<double>(), first, 1e-9);
+            EXPECT_GT(std::abs(first), 1e-6); // so that it could be told from another's
         }
     }
 }

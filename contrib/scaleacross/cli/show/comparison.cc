@@ -49,7 +49,8 @@ ClassesJson(const RunReport& report, const RunReport* reference)
         }
         if (reference != nullptr && report.KnowsBusy() && reference->KnowsBusy())
         {
-            entry["relative_error"] = RelativeError(part.busy, reference->classes[c].busy);
+            entry["relative_error"] =
+                (part.busy - reference->classes[c].busy).S() / reference->iterationTime.S();
         }
         json[ToString(static_cast<CommClass>(c))] = entry;
     }
