@@ -14,6 +14,7 @@ namespace
 {
 
 using testing::HasSubstr;
+using testing::Not;
 
 TEST_F(Commands, CompareListsEveryPlanAndEngine)
 {
@@ -159,6 +160,106 @@ TEST_F(CompareErrors, OneEngineIsTheReferenceOfAllCases)
     EXPECT_NEAR(json.at("rows")[0].at("relative_error").get<double>(), 0.1, 1e-9);
     EXPECT_TRUE(json.at("rows")[2].at("relative_error").is_null());
     EXPECT_EQ(json.at("errors")[0].at("cases"), 1);
+}
+
+/// Of a link of the small study, in the middle of a run: more than all engines but packets take.
+const std::string g_midRun =
+    "'events=[{kind: degradation, target: building1/spine0, at: 1us, factor: 0.5}]' ";
+
+size_t
+CountOf(const std::string& part, const std::string& text)
+{
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    {
+        count++;
+    }
+    return count;
+}
+
+TEST_F(CompareErrors, AnEngineThatRefusesACaseEndsNoOther)
+{
+    const std::string compare = "compare study.yaml --set search={} --seeds 2 --set " + g_midRun;
+    const auto json = RunJson(compare + "--csv a.csv");
+    EXPECT_EQ(json.at("reference"), "packet");
+    EXPECT_EQ(json.at("cases_without_reference"), 0);
+    ASSERT_EQ(json.at("rows").size(), 6); // three engines with two seeds
+    for (const size_t refused : {0, 1, 3, 4})
+    {
+        const auto& row = json.at("rows")[refused];
+        EXPECT_EQ(row.at("infeasible").at("reason"), "unsupported");
+        EXPECT_TRUE(row.at("iteration_time_s").is_null());
+    }
+    EXPECT_GT(json.at("rows")[2].at("iteration_time_s"), 0);
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,analytical,unsupported,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",2,flow,unsupported,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,packet,done,"));
+    const Call text = Run(compare);
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_EQ(CountOf("Refused by analytical, 2 of 2: events.0: a degradation", text.out), 1);
+    EXPECT_EQ(CountOf("than the analytical engine computes with", text.out), 1);
+    EXPECT_EQ(CountOf("than the flow engine computes with", text.out), 1);
+    // It is not to be told to those who compare with packets that they may.
+    EXPECT_THAT(text.out, Not(HasSubstr("--engine packet")));
+}
+
+TEST_F(CompareErrors, OneCaseIsRefusedAndTheOthersAreCompared)
+{
+    // A file of corrections of the study as it is has none of another distance.
+    ASSERT_EQ(Run("calibrate study.yaml --set search={} --budget 1s --output c.json").code, 0);
+    const auto json =
+        RunJson("compare study.yaml --set search={} --sweep cluster.cross.distance=10km,20km "
+                "--engines analytical,flow --engine mine=corrected:c.json --csv a.csv");
+    ASSERT_EQ(json.at("rows").size(), 6);
+    EXPECT_TRUE(json.at("rows")[0].at("relative_error").is_number());
+    EXPECT_EQ(json.at("rows")[3].at("infeasible").at("reason"), "unsupported");
+    EXPECT_TRUE(json.at("rows")[4].at("relative_error").is_number());
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,mine,unsupported,,\n"));
+    for (const auto& errors : json.at("errors"))
+    {
+        EXPECT_EQ(errors.at("cases"), errors.at("engine") == "mine" ? 1 : 2);
+    }
+}
+
+TEST_F(CompareErrors, WhatAllEnginesRefuseIsBadInput)
+{
+    const Call call =
+        Run("compare study.yaml --set search={} --engines analytical,flow --csv a.csv "
+            "--set " +
+            g_midRun);
+    EXPECT_EQ(call.code, 2);
+    EXPECT_EQ(call.out, "");
+    EXPECT_THAT(call.err, HasSubstr("all engines refuse all cases"));
+    EXPECT_THAT(call.err, HasSubstr("than the analytical engine computes with"));
+    EXPECT_THAT(call.err, HasSubstr("than the flow engine computes with"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.csv"));
+}
+
+TEST_F(CompareErrors, TheReferenceIsWhatWasAskedForThoughItDoesNotRun)
+{
+    // The truth never answers: nobody has an error, and least of all against the guess.
+    const auto json = RunJson("compare study.yaml --set search={} --sweep "
+                              "cluster.cross.distance=10km,20km --engines "
+                              "'other=command:python3 known.py 0.12 0.19 0.4,"
+                              "guess=command:python3 known.py 0.11 0.18 0.4,"
+                              "truth=command:exit 1' --csv a.csv");
+    EXPECT_EQ(json.at("reference"), "truth");
+    EXPECT_EQ(json.at("cases"), 2);
+    EXPECT_EQ(json.at("cases_without_reference"), 2);
+    EXPECT_TRUE(json.at("errors").empty());
+    for (const auto& row : json.at("rows"))
+    {
+        EXPECT_TRUE(row.at("relative_error").is_null());
+    }
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",guess,done,0.18,\n"));
+    const Call text = Run("compare study.yaml --set search={} --seeds 2 --time-limit 1us");
+    EXPECT_EQ(text.code, 0) << text.err;
+    EXPECT_THAT(text.out, HasSubstr("Without an error, for packet did not run them, are 2 of 2 "));
+    EXPECT_THAT(text.out, HasSubstr("2 x timeout, such as "));
+    EXPECT_THAT(text.out, Not(HasSubstr("Errors of")));
+    EXPECT_EQ(RunJson("compare study.yaml --set search={} --seeds 2 --time-limit 1us")
+                  .at("cases_without_reference"),
+              2);
 }
 
 TEST_F(CompareErrors, PlansThatCannotRunAreSaidToBeLeftOut)

@@ -546,6 +546,28 @@ TEST_F(Commands, ExploreChecksOnFurtherEnginesWhatTheFirstDoesNotTellApart)
     EXPECT_THAT(Run(close + "--verify 1").out, Not(HasSubstr("By the packet engine")));
 }
 
+/// A file of corrections that has none for this network: the search does not need them.
+TEST_F(Commands, AFurtherEngineThatRefusesPlansLeavesTheRanking)
+{
+    Write("none.json", R"({"corrections": 1, "sets": []})");
+    const std::string explore = "explore study.yaml --set ";
+    const std::string refusing = "'engines=[analytical, \"mine=corrected:none.json\"]'";
+    const auto json = RunJson(explore + refusing);
+    EXPECT_EQ(json.at("ranking"), RunJson(explore + "engines=[analytical]").at("ranking"));
+    ASSERT_GE(json.at("checks").size(), 2U);
+    EXPECT_EQ(json.at("checks")[1].at("engine"), "mine");
+    EXPECT_EQ(json.at("checks")[1].at("infeasible").at("reason"), "unsupported");
+    const Call alone = Run(explore + refusing);
+    EXPECT_EQ(alone.code, 0) << alone.err;
+    EXPECT_THAT(alone.out, HasSubstr("Not checked by another engine.\nRefused by mine, "));
+    EXPECT_THAT(alone.out, HasSubstr("none.json: it has no corrections for this cluster"));
+    // Beside it, one that runs.
+    const Call both = Run(explore + "'engines=[analytical, flow, \"mine=corrected:none.json\"]'");
+    EXPECT_EQ(both.code, 0) << both.err;
+    EXPECT_THAT(both.out, HasSubstr("The best by every engine of the study"));
+    EXPECT_THAT(both.out, HasSubstr("Refused by mine, "));
+}
+
 /// However many names a plan has, it is as sure to be slower as by any of them.
 TEST_F(Commands, TheSameWorkIsAsSureByEveryName)
 {

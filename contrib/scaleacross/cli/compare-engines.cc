@@ -110,20 +110,31 @@ class Runner
 
     void Do(Job& job, size_t total)
     {
-        const Plan& plan = m_plans[job.plan];
         if (job.evaluation = StoredMeanwhile(job); !job.evaluation)
         {
-            const Evaluation evaluation =
-                Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
-            const std::lock_guard<std::mutex> lock(m_mutex);
-            m_database.Transact([&] { m_stores[job.engine].Put(plan, evaluation, true); });
-            job.evaluation = evaluation;
+            Make(job);
         }
         const std::lock_guard<std::mutex> lock(m_mutex);
         m_done++;
         const auto elapsed = std::chrono::steady_clock::now() - m_start;
         const double seconds = std::chrono::duration<double>(elapsed).count();
         m_line.Show({m_done, total, static_cast<double>(m_done) / std::max(seconds, 1e-9)});
+    }
+
+    void Make(Job& job)
+    {
+        const Plan& plan = m_plans[job.plan];
+        try
+        {
+            job.evaluation = Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
+        }
+        catch (const ConfigError& error)
+        {
+            job.evaluation = RefusalOf(error);
+            return;
+        }
+        const std::lock_guard<std::mutex> lock(m_mutex);
+        m_database.Transact([&] { m_stores[job.engine].Put(plan, *job.evaluation, true); });
     }
 
     /// What another process has found out since this one began.

@@ -34,7 +34,8 @@ struct CompareSetting
 
 /**
  * Runs every plan on every engine, several at a time, and stores each run when it is done. Stored
- * runs are not repeated. Returns early, without what is missing, once `stop` is set.
+ * runs are not repeated. What an engine refuses in this process is RefusalOf() and not stored: it
+ * is found out at once. Returns early, without what is missing, once `stop` is set.
  */
 std::vector<Comparison> CompareEngines(const Study& study,
                                        const SearchSpace& space,
@@ -44,12 +45,20 @@ std::vector<Comparison> CompareEngines(const Study& study,
                                        Database& database,
                                        const std::atomic<bool>& stop);
 
+/// Why an engine refuses a scenario (kUnsupported); null: it does not.
+const Infeasible* RefusalIn(const Evaluation& evaluation);
+
 /// The report of an engine; null: it has none.
 const RunReport* ReportBy(const Comparison& comparison, const std::string& engine);
 
-/// The engine that the others are held against: the last one of this program, or else the last one,
-/// of those that have run some of the plans; "" if none has.
-std::string ReferenceEngine(const std::vector<Comparison>& comparisons);
+/// Name of the engine that the others are held against, whether or not it runs: of those that are
+/// asked for the last one of this program, or else the last one. Domain: one engine or more, as
+/// FindEngine() takes them.
+std::string ReferenceEngine(const std::vector<std::string>& engines);
+
+/// A line for each engine that refuses some of the plans (kUnsupported): how many of those that it
+/// was to run, and why. "" where none does.
+std::string RefusalsText(const std::vector<Comparison>& comparisons);
 
 /// Entries {plan, engine, iteration_time_s, relative_error, classes, reason?} of `compare --json`.
 /// Where the reference has not run there are no errors.
@@ -57,7 +66,8 @@ Json ComparisonJson(const SearchSpace& space,
                     const std::vector<Comparison>& comparisons,
                     const std::string& reference);
 
-/// The same for people: a table, then a line for every difference beyond kEngineTolerance.
+/// The same for people: a table, then a line for every difference beyond kEngineTolerance. Why
+/// engines refuse plans is left to RefusalsText().
 std::string ComparisonText(const SearchSpace& space,
                            const std::vector<Comparison>& comparisons,
                            const std::string& reference);

@@ -51,11 +51,13 @@ struct FigureErrors
 class ComparedCases
 {
   public:
+    /// `reference` is what ReferenceEngine() says of the engines that are asked for.
     ComparedCases(std::vector<SweepAxis> axes,
                   std::vector<ComparedCase> cases,
-                  std::vector<LeftOutPlan> leftOut);
+                  std::vector<LeftOutPlan> leftOut,
+                  std::string reference);
 
-    /// ReferenceEngine() of all cases.
+    /// The engine that the others are held against, in every case or not at all.
     const std::string& Reference() const
     {
         return m_reference;
@@ -67,15 +69,20 @@ class ComparedCases
         return m_errors;
     }
 
-    /// A table of errors, what the reference saw where they were greatest, and what is missing;
-    /// "" of a single case.
+    /// A table of errors and what the reference saw where they were greatest, but of a single case;
+    /// then how many cases have no error, for the reference did not run them, and why.
     std::string ErrorsText() const;
 
-    /// A line for every reason why plans are left out; "" where none are.
+    /// A line for every reason why plans are left out, and one for every engine that refuses cases;
+    /// "" where there are none.
     std::string LeftOutText() const;
 
-    /// {reference, cases, rows, errors, worst, left_out}; `rows` are those of ComparisonJson(),
-    /// each with its `point` and `seed`.
+    /// Throws ConfigError, with what each engine says, where there are cases and all engines refuse
+    /// all of them.
+    void ExpectSomeRun() const;
+
+    /// {reference, cases, cases_without_reference, rows, errors, worst, left_out}; `rows` are those
+    /// of ComparisonJson(), each with its `point` and `seed`.
     Json ToJson(const std::vector<Json>& rows) const;
 
     /// A line of names, then one for every case and engine.
@@ -83,7 +90,10 @@ class ComparedCases
 
   private:
     void AddErrors(const std::string& engine);
+    std::string MissingReason(const ComparedCase& one) const;
     size_t CasesWithoutReference() const;
+    std::string WithoutReferenceText() const;
+    std::vector<Comparison> Comparisons() const;
     Json PointJson(const std::vector<std::string>& values) const;
     std::string PointText(const ComparedCase& one) const;
 

@@ -330,8 +330,8 @@ TEST(CutShares, OtherWaysBetweenSitesAreRefused)
     // In a ring of four, b1 sends to b3 over b2 and b4: by three lanes in place of four.
     EXPECT_EQ(RefusalAmong("ring", lane),
               "events: they take links between b1 and b2, and traffic from b1 to b3 passes several "
-              "spans and takes other ways then, which the analytical engine does not follow -> use "
-              "--engine packet");
+              "spans and takes other ways then, which the analytical engine does not follow -> the "
+              "packet engine computes with it");
     // In a line there is no other way; but without both lanes top switch 0 of b2 and b3 loses b1's
     // traffic as well.
     EXPECT_EQ(RefusalAmong("line", lane), "");
@@ -369,7 +369,7 @@ TEST(CutShares, RefusesWhatItCannotCompute)
     const std::string later = refusal("[{kind: plane-failure, target: plane 0, at: 1ms}]");
     EXPECT_EQ(later,
               "events.0: a plane-failure in the middle of a run is more than the analytical engine "
-              "computes with -> use --engine packet");
+              "computes with -> the packet engine computes with it");
     EXPECT_NE(refusal("[{kind: plane-failure, target: plane 0, at: 0s, until: 1s}]"), "");
     EXPECT_NE(refusal("[{kind: switch-failure, target: c/leaf0, at: 0s}]"), "");
     std::string all = "[";

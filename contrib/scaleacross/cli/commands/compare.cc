@@ -187,7 +187,8 @@ Print(const ComparedCases& cases, const Compared& compared, bool json)
             between = "\n";
         }
     }
-    std::cout << (compared.leftOut.empty() ? "" : between) << cases.LeftOutText();
+    const std::string leftOut = cases.LeftOutText();
+    std::cout << (leftOut.empty() ? "" : between) << leftOut;
 }
 
 Exit
@@ -215,7 +216,11 @@ CompareWith(const CompareOptions& options,
     {
         interrupted = true;
     }
-    const ComparedCases cases(axes, compared.cases, compared.leftOut);
+    const ComparedCases cases(axes, compared.cases, compared.leftOut, ReferenceEngine(engines));
+    if (!interrupted)
+    {
+        cases.ExpectSomeRun();
+    }
     Print(cases, compared, options.explore.common.json);
     if (!options.csv.empty())
     {

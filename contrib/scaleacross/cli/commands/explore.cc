@@ -9,11 +9,11 @@
 #include "core/base/text.h"
 #include "core/explore/model-error.h"
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 namespace scaleacross
 {
@@ -93,25 +93,28 @@ Robust(const Study& study,
     }
 }
 
-/// The checks as text; one line where an engine refuses all plans for the same reason.
+/// The checks as text; where all further engines refuse all plans, only that.
 std::string
-CheckText(const SearchSpace& space, const Answer& answer, const std::vector<Comparison>& checks)
+CheckText(const Study& study,
+          const SearchSpace& space,
+          const Answer& answer,
+          const std::vector<Comparison>& checks)
 {
-    std::set<std::string> refusals;
-    for (const auto& check : checks)
+    const std::string refusals = RefusalsText(checks);
+    const bool checked = std::any_of(checks.begin(), checks.end(), [](const Comparison& check) {
+        return std::any_of(check.evaluations.begin() + 1,
+                           check.evaluations.end(),
+                           [](const Evaluation& one) { return RefusalIn(one) == nullptr; });
+    });
+    if (!checked)
     {
-        const auto* refusal = std::get_if<Infeasible>(&check.evaluations.back());
-        refusals.insert(refusal != nullptr ? refusal->detail : "");
-    }
-    if (refusals.size() == 1 && !refusals.begin()->empty())
-    {
-        return "\nNot checked by the " + checks.front().engines.back() +
-               " engine: " + *refusals.begin() + "\n";
+        return "\nNot checked by another engine.\n" + refusals;
     }
     return std::string("\nThe best by every engine of the study") +
            (answer.conclusion.sure ? ", of those that the first does not tell apart" : "") + ":\n" +
-           ComparisonText(space, checks, ReferenceEngine(checks)) +
-           (answer.goals.objective->followsTime ? FastestText(space, checks) : "");
+           ComparisonText(space, checks, ReferenceEngine(study.engines)) +
+           (answer.goals.objective->followsTime ? FastestText(space, checks) : "") +
+           (refusals.empty() ? "" : "\n" + refusals);
 }
 
 Exit
@@ -127,14 +130,14 @@ ExploreWith(const ExploreOptions& options,
     if (options.common.json)
     {
         Json json = AnswerJson(study, space, answer, options.top);
-        json["checks"] = ComparisonJson(space, checks, ReferenceEngine(checks));
+        json["checks"] = ComparisonJson(space, checks, ReferenceEngine(study.engines));
         json["robust"] = robust ? RobustJson(study, space, *robust, options.top) : Json(nullptr);
         std::cout << json.dump(2) << "\n";
     }
     else
     {
         std::cout << AnswerText(study, space, answer, options.top)
-                  << (checks.empty() ? "" : CheckText(space, answer, checks))
+                  << (checks.empty() ? "" : CheckText(study, space, answer, checks))
                   << (robust ? "\n" + RobustText(study, space, *robust, options.top) : "")
                   << "\nStored in " << database.Path() << ".\n";
     }

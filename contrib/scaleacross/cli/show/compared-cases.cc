@@ -4,6 +4,7 @@
 
 #include "cli/show/csv-text.h"
 #include "cli/show/table.h"
+#include "core/base/errors.h"
 
 #include <algorithm>
 #include <fmt/core.h>
@@ -103,16 +104,16 @@ OutcomeOf(const Evaluation& evaluation)
 
 ComparedCases::ComparedCases(std::vector<SweepAxis> axes,
                              std::vector<ComparedCase> cases,
-                             std::vector<LeftOutPlan> leftOut)
+                             std::vector<LeftOutPlan> leftOut,
+                             std::string reference)
     : m_axes(std::move(axes)),
       m_cases(std::move(cases)),
-      m_leftOut(std::move(leftOut))
+      m_leftOut(std::move(leftOut)),
+      m_reference(std::move(reference))
 {
-    std::vector<Comparison> comparisons;
     std::vector<std::string> engines;
     for (const ComparedCase& one : m_cases)
     {
-        comparisons.push_back(one.comparison);
         for (const std::string& engine : one.comparison.engines)
         {
             if (std::find(engines.begin(), engines.end(), engine) == engines.end())
@@ -121,7 +122,6 @@ ComparedCases::ComparedCases(std::vector<SweepAxis> axes,
             }
         }
     }
-    m_reference = ReferenceEngine(comparisons);
     for (const std::string& engine : engines)
     {
         if (engine != m_reference)
@@ -175,13 +175,90 @@ ComparedCases::AddErrors(const std::string& engine)
     }
 }
 
+/// Why the reference has no report of a case, in a word; "" where it has one.
+std::string
+ComparedCases::MissingReason(const ComparedCase& one) const
+{
+    const std::vector<std::string>& engines = one.comparison.engines;
+    const auto reference = std::find(engines.begin(), engines.end(), m_reference);
+    if (reference == engines.end())
+    {
+        return "interrupted";
+    }
+    const Evaluation& evaluation = one.comparison.evaluations[reference - engines.begin()];
+    return std::holds_alternative<RunReport>(evaluation) ? "" : OutcomeOf(evaluation);
+}
+
 size_t
 ComparedCases::CasesWithoutReference() const
 {
     return static_cast<size_t>(
         std::count_if(m_cases.begin(), m_cases.end(), [this](const ComparedCase& one) {
-            return ReportBy(one, m_reference) == nullptr;
+            return !MissingReason(one).empty();
         }));
+}
+
+std::string
+ComparedCases::WithoutReferenceText() const
+{
+    std::map<std::string, std::vector<const ComparedCase*>> reasons;
+    for (const ComparedCase& one : m_cases)
+    {
+        if (const std::string reason = MissingReason(one); !reason.empty())
+        {
+            reasons[reason].push_back(&one);
+        }
+    }
+    std::string why;
+    for (const auto& entry : reasons)
+    {
+        why += fmt::format("  {} x {}, such as {}\n",
+                           entry.second.size(),
+                           entry.first,
+                           PointText(*entry.second.front()));
+    }
+    return why.empty() ? ""
+                       : fmt::format("Without an error, for {} did not run them, are {} of {} "
+                                     "cases:\n{}\n",
+                                     m_reference,
+                                     CasesWithoutReference(),
+                                     m_cases.size(),
+                                     why);
+}
+
+std::vector<Comparison>
+ComparedCases::Comparisons() const
+{
+    std::vector<Comparison> comparisons;
+    for (const ComparedCase& one : m_cases)
+    {
+        comparisons.push_back(one.comparison);
+    }
+    return comparisons;
+}
+
+void
+ComparedCases::ExpectSomeRun() const
+{
+    for (const ComparedCase& one : m_cases)
+    {
+        for (const Evaluation& evaluation : one.comparison.evaluations)
+        {
+            if (RefusalIn(evaluation) == nullptr)
+            {
+                return;
+            }
+        }
+    }
+    std::string refusals = RefusalsText(Comparisons());
+    if (!refusals.empty())
+    {
+        refusals.pop_back();
+        throw ConfigError("--engines",
+                          "all engines refuse all cases\n" + refusals,
+                          "at least one engine that takes the study",
+                          "change what they say, or name others");
+    }
 }
 
 Json
@@ -211,7 +288,7 @@ ComparedCases::ErrorsText() const
 {
     if (m_cases.size() < 2 || m_errors.empty())
     {
-        return "";
+        return WithoutReferenceText();
     }
     Table table({{"engine", Table::Align::Left},
                  {"of", Table::Align::Left},
@@ -246,25 +323,21 @@ ComparedCases::ErrorsText() const
                                  SeenText(*ReportBy(where, m_reference)));
         }
     }
-    std::string text = fmt::format("Errors of {} cases against {}; of a class, of its busy time as "
-                                   "a part of the iteration:\n{}\nWhere they are worst:\n{}",
-                                   m_cases.size(),
-                                   m_reference,
-                                   table.Text(),
-                                   worst);
-    if (const size_t without = CasesWithoutReference(); without > 0)
-    {
-        text += fmt::format("{} of the cases did not run on {}.\n", without, m_reference);
-    }
-    return text + "\n";
+    return fmt::format("Errors of {} cases against {}; of a class, of its busy time as "
+                       "a part of the iteration:\n{}\nWhere they are worst:\n{}\n",
+                       m_cases.size(),
+                       m_reference,
+                       table.Text(),
+                       worst) +
+           WithoutReferenceText();
 }
 
 Json
 ComparedCases::ToJson(const std::vector<Json>& rows) const
 {
-    Json json = {{"reference", m_reference.empty() ? Json() : Json(m_reference)},
+    Json json = {{"reference", m_reference},
                  {"cases", m_cases.size()},
-                 {"cases_without_reference", m_reference.empty() ? 0 : CasesWithoutReference()},
+                 {"cases_without_reference", CasesWithoutReference()},
                  {"rows", Json::array()},
                  {"errors", Json::array()},
                  {"worst", Json::array()},
@@ -334,7 +407,7 @@ ComparedCases::LeftOutText() const
                             first->label,
                             first->why.detail);
     }
-    return text;
+    return text + RefusalsText(Comparisons());
 }
 
 std::string

@@ -9,6 +9,8 @@
 #include <cmath>
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 namespace scaleacross
 {
@@ -75,6 +77,13 @@ DifferencesText(const RunReport& report, const RunReport& reference)
 
 } // namespace
 
+const Infeasible*
+RefusalIn(const Evaluation& evaluation)
+{
+    const auto* infeasible = std::get_if<Infeasible>(&evaluation);
+    return infeasible != nullptr && infeasible->reason == kUnsupported ? infeasible : nullptr;
+}
+
 const RunReport*
 ReportBy(const Comparison& comparison, const std::string& engine)
 {
@@ -89,30 +98,63 @@ ReportBy(const Comparison& comparison, const std::string& engine)
 }
 
 std::string
-ReferenceEngine(const std::vector<Comparison>& comparisons)
+ReferenceEngine(const std::vector<std::string>& engines)
 {
-    // Where a comparison was interrupted some plans lack engines; the others have their order.
-    const auto fullest = std::max_element(comparisons.begin(),
-                                          comparisons.end(),
-                                          [](const Comparison& a, const Comparison& b) {
-                                              return a.engines.size() < b.engines.size();
-                                          });
-    std::string reference;
-    bool own = false;
-    for (const std::string& engine :
-         fullest == comparisons.end() ? std::vector<std::string>() : fullest->engines)
+    const auto own = std::find_if(engines.rbegin(), engines.rend(), [](const std::string& engine) {
+        return !IsForeign(engine);
+    });
+    return FindEngine(own == engines.rend() ? engines.back() : *own).call.name;
+}
+
+std::string
+RefusalsText(const std::vector<Comparison>& comparisons)
+{
+    struct Refusals
     {
-        const bool runs =
-            std::any_of(comparisons.begin(), comparisons.end(), [&engine](const Comparison& one) {
-                return ReportBy(one, engine) != nullptr;
-            });
-        if (runs && (!own || !IsForeign(engine)))
+        size_t asked{0};
+        size_t refused{0};
+        std::set<std::string> reasons;
+        std::string first;
+    };
+
+    std::vector<std::pair<std::string, Refusals>> engines; // in the order of the columns
+    for (const Comparison& comparison : comparisons)
+    {
+        for (size_t i = 0; i < comparison.engines.size(); i++)
         {
-            reference = engine;
-            own = own || !IsForeign(engine);
+            const std::string& name = comparison.engines[i];
+            auto entry = std::find_if(engines.begin(), engines.end(), [&name](const auto& one) {
+                return one.first == name;
+            });
+            if (entry == engines.end())
+            {
+                entry = engines.insert(entry, {name, {}});
+            }
+            Refusals& refusals = entry->second;
+            refusals.asked++;
+            if (const Infeasible* refusal = RefusalIn(comparison.evaluations[i]))
+            {
+                refusals.first = refusals.refused == 0 ? refusal->detail : refusals.first;
+                refusals.refused++;
+                refusals.reasons.insert(refusal->detail);
+            }
         }
     }
-    return reference;
+    std::string text;
+    for (const auto& entry : engines)
+    {
+        const Refusals& refusals = entry.second;
+        if (refusals.refused > 0)
+        {
+            text += fmt::format("Refused by {}, {} of {}{}: {}\n",
+                                entry.first,
+                                refusals.refused,
+                                refusals.asked,
+                                refusals.reasons.size() > 1 ? ", such as" : "",
+                                refusals.first);
+        }
+    }
+    return text;
 }
 
 Json
@@ -186,11 +228,14 @@ ComparisonText(const SearchSpace& space,
                                             : std::get<Failure>(comparison.evaluations[i]);
                 cells.push_back(failure.reason);
                 cells.resize(columns.size(), "-");
-                failures += fmt::format("{} on {}: {}: {}\n",
-                                        space.LabelOf(comparison.plan),
-                                        comparison.engines[i],
-                                        failure.reason,
-                                        failure.detail);
+                if (RefusalIn(comparison.evaluations[i]) == nullptr)
+                {
+                    failures += fmt::format("{} on {}: {}: {}\n",
+                                            space.LabelOf(comparison.plan),
+                                            comparison.engines[i],
+                                            failure.reason,
+                                            failure.detail);
+                }
             }
             else
             {

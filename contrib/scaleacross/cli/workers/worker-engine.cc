@@ -74,7 +74,7 @@ ResultOf(const WorkerEnd& end)
     }
     if (json.is_discarded() && end.code == static_cast<int>(Exit::BadInput))
     {
-        return Infeasible{"unsupported", ReasonOf(end.err)};
+        return Infeasible{kUnsupported, ReasonOf(end.err)};
     }
     if (json.is_discarded() || end.code != static_cast<int>(Exit::Done))
     {

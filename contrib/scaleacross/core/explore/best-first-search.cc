@@ -469,7 +469,7 @@ class Course
         }
         catch (const ConfigError& error)
         {
-            candidate.evaluation = Infeasible{"unsupported", error.what()};
+            candidate.evaluation = RefusalOf(error);
         }
     }
 

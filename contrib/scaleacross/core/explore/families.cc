@@ -240,7 +240,7 @@ Families::Hear(const Family& family, const Plan& plan, const Tell& tell) const
     catch (const ConfigError& error)
     {
         // Another of them may do.
-        return isPlan ? Told(Infeasible{"unsupported", error.what()}) : Told(family.form);
+        return isPlan ? Told(RefusalOf(error)) : Told(family.form);
     }
     catch (const RunError& error) // as if the engine had thrown it
     {

@@ -15,6 +15,9 @@
 namespace scaleacross
 {
 
+/// The reason of Infeasible where the engine refuses the scenario, which another may run.
+constexpr const char* kUnsupported = "unsupported";
+
 /// A run that started and could not finish.
 struct Failure
 {
@@ -34,6 +37,10 @@ class Interrupted : public std::runtime_error
 
 /// What an engine made of a plan, RunError included.
 using Evaluation = std::variant<RunReport, Infeasible, Failure>;
+
+/// What becomes of a scenario that an engine refuses: kUnsupported, and all that the error says in
+/// one line.
+Infeasible RefusalOf(const ConfigError& error);
 
 /// A plan that ran.
 struct Ranked

@@ -143,7 +143,7 @@ class ExhaustiveSearch : public Search
                      ResultSink& sink) const override;
 };
 
-/// Runs one plan, with RunError as a Failure.
+/// Runs one plan, with RunError as a Failure. Throws ConfigError where the engine refuses it.
 Evaluation Evaluate(const Engine& engine, const Scenario& scenario, const RunOptions& options);
 
 } // namespace scaleacross

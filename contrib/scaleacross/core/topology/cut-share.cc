@@ -41,7 +41,7 @@ CheckNoNics(const ClusterSpec& cluster,
                                       "), and the analytical engine takes all NICs of a building "
                                       "to be equal",
                                   "links between switches",
-                                  "use --engine packet");
+                                  "the packet engine computes with it");
             }
         }
     }
@@ -85,7 +85,7 @@ class Cut
             throw ConfigError("events",
                               "they leave " + name + " without a link",
                               "at least one link of every cut",
-                              "let less fail, or use --engine packet");
+                              "let less fail; the packet engine computes with it");
         }
         double least = std::numeric_limits<double>::infinity();
         for (const auto& [key, fan] : m_fans)
@@ -178,7 +178,7 @@ class BuildingCuts
                                   ", and traffic takes other detours then, which the analytical "
                                   "engine does not follow",
                               "links to spines, spans, or all links between leaves alike",
-                              "use --engine packet");
+                              "the packet engine computes with it");
         }
     }
 
@@ -302,7 +302,7 @@ class LanesLost
                             " passes several spans and takes other ways then, which the analytical "
                             "engine does not follow",
                         "lost links between sites whose traffic passes no other span, or a plane",
-                        "use --engine packet");
+                        "the packet engine computes with it");
                 }
             }
         }

@@ -26,7 +26,7 @@ PartsLeft(const ClusterSpec& cluster,
                                   " in the middle of a run is more than the " + engine +
                                   " engine computes with",
                               "failures and degradations at 0s without an end",
-                              "use --engine packet");
+                              "the packet engine computes with it");
         }
         for (const uint32_t l : TargetOf(cluster, graph, event, where).links)
         {
