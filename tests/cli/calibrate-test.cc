@@ -154,6 +154,24 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
     EXPECT_THAT(slice.err, HasSubstr("--slice"));
 }
 
+TEST_F(Calibrate, AnInterruptedOneSaysSo)
+{
+    // A hundred seeds of every operation take longer than that.
+    const std::string command =
+        "cd '" + folder.string() +
+        "' && timeout --foreground -s INT --preserve-status 3 '" SCALEACROSS_PROGRAM
+        "' calibrate study.yaml --budget 2min --seeds 100 --set "
+        "workload.global_batch=64 >out 2>err";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 130) << Read("err");
+    // On a busy machine nothing may be measured by then.
+    EXPECT_THAT(Read("err"), HasSubstr("interrupted"));
+    if (!Read("out").empty())
+    {
+        EXPECT_THAT(Read("err"), HasSubstr("interrupted; what was measured is in small."));
+    }
+}
+
 TEST_F(Calibrate, ACollectiveSaysWhatIsNotCorrected)
 {
     Made();

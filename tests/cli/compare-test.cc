@@ -309,6 +309,24 @@ TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
     }
 }
 
+TEST_F(CompareErrors, FilesAreWrittenToWhereTheyLead)
+{
+    // Behind what is printed, which the test has redirected to a file.
+    const std::string compare = "compare study.yaml --set search={} --engines analytical --csv ";
+    const Call call = Run(compare + "/dev/stdout");
+    EXPECT_EQ(call.code, 0) << call.err;
+    const Call other = Run(compare + "a.csv");
+    EXPECT_EQ(call.out, other.out + Read("a.csv"));
+    EXPECT_THAT(call.out, HasSubstr(",1,analytical,done,"));
+    // A link stays one, to another folder, too.
+    std::filesystem::create_directory(folder / "there");
+    Write("there/b.csv", "old");
+    std::filesystem::create_symlink("there/b.csv", folder / "link.csv");
+    EXPECT_EQ(Run(compare + "link.csv").code, 0);
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.csv"));
+    EXPECT_EQ(Read("there/b.csv"), Read("a.csv"));
+}
+
 TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)
 {
     const std::string cases[][2] = {
@@ -316,6 +334,11 @@ TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)
         {"--sweep cluster.cross.distance=10km,10000m", "make the same study"},
         {"--sweep cluster.cross.distance=10km,-1km", "cluster.cross.distance"},
         {"--csv no/such.csv", "--csv"},
+        {"--csv -", "--csv: '-' is no file"},
+        {"--engines analytical,,flow", "--engines: a value in 'analytical,,flow' is empty"},
+        {"--sweep study=a,b", "'a' and 'b' make the same study"},
+        {"--sweep cluster.cross.distance=1km,2km --set cluster.cross.distance=3km",
+         "--set cluster.cross.distance=3km says it, too"},
         {"--csv study.yaml", "--csv: 'study.yaml' is what is read"},
         {"--seeds 0", "--seeds"},
         {"--seeds 3 --seed 4294967295", "--seeds"},

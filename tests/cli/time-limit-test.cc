@@ -24,10 +24,29 @@ TEST_F(TimeLimit, ARunHasATimeLimit)
     EXPECT_EQ(Sql("a.db", "SELECT status || ' ' || reason FROM run"), "failed timeout");
     EXPECT_EQ(packet.err, "") << "progress is for terminals";
     EXPECT_EQ(Run("run study.yaml --time-limit 100s --db a.db").code, 0);
+    // By the name that was asked for.
+    EXPECT_NE(Run("run study.yaml --engine flow:sampled --iterations 1000 --time-limit 100ms "
+                  "--no-store")
+                  .out.find("the flow:sampled engine gave up"),
+              std::string::npos);
     // However short the run is.
     EXPECT_EQ(
         Run("run study.yaml --set plan.pp=1 --set plan.tp=8 --time-limit 1ns --no-store").code,
         1);
+}
+
+/// It ends by itself, and not by the signal.
+TEST_F(TimeLimit, AnInterruptedRunSaysSo)
+{
+    Write("study.yaml", g_smallStudy);
+    const std::string command =
+        "cd '" + folder.string() +
+        "' && timeout --foreground -s TERM --preserve-status 2 '" SCALEACROSS_PROGRAM
+        "' run study.yaml --engine packet --iterations 1000 --set "
+        "workload.global_batch=1024 --no-store >out 2>err";
+    const int status = std::system(command.c_str());
+    EXPECT_EQ(WEXITSTATUS(status), 130); // 143 by the signal
+    EXPECT_EQ(Read("err"), "scaleacross: interrupted; nothing is kept of what was found so far\n");
 }
 
 /// Weights that are gathered for every microbatch in 4,096 chunks each.

@@ -85,6 +85,41 @@ RefuseEmptyValue(const CLI::App& command, const std::string& argument)
     }
 }
 
+/// The same for a part between the commas of a list, which the library leaves out: argument `at`
+/// and those behind it.
+void
+RefuseEmptyParts(const CLI::App& command, const std::vector<std::string>& arguments, size_t at)
+{
+    const std::string& first = arguments[at];
+    const size_t equals = first.find('=');
+    const CLI::Option* option =
+        first.rfind("--", 0) == 0 ? command.get_option_no_throw(first.substr(0, equals)) : nullptr;
+    if (option == nullptr || option->get_delimiter() == '\0')
+    {
+        return;
+    }
+    std::vector<std::string> lists;
+    if (equals != std::string::npos)
+    {
+        lists.push_back(first.substr(equals + 1));
+    }
+    for (size_t i = at + 1; i < arguments.size() && arguments[i].rfind('-', 0) != 0; i++)
+    {
+        lists.push_back(arguments[i]);
+    }
+    for (const std::string& list : lists)
+    {
+        const std::vector<std::string> parts = ListParts(list);
+        if (std::find(parts.begin(), parts.end(), "") != parts.end())
+        {
+            throw ConfigError(NameOf(*option),
+                              "a value in " + Quoted(list) + " is empty",
+                              "one value or more, with a comma between two",
+                              "leave the comma out, or say what is missing");
+        }
+    }
+}
+
 Exit
 Fail(Exit code, const std::string& message)
 {
@@ -294,11 +329,13 @@ CommandLine::Run(int argc, char** argv)
     }
     try
     {
+        const std::vector<std::string> arguments(argv, argv + argc);
         for (const CLI::App* command : m_app->get_subcommands({}))
         {
-            for (int i = 2; i < argc && command->check_name(argv[1]); i++)
+            for (size_t i = 2; i < arguments.size() && command->check_name(arguments[1]); i++)
             {
-                RefuseEmptyValue(*command, argv[i]);
+                RefuseEmptyValue(*command, arguments[i]);
+                RefuseEmptyParts(*command, arguments, i);
             }
         }
         m_app->parse(argc, argv);

@@ -46,7 +46,7 @@ class Option
     Option& Named(const std::string& type);
     /// One value each time that it is given, which may be often.
     Option& Repeatable();
-    /// A list with commas, and blanks around them if need be.
+    /// A list with commas, and blanks around them if need be. An empty part is refused.
     Option& SeparatedByCommas();
     /// Not together with the option of that name, nor without it. It has to be there already.
     Option& Excludes(const std::string& name);

@@ -51,6 +51,23 @@ AxisOf(const std::string& text)
     return axis;
 }
 
+/// Throws ConfigError where --set says what a sweep does, too, and would be forgotten.
+void
+ExpectNotSet(const std::string& sweep, const SweepAxis& axis, const CommonOptions& common)
+{
+    for (const std::string& set : common.set)
+    {
+        const std::string key = set.substr(0, set.find('='));
+        if (key == axis.key || key.rfind(axis.key + ".", 0) == 0)
+        {
+            throw ConfigError("--sweep " + sweep,
+                              "--set " + set + " says it, too",
+                              "every setting by one of the two",
+                              "leave the --set out, or the sweep");
+        }
+    }
+}
+
 /// The values of an axis; with cluster.use=auto all parts of the cluster that differ and that the
 /// plan fits; what is left out is told. `told`: what other axes set may tell buildings apart.
 SweepAxis
@@ -89,11 +106,11 @@ Expanded(SweepAxis axis, const CommonOptions& common, bool told)
     return axis;
 }
 
-/// What a study says, whatever words it says it in.
+/// What a study says, whatever words it says it in, and whatever it is called.
 std::string
 MeaningOf(const Study& study)
 {
-    std::string text = study.name + "\n" + std::to_string(study.seed) + "\n";
+    std::string text = std::to_string(study.seed) + "\n";
     for (const std::string& engine : study.engines)
     {
         text += engine + "\n";
@@ -168,7 +185,9 @@ AxesOf(const CommonOptions& common, const std::vector<std::string>& sweeps)
     size_t count = 1;
     for (const std::string& text : sweeps)
     {
-        SweepAxis axis = Expanded(AxisOf(text), common, sweeps.size() > 1);
+        SweepAxis axis = AxisOf(text);
+        ExpectNotSet(text, axis, common);
+        axis = Expanded(std::move(axis), common, sweeps.size() > 1);
         for (const SweepAxis& other : axes)
         {
             if (other.key == axis.key)

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace scaleacross
@@ -28,10 +29,36 @@ Write(const std::string& path, const std::string& text)
     return !file.fail();
 }
 
-/// Throws ConfigError where the file is the input.
+/// Whether a path leads to what a stream of this process writes to.
+bool
+IsStream(const std::string& path, int stream)
+{
+    struct stat file = {};
+    struct stat open = {};
+    return stat(path.c_str(), &file) == 0 && fstat(stream, &open) == 0 &&
+           file.st_dev == open.st_dev && file.st_ino == open.st_ino;
+}
+
+/// The file that is replaced: a link stays one.
+std::filesystem::path
+FileBehind(const std::string& path)
+{
+    std::error_code missing;
+    const std::filesystem::path file = std::filesystem::canonical(path, missing);
+    return missing ? std::filesystem::path(path) : file;
+}
+
+/// Throws ConfigError where the file is the input, or where most programs mean no file.
 void
 ExpectOther(const std::string& path, const std::string& input, const std::string& option)
 {
+    if (path == "-")
+    {
+        throw ConfigError(option,
+                          "'-' is no file",
+                          "a file in a folder that you may write to",
+                          "/dev/stdout is standard output, ./- a file of that name");
+    }
     std::error_code ignored;
     if (std::filesystem::equivalent(path, input, ignored))
     {
@@ -49,8 +76,13 @@ ExpectOutput(const std::string& path, const std::string& input, const std::strin
 {
     namespace fs = std::filesystem;
     ExpectOther(path, input, option);
-    const fs::path folder = fs::absolute(path).parent_path();
-    if (fs::is_directory(path) || access(folder.c_str(), W_OK) != 0)
+    if (IsStream(path, STDOUT_FILENO) || IsStream(path, STDERR_FILENO))
+    {
+        return;
+    }
+    const bool direct = fs::exists(path) && !fs::is_regular_file(path);
+    const fs::path written = direct ? fs::path(path) : fs::absolute(FileBehind(path)).parent_path();
+    if (fs::is_directory(path) || access(written.c_str(), W_OK) != 0)
     {
         throw ConfigError(option,
                           "cannot write " + Quoted(path) + ": " +
@@ -69,9 +101,21 @@ WriteOutput(const std::string& path,
     namespace fs = std::filesystem;
     std::error_code ignored;
     ExpectOther(path, input, option);
+    if (IsStream(path, STDOUT_FILENO))
+    {
+        std::cout << text;
+        FlushOutput();
+        return;
+    }
+    if (IsStream(path, STDERR_FILENO))
+    {
+        std::cerr << text;
+        return;
+    }
     const auto type = fs::status(path, ignored).type();
     const bool direct = type != fs::file_type::not_found && type != fs::file_type::regular;
-    const std::string other = direct ? path : path + ".part-" + std::to_string(getpid());
+    const std::string file = FileBehind(path).string();
+    const std::string other = direct ? path : file + ".part-" + std::to_string(getpid());
     errno = 0;
     bool written = Write(other, text);
     const bool full = errno == ENOSPC || errno == EDQUOT || errno == EIO || errno == EFBIG;
@@ -79,10 +123,7 @@ WriteOutput(const std::string& path,
     if (written && !direct)
     {
         std::error_code failed;
-        // A link stays one: what it points to is replaced.
-        fs::rename(other,
-                   type == fs::file_type::regular ? fs::canonical(path) : fs::path(path),
-                   failed);
+        fs::rename(other, file, failed);
         written = !failed;
         why = failed.message();
     }

@@ -336,7 +336,13 @@ CalibrateStudy(const CalibrateCommand& options)
     {
         PrintText(calibrated);
     }
-    return stop ? Exit::Interrupted : Exit::Done;
+    if (stop)
+    {
+        std::cerr << "scaleacross: interrupted; what was measured is in " << calibrated.path
+                  << ", to which the same command adds\n";
+        return Exit::Interrupted;
+    }
+    return Exit::Done;
 }
 
 } // namespace

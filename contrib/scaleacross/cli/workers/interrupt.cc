@@ -2,9 +2,11 @@
 
 #include "cli/workers/interrupt.h"
 
+#include "cli/command-line.h"
 #include "cli/engines.h"
 
 #include <csignal>
+#include <unistd.h>
 
 namespace scaleacross
 {
@@ -21,24 +23,50 @@ OnSignal(int /* signal */)
     g_interrupted = true;
 }
 
+void
+EndOnSignal(int /* signal */)
+{
+    constexpr char text[] = "scaleacross: interrupted; nothing is kept of what was found so far\n";
+    // Whether it can be told or not.
+    [[maybe_unused]] const ssize_t told = write(STDERR_FILENO, text, sizeof text - 1);
+    _exit(static_cast<int>(Exit::Interrupted));
+}
+
+void
+HandleSignals(void (*handler)(int))
+{
+    struct sigaction action = {};
+    action.sa_handler = handler;
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
 } // namespace
 
 const std::atomic<bool>&
 CatchInterrupts()
 {
-    struct sigaction action = {};
-    action.sa_handler = OnSignal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, nullptr);
-    sigaction(SIGTERM, &action, nullptr);
+    HandleSignals(OnSignal);
     return g_interrupted;
+}
+
+void
+EndOnInterrupts()
+{
+    HandleSignals(EndOnSignal);
 }
 
 const std::atomic<bool>*
 StopFor(const std::string& engine)
 {
-    return FindEngine(engine).row->starts ? &CatchInterrupts() : nullptr;
+    if (FindEngine(engine).row->starts)
+    {
+        return &CatchInterrupts();
+    }
+    EndOnInterrupts();
+    return nullptr;
 }
 
 } // namespace scaleacross

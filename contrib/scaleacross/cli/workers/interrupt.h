@@ -15,8 +15,12 @@ namespace scaleacross
  */
 const std::atomic<bool>& CatchInterrupts();
 
+/// From now on SIGINT and SIGTERM end the program at once, with Exit::Interrupted and a word of it:
+/// for what keeps nothing of what it has begun.
+void EndOnInterrupts();
+
 /// That flag for an engine that has processes of its own, which shall end with this one; nullptr
-/// for others: a signal ends them as it ends any program.
+/// for others, for which EndOnInterrupts().
 const std::atomic<bool>* StopFor(const std::string& engine);
 
 } // namespace scaleacross

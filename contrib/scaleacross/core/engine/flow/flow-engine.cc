@@ -24,6 +24,12 @@ namespace scaleacross
 namespace
 {
 
+std::string
+NameOf(Collisions collisions)
+{
+    return collisions == Collisions::Expected ? "flow" : "flow:sampled";
+}
+
 /// One run: the ranks, the network, and the clock that they share.
 class FlowSimulation
 {
@@ -36,6 +42,7 @@ class FlowSimulation
                    Collisions collisions)
         : m_run(run),
           m_options(options),
+          m_name(NameOf(collisions)),
           m_symmetry(symmetry),
           m_transport(
               scenario,
@@ -239,7 +246,7 @@ class FlowSimulation
         if (spent.count() > m_options.limits.wallTime.S())
         {
             throw RunError("timeout",
-                           "time limit: the flow engine gave up after " +
+                           "time limit: the " + m_name + " engine gave up after " +
                                ToString(m_options.limits.wallTime) + " of wall clock time, at " +
                                ToString(m_clock.Now()) + " of simulated time");
         }
@@ -247,6 +254,7 @@ class FlowSimulation
 
     const PreparedRun& m_run;
     const RunOptions& m_options;
+    std::string m_name;
     const Symmetry& m_symmetry;
     FlowClock m_clock;
     FlowTransport m_transport;
@@ -290,7 +298,7 @@ WhyRanksDiffer(const Scenario& scenario, const FabricGraph& fabric, Collisions c
 std::string
 FlowEngine::Name() const
 {
-    return m_collisions == Collisions::Expected ? "flow" : "flow:sampled";
+    return NameOf(m_collisions);
 }
 
 bool
