@@ -6,6 +6,7 @@
 #include "core/topology/event-target.h"
 #include "core/topology/graph-names.h"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <set>
 #include <string>
@@ -283,6 +284,41 @@ TEST(CutShares, EverySwitchHasItsOwnUplinks)
     EXPECT_DOUBLE_EQ(towards.Of(0, 1).capacity, 1);
     EXPECT_DOUBLE_EQ(towards.Towards(0, 1, 1).capacity, 0.5);
     EXPECT_DOUBLE_EQ(towards.Towards(0, 1, 0).capacity, 1);
+}
+
+TEST(CutShares, WhatLimitsLinksBesidesComesAfterTheEvents)
+{
+    const auto upTo = [](double most) {
+        return [most](double part) { return std::min(part, most); };
+    };
+    // Four switches with two lanes each: one lane has half its rate, so that its switch has 1, at
+    // the slower of both, and 4 x 1 / 8 is the share. Whatever lets no lane have more than a tenth
+    // has no lane lost: 4 x 2 x 0.1 / 8, and in between it is the slow lane's.
+    const Scenario slow =
+        Read("[{kind: degradation, target: a--b/spine0--c/spine0, at: 0s, factor: 0.5}]");
+    const CutShare equal = SharesOf(slow).Span(0);
+    EXPECT_DOUBLE_EQ(equal.Carried(upTo(1)), 0.5);
+    EXPECT_DOUBLE_EQ(equal.Carried(upTo(0.75)), 0.5);
+    EXPECT_DOUBLE_EQ(equal.Carried(upTo(0.1)), 0.1);
+    // In proportion: seven lanes and a half, or seven of 0.75 and a half.
+    const CutShare sum = SharesOf(slow, Multipath("ucmp")).Span(0);
+    EXPECT_DOUBLE_EQ(sum.Carried(upTo(1)), 7.5 / 8);
+    EXPECT_DOUBLE_EQ(sum.Carried(upTo(0.75)), (7 * 0.75 + 0.5) / 8);
+    // A lane that is gone is gone: its switch has one, of a tenth.
+    const CutShare down = SharesOf(Read(LinksDown({"a--b/spine3--c/spine3#2"}))).Span(0);
+    EXPECT_DOUBLE_EQ(down.Carried(upTo(0.1)), 0.5 * 0.1);
+    // One lane gone, and both of another switch at a quarter: that has 2 x 0.25, the least, until
+    // something lets no lane have more than a tenth.
+    const CutShare both = SharesOf(Read("[{kind: link-failure, at: 0s, target: "
+                                        "a--b/spine3--c/spine3#2}, {kind: degradation, at: 0s, "
+                                        "target: a--b/spine0--c/spine0, factor: 0.25}, {kind: "
+                                        "degradation, at: 0s, target: a--b/spine0--c/spine0#2, "
+                                        "factor: 0.25}]"))
+                              .Span(0);
+    EXPECT_DOUBLE_EQ(both.Carried(upTo(1)), 4 * 2 * 0.25 / 8);
+    EXPECT_DOUBLE_EQ(both.Carried(upTo(0.1)), 4 * 1 * 0.1 / 8);
+    // Without events there is nothing but that.
+    EXPECT_DOUBLE_EQ(SharesOf(Read("[]")).Span(0).Carried(upTo(0.1)), 0.1);
 }
 
 TEST(CutShares, SomeSpreadInProportion)

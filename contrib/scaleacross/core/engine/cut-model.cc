@@ -55,6 +55,24 @@ CutModel::AddLinks(uint32_t level)
     }
 }
 
+CutModel::Left
+CutModel::LeftOf(const CutShare& all,
+                 const CutShare& usable,
+                 BitRate link,
+                 Duration delay,
+                 uint32_t lanes) const
+{
+    if (!m_scenario.network.transport->credits)
+    {
+        return {all.capacity, usable.capacity, usable.links};
+    }
+    // Credits are bytes a round trip, whatever is left of the rate.
+    const auto carried = [&](double part) {
+        return part * m_messages.CreditShareOf(link * part, delay, lanes);
+    };
+    return {all.Carried(carried), usable.Carried(carried), usable.links};
+}
+
 CutModel::Passing
 CutModel::Connections(const CutLoad& whole, const AlikeFlows& flows, double share) const
 {
@@ -74,8 +92,7 @@ CutLoad&
 CutModel::AddLoad(CutLoads& loads,
                   const CutLoad& whole,
                   const AlikeFlows& flows,
-                  const CutShare& left,
-                  const CutShare& usable,
+                  const Left& left,
                   double share,
                   const Passing& passing) const
 {
@@ -92,9 +109,9 @@ CutModel::AddLoad(CutLoads& loads,
     load->flows += passing.count;
     load->bytes += BytesOf(flows, share);
     load->loading += count * m_messages.WireBytes(flows.messages, flows.message, flows.spread) *
-                     left.capacity / usable.capacity / whole.reached;
+                     left.capacity / left.usable / whole.reached;
     load->pairs = std::min(load->pairs, passing.pairs);
-    load->links = static_cast<uint32_t>(std::lround(whole.links * usable.links));
+    load->links = static_cast<uint32_t>(std::lround(whole.links * left.links));
     return *load;
 }
 
@@ -137,23 +154,27 @@ CutModel::LoadBuilding(CutLoads& loads,
         whole.links = cut.links;
         // First hops have a lane, and so have second ones.
         const uint32_t lanes = cut.detour > 0 ? 2 : 1;
-        whole.capacity = cut.Capacity() * m_messages.CreditShareOf(cut.rate, cut.delay, lanes);
+        whole.capacity = cut.Capacity();
+        const Left left = LeftOf(m_shares.Of(building, level),
+                                 m_shares.Towards(building, towards, level),
+                                 cut.rate,
+                                 cut.delay,
+                                 lanes);
         for (const SwitchShare& one : SharesOf(flows, level, up))
         {
             whole.cut = CutOf(level, up, one.kind);
             AddLoad(loads,
                     whole,
                     flows,
-                    m_shares.Of(building, level),
-                    m_shares.Towards(building, towards, level),
+                    left,
                     one.share,
                     cut.detour > 0 ? Ways(whole, flows, one.share)
                                    : Connections(whole, flows, one.share));
         }
         if (up && cut.detour > 0)
         {
-            LoadDetours(loads, whole, flows, building, level);
-            LoadLinks(loads, whole, flows, building, level);
+            LoadDetours(loads, whole, flows, left, building, level);
+            LoadLinks(loads, whole, flows, left, building, level);
         }
     }
 }
@@ -162,6 +183,7 @@ void
 CutModel::LoadDetours(CutLoads& loads,
                       CutLoad whole,
                       const AlikeFlows& flows,
+                      const Left& left,
                       uint32_t building,
                       uint32_t level) const
 {
@@ -174,7 +196,6 @@ CutModel::LoadDetours(CutLoads& loads,
             elsewhere[one.kind] -= one.share;
         }
     }
-    const CutShare& left = m_shares.Of(building, level);
     for (uint32_t kind = 0; kind < switches.Kinds(); kind++)
     {
         const double share = m_paths.Shape(building).Cuts()[level].detour * elsewhere[kind];
@@ -189,8 +210,7 @@ CutModel::LoadDetours(CutLoads& loads,
         for (const bool up : {true, false})
         {
             whole.cut = CutOf(level, up, kind);
-            AddLoad(loads, whole, flows, left, left, share, passing).detours +=
-                BytesOf(flows, share);
+            AddLoad(loads, whole, flows, left, share, passing).detours += BytesOf(flows, share);
         }
     }
 }
@@ -199,18 +219,18 @@ void
 CutModel::LoadLinks(CutLoads& loads,
                     CutLoad whole,
                     const AlikeFlows& flows,
+                    const Left& left,
                     uint32_t building,
                     uint32_t level) const
 {
     SCALEACROSS_INVARIANT(flows.over != nullptr, "where there are detours, edges are counted");
     const double one = m_paths.Shape(building).Cuts()[level].detour;
-    const CutShare& left = m_shares.Of(building, level);
     whole.capacity = whole.capacity * one;
     for (const LinkShare& links : flows.over->links[level])
     {
         whole.cut = CutOfLinks(level, links.from, links.to);
         // As many as would be on all links of a switch with such a load, among which one chooses.
-        AddLoad(loads, whole, flows, left, left, links.share * one, Ways(whole, flows, links.share))
+        AddLoad(loads, whole, flows, left, links.share * one, Ways(whole, flows, links.share))
             .detours += BytesOf(flows, links.share * one);
     }
 }
@@ -229,13 +249,12 @@ CutModel::LoadSpans(CutLoads& loads, const AlikeFlows& flows) const
         whole.reached = flows.spread.planes;
         whole.cut = m_spanCuts + 2 * use.link + (use.forward ? 0 : 1);
         whole.links = cluster.TopSwitches() * link.lanes;
-        whole.capacity =
-            link.capacity * m_messages.CreditShareOf(link.capacity / whole.links, link.latency);
+        whole.capacity = link.capacity;
+        const CutShare& share = m_shares.Span(use.link);
         AddLoad(loads,
                 whole,
                 flows,
-                m_shares.Span(use.link),
-                m_shares.Span(use.link),
+                LeftOf(share, share, link.capacity / whole.links, link.latency),
                 use.share,
                 Connections(whole, flows, use.share));
     }
@@ -308,7 +327,8 @@ CutModel::Named(uint32_t cut) const
         const std::string a = cluster.SiteName(link.a);
         const std::string b = cluster.SiteName(link.b);
         return {forward ? a + " to " + b : b + " to " + a,
-                link.capacity * m_shares.Span((cut - m_spanCuts) / 2).capacity};
+                link.capacity,
+                m_shares.Span((cut - m_spanCuts) / 2).capacity};
     }
     const auto after = std::upper_bound(m_firstCuts.begin(), m_firstCuts.end(), cut);
     const auto level = static_cast<uint32_t>(after - m_firstCuts.begin()) - 1;
@@ -322,13 +342,15 @@ CutModel::Named(uint32_t cut) const
         const uint32_t building = switches.BuildingOf(kind);
         const ShapeCut& cuts = m_paths.Shape(building).Cuts()[level];
         return {cluster.buildings[building].name + " " + cuts.name + " link",
-                cuts.Capacity() * cuts.detour * m_shares.Of(building, level).capacity};
+                cuts.Capacity() * cuts.detour,
+                m_shares.Of(building, level).capacity};
     }
     const uint32_t building = switches.BuildingOf(index % switches.Kinds());
     const ShapeCut& named = m_paths.Shape(building).Cuts()[level];
     return {cluster.buildings[building].name + " " + named.name +
                 (index < switches.Kinds() ? " up" : " down"),
-            named.Capacity() * m_shares.Of(building, level).capacity};
+            named.Capacity(),
+            m_shares.Of(building, level).capacity};
 }
 
 } // namespace scaleacross

@@ -25,7 +25,8 @@ namespace scaleacross
 struct NamedLink
 {
     std::string name;
-    BitRate capacity;
+    BitRate capacity; //!< as it was built
+    double left{1};   //!< share of it that constant events leave
 };
 
 /// Flows that are alike.
@@ -95,8 +96,8 @@ class CutModel
         return m_cuts;
     }
 
-    /// What a cut is called, such as "east leaf up" or "east to west", and its capacity, of which
-    /// constant events have taken their share. Of a kind of switch, those of one.
+    /// What a cut is called, such as "east leaf up" or "east to west", its capacity as it was
+    /// built, and what constant events leave of that. Of a kind of switch, those of one.
     NamedLink Named(uint32_t cut) const;
 
     /// Adds what flows put on the cuts between the examples' buildings.
@@ -109,6 +110,14 @@ class CutModel
     double SharedSeconds(const CutUse& use, double flows) const;
 
   private:
+    /// What events and credits leave of a cut, as shares of the rates of its links.
+    struct Left
+    {
+        double capacity{1};
+        double usable{1}; //!< for flows that avoid top switches
+        double links{1};  //!< of these
+    };
+
     void LoadBuilding(CutLoads& loads,
                       const FabricPath& path,
                       const AlikeFlows& flows,
@@ -116,11 +125,13 @@ class CutModel
     void LoadDetours(CutLoads& loads,
                      CutLoad whole,
                      const AlikeFlows& flows,
+                     const Left& left,
                      uint32_t building,
                      uint32_t level) const;
     void LoadLinks(CutLoads& loads,
                    CutLoad whole,
                    const AlikeFlows& flows,
+                   const Left& left,
                    uint32_t building,
                    uint32_t level) const;
     void LoadSpans(CutLoads& loads, const AlikeFlows& flows) const;
@@ -150,16 +161,20 @@ class CutModel
         double pairs{1};
     };
 
+    /// `link`: as it was built; `lanes`: as in MessageModel::CreditShareOf().
+    Left LeftOf(const CutShare& all,
+                const CutShare& usable,
+                BitRate link,
+                Duration delay,
+                uint32_t lanes = 1) const;
     /// Connections.
     Passing Connections(const CutLoad& whole, const AlikeFlows& flows, double share) const;
     /// What may take detours of its own: whatever is hashed, each as a connection.
     Passing Ways(const CutLoad& whole, const AlikeFlows& flows, double share) const;
-    /// `left` is what events leave of the capacity, `usable` what of it such flows can use.
     CutLoad& AddLoad(CutLoads& loads,
                      const CutLoad& whole,
                      const AlikeFlows& flows,
-                     const CutShare& left,
-                     const CutShare& usable,
+                     const Left& left,
                      double share,
                      const Passing& passing) const;
     /// PathSlowdown() of the scenario's paths, computed once for all that ask the same.

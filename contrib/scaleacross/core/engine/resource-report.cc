@@ -41,7 +41,8 @@ CutBound(const ResourceUse& use, const NetworkModel& network, const TaskGraph& g
         const double bytes = use.InevitableBytes(ResourceUse::Ports(graph) + cut);
         if (bytes > 0)
         {
-            bound = std::max(bound, SecondsOf(bytes, network.Cuts().Named(cut).capacity));
+            const NamedLink link = network.Cuts().Named(cut);
+            bound = std::max(bound, SecondsOf(bytes, link.capacity * link.left));
         }
     }
     return bound;
@@ -52,11 +53,11 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
 {
     std::vector<ResourceReport> resources;
     // Leaves of a building, or classes of a stage there, that are alike: the fullest.
-    const auto add = [&](std::string name, double bytes, BitRate capacity, bool shared) {
+    const auto add = [&](NamedLink link, double bytes, bool shared) {
         const Bytes rounded(static_cast<uint64_t>(std::llround(bytes)));
         const auto alike =
             std::find_if(resources.begin(), resources.end(), [&](const ResourceReport& other) {
-                return other.name == name && other.capacity == capacity;
+                return other.name == link.name && other.capacity == link.capacity;
             });
         if (alike != resources.end())
         {
@@ -64,9 +65,10 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
             return;
         }
         ResourceReport added;
-        added.name = std::move(name);
+        added.name = std::move(link.name);
         added.bytes = rounded;
-        added.capacity = capacity;
+        added.capacity = link.capacity;
+        added.left = link.left;
         added.shared = shared;
         resources.push_back(std::move(added));
     };
@@ -75,8 +77,7 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
         const double bytes = use.Bytes(ResourceUse::Ports(graph) + cut);
         if (bytes > 0)
         {
-            NamedLink link = network.Cuts().Named(cut);
-            add(std::move(link.name), bytes, link.capacity, true);
+            add(network.Cuts().Named(cut), bytes, true);
         }
     }
     for (uint32_t c = 0; c < graph.classes.size(); c++)
@@ -88,9 +89,9 @@ ResourcesOf(const ResourceUse& use, const NetworkModel& network, const TaskGraph
             if (bytes > 0)
             {
                 const RankClass& rankClass = graph.classes[c];
-                add(network.ClassName(rankClass) + " " + kPortNames[p],
+                add({network.ClassName(rankClass) + " " + kPortNames[p],
+                     network.PortRate(rankClass.representative, port)},
                     bytes,
-                    network.PortRate(rankClass.representative, port),
                     false);
             }
         }
@@ -103,15 +104,17 @@ FillBusy(RunReport& report)
 {
     const double time = report.iterationTime.S();
     const ResourceReport* worst = nullptr;
+    double most = 0; // seconds
     for (ResourceReport& resource : report.resources)
     {
         const double needed =
             SecondsOf(static_cast<double>(resource.bytes.Count()), resource.capacity);
         resource.busy = needed / time;
-        if (resource.limited && needed > time * (1 + kRounding) + kRoundingSeconds &&
-            (worst == nullptr || resource.busy > worst->busy))
+        const double held = needed / resource.left;
+        if (resource.limited && held > time * (1 + kRounding) + kRoundingSeconds && held > most)
         {
             worst = &resource;
+            most = held;
         }
     }
     if (worst == nullptr)
@@ -119,8 +122,9 @@ FillBusy(RunReport& report)
         return std::nullopt;
     }
     return worst->name + " carried " + ToString(worst->bytes) + " in an iteration of " +
-           ToString(report.iterationTime) + "; its capacity of " + ToString(worst->capacity) +
-           " needs " + ToString(Duration::Seconds(worst->busy * time)) + " for that";
+           ToString(report.iterationTime) + "; its capacity of " +
+           ToString(worst->capacity * worst->left) + " needs " + ToString(Duration::Seconds(most)) +
+           " for that";
 }
 
 } // namespace scaleacross

@@ -61,6 +61,25 @@ struct Fan
     double slowest{1};
 };
 
+/// Most switches are alike.
+void
+AddLimit(CutShare& share, const std::vector<LinksLeft>& limit)
+{
+    const auto isSame = [&limit](const std::vector<LinksLeft>& other) {
+        return std::equal(limit.begin(),
+                          limit.end(),
+                          other.begin(),
+                          other.end(),
+                          [](const LinksLeft& a, const LinksLeft& b) {
+                              return a.part == b.part && a.weight == b.weight;
+                          });
+    };
+    if (std::none_of(share.limits.begin(), share.limits.end(), isSame))
+    {
+        share.limits.push_back(limit);
+    }
+}
+
 class Cut
 {
   public:
@@ -71,6 +90,7 @@ class Cut
         if (part > 0)
         {
             m_left++;
+            m_parts[part]++;
             Fan& links = m_fans[fan];
             links.left++;
             links.slowest = std::min(links.slowest, part);
@@ -88,25 +108,51 @@ class Cut
                               "let less fail; the packet engine computes with it");
         }
         double least = std::numeric_limits<double>::infinity();
+        CutShare share;
+        const auto fans = static_cast<double>(m_fans.size());
         for (const auto& [key, fan] : m_fans)
         {
             least = std::min(least, fan.left * fan.slowest);
+            if (!proportional)
+            {
+                AddLimit(share, {{fan.slowest, fans * fan.left / m_all}});
+            }
         }
-        const double used = proportional ? m_sum : static_cast<double>(m_fans.size()) * least;
-        return {used / m_all, static_cast<double>(m_left) / m_all};
+        if (proportional)
+        {
+            std::vector<LinksLeft> all;
+            for (const auto& [part, links] : m_parts)
+            {
+                all.push_back({part, static_cast<double>(links) / m_all});
+            }
+            AddLimit(share, all);
+        }
+        share.capacity = (proportional ? m_sum : fans * least) / m_all;
+        share.links = static_cast<double>(m_left) / m_all;
+        return share;
     }
 
   private:
     uint32_t m_all{0};
     uint32_t m_left{0};
     double m_sum{0};
-    std::map<uint32_t, Fan> m_fans; //!< with a link left
+    std::map<double, uint32_t> m_parts; //!< links by what is left of each, if anything
+    std::map<uint32_t, Fan> m_fans;     //!< with a link left
 };
 
+/// Which of them is the least depends on what else limits their links.
 void
 TakeLeast(CutShare& least, const CutShare& share)
 {
-    least = share.capacity < least.capacity ? share : least;
+    if (share.capacity < least.capacity)
+    {
+        least.capacity = share.capacity;
+        least.links = share.links;
+    }
+    for (const std::vector<LinksLeft>& limit : share.limits)
+    {
+        AddLimit(least, limit);
+    }
 }
 
 /// What the links of one building leave of its cuts.
@@ -332,6 +378,26 @@ class LanesLost
 };
 
 } // namespace
+
+double
+CutShare::Carried(const std::function<double(double)>& carried) const
+{
+    if (limits.empty())
+    {
+        return carried(1.0);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    for (const std::vector<LinksLeft>& limit : limits)
+    {
+        double sum = 0;
+        for (const LinksLeft& links : limit)
+        {
+            sum += links.weight * carried(links.part);
+        }
+        least = std::min(least, sum);
+    }
+    return least;
+}
 
 CutShares::CutShares(const ClusterSpec& cluster)
     : m_span(cluster.crossLinks.size())

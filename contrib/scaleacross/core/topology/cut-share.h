@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <utility>
 #include <vector>
@@ -18,11 +19,30 @@
 namespace scaleacross
 {
 
+/// Links of a cut that have the same part of their rate left.
+struct LinksLeft
+{
+    double part{1};   //!< of a link's rate, above 0
+    double weight{1}; //!< share of the cut's links that they stand for where they limit it
+};
+
 /// What is left of a cut, as a share of what the cluster says.
 struct CutShare
 {
     double capacity{1};
     double links{1};
+    /// What may limit it, each by the sum of what links carry; none: all links at their rate.
+    std::vector<std::vector<LinksLeft>> limits{};
+
+    /**
+     * The capacity where a link with the part s of its rate left carries `carried(s)` of its whole
+     * rate, because something else limits it, too: min over the limits of the sum of weight x
+     * carried(part). Domain: carried() rises with s; with carried(s) = s it is `capacity`.
+     *
+     * Worked case: one of two switches with a link each has half of its rate left, and credits let
+     * no link have more than a tenth: min(2 x 1/2 x 0.1, 2 x 1/2 x 0.1) = 0.1, as without events.
+     */
+    double Carried(const std::function<double(double)>& carried) const;
 };
 
 /// What is left of every cut of a cluster: those of its buildings, by level (FabricShape::Cuts),
