@@ -201,9 +201,20 @@ FlowPaths::ChoiceAt(uint32_t at,
     return i;
 }
 
+void
+FlowPaths::ExpectUp(uint32_t nic) const
+{
+    if (m_parts[m_up[nic] / 2] == 0)
+    {
+        throw RunError("unreachable", "NIC " + std::to_string(nic) + " has no link that is up");
+    }
+}
+
 FlowWay
 FlowPaths::OfQueuePair(uint32_t fromNic, uint32_t toNic, uint32_t number) const
 {
+    ExpectUp(fromNic);
+    ExpectUp(toNic);
     const uint16_t entropy = PathPortOf(m_addresses[fromNic], m_addresses[toNic], number);
     FlowWay way;
     Cross(way, m_up[fromNic], 1.0);
@@ -226,6 +237,8 @@ FlowPaths::OfQueuePair(uint32_t fromNic, uint32_t toNic, uint32_t number) const
 FlowWay
 FlowPaths::OfAll(uint32_t fromNic, uint32_t toNic) const
 {
+    ExpectUp(fromNic);
+    ExpectUp(toNic);
     FlowWay way;
     Cross(way, m_up[fromNic], 1.0);
     const uint32_t from = SwitchOf(m_graph.links[m_up[fromNic] / 2].b);

@@ -81,6 +81,8 @@ class FlowPaths
     }
 
     void BuildTables(const Scenario& scenario);
+    /// Throws RunError where the link of a NIC's port is down.
+    void ExpectUp(uint32_t nic) const;
     void Cross(FlowWay& way, DirectedLink link, double share) const;
     const RouteGroup& GroupAt(uint32_t at, bool entry, uint32_t toNic) const;
     size_t ChoiceAt(uint32_t at,
