@@ -4,6 +4,7 @@
 
 #include "core/base/errors.h"
 
+#include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <utility>
@@ -18,10 +19,12 @@ constexpr double kModelError = 0.1;
 constexpr double kSeedSpread = 0.03;
 constexpr double kConfidence = 0.9;
 
+constexpr double kFreedom = 2; // degrees, of what is known before
+
 struct Moments
 {
     double mean{0};
-    double deviation{0}; //!< of a sample; 0 of one
+    double squares{0}; //!< sum of (x - mean)^2
 };
 
 Moments
@@ -35,13 +38,19 @@ LogMomentsOf(const std::vector<double>& factors)
     }
     for (const double factor : factors)
     {
-        moments.deviation += std::pow(std::log(factor) - moments.mean, 2);
+        moments.squares += std::pow(std::log(factor) - moments.mean, 2);
     }
-    moments.deviation = n > 1 ? std::sqrt(moments.deviation / (n - 1)) : 0.0;
     return moments;
 }
 
 } // namespace
+
+double
+WholeTime(double part, const std::function<double(double part)>& timeOf)
+{
+    const double time = timeOf(part);
+    return part < 1 ? time + (1 - part) * (time - timeOf(part / 2)) / (part / 2) : time;
+}
 
 Calibration::Calibration(std::vector<CalibrationSubject> subjects, uint32_t mostSeeds)
     : m_mostSeeds(mostSeeds)
@@ -53,15 +62,38 @@ Calibration::Calibration(std::vector<CalibrationSubject> subjects, uint32_t most
 }
 
 double
-Calibration::UnsureAfter(const State& state, uint32_t measurements)
+Calibration::CommonVariance() const
+{
+    double squares = kFreedom * kSeedSpread * kSeedSpread;
+    double freedom = kFreedom;
+    for (const State& state : m_states)
+    {
+        if (state.factors.size() > 1)
+        {
+            squares += LogMomentsOf(state.factors).squares;
+            freedom += static_cast<double>(state.factors.size()) - 1;
+        }
+    }
+    return squares / freedom;
+}
+
+/// Domain: it has a factor, or none yet.
+double
+Calibration::DeviationOf(const State& state) const
+{
+    const double own = std::max(1.0, static_cast<double>(state.factors.size())) - 1;
+    return std::sqrt((kFreedom * CommonVariance() + LogMomentsOf(state.factors).squares) /
+                     (kFreedom + own));
+}
+
+double
+Calibration::UnsureAfter(const State& state, uint32_t measurements) const
 {
     if (measurements == 0)
     {
         return kModelError;
     }
-    const double spread =
-        state.factors.size() > 1 ? LogMomentsOf(state.factors).deviation : kSeedSpread;
-    return spread / std::sqrt(measurements);
+    return DeviationOf(state) / std::sqrt(measurements);
 }
 
 std::optional<Calibration::Trial>
@@ -117,14 +149,10 @@ Calibration::Of(size_t subject) const
         return std::nullopt;
     }
     const Moments moments = LogMomentsOf(factors);
-    double half = 0;
-    if (factors.size() > 1)
-    {
-        const auto n = static_cast<double>(factors.size());
-        const boost::math::students_t_distribution<double> student(n - 1);
-        half = boost::math::quantile(student, (1 + kConfidence) / 2) * moments.deviation /
-               std::sqrt(n);
-    }
+    const auto n = static_cast<double>(factors.size());
+    const boost::math::students_t_distribution<double> student(kFreedom + n - 1);
+    const double half = boost::math::quantile(student, (1 + kConfidence) / 2) *
+                        DeviationOf(m_states[subject]) / std::sqrt(n);
     return Factor{std::exp(moments.mean),
                   std::exp(moments.mean - half),
                   std::exp(moments.mean + half)};
