@@ -76,7 +76,7 @@ RunAnalytically(const Scenario& scenario,
         report.resources = ResourcesOf(use, network, run.graph);
         CompleteReport(scenario, run, report);
         tooFast = FillBusy(report);
-        if (!tooFast || longer.iterations > kMostIterations)
+        if (!tooFast || run.graph.once || longer.iterations > kMostIterations)
         {
             break;
         }

@@ -80,6 +80,7 @@ Evaluator::Next(uint32_t c) const
         return next;
     case Blocked::No:
     case Blocked::Handle:
+    case Blocked::Ended:
         return next;
     }
     return next;

@@ -95,7 +95,8 @@ enum class Blocked : uint8_t
     Computing, //!< the end of computing or of a body taken in one step
     Ready,     //!< nothing: it goes on as soon as it comes up
     Message,
-    Handle
+    Handle,
+    Ended //!< it is through, in a graph that is run once
 };
 
 /// The end of a collective's phase, whose volumes have moved.

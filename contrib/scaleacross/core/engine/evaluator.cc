@@ -26,6 +26,11 @@ Evaluator::Evaluator(const TaskGraph& graph,
       m_mail(0),
       m_sibling(graph.classes.size())
 {
+    if (graph.once)
+    {
+        m_options.warmup = 0;
+        m_options.iterations = 1;
+    }
     if (shortcuts == Shortcuts::Taken)
     {
         TakeShortcuts(use);
@@ -112,6 +117,12 @@ Evaluator::Advance(uint32_t c)
             pc = 0;
             state.iteration++;
             state.marked = false;
+            if (m_graph.once)
+            {
+                Mark(c);
+                state.blocked = Blocked::Ended;
+                return;
+            }
             continue;
         }
         const Op& op = ops[pc];

@@ -84,7 +84,7 @@ class Evaluator
     const TaskGraph& m_graph;
     ClassCosts& m_costs;
     std::vector<ResourceUse::Step> m_steps; //!< by class x body
-    const RunOptions& m_options;
+    RunOptions m_options; //!< of a graph that is run once: one iteration, no warm-up
     FluidNetwork m_network;
     EventHeap m_events; //!< classes, by what happens next on them
     Duration m_now;

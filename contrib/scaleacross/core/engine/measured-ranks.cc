@@ -21,6 +21,11 @@ MeasuredRanks::MeasuredRanks(const TaskGraph& graph,
       m_begin(graph.ranks),
       m_end(graph.ranks)
 {
+    if (graph.once)
+    {
+        m_options.warmup = 0;
+        m_options.iterations = 1;
+    }
     for (Rank rank = 0; rank < graph.ranks; rank++)
     {
         if (graph.classes[graph.ClassOf(rank)].program.ops.empty())

@@ -144,6 +144,8 @@ struct TaskGraph
     /// one per Receive, and after those that were sent to the same peer before. Else when it is
     /// sent.
     bool rendezvous{false};
+    /// Ranks end after one iteration, whatever is asked for: a part of a plan by itself (SliceOf).
+    bool once{false};
     uint32_t handles{0}; //!< handles are numbered 0 .. handles-1 on each rank
 
     /// Classes of the members of a rank's group, ascending. Domain: a group inside a stage.

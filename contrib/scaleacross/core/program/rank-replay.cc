@@ -115,9 +115,13 @@ RankReplay::Advance()
             }
             pc = 0;
             m_marked = false;
-            if (++m_iteration == m_iterations)
+            if (++m_iteration == m_iterations || m_graph.once)
             {
                 m_state = State::Finished;
+                if (m_graph.once)
+                {
+                    m_world.IterationBegins(m_iteration); // which ends the one before
+                }
                 return;
             }
             continue;
