@@ -85,6 +85,7 @@ FluidNetwork::Start(const TransferCost& cost,
         m_uses.push_back({m_firstCut + use.cut, demand - taken});
         least = std::max(least, use.seconds - std::min(ahead / alike, use.seconds * turns));
     }
+    least += cost.extra;
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
     const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0, limit, m_uses);

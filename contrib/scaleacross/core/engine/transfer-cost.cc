@@ -50,7 +50,7 @@ TransferCost::CutSeconds() const
 double
 TransferCost::Seconds() const
 {
-    return std::max(PortSeconds(), CutSeconds());
+    return std::max(PortSeconds(), CutSeconds()) + extra;
 }
 
 Duration
@@ -62,14 +62,19 @@ TransferCost::Alone() const
 void
 TransferCost::Stretch(double factor)
 {
+    if (factor == 1)
+    {
+        return; // to the picosecond
+    }
     const double wanted = Alone().S() * factor;
     if (factor > 1)
     {
-        least = std::max(least, Seconds() * factor);
+        extra += Seconds() * (factor - 1);
     }
     else
     {
         least *= factor;
+        extra *= factor;
         for (CutUse& use : cuts)
         {
             use.seconds = std::max(use.wire, use.seconds * factor);

@@ -100,7 +100,10 @@ struct TransferCost
     std::array<double, kPorts> ports{}; //!< seconds of each port, by Port
     /// Payload and headers of the busiest rank; of chunks, as that of cuts, in the mean.
     std::array<double, kPorts> portBytes{};
-    double least{0};          //!< seconds that windows, or slower NICs elsewhere, ask for
+    double least{0}; //!< seconds that windows, or slower NICs elsewhere, ask for
+    /// Seconds by which a correction holds it back besides, whoever else is there: members of it
+    /// queue at cuts as they do without (FluidNetwork).
+    double extra{0};
     std::vector<CutUse> cuts; //!< by cut, ascending
     Duration latency;
     SlotUse slots; //!< of the pair that waits longest; all chunks of a collective share them
@@ -121,7 +124,7 @@ struct TransferCost
     /// Seconds of the sender's port that a transfer is of: the NIC if it leaves the server.
     double OutSeconds() const;
 
-    /// Seconds of the volume for a rank that shares nothing.
+    /// Seconds of the volume for a rank that shares nothing, without `extra`.
     double PortSeconds() const;
 
     /// The cut that holds it back most; null: none is on the way.
@@ -140,7 +143,8 @@ struct TransferCost
      * Makes it take `factor` times as long with ports and cuts to itself, where that is possible:
      * ports and wires carry what they carry, so that of a shorter time only what waits, collides
      * or is held back otherwise can be left out. A longer time holds back this transfer alone and
-     * takes nothing more from others. Domain: factor > 0.
+     * takes nothing more from others; what makes it longer is `extra`, so that a factor next to 1
+     * is next to none. Domain: factor > 0.
      */
     void Stretch(double factor);
 };
