@@ -28,6 +28,38 @@ class Calibrate : public Commands
         return nlohmann::json::parse(Read("a.json"));
     }
 
+    /// The text of a file with one row, of which one value is another.
+    static std::string With(const std::string& key, const nlohmann::json& value)
+    {
+        nlohmann::json row = {{"class", "dp"},
+                              {"operation", "all_gather"},
+                              {"algorithm", "ring"},
+                              {"protocol", ""},
+                              {"reach", "cross"},
+                              {"way", "3 km 1 Tbps"},
+                              {"split", "2"},
+                              {"levels", {4}},
+                              {"bytes", 4096},
+                              {"factor", 1},
+                              {"low", 1},
+                              {"high", 1},
+                              {"seeds", 1},
+                              {"part", 1},
+                              {"share", 1},
+                              {"model_s", 1}};
+        row[key] = value;
+        const nlohmann::json set = {{"network", ""},
+                                    {"study", ""},
+                                    {"models", ""},
+                                    {"distance_km", 3},
+                                    {"loss", 0},
+                                    {"transport", ""},
+                                    {"multipath", ""},
+                                    {"control", ""},
+                                    {"operations", {row}}};
+        return nlohmann::json({{"corrections", 2}, {"sets", {set}}}).dump();
+    }
+
     void WriteFactors(nlohmann::json file, double factor) const
     {
         for (nlohmann::json& operation : file.at("sets").at(0).at("operations"))
@@ -44,7 +76,8 @@ TEST_F(Calibrate, ListsWhatAPlanDoesBetweenServers)
     ASSERT_FALSE(list.empty());
     for (size_t i = 0; i < list.size(); i++)
     {
-        ExpectKeys(list[i], {"class", "operation", "reach", "members", "times", "part", "share"});
+        ExpectKeys(list[i],
+                   {"class", "operation", "reach", "way", "levels", "times", "part", "share"});
         EXPECT_EQ(list[i].at("number"), i);
         EXPECT_NE(list[i].at("reach"), "node");
         // A slice of it is run by every engine, and sends the same.
@@ -58,25 +91,76 @@ TEST_F(Calibrate, ListsWhatAPlanDoesBetweenServers)
     EXPECT_FALSE(std::filesystem::exists(folder / "small.db")) << "a slice is no plan's result";
 }
 
-TEST_F(Calibrate, FactorsArePacketsOverModel)
+TEST_F(Calibrate, AMeasuredOperationTakesWhatPacketsTook)
 {
+    // Two seeds of each: corrected, a slice takes the geometric mean of what packets took for it,
+    // where ports do not ask for more.
     const auto file = Made();
     const auto& set = file.at("sets").at(0);
     ExpectKeys(set, {"network", "study", "models", "transport", "multipath", "control"});
+    const auto list = RunJson("calibrate study.yaml --list");
+    for (size_t i = 0; i < list.size(); i++)
+    {
+        const std::string run = "run study.yaml --slice " + std::to_string(i) + " --engine ";
+        const double one = RunJson(run + "packet").at("iteration_time_s");
+        const double two = RunJson(run + "packet --seed 2").at("iteration_time_s");
+        const auto corrected = RunJson(run + "corrected:a.json");
+        EXPECT_EQ(corrected.at("correction").at("covered"), 1);
+        if (corrected.at("correction").at("unreached").empty())
+        {
+            const double time = corrected.at("iteration_time_s");
+            EXPECT_NEAR(time / std::sqrt(one * two), 1, 1e-4) << list[i].dump();
+        }
+    }
     for (const auto& operation : set.at("operations"))
     {
-        const double factor = operation.at("factor");
-        EXPECT_LE(operation.at("low"), factor);
-        EXPECT_GE(operation.at("high"), factor);
-        EXPECT_GE(operation.at("part"), 0.0);
-        const double ratio = double(operation.at("packet_s")) / double(operation.at("model_s"));
-        // The mean of the times, against the geometric mean of their ratios.
-        EXPECT_NEAR(ratio / factor, 1, 0.01);
+        EXPECT_LT(operation.at("low"), operation.at("factor"));
+        EXPECT_GT(operation.at("high"), operation.at("factor"));
+        EXPECT_GT(operation.at("part"), 0.0);
     }
-    // What is known already stays, and the file has one set for a network.
+}
+
+TEST_F(Calibrate, KeepsWhatIsBetterThanWhatItHasMeasured)
+{
+    const auto file = Made();
+    auto better = file;
+    auto& rows = better["sets"][0]["operations"];
+    const size_t count = rows.size();
+    for (auto& row : rows)
+    {
+        row["seeds"] = 10;
+        row["factor"] = row["low"] = row["high"] = 1.75;
+    }
+    // What another class of communication does is another row, though all else is the same.
+    rows.push_back(rows[0]);
+    rows.back()["class"] = rows[0].at("class") == "cp" ? "dp" : "cp";
+    rows.back()["factor"] = rows.back()["low"] = rows.back()["high"] = 1.5;
+    rows.back()["seeds"] = 1;
+    Write("a.json", better.dump());
     const auto again = Made("--seed 7");
-    EXPECT_EQ(again.at("sets").size(), 1U);
-    EXPECT_EQ(again.at("sets").at(0).at("operations").size(), set.at("operations").size());
+    ASSERT_EQ(again.at("sets").size(), 1U);
+    const auto& now = again.at("sets").at(0).at("operations");
+    ASSERT_EQ(now.size(), count + 1);
+    for (const auto& row : now)
+    {
+        EXPECT_EQ(row.at("factor"), row.at("seeds") == 10 ? 1.75 : 1.5);
+    }
+    EXPECT_THAT(Run("calibrate study.yaml --budget 2min --seeds 2 --output a.json").out,
+                HasSubstr("as it was in the file, for that is better"));
+    // With fewer seeds there than are measured now it is replaced.
+    for (auto& row : better["sets"][0]["operations"])
+    {
+        row["seeds"] = 1;
+    }
+    Write("a.json", better.dump());
+    const auto newer = Made();
+    size_t replaced = 0;
+    for (const auto& row : newer.at("sets").at(0).at("operations"))
+    {
+        replaced += row.at("seeds") == 2 ? 1 : 0;
+        EXPECT_NE(row.at("factor"), 1.75);
+    }
+    EXPECT_EQ(replaced, count);
     const auto more = Made("--set cluster.cross.distance=20km");
     EXPECT_EQ(more.at("sets").size(), 2U);
 }
@@ -126,10 +210,18 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
     } files[] = {
         {"", "the file is empty"},
         {"[1]", "this is no file of corrections"},
-        {"{\"corrections\": 2, \"sets\": []}", "this is no file of corrections"},
-        {"{\"corrections\": 1, \"sets\": []}", "it is empty"},
-        {"{\"corrections\": 1, \"sets\": [{}]}", "a.json sets.0: it lacks a value"},
-        {"{\"corrections\": 1, \"sets\": 3}", "this is no file of corrections"},
+        {"{\"corrections\": 1, \"sets\": []}", "this is no file of corrections"},
+        {"{\"corrections\": 2, \"sets\": []}", "it is empty"},
+        {"{\"corrections\": 2, \"sets\": [{}]}", "a.json sets.0: it lacks a value"},
+        {"{\"corrections\": 2, \"sets\": 3}", "this is no file of corrections"},
+        {With("levels", {1000000000000}), "one of the levels is 1000000000000"},
+        {With("levels", nlohmann::json::array()), "levels has none"},
+        {With("bytes", -1), "bytes is -1"},
+        {With("bytes", 0.5), "bytes is 0.5"},
+        {With("part", 1.5), "part is 1.5"},
+        {With("seeds", 0), "seeds is 0"},
+        {With("factor", 9), "outside of low to high"},
+        {With("class", "xp"), "'xp' is not known"},
     };
 
     for (const auto& file : files)
@@ -139,7 +231,7 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
         EXPECT_EQ(call.code, 2) << file.text;
         EXPECT_THAT(call.err, HasSubstr(file.said)) << file.text;
     }
-    const std::string bad = "{\"corrections\": 2}";
+    const std::string bad = "{\"corrections\": 3}";
     Write("a.json", bad);
     const Call kept = Run("calibrate study.yaml --output a.json");
     EXPECT_EQ(kept.code, 2);
@@ -147,11 +239,51 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
     EXPECT_THAT(Run("calibrate study.yaml --budget 5parsec").err, HasSubstr("min or h"));
     const Call none = Run("calibrate study.yaml --budget 1ms --output b.json");
     EXPECT_EQ(none.code, 1);
-    EXPECT_THAT(none.err, HasSubstr("no operation fits into --budget"));
+    EXPECT_THAT(none.err, HasSubstr("nothing was measured"));
     EXPECT_FALSE(std::filesystem::exists(folder / "b.json"));
     const Call slice = Run("run study.yaml --slice 0 --engine 'command:echo'");
     EXPECT_EQ(slice.code, 2);
     EXPECT_THAT(slice.err, HasSubstr("--slice"));
+    for (const char* more : {"--warmup 3", "--iterations 2"})
+    {
+        const Call often = Run(std::string("run study.yaml --slice 0 ") + more);
+        EXPECT_EQ(often.code, 2);
+        EXPECT_THAT(often.err, HasSubstr("a slice is run once, from an idle network"));
+    }
+}
+
+TEST_F(Calibrate, ComparisonsSayHowMuchIsCovered)
+{
+    auto file = Made();
+    auto& rows = file["sets"][0]["operations"];
+    ASSERT_GT(rows.size(), 1U);
+    rows.erase(0);
+    for (auto& row : rows)
+    {
+        row["factor"] = row["low"] = row["high"] = 0.05; // which no port allows
+    }
+    Write("a.json", file.dump());
+    const std::string compare = "compare study.yaml --engines analytical,corrected:a.json ";
+    for (int time = 0; time < 2; time++) // the second one finds all runs in the database
+    {
+        const Call call = Run(compare + "--csv out.csv");
+        EXPECT_EQ(call.code, 0) << call.err;
+        EXPECT_THAT(call.out, HasSubstr("Corrected:"));
+        EXPECT_THAT(call.out, HasSubstr(" operations, the others "));
+        EXPECT_THAT(call.out, HasSubstr("not reached: "));
+        EXPECT_THAT(Read("out.csv"), HasSubstr("operations,covered,uncovered_share"));
+        const auto json = RunJson(compare);
+        for (const auto& row : json.at("rows"))
+        {
+            ASSERT_EQ(row.contains("correction"), row.at("engine") == "corrected:a.json");
+            if (row.contains("correction"))
+            {
+                EXPECT_LT(row.at("correction").at("covered"),
+                          row.at("correction").at("operations"));
+                EXPECT_GT(row.at("correction").at("uncovered_share"), 0);
+            }
+        }
+    }
 }
 
 TEST_F(Calibrate, AnInterruptedOneSaysSo)

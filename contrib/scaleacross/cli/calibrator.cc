@@ -2,6 +2,7 @@
 
 #include "cli/calibrator.h"
 
+#include "cli/show/table.h"
 #include "cli/workers/interrupt.h"
 #include "cli/workers/worker-engine.h"
 #include "core/base/errors.h"
@@ -26,13 +27,13 @@ constexpr double kSecondsPerPacket = 4e-6;
 constexpr double kStartSeconds = 0.1; // of a worker process
 constexpr double kLargestShare = 0.1; // of the budget, for one measurement
 constexpr double kLeastPart = 1.0 / 4096;
+constexpr double kMostOff = 0.05; // of the model's time, of what its windows say
 
 RunOptions
 OptionsOf(const SliceSpec& slice, uint64_t seed)
 {
     RunOptions options;
     options.slice = slice;
-    options.warmup = 0;
     options.seed = seed;
     return options;
 }
@@ -53,7 +54,17 @@ ReportOf(const Engine& engine, const Scenario& scenario, const RunOptions& optio
 double
 TimesIn(const Operation& operation)
 {
-    return operation.peer != 0 ? 2.0 : 1.0;
+    return operation.IsMessage() ? 2.0 : 1.0;
+}
+
+/// By an engine, with its launch.
+double
+SecondsOf(const Engine& engine,
+          const Scenario& scenario,
+          const Operation& operation,
+          const RunOptions& options)
+{
+    return ReportOf(engine, scenario, options).iterationTime.S() / TimesIn(operation);
 }
 
 /// Parts of an operation that one measurement sends, together.
@@ -67,6 +78,48 @@ double
 ExpectedSeconds(const Subject& subject)
 {
     return kStartSeconds + subject.PacketsSent() * kSecondsPerPacket;
+}
+
+/// Sets the part of a subject that a measurement can send in so many seconds.
+void
+SetPart(const Engine& engine,
+        const Scenario& scenario,
+        const TaskGraph& graph,
+        double seconds,
+        Subject& subject)
+{
+    const Operation& operation = subject.operation;
+    while (subject.part > kLeastPart && ExpectedSeconds(subject) > seconds)
+    {
+        subject.part /= 2;
+    }
+    if (subject.part < 1 && !operation.IsMessage())
+    {
+        const double most = subject.part;
+        subject.part = WindowOf(graph.collectives[operation.collective], most);
+        if (subject.part == 0)
+        {
+            subject.part = most;
+            subject.refusal = "window: it has too few chunks for two parts of whole chunks; give "
+                              "it more --budget";
+        }
+    }
+    subject.byParts =
+        WholeTime(
+            subject.part,
+            [&](double part) {
+                return SecondsOf(engine, scenario, operation, OptionsOf({subject.number, part}, 1));
+            }) -
+        subject.launch;
+    const double off = subject.byParts / subject.model - 1;
+    if (subject.refusal.empty() && std::abs(off) > kMostOff)
+    {
+        subject.refusal =
+            fmt::format("window: by {:.3g} of its bytes the model itself would have its "
+                        "time {} off; give it more --budget",
+                        subject.part,
+                        SignedPercent(off));
+    }
 }
 
 std::vector<CalibrationSubject>
@@ -86,7 +139,7 @@ DesignOf(const std::vector<Subject>& subjects)
 std::string
 Subject::Name() const
 {
-    return ToString(operation.comm) + " " + ToString(operation.kind);
+    return ToString(operation.kind);
 }
 
 double
@@ -110,21 +163,18 @@ SubjectsOf(const Scenario& scenario, Duration budget)
         subject.number = number;
         const Operation& operation = subject.operation;
         const RunReport report = ReportOf(engine, scenario, OptionsOf({number, 1.0}, 1));
-        const bool isMessage = operation.peer != 0;
-        subject.launch = isMessage ? 0.0 : run.graph.collectives[operation.collective].launch.S();
+        subject.launch =
+            operation.IsMessage() ? 0.0 : run.graph.collectives[operation.collective].launch.S();
         subject.model = report.iterationTime.S() / TimesIn(operation) - subject.launch;
         if (subject.model <= 0)
         {
             continue; // what takes no time is not missed
         }
-        const ClassReport& comm = report.Of(operation.comm);
+        const ClassReport& comm = report.Of(operation.kind.comm);
         subject.packets = static_cast<double>(comm.bytes.Count()) / TimesIn(operation) /
                           static_cast<double>(scenario.network.mtu.Count());
-        while (subject.part > kLeastPart && ExpectedSeconds(subject) > budget.S() * kLargestShare)
-        {
-            subject.part /= 2;
-        }
-        const auto cross = static_cast<double>(whole.Of(operation.comm).crossBytes.Count());
+        SetPart(engine, scenario, run.graph, budget.S() * kLargestShare, subject);
+        const auto cross = static_cast<double>(whole.Of(operation.kind.comm).crossBytes.Count());
         subject.share = cross == 0 ? 0.0
                                    : static_cast<double>(comm.crossBytes.Count()) *
                                          PartsSent(subject.part) / cross;
@@ -142,6 +192,13 @@ Calibrator::Calibrator(const Setting& setting,
       m_engine(MakeSweepEngine("packet", "--engine", stop)),
       m_design(DesignOf(m_subjects), setting.seeds)
 {
+    for (size_t i = 0; i < m_subjects.size(); i++)
+    {
+        if (!m_subjects[i].refusal.empty())
+        {
+            Fail(i, m_subjects[i].refusal);
+        }
+    }
 }
 
 void
@@ -187,13 +244,8 @@ Calibrator::Work()
         }
         catch (const RunError& error)
         {
-            const std::string failure = m_subjects[trial->subject].Name() + ": " + error.what();
             const std::lock_guard<std::mutex> lock(m_mutex);
-            m_design.GiveUp(trial->subject);
-            if (std::find(m_failures.begin(), m_failures.end(), failure) == m_failures.end())
-            {
-                m_failures.push_back(failure);
-            }
+            Fail(trial->subject, error.what());
         }
         catch (...)
         {
@@ -203,14 +255,16 @@ Calibrator::Work()
     }
 }
 
-/// Seconds of a part of an operation by packets, with its launch.
-double
-Calibrator::PacketSeconds(const Subject& subject, double part, uint64_t seed) const
+/// A subject cannot be measured.
+void
+Calibrator::Fail(size_t subject, const std::string& why)
 {
-    RunOptions options = OptionsOf({subject.number, part}, seed);
-    options.limits.wallTime = Left();
-    return ReportOf(*m_engine, m_setting.scenario, options).iterationTime.S() /
-           TimesIn(subject.operation);
+    m_design.GiveUp(subject);
+    const std::string failure = ToString(m_subjects[subject].operation) + ": " + why;
+    if (std::find(m_failures.begin(), m_failures.end(), failure) == m_failures.end())
+    {
+        m_failures.push_back(failure);
+    }
 }
 
 void
@@ -218,14 +272,15 @@ Calibrator::Measure(const Calibration::Trial& trial)
 {
     const auto start = std::chrono::steady_clock::now();
     Subject& subject = m_subjects[trial.subject];
-    const uint64_t seed = m_setting.seed + trial.seed;
-    double seconds = PacketSeconds(subject, subject.part, seed);
-    if (subject.part < 1)
-    {
-        const double half = PacketSeconds(subject, subject.part / 2, seed);
-        seconds += (1 - subject.part) * (seconds - half) / (subject.part / 2);
-    }
-    seconds -= subject.launch;
+    const double seconds =
+        WholeTime(
+            subject.part,
+            [&](double part) {
+                RunOptions options = OptionsOf({subject.number, part}, m_setting.seed + trial.seed);
+                options.limits.wallTime = Left();
+                return SecondsOf(*m_engine, m_setting.scenario, subject.operation, options);
+            }) -
+        subject.launch;
     if (seconds <= 0)
     {
         throw RunError(
@@ -234,15 +289,14 @@ Calibrator::Measure(const Calibration::Trial& trial)
     }
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const std::lock_guard<std::mutex> lock(m_mutex);
-    m_design.Record(trial.subject, seconds / subject.model, spent.count());
-    subject.packetTime += seconds;
+    m_design.Record(trial.subject, seconds / subject.byParts, spent.count());
     m_done++;
     m_line.ShowText(fmt::format("{} measurements, {:.0f} of {:.0f} s left; the last: {}, {:.3f}",
                                 m_done,
                                 Left().S(),
                                 m_setting.budget.S(),
                                 subject.Name(),
-                                seconds / subject.model));
+                                seconds / subject.byParts));
 }
 
 Duration
@@ -267,13 +321,11 @@ Calibrator::Found() const
         const Subject& subject = m_subjects[i];
         const Operation& operation = subject.operation;
         MeasuredOperation measured;
-        measured.comm = operation.comm;
-        measured.row = {operation.kind, operation.members, operation.bytes, *factor};
+        measured.row = {operation.kind, operation.levels, operation.bytes, *factor};
         measured.seeds = static_cast<uint32_t>(m_design.FactorsOf(i).size());
         measured.part = subject.part;
         measured.share = subject.share;
         measured.modelSeconds = subject.model;
-        measured.packetSeconds = subject.packetTime / measured.seeds;
         found.push_back(std::move(measured));
     }
     return found;

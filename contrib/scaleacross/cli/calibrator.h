@@ -24,13 +24,14 @@ namespace scaleacross
 struct Subject
 {
     Operation operation;
-    uint32_t number{0}; //!< of OperationsOf()
-    double model{0};    //!< s, of the whole operation, without its launch
-    double launch{0};   //!< s
-    double part{1};     //!< of its bytes that are sent at once; below 1 half of that is sent, too
+    uint32_t number{0};  //!< of OperationsOf()
+    double model{0};     //!< s, of the whole operation, without its launch
+    double byParts{0};   //!< the same by WholeTime() of its part
+    double launch{0};    //!< s
+    double part{1};      //!< of its bytes that are sent at once; below 1 half of that is sent, too
+    std::string refusal; //!< why it cannot be measured; "": it can
     double share{0};   //!< of its class's bytes across buildings, by all that one measurement sends
     double packets{0}; //!< of the whole operation, in all the cluster
-    double packetTime{0}; //!< s, the sum over its seeds, as `model`
 
     /// "dp all_gather ring, cross".
     std::string Name() const;
@@ -41,7 +42,9 @@ struct Subject
 
 /**
  * What a plan does between servers, each with the largest part that a measurement can send in a
- * tenth of the budget: all of it, or 1 / 2^k. Throws RunError if the plan cannot run.
+ * tenth of the budget: all of it, or the WindowOf() up to 1 / 2^k of it. Where the model's own
+ * WholeTime() of that part is more than 5 % off, packets' would say nothing: it is refused. Throws
+ * RunError if the plan cannot run.
  */
 std::vector<Subject> SubjectsOf(const Scenario& scenario, Duration budget);
 
@@ -49,8 +52,7 @@ std::vector<Subject> SubjectsOf(const Scenario& scenario, Duration budget);
  * Measures operations by packets, as Calibration says, several at a time, until the budget is spent
  * or everything is known.
  *
- * Of a part p of an operation's bytes it has T(p) and T(p / 2); the rest goes on at the rate of the
- * second half: T(1) = T(p) + (1 - p) (T(p) - T(p / 2)) / (p / 2).
+ * A factor is WholeTime() by packets over that by the model, of the same part.
  */
 class Calibrator
 {
@@ -73,7 +75,7 @@ class Calibrator
 
     std::vector<MeasuredOperation> Found() const;
 
-    /// What went wrong, each once: "dp all_gather ring, cross: timeout ...".
+    /// What went wrong, each once: "dp all_gather ring, leaf, 2 MiB of 4: timeout ...".
     const std::vector<std::string>& Failures() const
     {
         return m_failures;
@@ -85,7 +87,7 @@ class Calibrator
   private:
     void Work();
     void Measure(const Calibration::Trial& trial);
-    double PacketSeconds(const Subject& subject, double part, uint64_t seed) const;
+    void Fail(size_t subject, const std::string& why);
     Duration Left() const;
 
     Setting m_setting;

@@ -13,7 +13,6 @@
 #include "core/engine/corrected-engine.h"
 #include "core/explore/search.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <fmt/core.h>
 #include <iostream>
@@ -44,16 +43,19 @@ ToJson(const Subject& subject)
 {
     const Operation& operation = subject.operation;
     return {{"number", subject.number},
-            {"class", ToString(operation.comm)},
+            {"class", ToString(operation.kind.comm)},
             {"operation", operation.kind.name},
             {"algorithm", operation.kind.algorithm},
             {"protocol", operation.kind.protocol},
             {"reach", ToString(operation.kind.reach)},
-            {"members", operation.members},
+            {"way", operation.kind.way},
+            {"split", operation.kind.split},
+            {"levels", operation.levels},
             {"bytes", operation.bytes.Count()},
             {"times", operation.times},
             {"model_s", subject.model},
             {"part", subject.part},
+            {"refused", subject.refusal.empty() ? Json() : Json(subject.refusal)},
             {"share", subject.share}};
 }
 
@@ -68,18 +70,23 @@ ListText(const std::vector<Subject>& subjects)
                  {"model"},
                  {"part"},
                  {"of its class"}});
+    std::string refused;
     for (const Subject& subject : subjects)
     {
         table.Add({std::to_string(subject.number),
                    subject.Name(),
-                   std::to_string(subject.operation.members),
+                   ToString(subject.operation.levels),
                    ToString(subject.operation.bytes),
                    std::to_string(subject.operation.times),
                    ToString(Duration::Seconds(subject.model)),
-                   PercentText(subject.part),
+                   subject.refusal.empty() ? PercentText(subject.part) : "-",
                    PercentText(subject.share)});
+        refused +=
+            subject.refusal.empty()
+                ? ""
+                : fmt::format("{} cannot be measured: {}\n", subject.number, subject.refusal);
     }
-    return table.Text();
+    return table.Text() + refused;
 }
 
 /// The plan as a whole by packets, if that was possible, beside both models.
@@ -95,40 +102,10 @@ struct Calibrated
 {
     std::string path;
     std::vector<MeasuredOperation> found;
+    std::vector<MeasuredOperation> kept; //!< of the file, though they were measured again
     std::vector<std::string> failures;
     std::optional<WholeRun> whole;
 };
-
-/// A set in place of the one of the same network, or besides those of others. What has been
-/// measured before by the same models stays where there is nothing newer.
-void
-Merge(std::vector<CorrectionSet>& sets, CorrectionSet added)
-{
-    for (CorrectionSet& set : sets)
-    {
-        if (set.network != added.network)
-        {
-            continue;
-        }
-        for (const MeasuredOperation& old : set.operations)
-        {
-            const bool isNewer = std::any_of(added.operations.begin(),
-                                             added.operations.end(),
-                                             [&old](const MeasuredOperation& other) {
-                                                 return other.row.kind == old.row.kind &&
-                                                        other.row.members == old.row.members &&
-                                                        other.row.bytes == old.row.bytes;
-                                             });
-            if (!isNewer && set.models == added.models)
-            {
-                added.operations.push_back(old);
-            }
-        }
-        set = std::move(added);
-        return;
-    }
-    sets.push_back(std::move(added));
-}
 
 std::string
 FoundText(const std::vector<MeasuredOperation>& found)
@@ -146,17 +123,15 @@ FoundText(const std::vector<MeasuredOperation>& found)
     for (const MeasuredOperation& operation : found)
     {
         const CorrectionRow& row = operation.row;
-        table.Add({ToString(operation.comm) + " " + ToString(row.kind),
-                   std::to_string(row.members),
+        table.Add({ToString(row.kind),
+                   ToString(row.levels),
                    ToString(row.bytes),
                    PercentText(operation.part),
                    PercentText(operation.share),
                    ToString(Duration::Seconds(operation.modelSeconds)),
-                   ToString(Duration::Seconds(operation.packetSeconds)),
+                   ToString(Duration::Seconds(operation.modelSeconds * row.factor.value)),
                    fmt::format("{:.3f}", row.factor.value),
-                   operation.seeds > 1
-                       ? fmt::format("{:.3f} to {:.3f}", row.factor.low, row.factor.high)
-                       : "-",
+                   fmt::format("{:.3f} to {:.3f}", row.factor.low, row.factor.high),
                    std::to_string(operation.seeds)});
     }
     return table.Text();
@@ -221,6 +196,14 @@ PrintText(const Calibrated& calibrated)
     {
         std::cout << "not measured: " << failure << "\n";
     }
+    for (const MeasuredOperation& kept : calibrated.kept)
+    {
+        std::cout << fmt::format(
+            "as it was in the file, for that is better: {}: {} of it, {} seeds\n",
+            ToString(kept),
+            PercentText(kept.part),
+            kept.seeds);
+    }
     if (calibrated.whole)
     {
         std::cout << WholeText(*calibrated.whole);
@@ -232,12 +215,15 @@ PrintText(const Calibrated& calibrated)
 void
 PrintJson(const Calibrated& calibrated)
 {
-    CorrectionSet set;
-    set.operations = calibrated.found;
-    Json json = {
-        {"file", calibrated.path},
-        {"operations", Json::parse(CorrectionFileText({set})).at("sets").at(0).at("operations")},
-        {"failures", calibrated.failures}};
+    const auto rowsOf = [](const std::vector<MeasuredOperation>& operations) {
+        CorrectionSet set;
+        set.operations = operations;
+        return Json::parse(CorrectionFileText({set})).at("sets").at(0).at("operations");
+    };
+    Json json = {{"file", calibrated.path},
+                 {"operations", rowsOf(calibrated.found)},
+                 {"kept", rowsOf(calibrated.kept)},
+                 {"failures", calibrated.failures}};
     if (calibrated.whole)
     {
         const WholeRun& whole = *calibrated.whole;
@@ -282,6 +268,13 @@ Print(const std::vector<Subject>& subjects, bool json)
     return Exit::Done;
 }
 
+/// Of a file, if it is there.
+std::vector<CorrectionSet>
+SetsIn(const std::string& path)
+{
+    return std::filesystem::exists(path) ? ReadCorrectionFile(path) : std::vector<CorrectionSet>();
+}
+
 Exit
 CalibrateStudy(const CalibrateCommand& options)
 {
@@ -303,11 +296,7 @@ CalibrateStudy(const CalibrateCommand& options)
                           "there is nothing to correct");
     }
     ExpectOutput(calibrated.path, options.common.study, "--output");
-    std::vector<CorrectionSet> sets;
-    if (std::filesystem::exists(calibrated.path))
-    {
-        sets = ReadCorrectionFile(calibrated.path);
-    }
+    SetsIn(calibrated.path); // what is no such file is not found out after hours
     const auto& stop = CatchInterrupts();
     Calibrator calibrator(
         {study.scenario, study.seed, options.seeds, budget, JobsOf(options.common)},
@@ -322,7 +311,8 @@ CalibrateStudy(const CalibrateCommand& options)
     }
     CorrectionSet set = EmptySetOf(study.scenario, study.name);
     set.operations = calibrated.found;
-    Merge(sets, std::move(set));
+    std::vector<CorrectionSet> sets = SetsIn(calibrated.path); // others may have written meanwhile
+    calibrated.kept = Merge(sets, std::move(set));
     WriteOutput(calibrated.path, CorrectionFileText(sets), options.common.study);
     if (options.whole && !stop)
     {

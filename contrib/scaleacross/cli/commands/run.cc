@@ -10,6 +10,7 @@
 #include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
 #include "cli/workers/worker-process.h"
+#include "core/base/errors.h"
 #include "core/base/parse-at.h"
 #include "core/explore/search-space.h"
 #include "core/explore/search.h"
@@ -144,6 +145,26 @@ class Shelf
     std::optional<Database> m_database;
 };
 
+/// A slice is run once; --warmup may be what it is without being given.
+void
+ExpectOnce(const RunOptions& run)
+{
+    const auto refuse = [](const std::string& option, const std::string& allowed) {
+        throw ConfigError(option,
+                          "a slice is run once, from an idle network",
+                          allowed,
+                          "leave it out; other seeds repeat a slice");
+    };
+    if (run.warmup > RunOptions().warmup)
+    {
+        refuse("--warmup", "0");
+    }
+    if (run.iterations > 1)
+    {
+        refuse("--iterations", "1");
+    }
+}
+
 Exit
 Run(const RunCommand& options)
 {
@@ -157,6 +178,8 @@ Run(const RunCommand& options)
     if (!options.slice.empty())
     {
         run.slice = ParseAt("--slice", [&] { return ParseSlice(options.slice); });
+        ExpectOnce(run);
+        run.warmup = 0;
     }
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
@@ -192,7 +215,8 @@ AddRun(CommandLine& program)
     command.Add("--slice",
                 options->slice,
                 "run only operation N of the plan, as N or with a part of its bytes as N:PART "
-                "(`scaleacross calibrate STUDY --list` has them); stored nowhere");
+                "(`scaleacross calibrate STUDY --list` has them), once and without warm-up; stored "
+                "nowhere");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
     command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }

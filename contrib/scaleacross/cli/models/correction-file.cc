@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 namespace scaleacross
 {
@@ -20,18 +22,20 @@ namespace
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 
 Json
 ToJson(const MeasuredOperation& operation)
 {
     const CorrectionRow& row = operation.row;
-    return {{"class", ToString(operation.comm)},
+    return {{"class", ToString(row.kind.comm)},
             {"operation", row.kind.name},
             {"algorithm", row.kind.algorithm},
             {"protocol", row.kind.protocol},
             {"reach", ToString(row.kind.reach)},
-            {"members", row.members},
+            {"way", row.kind.way},
+            {"split", row.kind.split},
+            {"levels", row.levels},
             {"bytes", row.bytes.Count()},
             {"factor", row.factor.value},
             {"low", row.factor.low},
@@ -39,8 +43,7 @@ ToJson(const MeasuredOperation& operation)
             {"seeds", operation.seeds},
             {"part", operation.part},
             {"share", operation.share},
-            {"model_s", operation.modelSeconds},
-            {"packet_s", operation.packetSeconds}};
+            {"model_s", operation.modelSeconds}};
 }
 
 /// The value whose ToString() a text is.
@@ -60,45 +63,78 @@ ValueOf(const std::string& text, const std::vector<Value>& values)
     throw ValueError(Quoted(text) + " is not known", AnyOf(words), "");
 }
 
+/// A number above 0, of up to `most`.
 double
-Positive(const Json& json, const char* key)
+Positive(const Json& json, const char* key, double most = 1e12)
 {
     const double value = json.at(key);
-    if (!(value > 0) || !(value < 1e12))
+    if (!(value > 0) || !(value <= most))
     {
-        throw ValueError(std::string(key) + " is " + NumberText(value), "a number above 0", "");
+        throw ValueError(std::string(key) + " is " + NumberText(value),
+                         "a number above 0, up to " + NumberText(most),
+                         "");
     }
     return value;
+}
+
+/// Of `least` to `most`.
+uint64_t
+Whole(const Json& json, const std::string& what, uint64_t least, uint64_t most)
+{
+    if (!json.is_number_unsigned() || json < least || json > most)
+    {
+        throw ValueError(what + " is " + json.dump(),
+                         "a whole number from " + std::to_string(least) + " to " +
+                             std::to_string(most),
+                         "");
+    }
+    return json;
+}
+
+MemberLevels
+LevelsOf(const Json& json)
+{
+    MemberLevels levels;
+    for (const Json& members : json)
+    {
+        levels.push_back(static_cast<uint32_t>(Whole(members, "one of the levels", 1, UINT32_MAX)));
+    }
+    if (levels.empty())
+    {
+        throw ValueError("levels has none", "the members of a group, level by level", "");
+    }
+    return levels;
 }
 
 MeasuredOperation
 OperationOf(const Json& json)
 {
     MeasuredOperation operation;
-    operation.comm = ValueOf<CommClass>(json.at("class"),
-                                        {CommClass::Tensor,
-                                         CommClass::Context,
-                                         CommClass::Expert,
-                                         CommClass::Pipeline,
-                                         CommClass::Data});
     CorrectionRow& row = operation.row;
+    row.kind.comm = ValueOf<CommClass>(json.at("class"),
+                                       {CommClass::Tensor,
+                                        CommClass::Context,
+                                        CommClass::Expert,
+                                        CommClass::Pipeline,
+                                        CommClass::Data});
     row.kind.name = json.at("operation");
     row.kind.algorithm = json.at("algorithm");
     row.kind.protocol = json.at("protocol");
     row.kind.reach =
         ValueOf<Tier>(json.at("reach"), {Tier::Leaf, Tier::Zone, Tier::Building, Tier::Cross});
-    row.members = static_cast<uint32_t>(Positive(json, "members"));
-    row.bytes = Bytes(static_cast<uint64_t>(Positive(json, "bytes")));
+    row.kind.way = json.at("way");
+    row.kind.split = json.at("split");
+    row.levels = LevelsOf(json.at("levels"));
+    row.bytes = Bytes(Whole(json.at("bytes"), "bytes", 1, UINT64_MAX));
     row.factor = {Positive(json, "factor"), Positive(json, "low"), Positive(json, "high")};
     if (row.factor.low > row.factor.value || row.factor.value > row.factor.high)
     {
         throw ValueError("the factor lies outside of low to high", "low <= factor <= high", "");
     }
-    operation.seeds = json.at("seeds");
-    operation.part = Positive(json, "part");
+    operation.seeds = static_cast<uint32_t>(Whole(json.at("seeds"), "seeds", 1, UINT32_MAX));
+    operation.part = Positive(json, "part", 1);
     operation.share = json.at("share");
     operation.modelSeconds = Positive(json, "model_s");
-    operation.packetSeconds = Positive(json, "packet_s");
     return operation;
 }
 
@@ -121,6 +157,12 @@ SetOf(const Json& json)
     return set;
 }
 
+bool
+AreOfTheSame(const CorrectionRow& a, const CorrectionRow& b)
+{
+    return a.kind == b.kind && a.levels == b.levels && a.bytes == b.bytes;
+}
+
 std::string
 Summary(const CorrectionSet& set)
 {
@@ -129,6 +171,13 @@ Summary(const CorrectionSet& set)
 }
 
 } // namespace
+
+std::string
+ToString(const MeasuredOperation& operation)
+{
+    return ToString(operation.row.kind) + ", " + ToString(operation.row.bytes) + " of " +
+           ToString(operation.row.levels);
+}
 
 std::string
 NetworkNameOf(const Scenario& scenario)
@@ -217,6 +266,39 @@ CorrectionFileText(const std::vector<CorrectionSet>& sets)
                                 {"operations", operations}});
     }
     return json.dump(2) + "\n";
+}
+
+std::vector<MeasuredOperation>
+Merge(std::vector<CorrectionSet>& sets, CorrectionSet added)
+{
+    std::vector<MeasuredOperation> kept;
+    const auto set = std::find_if(sets.begin(), sets.end(), [&added](const CorrectionSet& other) {
+        return other.network == added.network;
+    });
+    if (set == sets.end())
+    {
+        sets.push_back(std::move(added));
+        return kept;
+    }
+    const bool counts = set->models == added.models;
+    for (const MeasuredOperation& old : counts ? set->operations : std::vector<MeasuredOperation>())
+    {
+        const auto newer = std::find_if(
+            added.operations.begin(),
+            added.operations.end(),
+            [&old](const MeasuredOperation& other) { return AreOfTheSame(old.row, other.row); });
+        if (newer == added.operations.end())
+        {
+            added.operations.push_back(old);
+        }
+        else if (std::tie(newer->part, newer->seeds) < std::tie(old.part, old.seeds))
+        {
+            *newer = old;
+            kept.push_back(old);
+        }
+    }
+    *set = std::move(added);
+    return kept;
 }
 
 Corrections

@@ -4,7 +4,6 @@
 #define SCALEACROSS_CORRECTION_FILE_H
 
 #include "core/engine/corrections.h"
-#include "core/program/collective.h"
 #include "core/spec/scenario.h"
 
 #include <cstdint>
@@ -17,14 +16,15 @@ namespace scaleacross
 /// An operation that was measured, packets against the model.
 struct MeasuredOperation
 {
-    CommClass comm{CommClass::Data};
     CorrectionRow row;
     uint32_t seeds{1};
     double part{1};  //!< of its bytes that were sent at once; below 1: it was sent in two windows
     double share{0}; //!< of its class's bytes across buildings that were sent
-    double modelSeconds{0};  //!< of the whole operation, without its launch
-    double packetSeconds{0}; //!< the same by packets, the mean over the seeds
+    double modelSeconds{0}; //!< of the whole operation, without its launch
 };
+
+/// "dp all_gather ring, leaf, 2 MiB of 4".
+std::string ToString(const MeasuredOperation& operation);
 
 /// What was measured on one network.
 struct CorrectionSet
@@ -52,12 +52,20 @@ std::string ModelsName();
 CorrectionSet EmptySetOf(const Scenario& scenario, const std::string& study);
 
 /**
- * Files of corrections: JSON, {"corrections": 1, "sets": [...]}, one set for each network.
+ * Files of corrections: JSON, {"corrections": 2, "sets": [...]}, one set for each network.
  *
  * Throws ConfigError (where = the path, and the place in it) for what is no such file.
  */
 std::vector<CorrectionSet> ReadCorrectionFile(const std::string& path);
 std::string CorrectionFileText(const std::vector<CorrectionSet>& sets);
+
+/**
+ * Adds a set to those of a file: in place of the one of the same network, or besides those of
+ * others. What the same models have measured of that network before stays where there is nothing
+ * newer, and where it is better: a larger part of an operation, or as much of it with more seeds.
+ * Returns what has stayed though it was measured again.
+ */
+std::vector<MeasuredOperation> Merge(std::vector<CorrectionSet>& sets, CorrectionSet added);
 
 /// The corrections for a scenario. Throws ConfigError (where = the path) where the file has none
 /// for its network, or only of other models.

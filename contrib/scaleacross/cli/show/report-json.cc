@@ -129,7 +129,9 @@ ToJson(const RunReport& report)
         json["correction"] = {{"set", correction.set},
                               {"operations", correction.operations},
                               {"covered", correction.covered},
+                              {"uncovered_share", correction.uncovered},
                               {"missing", correction.missing},
+                              {"unreached", correction.unreached},
                               {"low_s", correction.low.S()},
                               {"high_s", correction.high.S()}};
     }

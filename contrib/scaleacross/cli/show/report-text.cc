@@ -78,15 +78,18 @@ ReportText(const RunReport& report)
     if (report.correction)
     {
         const CorrectionReport& correction = *report.correction;
-        text += fmt::format("\ncorrected by {}: {} of {} operations; {} to {} by their intervals\n",
+        text += fmt::format("\ncorrected by {}: {}; {} to {} by their intervals\n",
                             correction.set,
-                            correction.covered,
-                            correction.operations,
+                            CoverageText(correction),
                             ToString(correction.low),
                             ToString(correction.high));
         for (const std::string& missing : correction.missing)
         {
             text += "  as the model has it: " + missing + "\n";
+        }
+        for (const std::string& unreached : correction.unreached)
+        {
+            text += "  not reached: " + unreached + "\n";
         }
     }
     const NetworkReport& network = report.network;
@@ -169,6 +172,17 @@ RunText(const std::string& label, const Evaluation& evaluation)
     }
     const auto& failure = std::get<Failure>(evaluation);
     return label + "\nfailed (" + failure.reason + "): " + failure.detail + "\n";
+}
+
+std::string
+CoverageText(const CorrectionReport& correction)
+{
+    std::string text =
+        fmt::format("{} of {} operations", correction.covered, correction.operations);
+    return correction.covered == correction.operations
+               ? text
+               : text + fmt::format(", the others {} of the time of all",
+                                    PercentText(correction.uncovered));
 }
 
 std::string

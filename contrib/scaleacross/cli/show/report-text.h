@@ -25,6 +25,9 @@ void AddRow(Table& table,
 /// One run for people: the plan, its main figures and a table of its communication classes.
 std::string RunText(const std::string& label, const Evaluation& evaluation);
 
+/// "3 of 4 operations, the others 12 % of the time of all".
+std::string CoverageText(const CorrectionReport& correction);
+
 /// One line for each, "" if there are none.
 std::string WarningText(const std::vector<std::string>& warnings);
 

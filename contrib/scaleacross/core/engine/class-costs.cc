@@ -187,7 +187,7 @@ ClassCosts::ClassCosts(const TaskGraph& graph, const TransferTimes& times)
       m_times(times),
       m_stageClasses(graph.pipeline.Size()),
       m_phases(graph.classes.size() * graph.collectives.size()),
-      m_chunkLosses(graph.classes.size() * graph.collectives.size()),
+      m_delays(graph.classes.size() * graph.collectives.size()),
       m_alone(graph.classes.size() * graph.collectives.size()),
       m_participants(graph.classes.size() * graph.collectives.size()),
       m_bodies(graph.classes.size() * graph.bodies.size()),
@@ -254,32 +254,91 @@ ClassCosts::OfPhase(uint32_t classId, uint32_t collective, uint32_t phase)
                 costs[p].latency -= earlier[p];
             }
         }
-        m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective] =
+        m_delays[size_t{classId} * m_graph.collectives.size() + collective] =
             AddLossDelays(whole, costs);
         if (whole.streams)
         {
             StreamTogether(whole, costs);
         }
-        if (m_times.collectiveFactor)
+        if (m_shared && m_times.collectiveFactor)
         {
-            Correct(classId, collective, costs);
+            Correct(classId, collective);
         }
     }
     return costs[phase];
 }
 
-/// By what is known of the collective from elsewhere.
+/**
+ * By what is known of the collective from elsewhere, as a whole. Where its chunks are in several
+ * phases at once, or side by side in one, phases that take so many times as long hide each other,
+ * or get into each other's way: then they take less than that, and what is missing is a delay at
+ * the end. Of a shorter one phases that can be are shortened by more, up to where ports and wires
+ * hold all of it back. Domain: after ShareCuts(), for what phases take of cuts decides how they
+ * get into each other's way.
+ */
 void
-ClassCosts::Correct(uint32_t classId, uint32_t collective, std::vector<TransferCost>& costs)
+ClassCosts::Correct(uint32_t classId, uint32_t collective)
 {
-    const double factor = m_times.collectiveFactor(m_graph.collectives[collective],
-                                                   m_graph.classes[classId].representative);
-    for (TransferCost& cost : costs)
+    const Collective& whole = m_graph.collectives[collective];
+    const size_t index = size_t{classId} * m_graph.collectives.size() + collective;
+    std::vector<TransferCost>& costs = m_phases[index];
+    Duration& delay = m_delays[index];
+    m_alone[index].reset();
+    const double factor = m_times.collectiveFactor(classId, collective);
+    const std::vector<TransferCost> known = costs;
+    const Duration knownDelay = delay;
+    const auto timeBy = [&](double by) {
+        costs = known;
+        for (TransferCost& cost : costs)
+        {
+            cost.Stretch(by);
+        }
+        delay = Duration::Seconds(knownDelay.S() * by);
+        return scaleacross::AloneTime(
+            whole,
+            [&costs](uint32_t p) -> const TransferCost& { return costs[p]; },
+            delay,
+            Cuts());
+    };
+    const Duration before = timeBy(1);
+    const Duration wanted = Duration::Seconds(before.S() * factor);
+    Duration now = timeBy(factor);
+    if (wanted < now)
     {
-        cost.Stretch(factor);
+        // By less than the factor, though for all phases together that is the factor.
+        constexpr uint32_t kSteps = 30; // to 1e-9 of it
+        double least = factor > 1 ? 1 : 0;
+        double most = factor;
+        for (uint32_t step = 0; step < kSteps; step++)
+        {
+            const double middle = (least + most) / 2;
+            (wanted < timeBy(middle) ? most : least) = middle;
+        }
+        now = timeBy(least > 0 ? least : most);
     }
-    Duration& losses = m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
-    losses = Duration::Seconds(losses.S() * factor);
+    const Duration missing = std::max(Duration(), wanted - now);
+    delay += missing;
+    now += missing;
+    if (m_times.ofCollective)
+    {
+        m_times.ofCollective(classId,
+                             collective,
+                             {before.S(), before > Duration() ? now.S() / before.S() : 1});
+    }
+}
+
+void
+ClassCosts::CorrectMessage(uint32_t classId, MessageCost& message) const
+{
+    const double before = message.cost.Alone().S();
+    message.cost.Stretch(m_times.messageFactor(classId, message.peer, message.bytes));
+    if (m_times.ofMessage)
+    {
+        m_times.ofMessage(classId,
+                          message.peer,
+                          message.bytes,
+                          {before, before > 0 ? message.cost.Alone().S() / before : 1});
+    }
 }
 
 Duration
@@ -287,7 +346,7 @@ ClassCosts::DelayOf(uint32_t classId, uint32_t collective)
 {
     OfPhase(classId, collective, 0);
     return m_graph.collectives[collective].launch +
-           m_chunkLosses[size_t{classId} * m_graph.collectives.size() + collective];
+           m_delays[size_t{classId} * m_graph.collectives.size() + collective];
 }
 
 const TransferCost&
@@ -308,7 +367,7 @@ ClassCosts::OfMessage(uint32_t classId, int32_t peer, Bytes bytes)
     cost.latency += Duration::Seconds(LossDelay(cost.losses));
     if (m_times.messageFactor)
     {
-        cost.Stretch(m_times.messageFactor(bytes, from, from + peer));
+        CorrectMessage(classId, costs.back());
     }
     return costs.back().cost;
 }
@@ -339,6 +398,19 @@ ClassCosts::ShareCuts(const std::vector<double>& flows)
         {
             ShareCuts(entry.cost, flows);
         }
+    }
+    m_shared = true;
+    for (size_t i = 0; m_times.collectiveFactor && i < m_phases.size(); i++)
+    {
+        if (!m_phases[i].empty())
+        {
+            Correct(static_cast<uint32_t>(i / m_graph.collectives.size()),
+                    static_cast<uint32_t>(i % m_graph.collectives.size()));
+        }
+    }
+    for (BodySum& body : m_bodies)
+    {
+        body.known = false;
     }
 }
 

@@ -18,6 +18,13 @@
 namespace scaleacross
 {
 
+/// What became of a factor that a transfer is to take longer by.
+struct Correction
+{
+    double seconds{0}; //!< without it, with ports and cuts to itself
+    double got{1};     //!< more than was asked for where ports and wires need that long
+};
+
 /// How long transfers take; NetworkModel in an engine, plain numbers in a validation.
 struct TransferTimes
 {
@@ -34,10 +41,14 @@ struct TransferTimes
     /// Of the credit of a receive that `from` has posted for what `to` sends; none: as a message of
     /// kCreditBytes that has ports and cuts to itself.
     std::function<Duration(Rank from, Rank to)> credit;
-    /// By how much longer a collective of a rank's groups takes than all that says; none: 1.
-    std::function<double(const Collective&, Rank representative)> collectiveFactor;
+    /// How many times as long as all that says a class's collective takes, less its launch, with
+    /// ports and cuts to itself; none: 1.
+    std::function<double(uint32_t classId, uint32_t collective)> collectiveFactor;
     /// The same of a message.
-    std::function<double(Bytes, Rank from, Rank to)> messageFactor;
+    std::function<double(uint32_t classId, int32_t peer, Bytes)> messageFactor;
+    /// Told what came of either factor, once for each; none: nobody wants to know.
+    std::function<void(uint32_t classId, uint32_t collective, const Correction&)> ofCollective;
+    std::function<void(uint32_t classId, int32_t peer, Bytes, const Correction&)> ofMessage;
     /// What a transfer takes of a cut while so many flows are there; not asked without cuts.
     std::function<double(const CutUse&, double flows)> shared;
 };
@@ -77,9 +88,9 @@ class ClassCosts
     /// cost of the first, by CollectiveSeconds(), and nothing in the others'; bytes are of one
     /// chunk.
     const TransferCost& OfPhase(uint32_t classId, uint32_t collective, uint32_t phase);
-    /// What a collective takes besides its phases: its launch and, if it has several chunks, what
-    /// losses are expected to delay the last of them by; what they delay a collective of one by is
-    /// in the latencies of its phases.
+    /// What a collective takes besides its phases: its launch, what losses are expected to delay
+    /// the last of several chunks by (what they delay a collective of one by is in the latencies of
+    /// its phases), and what a correction adds that its phases hide from each other.
     Duration DelayOf(uint32_t classId, uint32_t collective);
     /// Of a collective of one class that has ports and cuts to itself.
     Duration AloneTime(uint32_t classId, uint32_t collective);
@@ -94,7 +105,8 @@ class ClassCosts
         return m_graph.ClassOf(m_graph.classes[classId].representative + peer);
     }
 
-    /// Sets the demands of all costs known so far, given the flows that may be on each cut.
+    /// Sets the demands of all costs known so far, given the flows that may be on each cut, and
+    /// corrects collectives, from now on also those that are not known yet.
     void ShareCuts(const std::vector<double>& flows);
 
     /// Classes that take part in a class's collective: itself, and those of its stage that groups
@@ -116,14 +128,16 @@ class ClassCosts
 
     std::vector<RankCount> MembersOf(uint32_t classId, const Phase& phase) const;
     void ShareCuts(TransferCost& cost, const std::vector<double>& flows) const;
-    void Correct(uint32_t classId, uint32_t collective, std::vector<TransferCost>& costs);
+    void Correct(uint32_t classId, uint32_t collective);
+    void CorrectMessage(uint32_t classId, MessageCost& message) const;
     BodySum SumOf(uint32_t classId, const std::vector<Op>& ops);
 
     const TaskGraph& m_graph;
     const TransferTimes& m_times;
     std::vector<std::vector<uint32_t>> m_stageClasses;
-    std::vector<std::vector<TransferCost>> m_phases;   //!< by class x collective
-    std::vector<Duration> m_chunkLosses;               //!< by class x collective
+    std::vector<std::vector<TransferCost>> m_phases; //!< by class x collective
+    std::vector<Duration> m_delays;                  //!< by class x collective; no launches
+    bool m_shared{false};
     std::vector<std::optional<Duration>> m_alone;      //!< by class x collective
     std::vector<std::vector<uint32_t>> m_participants; //!< by class x collective; empty: unknown
     std::vector<BodySum> m_bodies;                     //!< by class x body

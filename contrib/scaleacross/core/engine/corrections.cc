@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace scaleacross
@@ -18,6 +19,30 @@ double
 OctavesBetween(double a, double b)
 {
     return std::log2(std::max(a, 1.0) / std::max(b, 1.0));
+}
+
+/// In octaves; infinite from what is of another kind.
+double
+DistanceTo(const CorrectionRow& row,
+           const OperationKind& kind,
+           const MemberLevels& levels,
+           Bytes bytes)
+{
+    OperationKind same = row.kind;
+    same.comm = kind.comm;
+    if (!(same == kind) || row.levels.size() != levels.size())
+    {
+        return std::numeric_limits<double>::infinity();
+    }
+    double square = row.kind.comm == kind.comm ? 0.0 : 1.0;
+    square += std::pow(
+        OctavesBetween(static_cast<double>(bytes.Count()), static_cast<double>(row.bytes.Count())),
+        2);
+    for (size_t i = 0; i < levels.size(); i++)
+    {
+        square += std::pow(OctavesBetween(levels[i], row.levels[i]), 2);
+    }
+    return std::sqrt(square);
 }
 
 } // namespace
@@ -34,23 +59,24 @@ Corrections::Corrections(std::vector<CorrectionRow> rows)
 }
 
 std::optional<Factor>
-Corrections::Of(const OperationKind& kind, uint32_t members, Bytes bytes) const
+Corrections::Of(const OperationKind& kind, const MemberLevels& levels, Bytes bytes) const
 {
     constexpr double kSame = 1e-6; // octaves: the row itself outweighs all others
     double weights = 0;
     double value = 0;
     double low = 0;
     double high = 0;
+    double nearest = kReach;
     for (const CorrectionRow& row : m_rows)
     {
-        const double distance = std::hypot(OctavesBetween(static_cast<double>(bytes.Count()),
-                                                          static_cast<double>(row.bytes.Count())),
-                                           OctavesBetween(members, row.members));
-        if (!(row.kind == kind) || distance > kReach)
+        const double distance = DistanceTo(row, kind, levels, bytes);
+        if (distance >= kReach)
         {
             continue;
         }
-        const double weight = 1.0 / std::max(distance * distance, kSame * kSame);
+        nearest = std::min(nearest, distance);
+        const double weight =
+            (1 - distance / kReach) / std::max(distance * distance, kSame * kSame);
         weights += weight;
         value += weight * std::log(row.factor.value);
         low += weight * std::log(row.factor.low);
@@ -60,7 +86,11 @@ Corrections::Of(const OperationKind& kind, uint32_t members, Bytes bytes) const
     {
         return std::nullopt;
     }
-    return Factor{std::exp(value / weights), std::exp(low / weights), std::exp(high / weights)};
+    const double known = std::min(1.0, (kReach - nearest) / (kReach - 1));
+    const double drift = kDrift * nearest;
+    return Factor{std::exp(known * value / weights),
+                  std::exp(known * low / weights - drift),
+                  std::exp(known * high / weights + drift)};
 }
 
 } // namespace scaleacross

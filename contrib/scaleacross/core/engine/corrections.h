@@ -4,7 +4,7 @@
 #define SCALEACROSS_CORRECTIONS_H
 
 #include "core/base/units.h"
-#include "core/engine/slice.h"
+#include "core/engine/operation.h"
 
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ struct Factor
 struct CorrectionRow
 {
     OperationKind kind;
-    uint32_t members{2};
+    MemberLevels levels{2};
     Bytes bytes;
     Factor factor;
 };
@@ -33,9 +33,13 @@ struct CorrectionRow
 /**
  * What is known of how much a model misses operations of one network.
  *
- * The logarithm of a factor between those that are known is their mean, weighted by 1 / d^2 with
- * d^2 = log2(bytes / bytes')^2 + log2(members / members')^2: at a row it is the row's own. Beyond
- * kReach from every row of the same kind nothing is known.
+ * Rows of the same kind, with as many levels of members, are d octaves away: d^2 = log2(bytes /
+ * bytes')^2 + the sum over levels of log2(members / members')^2, and 1 more for what another class
+ * of communication does. The logarithm of a factor is their
+ * mean, weighted by (1 - d / kReach) / d^2: at a row it is the row's own, and what is kReach away
+ * counts for nothing. More than an octave from the nearest it goes back towards that of 1, which it
+ * reaches at kReach: beyond that nothing is known. The interval widens on both sides by kDrift for
+ * each octave from the nearest.
  *
  * Worked case: rows of 1 MiB with factor 1 and of 4 MiB with factor 1.21, and 2 MiB is asked for:
  * d is 1 from both, so that the factor is sqrt(1.21) = 1.1.
@@ -43,11 +47,14 @@ struct CorrectionRow
 class Corrections
 {
   public:
-    static constexpr double kReach = 3; //!< octaves
+    static constexpr double kReach = 3;    //!< octaves
+    static constexpr double kDrift = 0.03; //!< of the logarithm, in an octave
 
     explicit Corrections(std::vector<CorrectionRow> rows);
 
-    std::optional<Factor> Of(const OperationKind& kind, uint32_t members, Bytes bytes) const;
+    std::optional<Factor> Of(const OperationKind& kind,
+                             const MemberLevels& levels,
+                             Bytes bytes) const;
 
   private:
     std::vector<CorrectionRow> m_rows;

@@ -39,8 +39,9 @@ struct RunOptions
     /// Measured; the mean is reported. The analytical engine measures more, up to 512, where so few
     /// were shorter than the links need for what they carried: RunReport::iterations says how many.
     uint32_t iterations{1};
-    bool timeline{false};           //!< record RunReport::timeline
-    std::optional<SliceSpec> slice; //!< run this part of the plan only
+    bool timeline{false}; //!< record RunReport::timeline
+    /// Run this part of the plan only, once and without warm-up, whatever those say.
+    std::optional<SliceSpec> slice;
     RunLimits limits;
     /// Called a few times a second by an engine that takes long, if set.
     std::function<void(const RunProgress&)> progress;

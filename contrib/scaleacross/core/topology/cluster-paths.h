@@ -25,6 +25,11 @@ class ClusterPaths
   public:
     explicit ClusterPaths(const ClusterSpec& cluster);
 
+    const ClusterSpec& Cluster() const
+    {
+        return m_cluster;
+    }
+
     Tier TierBetween(uint32_t gpuA, uint32_t gpuB) const;
 
     /// Throws ConfigError if no spans lead from one GPU's building to the other's.
