@@ -119,7 +119,8 @@ TEST_F(CompareErrors, AreThoseOfTheCases)
     EXPECT_EQ(json.at("rows")[2].at("point").at("cluster.cross.distance"), "20km");
     ASSERT_EQ(json.at("errors").size(), 1);
     const auto& errors = json.at("errors")[0];
-    // Errors are +10 %, -10 % and 0: half are within 10 %, in the mean 0; the order is the same.
+    // Errors are +10 %, -10 % and 0: half are within 10 %, in the mean 0. There is one plan at
+    // each point, so that there is nothing to put in order.
     EXPECT_EQ(errors.at("engine"), "guess");
     EXPECT_EQ(errors.at("of"), "iteration");
     EXPECT_EQ(errors.at("cases"), 3);
@@ -127,14 +128,40 @@ TEST_F(CompareErrors, AreThoseOfTheCases)
     EXPECT_NEAR(errors.at("p95").get<double>(), 0.1, 1e-9);
     EXPECT_NEAR(errors.at("bias").get<double>(), 0, 1e-9);
     EXPECT_NEAR(std::abs(errors.at("worst").get<double>()), 0.1, 1e-9);
-    EXPECT_EQ(errors.at("rank_correlation"), 1);
+    EXPECT_TRUE(errors.at("rank_correlation").is_null());
+    EXPECT_FALSE(errors.contains("choice"));
     EXPECT_THAT(Read("a.csv"),
                 HasSubstr("cluster.cross.distance,plan,seed,engine,outcome,iteration_time_s,"
-                          "relative_error\n10km,"));
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,guess,done,0.18,-0.1\n"));
+                          "relative_error,operations,covered,uncovered_share\n10km,"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,guess,done,0.18,-0.1,,,\n"));
     const Call text = Run(grid);
     EXPECT_THAT(text.out, HasSubstr("Errors of 3 cases against truth"));
     EXPECT_THAT(text.out, HasSubstr("cluster.cross.distance=40km:\n"));
+}
+
+TEST_F(CompareErrors, PlansArePutInOrderAtEachPoint)
+{
+    // Two plans at 10 and 20 km. By the truth tp 2 takes 0.2 s, tp 4 0.25 s, and ten times that at
+    // 20 km; the guess has the distances right and the plans the other way round.
+    Write("plans.py",
+          "import json, sys\n"
+          "task = json.load(sys.stdin)\n"
+          "far = task['scenario']['cluster']['links'][0]['distance'] == '20km'\n"
+          "times = dict(zip([2, 4], map(float, sys.argv[1:])))\n"
+          "time = times[task['plan']['tp']] * (10 if far else 1)\n"
+          "print(json.dumps({'iteration_time_s': time}))\n");
+    const std::string command =
+        "compare study.yaml --set 'search={plan: {tp: [2, 4]}}' --sweep "
+        "cluster.cross.distance=10km,20km --engines 'guess=command:python3 plans.py 0.25 0.2,"
+        "truth=command:python3 plans.py 0.2 0.25' ";
+    const auto json = RunJson(command);
+    ASSERT_EQ(json.at("cases"), 4);
+    const auto& errors = json.at("errors")[0];
+    EXPECT_EQ(errors.at("rank_correlation"), -1);
+    EXPECT_EQ(errors.at("choice").at("rank_of_best"), 2);
+    EXPECT_NEAR(errors.at("choice").at("regret").get<double>(), 0.25, 1e-9);
+    EXPECT_THAT(Run(command).out,
+                HasSubstr("the best by truth is ranked 2 by it; its own best takes 25.0 % longer"));
 }
 
 TEST_F(CompareErrors, WhatFailsIsCountedAndKept)
@@ -145,7 +172,7 @@ TEST_F(CompareErrors, WhatFailsIsCountedAndKept)
                 "--csv a.csv --engines 'command:sh half.sh'");
     EXPECT_EQ(json.at("cases_without_reference"), 1);
     EXPECT_EQ(json.at("rows")[1].at("failed").at("reason"), "exit");
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,,,,\n"));
 }
 
 TEST_F(CompareErrors, OneEngineIsTheReferenceOfAllCases)
@@ -272,7 +299,7 @@ TEST_F(CompareErrors, PlansThatCannotRunAreSaidToBeLeftOut)
     ASSERT_EQ(json.at("left_out").size(), 1);
     EXPECT_EQ(json.at("left_out")[0].at("reason"), "memory");
     EXPECT_EQ(json.at("left_out")[0].at("point").at("cluster.buildings.gpu.hbm_capacity"), "2GiB");
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",,,memory,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",,,memory,,,,,\n"));
     const Call text = Run("compare study.yaml --set search={} --engines analytical --set "
                           "cluster.buildings.gpu.hbm_reserve=2047MiB --set "
                           "cluster.buildings.gpu.hbm_capacity=2GiB");

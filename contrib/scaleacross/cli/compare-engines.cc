@@ -2,6 +2,7 @@
 
 #include "cli/compare-engines.h"
 
+#include "cli/engines.h"
 #include "cli/show/progress-line.h"
 #include "core/store/run-store.h"
 
@@ -27,11 +28,24 @@ struct Job
     std::optional<Evaluation> evaluation;
 };
 
+/// Runs of an engine, and where they are stored.
+struct StoredEngine
+{
+    std::unique_ptr<Engine> engine;
+    RunStore store;
+    bool anew; //!< its reports say what is not stored
+};
+
 /// What is stored for a plan, if anything; it is kept from now on.
 std::optional<Evaluation>
-TakeStored(Database& database, RunStore& store, const Plan& plan)
+TakeStored(Database& database, StoredEngine& engine, const Plan& plan)
 {
+    RunStore& store = engine.store;
     std::optional<Evaluation> evaluation;
+    if (engine.anew)
+    {
+        return evaluation;
+    }
     database.Transact([&] {
         if (const auto run = store.Find(plan))
         {
@@ -48,15 +62,13 @@ class Runner
   public:
     Runner(const SearchSpace& space,
            const std::vector<Plan>& plans,
-           const std::vector<std::unique_ptr<Engine>>& engines,
-           std::vector<RunStore>& stores,
+           std::vector<StoredEngine>& engines,
            const CompareSetting& setting,
            Database& database,
            const std::atomic<bool>& stop)
         : m_space(space),
           m_plans(plans),
           m_engines(engines),
-          m_stores(stores),
           m_setting(setting),
           m_database(database),
           m_stop(stop)
@@ -126,7 +138,7 @@ class Runner
         const Plan& plan = m_plans[job.plan];
         try
         {
-            job.evaluation = Evaluate(*m_engines[job.engine], m_space.With(plan), m_setting.run);
+            job.evaluation = Evaluate(*m_engines[job.engine].engine, m_space.With(plan), m_setting.run);
         }
         catch (const ConfigError& error)
         {
@@ -134,20 +146,19 @@ class Runner
             return;
         }
         const std::lock_guard<std::mutex> lock(m_mutex);
-        m_database.Transact([&] { m_stores[job.engine].Put(plan, *job.evaluation, true); });
+        m_database.Transact([&] { m_engines[job.engine].store.Put(plan, *job.evaluation, true); });
     }
 
     /// What another process has found out since this one began.
     std::optional<Evaluation> StoredMeanwhile(const Job& job)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
-        return TakeStored(m_database, m_stores[job.engine], m_plans[job.plan]);
+        return TakeStored(m_database, m_engines[job.engine], m_plans[job.plan]);
     }
 
     const SearchSpace& m_space;
     const std::vector<Plan>& m_plans;
-    const std::vector<std::unique_ptr<Engine>>& m_engines;
-    std::vector<RunStore>& m_stores;
+    std::vector<StoredEngine>& m_engines;
     const CompareSetting& m_setting;
     Database& m_database;
     const std::atomic<bool>& m_stop;
@@ -172,14 +183,15 @@ CompareEngines(const Study& study,
                Database& database,
                const std::atomic<bool>& stop)
 {
-    std::vector<std::unique_ptr<Engine>> engines;
-    std::vector<RunStore> stores;
+    std::vector<StoredEngine> engines;
     for (const auto& name : names)
     {
-        engines.push_back(MakeSweepEngine(name, "engines", stop));
-        stores.emplace_back(database,
-                            MakeRunSetting(study.scenario, *engines.back(), setting.run),
-                            setting.failures);
+        auto engine = MakeSweepEngine(name, "engines", stop);
+        RunStore store(database,
+                       MakeRunSetting(study.scenario, *engine, setting.run),
+                       setting.failures);
+        engines.push_back(
+            {std::move(engine), std::move(store), FindEngine(name, "engines").row->tellsMore});
     }
     std::vector<std::vector<std::optional<Evaluation>>> found(
         plans.size(),
@@ -189,14 +201,14 @@ CompareEngines(const Study& study,
     {
         for (size_t e = 0; e < names.size(); e++)
         {
-            found[p][e] = TakeStored(database, stores[e], plans[p]);
+            found[p][e] = TakeStored(database, engines[e], plans[p]);
             if (!found[p][e])
             {
                 jobs.push_back({p, e, std::nullopt});
             }
         }
     }
-    Runner(space, plans, engines, stores, setting, database, stop).Run(jobs);
+    Runner(space, plans, engines, setting, database, stop).Run(jobs);
     for (auto& job : jobs)
     {
         found[job.plan][job.engine] = std::move(job.evaluation);
@@ -209,7 +221,7 @@ CompareEngines(const Study& study,
         {
             if (found[p][e])
             {
-                comparison.engines.push_back(engines[e]->Name());
+                comparison.engines.push_back(engines[e].engine->Name());
                 comparison.evaluations.push_back(*found[p][e]);
             }
         }

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,13 @@ struct LeftOutPlan
     Infeasible why;
 };
 
+/// The plans of one point of a grid in an engine's order against the reference's.
+struct PointOrder
+{
+    std::vector<std::string> point;
+    Ordering ordering;
+};
+
 /**
  * How far an engine is from the reference in one figure of all cases that both have run.
  *
@@ -45,6 +53,15 @@ struct FigureErrors
     std::string of; //!< "iteration", "tp", "cp", ...
     EngineErrors errors;
     size_t worst{0}; //!< number of the case
+    /// Of the iteration, where a point has several plans: how they are put in order at each, by the
+    /// means of their seeds. At different points times differ anyhow, in whatever order.
+    std::vector<PointOrder> orders;
+
+    /// The mean over points of Spearman's; none where no point has it.
+    std::optional<double> Order() const;
+
+    /// The point at which the engine's choice costs most; null: none has an order.
+    const PointOrder* WorstChoice() const;
 };
 
 /// The cases of a comparison, what they were swept by, and what follows from them.
@@ -91,11 +108,13 @@ class ComparedCases
   private:
     void AddErrors(const std::string& engine);
     std::string MissingReason(const ComparedCase& one) const;
+    std::vector<PointOrder> OrdersOf(const std::string& engine) const;
     size_t CasesWithoutReference() const;
     std::string WithoutReferenceText() const;
     std::vector<Comparison> Comparisons() const;
     Json PointJson(const std::vector<std::string>& values) const;
     std::string PointText(const ComparedCase& one) const;
+    std::string ChoiceText(const FigureErrors& errors) const;
 
     std::vector<SweepAxis> m_axes;
     std::vector<ComparedCase> m_cases;

@@ -141,7 +141,7 @@ const std::vector<EngineRow>&
 EngineRows()
 {
     // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
-    // variant, starts programs.
+    // variant, tells more, starts programs.
     static const std::vector<EngineRow> rows = {
         {"analytical",
          "exact order of events, transfers as fluids on shared links: for searches and sweeps",
@@ -172,6 +172,7 @@ EngineRows()
          false,
          false,
          false,
+         false,
          true},
         {"predictions:",
          "times that a model of yours has predicted, in a CSV file by operation and bytes, or by "
@@ -182,7 +183,11 @@ EngineRows()
          "analytical, with what packets take longer in a file that scaleacross calibrate has "
          "written",
          MakeCorrected,
-         "FILE.json"},
+         "FILE.json",
+         false,
+         false,
+         false,
+         true},
     };
     return rows;
 }

@@ -33,6 +33,7 @@ struct EngineRow
     bool ownProcess{false}; //!< many runs, or several at once, take a worker process each
     bool packets{false};    //!< it simulates packets, and so has buffers that can be too small
     bool variant{false};    //!< another way to run the one before; compared only where asked for
+    bool tellsMore{false};  //!< its reports say what no database keeps; comparisons make them anew
     bool starts{false};     //!< it starts other programs, which shall end with this one
 
     /// A form stands for models that come from outside, each by an argument.

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
 #include <utility>
 #include <variant>
 
@@ -31,6 +32,18 @@ std::string
 CorrelationText(const std::optional<double>& correlation)
 {
     return correlation ? fmt::format("{:.3f}", *correlation) : "-";
+}
+
+/// "cluster.cross.distance=30km, " of every axis.
+std::string
+AxesText(const std::vector<SweepAxis>& axes, const std::vector<std::string>& values)
+{
+    std::string text;
+    for (size_t i = 0; i < axes.size(); i++)
+    {
+        text += axes[i].key + "=" + values[i] + ", ";
+    }
+    return text;
 }
 
 /// What is shared and busiest; null: nothing is shared.
@@ -86,6 +99,20 @@ SeenJson(const RunReport& report)
         json["busy"] = busiest->busy;
     }
     return json;
+}
+
+/// Operations of a corrected report, those covered, and the share of the others; else empty.
+std::vector<std::string>
+CorrectionCells(const RunReport* report)
+{
+    if (report == nullptr || !report->correction)
+    {
+        return {"", "", ""};
+    }
+    const CorrectionReport& correction = *report->correction;
+    return {std::to_string(correction.operations),
+            std::to_string(correction.covered),
+            fmt::format("{:.6g}", correction.uncovered)};
 }
 
 /// Why there is no report: the short name.
@@ -170,6 +197,7 @@ ComparedCases::AddErrors(const std::string& engine)
             errors.of = figure == 0 ? "iteration" : ToString(static_cast<CommClass>(figure - 1));
             errors.errors = ErrorsOf(times, references);
             errors.worst = numbers[errors.errors.worst];
+            errors.orders = figure == 0 ? OrdersOf(engine) : std::vector<PointOrder>();
             m_errors.push_back(std::move(errors));
         }
     }
@@ -187,6 +215,73 @@ ComparedCases::MissingReason(const ComparedCase& one) const
     }
     const Evaluation& evaluation = one.comparison.evaluations[reference - engines.begin()];
     return std::holds_alternative<RunReport>(evaluation) ? "" : OutcomeOf(evaluation);
+}
+
+std::vector<PointOrder>
+ComparedCases::OrdersOf(const std::string& engine) const
+{
+    struct Sums
+    {
+        double time{0};
+        double reference{0};
+        double seeds{0};
+    };
+
+    std::map<std::vector<std::string>, std::map<std::string, Sums>> points; // by plan
+    for (const ComparedCase& one : m_cases)
+    {
+        const RunReport* report = ReportBy(one, engine);
+        const RunReport* reference = ReportBy(one, m_reference);
+        if (report != nullptr && reference != nullptr)
+        {
+            Sums& sums = points[one.point][one.label];
+            sums.time += report->iterationTime.S();
+            sums.reference += reference->iterationTime.S();
+            sums.seeds++;
+        }
+    }
+    std::vector<PointOrder> orders;
+    for (const auto& point : points)
+    {
+        std::vector<double> times;
+        std::vector<double> references;
+        for (const auto& plan : point.second)
+        {
+            times.push_back(plan.second.time / plan.second.seeds);
+            references.push_back(plan.second.reference / plan.second.seeds);
+        }
+        if (times.size() > 1)
+        {
+            orders.push_back({point.first, OrderingOf(times, references)});
+        }
+    }
+    return orders;
+}
+
+std::optional<double>
+FigureErrors::Order() const
+{
+    double sum = 0;
+    double points = 0;
+    for (const PointOrder& order : orders)
+    {
+        sum += order.ordering.rankCorrelation.value_or(0);
+        points += order.ordering.rankCorrelation ? 1 : 0;
+    }
+    return points > 0 ? std::optional<double>(sum / points) : std::nullopt;
+}
+
+const PointOrder*
+FigureErrors::WorstChoice() const
+{
+    const auto worst =
+        std::max_element(orders.begin(),
+                         orders.end(),
+                         [](const PointOrder& a, const PointOrder& b) {
+                             return std::tie(a.ordering.regret, a.ordering.rankOfBest) <
+                                    std::tie(b.ordering.regret, b.ordering.rankOfBest);
+                         });
+    return worst == orders.end() ? nullptr : &*worst;
 }
 
 size_t
@@ -275,12 +370,22 @@ ComparedCases::PointJson(const std::vector<std::string>& values) const
 std::string
 ComparedCases::PointText(const ComparedCase& one) const
 {
-    std::string text;
-    for (size_t i = 0; i < m_axes.size(); i++)
-    {
-        text += m_axes[i].key + "=" + one.point[i] + ", ";
-    }
-    return text + one.label + ", seed " + std::to_string(one.seed);
+    return AxesText(m_axes, one.point) + one.label + ", seed " + std::to_string(one.seed);
+}
+
+/// What choosing by an engine costs at most; "" where nothing is chosen among.
+std::string
+ComparedCases::ChoiceText(const FigureErrors& errors) const
+{
+    const PointOrder* worst = errors.WorstChoice();
+    return worst == nullptr
+               ? std::string()
+               : fmt::format(
+                     "  {}the best by {} is ranked {} by it; its own best takes {} longer\n",
+                     AxesText(m_axes, worst->point),
+                     m_reference,
+                     worst->ordering.rankOfBest,
+                     PercentText(worst->ordering.regret));
 }
 
 std::string
@@ -310,7 +415,7 @@ ComparedCases::ErrorsText() const
                    PercentText(errors.p95),
                    SignedPercent(errors.bias),
                    SignedPercent(errors.atWorst),
-                   one.of == "iteration" ? CorrelationText(errors.rankCorrelation) : ""});
+                   one.of == "iteration" ? CorrelationText(one.Order()) : ""});
         before = one.engine;
         if (one.of == "iteration")
         {
@@ -320,7 +425,8 @@ ComparedCases::ErrorsText() const
                                  SignedPercent(errors.atWorst),
                                  PointText(where),
                                  m_reference,
-                                 SeenText(*ReportBy(where, m_reference)));
+                                 SeenText(*ReportBy(where, m_reference))) +
+                     ChoiceText(one);
         }
     }
     return fmt::format("Errors of {} cases against {}; of a class, of its busy time as "
@@ -354,16 +460,20 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
     for (const FigureErrors& one : m_errors)
     {
         const EngineErrors& errors = one.errors;
-        json["errors"].push_back(
-            {{"engine", one.engine},
-             {"of", one.of},
-             {"cases", errors.cases},
-             {"median", errors.median},
-             {"p95", errors.p95},
-             {"bias", errors.bias},
-             {"worst", errors.atWorst},
-             {"rank_correlation",
-              errors.rankCorrelation ? Json(*errors.rankCorrelation) : Json()}});
+        json["errors"].push_back({{"engine", one.engine},
+                                  {"of", one.of},
+                                  {"cases", errors.cases},
+                                  {"median", errors.median},
+                                  {"p95", errors.p95},
+                                  {"bias", errors.bias},
+                                  {"worst", errors.atWorst},
+                                  {"rank_correlation", one.Order() ? Json(*one.Order()) : Json()}});
+        if (const PointOrder* choice = one.WorstChoice())
+        {
+            json["errors"].back()["choice"] = {{"point", PointJson(choice->point)},
+                                               {"rank_of_best", choice->ordering.rankOfBest},
+                                               {"regret", choice->ordering.regret}};
+        }
         if (one.of == "iteration")
         {
             const ComparedCase& where = m_cases[one.worst];
@@ -419,7 +529,15 @@ ComparedCases::Csv() const
         names.push_back(axis.key);
     }
     names.insert(names.end(),
-                 {"plan", "seed", "engine", "outcome", "iteration_time_s", "relative_error"});
+                 {"plan",
+                  "seed",
+                  "engine",
+                  "outcome",
+                  "iteration_time_s",
+                  "relative_error",
+                  "operations",
+                  "covered",
+                  "uncovered_share"});
     std::vector<std::vector<std::string>> lines = {names};
     for (const ComparedCase& one : m_cases)
     {
@@ -440,13 +558,15 @@ ComparedCases::Csv() const
                      ? ""
                      : fmt::format("{:.9g}",
                                    report->iterationTime.S() / reference->iterationTime.S() - 1)});
+            const std::vector<std::string> corrected = CorrectionCells(report);
+            cells.insert(cells.end(), corrected.begin(), corrected.end());
             lines.push_back(std::move(cells));
         }
     }
     for (const LeftOutPlan& plan : m_leftOut)
     {
         std::vector<std::string> cells = plan.point;
-        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", ""});
+        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", "", "", "", ""});
         lines.push_back(std::move(cells));
     }
     return CsvText(lines);

@@ -2,6 +2,7 @@
 
 #include "cli/compare-engines.h"
 #include "cli/engines.h"
+#include "cli/show/report-text.h"
 #include "cli/show/table.h"
 #include "core/explore/explanation.h"
 
@@ -184,6 +185,14 @@ ComparisonJson(const SearchSpace& space,
                     reference == nullptr
                         ? Json()
                         : Json(RelativeError(report->iterationTime, reference->iterationTime));
+                if (report->correction)
+                {
+                    const CorrectionReport& correction = *report->correction;
+                    entry["correction"] = {{"operations", correction.operations},
+                                           {"covered", correction.covered},
+                                           {"uncovered_share", correction.uncovered},
+                                           {"unreached", correction.unreached}};
+                }
                 entry["classes"] = ClassesJson(*report, reference);
                 entry["reason"] =
                     reference != nullptr && IsExplained(*report, *reference)
@@ -212,6 +221,7 @@ ComparisonText(const SearchSpace& space,
     Table table(columns);
     std::string remarks;
     std::string failures;
+    std::string corrections;
     for (const auto& comparison : comparisons)
     {
         const RunReport* reference = ReportBy(comparison, referenceEngine);
@@ -251,6 +261,17 @@ ComparisonText(const SearchSpace& space,
                     const bool known = part.bytes.Count() > 0 && report->KnowsBusy();
                     cells.push_back(known ? ToString(part.busy) : "-");
                 }
+                if (report->correction)
+                {
+                    corrections += fmt::format("{} on {}: {}\n",
+                                               space.LabelOf(comparison.plan),
+                                               comparison.engines[i],
+                                               CoverageText(*report->correction));
+                    for (const std::string& unreached : report->correction->unreached)
+                    {
+                        corrections += "  not reached: " + unreached + "\n";
+                    }
+                }
                 if (reference != nullptr && IsExplained(*report, *reference))
                 {
                     remarks +=
@@ -270,6 +291,10 @@ ComparisonText(const SearchSpace& space,
     if (!failures.empty())
     {
         text += "\nWithout a result:\n" + failures;
+    }
+    if (!corrections.empty())
+    {
+        text += "\nCorrected:\n" + corrections;
     }
     if (!remarks.empty())
     {

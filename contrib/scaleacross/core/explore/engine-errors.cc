@@ -91,8 +91,23 @@ ErrorsOf(const std::vector<double>& times, const std::vector<double>& references
     };
     errors.median = quantile(0.5);
     errors.p95 = quantile(0.95);
-    errors.rankCorrelation = CorrelationOf(RanksOf(times), RanksOf(references));
     return errors;
+}
+
+Ordering
+OrderingOf(const std::vector<double>& times, const std::vector<double>& references)
+{
+    SCALEACROSS_INVARIANT(times.size() > 1 && times.size() == references.size(),
+                          "a time for each reference of several");
+    Ordering ordering;
+    ordering.rankCorrelation = CorrelationOf(RanksOf(times), RanksOf(references));
+    const auto best = std::min_element(references.begin(), references.end());
+    const double ofBest = times[static_cast<size_t>(best - references.begin())];
+    ordering.rankOfBest += static_cast<size_t>(
+        std::count_if(times.begin(), times.end(), [ofBest](double time) { return time < ofBest; }));
+    const auto choice = std::min_element(times.begin(), times.end());
+    ordering.regret = references[static_cast<size_t>(choice - times.begin())] / *best - 1;
+    return ordering;
 }
 
 } // namespace scaleacross
