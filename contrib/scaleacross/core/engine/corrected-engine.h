@@ -17,8 +17,8 @@ namespace scaleacross
  * The analytical engine with every operation between servers as much longer as Corrections say.
  *
  * A factor is one of the time without the launch of a collective: both models have that. The report
- * says how many operations are covered and which are not, and what the iteration takes by the low
- * and by the high ends of all factors.
+ * says how many operations are covered and which are not, and between what the iteration time lies
+ * by the low and by the high ends of all factors.
  */
 class CorrectedEngine : public Engine
 {

@@ -88,8 +88,9 @@ struct CorrectionReport
     /// Part of the time of all operations between servers, each alone and as often as it is done,
     /// that those without a factor take; by the model.
     double uncovered{0};
-    Duration low;                     //!< iteration time by the low ends of all factors
-    Duration high;                    //!< by the high ends
+    /// Least and greatest iteration time by the factors, by their low ends, and by their high ends.
+    Duration low;
+    Duration high;
     std::vector<std::string> missing; //!< operations without a factor
     /// Operations that ports and wires hold to more than their factor asks for: "dp all_gather
     /// ring, leaf, 2 MiB of 4: asked 0.80, got 0.95".
