@@ -268,6 +268,40 @@ TEST(StudyErrors, SprayingWithGoBackN)
            "1 to 4194304");
 }
 
+TEST(StudyErrors, TrafficClasses)
+{
+    Expect(6,
+           "network: {classes: {qp: 1}}",
+           "s.yaml:6:21 network.classes.'qp'",
+           "the key is not known",
+           "tp, cp, ep, pp or dp");
+    Expect(6, "network: {classes: {pp: 4}}", "s.yaml:6:25 network.classes.pp", "4", "0 to 3");
+    Expect(6, "network: {classes: 1}", "s.yaml:6:20 network.classes", "a single value", "a map");
+    Expect(6,
+           "network: {class_weights: 1:65}",
+           "s.yaml:6:26 network.class_weights",
+           "the weight of class 1: '65' is out of range",
+           "strict, or up to 4 whole numbers 0 to 64, of class 0 first, joined by colons",
+           "for instance 1:3");
+    Expect(6,
+           "network: {class_weights: 1:1:1:1:1}",
+           "s.yaml:6:26 network.class_weights",
+           "has 5 weights",
+           "up to 4",
+           "behind the last class, which is 3");
+    Expect(6,
+           "network: {classes: {pp: 1}, ns3: {'ns3::RdmaQueuePair::Priority': 4}}",
+           "s.yaml:6:20 network.classes",
+           "network.ns3 sets ns3::RdmaQueuePair::Priority",
+           "one of the two",
+           "leave the attribute out");
+    Expect(6,
+           "network: {classes: {pp: 1}, transport: trimming, recovery: selective-repeat}",
+           "s.yaml:6:10 network.class_weights",
+           "class 0 has no weight",
+           "a weight for every class in use with trimming");
+}
+
 TEST(StudyErrors, OctalAndYesNo)
 {
     Expect(7, "plan: {tp: 010}", "s.yaml:7:12 plan.tp", "octal", "", "without leading zeros");

@@ -71,10 +71,11 @@ TEST(StudyFileDoc, DescribesEveryPlanFieldWithItsDefault)
     {
         const size_t point = field.key.find('.');
         const std::string section = field.key.substr(0, point) == "plan" ? "Plan" : "Network";
-        // One row for all tiers.
+        // One row for all tiers, and for all classes.
         const size_t tier = field.key.rfind("network.tiers.", 0) == 0 ? 14 : std::string::npos;
+        const bool classed = field.key.rfind("network.classes.", 0) == 0;
         const std::string key = tier == std::string::npos
-                                    ? field.key.substr(point + 1)
+                                    ? classed ? "classes.<part>" : field.key.substr(point + 1)
                                     : "tiers.<tier>" + field.key.substr(field.key.find('.', tier));
         const std::string row = Row(page, section, key);
         ASSERT_NE(row, "") << field.key;

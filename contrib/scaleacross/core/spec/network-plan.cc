@@ -110,6 +110,39 @@ FindTransportConflict(const NetworkPlan& network)
     return std::nullopt;
 }
 
+/// What keeps traffic classes from being told apart.
+std::optional<ConfigError>
+FindClassConflict(const NetworkPlan& network)
+{
+    if (network.classes.AreOne())
+    {
+        return std::nullopt;
+    }
+    const char* const priority = "ns3::RdmaQueuePair::Priority";
+    if (network.ns3Attributes.count(priority) > 0)
+    {
+        return ConfigError("network.classes",
+                           std::string("several, and network.ns3 sets ") + priority +
+                               " of all queue pairs",
+                           "one of the two",
+                           "leave the attribute out");
+    }
+    for (uint32_t number = 0; network.transport->trimming && number < kTrafficClasses; number++)
+    {
+        // Headers of what is trimmed have a share of the line, which strict classes would take.
+        if ((network.classes.Used() >> number & 1U) != 0 && network.classes.weights[number] == 0)
+        {
+            return ConfigError("network.class_weights",
+                               "class " + std::to_string(number) + " has no weight, and with " +
+                                   network.transport->word +
+                                   " what is strict would leave nothing to trimmed packets",
+                               "a weight for every class in use with " + network.transport->word,
+                               "for instance network.class_weights: 1:3");
+        }
+    }
+    return std::nullopt;
+}
+
 /// Why go-back-n does not serve the rest, and what to do besides.
 std::optional<ConfigError>
 FindRecoveryConflict(const NetworkPlan& network)
@@ -166,6 +199,10 @@ NetworkPlan::FindConflict() const
         return conflict;
     }
     if (auto conflict = FindRecoveryConflict(*this))
+    {
+        return conflict;
+    }
+    if (auto conflict = FindClassConflict(*this))
     {
         return conflict;
     }

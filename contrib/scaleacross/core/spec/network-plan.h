@@ -12,6 +12,7 @@
 #include "core/spec/multipath.h"
 #include "core/spec/nccl-words.h"
 #include "core/spec/tier.h"
+#include "core/spec/traffic-classes.h"
 #include "core/spec/transport.h"
 
 #include <array>
@@ -92,6 +93,8 @@ struct NetworkPlan
     Bytes admission;
     /// By Tier from Leaf on: near peers may have few queue pairs, far ones need many in flight.
     std::array<QueuePairOverride, 4> tiers;
+    /// What goes before what, or how it shares, on links between servers.
+    TrafficClasses classes;
     CollectiveAlgorithm collective;
     AllToAllAlgorithm allToAll;
     /// Collectives are cut into chunks of this size, which are in different phases at the same time

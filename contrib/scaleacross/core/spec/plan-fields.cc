@@ -455,6 +455,37 @@ TierFields(const std::vector<PlanField>& network)
     return fields;
 }
 
+const std::string g_classes = "network.classes.";
+const std::string g_classWeights = "network.class_weights";
+
+/// Rows for the traffic classes of what each parallelism sends, and how they are served.
+std::vector<PlanField>
+ClassFields()
+{
+    std::vector<PlanField> fields;
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        const std::string name = ToString(static_cast<CommClass>(c));
+        fields.push_back(Row::Whole(
+            g_classes + name,
+            0,
+            kTrafficClasses - 1,
+            "traffic class of what " + name +
+                " sends between servers, in queues of its "
+                "own at NICs and switches",
+            [c](auto& plan) -> auto& { return plan.network.classes.of[c]; }));
+    }
+    fields.push_back(Row::Make(
+        g_classWeights,
+        ClassWeightsAllowed(),
+        "how links serve traffic classes: strictly, the larger number first, or those with a "
+        "weight in proportion, after those without",
+        SCALEACROSS_MEMBER(network.classes.weights),
+        ParseClassWeights,
+        ClassWeightsText));
+    return fields;
+}
+
 /// The last part of a key: "tp" of "plan.tp".
 std::string
 ShortKey(const PlanField& field)
@@ -471,8 +502,11 @@ PlanFields()
         std::vector<PlanField> all = ParallelFields();
         std::vector<PlanField> network = NetworkFields();
         std::vector<PlanField> tiers = TierFields(network);
-        std::move(network.begin(), network.end(), std::back_inserter(all));
-        std::move(tiers.begin(), tiers.end(), std::back_inserter(all));
+        std::vector<PlanField> classes = ClassFields();
+        for (std::vector<PlanField>* rows : {&network, &tiers, &classes})
+        {
+            std::move(rows->begin(), rows->end(), std::back_inserter(all));
+        }
         return all;
     }();
     return fields;
@@ -481,7 +515,9 @@ PlanFields()
 bool
 IsLeftOut(const PlanField& field, const Plan& plan)
 {
-    return field.key.rfind("network.tiers.", 0) == 0 && field.usual(plan);
+    const bool ofPart = field.key.rfind("network.tiers.", 0) == 0 ||
+                        field.key.rfind(g_classes, 0) == 0 || field.key == g_classWeights;
+    return ofPart && field.usual(plan);
 }
 
 const PlanField*

@@ -137,6 +137,16 @@ Scenario::FindConflict() const
                                "paths by queue pair, pair of NICs or packet",
                                "another multipath, or another shape");
         }
+        if (network.transport->credits && !network.classes.AreOne())
+        {
+            return ConfigError("network.classes",
+                               "several, and packets on detours over other leaves of " +
+                                   building.name + " (shape " + ToString(building.fabric.shape) +
+                                   ") change their lanes, which tell classes apart with " +
+                                   network.transport->word,
+                               "one class there",
+                               "leave network.classes out, or take another transport or shape");
+        }
         if (network.UsesPfc())
         {
             return ConfigError(

@@ -225,6 +225,10 @@ WarningsOfNoEffect(const Scenario& scenario)
     {
         add("network.token_message", way);
     }
+    if (network.classes.AreOne() && network.classes.weights != ClassWeights())
+    {
+        add("network.class_weights", "all traffic is in one class, by network.classes");
+    }
     if (job.plan.asyncTensor && job.plan.tp == 1)
     {
         add("plan.async_tp", "plan.tp is 1");

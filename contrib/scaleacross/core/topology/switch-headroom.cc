@@ -35,7 +35,7 @@ LargestPacket(const NetworkPlan& network)
 
 /// By vertex.
 std::vector<Reservation>
-Reservations(const FabricGraph& graph, uint32_t maxPacket)
+Reservations(const FabricGraph& graph, uint32_t maxPacket, uint32_t priorities)
 {
     std::vector<Reservation> all(graph.vertices.size());
     for (const FabricLink& link : graph.links)
@@ -50,7 +50,7 @@ Reservations(const FabricGraph& graph, uint32_t maxPacket)
         {
             Reservation& own = all[vertex];
             own.ports++;
-            own.bytes += bytes;
+            own.bytes += bytes * priorities;
             if (bytes > own.largest)
             {
                 own.largest = bytes;
@@ -73,7 +73,8 @@ HeadroomWarnings(const ClusterSpec& cluster, const NetworkPlan& network)
     }
     const FabricGraph graph = BuildFabricGraph(cluster);
     const uint32_t maxPacket = LargestPacket(network);
-    const std::vector<Reservation> all = Reservations(graph, maxPacket);
+    const uint32_t priorities = network.classes.Count();
+    const std::vector<Reservation> all = Reservations(graph, maxPacket, priorities);
     for (const bool leaves : {true, false})
     {
         const uint64_t buffer = (leaves ? network.leafBuffer : network.spineBuffer).Count();
@@ -98,9 +99,10 @@ HeadroomWarnings(const ClusterSpec& cluster, const NetworkPlan& network)
         const std::string key = leaves ? "network.leaf_buffer" : "network.spine_buffer";
         warnings.push_back(
             key + ": " + std::to_string(buffer) + " bytes cannot hold the PFC headroom of " +
-            std::to_string(most.bytes) + " bytes (" + std::to_string(most.ports) +
-            " ports, 1 lossless priorities, the largest " + std::to_string(most.largest) +
-            " bytes for one port) of " + VertexName(cluster, graph.vertices[worst]) +
+            std::to_string(most.bytes) + " bytes (" + std::to_string(most.ports) + " ports, " +
+            std::to_string(priorities) + " lossless priorities, the largest " +
+            std::to_string(most.largest) + " bytes for one port) of " +
+            VertexName(cluster, graph.vertices[worst]) +
             (lacking == 1 ? "" : ", and " + std::to_string(lacking - 1) + " more lack some") +
             "; the largest is 2 packets of " + std::to_string(maxPacket) + " bytes, and what " +
             ToString(most.longest->rate) + " bring in 2 x " + ToString(most.longest->delay) +

@@ -17,10 +17,11 @@ namespace scaleacross
  * one text for the leaves and one for the switches above them, with key, values, arithmetic and
  * remedy; none without PFC.
  *
- * A switch reserves HeadroomBytes() for each of its ports whose link has PFC, in the one lossless
- * priority that studies use, and needs room for a packet besides:
+ * A switch reserves HeadroomBytes() for each of its ports whose link has PFC, in each lossless
+ * priority, which are as many as traffic classes in use, and needs room for a packet besides:
  *
- *   sum over the ports + max <= buffer,   max = mtu + headers, or an ACK if that is longer.
+ *   classes x sum over the ports + max <= buffer,   max = mtu + headers, or an ACK if that is
+ * longer.
  *
  * The packet engine refuses the others; engines without buffers take them for lossless, which this
  * is to tell. Left out: telemetry in packets (some bytes per switch on the way), and what
