@@ -10,18 +10,6 @@
 namespace scaleacross
 {
 
-namespace
-{
-
-/// Levels that differ by less are reached at once: what rounding makes of equal ones.
-constexpr double kSame = 1.0 + 1e-12;
-
-/// Of what is left of a resource that counts as full, and of levels that count as equal, where
-/// flows that were filled at different times meet.
-constexpr double kNear = 1e-11;
-
-} // namespace
-
 MaxMin::MaxMin(uint32_t resources)
     : m_resources(resources)
 {
@@ -68,8 +56,10 @@ MaxMin::Seed(const ResourceState& resource, uint32_t number)
 }
 
 MaxMin::Flow
-MaxMin::Add(double weight, double limit, const std::vector<Use>& uses)
+MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t flowClass)
 {
+    SCALEACROSS_INVARIANT(m_classWeights.empty() || flowClass < m_classWeights.size(),
+                          "a flow of a class that has no weight");
     Flow flow;
     if (m_free.empty())
     {
@@ -87,6 +77,7 @@ MaxMin::Add(double weight, double limit, const std::vector<Use>& uses)
     state.rate = 0;
     state.bottleneck = kOwnLimit;
     state.there = true;
+    state.flowClass = flowClass;
     state.uses.clear();
     for (const Use& use : uses)
     {
@@ -144,7 +135,14 @@ MaxMin::Solve()
         Include(seed);
     }
     m_seeds.clear();
-    for (size_t filled = 0; filled < m_filled.size();)
+    if (!m_classWeights.empty())
+    {
+        IncludeConnected();
+        std::sort(m_filled.begin(), m_filled.end());
+        Connect();
+        FillByClass();
+    }
+    for (size_t filled = 0; m_classWeights.empty() && filled < m_filled.size();)
     {
         filled = m_filled.size();
         // In one order, whatever brought them here.

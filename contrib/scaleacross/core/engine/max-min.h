@@ -43,6 +43,20 @@ namespace scaleacross
  * on to 2/3, where P is full. When flow 3 goes, 1 and 2 share P: 1/2 each. With a limit of 0.1 for
  * flow 1, flow 2 would have 0.9 and flow 3 0.45.
  *
+ * With classes (TellClassesApart) a resource first shares among the classes of its flows: strict
+ * ones (of weight 0) go first, a larger number before a smaller one; those with weights W share
+ * what is left in proportion to W, and what one of them does not use is shared by the others.
+ * Within a class all is as above. So a flow has a bottleneck, a resource on which no flow of its
+ * class has a higher level, no strict class behind its own has anything, and no class with a weight
+ * has more for its W. What a class is sure to get on a resource, whatever else is held back
+ * elsewhere, only grows as others are held; flows for which all others on a resource have
+ * nothing better elsewhere are held there. Where each waits for another in a circle, which takes
+ * classes of unlike numbers of flows, one that goes before the others is held at what it is sure
+ * to get. All that shares something with what has changed is filled anew.
+ *
+ * Worked system with classes: P; two flows of class 0 and one of class 1, weights 1 and 3: 1/8, 1/8
+ * and 3/4. Class 1 strict: 0, 0 and 1.
+ *
  * Cost of a change: O(k (k + n)) for k flows that are filled anew with n uses in all, less where
  * many are held at once, and a look at all flows of what these use.
  */
@@ -62,12 +76,22 @@ class MaxMin
     /// One more resource; its number is that of those before.
     uint32_t AddResource();
 
+    /// Before the first flow: weights by class, 0 for a strict one.
+    void TellClassesApart(std::vector<double> weights);
+
+    /// Before the first flow: to this resource all flows are of one class.
+    void ServeAlike(uint32_t resource)
+    {
+        m_resources[resource].alike = true;
+    }
+
     /// From the next Solve() on a resource has so much of what it had at first. Domain: (0, 1].
     void SetCapacity(uint32_t resource, double capacity);
 
     /// A flow begins, with a rate of 0 until Solve(). Ids of flows that have gone are used again.
     /// Each resource stands in `uses` at most once. Without uses and limit its rate is infinite.
-    Flow Add(double weight, double limit, const std::vector<Use>& uses);
+    /// Domain: `flowClass` has a weight, if classes are told apart.
+    Flow Add(double weight, double limit, const std::vector<Use>& uses, uint32_t flowClass = 0);
 
     /// A flow ends.
     void Remove(Flow flow);
@@ -96,6 +120,13 @@ class MaxMin
     /// In place of a resource: nothing but the flow itself.
     static constexpr uint32_t kOwnLimit = UINT32_MAX;
 
+    /// Levels that differ by less are reached at once: what rounding makes of equal ones.
+    static constexpr double kSame = 1.0 + 1e-12;
+
+    /// Of what is left of a resource that counts as full, and of levels that count as equal, where
+    /// flows that were filled at different times meet.
+    static constexpr double kNear = 1e-11;
+
     struct FlowUse
     {
         uint32_t resource{0};
@@ -113,6 +144,7 @@ class MaxMin
         uint64_t mark{0};               //!< the filling that it takes part in
         bool held{false};
         bool there{false};
+        uint32_t flowClass{0};
         std::vector<FlowUse> uses;
     };
 
@@ -128,9 +160,22 @@ class MaxMin
         double most{0}; //!< sum of what its flows would take if they were alone
         double capacity{1};
         uint64_t mark{0};
-        uint64_t full{0}; //!< the pass in which somebody was held here
-        double left{0};   //!< filling: what those leave that are held or take no part
-        double weight{0}; //!< filling: demand x weight of those that rise
+        uint64_t full{0};    //!< the pass in which somebody was held here
+        double left{0};      //!< filling: what those leave that are held or take no part
+        double weight{0};    //!< filling: demand x weight of those that rise
+        bool alike{false};   //!< all flows are of one class here
+        uint32_t classes{0}; //!< filling: where the ClassState of its first class is
+    };
+
+    /// Of a class on a resource, while it is filled.
+    struct ClassState
+    {
+        double held{0};   //!< what those take that are held
+        double weight{0}; //!< demand x weight of those that rise
+        double level{0};  //!< what they are sure to reach
+        bool rising{false};
+        bool agreed{true}; //!< none of them is held back more elsewhere
+        bool settled{false};
     };
 
     bool MayBeFull(const ResourceState& resource) const
@@ -146,6 +191,29 @@ class MaxMin
     double NextLevel() const;
     void Hold(Flow flow, double rate);
 
+    // With classes
+    void IncludeConnected();
+    void FillByClass();
+    void FindLevels();
+    void FindLevels(ResourceState& resource);
+    void Settle(const ResourceState& resource);
+    double LevelOf(const FlowState& flow) const;
+    bool HoldSettled();
+    void HoldFirst();
+    void HoldInClass(Flow flow, uint32_t bottleneck, double rate);
+
+    /// On a resource that tells classes apart the flow's class, else the first.
+    ClassState& ClassOf(const ResourceState& resource, const FlowState& flow)
+    {
+        return m_classStates[resource.classes + (resource.alike ? 0 : flow.flowClass)];
+    }
+
+    const ClassState& ClassOf(const ResourceState& resource, const FlowState& flow) const
+    {
+        return m_classStates[resource.classes + (resource.alike ? 0 : flow.flowClass)];
+    }
+
+    std::vector<double> m_classWeights; //!< empty: classes are not told apart
     std::vector<FlowState> m_flows;
     std::vector<Flow> m_free;
     std::vector<ResourceState> m_resources;
@@ -156,8 +224,9 @@ class MaxMin
     std::vector<uint32_t> m_touched;    //!< scratch: the resources that these use
     std::vector<Flow> m_leaving;        //!< scratch: of the others, who is filled in the next pass
     std::vector<uint32_t> m_connecting; //!< scratch: those of them on which somebody rises
-    uint64_t m_mark{0};                 //!< of flows that are filled
-    uint64_t m_pass{0};                 //!< of resources
+    std::vector<ClassState> m_classStates; //!< scratch: by touched resource x class
+    uint64_t m_mark{0};                    //!< of flows that are filled
+    uint64_t m_pass{0};                    //!< of resources
 };
 
 } // namespace scaleacross
