@@ -88,5 +88,24 @@ TEST(FlowNetwork, BundlesGiveWhatTheFullestLinkDoes)
     }
 }
 
+TEST(FlowNetwork, ClassesShareByWeightOrTurn)
+{
+    // A second of the link each. Weights 3 and 1: the one is through after 4/3 s, the other, of
+    // which 2/3 are left, after 2 s. Strictly: one after the other.
+    for (const bool strict : {false, true})
+    {
+        FlowNetwork network({GigabitsPerSecond(1)});
+        network.TellApart(strict ? ClassWeights{} : ClassWeights{1, 3});
+        const auto low = network.Start(1e9, 0, 1, kNone, {{0, 1, 0, 0}}, Duration(), 0);
+        EXPECT_EQ(FinishOf(network, low, Duration()), Duration::Seconds(1));
+        const auto high = network.Start(1e9, 0, 1, kNone, {{0, 1, 0, 0}}, Duration(), 1);
+        const Duration end = FinishOf(network, high, Duration());
+        EXPECT_NEAR(end.S(), strict ? 1 : 4.0 / 3, 1e-11);
+        EXPECT_EQ(network.FinishTime(low) == Duration::Max(), strict);
+        network.Finish(high, end);
+        EXPECT_NEAR(FinishOf(network, low, end).S(), 2, 1e-11);
+    }
+}
+
 } // namespace
 } // namespace scaleacross

@@ -193,5 +193,41 @@ TEST(FluidNetwork, TellsWhoseFinishTimeChanged)
     EXPECT_EQ(network.Changed(), (std::vector<FluidNetwork::Id>{a, c}));
 }
 
+TEST(FluidNetwork, ClassesShareNicsAndCutsByWeightOrTurn)
+{
+    // A second of the port each. Weights 3 and 1: 3/4 until 4/3 s; of the other 2/3 are left then,
+    // until 2 s. Strictly: one after the other.
+    const TransferCost cost = OnPort(1.0);
+    const TransferCost cut = OnCut(0.1, 0, 1.0, 2);
+    for (const TransferCost* each : {&cost, &cut})
+    {
+        for (const bool strict : {false, true})
+        {
+            FluidNetwork network(2, 1);
+            network.TellApart(strict ? ClassWeights{} : ClassWeights{1, 3});
+            const uint32_t other = each == &cut ? 1 : 0; // whose ports are its own
+            const auto low = network.Start(*each, {0, 0, 0, false, 0}, Duration());
+            const auto high = network.Start(*each, {other, other, 0, false, 1}, Duration());
+            const Duration end = strict ? Duration::Seconds(1) : Duration::Seconds(4.0 / 3);
+            EXPECT_EQ(network.FinishTime(high), end);
+            EXPECT_EQ(network.FinishTime(low) == Duration::Max(), strict);
+            network.Finish(high, end);
+            EXPECT_NEAR(network.FinishTime(low).S(), 2, 1e-11);
+        }
+    }
+}
+
+TEST(FluidNetwork, InsideServersThereAreNoClasses)
+{
+    TransferCost cost;
+    cost.On(Port::ScaleUpOut) = 1.0;
+    FluidNetwork network(1, 0);
+    network.TellApart({});
+    const auto low = network.Start(cost, {0, 0, 0, false, 0}, Duration());
+    const auto high = network.Start(cost, {0, 0, 0, false, 1}, Duration());
+    EXPECT_EQ(network.FinishTime(low), Duration::Seconds(2));
+    EXPECT_EQ(network.FinishTime(high), Duration::Seconds(2));
+}
+
 } // namespace
 } // namespace scaleacross

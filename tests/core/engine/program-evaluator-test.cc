@@ -42,9 +42,10 @@ GraphOf(const std::vector<Op>& body, double share)
 }
 
 RunReport
-Evaluate(const TaskGraph& graph)
+Evaluate(const TaskGraph& graph, const TrafficClasses& classes = {})
 {
     TransferTimes times;
+    times.classes = classes;
     times.phase = [](const Phase& phase, Rank, const std::vector<RankCount>&) {
         TransferCost cost;
         cost.On(phase.bytes == Bytes(500) ? Port::ScaleUpOut : Port::NicOut) = 3e-3;
@@ -102,6 +103,28 @@ TEST(ProgramEvaluator, TwoOnOnePortShareItAndTakeTwice)
                                          0.25));
     EXPECT_EQ(report.iterationTime, Ms(7));
     EXPECT_EQ(report.Of(CommClass::Expert).busy, Ms(6));
+    EXPECT_EQ(report.Of(CommClass::Data).busy, Ms(6));
+}
+
+TEST(ProgramEvaluator, ClassesOnOnePortGoBeforeOthersOrHaveTheirShare)
+{
+    // Both on the NIC, 3 ms each. Experts in a class that goes first: 3 ms, and 6 for the others.
+    // With three shares of four: 4 ms, in which the other does 1 of 3 ms; the rest until 6 ms.
+    const TaskGraph graph = GraphOf({Post(Stream::Expert, 1),
+                                     Post(Stream::Reduce, 2),
+                                     Await(Stream::Expert),
+                                     Await(Stream::Reduce)},
+                                    0);
+    TrafficClasses classes;
+    classes.of[static_cast<size_t>(CommClass::Expert)] = 1;
+    RunReport report = Evaluate(graph, classes);
+    EXPECT_EQ(report.iterationTime, Ms(6));
+    EXPECT_EQ(report.Of(CommClass::Expert).busy, Ms(3));
+    EXPECT_EQ(report.Of(CommClass::Data).busy, Ms(6));
+    classes.weights = {1, 3};
+    report = Evaluate(graph, classes);
+    EXPECT_EQ(report.iterationTime, Ms(6));
+    EXPECT_EQ(report.Of(CommClass::Expert).busy, Ms(4));
     EXPECT_EQ(report.Of(CommClass::Data).busy, Ms(6));
 }
 

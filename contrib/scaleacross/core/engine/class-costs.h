@@ -7,6 +7,7 @@
 #include "core/engine/network-model.h"
 #include "core/engine/transfer-cost.h"
 #include "core/program/program.h"
+#include "core/spec/traffic-classes.h"
 
 #include <array>
 #include <cstdint>
@@ -29,6 +30,7 @@ struct Correction
 struct TransferTimes
 {
     uint32_t cuts{0};
+    TrafficClasses classes; //!< of what moves
     /// NetworkModel::PhaseCost(). What its losses may delay is added by ClassCosts.
     std::function<
         TransferCost(const Phase&, Rank representative, const std::vector<RankCount>& members)>
@@ -82,6 +84,11 @@ class ClassCosts
     uint32_t Cuts() const
     {
         return m_times.cuts;
+    }
+
+    const TrafficClasses& Classes() const
+    {
+        return m_times.classes;
     }
 
     /// Of one chunk of the collective. Where chunks stream all of them in all phases are in the

@@ -135,7 +135,11 @@ Evaluator::StartMessage(uint32_t c, uint32_t channelIndex)
 {
     Channel& channel = m_classes[c].channels[channelIndex];
     const TransferCost& cost = *channel.queue.front().cost;
-    const TransferPlace place{c, channel.toClass, m_classes[c].iteration, true};
+    const TransferPlace place{c,
+                              channel.toClass,
+                              m_classes[c].iteration,
+                              true,
+                              m_costs.Classes().Of(CommClass::Pipeline)};
     const FluidNetwork::Id id = m_network.Start(cost, place, m_now);
     TransferOwner owner;
     owner.isMessage = true;
@@ -248,6 +252,8 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
     ConvoyState& convoy = instance.states[index];
     convoy.latency = Duration();
     convoy.volumesLeft = 0;
+    const uint32_t trafficClass =
+        m_costs.Classes().Of(m_graph.collectives[instance.collective].comm);
     for (const uint32_t c : instance.classes)
     {
         const TransferCost& cost = m_costs.OfPhase(c, instance.collective, convoys.PhaseOf(index));
@@ -261,7 +267,7 @@ Evaluator::StartPhase(uint32_t id, uint32_t index)
             owner.classId = c;
             owner.index = id;
             owner.convoy = index;
-            const TransferPlace place{c, c, m_classes[c].iteration, false};
+            const TransferPlace place{c, c, m_classes[c].iteration, false, trafficClass};
             Own(m_network.Start(cost, place, m_now, convoys.ChunksOf(index)), owner);
             Touch(c);
         }

@@ -35,6 +35,10 @@ Evaluator::Evaluator(const TaskGraph& graph,
     {
         TakeShortcuts(use);
     }
+    if (!costs.Classes().AreOne())
+    {
+        m_network.TellApart(costs.Classes().weights);
+    }
     uint32_t siblings = 1;
     std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);
     for (uint32_t c = 0; c < graph.classes.size(); c++)

@@ -20,6 +20,20 @@ FluidNetwork::FluidNetwork(uint32_t classes, uint32_t cuts)
 {
 }
 
+void
+FluidNetwork::TellApart(const ClassWeights& weights)
+{
+    m_tellsApart = true;
+    m_rates.TellClassesApart({weights.begin(), weights.end()});
+    for (uint32_t resource = 0; resource < m_firstCut; resource++)
+    {
+        if (!IsNic(static_cast<Port>(resource % kPorts)))
+        {
+            m_rates.ServeAlike(resource);
+        }
+    }
+}
+
 double
 FluidNetwork::UsedOf(uint32_t cut, Duration now) const
 {
@@ -88,7 +102,10 @@ FluidNetwork::Start(const TransferCost& cost,
     least += cost.extra;
     const double own = cost.OutSeconds();
     const double limit = least > 0 ? 1.0 / least : std::numeric_limits<double>::infinity();
-    const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0, limit, m_uses);
+    const Id id = m_rates.Add(own > 0 ? 1.0 / own : 1.0,
+                              limit,
+                              m_uses,
+                              m_tellsApart ? place.trafficClass : 0);
     if (id == m_transfers.size())
     {
         m_transfers.emplace_back();
@@ -159,8 +176,10 @@ FluidNetwork::Share(Duration now)
         transfer.left = std::max(0.0, transfer.left - transfer.rate * (now - transfer.since).S());
         transfer.since = now;
         transfer.rate = m_rates.Rate(id);
-        SCALEACROSS_INVARIANT(transfer.rate > 0, "a transfer has no share of what it uses");
-        transfer.finish = now + Duration::Seconds(transfer.left / transfer.rate);
+        SCALEACROSS_INVARIANT(transfer.rate > 0 || m_tellsApart,
+                              "a transfer has no share of what it uses");
+        transfer.finish = transfer.rate > 0 ? now + Duration::Seconds(transfer.left / transfer.rate)
+                                            : Duration::Max();
         m_changed.push_back(id);
     }
     m_rates.Changed().clear();

@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/engine/max-min.h"
 #include "core/engine/transfer-cost.h"
+#include "core/spec/traffic-classes.h"
 
 #include <cstdint>
 #include <vector>
@@ -23,6 +24,7 @@ struct TransferPlace
     /// Whether its ranks go on without each other, so that what sets them apart keeps them apart
     /// (see FluidNetwork::Start): those that send messages do, members of a collective meet.
     bool staggered{true};
+    uint32_t trafficClass{0}; //!< of TellApart()
 };
 
 /**
@@ -43,6 +45,11 @@ class FluidNetwork
     using Id = uint32_t;
 
     FluidNetwork(uint32_t classes, uint32_t cuts);
+
+    /// Before the first transfer: NICs and cuts serve traffic classes as `weights` say
+    /// (MaxMin::TellClassesApart); the network inside servers knows none. A transfer may then have
+    /// to wait, with a finish time of Duration::Max().
+    void TellApart(const ClassWeights& weights);
 
     /// Leaves out a resource that can hold nothing back (numbered as in ResourceUse). Domain:
     /// before the first transfer.
@@ -134,6 +141,7 @@ class FluidNetwork
 
     MaxMin m_rates; //!< flows have the ids of their transfers
     uint32_t m_firstCut;
+    bool m_tellsApart{false};
     std::vector<bool> m_leftOut; //!< by resource
     std::vector<Transfer> m_transfers;
     std::vector<Cut> m_cuts;

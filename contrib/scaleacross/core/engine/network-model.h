@@ -117,6 +117,11 @@ class NetworkModel
         return m_cuts;
     }
 
+    const TrafficClasses& Classes() const
+    {
+        return m_scenario.network.classes;
+    }
+
     /// "stage 3", and where it is if its ranks are not in all buildings alike.
     std::string ClassName(const RankClass& rankClass) const;
 

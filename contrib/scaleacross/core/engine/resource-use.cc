@@ -150,6 +150,16 @@ ResourceUse::HasHeadStarts(uint32_t resource) const
            });
 }
 
+/// Whether both tell traffic classes apart, or neither does.
+bool
+ResourceUse::SharesAlike(uint32_t a, uint32_t b) const
+{
+    const auto tellsApart = [this](uint32_t resource) {
+        return resource >= Ports(m_graph) || IsNic(static_cast<Port>(resource % kPorts));
+    };
+    return m_costs.Classes().AreOne() || tellsApart(a) == tellsApart(b);
+}
+
 bool
 ResourceUse::Covers(uint32_t other, uint32_t resource) const
 {
@@ -189,8 +199,8 @@ ResourceUse::IsCovered(uint32_t resource) const
     bool covered = false;
     const Share& first = shares.front();
     ForEachOf(*first.cost, first.sender, first.receiver, [&](uint32_t other, double, double) {
-        covered =
-            covered || (other != resource && m_resources[other].needed && Covers(other, resource));
+        covered = covered || (other != resource && m_resources[other].needed &&
+                              SharesAlike(other, resource) && Covers(other, resource));
     });
     return covered;
 }

@@ -117,6 +117,7 @@ class ResourceUse
     void AddShares(const Known& known);
     bool MayBeFull(const Resource& resource) const;
     bool IsCovered(uint32_t resource) const;
+    bool SharesAlike(uint32_t a, uint32_t b) const;
     bool Covers(uint32_t other, uint32_t resource) const;
     bool HasHeadStarts(uint32_t resource) const;
     void AddMessage(uint32_t classId, const Op& op);

@@ -134,14 +134,14 @@ RankReplay::SendMessages(uint32_t s, uint32_t c)
             m_world.Send(phase.group.Member(m_rank, message.to),
                          message.bytes,
                          CollectiveTag(s, c, message.input, chunk.sent[o]),
-                         CareOf(phase, o, message.bytes));
+                         CareOf(s, phase, o, message.bytes));
         }
     }
 }
 
-/// What a step of a phase costs.
+/// What a step of a phase on a stream costs.
 MessageCare
-RankReplay::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
+RankReplay::CareOf(uint32_t s, const Phase& phase, uint32_t output, Bytes bytes) const
 {
     const auto size = static_cast<double>(bytes.Count());
     MessageCare care;
@@ -154,6 +154,7 @@ RankReplay::CareOf(const Phase& phase, uint32_t output, Bytes bytes)
     care.lane = phase.lane;
     care.slots = phase.slots;
     care.tree = StepsOf(phase).TreeOf(output);
+    care.comm = CollectiveOn(s).comm;
     return care;
 }
 
@@ -173,7 +174,7 @@ RankReplay::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
     }
     if (!copies.empty())
     {
-        m_world.SendCopies(copies, bytes, CareOf(phase, 0, bytes));
+        m_world.SendCopies(copies, bytes, CareOf(s, phase, 0, bytes));
     }
 }
 

@@ -32,6 +32,7 @@ struct MessageCare
     uint32_t lane{0};   //!< inside a server: messages of a lane follow each other, lanes share
     SlotWindow slots;   //!< through which it goes to another building
     uint32_t tree{0};   //!< of several, each of which has such slots: whose
+    CommClass comm{CommClass::Pipeline}; //!< what it is for
 };
 
 /// To whom a copy of a message goes.

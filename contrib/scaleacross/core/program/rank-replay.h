@@ -188,7 +188,7 @@ class RankReplay
     void StartPhase(uint32_t stream, uint32_t chunk);
     void SendMessages(uint32_t stream, uint32_t chunk);
     void SendCopies(uint32_t stream, uint32_t chunk, const Phase& phase);
-    static MessageCare CareOf(const Phase& phase, uint32_t output, Bytes bytes);
+    MessageCare CareOf(uint32_t stream, const Phase& phase, uint32_t output, Bytes bytes) const;
     void TakeArrivals(uint32_t stream, uint32_t chunk);
     void PhaseDone(uint32_t stream, uint32_t chunk);
     bool MayEnter(uint32_t stream, uint32_t chunk) const;

@@ -21,6 +21,13 @@ FlowNetwork::FlowNetwork(const std::vector<BitRate>& rates)
     }
 }
 
+void
+FlowNetwork::TellApart(const ClassWeights& weights)
+{
+    m_tellsApart = true;
+    m_rates.TellClassesApart({weights.begin(), weights.end()});
+}
+
 uint32_t
 FlowNetwork::AddLink(BitRate rate)
 {
@@ -45,7 +52,8 @@ FlowNetwork::Start(double bits,
                    double weight,
                    BitRate limit,
                    const std::vector<FlowUse>& uses,
-                   Duration now)
+                   Duration now,
+                   uint32_t trafficClass)
 {
     SCALEACROSS_INVARIANT(bits > 0, "a flow without a volume");
     m_scratch.clear();
@@ -53,7 +61,7 @@ FlowNetwork::Start(double bits,
     {
         m_scratch.push_back({use.resource, use.share / m_bitRates[use.resource]});
     }
-    const Id id = m_rates.Add(weight, limit.Value(), m_scratch);
+    const Id id = m_rates.Add(weight, limit.Value(), m_scratch, trafficClass);
     if (id == m_flows.size())
     {
         m_flows.emplace_back();
@@ -151,15 +159,20 @@ FlowNetwork::Share(Duration now)
         {
             continue; // gone, or there twice
         }
-        SCALEACROSS_INVARIANT(rate > 0, "a flow does not move");
+        SCALEACROSS_INVARIANT(rate > 0 || m_tellsApart, "a flow does not move");
         flow.left = Left(id, now);
         flow.since = now;
         flow.rate = rate;
+        m_changed.push_back(id);
+        if (rate == 0)
+        {
+            flow.finish = Duration::Max(); // as long as other classes go before
+            continue;
+        }
         // Never early by more than rounding; the clock is no finer than a picosecond.
         constexpr double kPart = 1e-3; // of a picosecond
         const double ps = std::ceil(flow.left / rate * 1e12 - kPart);
         flow.finish = now + Duration::Picoseconds(static_cast<int64_t>(std::max(0.0, ps)));
-        m_changed.push_back(id);
     }
     m_rates.Changed().clear();
 }

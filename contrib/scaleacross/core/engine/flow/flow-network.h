@@ -6,6 +6,7 @@
 #include "core/base/units.h"
 #include "core/engine/max-min.h"
 #include "core/spec/multipath.h"
+#include "core/spec/traffic-classes.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,6 +50,11 @@ class FlowNetwork
     /// Rates of resources 0, 1, ...
     explicit FlowNetwork(const std::vector<BitRate>& rates);
 
+    /// Before the first flow: all resources serve traffic classes as `weights` say
+    /// (MaxMin::TellClassesApart). A flow may then have to wait, with a finish time of
+    /// Duration::Max().
+    void TellApart(const ClassWeights& weights);
+
     /// One more resource; its number.
     uint32_t AddLink(BitRate rate);
 
@@ -64,7 +70,8 @@ class FlowNetwork
              double weight,
              BitRate limit,
              const std::vector<FlowUse>& uses,
-             Duration now);
+             Duration now,
+             uint32_t trafficClass = 0);
 
     /// Ends it. Domain: its finish time.
     void Finish(Id id, Duration now);
@@ -131,6 +138,7 @@ class FlowNetwork
     double SlowdownOf(const Bundle& bundle);
 
     MaxMin m_rates; //!< flows have the ids of here
+    bool m_tellsApart{false};
     std::vector<double> m_bitRates;
     std::vector<Flow> m_flows;
     std::vector<double> m_carried;        //!< bytes of flows that have ended, by resource

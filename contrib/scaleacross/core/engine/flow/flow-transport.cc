@@ -58,6 +58,10 @@ FlowTransport::FlowTransport(const Scenario& scenario,
     {
         credit.left = static_cast<double>(scenario.network.admission.Count());
     }
+    if (!scenario.network.classes.AreOne())
+    {
+        m_network.TellApart(scenario.network.classes.weights);
+    }
 }
 
 /// Of both directions of all links, then of the GPUs' egress to their servers, then of their
@@ -314,20 +318,21 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
     const uint64_t key = uint64_t{from} << 32 | to;
     const bool gated = care.slots.slots > 0 && !m_scenario.network.copy->staged &&
                        m_clusterPaths.TierBetween(from, to) == Tier::Cross;
+    const uint32_t trafficClass = m_scenario.network.classes.Of(care.comm);
     if (!gated)
     {
-        const auto [found, isNew] = m_connectionNumbers.try_emplace(key, 0);
+        const auto [found, isNew] = m_connectionNumbers[trafficClass].try_emplace(key, 0);
         if (isNew)
         {
-            found->second = Connect(from, to);
+            found->second = Connect(from, to, trafficClass);
         }
         return found->second;
     }
     const auto [found, isNew] =
-        m_slotConnections.try_emplace(ConnectionKey{care.slots, care.tree, key}, 0);
+        m_slotConnections.try_emplace(ConnectionKey{care.slots, care.tree, trafficClass, key}, 0);
     if (isNew)
     {
-        found->second = Connect(from, to);
+        found->second = Connect(from, to, trafficClass);
         Connection& connection = m_connections[found->second];
         connection.gated = true;
         connection.slots = care.slots.slots;
@@ -336,11 +341,12 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
 }
 
 uint32_t
-FlowTransport::Connect(Rank from, Rank to)
+FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass)
 {
     Connection connection;
     connection.from = from;
     connection.to = to;
+    connection.trafficClass = trafficClass;
     const Tier tier = m_clusterPaths.TierBetween(from, to);
     connection.pairs = connection.free = m_model.QueuePairsAt(tier);
     const Multipath multipath = m_scenario.network.multipath;
@@ -640,7 +646,8 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
                         pairs,
                         limit,
                         pairs == connection.pairs ? connection.all : UsesOf(connection, pairs),
-                        m_clock.Now());
+                        m_clock.Now(),
+                        connection.trafficClass);
     connection.turn = (connection.turn + pairs) % connection.pairs;
     connection.free -= pairs;
     connection.moving.push_back(flow);

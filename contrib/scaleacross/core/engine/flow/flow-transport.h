@@ -13,6 +13,7 @@
 #include "core/spec/scenario.h"
 #include "core/topology/cluster-paths.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -41,7 +42,8 @@ enum class Collisions : uint8_t
  * by the first message of each lane to each other GPU.
  *
  * Between servers: a message is one flow over all links that its queue pairs' packets take, with
- * the weight of that many; it is as fast as the slowest of them allows. Messages of a connection go
+ * the weight of that many; it is as fast as the slowest of them allows. Traffic classes share links
+ * as the study says, and have connections of their own. Messages of a connection go
  * beside each other where there are enough queue pairs for all (MessageModel::SpreadOf), else one
  * after the other. The volume is payload, headers, the share of ACKs and what losses repeat; then
  * comes the latency of its first packet. Losses are drawn packet by packet, and delay their message
@@ -144,6 +146,7 @@ class FlowTransport
     {
         Rank from;
         Rank to;
+        uint32_t trafficClass{0};
         uint32_t pairs{1};
         uint32_t free{1};                       //!< queue pairs that carry nothing
         uint32_t turn{0};                       //!< the next one
@@ -173,7 +176,7 @@ class FlowTransport
         uint32_t pairs{0};
     };
 
-    using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint64_t>;
+    using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint32_t, uint64_t>;
 
     bool AreInOneServer(Rank from, Rank to) const
     {
@@ -188,7 +191,7 @@ class FlowTransport
     void StartInside(uint32_t lane);
 
     uint32_t ConnectionOf(Rank from, Rank to, const MessageCare& care);
-    uint32_t Connect(Rank from, Rank to);
+    uint32_t Connect(Rank from, Rank to, uint32_t trafficClass);
     void Post(uint32_t connection, MessageId id, const SlotWindow& slots);
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
@@ -232,7 +235,8 @@ class FlowTransport
     std::vector<Owner> m_owners;                                        //!< by flow
     std::map<std::tuple<Rank, Rank, uint32_t>, uint32_t> m_laneNumbers; //!< from, to (or all), lane
     std::vector<Lane> m_lanes;
-    std::unordered_map<uint64_t, uint32_t> m_connectionNumbers; //!< by sender and receiver
+    /// By traffic class; by sender and receiver.
+    std::array<std::unordered_map<uint64_t, uint32_t>, kTrafficClasses> m_connectionNumbers;
     std::map<ConnectionKey, uint32_t> m_slotConnections;
     std::deque<Connection> m_connections;
     std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
