@@ -9,6 +9,7 @@
 
 #include "ns3/data-rate.h"
 #include "ns3/fabric-balance.h"
+#include "ns3/fabric-classes.h"
 #include "ns3/fabric-control.h"
 #include "ns3/fabric-detours.h"
 #include "ns3/fabric-multipath.h"
@@ -111,10 +112,13 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
                 network.recovery,
                 network.multipath->MayReorder() ? network.reorderTolerance : 0);
     UseAdmission(m_fabric, network.admission, network.GrantSize());
+    UseClasses(m_fabric, network, chosen);
+    m_transport->SetTrafficClasses(network.classes.of);
     BuildServers(scenario.cluster);
     BuildFabric(scenario);
     m_transport->SetConnectionFactory(
-        [this, cluster = scenario.cluster, network](Rank from, Rank to) {
+        [this, cluster = scenario.cluster, network](Rank from, Rank to, uint32_t trafficClass) {
+            UseClass(m_fabric, network.classes, trafficClass);
             UseQueuePairs(m_fabric, network.QueuePairsAt(TierBetween(cluster, from, to)));
             const uint32_t ports = cluster.PortsPerNic();
             std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>> nics;

@@ -62,6 +62,18 @@ ClusterTransport::SetConnectionFactory(ConnectionFactory factory)
 }
 
 void
+ClusterTransport::SetTrafficClasses(const TrafficClasses& classes)
+{
+    m_classes = classes;
+}
+
+uint32_t
+ClusterTransport::ClassOf(scaleacross::CommClass comm) const
+{
+    return m_classes[static_cast<size_t>(comm)];
+}
+
+void
 ClusterTransport::SetFailureCallback(FailureCallback callback)
 {
     m_failure = std::move(callback);
@@ -152,11 +164,12 @@ ClusterTransport::SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint6
         SendInside(scaleacross::kCreditBytes, {from, to, tag, now});
         return;
     }
-    const uint64_t key = uint64_t{from} << 32 | to;
+    const uint32_t trafficClass = ClassOf(scaleacross::CommClass::Pipeline);
+    const LinkKey key{from, to, trafficClass};
     auto link = m_creditLinks.find(key);
     if (link == m_creditLinks.end())
     {
-        link = m_creditLinks.emplace(key, MakeLink(from, to)).first;
+        link = m_creditLinks.emplace(key, MakeLink(from, to, trafficClass)).first;
     }
     link->second->postedPs[tag] = now;
     link->second->connection->Send(scaleacross::kCreditBytes, tag);
@@ -182,13 +195,13 @@ ClusterTransport::SendInside(scaleacross::Bytes bytes,
 }
 
 ClusterTransport::Link&
-ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
+ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to, uint32_t trafficClass)
 {
-    const uint64_t key = uint64_t{from} << 32 | to;
+    const LinkKey key{from, to, trafficClass};
     auto link = m_links.find(key);
     if (link == m_links.end())
     {
-        link = m_links.emplace(key, MakeLink(from, to)).first;
+        link = m_links.emplace(key, MakeLink(from, to, trafficClass)).first;
         if (m_staging)
         {
             Stage(link->second.get(), m_staging(from, to));
@@ -200,33 +213,35 @@ ClusterTransport::LinkBetween(scaleacross::Rank from, scaleacross::Rank to)
 ClusterTransport::Link&
 ClusterTransport::LinkWith(scaleacross::Rank from, scaleacross::Rank to, const MessageCare& care)
 {
+    const uint32_t trafficClass = ClassOf(care.comm);
     if (care.slots.slots == 0 || !m_slots)
     {
-        return LinkBetween(from, to);
+        return LinkBetween(from, to, trafficClass);
     }
     const auto [link, isNew] =
-        m_slotLinks[{care.slots, care.tree}].try_emplace(uint64_t{from} << 32 | to,
+        m_slotLinks[{care.slots, care.tree}].try_emplace(LinkKey{from, to, trafficClass},
                                                          std::unique_ptr<Link>());
     if (isNew)
     {
         if (const Ptr<StagedLink> staging = m_slots(from, to, care.slots))
         {
-            link->second = MakeLink(from, to);
-            link->second->credits = MakeLink(to, from);
+            link->second = MakeLink(from, to, trafficClass);
+            link->second->credits = MakeLink(to, from, trafficClass);
             link->second->credits->credited = staging;
             Stage(link->second.get(), staging);
         }
     }
-    return link->second ? *link->second : LinkBetween(from, to);
+    return link->second ? *link->second : LinkBetween(from, to, trafficClass);
 }
 
 std::unique_ptr<ClusterTransport::Link>
-ClusterTransport::MakeLink(scaleacross::Rank from, scaleacross::Rank to)
+ClusterTransport::MakeLink(scaleacross::Rank from, scaleacross::Rank to, uint32_t trafficClass)
 {
     auto link = std::make_unique<Link>();
     link->from = from;
     link->to = to;
-    link->connection = m_factory(from, to);
+    link->trafficClass = trafficClass;
+    link->connection = m_factory(from, to, trafficClass);
     Link* raw = link.get();
     link->connection->SetDeliveryCallback(
         [this, raw](scaleacross::Bytes /* bytes */, uint64_t tag) { Arrived(raw, tag); });
@@ -242,8 +257,10 @@ ClusterTransport::Stage(Link* link, const Ptr<StagedLink>& staging)
     link->staging->Connect([link](scaleacross::Bytes bytes,
                                   uint64_t number) { link->connection->Send(bytes, number); },
                            [this, link] {
-                               Link& back = link->credits ? *link->credits
-                                                          : LinkBetween(link->to, link->from);
+                               Link& back =
+                                   link->credits
+                                       ? *link->credits
+                                       : LinkBetween(link->to, link->from, link->trafficClass);
                                back.connection->Send(kSlotBytes, kSlotBit);
                            },
                            [this, link](uint64_t tag) { Delivered(link, tag); });
@@ -262,7 +279,7 @@ ClusterTransport::Arrived(Link* link, uint64_t tag)
     }
     else if ((tag & kSlotBit) != 0)
     {
-        LinkBetween(link->to, link->from).staging->CreditArrived();
+        LinkBetween(link->to, link->from, link->trafficClass).staging->CreditArrived();
     }
     else
     {
@@ -298,7 +315,7 @@ void
 ClusterTransport::DoDispose()
 {
     const auto dispose = [](const Links& links) {
-        for (const auto& [ranks, link] : links)
+        for (const auto& [key, link] : links)
         {
             if (link && link->staging)
             {

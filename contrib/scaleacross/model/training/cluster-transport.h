@@ -5,10 +5,12 @@
 
 #include "rank-transport.h"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -21,7 +23,8 @@ class StagedLink;
 
 /**
  * Ranks on servers: messages inside a server go over its NvlinkDomain, all others over an
- * RdmaConnection from the sender's NIC to the receiver's, made when first needed. With staging they
+ * RdmaConnection from the sender's NIC to the receiver's, made when first needed; each traffic
+ * class has its own (SetTrafficClasses). With staging they
  * are copied through the slots of a StagedLink before and after, and the credits for these go over
  * the connection of the other direction. Messages with slots of their own (MessageCare) go through
  * a StagedLink of those, whose credits have queue pairs of their own.
@@ -31,8 +34,10 @@ class StagedLink;
 class ClusterTransport : public RankTransport
 {
   public:
-    using ConnectionFactory =
-        std::function<Ptr<RdmaConnection>(scaleacross::Rank from, scaleacross::Rank to)>;
+    using ConnectionFactory = std::function<
+        Ptr<RdmaConnection>(scaleacross::Rank from, scaleacross::Rank to, uint32_t trafficClass)>;
+    /// By what messages are for (CommClass).
+    using TrafficClasses = std::array<uint32_t, scaleacross::kCommClasses>;
     /// Sender, receiver and why nothing more gets through between them.
     using FailureCallback =
         std::function<void(scaleacross::Rank, scaleacross::Rank, const std::string&)>;
@@ -47,6 +52,9 @@ class ClusterTransport : public RankTransport
     /// That of a rank's server, where its number is rank mod gpusPerNode.
     Ptr<NvlinkDomain> GetServerOf(scaleacross::Rank rank) const;
     void SetConnectionFactory(ConnectionFactory factory);
+    /// Before the first message: what is in different classes has connections of its own. Without
+    /// it all is in class 0.
+    void SetTrafficClasses(const TrafficClasses& classes);
     void SetFailureCallback(FailureCallback callback);
     /// Makes the slots of a direction; without it NICs read and write messages where they are.
     using StagingFactory =
@@ -79,6 +87,7 @@ class ClusterTransport : public RankTransport
     {
         scaleacross::Rank from;
         scaleacross::Rank to;
+        uint32_t trafficClass;
         Ptr<RdmaConnection> connection;
         Ptr<StagedLink> staging;                        //!< none: not staged
         std::unique_ptr<Link> credits;                  //!< of slots that messages ask for
@@ -86,12 +95,15 @@ class ClusterTransport : public RankTransport
         std::unordered_map<uint64_t, int64_t> postedPs; //!< by tag, until delivered
     };
 
-    Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to);
+    uint32_t ClassOf(scaleacross::CommClass comm) const;
+    Link& LinkBetween(scaleacross::Rank from, scaleacross::Rank to, uint32_t trafficClass);
     /// The same for messages that ask for slots.
     Link& LinkWith(scaleacross::Rank from,
                    scaleacross::Rank to,
                    const scaleacross::MessageCare& care);
-    std::unique_ptr<Link> MakeLink(scaleacross::Rank from, scaleacross::Rank to);
+    std::unique_ptr<Link> MakeLink(scaleacross::Rank from,
+                                   scaleacross::Rank to,
+                                   uint32_t trafficClass);
     void SendInside(scaleacross::Bytes bytes,
                     const scaleacross::RankMessage& message,
                     const scaleacross::MessageCare& care = {});
@@ -108,8 +120,11 @@ class ClusterTransport : public RankTransport
     ConnectionFactory m_factory;
     FailureCallback m_failure;
     StagingFactory m_staging;
-    std::vector<DeliveryCallback> m_delivery;                //!< by receiver
-    using Links = std::map<uint64_t, std::unique_ptr<Link>>; //!< by sender and receiver
+    std::vector<DeliveryCallback> m_delivery; //!< by receiver
+    /// By sender, receiver and traffic class.
+    using LinkKey = std::tuple<scaleacross::Rank, scaleacross::Rank, uint32_t>;
+    using Links = std::map<LinkKey, std::unique_ptr<Link>>;
+    TrafficClasses m_classes{};
     Links m_links;
     Links m_creditLinks; //!< of SendCredit
     SlotsFactory m_slots;
