@@ -77,6 +77,11 @@ Numbers()
         {"network.headers", {"48B", "82B"}},
         {"network.ack_every", {"1", "4", "16"}},
         {"network.lane_credits", {"128KiB", "1MiB"}},
+        {"network.classes.tp", {"0", "1", "3"}},
+        {"network.classes.ep", {"0", "1", "2"}},
+        {"network.classes.pp", {"0", "1", "2"}},
+        {"network.classes.dp", {"0", "1"}},
+        {"network.class_weights", {"1:3", "4:1:1", "0:2:1"}},
     };
     return numbers;
 }

@@ -17,6 +17,30 @@ namespace scaleacross
 namespace volumes
 {
 
+/// Traffic classes where they go with the rest, which is drawn as it was before there were any.
+inline void
+DrawClasses(std::mt19937 random, Scenario& scenario)
+{
+    random.discard(1000);
+    TrafficClasses& classes = scenario.network.classes;
+    if (random() % 2 == 0)
+    {
+        return;
+    }
+    for (uint32_t& number : classes.of)
+    {
+        number = static_cast<uint32_t>(random() % 3);
+    }
+    if (random() % 2 == 0)
+    {
+        classes.weights = {1, 3, static_cast<uint32_t>(random() % 3)};
+    }
+    if (scenario.FindConflict())
+    {
+        classes = TrafficClasses();
+    }
+}
+
 /// A plan as drawn, over a network of which everything is drawn that a study can say of it.
 inline std::optional<Scenario>
 DrawNetwork(std::mt19937& random)
@@ -63,6 +87,7 @@ DrawNetwork(std::mt19937& random)
         span.loss = loss;
         span.lanes = static_cast<uint32_t>(lanes);
     }
+    DrawClasses(random, scenario);
     try
     {
         scenario.Validate();
@@ -79,6 +104,21 @@ DrawNetwork(std::mt19937& random)
 }
 
 inline std::string
+ClassesText(const TrafficClasses& classes)
+{
+    if (classes.AreOne())
+    {
+        return "";
+    }
+    std::string text = " classes=";
+    for (const uint32_t number : classes.of)
+    {
+        text += std::to_string(number);
+    }
+    return text + " " + ClassWeightsText(classes.weights);
+}
+
+inline std::string
 NetworkText(const Scenario& scenario)
 {
     const NetworkPlan& network = scenario.network;
@@ -89,8 +129,9 @@ NetworkText(const Scenario& scenario)
            " qps=" + std::to_string(network.qps) + " segment=" + ToString(network.segment) +
            " outstanding=" + std::to_string(network.outstanding) +
            " window=" + ToString(network.window) + " admission=" + ToString(network.admission) +
-           " channels=" + std::to_string(network.channels) + " mtu=" + ToString(network.mtu) +
-           " | " + std::to_string(scenario.cluster.buildings.size()) + " x " +
+           ClassesText(network.classes) + " channels=" + std::to_string(network.channels) +
+           " mtu=" + ToString(network.mtu) + " | " +
+           std::to_string(scenario.cluster.buildings.size()) + " x " +
            std::to_string(scenario.cluster.buildings.front().gpus) +
            " spines=" + std::to_string(fabric.spines) +
            " over=" + std::to_string(fabric.oversubscription) + (fabric.rails ? " rails" : "") +
