@@ -3,6 +3,8 @@
 // Traffic classes in packets and in flows, by what NICs and switches that serve them so have to do:
 // messages of several classes from one NIC to another, over a span that is the bottleneck.
 
+#include "../../draws.h"
+#include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
 #include "core/engine/flow/flow-transport.h"
@@ -13,8 +15,11 @@
 #include "ns3/simulator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <gtest/gtest.h>
+#include <iostream>
 #include <map>
+#include <random>
 #include <string>
 #include <variant>
 #include <vector>
@@ -278,6 +283,66 @@ TEST(TrafficClasses, LookAheadChangesNothing)
         };
         EXPECT_EQ(time("true"), time("false")) << weights;
     }
+}
+
+TEST(TrafficClasses, StrictMessagesTakeWhatTheyTakeAlone)
+{
+    // A rank receives 4 messages of 512 x 1,024 x 2 B over two links of 100 Gb/s and 750 ns: 256
+    // packets of 4,178 B with an ACK of 86 B per 4, and a packet stored and forwarded. With weights
+    // 1:3 they take up to 4/3 of the volume; in packets one of another class may be in the way at
+    // each port.
+    const double volume = (256 * 4178 + 64 * 86) * 8 / 100e9;
+    const double latency = 2 * 750e-9 + 4178 * 8 / 100e9;
+    const auto busy = [](const Engine& engine, const std::string& network) {
+        return ReportOf(engine, Training(network)).Of(CommClass::Pipeline).busy.S();
+    };
+    const AnalyticalEngine analytical;
+    const FlowEngine flow(Collisions::Expected);
+    const PacketEngine packet;
+    for (const Engine* engine : std::vector<const Engine*>{&analytical, &flow, &packet})
+    {
+        const double strict = busy(*engine, "classes: {pp: 1}");
+        EXPECT_NEAR(strict / (4 * (volume + latency)), 1, 0.005) << engine->Name();
+        const double weighted = busy(*engine, "classes: {pp: 1}, class_weights: '1:3'");
+        EXPECT_GT(weighted, 1.05 * strict) << engine->Name();
+        EXPECT_LE(weighted, 1.005 * 4 * (volume * 4 / 3 + latency)) << engine->Name();
+        EXPECT_GT(busy(*engine, ""), weighted) << engine->Name();
+    }
+}
+
+TEST(TrafficClasses, FlowsOfDrawnPlansAreAsNearToPacketsAsWithoutClasses)
+{
+    std::mt19937 random(20261127);
+    std::vector<double> errors;
+    for (Scenario& scenario : volumes::Plans(Draws(6), 32, volumes::DrawAny))
+    {
+        scenario.network.qps = 1;
+        scenario.network.leafBuffer = scenario.network.spineBuffer = Bytes(4ULL << 30);
+        for (uint32_t& number : scenario.network.classes.of)
+        {
+            number = static_cast<uint32_t>(random() % kTrafficClasses);
+        }
+        scenario.network.classes.weights =
+            random() % 2 == 0 ? ClassWeights{} : ClassWeights{1, 3, 2, 0};
+        if (scenario.FindConflict())
+        {
+            continue;
+        }
+        const RunReport packet = ReportOf(PacketEngine(), scenario);
+        const RunReport flow = ReportOf(FlowEngine(Collisions::Expected), scenario);
+        for (uint32_t k = 0; k < kCommClasses; k++)
+        {
+            EXPECT_EQ(flow.classes[k].bytes, packet.classes[k].bytes) << volumes::TextOf(scenario);
+        }
+        EXPECT_EQ(packet.network.packetsDropped, 0U);
+        errors.push_back(std::abs(flow.iterationTime.S() / packet.iterationTime.S() - 1));
+        const double fluid = ReportOf(AnalyticalEngine(), scenario).iterationTime.S();
+        std::cout << errors.back() << ' ' << std::abs(fluid / packet.iterationTime.S() - 1) << ' '
+                  << volumes::TextOf(scenario) << '\n';
+    }
+    std::sort(errors.begin(), errors.end());
+    EXPECT_LE(errors[errors.size() / 2], 0.05);
+    EXPECT_LE(errors[errors.size() * 9 / 10], 0.15);
 }
 
 } // namespace scaleacross
