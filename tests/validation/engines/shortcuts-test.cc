@@ -6,6 +6,7 @@
 #include "../volumes/volume-plans.h"
 #include "core/engine/network-model.h"
 #include "core/engine/program-evaluator.h"
+#include "drawn-networks.h"
 
 #include <array>
 #include <cmath>
@@ -74,7 +75,8 @@ TEST(Evaluator, ChunksOfOneCollectiveShareItsPorts)
 
 TEST(Evaluator, TakesShortcutsToTheSameTimes)
 {
-    // Random plans over two to four buildings, of every kind of crossing, half of them in chunks.
+    // Random plans over two to four buildings, of every kind of crossing, half of them in chunks,
+    // half of them with traffic classes.
     std::mt19937 random(15);
     for (const auto draw : {volumes::Draw, volumes::DrawAny, volumes::DrawFolded})
     {
@@ -83,6 +85,7 @@ TEST(Evaluator, TakesShortcutsToTheSameTimes)
         for (Scenario scenario : plans)
         {
             DrawChunks(random, scenario.network);
+            volumes::DrawClasses(random, scenario);
             const RunReport taken = Evaluated(scenario, Shortcuts::Taken);
             const RunReport none = Evaluated(scenario, Shortcuts::None);
             const double rounding = kRounding * none.iterationTime.S();
