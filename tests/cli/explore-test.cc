@@ -549,7 +549,7 @@ TEST_F(Commands, ExploreChecksOnFurtherEnginesWhatTheFirstDoesNotTellApart)
 /// A file of corrections that has none for this network: the search does not need them.
 TEST_F(Commands, AFurtherEngineThatRefusesPlansLeavesTheRanking)
 {
-    Write("none.json", R"({"corrections": 1, "sets": []})");
+    Write("none.json", R"({"corrections": 2, "sets": []})");
     const std::string explore = "explore study.yaml --set ";
     const std::string refusing = "'engines=[analytical, \"mine=corrected:none.json\"]'";
     const auto json = RunJson(explore + refusing);

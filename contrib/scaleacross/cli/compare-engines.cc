@@ -138,7 +138,8 @@ class Runner
         const Plan& plan = m_plans[job.plan];
         try
         {
-            job.evaluation = Evaluate(*m_engines[job.engine].engine, m_space.With(plan), m_setting.run);
+            job.evaluation =
+                Evaluate(*m_engines[job.engine].engine, m_space.With(plan), m_setting.run);
         }
         catch (const ConfigError& error)
         {

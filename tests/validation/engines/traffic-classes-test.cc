@@ -64,7 +64,11 @@ InFlows(const Scenario& scenario, const std::vector<Post>& posts)
     FlowClock clock;
     std::vector<double> delivered(posts.size());
     size_t left = posts.size();
+    const FlowPaths paths(scenario, 0);
+    const Symmetry none = NoSymmetry(scenario.cluster.Gpus(), paths);
     FlowTransport transport(scenario,
+                            paths,
+                            none,
                             Collisions::Expected,
                             1,
                             clock,

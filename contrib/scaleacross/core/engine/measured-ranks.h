@@ -26,8 +26,8 @@ namespace scaleacross
 class MeasuredRanks
 {
   public:
-    /// `graph` has to outlive it. `counts`: by rank, for how many it stands, itself among them; 0: it
-    /// is not replayed, and another stands for it.
+    /// `graph` has to outlive it. `counts`: by rank, for how many it stands, itself among them; 0:
+    /// it is not replayed, and another stands for it.
     MeasuredRanks(const TaskGraph& graph, const RunOptions& options, std::vector<uint32_t> counts);
 
     /// What an iteration's beginning means for the run.
@@ -73,7 +73,7 @@ class MeasuredRanks
                       const std::function<const std::vector<RankRun>&(Rank)>& runs) const;
 
     const TaskGraph& m_graph;
-    RunOptions m_options; //!< of a graph that is run once: one iteration, no warm-up
+    RunOptions m_options;           //!< of a graph that is run once: one iteration, no warm-up
     std::vector<uint32_t> m_counts; //!< by rank; 0 also for those that take no part
     std::vector<Snapshot> m_begin;  //!< by rank
     std::vector<Snapshot> m_end;
