@@ -110,8 +110,30 @@ RankReplay::StartPhase(uint32_t s, uint32_t c)
     chunk.flows = FlowsOf(ChunkOf(phase, c, CollectiveOn(s).chunks), chunk.index);
     chunk.received.fill(0);
     chunk.sent.fill(0);
+    const Collective& collective = CollectiveOn(s);
+    if (collective.chunks == 1 &&
+        m_world.TakesPhase({&phase, collective.comm, s, CollectiveTag(s, c, 0, 0)}))
+    {
+        return;
+    }
     SendMessages(s, c);
     TakeArrivals(s, c);
+}
+
+void
+RankReplay::PhaseOver(uint32_t s)
+{
+    ChunkState& chunk = m_streams[s].chunks.front();
+    chunk.received = chunk.flows.inputs;
+    PhaseDone(s, 0);
+}
+
+void
+RankReplay::GoOnWithPhase(uint32_t s, uint32_t sent, uint32_t received)
+{
+    ChunkState& chunk = m_streams[s].chunks.front();
+    chunk.sent.front() = sent;
+    chunk.received.front() = received;
 }
 
 /// Sends what the messages received so far allow.
@@ -134,14 +156,13 @@ RankReplay::SendMessages(uint32_t s, uint32_t c)
             m_world.Send(phase.group.Member(m_rank, message.to),
                          message.bytes,
                          CollectiveTag(s, c, message.input, chunk.sent[o]),
-                         CareOf(s, phase, o, message.bytes));
+                         CareOf(phase, CollectiveOn(s).comm, o, message.bytes));
         }
     }
 }
 
-/// What a step of a phase on a stream costs.
 MessageCare
-RankReplay::CareOf(uint32_t s, const Phase& phase, uint32_t output, Bytes bytes) const
+RankReplay::CareOf(const Phase& phase, CommClass comm, uint32_t output, Bytes bytes)
 {
     const auto size = static_cast<double>(bytes.Count());
     MessageCare care;
@@ -154,7 +175,7 @@ RankReplay::CareOf(uint32_t s, const Phase& phase, uint32_t output, Bytes bytes)
     care.lane = phase.lane;
     care.slots = phase.slots;
     care.tree = StepsOf(phase).TreeOf(output);
-    care.comm = CollectiveOn(s).comm;
+    care.comm = comm;
     return care;
 }
 
@@ -174,7 +195,7 @@ RankReplay::SendCopies(uint32_t s, uint32_t c, const Phase& phase)
     }
     if (!copies.empty())
     {
-        m_world.SendCopies(copies, bytes, CareOf(s, phase, 0, bytes));
+        m_world.SendCopies(copies, bytes, CareOf(phase, CollectiveOn(s).comm, 0, bytes));
     }
 }
 

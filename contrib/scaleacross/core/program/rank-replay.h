@@ -43,6 +43,15 @@ struct RankRun
     uint16_t backMicrobatch;
 };
 
+/// A phase that begins on a rank.
+struct PhaseStart
+{
+    const Phase* whole{nullptr}; //!< as the task graph has it
+    CommClass comm{};
+    uint32_t stream{0};
+    uint64_t tag{0}; //!< of its first message; others have the number added
+};
+
 /// All that a replay knows of what is around its rank: a clock, and a way to the others.
 class RankWorld
 {
@@ -69,6 +78,14 @@ class RankWorld
 
     /// Posts a credit of kCreditBytes, which does not wait behind any message.
     virtual void SendCredit(Rank to, uint64_t tag) = 0;
+
+    /// Whether it carries out all that a phase has the rank do, of a collective in one chunk; it
+    /// calls RankReplay::PhaseOver() at its end, or RankReplay::GoOnWithPhase() before. Members of
+    /// a group may be answered differently.
+    virtual bool TakesPhase(const PhaseStart& /* start */)
+    {
+        return false;
+    }
 
     /// The first forward of an iteration begins.
     virtual void IterationBegins(uint32_t iteration) = 0;
@@ -99,6 +116,16 @@ class RankReplay
     void ComputeDone();
     void Launched(uint32_t stream);
     void Delivered(const RankMessage& message);
+
+    /// A phase that the world has taken is through.
+    void PhaseOver(uint32_t stream);
+
+    /// The rank goes on by itself with a phase of one input and one output that the world had
+    /// taken, with messages up to now.
+    void GoOnWithPhase(uint32_t stream, uint32_t sent, uint32_t received);
+
+    /// What a message of a phase costs its sender, and beside which others it goes.
+    static MessageCare CareOf(const Phase& phase, CommClass comm, uint32_t output, Bytes bytes);
 
     /// Ends the rank's work after this many iterations; without it, it goes on.
     void SetIterations(uint32_t iterations)
@@ -188,7 +215,6 @@ class RankReplay
     void StartPhase(uint32_t stream, uint32_t chunk);
     void SendMessages(uint32_t stream, uint32_t chunk);
     void SendCopies(uint32_t stream, uint32_t chunk, const Phase& phase);
-    MessageCare CareOf(uint32_t stream, const Phase& phase, uint32_t output, Bytes bytes) const;
     void TakeArrivals(uint32_t stream, uint32_t chunk);
     void PhaseDone(uint32_t stream, uint32_t chunk);
     bool MayEnter(uint32_t stream, uint32_t chunk) const;

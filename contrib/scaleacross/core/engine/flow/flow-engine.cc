@@ -39,11 +39,13 @@ class FlowSimulation
                    const RunOptions& options,
                    const FlowPaths& paths,
                    const Symmetry& symmetry,
-                   Collisions collisions)
+                   Collisions collisions,
+                   FlowEngine::Replay replay)
         : m_run(run),
           m_options(options),
           m_name(NameOf(collisions)),
           m_symmetry(symmetry),
+          m_replay(replay),
           m_transport(
               scenario,
               paths,
@@ -51,7 +53,8 @@ class FlowSimulation
               collisions,
               options.seed,
               m_clock,
-              [this](const RankMessage& message) { SeatOf(message.to).replay.Delivered(message); }),
+              [this](const RankMessage& message) { SeatOf(message.to).replay.Delivered(message); },
+              [this](Rank rank) -> RankReplay& { return SeatOf(rank).replay; }),
           m_resources(scenario.cluster, paths.Graph(), run.graph),
           m_measured(run.graph, options, CountsOf(symmetry)),
           m_seatNumbers(run.graph.ranks)
@@ -152,6 +155,12 @@ class FlowSimulation
         void SendCredit(Rank to, uint64_t tag) override
         {
             simulation.m_transport.SendCredit(rank, to, tag);
+        }
+
+        bool TakesPhase(const PhaseStart& start) override
+        {
+            return simulation.m_replay == FlowEngine::Replay::Different &&
+                   simulation.m_transport.TakesPhase(rank, start);
         }
 
         void IterationBegins(uint32_t iteration) override
@@ -256,6 +265,7 @@ class FlowSimulation
     const RunOptions& m_options;
     std::string m_name;
     const Symmetry& m_symmetry;
+    FlowEngine::Replay m_replay;
     FlowClock m_clock;
     FlowTransport m_transport;
     LinkResources m_resources;
@@ -338,7 +348,7 @@ FlowEngine::Run(const Scenario& scenario, const RunOptions& options) const
                           "up to " + std::to_string(kMaxRanks),
                           "use the analytical engine, or a smaller cluster");
     }
-    FlowSimulation simulation(scenario, run, options, paths, symmetry, m_collisions);
+    FlowSimulation simulation(scenario, run, options, paths, symmetry, m_collisions, m_replay);
     simulation.Execute();
     RunReport report = simulation.Report();
     report.engine = Name();

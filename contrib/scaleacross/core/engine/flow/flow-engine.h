@@ -28,8 +28,8 @@ class FlowEngine : public Engine
 
     enum class Replay : uint8_t
     {
-        Different, //!< ranks that differ
-        Every      //!< to hold the other against
+        Different, //!< ranks that differ, and rings inside servers as one event where that is exact
+        Every      //!< all ranks, message by message: to hold the other against
     };
 
     explicit FlowEngine(Collisions collisions, Replay replay = Replay::Different)

@@ -37,11 +37,13 @@ FlowTransport::FlowTransport(const Scenario& scenario,
                              Collisions collisions,
                              uint64_t seed,
                              FlowClock& clock,
-                             Delivery deliver)
+                             Delivery deliver,
+                             Replays replays)
     : m_scenario(scenario),
       m_collisions(collisions),
       m_clock(clock),
       m_deliver(std::move(deliver)),
+      m_replays(std::move(replays)),
       m_clusterPaths(scenario.cluster),
       m_model(scenario, m_clusterPaths),
       m_paths(paths),
@@ -50,6 +52,8 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
       m_random(seed),
+      m_inside(scenario.cluster.Gpus()),
+      m_rings(scenario, symmetry, clock, *this),
       m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
       m_pairsAt(size_t{scenario.cluster.Gpus()} * m_ports),
       m_sending(scenario.cluster.Gpus())
@@ -155,6 +159,8 @@ FlowTransport::Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const Message
     const MessageId id = NewMessage({from, to, tag, m_clock.Now().Ps()}, bytes);
     if (AreInOneServer(from, to))
     {
+        m_rings.Disturb(from);
+        m_rings.DisturbInto(m_symmetry.rank[to]);
         SendInside(id, to, care);
         return;
     }
@@ -177,6 +183,11 @@ FlowTransport::SendCopies(Rank from,
     const MessageId id =
         NewMessage({from, copies.front().to, copies.front().tag, m_clock.Now().Ps()}, bytes);
     m_messages[id].copies = copies;
+    m_rings.Disturb(from);
+    for (const MessageCopy& copy : copies)
+    {
+        m_rings.DisturbInto(m_symmetry.rank[copy.to]);
+    }
     SendInside(id, kAll, care);
 }
 
@@ -205,7 +216,7 @@ FlowTransport::CreditLatency(const FabricPath& path, Bytes bytes) const
 // --- Inside servers
 
 void
-FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care)
+FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care, double left)
 {
     Message& message = m_messages[id];
     const Rank from = message.head.from;
@@ -218,20 +229,38 @@ FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care)
     {
         m_lanes.push_back({from, {}});
     }
+    ForEndsOf(message, [this](Rank end) { m_inside[end]++; });
     Lane& lane = m_lanes[found->second];
     lane.messages.push_back(id);
     if (lane.messages.size() == 1)
     {
-        StartInside(found->second);
+        StartInside(found->second, left);
     }
 }
 
+/// Does so for the sender and all receivers of a message inside a server, by who stands for them.
+template <typename Do>
 void
-FlowTransport::StartInside(uint32_t number)
+FlowTransport::ForEndsOf(const Message& message, Do&& then) const
+{
+    then(message.head.from);
+    if (message.copies.empty())
+    {
+        then(m_symmetry.rank[message.head.to]);
+    }
+    for (const MessageCopy& copy : message.copies)
+    {
+        then(m_symmetry.rank[copy.to]);
+    }
+}
+
+/// `left`: the share of the message that has not been sent.
+void
+FlowTransport::StartInside(uint32_t number, double left)
 {
     const Lane& lane = m_lanes[number];
     const Message& message = m_messages[lane.messages.front()];
-    const auto bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count()));
+    const double bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count())) * left;
     std::vector<FlowUse> uses = {{EgressOf(lane.from)}};
     const auto comesTo = [&](Rank to) {
         const uint32_t resource = IngressOf(m_symmetry.rank[to]);
@@ -303,11 +332,41 @@ FlowTransport::Finished(FlowNetwork::Id flow)
     Lane& lane = m_lanes[owner.index];
     const MessageId id = lane.messages.front();
     lane.messages.pop_front();
+    ForEndsOf(m_messages[id], [this](Rank end) { m_inside[end]--; });
     m_clock.After(m_messages[id].latency, [this, id] { Deliver(id); });
     if (!lane.messages.empty())
     {
         StartInside(owner.index);
     }
+}
+
+void
+FlowTransport::PhaseOver(Rank rank, uint32_t stream)
+{
+    m_replays(rank).PhaseOver(stream);
+}
+
+void
+FlowTransport::GoOnWithPhase(Rank rank, uint32_t stream, uint32_t sent, uint32_t received)
+{
+    m_replays(rank).GoOnWithPhase(stream, sent, received);
+}
+
+void
+FlowTransport::SendRest(Rank from,
+                        Rank to,
+                        Bytes bytes,
+                        double left,
+                        uint64_t tag,
+                        const MessageCare& care)
+{
+    SendInside(NewMessage({from, to, tag, m_clock.Now().Ps()}, bytes), to, care, left);
+}
+
+void
+FlowTransport::DeliverAt(Duration at, Rank to, uint64_t tag)
+{
+    m_clock.At(at, [this, to, tag] { m_deliver({to, to, tag, 0}); });
 }
 
 // --- Between servers
@@ -873,7 +932,16 @@ FlowTransport::BundleOf(const std::vector<DirectedLink>& links, bool beside)
 CarriedBytes
 FlowTransport::Carried() const
 {
-    const std::vector<double> carried = m_network.Carried(m_clock.Now());
+    std::vector<double> carried = m_network.Carried(m_clock.Now());
+    const uint32_t gpus = m_scenario.cluster.Gpus();
+    std::vector<double> out(gpus);
+    std::vector<double> in(gpus);
+    m_rings.AddCarried(out, in);
+    for (Rank rank = 0; rank < gpus; rank++)
+    {
+        carried[EgressOf(rank)] += out[rank];
+        carried[IngressOf(rank)] += in[rank];
+    }
     const size_t links = 2 * m_paths.Graph().links.size();
     std::vector<double> bytes(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(links));
     for (const auto& [key, resource] : m_bundles)

@@ -6,6 +6,7 @@
 #include "core/engine/flow/flow-clock.h"
 #include "core/engine/flow/flow-network.h"
 #include "core/engine/flow/flow-paths.h"
+#include "core/engine/flow/server-rings.h"
 #include "core/engine/flow/symmetry.h"
 #include "core/engine/link-resources.h"
 #include "core/engine/message-model.h"
@@ -64,19 +65,27 @@ enum class Collisions : uint8_t
  *
  * Left out: queues between connections; congestion control; bandwidth of credits.
  */
-class FlowTransport
+class FlowTransport : private ServerRings::Owner
 {
   public:
     using Delivery = std::function<void(const RankMessage&)>;
+    using Replays = std::function<RankReplay&(Rank)>;
 
-    /// All have to outlive it.
+    /// All have to outlive it. `replays`: of the ranks whose phases it may take.
     FlowTransport(const Scenario& scenario,
                   const FlowPaths& paths,
                   const Symmetry& symmetry,
                   Collisions collisions,
                   uint64_t seed,
                   FlowClock& clock,
-                  Delivery deliver);
+                  Delivery deliver,
+                  Replays replays = {});
+
+    /// See RankWorld.
+    bool TakesPhase(Rank rank, const PhaseStart& start)
+    {
+        return m_rings.Takes(rank, start);
+    }
 
     void Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const MessageCare& care);
     void SendCopies(Rank from,
@@ -187,8 +196,26 @@ class FlowTransport
     void Deliver(MessageId id);
     RankMessage AsSeenBy(Rank from, Rank to, uint64_t tag, int64_t postedPs) const;
 
-    void SendInside(MessageId id, uint32_t to, const MessageCare& care);
-    void StartInside(uint32_t lane);
+    void SendInside(MessageId id, uint32_t to, const MessageCare& care, double left = 1);
+    template <typename Do>
+    void ForEndsOf(const Message& message, Do&& then) const;
+    void StartInside(uint32_t lane, double left = 1);
+
+    // ServerRings::Owner
+    bool IsInUse(Rank rank) const override
+    {
+        return m_inside[rank] > 0;
+    }
+
+    void PhaseOver(Rank rank, uint32_t stream) override;
+    void GoOnWithPhase(Rank rank, uint32_t stream, uint32_t sent, uint32_t received) override;
+    void SendRest(Rank from,
+                  Rank to,
+                  Bytes bytes,
+                  double left,
+                  uint64_t tag,
+                  const MessageCare& care) override;
+    void DeliverAt(Duration at, Rank to, uint64_t tag) override;
 
     uint32_t ConnectionOf(Rank from, Rank to, const MessageCare& care);
     uint32_t Connect(Rank from, Rank to, uint32_t trafficClass);
@@ -221,6 +248,7 @@ class FlowTransport
     Collisions m_collisions;
     FlowClock& m_clock;
     Delivery m_deliver;
+    Replays m_replays;
     ClusterPaths m_clusterPaths;
     MessageModel m_model;
     const FlowPaths& m_paths;
@@ -235,6 +263,8 @@ class FlowTransport
     std::vector<Owner> m_owners;                                        //!< by flow
     std::map<std::tuple<Rank, Rank, uint32_t>, uint32_t> m_laneNumbers; //!< from, to (or all), lane
     std::vector<Lane> m_lanes;
+    std::vector<uint32_t> m_inside; //!< messages that the rank sends or is sent inside its server
+    ServerRings m_rings;
     /// By traffic class; by sender and receiver.
     std::array<std::unordered_map<uint64_t, uint32_t>, kTrafficClasses> m_connectionNumbers;
     std::map<ConnectionKey, uint32_t> m_slotConnections;
