@@ -51,7 +51,7 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_network(ResourceRates()),
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
-      m_random(seed),
+      m_seed(seed),
       m_inside(scenario.cluster.Gpus()),
       m_rings(scenario, symmetry, clock, *this),
       m_grants(scenario.network.admission > Bytes() ? scenario.cluster.Gpus() : 0),
@@ -321,7 +321,7 @@ FlowTransport::Finished(FlowNetwork::Id flow)
             {
                 lossy.untold = std::numeric_limits<double>::infinity(); // no next one soon
             }
-            latency += Duration::Seconds(LossDelayOf(lossy));
+            latency += Duration::Seconds(LossDelayOf(lossy, *connection.random));
         }
         m_clock.After(latency, [this, index = owner.index, transfer = owner.transfer] {
             Arrived(index, transfer);
@@ -383,7 +383,7 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
         const auto [found, isNew] = m_connectionNumbers[trafficClass].try_emplace(key, 0);
         if (isNew)
         {
-            found->second = Connect(from, to, trafficClass);
+            found->second = Connect(from, to, trafficClass, {});
         }
         return found->second;
     }
@@ -391,7 +391,7 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
         m_slotConnections.try_emplace(ConnectionKey{care.slots, care.tree, trafficClass, key}, 0);
     if (isNew)
     {
-        found->second = Connect(from, to, trafficClass);
+        found->second = Connect(from, to, trafficClass, care);
         Connection& connection = m_connections[found->second];
         connection.gated = true;
         connection.slots = care.slots.slots;
@@ -399,8 +399,9 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
     return found->second;
 }
 
+/// `care`: of the slots that it is for, if any.
 uint32_t
-FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass)
+FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageCare& care)
 {
     Connection connection;
     connection.from = from;
@@ -444,6 +445,17 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass)
     }
     connection.path.loss = loss;
     connection.path.tier = tier;
+    if (loss > 0)
+    {
+        std::seed_seq words{static_cast<uint32_t>(m_seed),
+                            static_cast<uint32_t>(m_seed >> 32),
+                            from,
+                            to,
+                            trafficClass,
+                            care.tree,
+                            care.slots.slots};
+        connection.random = std::make_unique<std::mt19937_64>(words);
+    }
     connection.rate = isSprayed || !connection.isShared ? kNoLimit : choice;
     SetLimits(connection);
     if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
@@ -768,14 +780,14 @@ FlowTransport::LossyOf(const Connection& connection, Bytes bytes) const
 
 /// Seconds by which losses delay a message, drawn; see LossDelay() for what each costs.
 double
-FlowTransport::LossDelayOf(const LossyMessages& lossy)
+FlowTransport::LossDelayOf(const LossyMessages& lossy, std::mt19937_64& random) const
 {
     const double timeout = m_scenario.network.Timeout().S();
     const double perPacket = std::log1p(-lossy.loss);
     const double packets = lossy.packets * lossy.pairs;
     double delay = 0;
     // From one lost packet to the next.
-    double at = std::floor(std::log(Uniform(m_random)) / perPacket);
+    double at = std::floor(std::log(Uniform(random)) / perPacket);
     while (at < packets)
     {
         const double after = lossy.packets - 1.0 - std::fmod(at, lossy.packets);
@@ -788,13 +800,13 @@ FlowTransport::LossDelayOf(const LossyMessages& lossy)
         {
             one = lossy.roundTrip * std::max(0.0, 1.0 - (after - lossy.silent) / lossy.inFlight);
         }
-        if (Uniform(m_random) < lossy.loss) // what is sent for it is lost as well
+        if (Uniform(random) < lossy.loss) // what is sent for it is lost as well
         {
             one =
                 std::max(one, timeout + lossy.roundTrip - after * lossy.roundTrip / lossy.inFlight);
         }
         delay = std::max(delay, one);
-        at += 1.0 + std::floor(std::log(Uniform(m_random)) / perPacket);
+        at += 1.0 + std::floor(std::log(Uniform(random)) / perPacket);
     }
     return delay;
 }

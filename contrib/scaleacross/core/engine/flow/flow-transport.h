@@ -20,6 +20,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <memory>
 #include <random>
 #include <tuple>
 #include <unordered_map>
@@ -174,6 +175,9 @@ class FlowTransport : private ServerRings::Owner
         bool gated{false};
         uint32_t slots{0}; //!< free ones, where it is gated
         std::deque<Transfer> forSlots;
+        /// Of its losses, by itself, so that they do not depend on what else ends at the same time;
+        /// null: it has none.
+        std::unique_ptr<std::mt19937_64> random;
     };
 
     /// Whose flow it is.
@@ -218,7 +222,7 @@ class FlowTransport : private ServerRings::Owner
     void DeliverAt(Duration at, Rank to, uint64_t tag) override;
 
     uint32_t ConnectionOf(Rank from, Rank to, const MessageCare& care);
-    uint32_t Connect(Rank from, Rank to, uint32_t trafficClass);
+    uint32_t Connect(Rank from, Rank to, uint32_t trafficClass, const MessageCare& care);
     void Post(uint32_t connection, MessageId id, const SlotWindow& slots);
     void TakeSlots(uint32_t connection);
     void StartWaiting(uint32_t connection);
@@ -234,7 +238,7 @@ class FlowTransport : private ServerRings::Owner
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
-    double LossDelayOf(const LossyMessages& lossy);
+    double LossDelayOf(const LossyMessages& lossy, std::mt19937_64& random) const;
 
     std::vector<WayLink> FoldedLinksOf(const FlowWay& way, Rank from) const;
     std::vector<FlowUse> UsesOf(const std::vector<WayLink>& links, bool bundled);
@@ -256,7 +260,7 @@ class FlowTransport : private ServerRings::Owner
     FlowNetwork m_network;
     uint32_t m_gpusPerNode;
     uint32_t m_ports;
-    std::mt19937_64 m_random;
+    uint64_t m_seed;
 
     std::vector<Message> m_messages;
     std::vector<MessageId> m_freeMessages;

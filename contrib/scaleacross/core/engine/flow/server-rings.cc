@@ -248,9 +248,9 @@ ServerRings::Disturb(Rank rank)
     {
         return;
     }
-    if (ring.isOver)
+    if (ring.isOver && ring.ends.back() <= m_clock.Now().Ps())
     {
-        Restore(rank, {});
+        Retire(rank);
         return;
     }
     RestoreAll(*ring.group, ring.start.tag);
@@ -308,6 +308,7 @@ ServerRings::Restore(Rank rank, const std::vector<Rank>& together)
     const Phase& phase = *ring.start.whole;
     const uint64_t tag = ring.start.tag;
     const int64_t now = m_clock.Now().Ps();
+    const bool isNextToEnter = m_broken.count({m_symmetry.rank[group.next], tag}) > 0;
     Leave(rank, CarriedBy(ring, ring.ends, ring.arrivals));
     const auto steps = static_cast<uint32_t>(ring.ends.size());
     uint32_t sent = 0;
@@ -315,7 +316,18 @@ ServerRings::Restore(Rank rank, const std::vector<Rank>& together)
     {
         const Bytes bytes = MessageOf(phase, group.index, 0, sent).bytes;
         const double left = LeftOf(ring, ring.ends, ring.arrivals, sent);
-        if (left > 0)
+        if (left <= 0)
+        {
+            if (isNextToEnter)
+            {
+                m_owner.DeliverAt(
+                    Duration::Picoseconds(
+                        std::max(now, ring.ends[sent] + LatencyOf(rank, phase, bytes))),
+                    m_symmetry.rank[group.next],
+                    tag + sent);
+            }
+        }
+        else
         {
             m_owner.SendRest(rank,
                              group.next,
