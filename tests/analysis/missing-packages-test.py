@@ -27,6 +27,7 @@ SCRIPTS = {
                      [ROWS, "--curve", CURVE, "--fit", "gemm_efficiency"]),
     "fit_published.py": (["numpy"], [TABLE]),
     "model_error.py": (["numpy", "scipy"], [TABLE]),
+    "multipath_grid.py": (["matplotlib"], ["grid.csv", "-o", "figure.svg"]),
     "nccl_distance.py": (["matplotlib"], ["-o", "figure.svg"]),
     "study_figure.py": (["matplotlib", "pandas"], ["results.db", "-o", "figure.svg"]),
     "study_picture.py": (["matplotlib"], []),
