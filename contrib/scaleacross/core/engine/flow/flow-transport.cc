@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <random>
 
 namespace scaleacross
 {
@@ -285,7 +286,7 @@ FlowTransport::StartInside(uint32_t number, double left)
     const FlowNetwork::Id flow =
         m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0};
+    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0, 0, {}};
 }
 
 void
@@ -313,19 +314,19 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         {
             latency -= connection.path.propagation * 2; // see Announce()
         }
-        if (connection.path.loss > 0)
-        {
-            LossyMessages lossy = LossyOf(connection, owner.transfer.bytes);
-            const uint64_t tag = m_messages[owner.transfer.message].head.tag;
-            if ((tag & kPipelineBit) != 0)
-            {
-                lossy.untold = std::numeric_limits<double>::infinity(); // no next one soon
-            }
-            latency += Duration::Seconds(LossDelayOf(lossy, *connection.random));
-        }
-        m_clock.After(latency, [this, index = owner.index, transfer = owner.transfer] {
+        const auto arrived = [this, index = owner.index, transfer = owner.transfer] {
             Arrived(index, transfer);
-        });
+        };
+        if (connection.losses)
+        {
+            const LossyMessages lossy = LossyOf(connection, owner.transfer.bytes);
+            const auto pairs = static_cast<uint32_t>(lossy.pairs);
+            connection.losses->Leaves({owner.first, pairs, owner.since, lossy}, latency, arrived);
+        }
+        else
+        {
+            m_clock.After(latency, arrived);
+        }
         StartWaiting(owner.index);
         return;
     }
@@ -454,7 +455,11 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
                             trafficClass,
                             care.tree,
                             care.slots.slots};
-        connection.random = std::make_unique<std::mt19937_64>(words);
+        connection.losses = std::make_unique<LossRecovery>(
+            m_clock,
+            connection.pairs,
+            m_scenario.network.Timeout(),
+            [random = std::mt19937_64(words)]() mutable { return Uniform(random); });
     }
     connection.rate = isSprayed || !connection.isShared ? kNoLimit : choice;
     SetLimits(connection);
@@ -719,13 +724,13 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
                         pairs == connection.pairs ? connection.all : UsesOf(connection, pairs),
                         m_clock.Now(),
                         connection.trafficClass);
+    m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
+    m_owners[flow] = {false, index, transfer, connection.turn, pairs, m_clock.Now()};
     connection.turn = (connection.turn + pairs) % connection.pairs;
     connection.free -= pairs;
     connection.moving.push_back(flow);
     m_sending[connection.from]++;
     connection.left = std::max(connection.left, transfer.left);
-    m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {false, index, transfer, pairs};
 }
 
 void
@@ -776,39 +781,6 @@ FlowTransport::LossyOf(const Connection& connection, Bytes bytes) const
     const auto size = static_cast<double>(std::max<uint64_t>(1, bytes.Count()));
     const double seconds = size * 8.0 / connection.path.Slowest().Value();
     return m_model.LossyOf(connection.path, size, seconds, 0);
-}
-
-/// Seconds by which losses delay a message, drawn; see LossDelay() for what each costs.
-double
-FlowTransport::LossDelayOf(const LossyMessages& lossy, std::mt19937_64& random) const
-{
-    const double timeout = m_scenario.network.Timeout().S();
-    const double perPacket = std::log1p(-lossy.loss);
-    const double packets = lossy.packets * lossy.pairs;
-    double delay = 0;
-    // From one lost packet to the next.
-    double at = std::floor(std::log(Uniform(random)) / perPacket);
-    while (at < packets)
-    {
-        const double after = lossy.packets - 1.0 - std::fmod(at, lossy.packets);
-        double one;
-        if (after < lossy.silent)
-        {
-            one = std::min(lossy.untold, timeout) + (lossy.packets > 1 ? lossy.roundTrip : 0.0);
-        }
-        else
-        {
-            one = lossy.roundTrip * std::max(0.0, 1.0 - (after - lossy.silent) / lossy.inFlight);
-        }
-        if (Uniform(random) < lossy.loss) // what is sent for it is lost as well
-        {
-            one =
-                std::max(one, timeout + lossy.roundTrip - after * lossy.roundTrip / lossy.inFlight);
-        }
-        delay = std::max(delay, one);
-        at += 1.0 + std::floor(std::log(Uniform(random)) / perPacket);
-    }
-    return delay;
 }
 
 // --- Links

@@ -6,6 +6,7 @@
 #include "core/engine/flow/flow-clock.h"
 #include "core/engine/flow/flow-network.h"
 #include "core/engine/flow/flow-paths.h"
+#include "core/engine/flow/loss-recovery.h"
 #include "core/engine/flow/server-rings.h"
 #include "core/engine/flow/symmetry.h"
 #include "core/engine/link-resources.h"
@@ -21,7 +22,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <random>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -175,9 +175,9 @@ class FlowTransport : private ServerRings::Owner
         bool gated{false};
         uint32_t slots{0}; //!< free ones, where it is gated
         std::deque<Transfer> forSlots;
-        /// Of its losses, by itself, so that they do not depend on what else ends at the same time;
-        /// null: it has none.
-        std::unique_ptr<std::mt19937_64> random;
+        /// Drawn by itself, so that they do not depend on what else ends at the same time; null:
+        /// it has none.
+        std::unique_ptr<LossRecovery> losses;
     };
 
     /// Whose flow it is.
@@ -186,7 +186,9 @@ class FlowTransport : private ServerRings::Owner
         bool inside{false};
         uint32_t index{0}; //!< lane, or connection
         Transfer transfer{0, Bytes(), {}};
+        uint32_t first{0}; //!< queue pair of a connection
         uint32_t pairs{0};
+        Duration since;
     };
 
     using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint32_t, uint64_t>;
@@ -238,7 +240,6 @@ class FlowTransport : private ServerRings::Owner
     uint32_t PairsFor(const Connection& connection, Bytes bytes) const;
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
-    double LossDelayOf(const LossyMessages& lossy, std::mt19937_64& random) const;
 
     std::vector<WayLink> FoldedLinksOf(const FlowWay& way, Rank from) const;
     std::vector<FlowUse> UsesOf(const std::vector<WayLink>& links, bool bundled);

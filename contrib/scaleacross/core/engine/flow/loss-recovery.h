@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#ifndef SCALEACROSS_LOSS_RECOVERY_H
+#define SCALEACROSS_LOSS_RECOVERY_H
+
+#include "core/engine/flow/flow-clock.h"
+#include "core/engine/loss-delay.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace scaleacross
+{
+
+/**
+ * The losses of a connection's packets, drawn one by one, and what each of them delays.
+ *
+ * A packet that is lost with d packets of its queue pair after it in its transfer comes a round
+ * trip late if d is at least s (LossyMessages::silent), of which what follows it takes d - s
+ * packets' time. Nothing tells of the others until s - d more packets of the same queue pair have
+ * come: those of the transfers that follow, whenever that is, or else the timeout does. A
+ * repetition that is lost as well costs a timeout. See LossDelay() for the same in expectation.
+ *
+ * Worked case: transfers of 8 packets on one queue pair, s = 5, a round trip of 100 us. The last
+ * packet of the first is lost, and needs 5 more. The second transfer leaves from 200 to 280 us, so
+ * that its fifth packet has left at 250 us: the first transfer is there at 350 us and a latency.
+ */
+class LossRecovery
+{
+  public:
+    /// In (0, 1).
+    using Uniform = std::function<double()>;
+
+    /// A transfer whose last packet has left.
+    struct Sent
+    {
+        uint32_t first{0}; //!< queue pair
+        uint32_t pairs{1}; //!< from that on, each with as many packets
+        Duration since;    //!< when its first packet left
+        LossyMessages lossy;
+    };
+
+    /// `clock` has to outlive it, and it what is asked of the clock. `pairs`: of the connection.
+    LossRecovery(FlowClock& clock, uint32_t pairs, Duration timeout, Uniform uniform);
+
+    LossRecovery(const LossRecovery&) = delete;
+    LossRecovery& operator=(const LossRecovery&) = delete;
+
+    /// Now the last packet of a transfer leaves, and takes `latency`; has `arrived` happen when all
+    /// of its packets have come.
+    void Leaves(const Sent& sent, Duration latency, FlowClock::Action arrived);
+
+  private:
+    /// A transfer of which packets are missing that nothing has told of.
+    struct Late
+    {
+        uint32_t missing{0};
+        Duration arrival; //!< of all others
+        Duration latency;
+        Duration roundTrip;
+        FlowClock::Action arrived;
+    };
+
+    struct Silent
+    {
+        uint64_t number{0};
+        uint32_t pair{0};
+        double need{0}; //!< packets of the queue pair that have still to follow
+        std::shared_ptr<Late> late;
+    };
+
+    void TellOfThoseBefore(const Sent& sent);
+    void TimedOut(uint64_t number);
+    void Told(const std::shared_ptr<Late>& late, Duration arrival);
+
+    FlowClock& m_clock;
+    uint32_t m_pairs;
+    Duration m_timeout;
+    Uniform m_uniform;
+    uint64_t m_next{0};
+    std::vector<Silent> m_silent;
+};
+
+} // namespace scaleacross
+
+#endif // SCALEACROSS_LOSS_RECOVERY_H

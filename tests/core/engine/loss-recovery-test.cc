@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "core/engine/flow/loss-recovery.h"
+
+#include <cmath>
+#include <deque>
+#include <gtest/gtest.h>
+#include <map>
+
+namespace scaleacross
+{
+namespace
+{
+
+constexpr double kLoss = 0.01;
+constexpr double kRoundTrip = 100; // us
+constexpr double kLatency = 50;    // us
+constexpr double kTimeout = 1000;  // us
+
+Duration
+Microseconds(double us)
+{
+    return Duration::Seconds(us * 1e-6);
+}
+
+/// Two queue pairs; of each transfer 8 packets on each that takes part, one every 10 us, so that 10
+/// go in a round trip. Losses are those that it is told.
+class Connection
+{
+  public:
+    /// Says where the next lost packet is, counted from the one before, or from the first.
+    void LoseAfter(double packets)
+    {
+        // Uniform() below (1 - q)^k and above (1 - q)^(k + 1) is a gap of k packets.
+        m_draws.push_back(std::pow(1 - kLoss, packets + 0.5));
+    }
+
+    void LoseNoMore()
+    {
+        m_draws.push_back(1e-300);
+    }
+
+    void RepeatIsLost(bool lost)
+    {
+        m_draws.push_back(lost ? kLoss / 2 : 0.5);
+    }
+
+    /// One whose last packet leaves then.
+    void Leaves(double us, uint32_t first, uint32_t pairs, double silent = 5)
+    {
+        m_clock.At(Microseconds(us), [=, number = m_sent++] {
+            LossyMessages lossy;
+            lossy.loss = kLoss;
+            lossy.roundTrip = kRoundTrip * 1e-6;
+            lossy.packets = 8;
+            lossy.inFlight = 10;
+            lossy.silent = silent;
+            m_losses.Leaves({first, pairs, Microseconds(us - 80), lossy},
+                            Microseconds(kLatency),
+                            [this, number] { m_arrived[number] = m_clock.Now().S() * 1e6; });
+        });
+    }
+
+    std::map<int, double> Arrivals()
+    {
+        while (m_clock.Earliest() < Duration::Max())
+        {
+            m_clock.GoOnTo(m_clock.Earliest());
+        }
+        EXPECT_TRUE(m_draws.empty());
+        return m_arrived;
+    }
+
+  private:
+    double Draw()
+    {
+        const double draw = m_draws.front();
+        m_draws.pop_front();
+        return draw;
+    }
+
+    FlowClock m_clock;
+    std::deque<double> m_draws;
+    LossRecovery m_losses{m_clock, 2, Microseconds(kTimeout), [this] { return Draw(); }};
+    int m_sent{0};
+    std::map<int, double> m_arrived; //!< us
+};
+
+constexpr double kRounding = 1e-3; // us
+
+} // namespace
+
+TEST(LossRecovery, WithoutALossOnlyTheLatencyPasses)
+{
+    Connection connection;
+    connection.Leaves(80, 0, 2);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 80 + kLatency, kRounding);
+}
+
+TEST(LossRecovery, WhatFollowsInTheTransferTellsOfALoss)
+{
+    // Packet 1 of 8 has 6 after it, of which the fifth tells: 6 - 5 = 1 of the 10 of a round trip
+    // has left meanwhile.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.LoseAfter(1);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 80 + kLatency + 0.9 * kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, TheNextTransferTellsOfTheLastPacket)
+{
+    // Five of 8 packets have left at 200 + 50 us.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.Leaves(280, 0, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 250 + kLatency + kRoundTrip, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 280 + kLatency, kRounding);
+}
+
+TEST(LossRecovery, SeveralTransfersTellTogetherWhereOneIsTooShort)
+{
+    // Twelve are needed: 8 of the second and 4 of the third, which have left at 320 + 40 us.
+    Connection connection;
+    connection.Leaves(80, 0, 1, 12);
+    connection.Leaves(280, 0, 1, 12);
+    connection.Leaves(400, 0, 1, 12);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    for (int i = 0; i < 3; i++)
+    {
+        connection.LoseNoMore();
+    }
+    EXPECT_NEAR(connection.Arrivals().at(0), 360 + kLatency + kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, ATransferOnOtherQueuePairsTellsOfNothing)
+{
+    // The second queue pair's last packet is number 15. Only the third transfer is on that.
+    Connection connection;
+    connection.Leaves(80, 0, 2);
+    connection.Leaves(280, 0, 1);
+    connection.Leaves(480, 1, 1);
+    connection.LoseAfter(15);
+    connection.RepeatIsLost(false);
+    for (int i = 0; i < 3; i++)
+    {
+        connection.LoseNoMore();
+    }
+    EXPECT_NEAR(connection.Arrivals().at(0), 450 + kLatency + kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, TheTimeoutTellsIfNothingFollows)
+{
+    // It begins with the ACK of what came before, a round trip after it was sent.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 80 + kRoundTrip + kTimeout + kLatency, kRounding);
+}
+
+TEST(LossRecovery, ALostRepetitionCostsATimeout)
+{
+    // Of the timeout and a round trip 6 of 10 packets have gone meanwhile.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.LoseAfter(1);
+    connection.RepeatIsLost(true);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0),
+                80 + kLatency + kTimeout + 0.4 * kRoundTrip,
+                kRounding);
+}
+
+TEST(LossRecovery, TheSlowestOfAllLossesCounts)
+{
+    // Packet 1 comes 90 us late; packet 7 when five of the next transfer have left.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.Leaves(280, 0, 1);
+    connection.LoseAfter(1);
+    connection.RepeatIsLost(false);
+    connection.LoseAfter(5);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 250 + kLatency + kRoundTrip, kRounding);
+}
+
+} // namespace scaleacross
