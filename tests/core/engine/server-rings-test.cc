@@ -35,7 +35,7 @@ class RingOfFour : public ServerRings::Owner
         m_phase.inside = StepCost{Microseconds(1), 0};
     }
 
-    bool IsInUse(Rank /* rank */) const override
+    bool IsSendingInside(Rank /* rank */) const override
     {
         return false;
     }
@@ -162,7 +162,7 @@ TEST(ServerRings, WhatHasLeftStillComes)
     RingOfFour ring;
     ring.Enter({0, 5, 0, 0});
     ring.RunUntil(10.5);
-    ring.m_rings.DisturbInto(0); // by what comes to 0, to whom 3 sends
+    ring.m_rings.Disturb(3);
     EXPECT_EQ(ring.m_rest.size(), 1U);
     EXPECT_NEAR(ring.m_rest.at({1, 100}), 0.45, kByte);
     EXPECT_EQ(ring.m_delivered.size(), 3U);

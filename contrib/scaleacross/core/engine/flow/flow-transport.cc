@@ -161,7 +161,6 @@ FlowTransport::Send(Rank from, Rank to, Bytes bytes, uint64_t tag, const Message
     if (AreInOneServer(from, to))
     {
         m_rings.Disturb(from);
-        m_rings.DisturbInto(m_symmetry.rank[to]);
         SendInside(id, to, care);
         return;
     }
@@ -185,10 +184,6 @@ FlowTransport::SendCopies(Rank from,
         NewMessage({from, copies.front().to, copies.front().tag, m_clock.Now().Ps()}, bytes);
     m_messages[id].copies = copies;
     m_rings.Disturb(from);
-    for (const MessageCopy& copy : copies)
-    {
-        m_rings.DisturbInto(m_symmetry.rank[copy.to]);
-    }
     SendInside(id, kAll, care);
 }
 
@@ -230,28 +225,12 @@ FlowTransport::SendInside(MessageId id, uint32_t to, const MessageCare& care, do
     {
         m_lanes.push_back({from, {}});
     }
-    ForEndsOf(message, [this](Rank end) { m_inside[end]++; });
+    m_inside[from]++;
     Lane& lane = m_lanes[found->second];
     lane.messages.push_back(id);
     if (lane.messages.size() == 1)
     {
         StartInside(found->second, left);
-    }
-}
-
-/// Does so for the sender and all receivers of a message inside a server, by who stands for them.
-template <typename Do>
-void
-FlowTransport::ForEndsOf(const Message& message, Do&& then) const
-{
-    then(message.head.from);
-    if (message.copies.empty())
-    {
-        then(m_symmetry.rank[message.head.to]);
-    }
-    for (const MessageCopy& copy : message.copies)
-    {
-        then(m_symmetry.rank[copy.to]);
     }
 }
 
@@ -333,7 +312,7 @@ FlowTransport::Finished(FlowNetwork::Id flow)
     Lane& lane = m_lanes[owner.index];
     const MessageId id = lane.messages.front();
     lane.messages.pop_front();
-    ForEndsOf(m_messages[id], [this](Rank end) { m_inside[end]--; });
+    m_inside[lane.from]--;
     m_clock.After(m_messages[id].latency, [this, id] { Deliver(id); });
     if (!lane.messages.empty())
     {

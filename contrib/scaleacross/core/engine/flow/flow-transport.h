@@ -203,12 +203,10 @@ class FlowTransport : private ServerRings::Owner
     RankMessage AsSeenBy(Rank from, Rank to, uint64_t tag, int64_t postedPs) const;
 
     void SendInside(MessageId id, uint32_t to, const MessageCare& care, double left = 1);
-    template <typename Do>
-    void ForEndsOf(const Message& message, Do&& then) const;
     void StartInside(uint32_t lane, double left = 1);
 
     // ServerRings::Owner
-    bool IsInUse(Rank rank) const override
+    bool IsSendingInside(Rank rank) const override
     {
         return m_inside[rank] > 0;
     }
@@ -268,7 +266,7 @@ class FlowTransport : private ServerRings::Owner
     std::vector<Owner> m_owners;                                        //!< by flow
     std::map<std::tuple<Rank, Rank, uint32_t>, uint32_t> m_laneNumbers; //!< from, to (or all), lane
     std::vector<Lane> m_lanes;
-    std::vector<uint32_t> m_inside; //!< messages that the rank sends or is sent inside its server
+    std::vector<uint32_t> m_inside; //!< messages that the rank has under way inside its server
     ServerRings m_rings;
     /// By traffic class; by sender and receiver.
     std::array<std::unordered_map<uint64_t, uint32_t>, kTrafficClasses> m_connectionNumbers;

@@ -15,7 +15,6 @@ namespace
 {
 
 constexpr int64_t kNever = INT64_MAX / 2;
-constexpr Rank kNobody = UINT32_MAX;
 
 } // namespace
 
@@ -29,8 +28,7 @@ ServerRings::ServerRings(const Scenario& scenario,
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_rings(scenario.cluster.Gpus()),
       m_out(scenario.cluster.Gpus()),
-      m_in(scenario.cluster.Gpus()),
-      m_senders(scenario.cluster.Gpus(), kNobody)
+      m_in(scenario.cluster.Gpus())
 {
     for (const BuildingSpec& building : scenario.cluster.buildings)
     {
@@ -89,10 +87,7 @@ ServerRings::Takes(Rank rank, const PhaseStart& start)
     const int64_t now = m_clock.Now().Ps();
     Ring& ring = m_rings[rank];
     int64_t free = now;
-    const Rank into = m_symmetry.rank[group.next];
-    const Rank sender = m_senders[into];
-    bool takes =
-        !m_owner.IsInUse(rank) && !m_owner.IsInUse(into) && (sender == kNobody || sender == rank);
+    bool takes = !m_owner.IsSendingInside(rank);
     if (takes && ring.isThere)
     {
         // The last message of the ring before goes to the same one, and so before the first of
@@ -110,7 +105,6 @@ ServerRings::Takes(Rank rank, const PhaseStart& start)
     {
         Retire(rank);
     }
-    m_senders[into] = rank;
     ring.isThere = true;
     ring.isOver = false;
     ring.start = start;
@@ -233,10 +227,8 @@ void
 ServerRings::Leave(Rank rank, double carried)
 {
     Ring& ring = m_rings[rank];
-    const Rank into = m_symmetry.rank[ring.group->next];
     m_out[rank] += carried;
-    m_in[into] += carried;
-    m_senders[into] = kNobody;
+    m_in[m_symmetry.rank[ring.group->next]] += carried;
     ring.isThere = false;
 }
 
@@ -254,15 +246,6 @@ ServerRings::Disturb(Rank rank)
         return;
     }
     RestoreAll(*ring.group, ring.start.tag);
-}
-
-void
-ServerRings::DisturbInto(Rank rank)
-{
-    if (m_senders[rank] != kNobody)
-    {
-        Disturb(m_senders[rank]);
-    }
 }
 
 /// Those of a group who have entered go on message by message, and so will the others.

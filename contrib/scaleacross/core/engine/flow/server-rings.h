@@ -19,7 +19,7 @@ namespace scaleacross
 
 /**
  * Rings of collectives inside a server, as one event of each member where nothing else is on the
- * members' ports: most of the messages of a job with tensor parallelism.
+ * members' egress: most of the messages of a job with tensor parallelism.
  *
  * With E(i) the time at which member i enters, D the time of a message at its egress and L its
  * latency, message k of member i leaves at
@@ -30,8 +30,8 @@ namespace scaleacross
  * and the member is through when message n - 2 of the one before it has come. All of that is known
  * when the last member enters, before which none can be through.
  *
- * Whatever else leaves a member or comes to it inside the server before that has the ring go on
- * message by message, from where it is by these equations.
+ * Whatever else comes to the egress of a member before has its ring go on message by message, from
+ * where it is by these equations. Ingress limits nothing inside a server.
  *
  * Worked case: 4 members enter at 0; D = 10 us, L = 1 us: all are through at 33 us. With member 1
  * entering at 5 us its messages begin at 5, 15 and 25 us, and so member 2 is through at 36 us.
@@ -45,8 +45,8 @@ class ServerRings
       public:
         virtual ~Owner() = default;
 
-        /// Whether messages of or to the rank inside its server are under way, apart from rings.
-        virtual bool IsInUse(Rank rank) const = 0;
+        /// Whether messages of the rank to others on its server are under way, apart from rings.
+        virtual bool IsSendingInside(Rank rank) const = 0;
 
         virtual void PhaseOver(Rank rank, uint32_t stream) = 0;
         virtual void GoOnWithPhase(Rank rank,
@@ -73,9 +73,6 @@ class ServerRings
 
     /// Something else is about to leave from a rank to its server.
     void Disturb(Rank rank);
-
-    /// Something else is about to come to a rank from its server.
-    void DisturbInto(Rank rank);
 
     /// Adds what has left each rank up to now to `out`, and what has come to it to `in`.
     void AddCarried(std::vector<double>& out, std::vector<double>& in) const;
@@ -133,7 +130,6 @@ class ServerRings
     std::vector<Ring> m_rings;          //!< by rank
     std::vector<double> m_out;          //!< bytes of rings that are over, by rank
     std::vector<double> m_in;
-    std::vector<Rank> m_senders; //!< by rank: whose ring sends to it
 
     struct KeyHash
     {
