@@ -47,6 +47,9 @@ class FlowNetwork
   public:
     using Id = uint32_t;
 
+    /// Of a flow or a resource that may be as fast as it likes.
+    static inline const BitRate kNoLimit{1e18};
+
     /// Rates of resources 0, 1, ...
     explicit FlowNetwork(const std::vector<BitRate>& rates);
 

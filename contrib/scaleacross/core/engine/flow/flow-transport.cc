@@ -5,7 +5,6 @@
 #include "core/base/errors.h"
 #include "core/program/message-tag.h"
 #include "core/program/program.h"
-#include "core/topology/shapes/fabric-shape.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,8 +19,6 @@ namespace
 
 constexpr Rank kAll = UINT32_MAX;
 constexpr Bytes kSlotWord{32}; //!< that a slot is free
-const BitRate kNoLimit{1e18};
-constexpr double kSame = 1e-9; //!< of shares that are sums of others
 
 /// In (0, 1].
 double
@@ -49,7 +46,7 @@ FlowTransport::FlowTransport(const Scenario& scenario,
       m_model(scenario, m_clusterPaths),
       m_paths(paths),
       m_symmetry(symmetry),
-      m_network(ResourceRates()),
+      m_links(scenario, paths, symmetry, m_clusterPaths, m_model),
       m_gpusPerNode(scenario.cluster.buildings.front().gpusPerNode),
       m_ports(scenario.cluster.PortsPerNic()),
       m_seed(seed),
@@ -63,46 +60,6 @@ FlowTransport::FlowTransport(const Scenario& scenario,
     {
         credit.left = static_cast<double>(scenario.network.admission.Count());
     }
-    if (!scenario.network.classes.AreOne())
-    {
-        m_network.TellApart(scenario.network.classes.weights);
-    }
-}
-
-/// Of both directions of all links, then of the GPUs' egress to their servers, then of their
-/// ingress from there, which limits nothing and is only counted.
-std::vector<BitRate>
-FlowTransport::ResourceRates() const
-{
-    std::vector<BitRate> rates;
-    const std::vector<FabricLink>& links = m_paths.Graph().links;
-    for (DirectedLink link = 0; link < 2 * links.size(); link++)
-    {
-        const BitRate rate = m_paths.RateOf(link);
-        // Nothing goes over a link that is down.
-        rates.push_back(rate.Value() > 0 ? rate * m_model.CreditShareOf(rate, links[link / 2].delay)
-                                         : links[link / 2].rate);
-    }
-    for (const BuildingSpec& building : m_scenario.cluster.buildings)
-    {
-        rates.insert(rates.end(),
-                     building.gpus,
-                     building.gpu.scaleUpBandwidth * building.gpu.scaleUpEfficiency);
-    }
-    rates.insert(rates.end(), m_scenario.cluster.Gpus(), kNoLimit);
-    return rates;
-}
-
-uint32_t
-FlowTransport::EgressOf(Rank rank) const
-{
-    return static_cast<uint32_t>(2 * m_paths.Graph().links.size()) + rank;
-}
-
-uint32_t
-FlowTransport::IngressOf(Rank rank) const
-{
-    return EgressOf(m_scenario.cluster.Gpus() + rank);
 }
 
 FlowTransport::MessageId
@@ -241,9 +198,9 @@ FlowTransport::StartInside(uint32_t number, double left)
     const Lane& lane = m_lanes[number];
     const Message& message = m_messages[lane.messages.front()];
     const double bytes = static_cast<double>(std::max<uint64_t>(1, message.bytes.Count())) * left;
-    std::vector<FlowUse> uses = {{EgressOf(lane.from)}};
+    std::vector<FlowUse> uses = {{m_links.EgressOf(lane.from)}};
     const auto comesTo = [&](Rank to) {
-        const uint32_t resource = IngressOf(m_symmetry.rank[to]);
+        const uint32_t resource = m_links.IngressOf(m_symmetry.rank[to]);
         const auto found = std::find_if(uses.begin(), uses.end(), [&](const FlowUse& use) {
             return use.resource == resource;
         });
@@ -262,8 +219,12 @@ FlowTransport::StartInside(uint32_t number, double left)
     {
         comesTo(copy.to);
     }
-    const FlowNetwork::Id flow =
-        m_network.Start(bytes * 8.0 * message.occupied, bytes, 1.0, kNoLimit, uses, m_clock.Now());
+    const FlowNetwork::Id flow = m_links.Network().Start(bytes * 8.0 * message.occupied,
+                                                         bytes,
+                                                         1.0,
+                                                         FlowNetwork::kNoLimit,
+                                                         uses,
+                                                         m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
     m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0, 0, {}};
 }
@@ -271,7 +232,7 @@ FlowTransport::StartInside(uint32_t number, double left)
 void
 FlowTransport::Finished(FlowNetwork::Id flow)
 {
-    m_network.Finish(flow, m_clock.Now());
+    m_links.Network().Finish(flow, m_clock.Now());
     const Owner owner = m_owners[flow];
     if (!owner.inside)
     {
@@ -394,8 +355,8 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
     connection.isShared = isSprayed || (m_collisions == Collisions::Expected &&
                                         multipath->owner != PathOwner::Destination);
     const uint32_t ways = connection.isShared ? m_ports : connection.pairs;
-    BitRate least = kNoLimit;
-    BitRate choice = kNoLimit;
+    BitRate least = FlowNetwork::kNoLimit;
+    BitRate choice = FlowNetwork::kNoLimit;
     double loss = 0;
     for (uint32_t i = 0; i < ways; i++)
     {
@@ -408,7 +369,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
         {
             m_pairsAt[toNic]++;
         }
-        connection.uses.push_back(UsesOf(FoldedLinksOf(way, from), connection.isShared));
+        connection.uses.push_back(m_links.UsesOf(way, from, connection.isShared));
         if (way.path.propagation > connection.path.propagation || connection.path.rates.empty())
         {
             connection.path = way.path;
@@ -440,7 +401,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
             m_scenario.network.Timeout(),
             [random = std::mt19937_64(words)]() mutable { return Uniform(random); });
     }
-    connection.rate = isSprayed || !connection.isShared ? kNoLimit : choice;
+    connection.rate = isSprayed || !connection.isShared ? FlowNetwork::kNoLimit : choice;
     SetLimits(connection);
     if (connection.isShared && !isSprayed && multipath->owner == PathOwner::NicPair)
     {
@@ -448,7 +409,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
         const auto [path, isNew] = m_onePaths.try_emplace(uint64_t{from} << 32 | to, 0);
         if (isNew)
         {
-            path->second = m_network.AddLink(least * static_cast<double>(m_ports));
+            path->second = m_links.Network().AddLink(least * static_cast<double>(m_ports));
         }
         for (std::vector<FlowUse>& uses : connection.uses)
         {
@@ -605,11 +566,11 @@ FlowTransport::QueuesBehind(const Connection& connection) const
     double bits = 0;
     for (const FlowNetwork::Id flow : connection.moving)
     {
-        if (m_network.IsAtItsLimit(flow))
+        if (m_links.Network().IsAtItsLimit(flow))
         {
             return false;
         }
-        bits += m_network.Left(flow, m_clock.Now());
+        bits += m_links.Network().Left(flow, m_clock.Now());
     }
     const Bytes buffer = std::min(network.leafBuffer, network.spineBuffer);
     return bits / 8.0 <= static_cast<double>(buffer.Count());
@@ -694,15 +655,15 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         path.loss > 0 ? LossVolume(LossyOf(connection, transfer.bytes), m_scenario.network.recovery)
                       : 1.0;
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
-    const BitRate limit = std::min(kNoLimit, connection.rate * pairs);
-    const FlowNetwork::Id flow =
-        m_network.Start(bits,
-                        m_model.DataBytes(1.0, size, spread) * volume,
-                        pairs,
-                        limit,
-                        pairs == connection.pairs ? connection.all : UsesOf(connection, pairs),
-                        m_clock.Now(),
-                        connection.trafficClass);
+    const BitRate limit = std::min(FlowNetwork::kNoLimit, connection.rate * pairs);
+    const FlowNetwork::Id flow = m_links.Network().Start(
+        bits,
+        m_model.DataBytes(1.0, size, spread) * volume,
+        pairs,
+        limit,
+        pairs == connection.pairs ? connection.all : UsesOf(connection, pairs),
+        m_clock.Now(),
+        connection.trafficClass);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
     m_owners[flow] = {false, index, transfer, connection.turn, pairs, m_clock.Now()};
     connection.turn = (connection.turn + pairs) % connection.pairs;
@@ -790,144 +751,13 @@ FlowTransport::UsesOf(const Connection& connection, uint32_t pairs) const
     return uses;
 }
 
-/// What all ranks that are alike to the sender put on links, on each of those that are alike.
-std::vector<WayLink>
-FlowTransport::FoldedLinksOf(const FlowWay& way, Rank from) const
-{
-    std::map<DirectedLink, double> shares;
-    for (const WayLink& part : way.links)
-    {
-        shares[m_symmetry.link[part.link]] +=
-            part.share * m_symmetry.ranks[from] / m_symmetry.links[part.link];
-    }
-    std::vector<WayLink> links;
-    for (const auto& [link, share] : shares)
-    {
-        links.push_back({link, share});
-    }
-    return links;
-}
-
-/// `bundled`: the links of a cut as one, which are equal choices.
-std::vector<FlowUse>
-FlowTransport::UsesOf(const std::vector<WayLink>& wayLinks, bool bundled)
-{
-    std::vector<FlowUse> uses;
-    std::map<std::tuple<uint32_t, uint32_t, bool, uint32_t>, std::vector<WayLink>> cuts;
-    const FabricGraph& graph = m_paths.Graph();
-    for (const WayLink& part : wayLinks)
-    {
-        const FabricLink& link = graph.links[part.link / 2];
-        const bool back = part.link % 2 == 1;
-        if (!bundled || link.kind == LinkKind::Nic)
-        {
-            uses.push_back({part.link, part.share});
-            continue;
-        }
-        if (link.kind == LinkKind::Cross)
-        {
-            cuts[{UINT32_MAX, link.span, back, 0}].push_back(part);
-            continue;
-        }
-        const Vertex& from = graph.vertices[back ? link.b : link.a];
-        const Vertex& to = graph.vertices[back ? link.a : link.b];
-        const auto sides = m_clusterPaths.Shape(from.site).SidesOf(from, to);
-        if (sides.empty())
-        {
-            uses.push_back({part.link, part.share});
-            continue;
-        }
-        const CutSide& side = sides.front();
-        cuts[{side.level, from.site, side.up, side.which}].push_back(part);
-    }
-    for (const auto& cut : cuts)
-    {
-        const std::vector<WayLink>& parts = cut.second;
-        const bool even = std::all_of(parts.begin(), parts.end(), [&](const WayLink& part) {
-            return std::abs(part.share - parts.front().share) < kSame &&
-                   m_paths.RateOf(part.link) == m_paths.RateOf(parts.front().link);
-        });
-        // Where links are not alike, events have taken some, or other traffic passes single ones of
-        // them on detours, each counts by itself besides.
-        const FabricLink& first = graph.links[parts.front().link / 2];
-        const bool beside = parts.size() == 1 || !even || !m_scenario.events.empty() ||
-                            (first.kind == LinkKind::Inside &&
-                             m_clusterPaths.Shape(graph.vertices[first.a].site).HasDetours());
-        double share = 0;
-        std::vector<DirectedLink> links;
-        for (const WayLink& part : parts)
-        {
-            share += part.share;
-            links.push_back(part.link);
-            if (beside)
-            {
-                uses.push_back({part.link, part.share});
-            }
-        }
-        if (parts.size() > 1)
-        {
-            // Each queue pair chooses among them, of so many as come here.
-            uses.push_back({BundleOf(links, beside), share, share, share});
-        }
-    }
-    return uses;
-}
-
-uint32_t
-FlowTransport::BundleOf(const std::vector<DirectedLink>& links, bool beside)
-{
-    const auto [found, isNew] = m_bundles.try_emplace({links, beside}, 0);
-    if (isNew)
-    {
-        double rate = 0;
-        for (const DirectedLink link : links)
-        {
-            const BitRate one = m_paths.RateOf(link);
-            rate += one.Value() * m_model.CreditShareOf(one, m_paths.Graph().links[link / 2].delay);
-        }
-        found->second = m_network.AddBundle(BitRate(rate),
-                                            static_cast<uint32_t>(links.size()),
-                                            m_scenario.network.multipath);
-    }
-    return found->second;
-}
-
 CarriedBytes
 FlowTransport::Carried() const
 {
-    std::vector<double> carried = m_network.Carried(m_clock.Now());
     const uint32_t gpus = m_scenario.cluster.Gpus();
-    std::vector<double> out(gpus);
-    std::vector<double> in(gpus);
-    m_rings.AddCarried(out, in);
-    for (Rank rank = 0; rank < gpus; rank++)
-    {
-        carried[EgressOf(rank)] += out[rank];
-        carried[IngressOf(rank)] += in[rank];
-    }
-    const size_t links = 2 * m_paths.Graph().links.size();
-    std::vector<double> bytes(carried.begin(), carried.begin() + static_cast<ptrdiff_t>(links));
-    for (const auto& [key, resource] : m_bundles)
-    {
-        const auto& [members, beside] = key;
-        for (const DirectedLink link : members)
-        {
-            bytes[link] += beside ? 0.0 : carried[resource] / static_cast<double>(members.size());
-        }
-    }
-    CarriedBytes result;
-    for (const DirectedLink alike : m_symmetry.link)
-    {
-        result.links.push_back(static_cast<uint64_t>(std::llround(bytes[alike])));
-    }
-    for (const Rank alike : m_symmetry.rank)
-    {
-        for (const uint32_t resource : {EgressOf(alike), IngressOf(alike)})
-        {
-            result.scaleUp.push_back(static_cast<uint64_t>(std::llround(carried[resource])));
-        }
-    }
-    return result;
+    ScaleUpBytes rings{std::vector<double>(gpus), std::vector<double>(gpus)};
+    m_rings.AddCarried(rings.out, rings.in);
+    return m_links.Carried(m_clock.Now(), rings);
 }
 
 } // namespace scaleacross

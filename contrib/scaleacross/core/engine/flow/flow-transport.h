@@ -4,6 +4,7 @@
 #define SCALEACROSS_FLOW_TRANSPORT_H
 
 #include "core/engine/flow/flow-clock.h"
+#include "core/engine/flow/flow-links.h"
 #include "core/engine/flow/flow-network.h"
 #include "core/engine/flow/flow-paths.h"
 #include "core/engine/flow/loss-recovery.h"
@@ -99,7 +100,7 @@ class FlowTransport : private ServerRings::Owner
     /// the finish time of a flow.
     FlowNetwork& Network()
     {
-        return m_network;
+        return m_links.Network();
     }
 
     void Finished(FlowNetwork::Id flow);
@@ -239,12 +240,6 @@ class FlowTransport : private ServerRings::Owner
     std::vector<FlowUse> UsesOf(const Connection& connection, uint32_t pairs) const;
     LossyMessages LossyOf(const Connection& connection, Bytes bytes) const;
 
-    std::vector<WayLink> FoldedLinksOf(const FlowWay& way, Rank from) const;
-    std::vector<FlowUse> UsesOf(const std::vector<WayLink>& links, bool bundled);
-    uint32_t BundleOf(const std::vector<DirectedLink>& links, bool beside);
-    uint32_t EgressOf(Rank rank) const;
-    uint32_t IngressOf(Rank rank) const;
-    std::vector<BitRate> ResourceRates() const;
     Duration CreditLatency(const FabricPath& path, Bytes bytes) const;
 
     const Scenario& m_scenario;
@@ -256,7 +251,7 @@ class FlowTransport : private ServerRings::Owner
     MessageModel m_model;
     const FlowPaths& m_paths;
     const Symmetry& m_symmetry;
-    FlowNetwork m_network;
+    FlowLinks m_links;
     uint32_t m_gpusPerNode;
     uint32_t m_ports;
     uint64_t m_seed;
@@ -275,8 +270,6 @@ class FlowTransport : private ServerRings::Owner
     std::vector<Credit> m_grants;    //!< by receiver; empty: it grants nothing
     std::vector<uint32_t> m_pairsAt; //!< queue pairs so far, by port of a NIC
     std::vector<uint32_t> m_sending; //!< transfers to other servers that move, by rank
-    /// By their links, and whether these are counted beside it.
-    std::map<std::pair<std::vector<DirectedLink>, bool>, uint32_t> m_bundles;
     /// Of `ecmp`: by sender and receiver, the resource that is the one path of all their messages.
     std::unordered_map<uint64_t, uint32_t> m_onePaths;
 };
