@@ -46,12 +46,32 @@ MaxMin::SetCapacity(uint32_t resource, double capacity)
 void
 MaxMin::Seed(const ResourceState& resource, uint32_t number)
 {
+    if (resource.holds == 0)
+    {
+        return;
+    }
     for (const User& user : resource.flows)
     {
         if (m_flows[user.flow].bottleneck == number)
         {
             m_seeds.push_back(user.flow);
         }
+    }
+}
+
+/// Its sums, from its flows.
+void
+MaxMin::Count(ResourceState& resource) const
+{
+    resource.most = 0;
+    resource.load = 0;
+    resource.changes = 0;
+    for (const User& user : resource.flows)
+    {
+        const FlowState& flow = m_flows[user.flow];
+        const double demand = flow.uses[user.use].demand;
+        resource.most += demand * flow.most;
+        resource.load += demand * flow.rate;
     }
 }
 
@@ -100,6 +120,10 @@ void
 MaxMin::Remove(Flow flow)
 {
     FlowState& state = m_flows[flow];
+    if (state.bottleneck != kOwnLimit)
+    {
+        m_resources[state.bottleneck].holds--;
+    }
     for (const FlowUse& use : state.uses)
     {
         ResourceState& resource = m_resources[use.resource];
@@ -107,12 +131,12 @@ MaxMin::Remove(Flow flow)
         resource.flows[use.position] = moved;
         m_flows[moved.flow].uses[moved.use].position = use.position;
         resource.flows.pop_back();
-        // Without rounding errors that would add up.
-        resource.most = 0;
-        for (const User& user : resource.flows)
+        resource.most -= use.demand * state.most;
+        resource.load -= use.demand * state.rate;
+        resource.changes++;
+        if (resource.changes >= kCount || resource.flows.empty())
         {
-            const FlowState& other = m_flows[user.flow];
-            resource.most += other.uses[user.use].demand * other.most;
+            Count(resource);
         }
         Seed(resource, use.resource);
     }
@@ -151,12 +175,39 @@ MaxMin::Solve()
         Fill();
         IncludeWhoMayNotStay();
     }
+    Conclude();
+}
+
+/// Those that were filled stay as they are now.
+void
+MaxMin::Conclude()
+{
+    m_counted.clear();
     for (const Flow flow : m_filled)
     {
-        if (m_flows[flow].rate != m_flows[flow].before)
+        const FlowState& state = m_flows[flow];
+        if (state.bottleneck != kOwnLimit)
         {
-            m_changed.push_back(flow);
+            m_resources[state.bottleneck].holds++;
         }
+        if (state.rate == state.before)
+        {
+            continue;
+        }
+        m_changed.push_back(flow);
+        for (const FlowUse& use : state.uses)
+        {
+            ResourceState& resource = m_resources[use.resource];
+            resource.load += use.demand * (state.rate - state.before);
+            if (++resource.changes == kCount)
+            {
+                m_counted.push_back(use.resource);
+            }
+        }
+    }
+    for (const uint32_t r : m_counted) // when all rates are known
+    {
+        Count(m_resources[r]);
     }
 }
 
@@ -180,6 +231,10 @@ MaxMin::Include(Flow flow)
     {
         state.mark = m_mark;
         state.before = state.rate;
+        if (state.bottleneck != kOwnLimit)
+        {
+            m_resources[state.bottleneck].holds--;
+        }
         m_filled.push_back(flow);
     }
 }
@@ -192,31 +247,26 @@ MaxMin::Connect()
     m_touched.clear();
     for (const Flow flow : m_filled)
     {
-        m_flows[flow].held = false;
-        for (const FlowUse& use : m_flows[flow].uses)
+        FlowState& state = m_flows[flow];
+        state.held = false;
+        for (const FlowUse& use : state.uses)
         {
             ResourceState& resource = m_resources[use.resource];
-            if (resource.mark == m_pass || !MayBeFull(resource))
+            if (!MayBeFull(resource))
             {
                 continue;
             }
-            resource.mark = m_pass;
-            resource.left = resource.capacity;
-            resource.weight = 0;
-            m_touched.push_back(use.resource);
-            for (const User& user : resource.flows)
+            if (resource.mark != m_pass)
             {
-                const FlowState& other = m_flows[user.flow];
-                const double demand = other.uses[user.use].demand;
-                if (other.mark == m_mark)
-                {
-                    resource.weight += demand * other.weight;
-                }
-                else
-                {
-                    resource.left -= demand * other.rate;
-                }
+                resource.mark = m_pass;
+                resource.left = resource.capacity - resource.load;
+                resource.weight = 0;
+                resource.rising = 0;
+                m_touched.push_back(use.resource);
             }
+            resource.left += use.demand * state.before;
+            resource.weight += use.demand * state.weight;
+            resource.rising++;
         }
     }
     m_rising = m_filled;
@@ -231,6 +281,10 @@ MaxMin::IncludeWhoMayNotStay()
     for (const uint32_t r : m_touched)
     {
         const ResourceState& resource = m_resources[r];
+        if (resource.holds == 0 && resource.full != m_pass)
+        {
+            continue; // nobody has a bottleneck here
+        }
         // Where somebody is held, whatever rounding has left of it.
         const bool full = resource.full == m_pass || resource.left <= kNear * resource.capacity;
         double highest = 0;
@@ -295,6 +349,7 @@ MaxMin::Hold(Flow flow, double rate)
         {
             resource.left -= use.demand * rate;
             resource.weight -= use.demand * state.weight;
+            resource.rising--;
         }
     }
     state.rate = rate;
@@ -347,16 +402,9 @@ MaxMin::Fill()
         m_rising.resize(kept);
         // What nobody rises on any more is done with, whatever rounding has left of its weight.
         m_connecting.erase(
-            std::remove_if(
-                m_connecting.begin(),
-                m_connecting.end(),
-                [this](uint32_t r) {
-                    const auto& flows = m_resources[r].flows;
-                    return std::all_of(flows.begin(), flows.end(), [this](const User& u) {
-                        const FlowState& flow = m_flows[u.flow];
-                        return flow.held || flow.mark != m_mark;
-                    });
-                }),
+            std::remove_if(m_connecting.begin(),
+                           m_connecting.end(),
+                           [this](uint32_t r) { return m_resources[r].rising == 0; }),
             m_connecting.end());
     }
 }
