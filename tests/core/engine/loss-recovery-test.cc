@@ -6,6 +6,7 @@
 #include <deque>
 #include <gtest/gtest.h>
 #include <map>
+#include <string>
 
 namespace scaleacross
 {
@@ -28,6 +29,13 @@ Microseconds(double us)
 class Connection
 {
   public:
+    explicit Connection(const std::string& recovery = "selective-repeat")
+        : m_losses(m_clock, 2, Recovery(recovery), Microseconds(kTimeout), [this] {
+              return Draw();
+          })
+    {
+    }
+
     /// Says where the next lost packet is, counted from the one before, or from the first.
     void LoseAfter(double packets)
     {
@@ -81,7 +89,7 @@ class Connection
 
     FlowClock m_clock;
     std::deque<double> m_draws;
-    LossRecovery m_losses{m_clock, 2, Microseconds(kTimeout), [this] { return Draw(); }};
+    LossRecovery m_losses;
     int m_sent{0};
     std::map<int, double> m_arrived; //!< us
 };
@@ -94,7 +102,8 @@ TEST(LossRecovery, WithoutALossOnlyTheLatencyPasses)
 {
     Connection connection;
     connection.Leaves(80, 0, 2);
-    connection.LoseNoMore();
+    connection.LoseNoMore(); // on the one
+    connection.LoseNoMore(); // on the other
     EXPECT_NEAR(connection.Arrivals().at(0), 80 + kLatency, kRounding);
 }
 
@@ -143,12 +152,13 @@ TEST(LossRecovery, SeveralTransfersTellTogetherWhereOneIsTooShort)
 
 TEST(LossRecovery, ATransferOnOtherQueuePairsTellsOfNothing)
 {
-    // The second queue pair's last packet is number 15. Only the third transfer is on that.
+    // The second queue pair's last packet. Only the third transfer is on that.
     Connection connection;
     connection.Leaves(80, 0, 2);
     connection.Leaves(280, 0, 1);
     connection.Leaves(480, 1, 1);
-    connection.LoseAfter(15);
+    connection.LoseNoMore(); // on the first
+    connection.LoseAfter(7);
     connection.RepeatIsLost(false);
     for (int i = 0; i < 3; i++)
     {
@@ -194,6 +204,41 @@ TEST(LossRecovery, TheSlowestOfAllLossesCounts)
     connection.LoseNoMore();
     connection.LoseNoMore();
     EXPECT_NEAR(connection.Arrivals().at(0), 250 + kLatency + kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, GoingBackDelaysAddUp)
+{
+    // The next packet tells. Packet 1 has 6 after it: (6 - 1) of the 10 of a round trip pass. Sent
+    // again are 1, 2, 3, ..., of which 3 is lost, with 4 after it: (4 - 1) of 10.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.LoseAfter(1);
+    connection.LoseAfter(2);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 80 + kLatency + (0.5 + 0.7) * kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, GoingBackALostRepetitionCostsATimeout)
+{
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.LoseAfter(1);
+    connection.LoseAfter(0);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0),
+                80 + kLatency + 0.5 * kRoundTrip + kTimeout,
+                kRounding);
+}
+
+TEST(LossRecovery, GoingBackTheNextTransferTellsOfTheLastPacket)
+{
+    // One packet of the second transfer is enough, which has left at 210 us.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(280, 0, 1, 1);
+    connection.LoseAfter(7);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 210 + kLatency + kRoundTrip, kRounding);
 }
 
 } // namespace scaleacross

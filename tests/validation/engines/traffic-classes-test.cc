@@ -231,7 +231,7 @@ namespace
 
 /// Gradients of each microbatch leave by the NICs that what stages send leaves by, over slow links.
 Scenario
-Training(const std::string& network)
+Training(const std::string& network, const std::string& loss = "0")
 {
     return ParseStudy(R"(
 study: classes
@@ -240,7 +240,9 @@ workload: {sequence: 512, global_batch: 16}
 cluster:
   buildings: {count: 2, gpus: 4, gpus_per_node: 1, gpu: h100, nic_rate: 100Gbps,
               fabric: {spines: 1, rails: false}}
-  cross: {distance: 1km, oversubscription: 1}
+  cross: {distance: 1km, oversubscription: 1, loss: )" +
+                          loss +
+                          R"(}
 plan: {pp: 2, crossing: dp, sharding: zero2, reduce: microbatch}
 network: {qps: 1, recovery: selective-repeat, )" +
                           network + "}\n",
@@ -258,18 +260,22 @@ ReportOf(const Engine& engine, const Scenario& scenario)
 
 TEST(TrafficClasses, ThatChangeNothingChangeNothing)
 {
-    // All in another class, or weights of classes that nothing is in: the same to the picosecond.
-    const Scenario usual = Training("");
-    for (const char* network :
-         {"classes: {tp: 2, cp: 2, ep: 2, pp: 2, dp: 2}", "class_weights: 2:1"})
+    // All in another class, or weights of classes that nothing is in: the same to the picosecond,
+    // with losses as well.
+    for (const char* loss : {"0", "1e-4"})
     {
-        const Scenario same = Training(network);
-        EXPECT_EQ(ReportOf(AnalyticalEngine(), same).iterationTime,
-                  ReportOf(AnalyticalEngine(), usual).iterationTime);
-        EXPECT_EQ(ReportOf(FlowEngine(Collisions::Expected), same).iterationTime,
-                  ReportOf(FlowEngine(Collisions::Expected), usual).iterationTime);
-        EXPECT_EQ(ReportOf(PacketEngine(), same).iterationTime,
-                  ReportOf(PacketEngine(), usual).iterationTime);
+        const Scenario usual = Training("", loss);
+        for (const char* network :
+             {"classes: {tp: 2, cp: 2, ep: 2, pp: 2, dp: 2}", "class_weights: 2:1"})
+        {
+            const Scenario same = Training(network, loss);
+            EXPECT_EQ(ReportOf(AnalyticalEngine(), same).iterationTime,
+                      ReportOf(AnalyticalEngine(), usual).iterationTime);
+            EXPECT_EQ(ReportOf(FlowEngine(Collisions::Expected), same).iterationTime,
+                      ReportOf(FlowEngine(Collisions::Expected), usual).iterationTime);
+            EXPECT_EQ(ReportOf(PacketEngine(), same).iterationTime,
+                      ReportOf(PacketEngine(), usual).iterationTime);
+        }
     }
 }
 

@@ -318,7 +318,9 @@ FlowTransport::ConnectionOf(Rank from, Rank to, const MessageCare& care)
     const uint64_t key = uint64_t{from} << 32 | to;
     const bool gated = care.slots.slots > 0 && !m_scenario.network.copy->staged &&
                        m_clusterPaths.TierBetween(from, to) == Tier::Cross;
-    const uint32_t trafficClass = m_scenario.network.classes.Of(care.comm);
+    const TrafficClasses& classes = m_scenario.network.classes;
+    // Where all are in one, whichever that is, it is as without classes: also what is drawn.
+    const uint32_t trafficClass = classes.AreOne() ? 0 : classes.Of(care.comm);
     if (!gated)
     {
         const auto [found, isNew] = m_connectionNumbers[trafficClass].try_emplace(key, 0);
@@ -398,6 +400,7 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
         connection.losses = std::make_unique<LossRecovery>(
             m_clock,
             connection.pairs,
+            m_scenario.network.recovery,
             m_scenario.network.Timeout(),
             [random = std::mt19937_64(words)]() mutable { return Uniform(random); });
     }

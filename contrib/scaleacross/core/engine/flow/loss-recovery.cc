@@ -9,9 +9,14 @@
 namespace scaleacross
 {
 
-LossRecovery::LossRecovery(FlowClock& clock, uint32_t pairs, Duration timeout, Uniform uniform)
+LossRecovery::LossRecovery(FlowClock& clock,
+                           uint32_t pairs,
+                           Recovery recovery,
+                           Duration timeout,
+                           Uniform uniform)
     : m_clock(clock),
       m_pairs(pairs),
+      m_goesBack(!recovery->selective),
       m_timeout(timeout),
       m_uniform(std::move(uniform))
 {
@@ -26,34 +31,12 @@ LossRecovery::Leaves(const Sent& sent, Duration latency, FlowClock::Action arriv
     const auto late = std::make_shared<Late>();
     late->latency = latency;
     late->roundTrip = Duration::Seconds(lossy.roundTrip);
-    const double perPacket = std::log1p(-lossy.loss);
-    double delay = 0;
-    // From one lost packet to the next.
-    double at = std::floor(std::log(m_uniform()) / perPacket);
-    while (at < lossy.packets * sent.pairs)
+    double delay = 0; // of the slowest queue pair
+    for (uint32_t i = 0; i < sent.pairs; i++)
     {
-        const double after = lossy.packets - 1.0 - std::fmod(at, lossy.packets);
-        if (after >= lossy.silent)
-        {
-            const double passed = (after - lossy.silent) / lossy.inFlight; // of the round trip
-            delay = std::max(delay, lossy.roundTrip * (1.0 - passed));
-        }
-        else
-        {
-            const auto pair = static_cast<uint32_t>(std::floor(at / lossy.packets));
-            m_silent.push_back({m_next, (sent.first + pair) % m_pairs, lossy.silent - after, late});
-            late->missing++;
-            // It begins with the last progress: the ACK of what came before.
-            const Duration begins = lossy.packets > 1 ? late->roundTrip : Duration();
-            m_clock.After(m_timeout + begins, [this, number = m_next] { TimedOut(number); });
-            m_next++;
-        }
-        if (m_uniform() < lossy.loss) // what is sent for it is lost as well
-        {
-            delay =
-                std::max(delay, m_timeout.S() + lossy.roundTrip * (1.0 - after / lossy.inFlight));
-        }
-        at += 1.0 + std::floor(std::log(m_uniform()) / perPacket);
+        const uint32_t pair = (sent.first + i) % m_pairs;
+        delay =
+            std::max(delay, m_goesBack ? GoesBack(lossy, pair, late) : Repeats(lossy, pair, late));
     }
     late->arrival = now + latency + Duration::Seconds(delay);
     if (late->missing == 0)
@@ -62,6 +45,80 @@ LossRecovery::Leaves(const Sent& sent, Duration latency, FlowClock::Action arriv
         return;
     }
     late->arrived = std::move(arrived);
+}
+
+/// Packets from here to the next that is lost.
+double
+LossRecovery::Gap(const LossyMessages& lossy)
+{
+    return std::floor(std::log(m_uniform()) / std::log1p(-lossy.loss));
+}
+
+/// Seconds that the losses of a queue pair delay a transfer, where each comes by itself.
+double
+LossRecovery::Repeats(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late)
+{
+    double delay = 0;
+    for (double at = Gap(lossy); at < lossy.packets; at += 1.0 + Gap(lossy))
+    {
+        const double after = lossy.packets - 1.0 - at;
+        if (after >= lossy.silent)
+        {
+            delay = std::max(delay, StallOf(lossy, after));
+        }
+        else
+        {
+            WaitsToBeTold(lossy, pair, after, late);
+        }
+        if (m_uniform() < lossy.loss) // what is sent for it is lost as well
+        {
+            const double passed = lossy.roundTrip * after / lossy.inFlight;
+            delay = std::max(delay, m_timeout.S() + lossy.roundTrip - passed);
+        }
+    }
+    return delay;
+}
+
+/// The same where all is sent again from the lost one on, and may be lost again.
+double
+LossRecovery::GoesBack(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late)
+{
+    double delay = 0;
+    double before = -1;
+    for (double at = Gap(lossy); at < lossy.packets; at += Gap(lossy))
+    {
+        const double after = lossy.packets - 1.0 - at;
+        if (after < lossy.silent)
+        {
+            WaitsToBeTold(lossy, pair, after, late);
+            break;
+        }
+        delay += at == before ? m_timeout.S() : StallOf(lossy, after);
+        before = at;
+    }
+    return delay;
+}
+
+/// Seconds from when the last packet would have come to when the lost one does.
+double
+LossRecovery::StallOf(const LossyMessages& lossy, double after)
+{
+    const double passed = (after - lossy.silent) / lossy.inFlight; // of the round trip
+    return lossy.roundTrip * std::max(0.0, 1.0 - passed);
+}
+
+void
+LossRecovery::WaitsToBeTold(const LossyMessages& lossy,
+                            uint32_t pair,
+                            double after,
+                            const std::shared_ptr<Late>& late)
+{
+    m_silent.push_back({m_next, pair, lossy.silent - after, late});
+    late->missing++;
+    // The timeout begins with the last progress: the ACK of what came before.
+    const Duration begins = lossy.packets > 1 ? late->roundTrip : Duration();
+    m_clock.After(m_timeout + begins, [this, number = m_next] { TimedOut(number); });
+    m_next++;
 }
 
 /// Of what was lost before on its queue pairs.

@@ -21,7 +21,9 @@ namespace scaleacross
  * trip late if d is at least s (LossyMessages::silent), of which what follows it takes d - s
  * packets' time. Nothing tells of the others until s - d more packets of the same queue pair have
  * come: those of the transfers that follow, whenever that is, or else the timeout does. A
- * repetition that is lost as well costs a timeout. See LossDelay() for the same in expectation.
+ * repetition that is lost as well costs a timeout. Under go-back-N all is sent again from the lost
+ * packet on, and may be lost again, so that delays add up. See LossDelay() for the same in
+ * expectation.
  *
  * Worked case: transfers of 8 packets on one queue pair, s = 5, a round trip of 100 us. The last
  * packet of the first is lost, and needs 5 more. The second transfer leaves from 200 to 280 us, so
@@ -43,7 +45,11 @@ class LossRecovery
     };
 
     /// `clock` has to outlive it, and it what is asked of the clock. `pairs`: of the connection.
-    LossRecovery(FlowClock& clock, uint32_t pairs, Duration timeout, Uniform uniform);
+    LossRecovery(FlowClock& clock,
+                 uint32_t pairs,
+                 Recovery recovery,
+                 Duration timeout,
+                 Uniform uniform);
 
     LossRecovery(const LossRecovery&) = delete;
     LossRecovery& operator=(const LossRecovery&) = delete;
@@ -71,12 +77,21 @@ class LossRecovery
         std::shared_ptr<Late> late;
     };
 
+    double Gap(const LossyMessages& lossy);
+    double Repeats(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late);
+    double GoesBack(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late);
+    static double StallOf(const LossyMessages& lossy, double after);
+    void WaitsToBeTold(const LossyMessages& lossy,
+                       uint32_t pair,
+                       double after,
+                       const std::shared_ptr<Late>& late);
     void TellOfThoseBefore(const Sent& sent);
     void TimedOut(uint64_t number);
     void Told(const std::shared_ptr<Late>& late, Duration arrival);
 
     FlowClock& m_clock;
     uint32_t m_pairs;
+    bool m_goesBack;
     Duration m_timeout;
     Uniform m_uniform;
     uint64_t m_next{0};
