@@ -70,6 +70,12 @@ class EngineErrors(unittest.TestCase):
         self.assertIn("no case has run on two engines", said)
         self.assertFalse(self.out.exists())
 
+    def test_parts_keep_to_the_schema(self):
+        # 64 GPUs, a half of which has 4 of 8 replicas.
+        report = self.compare("--engines", "analytical,flow", "--scale-down", "--scale-to", "32")
+        self.assertEqual([row["scaled"]["part"] for row in report["rows"]], ["1/2", "1/2"])
+        self.assertEqual(report["worst"][0]["scaled"]["factor"], 2)
+
     def test_steps_are_at_the_errors(self):
         errors = engine_errors.errors_by_engine(
             {"reference": "b", "rows": [{"engine": "a", "relative_error": -0.1, "point": {}},

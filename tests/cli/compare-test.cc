@@ -132,8 +132,8 @@ TEST_F(CompareErrors, AreThoseOfTheCases)
     EXPECT_FALSE(errors.contains("choice"));
     EXPECT_THAT(Read("a.csv"),
                 HasSubstr("cluster.cross.distance,plan,seed,engine,outcome,iteration_time_s,"
-                          "relative_error,operations,covered,uncovered_share\n10km,"));
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,guess,done,0.18,-0.1,,,\n"));
+                          "relative_error,operations,covered,uncovered_share,scaled\n10km,"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,guess,done,0.18,-0.1,,,,\n"));
     const Call text = Run(grid);
     EXPECT_THAT(text.out, HasSubstr("Errors of 3 cases against truth"));
     EXPECT_THAT(text.out, HasSubstr("cluster.cross.distance=40km:\n"));
@@ -172,7 +172,7 @@ TEST_F(CompareErrors, WhatFailsIsCountedAndKept)
                 "--csv a.csv --engines 'command:sh half.sh'");
     EXPECT_EQ(json.at("cases_without_reference"), 1);
     EXPECT_EQ(json.at("rows")[1].at("failed").at("reason"), "exit");
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",exit,,,,,,\n"));
 }
 
 TEST_F(CompareErrors, OneEngineIsTheReferenceOfAllCases)
@@ -218,8 +218,8 @@ TEST_F(CompareErrors, AnEngineThatRefusesACaseEndsNoOther)
         EXPECT_TRUE(row.at("iteration_time_s").is_null());
     }
     EXPECT_GT(json.at("rows")[2].at("iteration_time_s"), 0);
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,analytical,unsupported,,,,,\n"));
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",2,flow,unsupported,,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,analytical,unsupported,,,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",2,flow,unsupported,,,,,,\n"));
     EXPECT_THAT(Read("a.csv"), HasSubstr(",1,packet,done,"));
     const Call text = Run(compare);
     EXPECT_EQ(text.code, 0) << text.err;
@@ -241,7 +241,7 @@ TEST_F(CompareErrors, OneCaseIsRefusedAndTheOthersAreCompared)
     EXPECT_TRUE(json.at("rows")[0].at("relative_error").is_number());
     EXPECT_EQ(json.at("rows")[3].at("infeasible").at("reason"), "unsupported");
     EXPECT_TRUE(json.at("rows")[4].at("relative_error").is_number());
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,mine,unsupported,,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,mine,unsupported,,,,,,\n"));
     for (const auto& errors : json.at("errors"))
     {
         EXPECT_EQ(errors.at("cases"), errors.at("engine") == "mine" ? 1 : 2);
@@ -278,7 +278,7 @@ TEST_F(CompareErrors, TheReferenceIsWhatWasAskedForThoughItDoesNotRun)
     {
         EXPECT_TRUE(row.at("relative_error").is_null());
     }
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",guess,done,0.18,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",guess,done,0.18,,,,,\n"));
     const Call text = Run("compare study.yaml --set search={} --seeds 2 --time-limit 1us");
     EXPECT_EQ(text.code, 0) << text.err;
     EXPECT_THAT(text.out, HasSubstr("Without an error, for packet did not run them, are 2 of 2 "));
@@ -299,7 +299,7 @@ TEST_F(CompareErrors, PlansThatCannotRunAreSaidToBeLeftOut)
     ASSERT_EQ(json.at("left_out").size(), 1);
     EXPECT_EQ(json.at("left_out")[0].at("reason"), "memory");
     EXPECT_EQ(json.at("left_out")[0].at("point").at("cluster.buildings.gpu.hbm_capacity"), "2GiB");
-    EXPECT_THAT(Read("a.csv"), HasSubstr(",,,memory,,,,,\n"));
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",,,memory,,,,,,\n"));
     const Call text = Run("compare study.yaml --set search={} --engines analytical --set "
                           "cluster.buildings.gpu.hbm_reserve=2047MiB --set "
                           "cluster.buildings.gpu.hbm_capacity=2GiB");
@@ -352,6 +352,106 @@ TEST_F(CompareErrors, FilesAreWrittenToWhereTheyLead)
     EXPECT_EQ(Run(compare + "link.csv").code, 0);
     EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.csv"));
     EXPECT_EQ(Read("there/b.csv"), Read("a.csv"));
+}
+
+/// Two buildings of 64 servers and one plan, dp 64 over both. A quarter has 16 servers in each, in
+/// one pod with a quarter of the ports per leaf, and so a quarter of the 8 spines.
+class CompareScaled : public Commands
+{
+  protected:
+    CompareScaled()
+    {
+        Write("large.yaml",
+              "study: large\n"
+              "model: {name: tiny, layers: 4, hidden: 512, heads: 8, head_dim: 64,\n"
+              "        dense_ffn: 2048, vocabulary: 4096}\n"
+              "workload: {sequence: 512, global_batch: 128}\n"
+              "cluster:\n"
+              "  buildings: {count: 2, gpus: 256, gpus_per_node: 4, gpu: h100,\n"
+              "              fabric: {rails: true, spines: 8}}\n"
+              "  cross: {distance: 10km, oversubscription: 4}\n"
+              "plan: {tp: 4, pp: 2, crossing: dp, sharding: hsdp, schedule: 1f1b}\n"
+              "search: {}\n");
+    }
+};
+
+TEST_F(CompareScaled, AllEnginesRunThePart)
+{
+    const std::string compare = "compare large.yaml --scale-down --scale-to 128 --sweep "
+                                "cluster.cross.distance=10km,20km --csv a.csv ";
+    const auto json = RunJson(compare);
+    EXPECT_EQ(json.at("cases_without_reference"), 0);
+    ASSERT_EQ(json.at("rows").size(), 6);
+    for (const auto& row : json.at("rows"))
+    {
+        // 512 GPUs / (tp 4 x pp 2) = 64 replicas; 128 GPUs have 16, and of 128 sequences 32.
+        EXPECT_EQ(row.at("plan").at("dp"), 16);
+        const auto& scaled = row.at("scaled");
+        EXPECT_EQ(scaled.at("part"), "1/4");
+        EXPECT_EQ(scaled.at("factor"), 4);
+        const std::string changed = scaled.at("changed").dump();
+        EXPECT_THAT(changed, HasSubstr(R"({"from":"64","key":"plan.dp","to":"16"})"));
+        EXPECT_THAT(changed,
+                    HasSubstr(R"({"from":"8","key":"cluster.buildings.fabric.spines","to":"2"})"));
+    }
+    EXPECT_EQ(json.at("worst")[0].at("scaled").at("part"), "1/4");
+    EXPECT_THAT(Read("a.csv"), HasSubstr(",1,packet,done,"));
+    EXPECT_EQ(CountOf(",1/4\n", Read("a.csv")), 6);
+    const Call text = Run(compare);
+    EXPECT_THAT(text.out,
+                HasSubstr("cluster.cross.distance=20km:\nscaled: 1/4 (workload.global_batch 128 to "
+                          "32, "));
+    EXPECT_THAT(text.out, HasSubstr(", seed 1, scaled: 1/4\n"));
+    // The errors are those of a study that is as large as the part.
+    const auto small = RunJson("compare large.yaml --db b.db --set cluster.buildings.gpus=64 --set "
+                               "cluster.buildings.fabric.spines=2 --set workload.global_batch=32");
+    for (size_t i = 0; i < 3; i++)
+    {
+        EXPECT_NEAR(small.at("rows")[i].at("iteration_time_s").get<double>(),
+                    json.at("rows")[i].at("iteration_time_s").get<double>(),
+                    1e-12);
+        EXPECT_FALSE(small.at("rows")[i].contains("scaled"));
+    }
+    // What is small enough runs as it is.
+    EXPECT_FALSE(RunJson("compare large.yaml --engines analytical --scale-down --scale-to 512")
+                     .at("rows")[0]
+                     .contains("scaled"));
+}
+
+TEST_F(CompareScaled, WhatIsRefusedForItsSizeIsToldOfTheOption)
+{
+    const Call call = Run("compare large.yaml --set cluster.buildings.gpus=4096 --set "
+                          "workload.global_batch=2048 --engines analytical,packet");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("8192 are too many"));
+    EXPECT_THAT(call.out, HasSubstr("compare --scale-down"));
+}
+
+TEST_F(CompareScaled, WhatHasNoPartIsRefused)
+{
+    const std::string cases[][2] = {
+        {"--engines analytical --scale-down", "--scale-down: none of the engines refuses"},
+        {"--scale-to 128", "--scale-to"},
+        {"--scale-down --scale-to 0", "--scale-to"},
+        {"--scale-down --scale-to 7", "no part of its 512 GPUs has 7 or fewer"},
+        {"--scale-down --scale-to 128 --set network.pfc=false --set "
+         "cluster.buildings.fabric.shape=full-mesh",
+         "cluster.buildings.0.fabric.shape"},
+        {"--scale-down --scale-to 128 --set " + g_midRun, "events"},
+    };
+    for (const auto& one : cases)
+    {
+        const Call call = Run("compare large.yaml " + one[0]);
+        EXPECT_EQ(call.code, 2) << one[0];
+        EXPECT_THAT(call.err, HasSubstr(one[1])) << one[0];
+        EXPECT_FALSE(std::filesystem::exists(folder / "large.db")) << one[0];
+    }
+    // dp 2 in two buildings cannot be fewer.
+    const Call call = Run("compare large.yaml --scale-down --scale-to 128 --set plan.cp=32 --set "
+                          "workload.sequence=16384");
+    EXPECT_EQ(call.code, 2);
+    EXPECT_EQ(call.out, "");
+    EXPECT_THAT(call.err, HasSubstr("no plan has a part that is small enough, such as "));
 }
 
 TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)

@@ -6,6 +6,7 @@
 #include "cli/compare-engines.h"
 #include "cli/grid.h"
 #include "core/explore/engine-errors.h"
+#include "core/explore/scale-down.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +17,16 @@
 namespace scaleacross
 {
 
+/// What a case is a part of, where the study is too large for an engine.
+struct ScaledPart
+{
+    uint32_t factor{1}; //!< 1: it is the whole
+    std::vector<ScaledSetting> changed;
+};
+
+/// "scaled: 1/4 (plan.dp 64 to 16, ...)"; "" of a whole.
+std::string ToString(const ScaledPart& part);
+
 /// One plan at one point of a grid with one seed, on several engines.
 struct ComparedCase
 {
@@ -23,6 +34,7 @@ struct ComparedCase
     uint64_t seed{1};               //!< of the engines that draw
     std::string label;              //!< of the plan
     Comparison comparison;
+    ScaledPart scaled{};
 };
 
 /// A plan of a study that cannot run, at one point of a grid.
@@ -99,7 +111,7 @@ class ComparedCases
     void ExpectSomeRun() const;
 
     /// {reference, cases, cases_without_reference, rows, errors, worst, left_out}; `rows` are those
-    /// of ComparisonJson(), each with its `point` and `seed`.
+    /// of ComparisonJson(), each with its `point` and `seed`, and `scaled` of a part.
     Json ToJson(const std::vector<Json>& rows) const;
 
     /// A line of names, then one for every case and engine.

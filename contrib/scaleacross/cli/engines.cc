@@ -141,7 +141,7 @@ const std::vector<EngineRow>&
 EngineRows()
 {
     // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
-    // variant, tells more, starts programs.
+    // variant, tells more, starts programs, has a limit of GPUs.
     static const std::vector<EngineRow> rows = {
         {"analytical",
          "exact order of events, transfers as fluids on shared links: for searches and sweeps",
@@ -163,7 +163,11 @@ EngineRows()
          Make<PacketEngine>,
          "",
          true, // ns-3 has one simulator per process
-         true},
+         true,
+         false,
+         false,
+         false,
+         PacketEngine::kMaxRanks},
         {"command:",
          "a model of yours: a shell command that reads the task list as JSON and answers with a "
          "time",

@@ -6,6 +6,7 @@
 #include "core/engine/engine.h"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct EngineRow
     bool variant{false};    //!< another way to run the one before; compared only where asked for
     bool tellsMore{false};  //!< its reports say what no database keeps; comparisons make them anew
     bool starts{false};     //!< it starts other programs, which shall end with this one
+    uint32_t mostGpus{0};   //!< it refuses scenarios of more; 0: of no number
 
     /// A form stands for models that come from outside, each by an argument.
     bool IsForm() const

@@ -10,6 +10,7 @@
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/explore/fit-check.h"
+#include "core/explore/scale-down.h"
 
 #include <algorithm>
 #include <iostream>
@@ -34,6 +35,8 @@ struct CompareOptions
     std::vector<std::string> more; //!< in front of them
     uint32_t seeds{1};             //!< of engines that draw
     std::string csv;               //!< file; empty: none
+    bool scaleDown{false};         //!< what is too large for an engine
+    uint32_t scaleTo{0};           //!< GPUs; 0: what the engines take
 };
 
 /// Every plan of a space that can run; the others are `leftOut`.
@@ -99,6 +102,65 @@ struct ComparedPlans
     std::vector<Comparison> comparisons;
 };
 
+/// What runs at a point of the grid: its plans on the study, or on a part of it.
+struct PointPlans
+{
+    Study study;
+    std::vector<Plan> plans;
+    std::vector<ScaledPart> scaled; //!< of each plan
+};
+
+/// The most GPUs that all of the engines take, or less if asked for; 0: any number.
+uint32_t
+MostGpusOf(const CompareOptions& options, const std::vector<std::string>& engines)
+{
+    if (options.scaleTo > 0)
+    {
+        return options.scaleTo;
+    }
+    uint32_t most = 0;
+    for (const std::string& engine : engines)
+    {
+        const uint32_t here = FindEngine(engine, "--engines").row->mostGpus;
+        most = most == 0 || (here > 0 && here < most) ? here : most;
+    }
+    return most;
+}
+
+/// Whether a part of a study is run for the whole.
+bool
+IsScaled(const CompareOptions& options, const Study& study, const std::vector<std::string>& engines)
+{
+    return options.scaleDown && study.scenario.cluster.Gpus() > MostGpusOf(options, engines);
+}
+
+/// The plans of a point on a part of its study, all on the same; those without one are `leftOut`.
+PointPlans
+ScaledPlans(const GridPoint& point,
+            const SearchSpace& space,
+            const std::vector<Plan>& plans,
+            uint32_t most,
+            std::vector<LeftOutPlan>& leftOut)
+{
+    PointPlans part{point.study, {}, {}};
+    const uint32_t factor = ScaleFactorFor(point.study.scenario, plans, most);
+    for (const Plan& plan : plans)
+    {
+        const Scenario whole = space.With(plan);
+        const auto made = ScaleDown(whole, factor);
+        if (const auto* no = std::get_if<Infeasible>(&made))
+        {
+            leftOut.push_back({point.values, space.LabelOf(plan), *no});
+            continue;
+        }
+        const auto& scenario = std::get<Scenario>(made);
+        part.study.scenario = scenario;
+        part.plans.push_back({scenario.Job().plan, scenario.network});
+        part.scaled.push_back({factor, ScaledSettings(whole, scenario)});
+    }
+    return part;
+}
+
 /// What is compared.
 struct Compared
 {
@@ -126,6 +188,19 @@ HeadOf(const CompareOptions& options,
     return head.empty() ? "" : head + ":\n";
 }
 
+/// What the plans of a point are parts of, a line each where they are; "" of wholes.
+std::string
+HeadOf(const std::vector<ScaledPart>& scaled)
+{
+    std::string head;
+    for (const ScaledPart& part : scaled)
+    {
+        const std::string line = ToString(part) + "\n";
+        head += part.factor > 1 && head.find(line) == std::string::npos ? line : "";
+    }
+    return head;
+}
+
 /// All plans of a point of the grid, seed by seed.
 void
 ComparePoint(const CompareOptions& options,
@@ -142,19 +217,35 @@ ComparePoint(const CompareOptions& options,
     here.explore.common = point.common;
     const bool all = options.top == 0 && space->Size() <= g_fewPlans;
     const size_t count = options.top == 0 ? 5 : options.top;
-    const auto plans = all ? AllPlans(*space, point.values, compared.leftOut)
-                           : BestPlans(study, *space, here, count, database, stop);
+    PointPlans runs{study,
+                    all ? AllPlans(*space, point.values, compared.leftOut)
+                        : BestPlans(study, *space, here, count, database, stop),
+                    {}};
+    runs.scaled.resize(runs.plans.size());
+    auto ran = space;
+    if (IsScaled(options, study, engines))
+    {
+        const uint32_t most = MostGpusOf(options, engines);
+        runs = ScaledPlans(point, *space, runs.plans, most, compared.leftOut);
+        ran = std::make_shared<const SearchSpace>(runs.study);
+    }
     for (uint32_t s = 0; s < options.seeds && !stop; s++)
     {
         CompareSetting setting{point.common, options.explore.worker.failures, options.run};
         setting.run.seed = study.seed + s;
         setting.run.limits = LimitsOf(options.explore.worker);
-        ComparedPlans part{space, HeadOf(options, axes, point, s), {}};
-        part.comparisons = CompareEngines(study, *space, plans, engines, setting, database, stop);
-        for (const Comparison& comparison : part.comparisons)
+        ComparedPlans part{ran, HeadOf(options, axes, point, s), {}};
+        part.comparisons =
+            CompareEngines(runs.study, *ran, runs.plans, engines, setting, database, stop);
+        for (size_t p = 0; p < part.comparisons.size(); p++)
         {
-            compared.cases.push_back(
-                {point.values, setting.run.seed, space->LabelOf(comparison.plan), comparison});
+            const Comparison& comparison = part.comparisons[p];
+            compared.cases.push_back({point.values,
+                                      setting.run.seed,
+                                      ran->LabelOf(comparison.plan),
+                                      comparison,
+                                      runs.scaled[p]});
+            part.head += p == 0 ? HeadOf(runs.scaled) : "";
         }
         compared.plans.push_back(std::move(part));
     }
@@ -191,6 +282,24 @@ Print(const ComparedCases& cases, const Compared& compared, bool json)
     std::cout << (leftOut.empty() ? "" : between) << leftOut;
 }
 
+/// Throws ConfigError where there are plans and none of them has a part to run.
+void
+ExpectSomePart(const Compared& compared)
+{
+    const auto scale =
+        std::find_if(compared.leftOut.begin(), compared.leftOut.end(), [](const LeftOutPlan& plan) {
+            return plan.why.reason == "scale";
+        });
+    if (compared.cases.empty() && scale != compared.leftOut.end())
+    {
+        throw ConfigError("--scale-down",
+                          "no plan has a part that is small enough, such as " + scale->label +
+                              ", " + scale->why.detail,
+                          "plans with a dp that the cluster's factors divide",
+                          "give others, or another --scale-to");
+    }
+}
+
 Exit
 CompareWith(const CompareOptions& options,
             const std::vector<SweepAxis>& axes,
@@ -220,6 +329,7 @@ CompareWith(const CompareOptions& options,
     if (!interrupted)
     {
         cases.ExpectSomeRun();
+        ExpectSomePart(compared);
     }
     Print(cases, compared, options.explore.common.json);
     if (!options.csv.empty())
@@ -261,6 +371,30 @@ EnginesOf(const CompareOptions& options)
     return engines;
 }
 
+/// Throws ConfigError where nothing is too large for an engine whatever it is, and where what is
+/// has no part.
+void
+ExpectParts(const CompareOptions& options,
+            const std::vector<GridPoint>& points,
+            const std::vector<std::string>& engines)
+{
+    const uint32_t most = MostGpusOf(options, engines);
+    if (options.scaleDown && most == 0)
+    {
+        throw ConfigError("--scale-down",
+                          "none of the engines refuses a cluster for its size",
+                          "an engine that does, such as packet, or --scale-to",
+                          "leave it out, or give --scale-to GPUS");
+    }
+    for (const GridPoint& point : points)
+    {
+        if (IsScaled(options, point.study, engines))
+        {
+            ScaleFactors(point.study.scenario, most);
+        }
+    }
+}
+
 Exit
 Compare(const CompareOptions& options)
 {
@@ -282,6 +416,7 @@ Compare(const CompareOptions& options)
         }
     }
     const std::vector<std::string> engines = EnginesOf(options);
+    ExpectParts(options, points, engines);
     if (!options.csv.empty())
     {
         ExpectOutput(options.csv, common.study, "--csv");
@@ -324,6 +459,17 @@ AddCompare(CommandLine& program)
         .Add("--seeds", options->seeds, "how many seeds engines that draw run with, from --seed on")
         .Between(1, 1000)
         .ShowDefault();
+    command.Flag(
+        "--scale-down",
+        options->scaleDown,
+        "run studies of more GPUs than an engine takes (packet: 4,096) scaled down, on all "
+        "engines: fewer replicas, with the GPUs, switches and spans that go with them");
+    command
+        .Add("--scale-to",
+             options->scaleTo,
+             "GPUs above which they are; default: what the engines take")
+        .Between(1, 1U << 22)
+        .Needs("--scale-down");
     command.Add("--csv", options->csv, "file for a row of every case and engine");
     command
         .Add("--top",

@@ -46,6 +46,31 @@ AxesText(const std::vector<SweepAxis>& axes, const std::vector<std::string>& val
     return text;
 }
 
+/// "1/4".
+std::string
+PartText(const ScaledPart& part)
+{
+    return "1/" + std::to_string(part.factor);
+}
+
+/// "scaled: 1/4".
+std::string
+ScaleText(const ScaledPart& part)
+{
+    return "scaled: " + PartText(part);
+}
+
+Json
+ScaledJson(const ScaledPart& part)
+{
+    Json changed = Json::array();
+    for (const ScaledSetting& setting : part.changed)
+    {
+        changed.push_back({{"key", setting.key}, {"from", setting.from}, {"to", setting.to}});
+    }
+    return {{"part", PartText(part)}, {"factor", part.factor}, {"changed", changed}};
+}
+
 /// What is shared and busiest; null: nothing is shared.
 const ResourceReport*
 BusiestOf(const RunReport& report)
@@ -128,6 +153,12 @@ OutcomeOf(const Evaluation& evaluation)
 }
 
 } // namespace
+
+std::string
+ToString(const ScaledPart& part)
+{
+    return part.factor > 1 ? ScaleText(part) + " (" + ToString(part.changed) + ")" : "";
+}
 
 ComparedCases::ComparedCases(std::vector<SweepAxis> axes,
                              std::vector<ComparedCase> cases,
@@ -370,7 +401,8 @@ ComparedCases::PointJson(const std::vector<std::string>& values) const
 std::string
 ComparedCases::PointText(const ComparedCase& one) const
 {
-    return AxesText(m_axes, one.point) + one.label + ", seed " + std::to_string(one.seed);
+    return AxesText(m_axes, one.point) + one.label + ", seed " + std::to_string(one.seed) +
+           (one.scaled.factor > 1 ? ", " + ScaleText(one.scaled) : "");
 }
 
 /// What choosing by an engine costs at most; "" where nothing is chosen among.
@@ -454,6 +486,10 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
         {
             row["point"] = PointJson(m_cases[i].point);
             row["seed"] = m_cases[i].seed;
+            if (m_cases[i].scaled.factor > 1)
+            {
+                row["scaled"] = ScaledJson(m_cases[i].scaled);
+            }
             json["rows"].push_back(std::move(row));
         }
     }
@@ -483,6 +519,10 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
                                      {"label", where.label},
                                      {"seed", where.seed},
                                      {"seen", SeenJson(*ReportBy(where, m_reference))}});
+            if (where.scaled.factor > 1)
+            {
+                json["worst"].back()["scaled"] = ScaledJson(where.scaled);
+            }
         }
     }
     for (const LeftOutPlan& plan : m_leftOut)
@@ -537,7 +577,8 @@ ComparedCases::Csv() const
                   "relative_error",
                   "operations",
                   "covered",
-                  "uncovered_share"});
+                  "uncovered_share",
+                  "scaled"});
     std::vector<std::vector<std::string>> lines = {names};
     for (const ComparedCase& one : m_cases)
     {
@@ -560,13 +601,14 @@ ComparedCases::Csv() const
                                    report->iterationTime.S() / reference->iterationTime.S() - 1)});
             const std::vector<std::string> corrected = CorrectionCells(report);
             cells.insert(cells.end(), corrected.begin(), corrected.end());
+            cells.push_back(one.scaled.factor > 1 ? PartText(one.scaled) : "");
             lines.push_back(std::move(cells));
         }
     }
     for (const LeftOutPlan& plan : m_leftOut)
     {
         std::vector<std::string> cells = plan.point;
-        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", "", "", "", ""});
+        cells.insert(cells.end(), {plan.label, "", "", plan.why.reason, "", "", "", "", "", ""});
         lines.push_back(std::move(cells));
     }
     return CsvText(lines);

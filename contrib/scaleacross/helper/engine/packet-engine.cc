@@ -221,11 +221,13 @@ PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
     const PreparedRun& run = std::get<PreparedRun>(prepared);
     if (run.graph.ranks > kMaxRanks)
     {
-        throw ConfigError("cluster",
-                          "the packet engine simulates every NIC, and " +
-                              std::to_string(run.graph.ranks) + " are too many",
-                          "up to " + std::to_string(kMaxRanks) + " GPUs",
-                          "use the analytical engine, or a smaller cluster");
+        throw ConfigError(
+            "cluster",
+            "the packet engine simulates every NIC, and " + std::to_string(run.graph.ranks) +
+                " are too many",
+            "up to " + std::to_string(kMaxRanks) + " GPUs",
+            "use the analytical engine, a smaller cluster, or compare --scale-down, which makes "
+            "one");
     }
     const SimulatorGuard guard;
     if (ns3::Time::GetResolution() != ns3::Time::PS)
