@@ -614,13 +614,75 @@ TEST_F(CollectiveCommand, ARunThatFailsKeepsTheRowsBeforeIt)
     // The engine looks at the clock every millisecond of simulated time: 1 KiB is done long before,
     // 1 GiB take 20 ms in which no computer simulates a million packets within one.
     const Call call = Run("collective pair.yaml --engine packet -b 1K -e 1G -f 1048576 "
-                          "--iterations 1 --json --time-limit 1ms");
+                          "--iterations 1 --json --time-limit 1ms --db a.db");
     EXPECT_EQ(call.code, 1);
     EXPECT_THAT(call.err, HasSubstr("time limit"));
     const auto rows = nlohmann::json::parse(call.out, nullptr, false);
     ASSERT_TRUE(rows.is_array()) << call.out;
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].at("bytes"), 1024);
+    EXPECT_EQ(Sql("a.db", "SELECT bytes FROM collective_run"), "1024");
+}
+
+TEST_F(CollectiveCommand, RowsGoToTheDatabaseThatIsAskedFor)
+{
+    const std::string call = "collective pair.yaml --op all_gather -b 1M -e 2M ";
+    RunJson(call);
+    EXPECT_EQ(Files(), std::vector<std::string>({"pair.yaml", "study.yaml"})); // nothing unasked
+    const auto rows = RunJson(call + "--db a.db");
+    ASSERT_EQ(rows.size(), 2U);
+    const auto count = [this] { return Sql("a.db", "SELECT count(*) FROM collective_run"); };
+    EXPECT_EQ(count(), "2");
+    // 1 MiB of 16 ranks, all in one group. In bytes per second, 15 / 16 of the one is the other.
+    EXPECT_EQ(Sql("a.db",
+                  "SELECT operation, op, group_of, groups, members, bytes, engine, seed IS NULL, "
+                  "abs(busbw / algbw - 15 / 16.) < 1e-12, abs(bytes / time_s / algbw - 1) < 1e-12, "
+                  "evaluations FROM collective_run ORDER BY bytes LIMIT 1"),
+              "op=all_gather group=all groups=1 "
+              "bytes=1MiB|all_gather|all|1|16|1048576|analytical|1|1|1|1");
+    const std::string time = Sql("a.db", "SELECT time_s * 1e6 FROM collective_run WHERE id = 1");
+    EXPECT_NEAR(std::stod(time), rows[0].at("time_us").get<double>(), 1e-6);
+    // The same again is the same rows; so it is said in other words.
+    RunJson(call + "--db a.db --groups 1");
+    EXPECT_EQ(count(), "2");
+    EXPECT_EQ(Sql("a.db", "SELECT DISTINCT evaluations FROM collective_run"), "2");
+    // Another seed, of an engine that draws; another group; another network.
+    const std::string one = "collective pair.yaml --db a.db -b 1M -e 1M ";
+    RunJson(one + "--engine packet --seed 3 --iterations 1");
+    RunJson(one + "--engine packet --seed 4 --iterations 1");
+    EXPECT_EQ(Sql("a.db", "SELECT group_concat(seed) FROM collective_run WHERE engine = 'packet'"),
+              "3,4");
+    RunJson(one + "--group across");
+    RunJson(one + "--set cluster.cross.distance=20km");
+    EXPECT_EQ(count(), "6");
+    EXPECT_EQ(Sql("a.db",
+                  "SELECT distance_km, gpus, count(*) FROM collective_run JOIN network ON "
+                  "network.id = network_id GROUP BY network.id"),
+              "10.0|16|5\n20.0|16|1");
+    // With results of plans in one file.
+    EXPECT_EQ(Run("run study.yaml --db a.db").code, 0);
+    EXPECT_EQ(Sql("a.db", "SELECT count(*) FROM run"), "1");
+    // What is refused leaves no file, and what is no database is no place for rows.
+    EXPECT_EQ(Run("collective pair.yaml --group sideways --db b.db").code, 2);
+    EXPECT_EQ(Run(call + "--db no/such.db").code, 2);
+    const Call wrong = Run(call + "--db study.yaml");
+    EXPECT_EQ(wrong.code, 2);
+    EXPECT_EQ(wrong.out, "");
+    EXPECT_THAT(wrong.err, HasSubstr("study.yaml"));
+    EXPECT_EQ(Read("study.yaml"), g_smallStudy);
+    EXPECT_FALSE(std::filesystem::exists(folder / "b.db"));
+}
+
+TEST_F(CollectiveCommand, TokensNameARow)
+{
+    const std::string call = "collective pair.yaml --op dispatch --group across --experts 16 "
+                             "--hidden 1024 --db a.db --tokens ";
+    RunJson(call + "128");
+    RunJson(call + "256");
+    RunJson(call + "256");
+    EXPECT_EQ(Sql("a.db", "SELECT count(*), max(evaluations) FROM collective_run"), "2|2");
+    EXPECT_THAT(Sql("a.db", "SELECT operation FROM collective_run WHERE id = 1"),
+                HasSubstr("tokens=128 hidden=1024"));
 }
 
 TEST_F(CollectiveCommand, MeasuresMoreThanAPhaseOfAnAlternation)

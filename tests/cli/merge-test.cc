@@ -291,6 +291,24 @@ TEST_F(Merge, WhatElseTheFilesHold)
     EXPECT_EQ(Content("small2.db"), Content("small.db"));
 }
 
+TEST_F(Merge, CollectivesOfOneNameAreOneRow)
+{
+    Write("small.yaml", g_smallStudy);
+    const std::string call = "collective small.yaml -b 1M -e 2M --db ";
+    EXPECT_EQ(Run(call + "a.db").code, 0);
+    EXPECT_EQ(Run(call + "a.db").code, 0);
+    EXPECT_EQ(Run("collective small.yaml -b 1M -e 4M --db b.db").code, 0);
+    EXPECT_EQ(Run(call + "b.db --set cluster.cross.distance=20km").code, 0);
+    EXPECT_EQ(Run("merge out.db a.db b.db").code, 0);
+    EXPECT_EQ(Run("merge again.db b.db a.db").code, 0);
+    EXPECT_EQ(Run("merge again.db b.db").code, 0);
+    const std::string rows = "SELECT distance_km, bytes, evaluations, time_s FROM collective_run "
+                             "JOIN network ON network.id = network_id ORDER BY 1, 2";
+    // 1 and 2 MiB of both, which a.db has computed twice, 4 MiB of the second; two at 20 km.
+    EXPECT_EQ(Sql("out.db", "SELECT count(*), sum(evaluations) FROM collective_run"), "5|7");
+    EXPECT_EQ(Sql("out.db", rows), Sql("again.db", rows));
+}
+
 /// Of one name a result is kept before a failure, and of failures the one that had most time.
 TEST_F(Merge, ConflictsAreDecidedByWhatTheyHold)
 {

@@ -394,7 +394,7 @@ TEST_F(DatabaseTest, ExampleQueriesOfTheDocumentationRun)
         EXPECT_NO_THROW(database.Prepare(text.substr(start, text.find("```", start) - start)));
         queries++;
     }
-    EXPECT_EQ(queries, 4);
+    EXPECT_EQ(queries, 5);
 }
 
 } // namespace

@@ -16,10 +16,13 @@
 #include "core/io/machine-reader.h"
 #include "core/io/nccl-log.h"
 #include "core/spec/without-effect.h"
+#include "core/store/collective-store.h"
 #include "core/work/graph/collective-graph.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fmt/core.h>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -58,6 +61,49 @@ struct CollectiveCommand
     std::vector<std::string> sizesGiven; //!< options of them
     RunOptions run;
     std::string timeLimit;
+};
+
+/// Where rows go that are asked for with --db. As with `run`, a database that is there is opened
+/// before anything is timed, and a new one is created with the first row.
+class Shelf
+{
+  public:
+    explicit Shelf(const std::string& path)
+        : m_path(path)
+    {
+        std::error_code unreadable; // which ExpectCreatable tells of
+        if (!m_path.empty() && std::filesystem::exists(m_path, unreadable))
+        {
+            Open();
+        }
+        else if (!m_path.empty())
+        {
+            Database::ExpectCreatable(m_path);
+        }
+    }
+
+    /// Calls `work` in a transaction; nothing without a path.
+    void Put(const std::function<void(Database&)>& work)
+    {
+        if (m_path.empty())
+        {
+            return;
+        }
+        if (!m_database)
+        {
+            Open();
+        }
+        m_database->Explained([&] { m_database->Transact([&] { work(*m_database); }); });
+    }
+
+  private:
+    void Open()
+    {
+        m_database.emplace(m_path, Database::Access::Write);
+    }
+
+    std::string m_path;
+    std::optional<Database> m_database;
 };
 
 /// A measured size.
@@ -228,6 +274,9 @@ class Measurement
     std::string Head() const;
     std::string Line(const Row& row) const;
     Json ToJson(const Row& row) const;
+
+    /// Keeps a row. Call inside a transaction.
+    void Store(Database& database, const Row& row) const;
 
     double Busbw(const Row& row) const
     {
@@ -502,10 +551,28 @@ Measurement::ToJson(const Row& row) const
     return json;
 }
 
+void
+Measurement::Store(Database& database, const Row& row) const
+{
+    TimedCollective timed;
+    timed.spec = m_spec;
+    timed.spec.groups = m_groups;
+    timed.spec.bytes = row.bytes;
+    timed.members = m_members;
+    timed.algorithm = row.algorithm;
+    timed.protocol = row.protocol;
+    timed.channels = row.channels;
+    timed.algbw = row.Algbw() * 1e9;
+    timed.busbw = Busbw(row) * 1e9;
+    timed.report = row.report;
+    CollectiveStore(database, m_study.scenario, m_study.name, *m_engine, m_run).Put(timed);
+}
+
 Exit
 MeasureSizes(const CollectiveCommand& options)
 {
     const Measurement measurement(options);
+    Shelf shelf(options.common.db);
     Json rows = Json::array();
     std::string uncorrected;
     double sum = 0;
@@ -549,6 +616,7 @@ MeasureSizes(const CollectiveCommand& options)
             {
                 std::cout << measurement.Line(*row) << std::flush;
             }
+            shelf.Put([&](Database& database) { measurement.Store(database, *row); });
         }
     }
     catch (const RunError&)
@@ -621,6 +689,7 @@ AddCollective(CommandLine& program)
                 options->timeLimit,
                 "wall clock time of one size, preparation included, such as 60s; beyond "
                 "it the command fails after the sizes before; default: no limit");
+    command.Add("--db", options->common.db, "database in which every row is stored; default: none");
     command.Add("--like",
                 options->like,
                 "a log of nccl-tests or rccl-tests to stand beside: its sizes and operation are "

@@ -6,7 +6,6 @@
 #include "core/base/text.h"
 #include "core/base/version.h"
 #include "core/io/text-file.h"
-#include "core/spec/canonical-json.h"
 #include "core/store/key.h"
 
 #include <algorithm>
@@ -182,10 +181,7 @@ ToString(const MeasuredOperation& operation)
 std::string
 NetworkNameOf(const Scenario& scenario)
 {
-    Scenario network = scenario;
-    network.jobs.assign(1, JobSpec());
-    network.Job().collective.emplace();
-    return HashOf(CanonicalJson(network));
+    return HashOf(NetworkText(scenario));
 }
 
 std::string

@@ -19,6 +19,15 @@ HashOf(const std::string& text)
     return boost::uuids::to_string(generator(text));
 }
 
+std::string
+NetworkText(const Scenario& scenario)
+{
+    Scenario network = scenario;
+    network.jobs.assign(1, JobSpec());
+    network.Job().collective.emplace();
+    return CanonicalJson(network);
+}
+
 SpanFigures
 SpanFiguresOf(const ClusterSpec& cluster)
 {

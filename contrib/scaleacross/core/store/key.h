@@ -23,6 +23,10 @@ namespace scaleacross
  */
 std::string HashOf(const std::string& text);
 
+/// All that a scenario's times between servers depend on but the job: cluster, network and events,
+/// as CanonicalJson() of a job that is a collective. Its HashOf() is the name of the network.
+std::string NetworkText(const Scenario& scenario);
+
 /// The spans of a scenario, for whoever looks for it: the longest, the scarcest and the worst where
 /// they differ. None where there is no span.
 struct SpanFigures

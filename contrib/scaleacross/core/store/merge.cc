@@ -123,11 +123,13 @@ class Merger
         : m_out(out)
     {
         for (const char* table : {"scenario",
+                                  "network",
                                   "plan",
                                   "run",
                                   "run_class",
                                   "run_memory",
                                   "run_resource",
+                                  "collective_run",
                                   "search",
                                   "search_count",
                                   "search_run",
@@ -161,7 +163,7 @@ class Merger
 
     std::vector<MergedShards> Join()
     {
-        for (const char* table : {"scenario", "plan", "run", "search"})
+        for (const char* table : {"scenario", "network", "plan", "run", "search"})
         {
             m_out.Execute(std::string("INSERT INTO from_") + table + " SELECT 0, " +
                           List(m_columns[table]) + " FROM main." + table);
@@ -177,6 +179,8 @@ class Merger
         }
         JoinByHash("scenario");
         JoinByHash("plan");
+        JoinByHash("network");
+        JoinCollectives();
         JoinRuns();
         JoinSearches();
         std::vector<MergedShards> all = JoinShards();
@@ -281,6 +285,23 @@ class Merger
                           " FROM chosen AS c JOIN from_" + part +
                           " AS f ON f.source = c.source AND f.run_id = c.id WHERE c.source <> 0");
         }
+    }
+
+    /// Of one name all say the same but when, where and how often they were computed.
+    void JoinCollectives()
+    {
+        const Columns own = Without(m_columns["collective_run"], {"id", "network_id"});
+        m_out.Execute(
+            "INSERT INTO main.collective_run (network_id, " + List(own) + ") SELECT m.id, " +
+            List(own, "f.") +
+            " FROM from_collective_run AS f JOIN from_network AS n ON n.source = f.source AND "
+            "n.id = f.network_id JOIN main.network AS m ON m.hash = n.hash WHERE 1 "
+            "ORDER BY m.hash, f.operation, f.engine, f.options, f.fingerprint, f.seed "
+            "ON CONFLICT (network_id, operation, engine, options, fingerprint, IFNULL(seed, -1)) "
+            "DO UPDATE SET evaluations = max(evaluations, excluded.evaluations), "
+            "program_version = min(program_version, excluded.program_version), "
+            "git_commit = min(git_commit, excluded.git_commit), "
+            "created_at = min(created_at, excluded.created_at)");
     }
 
     void JoinSearches()

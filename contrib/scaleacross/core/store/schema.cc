@@ -284,6 +284,49 @@ ALTER TABLE scenario ADD COLUMN loss REAL;
 ALTER TABLE scenario ADD COLUMN oversubscription REAL;
 )sql";
 
+/// Timed collectives, and the networks that they were timed on.
+const char* const g_version11 = R"sql(
+CREATE TABLE network (
+    id               INTEGER PRIMARY KEY,
+    hash             TEXT NOT NULL UNIQUE,
+    text             TEXT NOT NULL,
+    study            TEXT NOT NULL,
+    gpus             INTEGER NOT NULL,
+    distance_km      REAL,
+    capacity_bps     REAL,
+    loss             REAL,
+    oversubscription REAL
+);
+
+CREATE TABLE collective_run (
+    id                   INTEGER PRIMARY KEY,
+    network_id           INTEGER NOT NULL REFERENCES network (id),
+    operation            TEXT NOT NULL,
+    engine               TEXT NOT NULL,
+    options              TEXT NOT NULL,
+    seed                 INTEGER,
+    fingerprint          TEXT NOT NULL,
+    op                   TEXT NOT NULL,
+    group_of             TEXT NOT NULL,
+    "groups"             INTEGER NOT NULL,
+    members              INTEGER NOT NULL,
+    bytes                INTEGER NOT NULL,
+    algorithm            TEXT NOT NULL,
+    protocol             TEXT,
+    channels             INTEGER,
+    time_s               REAL NOT NULL,
+    algbw                REAL NOT NULL,
+    busbw                REAL NOT NULL,
+    cross_building_bytes INTEGER NOT NULL,
+    evaluations          INTEGER NOT NULL DEFAULT 1,
+    program_version      TEXT NOT NULL,
+    git_commit           TEXT NOT NULL,
+    created_at           TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE UNIQUE INDEX collective_run_key ON collective_run
+    (network_id, operation, engine, options, fingerprint, IFNULL(seed, -1));
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -298,7 +341,8 @@ Migrations()
                                                         g_version7,
                                                         g_version8,
                                                         g_version9,
-                                                        g_version10};
+                                                        g_version10,
+                                                        g_version11};
     return migrations;
 }
 
