@@ -286,6 +286,81 @@ TEST_F(Calibrate, ComparisonsSayHowMuchIsCovered)
     }
 }
 
+TEST_F(Calibrate, CorrectedTimesRankPlans)
+{
+    auto file = Made();
+    auto& rows = file["sets"][0]["operations"];
+    ASSERT_GT(rows.size(), 1U);
+    rows.erase(0);
+    for (auto& row : rows)
+    {
+        // Far below what a bound of other engines would let a plan have, and an interval of both
+        // sides.
+        row["factor"] = 0.5;
+        row["low"] = 0.4;
+        row["high"] = 2;
+    }
+    Write("a.json", file.dump());
+    const std::string explore =
+        "explore study.yaml --db a.db --set 'engines=[\"corrected:a.json\"]' ";
+    const auto json = RunJson(explore);
+    EXPECT_EQ(json.at("engine"), "corrected:a.json");
+    EXPECT_EQ(json.at("ruled_out"), 0); // no bound holds
+    EXPECT_EQ(json.at("optimal"), true);
+    EXPECT_TRUE(json.at("bound_slack").is_null());
+    // Every plan that can run has run, and the ranking is by the times that a comparison has.
+    std::vector<double> times;
+    for (const auto& row : RunJson("compare study.yaml --db b.db --engines corrected:a.json "
+                                   "--set baselines=[]")
+                               .at("rows"))
+    {
+        times.push_back(row.at("iteration_time_s"));
+    }
+    std::sort(times.begin(), times.end());
+    const auto& ranking = json.at("ranking");
+    ASSERT_GT(ranking.size(), 2U);
+    EXPECT_EQ(json.at("ran"), times.size());
+    for (size_t i = 0; i < ranking.size(); i++)
+    {
+        const double time = ranking[i].at("iteration_time_s");
+        EXPECT_DOUBLE_EQ(time, times[i]);
+        const auto& correction = ranking[i].at("correction");
+        EXPECT_LE(correction.at("low_s"), time);
+        EXPECT_GE(correction.at("high_s"), time);
+        EXPECT_LE(correction.at("covered"), correction.at("operations"));
+    }
+    EXPECT_LT(ranking[0].at("correction").at("low_s"), ranking[0].at("correction").at("high_s"));
+    EXPECT_EQ(json.at("best").at("correction").at("set"), "a.json");
+    const Call text = Run(explore);
+    EXPECT_THAT(text.out, HasSubstr("by the intervals  covered"));
+    // The database knows it, and whoever reads it.
+    EXPECT_EQ(Sql("a.db",
+                  "SELECT count(*) FROM run JOIN run_correction ON run_id = run.id WHERE "
+                  "low_s <= iteration_time_s AND iteration_time_s <= high_s"),
+              Sql("a.db", "SELECT count(*) FROM run WHERE status = 'ok'"));
+    EXPECT_NEAR(std::stod(Sql("a.db", "SELECT high_s FROM ranking WHERE rank = 1")),
+                ranking[0].at("correction").at("high_s").get<double>(),
+                1e-12);
+    const auto shown = RunJson("show a.db").at("searches")[0].at("ranking")[0];
+    EXPECT_EQ(shown.at("correction"), json.at("best").at("correction"));
+    EXPECT_THAT(Run("show a.db").out, HasSubstr("by the intervals  covered"));
+    EXPECT_THAT(Run("export a.db --csv").out,
+                HasSubstr("probability_slower,operations,covered,uncovered_share,low_s,high_s,"));
+    // Others say nothing of it.
+    EXPECT_THAT(Run("explore study.yaml --db c.db").out, Not(HasSubstr("covered")));
+    EXPECT_EQ(Sql("c.db", "SELECT count(*) FROM run_correction"), "0");
+}
+
+TEST_F(Calibrate, CorrectionsOfAnotherNetworkRankNothing)
+{
+    Write("a.json", Made().dump());
+    const Call call = Run("explore study.yaml --set 'engines=[\"corrected:a.json\"]' --set "
+                          "cluster.cross.distance=77km");
+    EXPECT_EQ(call.code, 1);
+    EXPECT_THAT(call.out, HasSubstr("unsupported"));
+    EXPECT_THAT(call.out, HasSubstr("no corrections for this cluster and network"));
+}
+
 TEST_F(Calibrate, AnInterruptedOneSaysSo)
 {
     // A hundred seeds of every operation take longer than that.

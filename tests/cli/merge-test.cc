@@ -291,6 +291,20 @@ TEST_F(Merge, WhatElseTheFilesHold)
     EXPECT_EQ(Content("small2.db"), Content("small.db"));
 }
 
+TEST_F(Merge, CorrectionsOfARunGoWithIt)
+{
+    Write("small.yaml", g_smallStudy);
+    EXPECT_EQ(Run("calibrate small.yaml --set search={} --budget 20s --output c.json").code, 0);
+    EXPECT_EQ(Run("run small.yaml --engine corrected:c.json --db a.db").code, 0);
+    EXPECT_EQ(Run("run small.yaml --db b.db").code, 0);
+    EXPECT_EQ(Run("merge out.db b.db a.db").code, 0);
+    const std::string rows = "SELECT engine, set_name, operations, covered, low_s FROM run JOIN "
+                             "run_correction ON run_id = run.id";
+    EXPECT_NE(Sql("a.db", rows), "");
+    EXPECT_EQ(Sql("out.db", rows), Sql("a.db", rows));
+    EXPECT_EQ(Sql("out.db", "SELECT count(*) FROM run"), "2");
+}
+
 TEST_F(Merge, CollectivesOfOneNameAreOneRow)
 {
     Write("small.yaml", g_smallStudy);

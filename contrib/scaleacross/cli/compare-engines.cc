@@ -33,7 +33,6 @@ struct StoredEngine
 {
     std::unique_ptr<Engine> engine;
     RunStore store;
-    bool anew; //!< its reports say what is not stored
 };
 
 /// What is stored for a plan, if anything; it is kept from now on.
@@ -42,10 +41,6 @@ TakeStored(Database& database, StoredEngine& engine, const Plan& plan)
 {
     RunStore& store = engine.store;
     std::optional<Evaluation> evaluation;
-    if (engine.anew)
-    {
-        return evaluation;
-    }
     database.Transact([&] {
         if (const auto run = store.Find(plan))
         {
@@ -191,8 +186,7 @@ CompareEngines(const Study& study,
         RunStore store(database,
                        MakeRunSetting(study.scenario, *engine, setting.run),
                        setting.failures);
-        engines.push_back(
-            {std::move(engine), std::move(store), FindEngine(name, "engines").row->tellsMore});
+        engines.push_back({std::move(engine), std::move(store)});
     }
     std::vector<std::vector<std::optional<Evaluation>>> found(
         plans.size(),

@@ -141,7 +141,7 @@ const std::vector<EngineRow>&
 EngineRows()
 {
     // Word, help, maker; of a form its argument; whether it takes processes, has packets, is a
-    // variant, tells more, starts programs, has a limit of GPUs.
+    // variant, ranks though it is a form, starts programs, has a limit of GPUs.
     static const std::vector<EngineRow> rows = {
         {"analytical",
          "exact order of events, transfers as fluids on shared links: for searches and sweeps",

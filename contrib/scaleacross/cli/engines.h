@@ -34,7 +34,7 @@ struct EngineRow
     bool ownProcess{false}; //!< many runs, or several at once, take a worker process each
     bool packets{false};    //!< it simulates packets, and so has buffers that can be too small
     bool variant{false};    //!< another way to run the one before; compared only where asked for
-    bool tellsMore{false};  //!< its reports say what no database keeps; comparisons make them anew
+    bool ranks{false};      //!< of a form: a search may rank by it, without bounds
     bool starts{false};     //!< it starts other programs, which shall end with this one
     uint32_t mostGpus{0};   //!< it refuses scenarios of more; 0: of no number
 

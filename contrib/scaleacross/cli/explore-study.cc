@@ -38,6 +38,11 @@ SearchOptionsOf(const Study& study, const ExploreOptions& options)
     search.run.seed = study.seed;
     search.run.limits = LimitsOf(options.worker);
     search.process = static_cast<uint32_t>(getpid());
+    if (FindEngine(study.engines.front(), "engines").row->ranks)
+    {
+        SetNoBounds(search);
+        return search;
+    }
     SetBounds(search,
               study.engines.front() == AnalyticalEngine().Name() ? BoundOf::Analytical
                                                                  : BoundOf::EveryEngine);
@@ -95,12 +100,13 @@ GoalsOf(const ExploreOptions& options, const Study& study)
 void
 ExpectOwnRanking(const Study& study)
 {
-    if (IsForeign(study.engines.front()))
+    const std::string& first = study.engines.front();
+    if (IsForeign(first) && !FindEngine(first, "engines").row->ranks)
     {
         throw ConfigError(study.enginesAt.front(),
-                          "a search ranks by its first engine, and " +
-                              Quoted(study.engines.front()) + " keeps to none of its bounds",
-                          AnyOf(OwnEngines()) + " as the first engine",
+                          "a search ranks by its first engine, and " + Quoted(first) +
+                              " keeps to none of its bounds",
+                          AnyOf(OwnEngines()) + " as the first engine, or corrected:FILE.json",
                           "write it behind another one: engines: [analytical, ...]");
     }
 }

@@ -183,6 +183,15 @@ DatabaseJson(Database& database, const std::vector<SearchSummary>& searches, siz
     return {{"db", database.Path()}, {"searches", all}};
 }
 
+bool
+AreCorrected(const std::vector<KeptRun>& runs)
+{
+    return std::any_of(runs.begin(), runs.end(), [](const KeptRun& kept) {
+        const auto* report = std::get_if<RunReport>(&kept.run.evaluation);
+        return report != nullptr && report->correction;
+    });
+}
+
 std::string
 SearchText(Database& database, const SearchSummary& search, size_t top)
 {
@@ -196,12 +205,13 @@ SearchText(Database& database, const SearchSummary& search, size_t top)
     text += SpaceText(search.counts) + "\n";
     // As `explore` prints it: how sure is not known of other engines, nor before there is a
     // conclusion.
+    const auto best = BestRuns(database, search, top);
     const RankingColumns columns(search.conclusion.sure.has_value(),
                                  !search.memoryLimit,
-                                 search.rates);
+                                 search.rates,
+                                 AreCorrected(best));
     Table table = RunTable(columns.Titles());
     std::vector<std::string> warnings;
-    const auto best = BestRuns(database, search, top);
     for (const auto& kept : best)
     {
         if (kept.rank == 1)

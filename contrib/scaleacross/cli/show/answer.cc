@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+#include "cli/engines.h"
 #include "cli/explore-study.h"
 #include "cli/show/differences.h"
 #include "cli/show/ranking-columns.h"
@@ -114,7 +115,8 @@ RankingText(const Study& study, const SearchSpace& space, const Answer& answer, 
 {
     const RankingColumns columns(AreTimesMeasured(study, answer.goals),
                                  !study.scenario.Job().workload.memoryLimit,
-                                 answer.goals.rates);
+                                 answer.goals.rates,
+                                 FindEngine(study.engines.front(), "engines").row->ranks);
     Table table = RunTable(columns.Titles());
     const auto best = answer.search.board.Best();
     for (size_t i = 0; i < std::min(top, best.size()); i++)
@@ -271,6 +273,10 @@ RankingJson(const Study& study, const SearchSpace& space, const Answer& answer, 
     {
         Json entry = ValuesJson(best[i].report, answer.goals.rates);
         entry["label"] = space.LabelOf(best[i].plan);
+        if (best[i].report.correction)
+        {
+            entry["correction"] = CoverageJson(best[i].report);
+        }
         entry.update(ToJson(SurenessAt(answer, i)));
         entry.update(DifferencesJson(runs[i], runs.front()));
         entry["warnings"] = WarningsOf(space.With(best[i].plan), study.engines.front());

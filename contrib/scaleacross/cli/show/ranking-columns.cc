@@ -55,12 +55,29 @@ AmountText(double amount)
     return amount < 1000 ? fmt::format("{:.4g}", amount) : fmt::format("{:.0f}", amount);
 }
 
+/// Between what the time lies by the intervals of factors, and how many operations have one.
+std::vector<std::string>
+CoverageCells(const RunReport* report)
+{
+    if (report == nullptr || !report->correction)
+    {
+        return {"-", "-"};
+    }
+    const CorrectionReport& correction = *report->correction;
+    return {ToString(correction.low) + " to " + ToString(correction.high),
+            fmt::format("{}/{}", correction.covered, correction.operations)};
+}
+
 } // namespace
 
-RankingColumns::RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates)
+RankingColumns::RankingColumns(bool sure,
+                               bool unlimited,
+                               std::optional<Rates> rates,
+                               bool corrected)
     : m_sure(sure),
       m_unlimited(unlimited),
-      m_rates(rates)
+      m_rates(rates),
+      m_corrected(corrected)
 {
 }
 
@@ -73,7 +90,7 @@ RankingColumns::Titles() const
         amounts.emplace_back(amount.title);
         amounts.emplace_back("for 1e12");
     }
-    return Cells(amounts, kFastest, "fits");
+    return Cells(amounts, kFastest, "fits", {"by the intervals", "covered"});
 }
 
 std::vector<std::string>
@@ -87,13 +104,14 @@ RankingColumns::Of(const Evaluation& evaluation, const std::string& sureness) co
         amounts.push_back(report == nullptr ? "-" : AmountText(value));
         amounts.push_back(report == nullptr ? "-" : AmountText(value * kTokens / m_rates->tokens));
     }
-    return Cells(amounts, sureness, FitsText(evaluation));
+    return Cells(amounts, sureness, FitsText(evaluation), CoverageCells(report));
 }
 
 std::vector<std::string>
 RankingColumns::Cells(const std::vector<std::string>& amounts,
                       const std::string& sureness,
-                      const std::string& fits) const
+                      const std::string& fits,
+                      const std::vector<std::string>& corrected) const
 {
     std::vector<std::string> cells = amounts;
     if (m_sure)
@@ -104,7 +122,27 @@ RankingColumns::Cells(const std::vector<std::string>& amounts,
     {
         cells.push_back(fits);
     }
+    if (m_corrected)
+    {
+        cells.insert(cells.end(), corrected.begin(), corrected.end());
+    }
     return cells;
+}
+
+Json
+CoverageJson(const RunReport& report)
+{
+    if (!report.correction)
+    {
+        return nullptr;
+    }
+    Json json = Json::object();
+    for (const auto& figure : CorrectionReport::Figures())
+    {
+        std::visit([&](const auto& value) { json[figure.key] = value; },
+                   figure.get(*report.correction));
+    }
+    return json;
 }
 
 Json

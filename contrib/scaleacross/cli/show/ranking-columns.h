@@ -23,8 +23,9 @@ class RankingColumns
      * @param sure whether it is known how sure the answer is
      * @param unlimited whether plans run that lack memory (not WorkloadSpec::memoryLimit)
      * @param rates none where they are not known
+     * @param corrected whether corrections have changed the times
      */
-    RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates);
+    RankingColumns(bool sure, bool unlimited, std::optional<Rates> rates, bool corrected);
 
     std::vector<std::string> Titles() const;
 
@@ -34,12 +35,17 @@ class RankingColumns
   private:
     std::vector<std::string> Cells(const std::vector<std::string>& amounts,
                                    const std::string& sureness,
-                                   const std::string& fits) const;
+                                   const std::string& fits,
+                                   const std::vector<std::string>& corrected) const;
 
     bool m_sure;
     bool m_unlimited;
     std::optional<Rates> m_rates;
+    bool m_corrected;
 };
+
+/// {operations, covered, uncovered_share, low_s, high_s} of a corrected time; null of others.
+Json CoverageJson(const RunReport& report);
 
 /// "gpu_hours" and, with prices, "cost" of an iteration, each also for 1e12 tokens.
 Json AmountsJson(const RunReport& report, const Rates& rates);

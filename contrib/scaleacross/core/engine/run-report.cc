@@ -51,6 +51,22 @@ ResourceReport::Figures()
     return figures;
 }
 
+const FigureTable<CorrectionReport>&
+CorrectionReport::Figures()
+{
+    using C = CorrectionReport;
+    static const FigureTable<C> figures = {
+        MakeFigure("operations", &C::operations, "operations between servers, of the plan"),
+        MakeFigure("covered", &C::covered, "of these, for which there is a factor"),
+        MakeFigure("uncovered_share",
+                   &C::uncovered,
+                   "part of the time of all operations that the others take, at most 1"),
+        MakeFigure("low_s", &C::low, "least iteration time by the factors and their ends"),
+        MakeFigure("high_s", &C::high, "greatest iteration time by the factors and their ends"),
+    };
+    return figures;
+}
+
 const FigureTable<RunReport>&
 RunReport::Figures()
 {

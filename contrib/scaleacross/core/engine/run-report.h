@@ -95,6 +95,9 @@ struct CorrectionReport
     /// Operations that ports and wires hold to more than their factor asks for: "dp all_gather
     /// ring, leaf, 2 MiB of 4: asked 0.80, got 0.95".
     std::vector<std::string> unreached;
+
+    /// All but names and operations.
+    static const FigureTable<CorrectionReport>& Figures();
 };
 
 /**

@@ -15,6 +15,17 @@ namespace
 /// computed counts.
 constexpr size_t g_mostNetworks = 32;
 
+/// The same, of which nothing is known but whether it can run.
+std::variant<ClosedForm, Infeasible>
+WithoutBound(std::variant<ClosedForm, Infeasible> found)
+{
+    if (auto* form = std::get_if<ClosedForm>(&found))
+    {
+        form->bound = Duration();
+    }
+    return found;
+}
+
 } // namespace
 
 Glance
@@ -31,6 +42,23 @@ SetBounds(SearchOptions& options, BoundOf engine)
 {
     options.filter = ClosedFormFilter(engine);
     options.glance = [engine](const SearchSpace& space) { return FirstLooks(space, engine); };
+}
+
+void
+SetNoBounds(SearchOptions& options)
+{
+    // What is not worth more by its bound says less of itself, and so they are always asked all.
+    options.filter = [filter = ClosedFormFilter()](const Scenario& scenario,
+                                                   const IsWorthMore& /* isWorthMore */) {
+        return WithoutBound(filter(scenario, Always));
+    };
+    options.glance = [](const SearchSpace& space) -> Glance {
+        return [glance = FirstLooks(space)](const Scenario& scenario,
+                                            PlanDepth depth,
+                                            const IsWorthMore& /* isWorthMore */) {
+            return WithoutBound(glance(scenario, depth, Always));
+        };
+    };
 }
 
 } // namespace scaleacross

@@ -47,6 +47,10 @@ struct SearchOptions;
 /// `engine`.
 void SetBounds(SearchOptions& options, BoundOf engine);
 
+/// Has a search ask them whether plans can run, but not for bounds: nothing is ruled out by its
+/// time, and all that can run is run. For engines of whose times no bound is known.
+void SetNoBounds(SearchOptions& options);
+
 /// How to search, as opposed to what.
 struct SearchOptions
 {

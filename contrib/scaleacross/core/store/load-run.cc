@@ -114,6 +114,33 @@ ReportOf(const Row& row)
 }
 
 void
+LoadCorrection(Database& database, int64_t run, RunReport& report)
+{
+    auto& select = database.Prepare("SELECT * FROM run_correction WHERE run_id = ?");
+    select.bind(1, run);
+    if (!select.executeStep())
+    {
+        select.reset();
+        return;
+    }
+    const Row row(database, select);
+    CorrectionReport& correction = report.correction.emplace();
+    correction.set = row.Text("set_name");
+    row.Figures("run_correction", correction);
+    select.reset();
+    auto& notes =
+        database.Prepare("SELECT * FROM run_correction_note WHERE run_id = ? ORDER BY position");
+    notes.bind(1, run);
+    const Row note(database, notes);
+    while (notes.executeStep())
+    {
+        auto& list = note.Text("kind") == "missing" ? correction.missing : correction.unreached;
+        list.push_back(note.Text("operation"));
+    }
+    notes.reset();
+}
+
+void
 LoadParts(Database& database, int64_t run, RunReport& report)
 {
     auto& classes = database.Prepare("SELECT * FROM run_class WHERE run_id = ?");
@@ -150,6 +177,7 @@ LoadParts(Database& database, int64_t run, RunReport& report)
         resource.Figures("run_resource", part);
     }
     resources.reset();
+    LoadCorrection(database, run, report);
 }
 
 } // namespace

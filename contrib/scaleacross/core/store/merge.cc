@@ -46,7 +46,11 @@ const KeyColumn g_key[] = {{"objective", "objective", true},
                            {"fingerprint", "release of the program", false}};
 
 /// Parts of a run.
-const char* const g_parts[] = {"run_class", "run_memory", "run_resource"};
+const char* const g_parts[] = {"run_class",
+                               "run_memory",
+                               "run_resource",
+                               "run_correction",
+                               "run_correction_note"};
 
 Columns
 ColumnsOfTable(Database& database, const std::string& table)
@@ -129,6 +133,8 @@ class Merger
                                   "run_class",
                                   "run_memory",
                                   "run_resource",
+                                  "run_correction",
+                                  "run_correction_note",
                                   "collective_run",
                                   "search",
                                   "search_count",

@@ -425,7 +425,8 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
     put.executeStep();
     const int64_t run = put.getColumn(0).getInt64();
     put.reset();
-    for (const char* table : {"run_class", "run_memory", "run_resource"})
+    for (const char* table :
+         {"run_class", "run_memory", "run_resource", "run_correction", "run_correction_note"})
     {
         auto& clear = m_database.Prepare(std::string("DELETE FROM ") + table + " WHERE run_id = ?");
         clear.bind(1, run);
@@ -471,6 +472,38 @@ RunStore::PutParts(int64_t run, const RunReport& report)
         insert.bind(":name", report.resources[i].name);
         BindFigures(insert, report.resources[i]);
         Database::Run(insert);
+    }
+    if (report.correction)
+    {
+        PutCorrection(run, *report.correction);
+    }
+}
+
+void
+RunStore::PutCorrection(int64_t run, const CorrectionReport& correction)
+{
+    static const std::string sql =
+        InsertPartSql<CorrectionReport>("run_correction", {"run_id", "set_name"});
+    auto& insert = m_database.Prepare(sql);
+    insert.bind(":run_id", run);
+    insert.bind(":set_name", correction.set);
+    BindFigures(insert, correction);
+    Database::Run(insert);
+    int64_t position = 0;
+    for (const auto& [kind, operations] :
+         {std::pair("missing", &correction.missing), std::pair("unreached", &correction.unreached)})
+    {
+        for (const std::string& operation : *operations)
+        {
+            auto& note = m_database.Prepare(
+                "INSERT INTO run_correction_note (run_id, position, kind, operation) "
+                "VALUES (?, ?, ?, ?)");
+            note.bind(1, run);
+            note.bind(2, position++);
+            note.bind(3, kind);
+            note.bind(4, operation);
+            Database::Run(note);
+        }
     }
 }
 

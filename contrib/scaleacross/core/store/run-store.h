@@ -90,6 +90,7 @@ class RunStore
     std::optional<int64_t> FindBetter(const std::string& planText);
     void BindAnswer(SQLite::Statement& statement);
     void PutParts(int64_t run, const RunReport& report);
+    void PutCorrection(int64_t run, const CorrectionReport& correction);
     void BindKey(SQLite::Statement& statement);
 
     Database& m_database;

@@ -327,6 +327,27 @@ CREATE UNIQUE INDEX collective_run_key ON collective_run
     (network_id, operation, engine, options, fingerprint, IFNULL(seed, -1));
 )sql";
 
+/// What corrections have made of a run's time; runs of before had none that are still asked for.
+const char* const g_version12 = R"sql(
+CREATE TABLE run_correction (
+    run_id          INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    set_name        TEXT NOT NULL,
+    operations      INTEGER NOT NULL,
+    covered         INTEGER NOT NULL,
+    uncovered_share REAL NOT NULL,
+    low_s           REAL NOT NULL,
+    high_s          REAL NOT NULL
+);
+
+CREATE TABLE run_correction_note (
+    run_id    INTEGER NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+    position  INTEGER NOT NULL,
+    kind      TEXT NOT NULL CHECK (kind IN ('missing', 'unreached')),
+    operation TEXT NOT NULL,
+    PRIMARY KEY (run_id, position)
+) WITHOUT ROWID;
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -342,7 +363,8 @@ Migrations()
                                                         g_version8,
                                                         g_version9,
                                                         g_version10,
-                                                        g_version11};
+                                                        g_version11,
+                                                        g_version12};
     return migrations;
 }
 
@@ -407,6 +429,7 @@ AddedColumns()
         AddFigures<ClassReport>(all, "run_class");
         AddFigures<MemoryUse>(all, "run_memory");
         AddFigures<ResourceReport>(all, "run_resource");
+        AddFigures<CorrectionReport>(all, "run_correction");
         all.erase(std::remove_if(all.begin(),
                                  all.end(),
                                  [](const TableColumn& column) {
@@ -433,14 +456,17 @@ RankingSelect()
             "SELECT search_id, search.study, changes, search.engine, rank, search_run.label, "
             "status, run.reason, iteration_time_s, mfu, memory_bytes_max, cross_building_bytes, "
             "distance_km, capacity_bps, scenario.loss, oversubscription, pareto, "
-            "best_of_crossing, probability_best, probability_slower, plan_index";
+            "best_of_crossing, probability_best, probability_slower, run_correction.operations, "
+            "run_correction.covered, run_correction.uncovered_share, run_correction.low_s, "
+            "run_correction.high_s, plan_index";
         for (const PlanColumn& column : PlanColumns())
         {
             text += ", plan.\"" + column.name + "\"";
         }
         return text + " FROM search_run JOIN search ON search.id = search_id "
                       "JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
-                      "JOIN scenario ON scenario.id = search.scenario_id";
+                      "JOIN scenario ON scenario.id = search.scenario_id "
+                      "LEFT JOIN run_correction ON run_correction.run_id = run.id";
     }();
     return select;
 }
