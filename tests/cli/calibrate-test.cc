@@ -310,16 +310,16 @@ TEST_F(Calibrate, CorrectedTimesRankPlans)
     EXPECT_TRUE(json.at("bound_slack").is_null());
     // Every plan that can run has run, and the ranking is by the times that a comparison has.
     std::vector<double> times;
-    for (const auto& row : RunJson("compare study.yaml --db b.db --engines corrected:a.json "
-                                   "--set baselines=[]")
-                               .at("rows"))
+    const auto compared = RunJson("compare study.yaml --db b.db --engines corrected:a.json");
+    for (const auto& row : compared.at("rows"))
     {
         times.push_back(row.at("iteration_time_s"));
     }
     std::sort(times.begin(), times.end());
     const auto& ranking = json.at("ranking");
     ASSERT_GT(ranking.size(), 2U);
-    EXPECT_EQ(json.at("ran"), times.size());
+    ASSERT_EQ(json.at("ran"), times.size());
+    size_t wide = 0;
     for (size_t i = 0; i < ranking.size(); i++)
     {
         const double time = ranking[i].at("iteration_time_s");
@@ -328,8 +328,10 @@ TEST_F(Calibrate, CorrectedTimesRankPlans)
         EXPECT_LE(correction.at("low_s"), time);
         EXPECT_GE(correction.at("high_s"), time);
         EXPECT_LE(correction.at("covered"), correction.at("operations"));
+        wide += correction.at("low_s") < correction.at("high_s") ? 1 : 0;
+        EXPECT_TRUE(correction.at("covered") > 0 || correction.at("low_s") == time);
     }
-    EXPECT_LT(ranking[0].at("correction").at("low_s"), ranking[0].at("correction").at("high_s"));
+    EXPECT_GT(wide, 0U); // those of which something is covered
     EXPECT_EQ(json.at("best").at("correction").at("set"), "a.json");
     const Call text = Run(explore);
     EXPECT_THAT(text.out, HasSubstr("by the intervals  covered"));

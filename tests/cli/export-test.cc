@@ -198,7 +198,9 @@ TEST_F(ExportTest, SpansOfOlderFilesComeWithTheNextCommand)
     Sql("small.db",
         "DROP VIEW ranking; ALTER TABLE scenario DROP COLUMN distance_km; "
         "ALTER TABLE scenario DROP COLUMN capacity_bps; ALTER TABLE scenario DROP COLUMN loss; "
-        "ALTER TABLE scenario DROP COLUMN oversubscription; PRAGMA user_version = 9");
+        "ALTER TABLE scenario DROP COLUMN oversubscription; DROP TABLE collective_run; "
+        "DROP TABLE network; DROP TABLE run_correction; DROP TABLE run_correction_note; "
+        "PRAGMA user_version = 9");
     EXPECT_THAT(Run("export small.db --csv").err, HasSubstr("has the older schema 9"));
     EXPECT_EQ(Run("run study.yaml --set cluster.cross.distance=30km").code, 0);
     EXPECT_EQ(Table("").front().at("distance_km"), "");

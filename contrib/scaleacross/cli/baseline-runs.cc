@@ -142,8 +142,16 @@ BaselineRuns::Tuned(const std::string& name,
     answer.plan = std::get<Plan>(chosen);
     answer.label = space.LabelOf(*answer.plan);
     const auto stored = runs.Load(*answer.plan);
-    answer.evaluation =
-        stored ? stored->evaluation : Evaluate(m_engine, space.With(*answer.plan), m_search.run);
+    try
+    {
+        answer.evaluation = stored ? stored->evaluation
+                                   : Evaluate(m_engine, space.With(*answer.plan), m_search.run);
+    }
+    catch (const ConfigError& error)
+    {
+        // Of its plan or its network, which need not be those of the search.
+        return None(name, RefusalOf(error), store);
+    }
     store.PutBaseline(name, runs, *answer.plan, answer.label, answer.evaluation);
     return answer;
 }

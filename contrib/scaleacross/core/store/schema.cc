@@ -464,7 +464,7 @@ RankingSelect()
             text += ", plan.\"" + column.name + "\"";
         }
         return text + " FROM search_run JOIN search ON search.id = search_id "
-                      "JOIN run ON run.id = run_id JOIN plan ON plan.id = plan_id "
+                      "JOIN run ON run.id = search_run.run_id JOIN plan ON plan.id = plan_id "
                       "JOIN scenario ON scenario.id = search.scenario_id "
                       "LEFT JOIN run_correction ON run_correction.run_id = run.id";
     }();
