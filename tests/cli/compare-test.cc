@@ -316,6 +316,22 @@ TEST_F(CompareErrors, SeedsAreRowsOfEnginesThatDraw)
     EXPECT_EQ(json.at("rows")[3].at("seed"), 6);
     EXPECT_EQ(json.at("errors")[0].at("cases"), 2);
     EXPECT_TRUE(json.at("worst")[0].at("seen").at("packets_dropped").is_number());
+    // Both engines send the same payload over spans; what they count of headers and ACKs is less
+    // than the 82 bytes of a header for every packet of 4,096.
+    size_t spans = 0;
+    for (const auto& link : json.at("worst")[0].at("links"))
+    {
+        if (link.at("name") == "building1 to building2" ||
+            link.at("name") == "building2 to building1")
+        {
+            spans++;
+            EXPECT_GT(link.at("reference_bytes"), 0);
+            EXPECT_NEAR(link.at("bytes").get<double>(),
+                        link.at("reference_bytes").get<double>(),
+                        82 / 4096. * link.at("reference_bytes").get<double>());
+        }
+    }
+    EXPECT_EQ(spans, 2U);
     // Of a class, its busy time as a part of the iteration, in the rows as in the table.
     const auto& rows = json.at("rows");
     for (const auto& errors : json.at("errors"))
@@ -452,6 +468,25 @@ TEST_F(CompareScaled, WhatHasNoPartIsRefused)
     EXPECT_EQ(call.code, 2);
     EXPECT_EQ(call.out, "");
     EXPECT_THAT(call.err, HasSubstr("no plan has a part that is small enough, such as "));
+}
+
+/// On a terminal, which script(1) makes one of, it says how far the whole grid has come: runs of
+/// two points, two engines and two seeds, where one engine has been run before.
+TEST_F(CompareErrors, ProgressIsOfTheWholeGrid)
+{
+    ASSERT_EQ(std::system("command -v script >/dev/null"), 0) << "Debian's bsdutils has it";
+    const std::string compare = "compare study.yaml --set search={} --jobs 1 --sweep "
+                                "cluster.cross.distance=10km,20km --seeds 2 --engines ";
+    EXPECT_EQ(Run(compare + "analytical").code, 0);
+    Write("go.sh", "'" SCALEACROSS_PROGRAM "' " + compare + "analytical,packet\n");
+    const Call call = Run("--version >/dev/null && script -qec 'sh go.sh' /dev/null");
+    EXPECT_EQ(call.code, 0) << call.out << call.err;
+    // The analytical engine draws nothing: one run of it stands for both seeds, at each point. So
+    // of 2 x 2 x 2 those of packets are left, each behind a stored one.
+    for (const char* shown : {" 2/8 ", " 4/8 ", " 6/8 ", " 8/8 "})
+    {
+        EXPECT_THAT(call.out, HasSubstr(shown));
+    }
 }
 
 TEST_F(CompareErrors, WrongGridsAreRefusedBeforeAnythingRuns)

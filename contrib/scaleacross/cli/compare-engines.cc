@@ -3,7 +3,6 @@
 #include "cli/compare-engines.h"
 
 #include "cli/engines.h"
-#include "cli/show/progress-line.h"
 #include "core/store/run-store.h"
 
 #include <algorithm>
@@ -60,13 +59,15 @@ class Runner
            std::vector<StoredEngine>& engines,
            const CompareSetting& setting,
            Database& database,
-           const std::atomic<bool>& stop)
+           const std::atomic<bool>& stop,
+           CompareProgress& progress)
         : m_space(space),
           m_plans(plans),
           m_engines(engines),
           m_setting(setting),
           m_database(database),
-          m_stop(stop)
+          m_stop(stop),
+          m_progress(progress)
     {
     }
 
@@ -100,7 +101,7 @@ class Runner
             try
             {
                 // Begun at different places, several processes do not run the same at one time.
-                Do(jobs[(turn + m_first) % jobs.size()], jobs.size());
+                Do(jobs[(turn + m_first) % jobs.size()]);
             }
             catch (const Interrupted&)
             {
@@ -115,17 +116,15 @@ class Runner
         }
     }
 
-    void Do(Job& job, size_t total)
+    void Do(Job& job)
     {
-        if (job.evaluation = StoredMeanwhile(job); !job.evaluation)
+        if (job.evaluation = StoredMeanwhile(job); job.evaluation)
         {
-            Make(job);
+            m_progress.Skip(1);
+            return;
         }
-        const std::lock_guard<std::mutex> lock(m_mutex);
-        m_done++;
-        const auto elapsed = std::chrono::steady_clock::now() - m_start;
-        const double seconds = std::chrono::duration<double>(elapsed).count();
-        m_line.Show({m_done, total, static_cast<double>(m_done) / std::max(seconds, 1e-9)});
+        Make(job);
+        m_progress.Add();
     }
 
     void Make(Job& job)
@@ -163,12 +162,33 @@ class Runner
     std::atomic<bool> m_failed{false};
     std::mutex m_mutex;
     std::exception_ptr m_error;
-    ProgressLine m_line{"compare"};
-    uint64_t m_done{0};
-    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
+    CompareProgress& m_progress;
 };
 
 } // namespace
+
+CompareProgress::CompareProgress(uint64_t total)
+    : m_total(total)
+{
+}
+
+void
+CompareProgress::Skip(uint64_t runs)
+{
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_done += runs;
+}
+
+void
+CompareProgress::Add()
+{
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_done++;
+    m_made++;
+    const auto elapsed = std::chrono::steady_clock::now() - m_start;
+    const double seconds = std::chrono::duration<double>(elapsed).count();
+    m_line.Show({m_done, m_total, static_cast<double>(m_made) / std::max(seconds, 1e-9)});
+}
 
 std::vector<Comparison>
 CompareEngines(const Study& study,
@@ -178,6 +198,20 @@ CompareEngines(const Study& study,
                const CompareSetting& setting,
                Database& database,
                const std::atomic<bool>& stop)
+{
+    CompareProgress progress(plans.size() * names.size());
+    return CompareEngines(study, space, plans, names, setting, database, stop, progress);
+}
+
+std::vector<Comparison>
+CompareEngines(const Study& study,
+               const SearchSpace& space,
+               const std::vector<Plan>& plans,
+               const std::vector<std::string>& names,
+               const CompareSetting& setting,
+               Database& database,
+               const std::atomic<bool>& stop,
+               CompareProgress& progress)
 {
     std::vector<StoredEngine> engines;
     for (const auto& name : names)
@@ -203,7 +237,8 @@ CompareEngines(const Study& study,
             }
         }
     }
-    Runner(space, plans, engines, setting, database, stop).Run(jobs);
+    progress.Skip(plans.size() * names.size() - jobs.size());
+    Runner(space, plans, engines, setting, database, stop, progress).Run(jobs);
     for (auto& job : jobs)
     {
         found[job.plan][job.engine] = std::move(job.evaluation);

@@ -3,13 +3,16 @@
 #ifndef SCALEACROSS_COMPARE_ENGINES_H
 #define SCALEACROSS_COMPARE_ENGINES_H
 
+#include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/workers/worker-engine.h"
 #include "core/explore/difference.h"
 #include "core/explore/search-space.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -32,11 +35,44 @@ struct CompareSetting
     RunOptions run;
 };
 
+/// How far a comparison has come, on a terminal: runs done of all that there are, at all points and
+/// with all seeds. May be told by several threads.
+class CompareProgress
+{
+  public:
+    /// @param total runs, those that are stored included
+    explicit CompareProgress(uint64_t total);
+
+    /// So many more are found stored.
+    void Skip(uint64_t runs);
+
+    /// One more is made, which takes the time that the rest is judged by.
+    void Add();
+
+  private:
+    std::mutex m_mutex;
+    ProgressLine m_line{"compare"};
+    uint64_t m_total;
+    uint64_t m_done{0};
+    uint64_t m_made{0};
+    std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
+};
+
 /**
  * Runs every plan on every engine, several at a time, and stores each run when it is done. Stored
  * runs are not repeated. What an engine refuses in this process is RefusalOf() and not stored: it
  * is found out at once. Returns early, without what is missing, once `stop` is set.
  */
+std::vector<Comparison> CompareEngines(const Study& study,
+                                       const SearchSpace& space,
+                                       const std::vector<Plan>& plans,
+                                       const std::vector<std::string>& engines,
+                                       const CompareSetting& setting,
+                                       Database& database,
+                                       const std::atomic<bool>& stop,
+                                       CompareProgress& progress);
+
+/// The same with a progress of its own.
 std::vector<Comparison> CompareEngines(const Study& study,
                                        const SearchSpace& space,
                                        const std::vector<Plan>& plans,

@@ -107,7 +107,8 @@ struct PointPlans
 {
     Study study;
     std::vector<Plan> plans;
-    std::vector<ScaledPart> scaled; //!< of each plan
+    std::vector<ScaledPart> scaled;           //!< of each plan
+    std::shared_ptr<const SearchSpace> space; //!< of the study
 };
 
 /// The most GPUs that all of the engines take, or less if asked for; 0: any number.
@@ -142,7 +143,7 @@ ScaledPlans(const GridPoint& point,
             uint32_t most,
             std::vector<LeftOutPlan>& leftOut)
 {
-    PointPlans part{point.study, {}, {}};
+    PointPlans part{point.study, {}, {}, nullptr};
     const uint32_t factor = ScaleFactorFor(point.study.scenario, plans, most);
     for (const Plan& plan : plans)
     {
@@ -201,15 +202,14 @@ HeadOf(const std::vector<ScaledPart>& scaled)
     return head;
 }
 
-/// All plans of a point of the grid, seed by seed.
-void
-ComparePoint(const CompareOptions& options,
-             const std::vector<SweepAxis>& axes,
-             const GridPoint& point,
-             const std::vector<std::string>& engines,
-             Database& database,
-             const std::atomic<bool>& stop,
-             Compared& compared)
+/// The plans that are compared at a point; the others are `leftOut`.
+PointPlans
+PlansAt(const CompareOptions& options,
+        const GridPoint& point,
+        const std::vector<std::string>& engines,
+        Database& database,
+        const std::atomic<bool>& stop,
+        std::vector<LeftOutPlan>& leftOut)
 {
     const Study& study = point.study;
     const auto space = std::make_shared<const SearchSpace>(study);
@@ -218,31 +218,47 @@ ComparePoint(const CompareOptions& options,
     const bool all = options.top == 0 && space->Size() <= g_fewPlans;
     const size_t count = options.top == 0 ? 5 : options.top;
     PointPlans runs{study,
-                    all ? AllPlans(*space, point.values, compared.leftOut)
+                    all ? AllPlans(*space, point.values, leftOut)
                         : BestPlans(study, *space, here, count, database, stop),
-                    {}};
+                    {},
+                    space};
     runs.scaled.resize(runs.plans.size());
-    auto ran = space;
     if (IsScaled(options, study, engines))
     {
         const uint32_t most = MostGpusOf(options, engines);
-        runs = ScaledPlans(point, *space, runs.plans, most, compared.leftOut);
-        ran = std::make_shared<const SearchSpace>(runs.study);
+        runs = ScaledPlans(point, *space, runs.plans, most, leftOut);
+        runs.space = std::make_shared<const SearchSpace>(runs.study);
     }
+    return runs;
+}
+
+/// All plans of a point of the grid, seed by seed.
+void
+ComparePoint(const CompareOptions& options,
+             const std::vector<SweepAxis>& axes,
+             const GridPoint& point,
+             const PointPlans& runs,
+             const std::vector<std::string>& engines,
+             Database& database,
+             const std::atomic<bool>& stop,
+             CompareProgress& progress,
+             Compared& compared)
+{
+    const SearchSpace& ran = *runs.space;
     for (uint32_t s = 0; s < options.seeds && !stop; s++)
     {
         CompareSetting setting{point.common, options.explore.worker.failures, options.run};
-        setting.run.seed = study.seed + s;
+        setting.run.seed = runs.study.seed + s;
         setting.run.limits = LimitsOf(options.explore.worker);
-        ComparedPlans part{ran, HeadOf(options, axes, point, s), {}};
+        ComparedPlans part{runs.space, HeadOf(options, axes, point, s), {}};
         part.comparisons =
-            CompareEngines(runs.study, *ran, runs.plans, engines, setting, database, stop);
+            CompareEngines(runs.study, ran, runs.plans, engines, setting, database, stop, progress);
         for (size_t p = 0; p < part.comparisons.size(); p++)
         {
             const Comparison& comparison = part.comparisons[p];
             compared.cases.push_back({point.values,
                                       setting.run.seed,
-                                      ran->LabelOf(comparison.plan),
+                                      ran.LabelOf(comparison.plan),
                                       comparison,
                                       runs.scaled[p]});
             part.head += p == 0 ? HeadOf(runs.scaled) : "";
@@ -312,9 +328,25 @@ CompareWith(const CompareOptions& options,
     bool interrupted = false;
     try
     {
+        std::vector<PointPlans> runs; // of all points, for how many there are
+        uint64_t total = 0;
         for (const GridPoint& point : points)
         {
-            ComparePoint(options, axes, point, engines, database, stop, compared);
+            runs.push_back(PlansAt(options, point, engines, database, stop, compared.leftOut));
+            total += runs.back().plans.size() * engines.size() * options.seeds;
+        }
+        CompareProgress progress(total);
+        for (size_t p = 0; p < points.size(); p++)
+        {
+            ComparePoint(options,
+                         axes,
+                         points[p],
+                         runs[p],
+                         engines,
+                         database,
+                         stop,
+                         progress,
+                         compared);
             if (stop)
             {
                 throw Interrupted();

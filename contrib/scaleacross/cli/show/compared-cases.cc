@@ -71,6 +71,44 @@ ScaledJson(const ScaledPart& part)
     return {{"part", PartText(part)}, {"factor", part.factor}, {"changed", changed}};
 }
 
+/// What went over each kind of link that ranks share, by an engine and by the reference; null where
+/// one of them has none of it.
+Json
+LinksJson(const RunReport& report, const RunReport& reference)
+{
+    std::vector<std::string> names;
+    std::map<std::string, std::pair<const ResourceReport*, const ResourceReport*>> links;
+    for (const RunReport* of : {&reference, &report})
+    {
+        for (const ResourceReport& resource : of->resources)
+        {
+            if (resource.shared)
+            {
+                const auto added = links.emplace(resource.name, std::pair(nullptr, nullptr));
+                if (added.second)
+                {
+                    names.push_back(resource.name);
+                }
+                auto& both = added.first->second;
+                (of == &report ? both.first : both.second) = &resource;
+            }
+        }
+    }
+    const auto put = [](Json& json, const std::string& before, const ResourceReport* resource) {
+        json[before + "bytes"] = resource == nullptr ? Json() : Json(resource->bytes.Count());
+        json[before + "busy"] = resource == nullptr ? Json() : Json(resource->busy);
+    };
+    Json list = Json::array();
+    for (const std::string& name : names)
+    {
+        Json json = {{"name", name}};
+        put(json, "", links[name].first);
+        put(json, "reference_", links[name].second);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
 /// What is shared and busiest; null: nothing is shared.
 const ResourceReport*
 BusiestOf(const RunReport& report)
@@ -513,12 +551,15 @@ ComparedCases::ToJson(const std::vector<Json>& rows) const
         if (one.of == "iteration")
         {
             const ComparedCase& where = m_cases[one.worst];
-            json["worst"].push_back({{"engine", one.engine},
-                                     {"relative_error", errors.atWorst},
-                                     {"point", PointJson(where.point)},
-                                     {"label", where.label},
-                                     {"seed", where.seed},
-                                     {"seen", SeenJson(*ReportBy(where, m_reference))}});
+            json["worst"].push_back(
+                {{"engine", one.engine},
+                 {"relative_error", errors.atWorst},
+                 {"point", PointJson(where.point)},
+                 {"label", where.label},
+                 {"seed", where.seed},
+                 {"seen", SeenJson(*ReportBy(where, m_reference))},
+                 {"links",
+                  LinksJson(*ReportBy(where, one.engine), *ReportBy(where, m_reference))}});
             if (where.scaled.factor > 1)
             {
                 json["worst"].back()["scaled"] = ScaledJson(where.scaled);
