@@ -210,6 +210,7 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
     } files[] = {
         {"", "the file is empty"},
         {"[1]", "this is no file of corrections"},
+        {"{\"corrections\": \"x\", \"sets\": []}", "this is no file of corrections"},
         {"{\"corrections\": 1, \"sets\": []}", "this is no file of corrections"},
         {"{\"corrections\": 2, \"sets\": []}", "it is empty"},
         {"{\"corrections\": 2, \"sets\": [{}]}", "a.json sets.0: it lacks a value"},
@@ -221,6 +222,7 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
         {With("part", 1.5), "part is 1.5"},
         {With("seeds", 0), "seeds is 0"},
         {With("factor", 9), "outside of low to high"},
+        {With("share", -1), "share is -1"},
         {With("class", "xp"), "'xp' is not known"},
     };
 

@@ -76,6 +76,20 @@ Positive(const Json& json, const char* key, double most = 1e12)
     return value;
 }
 
+/// A number from 0 to `most`.
+double
+NotNegative(const Json& json, const char* key, double most)
+{
+    const double value = json.at(key);
+    if (!(value >= 0) || !(value <= most))
+    {
+        throw ValueError(std::string(key) + " is " + NumberText(value),
+                         "a number from 0 to " + NumberText(most),
+                         "");
+    }
+    return value;
+}
+
 /// Of `least` to `most`.
 uint64_t
 Whole(const Json& json, const std::string& what, uint64_t least, uint64_t most)
@@ -132,7 +146,7 @@ OperationOf(const Json& json)
     }
     operation.seeds = static_cast<uint32_t>(Whole(json.at("seeds"), "seeds", 1, UINT32_MAX));
     operation.part = Positive(json, "part", 1);
-    operation.share = json.at("share");
+    operation.share = NotNegative(json, "share", 1e12);
     operation.modelSeconds = Positive(json, "model_s");
     return operation;
 }
@@ -144,11 +158,11 @@ SetOf(const Json& json)
     set.network = json.at("network");
     set.study = json.at("study");
     set.models = json.at("models");
-    set.distanceKm = json.at("distance_km");
-    set.loss = json.at("loss");
-    set.transport = json.at("transport");
-    set.multipath = json.at("multipath");
-    set.control = json.at("control");
+    set.distanceKm = NotNegative(json, "distance_km", 1e6);
+    set.loss = NotNegative(json, "loss", 1);
+    set.transport = Transport(json.at("transport").get<std::string>())->word;
+    set.multipath = Multipath(json.at("multipath").get<std::string>())->word;
+    set.control = CongestionControl(json.at("control").get<std::string>())->word;
     for (const Json& operation : json.at("operations"))
     {
         set.operations.push_back(OperationOf(operation));
@@ -211,8 +225,8 @@ ReadCorrectionFile(const std::string& path)
 {
     const std::string allowed = "a file that `scaleacross calibrate` has written";
     const Json json = Json::parse(ReadTextFile(path), nullptr, false);
-    if (!json.is_object() || json.value("corrections", 0) != kVersion || !json.contains("sets") ||
-        !json.at("sets").is_array())
+    if (!json.is_object() || !json.contains("corrections") || json.at("corrections") != kVersion ||
+        !json.contains("sets") || !json.at("sets").is_array())
     {
         throw ConfigError(path, "this is no file of corrections", allowed, "");
     }
