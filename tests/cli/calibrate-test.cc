@@ -48,15 +48,19 @@ class Calibrate : public Commands
                               {"share", 1},
                               {"model_s", 1}};
         row[key] = value;
-        const nlohmann::json set = {{"network", ""},
-                                    {"study", ""},
-                                    {"models", ""},
-                                    {"distance_km", 3},
-                                    {"loss", 0},
-                                    {"transport", ""},
-                                    {"multipath", ""},
-                                    {"control", ""},
-                                    {"operations", {row}}};
+        nlohmann::json set = {{"network", ""},
+                              {"study", ""},
+                              {"models", ""},
+                              {"distance_km", 3},
+                              {"loss", 0},
+                              {"transport", "roce"},
+                              {"multipath", "ecmp"},
+                              {"control", "none"},
+                              {"operations", {row}}};
+        if (set.contains(key))
+        {
+            set[key] = value;
+        }
         return nlohmann::json({{"corrections", 2}, {"sets", {set}}}).dump();
     }
 
@@ -223,6 +227,9 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
         {With("seeds", 0), "seeds is 0"},
         {With("factor", 9), "outside of low to high"},
         {With("share", -1), "share is -1"},
+        {With("loss", 2), "loss is 2"},
+        {With("distance_km", -1), "distance_km is -1"},
+        {With("multipath", "zigzag"), "'zigzag' is not known"},
         {With("class", "xp"), "'xp' is not known"},
     };
 
