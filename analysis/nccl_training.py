@@ -35,7 +35,8 @@ STUDIES = {"small-two-buildings": [DEFAULT],
            "llama3-405b-two-buildings": [DEFAULT, "ring"],
            "llama3-405b-three-unequal-buildings": [DEFAULT, "ring"],
            "llama3-405b-five-buildings": [],  # to search it takes many minutes
-           "gpt3-175b-one-building": []}      # nor is there anything between buildings
+           "gpt3-175b-one-building": [],      # nor is there anything between buildings
+           "multipath-two-buildings": []}     # which asks for paths
 PARTS = ["compute", "tp", "cp", "ep", "pp", "dp", "bubble"]
 MOVED = 10  # rows whose parts are printed
 

@@ -221,6 +221,8 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
         {"{\"corrections\": 2, \"sets\": 3}", "this is no file of corrections"},
         {With("levels", {1000000000000}), "one of the levels is 1000000000000"},
         {With("levels", nlohmann::json::array()), "levels has none"},
+        {With("levels", 8), "levels is 8"},
+        {With("operations", nullptr), "operations is no list"},
         {With("bytes", -1), "bytes is -1"},
         {With("bytes", 0.5), "bytes is 0.5"},
         {With("part", 1.5), "part is 1.5"},

@@ -191,6 +191,30 @@ TEST(LossRecovery, ALostRepetitionCostsATimeout)
                 kRounding);
 }
 
+TEST(LossRecovery, ALostRepetitionOfTheLastPacketCostsATimeoutMore)
+{
+    // One until it is told of, since nothing follows, and one for the repetition.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(true);
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 80 + kRoundTrip + 2 * kTimeout + kLatency, kRounding);
+}
+
+TEST(LossRecovery, GoingBackStallsComeBeforeWhatNothingTellsOf)
+{
+    // Packet 1 stalls for half a round trip as above; then the last one is lost.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.LoseAfter(1);
+    connection.LoseAfter(6);
+    connection.RepeatIsLost(false);
+    EXPECT_NEAR(connection.Arrivals().at(0),
+                80 + 0.5 * kRoundTrip + kRoundTrip + kTimeout + kLatency,
+                kRounding);
+}
+
 TEST(LossRecovery, TheSlowestOfAllLossesCounts)
 {
     // Packet 1 comes 90 us late; packet 7 when five of the next transfer have left.
@@ -237,6 +261,7 @@ TEST(LossRecovery, GoingBackTheNextTransferTellsOfTheLastPacket)
     connection.Leaves(80, 0, 1, 1);
     connection.Leaves(280, 0, 1, 1);
     connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
     connection.LoseNoMore();
     EXPECT_NEAR(connection.Arrivals().at(0), 210 + kLatency + kRoundTrip, kRounding);
 }

@@ -184,6 +184,23 @@ TEST(ServerRings, OneWhoIsStillToEnterAfterADisturbanceGoesByItself)
     EXPECT_TRUE(ring.m_rings.Takes(1, {&ring.m_phase, CommClass::Tensor, 0, 200})); // the next
 }
 
+TEST(ServerRings, TheNextRingIsNotTakenWhileTheOneBeforeIsStillLeaving)
+{
+    // What member 1 waits for does not depend on itself: entering at 100 us it is through at once,
+    // and its three messages have still to leave.
+    RingOfFour ring;
+    ring.Enter({0, 100, 0, 0});
+    ring.RunUntil(101);
+    EXPECT_NEAR(ring.m_over.at(1), 100, kByte);
+    EXPECT_FALSE(ring.m_rings.Takes(1, {&ring.m_phase, CommClass::Tensor, 0, 200}));
+    // At 105 us half of the first is left, and the others go on by themselves.
+    ring.RunUntil(105);
+    ring.m_rings.Disturb(1);
+    EXPECT_NEAR(ring.m_rest.at({1, 100}), 0.5, kByte);
+    EXPECT_EQ(ring.m_goOn.count(1), 0U);
+    EXPECT_EQ(ring.m_goOn.size(), 3U);
+}
+
 TEST(ServerRings, BytesUpToNowCount)
 {
     // At 20 us two messages less what is left of the second.

@@ -108,6 +108,10 @@ MemberLevels
 LevelsOf(const Json& json)
 {
     MemberLevels levels;
+    if (!json.is_array())
+    {
+        throw ValueError("levels is " + json.dump(), "the members of a group, level by level", "");
+    }
     for (const Json& members : json)
     {
         levels.push_back(static_cast<uint32_t>(Whole(members, "one of the levels", 1, UINT32_MAX)));
@@ -163,6 +167,10 @@ SetOf(const Json& json)
     set.transport = Transport(json.at("transport").get<std::string>())->word;
     set.multipath = Multipath(json.at("multipath").get<std::string>())->word;
     set.control = CongestionControl(json.at("control").get<std::string>())->word;
+    if (!json.at("operations").is_array())
+    {
+        throw ValueError("operations is no list", "what has been measured", "");
+    }
     for (const Json& operation : json.at("operations"))
     {
         set.operations.push_back(OperationOf(operation));

@@ -121,7 +121,7 @@ class MaxMin
     static constexpr uint32_t kOwnLimit = UINT32_MAX;
 
     /// Changes of a sum after which it is counted anew, so that rounding does not add up: to some
-    /// 1e-13 of a capacity at most.
+    /// 1e-13 of the largest that it was at most.
     static constexpr uint32_t kCount = 1024;
 
     /// Levels that differ by less are reached at once: what rounding makes of equal ones.

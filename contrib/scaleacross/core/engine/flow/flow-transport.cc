@@ -396,7 +396,10 @@ FlowTransport::Connect(Rank from, Rank to, uint32_t trafficClass, const MessageC
                             to,
                             trafficClass,
                             care.tree,
-                            care.slots.slots};
+                            care.slots.slots,
+                            static_cast<uint32_t>(care.slots.bytes.Count()),
+                            care.slots.least,
+                            care.slots.phases};
         connection.losses = std::make_unique<LossRecovery>(
             m_clock,
             connection.pairs,

@@ -62,19 +62,16 @@ LossRecovery::Repeats(const LossyMessages& lossy, uint32_t pair, const std::shar
     for (double at = Gap(lossy); at < lossy.packets; at += 1.0 + Gap(lossy))
     {
         const double after = lossy.packets - 1.0 - at;
-        if (after >= lossy.silent)
+        const bool isAgain = m_uniform() < lossy.loss; // what is sent for it is lost as well
+        if (after < lossy.silent)
         {
-            delay = std::max(delay, StallOf(lossy, after));
+            WaitsToBeTold(lossy, pair, after, isAgain ? m_timeout : Duration(), late);
+            continue;
         }
-        else
-        {
-            WaitsToBeTold(lossy, pair, after, late);
-        }
-        if (m_uniform() < lossy.loss) // what is sent for it is lost as well
-        {
-            const double passed = lossy.roundTrip * after / lossy.inFlight;
-            delay = std::max(delay, m_timeout.S() + lossy.roundTrip - passed);
-        }
+        const double passed = lossy.roundTrip * after / lossy.inFlight;
+        delay =
+            std::max(delay,
+                     isAgain ? m_timeout.S() + lossy.roundTrip - passed : StallOf(lossy, after));
     }
     return delay;
 }
@@ -90,7 +87,12 @@ LossRecovery::GoesBack(const LossyMessages& lossy, uint32_t pair, const std::sha
         const double after = lossy.packets - 1.0 - at;
         if (after < lossy.silent)
         {
-            WaitsToBeTold(lossy, pair, after, late);
+            const bool isAgain = m_uniform() < lossy.loss;
+            WaitsToBeTold(lossy,
+                          pair,
+                          after,
+                          Duration::Seconds(delay) + (isAgain ? m_timeout : Duration()),
+                          late);
             break;
         }
         delay += at == before ? m_timeout.S() : StallOf(lossy, after);
@@ -111,9 +113,10 @@ void
 LossRecovery::WaitsToBeTold(const LossyMessages& lossy,
                             uint32_t pair,
                             double after,
+                            Duration besides,
                             const std::shared_ptr<Late>& late)
 {
-    m_silent.push_back({m_next, pair, lossy.silent - after, late});
+    m_silent.push_back({m_next, pair, lossy.silent - after, besides, late});
     late->missing++;
     // The timeout begins with the last progress: the ACK of what came before.
     const Duration begins = lossy.packets > 1 ? late->roundTrip : Duration();
@@ -134,7 +137,8 @@ LossRecovery::TellOfThoseBefore(const Sent& sent)
         if (isCarried && silent.need <= packets)
         {
             const Duration told = sent.since + Duration::Seconds(perPacket * silent.need);
-            Told(silent.late, told + silent.late->latency + silent.late->roundTrip);
+            const Duration repeated = silent.late->latency + silent.late->roundTrip;
+            Told(silent.late, told + repeated + silent.besides);
             continue;
         }
         silent.need -= isCarried ? packets : 0.0;
@@ -152,8 +156,9 @@ LossRecovery::TimedOut(uint64_t number)
     if (found != m_silent.end())
     {
         const std::shared_ptr<Late> late = found->late;
+        const Duration besides = found->besides;
         m_silent.erase(found);
-        Told(late, m_clock.Now() + late->latency);
+        Told(late, m_clock.Now() + late->latency + besides);
     }
 }
 

@@ -25,6 +25,10 @@ namespace scaleacross
  * packet on, and may be lost again, so that delays add up. See LossDelay() for the same in
  * expectation.
  *
+ * Left out: whatever follows a lost packet on its queue pair in later transfers comes when it would
+ * without, also under go-back-N; and a later transfer tells when all of it has left, so that a long
+ * one tells late, or after the timeout.
+ *
  * Worked case: transfers of 8 packets on one queue pair, s = 5, a round trip of 100 us. The last
  * packet of the first is lost, and needs 5 more. The second transfer leaves from 200 to 280 us, so
  * that its fifth packet has left at 250 us: the first transfer is there at 350 us and a latency.
@@ -32,7 +36,7 @@ namespace scaleacross
 class LossRecovery
 {
   public:
-    /// In (0, 1).
+    /// In (0, 1].
     using Uniform = std::function<double()>;
 
     /// A transfer whose last packet has left.
@@ -73,7 +77,8 @@ class LossRecovery
     {
         uint64_t number{0};
         uint32_t pair{0};
-        double need{0}; //!< packets of the queue pair that have still to follow
+        double need{0};   //!< packets of the queue pair that have still to follow
+        Duration besides; //!< that its arrival takes, by what else is lost
         std::shared_ptr<Late> late;
     };
 
@@ -84,6 +89,7 @@ class LossRecovery
     void WaitsToBeTold(const LossyMessages& lossy,
                        uint32_t pair,
                        double after,
+                       Duration besides,
                        const std::shared_ptr<Late>& late);
     void TellOfThoseBefore(const Sent& sent);
     void TimedOut(uint64_t number);

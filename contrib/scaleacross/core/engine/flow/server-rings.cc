@@ -86,14 +86,11 @@ ServerRings::Takes(Rank rank, const PhaseStart& start)
     }
     const int64_t now = m_clock.Now().Ps();
     Ring& ring = m_rings[rank];
-    int64_t free = now;
     bool takes = !m_owner.IsSendingInside(rank);
     if (takes && ring.isThere)
     {
-        // The last message of the ring before goes to the same one, and so before the first of
-        // this.
-        takes = ring.isOver && ring.group->next == group.next;
-        free = takes ? std::max(now, ring.ends.back()) : now;
+        // What has left is done with; the rest of the ring before would be in the way.
+        takes = ring.isOver && ring.ends.back() <= now;
     }
     if (!takes)
     {
@@ -111,7 +108,6 @@ ServerRings::Takes(Rank rank, const PhaseStart& start)
     ring.group = &group;
     ring.generation++;
     ring.entered = now;
-    ring.free = free;
     ring.ends.clear();
     ring.arrivals.clear();
     const bool areAllIn = std::all_of(group.kinds.begin(), group.kinds.end(), [&](Rank kind) {
@@ -176,7 +172,7 @@ ServerRings::Trace(Rank rank, std::vector<int64_t>& ends, std::vector<int64_t>& 
             const bool isIn = IsIn(group.members[i], own.start.tag);
             const int64_t entered = isIn ? ring.entered : kNever;
             const int64_t post = k == 0 ? entered : std::max(entered, m_come[i]);
-            const int64_t begin = std::max(post, k == 0 && isIn ? ring.free : m_end[i]);
+            const int64_t begin = std::max(post, m_end[i]);
             m_end[i] = std::min(kNever, begin + time);
             m_comeNow[(i + 1) % n] = std::min(kNever, m_end[i] + latency);
         }
@@ -294,12 +290,18 @@ ServerRings::Restore(Rank rank, const std::vector<Rank>& together)
     const bool isNextToEnter = m_broken.count({m_symmetry.rank[group.next], tag}) > 0;
     Leave(rank, CarriedBy(ring, ring.ends, ring.arrivals));
     const auto steps = static_cast<uint32_t>(ring.ends.size());
+    const auto isTogether = [&together](Rank kind) {
+        return std::find(together.begin(), together.end(), kind) != together.end();
+    };
+    // Of parts that are not even, whoever is through has all, whatever a byte more would take.
+    const Rank next = m_symmetry.rank[group.next];
+    const bool isNextOver = isTogether(next) && m_rings[next].isOver;
     uint32_t sent = 0;
     for (; sent < steps && PostOf(ring, ring.arrivals, sent) <= now; sent++)
     {
         const Bytes bytes = MessageOf(phase, group.index, 0, sent).bytes;
         const double left = LeftOf(ring, ring.ends, ring.arrivals, sent);
-        if (left <= 0)
+        if (left <= 0 || isNextOver)
         {
             if (isNextToEnter)
             {
@@ -326,20 +328,20 @@ ServerRings::Restore(Rank rank, const std::vector<Rank>& together)
     }
     const auto n = static_cast<uint32_t>(group.members.size());
     const uint32_t before = (group.index + n - 1) % n;
-    const bool isWithBefore =
-        std::find(together.begin(), together.end(), group.members[before]) != together.end();
+    const bool isWithBefore = isTogether(group.members[before]);
+    const std::vector<int64_t>& endsBefore = m_rings[group.members[before]].ends;
     uint32_t received = 0;
     for (uint32_t k = 0; k < steps && ring.arrivals[k] < kNever; k++)
     {
+        // By the sender's own account: a part may be a byte larger than those that it is alike to.
+        const bool hasLeft = !isWithBefore || endsBefore[k] <= now;
         // The last one is what it waits for, also if it has come.
-        if (ring.arrivals[k] <= now && k + 1 < steps)
+        if (hasLeft && ring.arrivals[k] <= now && k + 1 < steps)
         {
             received++;
             continue;
         }
-        const Bytes bytes = MessageOf(phase, before, 0, k).bytes;
-        const bool hasLeft = ring.arrivals[k] - LatencyOf(rank, phase, bytes) <= now;
-        if (hasLeft || !isWithBefore)
+        if (hasLeft)
         {
             m_owner.DeliverAt(Duration::Picoseconds(std::max(now, ring.arrivals[k])),
                               rank,
@@ -364,7 +366,8 @@ ServerRings::LeftOf(const Ring& ring,
                     uint32_t k) const
 {
     const int64_t now = m_clock.Now().Ps();
-    const int64_t begin = std::max(PostOf(ring, arrivals, k), k == 0 ? ring.free : ends[k - 1]);
+    const int64_t post = PostOf(ring, arrivals, k);
+    const int64_t begin = k == 0 ? post : std::max(post, ends[k - 1]);
     if (begin >= now)
     {
         return 1;

@@ -97,7 +97,6 @@ class ServerRings
         const Group* group{nullptr};
         uint32_t generation{0};
         int64_t entered{0};            //!< ps
-        int64_t free{0};               //!< ps: when its egress is
         std::vector<int64_t> ends;     //!< of its messages, where all have entered
         std::vector<int64_t> arrivals; //!< of those that come to it
     };
