@@ -7,9 +7,7 @@
 #include "core/engine/network-model.h"
 #include "core/engine/program-evaluator.h"
 #include "drawn-networks.h"
-#include "rounding.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <gtest/gtest.h>
@@ -90,9 +88,7 @@ TEST(Evaluator, TakesShortcutsToTheSameTimes)
             volumes::DrawClasses(random, scenario);
             const RunReport taken = Evaluated(scenario, Shortcuts::Taken);
             const RunReport none = Evaluated(scenario, Shortcuts::None);
-            // Each chunk of a collective ends at a picosecond, or all of them at once.
-            const double rounding =
-                std::max(kRounding * none.iterationTime.S(), volumes::RoundingOf(scenario));
+            const double rounding = kRounding * none.iterationTime.S();
             const auto expectEqual = [&](const char* what, Duration a, Duration b) {
                 EXPECT_NEAR(a.S(), b.S(), rounding) << what << ' ' << volumes::TextOf(scenario);
             };

@@ -59,22 +59,6 @@ MaxMin::Seed(const ResourceState& resource, uint32_t number)
     }
 }
 
-/// Its sums, from its flows.
-void
-MaxMin::Count(ResourceState& resource) const
-{
-    resource.most = 0;
-    resource.load = 0;
-    resource.changes = 0;
-    for (const User& user : resource.flows)
-    {
-        const FlowState& flow = m_flows[user.flow];
-        const double demand = flow.uses[user.use].demand;
-        resource.most += demand * flow.most;
-        resource.load += demand * flow.rate;
-    }
-}
-
 MaxMin::Flow
 MaxMin::Add(double weight, double limit, const std::vector<Use>& uses, uint32_t flowClass)
 {
@@ -131,12 +115,12 @@ MaxMin::Remove(Flow flow)
         resource.flows[use.position] = moved;
         m_flows[moved.flow].uses[moved.use].position = use.position;
         resource.flows.pop_back();
-        resource.most -= use.demand * state.most;
-        resource.load -= use.demand * state.rate;
-        resource.changes++;
-        if (resource.changes >= kCount || resource.flows.empty())
+        // Without rounding errors that would add up.
+        resource.most = 0;
+        for (const User& user : resource.flows)
         {
-            Count(resource);
+            const FlowState& other = m_flows[user.flow];
+            resource.most += other.uses[user.use].demand * other.most;
         }
         Seed(resource, use.resource);
     }
@@ -182,7 +166,6 @@ MaxMin::Solve()
 void
 MaxMin::Conclude()
 {
-    m_counted.clear();
     for (const Flow flow : m_filled)
     {
         const FlowState& state = m_flows[flow];
@@ -190,24 +173,10 @@ MaxMin::Conclude()
         {
             m_resources[state.bottleneck].holds++;
         }
-        if (state.rate == state.before)
+        if (state.rate != state.before)
         {
-            continue;
+            m_changed.push_back(flow);
         }
-        m_changed.push_back(flow);
-        for (const FlowUse& use : state.uses)
-        {
-            ResourceState& resource = m_resources[use.resource];
-            resource.load += use.demand * (state.rate - state.before);
-            if (++resource.changes == kCount)
-            {
-                m_counted.push_back(use.resource);
-            }
-        }
-    }
-    for (const uint32_t r : m_counted) // when all rates are known
-    {
-        Count(m_resources[r]);
     }
 }
 
@@ -252,21 +221,30 @@ MaxMin::Connect()
         for (const FlowUse& use : state.uses)
         {
             ResourceState& resource = m_resources[use.resource];
-            if (!MayBeFull(resource))
+            if (resource.mark == m_pass || !MayBeFull(resource))
             {
                 continue;
             }
-            if (resource.mark != m_pass)
+            resource.mark = m_pass;
+            resource.left = resource.capacity;
+            resource.weight = 0;
+            resource.rising = 0;
+            m_touched.push_back(use.resource);
+            // From the flows each time, so that equal ones get equal rates whatever was before.
+            for (const User& user : resource.flows)
             {
-                resource.mark = m_pass;
-                resource.left = resource.capacity - resource.load;
-                resource.weight = 0;
-                resource.rising = 0;
-                m_touched.push_back(use.resource);
+                const FlowState& other = m_flows[user.flow];
+                const double demand = other.uses[user.use].demand;
+                if (other.mark == m_mark)
+                {
+                    resource.weight += demand * other.weight;
+                    resource.rising++;
+                }
+                else
+                {
+                    resource.left -= demand * other.rate;
+                }
             }
-            resource.left += use.demand * state.before;
-            resource.weight += use.demand * state.weight;
-            resource.rising++;
         }
     }
     m_rising = m_filled;

@@ -58,7 +58,7 @@ namespace scaleacross
  * and 3/4. Class 1 strict: 0, 0 and 1.
  *
  * Cost of a change: O(k (k + n)) for k flows that are filled anew with n uses in all, less where
- * many are held at once, and a look at all flows of those resources on which somebody is held.
+ * many are held at once, and a look at all flows of what these use.
  */
 class MaxMin
 {
@@ -120,10 +120,6 @@ class MaxMin
     /// In place of a resource: nothing but the flow itself.
     static constexpr uint32_t kOwnLimit = UINT32_MAX;
 
-    /// Changes of a sum after which it is counted anew, so that rounding does not add up: to some
-    /// 1e-13 of the largest that it was at most.
-    static constexpr uint32_t kCount = 1024;
-
     /// Levels that differ by less are reached at once: what rounding makes of equal ones.
     static constexpr double kSame = 1.0 + 1e-12;
 
@@ -161,10 +157,8 @@ class MaxMin
     struct ResourceState
     {
         std::vector<User> flows;
-        double most{0};      //!< sum of what its flows would take if they were alone
-        double load{0};      //!< what they take, as of the last Solve()
-        uint32_t changes{0}; //!< of both sums since they were counted
-        uint32_t holds{0};   //!< flows that have their bottleneck here, and are not filled
+        double most{0};    //!< sum of what its flows would take if they were alone
+        uint32_t holds{0}; //!< flows that have their bottleneck here, and are not filled
         double capacity{1};
         uint64_t mark{0};
         uint64_t full{0};    //!< the pass in which somebody was held here
@@ -188,12 +182,11 @@ class MaxMin
 
     bool MayBeFull(const ResourceState& resource) const
     {
-        return resource.most > resource.capacity * kSame;
+        return resource.most > resource.capacity;
     }
 
     void Include(Flow flow);
     void Conclude();
-    void Count(ResourceState& resource) const;
     void Connect();
     void Fill();
     void IncludeWhoMayNotStay();
@@ -234,7 +227,6 @@ class MaxMin
     std::vector<uint32_t> m_touched;    //!< scratch: the resources that these use
     std::vector<Flow> m_leaving;        //!< scratch: of the others, who is filled in the next pass
     std::vector<uint32_t> m_connecting; //!< scratch: those of them on which somebody rises
-    std::vector<uint32_t> m_counted;    //!< scratch: resources whose sums are to be counted
     std::vector<ClassState> m_classStates; //!< scratch: by touched resource x class
     uint64_t m_mark{0};                    //!< of flows that are filled
     uint64_t m_pass{0};                    //!< of resources
