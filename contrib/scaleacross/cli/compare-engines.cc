@@ -197,19 +197,6 @@ CompareEngines(const Study& study,
                const std::vector<std::string>& names,
                const CompareSetting& setting,
                Database& database,
-               const std::atomic<bool>& stop)
-{
-    CompareProgress progress(plans.size() * names.size());
-    return CompareEngines(study, space, plans, names, setting, database, stop, progress);
-}
-
-std::vector<Comparison>
-CompareEngines(const Study& study,
-               const SearchSpace& space,
-               const std::vector<Plan>& plans,
-               const std::vector<std::string>& names,
-               const CompareSetting& setting,
-               Database& database,
                const std::atomic<bool>& stop,
                CompareProgress& progress)
 {

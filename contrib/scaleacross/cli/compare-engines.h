@@ -72,15 +72,6 @@ std::vector<Comparison> CompareEngines(const Study& study,
                                        const std::atomic<bool>& stop,
                                        CompareProgress& progress);
 
-/// The same with a progress of its own.
-std::vector<Comparison> CompareEngines(const Study& study,
-                                       const SearchSpace& space,
-                                       const std::vector<Plan>& plans,
-                                       const std::vector<std::string>& engines,
-                                       const CompareSetting& setting,
-                                       Database& database,
-                                       const std::atomic<bool>& stop);
-
 /// Why an engine refuses a scenario (kUnsupported); null: it does not.
 const Infeasible* RefusalIn(const Evaluation& evaluation);
 

@@ -97,6 +97,7 @@ class Cases
         CompareSetting setting{m_options.common, m_options.worker.failures, {}};
         setting.run.seed = study.seed;
         setting.run.limits = LimitsOf(m_options.worker);
+        CompareProgress progress(plans.size());
         CaseTimes times;
         for (const Comparison& run : CompareEngines(study,
                                                     space,
@@ -104,7 +105,8 @@ class Cases
                                                     {study.engines.front()},
                                                     setting,
                                                     m_database,
-                                                    m_stop))
+                                                    m_stop,
+                                                    progress))
         {
             if (run.evaluations.empty())
             {

@@ -64,6 +64,22 @@ TEST(Corrections, EndWithoutACliff)
                 2e-3);
 }
 
+TEST(Corrections, KnowLessFartherAway)
+{
+    // Of one row the interval only widens, by 3 % on both sides for each octave, and has what was
+    // measured as well as what is left of it.
+    const Corrections known({{kRing, {4}, Bytes(1 << 20), {2, 1.5, 3}}});
+    for (const double octaves : {0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 2.9})
+    {
+        const Bytes bytes(static_cast<uint64_t>(std::llround(std::exp2(20 + octaves))));
+        const Factor factor = *known.Of(kRing, {4}, bytes);
+        const double left = octaves <= 1 ? 1 : (3 - octaves) / 2;
+        EXPECT_NEAR(factor.value, std::pow(2, left), 1e-4) << octaves;
+        EXPECT_NEAR(factor.low, std::pow(1.5, left) * std::exp(-0.03 * octaves), 1e-4) << octaves;
+        EXPECT_NEAR(factor.high, 3 * std::exp(0.03 * octaves), 1e-4) << octaves;
+    }
+}
+
 TEST(Corrections, KnowNothingOfOthers)
 {
     const Corrections known({{kRing, {4, 2}, Bytes(1 << 20), {1.2, 1.2, 1.2}}});

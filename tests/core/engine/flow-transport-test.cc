@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-#include "core/engine/flow/flow-transport.h"
 #include "core/io/read-study.h"
+#include "flow-deliveries.h"
 
 #include <gtest/gtest.h>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -44,53 +43,13 @@ DeliveriesOf(const std::string& network,
             {},
             StudyScope::Network)
             .scenario;
-    FlowClock clock;
-    std::vector<double> delivered(posts.size());
-    size_t left = posts.size();
-    const FlowPaths paths(scenario, 0);
-    const Symmetry none = NoSymmetry(scenario.cluster.Gpus(), paths);
-    FlowTransport transport(scenario,
-                            paths,
-                            none,
-                            Collisions::Expected,
-                            1,
-                            clock,
-                            [&](const RankMessage& message) {
-                                delivered[message.tag] = clock.Now().S();
-                                left--;
-                            });
-    for (size_t i = 0; i < posts.size(); i++)
-    {
-        clock.At(Duration::Seconds(posts[i].at),
-                 [&, i] { transport.Send(0, 1, Bytes(posts[i].bytes), i, care); });
-    }
-    std::map<FlowNetwork::Id, Duration> ends;
-    while (left > 0)
-    {
-        Duration next = clock.Earliest();
-        for (const auto& end : ends)
+    return FlowDeliveries(scenario, posts.size(), [&](FlowTransport& transport, FlowClock& clock) {
+        for (size_t i = 0; i < posts.size(); i++)
         {
-            next = std::min(next, end.second);
+            clock.At(Duration::Seconds(posts[i].at),
+                     [&, i] { transport.Send(0, 1, Bytes(posts[i].bytes), i, care); });
         }
-        clock.GoOnTo(next);
-        for (auto end = ends.begin(); end != ends.end();)
-        {
-            if (end->second > next)
-            {
-                end++;
-                continue;
-            }
-            transport.Finished(end->first);
-            end = ends.erase(end);
-        }
-        clock.GoOnTo(next);
-        transport.Network().Share(next);
-        for (const FlowNetwork::Id flow : transport.Network().Changed())
-        {
-            ends[flow] = transport.Network().FinishTime(flow);
-        }
-    }
-    return delivered;
+    });
 }
 
 TEST(FlowTransport, WhatHasLeftTheNicIsAheadOfWhatComesLater)

@@ -3,11 +3,11 @@
 // Traffic classes in packets and in flows, by what NICs and switches that serve them so have to do:
 // messages of several classes from one NIC to another, over a span that is the bottleneck.
 
+#include "../../core/engine/flow-deliveries.h"
 #include "../../draws.h"
 #include "../volumes/volume-plans.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
-#include "core/engine/flow/flow-transport.h"
 #include "core/io/read-study.h"
 #include "helper/engine/cluster-helper.h"
 #include "helper/engine/packet-engine.h"
@@ -18,7 +18,6 @@
 #include <cmath>
 #include <gtest/gtest.h>
 #include <iostream>
-#include <map>
 #include <random>
 #include <string>
 #include <variant>
@@ -61,53 +60,14 @@ Buildings(const std::string& network)
 std::vector<double>
 InFlows(const Scenario& scenario, const std::vector<Post>& posts)
 {
-    FlowClock clock;
-    std::vector<double> delivered(posts.size());
-    size_t left = posts.size();
-    const FlowPaths paths(scenario, 0);
-    const Symmetry none = NoSymmetry(scenario.cluster.Gpus(), paths);
-    FlowTransport transport(scenario,
-                            paths,
-                            none,
-                            Collisions::Expected,
-                            1,
-                            clock,
-                            [&](const RankMessage& message) {
-                                delivered[message.tag] = clock.Now().S();
-                                left--;
-                            });
-    for (size_t i = 0; i < posts.size(); i++)
-    {
-        MessageCare care;
-        care.comm = posts[i].comm;
-        transport.Send(posts[i].from, posts[i].to, Bytes(kMessage), i, care);
-    }
-    std::map<FlowNetwork::Id, Duration> ends;
-    while (left > 0)
-    {
-        transport.Network().Share(clock.Now());
-        for (const FlowNetwork::Id flow : transport.Network().Changed())
+    return FlowDeliveries(scenario, posts.size(), [&](FlowTransport& transport, FlowClock&) {
+        for (size_t i = 0; i < posts.size(); i++)
         {
-            ends[flow] = transport.Network().FinishTime(flow);
+            MessageCare care;
+            care.comm = posts[i].comm;
+            transport.Send(posts[i].from, posts[i].to, Bytes(kMessage), i, care);
         }
-        Duration next = clock.Earliest();
-        for (const auto& end : ends)
-        {
-            next = std::min(next, end.second);
-        }
-        clock.GoOnTo(next);
-        const std::map<FlowNetwork::Id, Duration> all = ends;
-        for (const auto& end : all)
-        {
-            if (end.second == next)
-            {
-                ends.erase(end.first);
-                transport.Finished(end.first);
-            }
-        }
-        clock.GoOnTo(next);
-    }
-    return delivered;
+    });
 }
 
 std::vector<double>

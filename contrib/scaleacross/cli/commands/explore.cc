@@ -57,8 +57,9 @@ Check(const Study& study,
     CompareSetting setting{options.common, options.worker.failures, {}};
     setting.run.seed = study.seed;
     setting.run.limits = LimitsOf(options.worker);
+    CompareProgress progress(plans.size() * study.engines.size());
     std::vector<Comparison> checks =
-        CompareEngines(study, space, plans, study.engines, setting, database, stop);
+        CompareEngines(study, space, plans, study.engines, setting, database, stop, progress);
     // Where it is interrupted, some plans have not run on all of them.
     checks.erase(std::remove_if(checks.begin(),
                                 checks.end(),

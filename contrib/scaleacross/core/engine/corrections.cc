@@ -88,9 +88,11 @@ Corrections::Of(const OperationKind& kind, const MemberLevels& levels, Bytes byt
     }
     const double known = std::min(1.0, (kReach - nearest) / (kReach - 1));
     const double drift = kDrift * nearest;
+    low /= weights;
+    high /= weights;
     return Factor{std::exp(known * value / weights),
-                  std::exp(known * low / weights - drift),
-                  std::exp(known * high / weights + drift)};
+                  std::exp(std::min(low, known * low) - drift),
+                  std::exp(std::max(high, known * high) + drift)};
 }
 
 } // namespace scaleacross

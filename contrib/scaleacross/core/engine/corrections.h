@@ -35,11 +35,11 @@ struct CorrectionRow
  *
  * Rows of the same kind, with as many levels of members, are d octaves away: d^2 = log2(bytes /
  * bytes')^2 + the sum over levels of log2(members / members')^2, and 1 more for what another class
- * of communication does. The logarithm of a factor is their
- * mean, weighted by (1 - d / kReach) / d^2: at a row it is the row's own, and what is kReach away
- * counts for nothing. More than an octave from the nearest it goes back towards that of 1, which it
- * reaches at kReach: beyond that nothing is known. The interval widens on both sides by kDrift for
- * each octave from the nearest.
+ * of communication does. The logarithm of a factor is their mean, weighted by (1 - d / kReach) /
+ * d^2: at a row it is the row's own, and what is kReach away counts for nothing. More than an
+ * octave from the nearest it goes back towards that of 1, which it reaches at kReach: beyond that
+ * nothing is known. The interval has the mean of the rows' intervals with what is left of it on the
+ * way back, and widens on both sides by kDrift for each octave from the nearest.
  *
  * Worked case: rows of 1 MiB with factor 1 and of 4 MiB with factor 1.21, and 2 MiB is asked for:
  * d is 1 from both, so that the factor is sqrt(1.21) = 1.1.
