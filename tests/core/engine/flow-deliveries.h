@@ -42,7 +42,7 @@ FlowDeliveries(const Scenario& scenario,
     std::map<FlowNetwork::Id, Duration> ends;
     while (left > 0)
     {
-        transport.Network().Share(clock.Now());
+        transport.Share();
         for (const FlowNetwork::Id flow : transport.Network().Changed())
         {
             ends[flow] = transport.Network().FinishTime(flow);

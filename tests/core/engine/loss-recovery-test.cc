@@ -56,20 +56,30 @@ class Connection
     /// One whose last packet leaves then.
     void Leaves(double us, uint32_t first, uint32_t pairs, double silent = 5)
     {
-        m_clock.At(Microseconds(us), [=, number = m_sent++] {
-            LossyMessages lossy;
-            lossy.loss = kLoss;
-            lossy.roundTrip = kRoundTrip * 1e-6;
-            lossy.packets = 8;
-            lossy.inFlight = 10;
-            lossy.silent = silent;
-            m_losses.Leaves({first, pairs, Microseconds(us - 80), lossy},
-                            Microseconds(kLatency),
-                            [this, number] { m_arrived[number] = m_clock.Now().S() * 1e6; });
+        GoesOn(us - 80, m_sent, first, pairs, 0, 10);
+        Ends(us, first, pairs, 8, silent);
+    }
+
+    /// One of so many packets on the first queue pair, the last of which leaves then.
+    void LongLeaves(double us, double packets)
+    {
+        Ends(us, 0, 1, packets, 5);
+    }
+
+    /// Of each of its queue pairs it has sent so many packets then; one more takes so long.
+    void GoesOn(double us,
+                uint32_t number,
+                uint32_t first,
+                uint32_t pairs,
+                double sent,
+                double usPerPacket)
+    {
+        m_clock.At(Microseconds(us), [=] {
+            m_losses.GoesOn({number, first, pairs, sent, 1e6 / usPerPacket});
         });
     }
 
-    std::map<int, double> Arrivals()
+    std::map<uint32_t, double> Arrivals()
     {
         while (m_clock.Earliest() < Duration::Max())
         {
@@ -80,6 +90,22 @@ class Connection
     }
 
   private:
+    void Ends(double us, uint32_t first, uint32_t pairs, double packets, double silent)
+    {
+        m_clock.At(Microseconds(us), [=, number = m_sent++] {
+            LossyMessages lossy;
+            lossy.loss = kLoss;
+            lossy.roundTrip = kRoundTrip * 1e-6;
+            lossy.packets = packets;
+            lossy.inFlight = 10;
+            lossy.silent = silent;
+            m_losses.Leaves({number, first, pairs, packets},
+                            lossy,
+                            Microseconds(kLatency),
+                            [this, number] { m_arrived[number] = m_clock.Now().S() * 1e6; });
+        });
+    }
+
     double Draw()
     {
         const double draw = m_draws.front();
@@ -90,8 +116,8 @@ class Connection
     FlowClock m_clock;
     std::deque<double> m_draws;
     LossRecovery m_losses;
-    int m_sent{0};
-    std::map<int, double> m_arrived; //!< us
+    uint32_t m_sent{0};
+    std::map<uint32_t, double> m_arrived; //!< us
 };
 
 constexpr double kRounding = 1e-3; // us
@@ -132,6 +158,54 @@ TEST(LossRecovery, TheNextTransferTellsOfTheLastPacket)
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(0), 250 + kLatency + kRoundTrip, kRounding);
     EXPECT_NEAR(arrivals.at(1), 280 + kLatency, kRounding);
+}
+
+TEST(LossRecovery, ALongTransferTellsWhileItLeaves)
+{
+    // Of 200 packets from 200 us on, one every 10 us, the fifth has left at 250 us. The last one
+    // leaves at 2,200 us, and the timeout would tell at 80 + 100 + 1,000 us.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.GoesOn(200, 1, 0, 1, 0, 10);
+    connection.LongLeaves(2200, 200);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 250 + kLatency + kRoundTrip, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 2200 + kLatency, kRounding);
+}
+
+TEST(LossRecovery, ATransferTellsLaterWhereItSlowsDown)
+{
+    // Three packets have left at 230 us; two more take 100 us each from then on: 430 us. The other
+    // 195 go one in 2 us again from 440 us on, when 5.1 have left.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.GoesOn(200, 1, 0, 1, 0, 10);
+    connection.GoesOn(230, 1, 0, 1, 3, 100);
+    connection.GoesOn(440, 1, 0, 1, 5.1, 2);
+    connection.LongLeaves(829.8, 200);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 430 + kLatency + kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, ATransferThatIsUnderWayTellsByWhatLeavesLater)
+{
+    // The second one, from 60 us on, has sent two of its packets when the last of the first leaves
+    // at 80 us and is lost; its seventh leaves at 130 us.
+    Connection connection;
+    connection.Leaves(80, 0, 1);
+    connection.Leaves(140, 0, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    EXPECT_NEAR(connection.Arrivals().at(0), 130 + kLatency + kRoundTrip, kRounding);
 }
 
 TEST(LossRecovery, SeveralTransfersTellTogetherWhereOneIsTooShort)

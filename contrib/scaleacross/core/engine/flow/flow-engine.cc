@@ -214,8 +214,8 @@ class FlowSimulation
             }
             m_clock.GoOnTo(now);
         }
-        FlowNetwork& network = m_transport.Network();
-        network.Share(now);
+        m_transport.Share();
+        const FlowNetwork& network = m_transport.Network();
         for (const FlowNetwork::Id flow : network.Changed())
         {
             m_heap.Set(seats + flow, {network.FinishTime(flow), m_transport.OrderOf(flow)});

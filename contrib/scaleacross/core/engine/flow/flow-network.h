@@ -95,6 +95,18 @@ class FlowNetwork
         return std::max(0.0, flow.left - flow.rate * (now - flow.since).S());
     }
 
+    /// The part of it that has been sent.
+    double Sent(Id id, Duration now) const
+    {
+        return 1.0 - Left(id, now) / m_flows[id].bits;
+    }
+
+    /// The part of it that is sent in a second.
+    double SentPerSecond(Id id) const
+    {
+        return m_flows[id].rate / m_flows[id].bits;
+    }
+
     /// Whether nothing but its own limit holds a flow back.
     bool IsAtItsLimit(Id id) const
     {

@@ -226,7 +226,27 @@ FlowTransport::StartInside(uint32_t number, double left)
                                                          uses,
                                                          m_clock.Now());
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}, 0, 0, {}};
+    m_owners[flow] = {true, number, {lane.messages.front(), message.bytes}};
+}
+
+void
+FlowTransport::Share()
+{
+    FlowNetwork& network = m_links.Network();
+    network.Share(m_clock.Now());
+    for (const FlowNetwork::Id flow : network.Changed())
+    {
+        const Owner& owner = m_owners[flow];
+        if (!owner.inside && m_connections[owner.index].losses)
+        {
+            m_connections[owner.index].losses->GoesOn(
+                {flow,
+                 owner.first,
+                 owner.pairs,
+                 owner.packets * network.Sent(flow, m_clock.Now()),
+                 owner.packets * network.SentPerSecond(flow)});
+        }
+    }
 }
 
 void
@@ -260,8 +280,10 @@ FlowTransport::Finished(FlowNetwork::Id flow)
         if (connection.losses)
         {
             const LossyMessages lossy = LossyOf(connection, owner.transfer.bytes);
-            const auto pairs = static_cast<uint32_t>(lossy.pairs);
-            connection.losses->Leaves({owner.first, pairs, owner.since, lossy}, latency, arrived);
+            connection.losses->Leaves({flow, owner.first, owner.pairs, owner.packets},
+                                      lossy,
+                                      latency,
+                                      arrived);
         }
         else
         {
@@ -657,9 +679,14 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
     const FabricPath& path = connection.path;
     const auto size = static_cast<double>(transfer.bytes.Count());
     const QueuePairSpread spread = m_model.SpreadOf(1.0, size, path.tier);
-    const double volume =
-        path.loss > 0 ? LossVolume(LossyOf(connection, transfer.bytes), m_scenario.network.recovery)
-                      : 1.0;
+    double volume = 1;
+    double packets = 0;
+    if (path.loss > 0)
+    {
+        const LossyMessages lossy = LossyOf(connection, transfer.bytes);
+        volume = LossVolume(lossy, m_scenario.network.recovery);
+        packets = lossy.packets;
+    }
     const double bits = m_model.WireBytes(1.0, size, spread) * 8.0 * volume;
     const BitRate limit = std::min(FlowNetwork::kNoLimit, connection.rate * pairs);
     const FlowNetwork::Id flow = m_links.Network().Start(
@@ -671,7 +698,7 @@ FlowTransport::StartTransfer(uint32_t index, const Transfer& transfer, uint32_t 
         m_clock.Now(),
         connection.trafficClass);
     m_owners.resize(std::max<size_t>(m_owners.size(), flow + 1));
-    m_owners[flow] = {false, index, transfer, connection.turn, pairs, m_clock.Now()};
+    m_owners[flow] = {false, index, transfer, connection.turn, pairs, packets};
     connection.turn = (connection.turn + pairs) % connection.pairs;
     connection.free -= pairs;
     connection.moving.push_back(flow);

@@ -96,12 +96,15 @@ class FlowTransport : private ServerRings::Owner
                     const MessageCare& care);
     void SendCredit(Rank from, Rank to, uint64_t tag);
 
-    /// What moves. Whoever drives it calls Share() after every step of the clock, and Finished() at
-    /// the finish time of a flow.
-    FlowNetwork& Network()
+    /// What moves.
+    const FlowNetwork& Network() const
     {
         return m_links.Network();
     }
+
+    /// Has the network share anew. Whoever drives it calls this after every step of the clock, and
+    /// Finished() at the finish time of a flow.
+    void Share();
 
     void Finished(FlowNetwork::Id flow);
 
@@ -189,7 +192,7 @@ class FlowTransport : private ServerRings::Owner
         Transfer transfer{0, Bytes(), {}};
         uint32_t first{0}; //!< queue pair of a connection
         uint32_t pairs{0};
-        Duration since;
+        double packets{0}; //!< of each queue pair, where some may be lost
     };
 
     using ConnectionKey = std::tuple<SlotWindow, uint32_t, uint32_t, uint64_t>;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 namespace scaleacross
@@ -23,10 +24,41 @@ LossRecovery::LossRecovery(FlowClock& clock,
 }
 
 void
-LossRecovery::Leaves(const Sent& sent, Duration latency, FlowClock::Action arrived)
+LossRecovery::GoesOn(const Sent& sent)
 {
-    TellOfThoseBefore(sent);
-    const LossyMessages& lossy = sent.lossy;
+    CountUpToNow();
+    const auto found = std::find_if(m_leaving.begin(), m_leaving.end(), [&](const Sent& other) {
+        return other.flow == sent.flow;
+    });
+    if (found == m_leaving.end())
+    {
+        m_leaving.push_back(sent);
+    }
+    else
+    {
+        *found = sent;
+    }
+    TellWhatIsKnown();
+}
+
+void
+LossRecovery::Leaves(const Sent& sent,
+                     const LossyMessages& lossy,
+                     Duration latency,
+                     FlowClock::Action arrived)
+{
+    CountUpToNow();
+    double before = 0;
+    const auto found = std::find_if(m_leaving.begin(), m_leaving.end(), [&](const Sent& other) {
+        return other.flow == sent.flow;
+    });
+    if (found != m_leaving.end())
+    {
+        before = found->packets;
+        m_leaving.erase(found);
+    }
+    Follow(sent, sent.packets - before);
+    TellWhatIsKnown();
     const Duration now = m_clock.Now();
     const auto late = std::make_shared<Late>();
     late->latency = latency;
@@ -45,6 +77,7 @@ LossRecovery::Leaves(const Sent& sent, Duration latency, FlowClock::Action arriv
         return;
     }
     late->arrived = std::move(arrived);
+    TellWhatIsKnown();
 }
 
 /// Packets from here to the next that is lost.
@@ -124,27 +157,73 @@ LossRecovery::WaitsToBeTold(const LossyMessages& lossy,
     m_next++;
 }
 
-/// Of what was lost before on its queue pairs.
-void
-LossRecovery::TellOfThoseBefore(const Sent& sent)
+bool
+LossRecovery::IsOn(uint32_t pair, const Sent& sent) const
 {
-    const double packets = sent.lossy.packets;
-    const double perPacket = (m_clock.Now() - sent.since).S() / packets;
+    return (pair + m_pairs - sent.first) % m_pairs < sent.pairs;
+}
+
+/// So many packets of each queue pair of a transfer come behind what was lost on these.
+void
+LossRecovery::Follow(const Sent& sent, double packets)
+{
+    for (Silent& silent : m_silent)
+    {
+        silent.need -= IsOn(silent.pair, sent) ? packets : 0.0;
+    }
+}
+
+void
+LossRecovery::CountUpToNow()
+{
+    const double seconds = (m_clock.Now() - m_counted).S();
+    m_counted = m_clock.Now();
+    for (Sent& sent : m_leaving)
+    {
+        const double packets = sent.perSecond * seconds;
+        sent.packets += packets;
+        Follow(sent, packets);
+    }
+}
+
+/// Of what enough has followed, up to now; and when to look again, if all goes on like this.
+void
+LossRecovery::TellWhatIsKnown()
+{
+    constexpr double kNear = 1e-6; // of a packet: what rounding leaves
+    m_look++;
+    double next = std::numeric_limits<double>::infinity();
     std::vector<Silent> still;
     for (Silent& silent : m_silent)
     {
-        const bool isCarried = (silent.pair + m_pairs - sent.first) % m_pairs < sent.pairs;
-        if (isCarried && silent.need <= packets)
+        if (silent.need <= kNear)
         {
-            const Duration told = sent.since + Duration::Seconds(perPacket * silent.need);
             const Duration repeated = silent.late->latency + silent.late->roundTrip;
-            Told(silent.late, told + repeated + silent.besides);
+            Told(silent.late, m_clock.Now() + repeated + silent.besides);
             continue;
         }
-        silent.need -= isCarried ? packets : 0.0;
+        double perSecond = 0;
+        for (const Sent& sent : m_leaving)
+        {
+            perSecond += IsOn(silent.pair, sent) ? sent.perSecond : 0.0;
+        }
+        const double seconds = silent.need / perSecond;
+        const bool isSooner = seconds < (m_timeout + silent.late->roundTrip).S(); // than that tells
+        next = isSooner ? std::min(next, seconds) : next;
         still.push_back(std::move(silent));
     }
     m_silent = std::move(still);
+    if (std::isfinite(next))
+    {
+        const auto ps = static_cast<int64_t>(std::ceil(next * 1e12));
+        m_clock.After(Duration::Picoseconds(ps), [this, look = m_look] {
+            if (look == m_look)
+            {
+                CountUpToNow();
+                TellWhatIsKnown();
+            }
+        });
+    }
 }
 
 void

@@ -26,8 +26,7 @@ namespace scaleacross
  * expectation.
  *
  * Left out: whatever follows a lost packet on its queue pair in later transfers comes when it would
- * without, also under go-back-N; and a later transfer tells when all of it has left, so that a long
- * one tells late, or after the timeout.
+ * without, also under go-back-N.
  *
  * Worked case: transfers of 8 packets on one queue pair, s = 5, a round trip of 100 us. The last
  * packet of the first is lost, and needs 5 more. The second transfer leaves from 200 to 280 us, so
@@ -39,13 +38,14 @@ class LossRecovery
     /// In (0, 1].
     using Uniform = std::function<double()>;
 
-    /// A transfer whose last packet has left.
+    /// A transfer, or as much of it as has left.
     struct Sent
     {
+        uint32_t flow{0};  //!< that it is: another number than all others that are leaving
         uint32_t first{0}; //!< queue pair
         uint32_t pairs{1}; //!< from that on, each with as many packets
-        Duration since;    //!< when its first packet left
-        LossyMessages lossy;
+        double packets{0}; //!< of each that have left
+        double perSecond{0};
     };
 
     /// `clock` has to outlive it, and it what is asked of the clock. `pairs`: of the connection.
@@ -58,9 +58,15 @@ class LossRecovery
     LossRecovery(const LossRecovery&) = delete;
     LossRecovery& operator=(const LossRecovery&) = delete;
 
+    /// A transfer begins to leave, or goes on at another rate, until it is told again or Leaves().
+    void GoesOn(const Sent& sent);
+
     /// Now the last packet of a transfer leaves, and takes `latency`; has `arrived` happen when all
     /// of its packets have come.
-    void Leaves(const Sent& sent, Duration latency, FlowClock::Action arrived);
+    void Leaves(const Sent& sent,
+                const LossyMessages& lossy,
+                Duration latency,
+                FlowClock::Action arrived);
 
   private:
     /// A transfer of which packets are missing that nothing has told of.
@@ -77,7 +83,7 @@ class LossRecovery
     {
         uint64_t number{0};
         uint32_t pair{0};
-        double need{0};   //!< packets of the queue pair that have still to follow
+        double need{0};   //!< packets of the queue pair that had still to follow at m_counted
         Duration besides; //!< that its arrival takes, by what else is lost
         std::shared_ptr<Late> late;
     };
@@ -91,7 +97,10 @@ class LossRecovery
                        double after,
                        Duration besides,
                        const std::shared_ptr<Late>& late);
-    void TellOfThoseBefore(const Sent& sent);
+    bool IsOn(uint32_t pair, const Sent& sent) const;
+    void Follow(const Sent& sent, double packets);
+    void CountUpToNow();
+    void TellWhatIsKnown();
     void TimedOut(uint64_t number);
     void Told(const std::shared_ptr<Late>& late, Duration arrival);
 
@@ -102,6 +111,9 @@ class LossRecovery
     Uniform m_uniform;
     uint64_t m_next{0};
     std::vector<Silent> m_silent;
+    std::vector<Sent> m_leaving; //!< as of m_counted
+    Duration m_counted;
+    uint64_t m_look{0}; //!< the next time that something may be told is the one of this number
 };
 
 } // namespace scaleacross
