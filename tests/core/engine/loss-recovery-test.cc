@@ -340,4 +340,105 @@ TEST(LossRecovery, GoingBackTheNextTransferTellsOfTheLastPacket)
     EXPECT_NEAR(connection.Arrivals().at(0), 210 + kLatency + kRoundTrip, kRounding);
 }
 
+TEST(LossRecovery, GoingBackLaterTransfersWaitForWhatWasLost)
+{
+    // Packet 4 of the first has 3 after it, of which the first tells: it comes 1 - (3 - 1) / 10 of
+    // a round trip late, at 80 + 50 + 80 = 210 us. The second leaves by 160 us and is held to that;
+    // the third, which leaves by 240 us, comes at 290 us as it would anyway.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(160, 0, 1, 1);
+    connection.Leaves(240, 0, 1, 1);
+    connection.LoseAfter(4);
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    connection.LoseNoMore();
+    auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 210, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 210, kRounding);
+    EXPECT_NEAR(arrivals.at(2), 290, kRounding);
+    // The receiver of selective repeat takes it, and so does one on another queue pair.
+    for (const bool selective : {true, false})
+    {
+        Connection other(selective ? "selective-repeat" : "go-back-n");
+        other.Leaves(80, 0, 1, 1);
+        other.Leaves(160, selective ? 0 : 1, 1, 1);
+        other.LoseAfter(4);
+        if (selective)
+        {
+            other.RepeatIsLost(false);
+        }
+        other.LoseNoMore();
+        other.LoseNoMore();
+        arrivals = other.Arrivals();
+        EXPECT_NEAR(arrivals.at(0), 210, kRounding);
+        EXPECT_NEAR(arrivals.at(1), 160 + kLatency, kRounding);
+    }
+}
+
+TEST(LossRecovery, GoingBackWhatTellsOfTheLastPacketWaitsForIt)
+{
+    // The first packet of the second, at 90 us, tells: the first transfer is there at 90 + 100 + 50
+    // = 240 us, and so is the second instead of at 210 us.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(160, 0, 1, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 240, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 240, kRounding);
+}
+
+TEST(LossRecovery, GoingBackStallsOfTransfersAddUp)
+{
+    // The first is 80 us late as above, at 210 us, and the second with it: 50 us late, but for its
+    // packet 6, which the one after it tells of, a whole round trip before it comes: 310 us.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(110, 0, 1, 1);
+    connection.LoseAfter(4);
+    connection.LoseNoMore();
+    connection.LoseAfter(6);
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 210, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 210 + kRoundTrip, kRounding);
+}
+
+TEST(LossRecovery, GoingBackNothingTellsOfWhatHasNotBeenTaken)
+{
+    // The second is held to 210 us as above, so that its last packet, which is lost, is sent again
+    // at 160 us the latest. The third's first packet leaves at 120 us, but is taken from then on
+    // only: 160 + 100 + 50 us. The third would come at 240 us.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(110, 0, 1, 1);
+    connection.Leaves(190, 0, 1, 1);
+    connection.LoseAfter(4);
+    connection.LoseNoMore();
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(1), 310, kRounding);
+    EXPECT_NEAR(arrivals.at(2), 310, kRounding);
+}
+
+TEST(LossRecovery, GoingBackWhatFollowsATimeoutIsOnTime)
+{
+    // Nothing tells of the last packet, until the timeout does at 80 + 100 + 1,000 us. What leaves
+    // by 1,280 us would come at 1,330 us, and does.
+    Connection connection("go-back-n");
+    connection.Leaves(80, 0, 1, 1);
+    connection.Leaves(1280, 0, 1, 1);
+    connection.LoseAfter(7);
+    connection.RepeatIsLost(false);
+    connection.LoseNoMore();
+    const auto arrivals = connection.Arrivals();
+    EXPECT_NEAR(arrivals.at(0), 1180 + kLatency, kRounding);
+    EXPECT_NEAR(arrivals.at(1), 1280 + kLatency, kRounding);
+}
+
 } // namespace scaleacross

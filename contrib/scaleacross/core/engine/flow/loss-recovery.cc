@@ -19,7 +19,8 @@ LossRecovery::LossRecovery(FlowClock& clock,
       m_pairs(pairs),
       m_goesBack(!recovery->selective),
       m_timeout(timeout),
-      m_uniform(std::move(uniform))
+      m_uniform(std::move(uniform)),
+      m_latest(pairs)
 {
 }
 
@@ -57,7 +58,8 @@ LossRecovery::Leaves(const Sent& sent,
         before = found->packets;
         m_leaving.erase(found);
     }
-    Follow(sent, sent.packets - before);
+    // Its last packet comes behind whatever has left: that is enough under go-back-N.
+    Follow(sent, std::max(sent.packets - before, m_goesBack ? 1.0 : 0.0));
     TellWhatIsKnown();
     const Duration now = m_clock.Now();
     const auto late = std::make_shared<Late>();
@@ -67,8 +69,8 @@ LossRecovery::Leaves(const Sent& sent,
     for (uint32_t i = 0; i < sent.pairs; i++)
     {
         const uint32_t pair = (sent.first + i) % m_pairs;
-        delay =
-            std::max(delay, m_goesBack ? GoesBack(lossy, pair, late) : Repeats(lossy, pair, late));
+        delay = std::max(delay,
+                         m_goesBack ? ComesInOrder(lossy, pair, late) : Repeats(lossy, pair, late));
     }
     late->arrival = now + latency + Duration::Seconds(delay);
     if (late->missing == 0)
@@ -98,7 +100,8 @@ LossRecovery::Repeats(const LossyMessages& lossy, uint32_t pair, const std::shar
         const bool isAgain = m_uniform() < lossy.loss; // what is sent for it is lost as well
         if (after < lossy.silent)
         {
-            WaitsToBeTold(lossy, pair, after, isAgain ? m_timeout : Duration(), late);
+            const Duration besides = isAgain ? m_timeout : Duration();
+            WaitsToBeTold(lossy, pair, after, m_clock.Now(), besides, late);
             continue;
         }
         const double passed = lossy.roundTrip * after / lossy.inFlight;
@@ -109,11 +112,28 @@ LossRecovery::Repeats(const LossyMessages& lossy, uint32_t pair, const std::shar
     return delay;
 }
 
-/// The same where all is sent again from the lost one on, and may be lost again.
+/// The same where nothing is taken but what follows the one before.
 double
-LossRecovery::GoesBack(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late)
+LossRecovery::ComesInOrder(const LossyMessages& lossy,
+                           uint32_t pair,
+                           const std::shared_ptr<Late>& late)
 {
-    double delay = 0;
+    const Duration undelayed = m_clock.Now() + late->latency;
+    const Duration behind = std::max(Duration(), m_latest[pair] - undelayed);
+    const double delay = GoesBack(lossy, pair, behind.S(), late);
+    m_latest[pair] = undelayed + Duration::Seconds(delay);
+    return delay;
+}
+
+/// The same where all is sent again from the lost one on, and may be lost again. `behind`: that it
+/// would come late without.
+double
+LossRecovery::GoesBack(const LossyMessages& lossy,
+                       uint32_t pair,
+                       double behind,
+                       const std::shared_ptr<Late>& late)
+{
+    double delay = behind;
     double before = -1;
     for (double at = Gap(lossy); at < lossy.packets; at += Gap(lossy))
     {
@@ -124,7 +144,8 @@ LossRecovery::GoesBack(const LossyMessages& lossy, uint32_t pair, const std::sha
             WaitsToBeTold(lossy,
                           pair,
                           after,
-                          Duration::Seconds(delay) + (isAgain ? m_timeout : Duration()),
+                          m_clock.Now() + Duration::Seconds(delay),
+                          isAgain ? m_timeout : Duration(),
                           late);
             break;
         }
@@ -142,18 +163,20 @@ LossRecovery::StallOf(const LossyMessages& lossy, double after)
     return lossy.roundTrip * std::max(0.0, 1.0 - passed);
 }
 
+/// `leaves`: its transfer's last packet, so that it is taken if it comes.
 void
 LossRecovery::WaitsToBeTold(const LossyMessages& lossy,
                             uint32_t pair,
                             double after,
+                            Duration leaves,
                             Duration besides,
                             const std::shared_ptr<Late>& late)
 {
-    m_silent.push_back({m_next, pair, lossy.silent - after, besides, late});
+    m_silent.push_back({m_next, pair, lossy.silent - after, leaves, besides, late});
     late->missing++;
     // The timeout begins with the last progress: the ACK of what came before.
     const Duration begins = lossy.packets > 1 ? late->roundTrip : Duration();
-    m_clock.After(m_timeout + begins, [this, number = m_next] { TimedOut(number); });
+    m_clock.At(leaves + begins + m_timeout, [this, number = m_next] { TimedOut(number); });
     m_next++;
 }
 
@@ -198,8 +221,8 @@ LossRecovery::TellWhatIsKnown()
     {
         if (silent.need <= kNear)
         {
-            const Duration repeated = silent.late->latency + silent.late->roundTrip;
-            Told(silent.late, m_clock.Now() + repeated + silent.besides);
+            const Duration told = std::max(m_clock.Now(), silent.since);
+            Told(silent, told + silent.late->roundTrip + silent.late->latency + silent.besides);
             continue;
         }
         double perSecond = 0;
@@ -234,17 +257,19 @@ LossRecovery::TimedOut(uint64_t number)
     });
     if (found != m_silent.end())
     {
-        const std::shared_ptr<Late> late = found->late;
-        const Duration besides = found->besides;
+        const Silent silent = *found;
         m_silent.erase(found);
-        Told(late, m_clock.Now() + late->latency + besides);
+        Told(silent, m_clock.Now() + silent.late->latency + silent.besides);
     }
 }
 
 /// One of the missing packets comes then.
 void
-LossRecovery::Told(const std::shared_ptr<Late>& late, Duration arrival)
+LossRecovery::Told(const Silent& silent, Duration arrival)
 {
+    Duration& latest = m_latest[silent.pair];
+    latest = std::max(latest, arrival);
+    const std::shared_ptr<Late>& late = silent.late;
     late->arrival = std::max(late->arrival, arrival);
     if (--late->missing == 0)
     {

@@ -22,11 +22,12 @@ namespace scaleacross
  * packets' time. Nothing tells of the others until s - d more packets of the same queue pair have
  * come: those of the transfers that follow, whenever that is, or else the timeout does. A
  * repetition that is lost as well costs a timeout. Under go-back-N all is sent again from the lost
- * packet on, and may be lost again, so that delays add up. See LossDelay() for the same in
- * expectation.
+ * packet on, and may be lost again, so that delays add up, also those of the transfers that follow
+ * on the queue pair: nothing of them is taken before what was lost has come. See LossDelay() for
+ * the same in expectation.
  *
- * Left out: whatever follows a lost packet on its queue pair in later transfers comes when it would
- * without, also under go-back-N.
+ * Left out: that whoever repeats packets sends later ones later; and by selective repeat whatever
+ * follows a lost packet in later transfers comes when it would without.
  *
  * Worked case: transfers of 8 packets on one queue pair, s = 5, a round trip of 100 us. The last
  * packet of the first is lost, and needs 5 more. The second transfer leaves from 200 to 280 us, so
@@ -84,17 +85,25 @@ class LossRecovery
         uint64_t number{0};
         uint32_t pair{0};
         double need{0};   //!< packets of the queue pair that had still to follow at m_counted
+        Duration since;   //!< nothing tells of it before
         Duration besides; //!< that its arrival takes, by what else is lost
         std::shared_ptr<Late> late;
     };
 
     double Gap(const LossyMessages& lossy);
     double Repeats(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late);
-    double GoesBack(const LossyMessages& lossy, uint32_t pair, const std::shared_ptr<Late>& late);
+    double GoesBack(const LossyMessages& lossy,
+                    uint32_t pair,
+                    double behind,
+                    const std::shared_ptr<Late>& late);
+    double ComesInOrder(const LossyMessages& lossy,
+                        uint32_t pair,
+                        const std::shared_ptr<Late>& late);
     static double StallOf(const LossyMessages& lossy, double after);
     void WaitsToBeTold(const LossyMessages& lossy,
                        uint32_t pair,
                        double after,
+                       Duration leaves,
                        Duration besides,
                        const std::shared_ptr<Late>& late);
     bool IsOn(uint32_t pair, const Sent& sent) const;
@@ -102,7 +111,7 @@ class LossRecovery
     void CountUpToNow();
     void TellWhatIsKnown();
     void TimedOut(uint64_t number);
-    void Told(const std::shared_ptr<Late>& late, Duration arrival);
+    void Told(const Silent& silent, Duration arrival);
 
     FlowClock& m_clock;
     uint32_t m_pairs;
@@ -111,7 +120,9 @@ class LossRecovery
     Uniform m_uniform;
     uint64_t m_next{0};
     std::vector<Silent> m_silent;
-    std::vector<Sent> m_leaving; //!< as of m_counted
+    std::vector<Duration> m_latest; //!< by queue pair: when all that has left on it has come, but
+                                    //!< for what is silent; of go-back-N
+    std::vector<Sent> m_leaving;    //!< as of m_counted
     Duration m_counted;
     uint64_t m_look{0}; //!< the next time that something may be told is the one of this number
 };
