@@ -124,6 +124,28 @@ TEST_F(Calibrate, AMeasuredOperationTakesWhatPacketsTook)
     }
 }
 
+TEST_F(Calibrate, AShortBudgetMeasuresWhatFits)
+{
+    // A measurement takes about 0.1 s and 4 us for each packet. In 0.9 of a second all operations
+    // of this small study fit that take up to 0.8 s of packets: 200,000, more than any has.
+    const auto list = RunJson("calibrate study.yaml --budget 1s --list");
+    ASSERT_FALSE(list.empty());
+    for (const auto& operation : list)
+    {
+        EXPECT_TRUE(operation.at("refused").is_null()) << operation.dump();
+    }
+    const Call call = Run("calibrate study.yaml --budget 1s --output a.json");
+    // A busy machine may not start a process in that time; then it says what it needs.
+    EXPECT_TRUE(call.code == 0 || call.err.find("nothing was measured") != std::string::npos);
+    // In a tenth of a second nothing fits. The shortest takes a little more than that, which is
+    // nine tenths of what it needs: 0.2 s to a tenth.
+    const Call none = Run("calibrate study.yaml --budget 100ms --output b.json");
+    EXPECT_EQ(none.code, 1);
+    EXPECT_THAT(none.err,
+                HasSubstr("no operation fits into --budget; the shortest needs about 0.2s"));
+    EXPECT_FALSE(std::filesystem::exists(folder / "b.json"));
+}
+
 TEST_F(Calibrate, KeepsWhatIsBetterThanWhatItHasMeasured)
 {
     const auto file = Made();

@@ -10,7 +10,9 @@
 #include "core/explore/search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/core.h>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -24,8 +26,10 @@ namespace
 
 /// Seconds of one core for a packet from one NIC to another, about 8 events of 0.4 us.
 constexpr double kSecondsPerPacket = 4e-6;
-constexpr double kStartSeconds = 0.1; // of a worker process
-constexpr double kLargestShare = 0.1; // of the budget, for one measurement
+constexpr double kStartSeconds = 0.1;       // of a worker process
+constexpr double kLargestShare = 0.1;       // of the budget, for one measurement, but at least
+constexpr double kStartsPerMeasurement = 2; // times what a process takes to start
+constexpr double kMostShare = 0.9;          // of the budget, where less would say nothing
 constexpr double kLeastPart = 1.0 / 4096;
 constexpr double kMostOff = 0.05; // of the model's time, of what its windows say
 
@@ -74,34 +78,23 @@ PartsSent(double part)
     return part < 1 ? 1.5 * part : 1.0;
 }
 
-double
-ExpectedSeconds(const Subject& subject)
-{
-    return kStartSeconds + subject.PacketsSent() * kSecondsPerPacket;
-}
-
-/// Sets the part of a subject that a measurement can send in so many seconds.
-void
+/// Has a measurement send up to so much of a subject; why that says nothing, or "".
+std::string
 SetPart(const Engine& engine,
         const Scenario& scenario,
         const TaskGraph& graph,
-        double seconds,
+        double most,
         Subject& subject)
 {
     const Operation& operation = subject.operation;
-    while (subject.part > kLeastPart && ExpectedSeconds(subject) > seconds)
-    {
-        subject.part /= 2;
-    }
+    subject.part = most;
     if (subject.part < 1 && !operation.IsMessage())
     {
-        const double most = subject.part;
         subject.part = WindowOf(graph.collectives[operation.collective], most);
         if (subject.part == 0)
         {
             subject.part = most;
-            subject.refusal = "window: it has too few chunks for two parts of whole chunks; give "
-                              "it more --budget";
+            return "it has too few chunks for two parts of whole chunks";
         }
     }
     subject.byParts =
@@ -112,13 +105,45 @@ SetPart(const Engine& engine,
             }) -
         subject.launch;
     const double off = subject.byParts / subject.model - 1;
-    if (subject.refusal.empty() && std::abs(off) > kMostOff)
+    return std::abs(off) > kMostOff
+               ? fmt::format("by {:.3g} of its bytes the model itself would have its time {} off",
+                             subject.part,
+                             SignedPercent(off))
+               : "";
+}
+
+/// Chooses what a measurement sends of a subject, or refuses it: see SubjectsOf().
+void
+ChoosePart(const Engine& engine,
+           const Scenario& scenario,
+           const TaskGraph& graph,
+           double budget,
+           Subject& subject)
+{
+    const double all = budget * kMostShare;
+    const double aim =
+        std::max(budget * kLargestShare, std::min(all, kStartsPerMeasurement * kStartSeconds));
+    double most = 1;
+    for (subject.part = most; most > kLeastPart && subject.ExpectedSeconds() > aim;)
     {
-        subject.refusal =
-            fmt::format("window: by {:.3g} of its bytes the model itself would have its "
-                        "time {} off; give it more --budget",
-                        subject.part,
-                        SignedPercent(off));
+        most /= 2;
+        subject.part = most;
+    }
+    std::string why = SetPart(engine, scenario, graph, most, subject);
+    std::string smaller; // why those before say nothing
+    while (!why.empty() && most < 1)
+    {
+        smaller = why;
+        most = std::min(1.0, most * 2);
+        why = SetPart(engine, scenario, graph, most, subject);
+    }
+    if (subject.ExpectedSeconds() > all)
+    {
+        subject.refusal = fmt::format("window: {}{} of it takes about {:.2g} s; give it more "
+                                      "--budget",
+                                      smaller.empty() ? "" : smaller + "; ",
+                                      PercentText(subject.part),
+                                      subject.ExpectedSeconds());
     }
 }
 
@@ -129,7 +154,7 @@ DesignOf(const std::vector<Subject>& subjects)
     for (const Subject& subject : subjects)
     {
         all.push_back({static_cast<double>(subject.operation.times) * subject.model,
-                       ExpectedSeconds(subject)});
+                       subject.ExpectedSeconds()});
     }
     return all;
 }
@@ -146,6 +171,12 @@ double
 Subject::PacketsSent() const
 {
     return packets * PartsSent(part) * TimesIn(operation);
+}
+
+double
+Subject::ExpectedSeconds() const
+{
+    return kStartSeconds + PacketsSent() * kSecondsPerPacket;
 }
 
 std::vector<Subject>
@@ -173,7 +204,7 @@ SubjectsOf(const Scenario& scenario, Duration budget)
         const ClassReport& comm = report.Of(operation.kind.comm);
         subject.packets = static_cast<double>(comm.bytes.Count()) / TimesIn(operation) /
                           static_cast<double>(scenario.network.mtu.Count());
-        SetPart(engine, scenario, run.graph, budget.S() * kLargestShare, subject);
+        ChoosePart(engine, scenario, run.graph, budget.S(), subject);
         const auto cross = static_cast<double>(whole.Of(operation.kind.comm).crossBytes.Count());
         subject.share = cross == 0 ? 0.0
                                    : static_cast<double>(comm.crossBytes.Count()) *
@@ -305,6 +336,17 @@ Calibrator::Left() const
     constexpr double kLeast = 1e-3; // a run without any time is none
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
     return Duration::Seconds(std::max(kLeast, m_setting.budget.S() - spent.count()));
+}
+
+Duration
+Calibrator::LeastBudget() const
+{
+    double least = std::numeric_limits<double>::infinity();
+    for (const Subject& subject : m_subjects)
+    {
+        least = std::min(least, subject.ExpectedSeconds());
+    }
+    return Duration::Seconds(least / kMostShare);
 }
 
 std::vector<MeasuredOperation>

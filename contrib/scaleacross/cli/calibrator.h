@@ -29,7 +29,7 @@ struct Subject
     double byParts{0};   //!< the same by WholeTime() of its part
     double launch{0};    //!< s
     double part{1};      //!< of its bytes that are sent at once; below 1 half of that is sent, too
-    std::string refusal; //!< why it cannot be measured; "": it can
+    std::string refusal; //!< why it cannot be measured in the budget; "": it can
     double share{0};   //!< of its class's bytes across buildings, by all that one measurement sends
     double packets{0}; //!< of the whole operation, in all the cluster
 
@@ -38,13 +38,18 @@ struct Subject
 
     /// Packets that one measurement sends.
     double PacketsSent() const;
+
+    /// Seconds of wall clock that one measurement is expected to take.
+    double ExpectedSeconds() const;
 };
 
 /**
  * What a plan does between servers, each with the largest part that a measurement can send in a
- * tenth of the budget: all of it, or the WindowOf() up to 1 / 2^k of it. Where the model's own
- * WholeTime() of that part is more than 5 % off, packets' would say nothing: it is refused. Throws
- * RunError if the plan cannot run.
+ * tenth of the budget, or in twice what a process takes to start where that is more: all of it, or
+ * the WindowOf() up to 1 / 2^k of it. Where the model's own WholeTime() of that part is more than
+ * 5 % off, packets' would say nothing: then it is the least part of which that is not so, and that
+ * can be sent in nine tenths of the budget. If there is none it is refused. Throws RunError if the
+ * plan cannot run.
  */
 std::vector<Subject> SubjectsOf(const Scenario& scenario, Duration budget);
 
@@ -80,6 +85,9 @@ class Calibrator
     {
         return m_failures;
     }
+
+    /// That the shortest measurement that says something fits into. Domain: there are subjects.
+    Duration LeastBudget() const;
 
     /// The whole plan by packets in what is left of the budget. Throws RunError if it fails.
     Duration RunWhole() const;

@@ -13,6 +13,7 @@
 #include "core/engine/corrected-engine.h"
 #include "core/explore/search.h"
 
+#include <cmath>
 #include <filesystem>
 #include <fmt/core.h>
 #include <iostream>
@@ -242,13 +243,16 @@ PrintJson(const Calibrated& calibrated)
 }
 
 Exit
-NothingMeasured(const Calibrator& calibrator, bool interrupted)
+NothingMeasured(const Calibrator& calibrator, Duration budget, bool interrupted)
 {
-    std::cerr << "scaleacross: nothing was measured"
-              << (interrupted                     ? ": interrupted"
-                  : calibrator.Failures().empty() ? ": no operation fits into --budget"
-                                                  : "")
-              << "\n";
+    const Duration least = calibrator.LeastBudget();
+    std::string why = interrupted ? ": interrupted" : "";
+    if (!interrupted && least > budget)
+    {
+        why = fmt::format(": no operation fits into --budget; the shortest needs about {:.1f}s",
+                          std::ceil(least.S() * 10) / 10);
+    }
+    std::cerr << "scaleacross: nothing was measured" << why << "\n";
     for (const std::string& failure : calibrator.Failures())
     {
         std::cerr << "  " << failure << "\n";
@@ -307,7 +311,7 @@ CalibrateStudy(const CalibrateCommand& options)
     calibrated.failures = calibrator.Failures();
     if (calibrated.found.empty())
     {
-        return NothingMeasured(calibrator, stop);
+        return NothingMeasured(calibrator, budget, stop);
     }
     CorrectionSet set = EmptySetOf(study.scenario, study.name);
     set.operations = calibrated.found;
