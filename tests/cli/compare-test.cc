@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -482,10 +483,70 @@ TEST_F(CompareErrors, ProgressIsOfTheWholeGrid)
     const Call call = Run("--version >/dev/null && script -qec 'sh go.sh' /dev/null");
     EXPECT_EQ(call.code, 0) << call.out << call.err;
     // The analytical engine draws nothing: one run of it stands for both seeds, at each point. So
-    // of 2 x 2 x 2 those of packets are left, each behind a stored one.
-    for (const char* shown : {" 2/8 ", " 4/8 ", " 6/8 ", " 8/8 "})
+    // four of 2 x 2 x 2 are stored, and those of packets are left.
+    for (const char* shown : {" 5/8 ", " 6/8 ", " 7/8 ", " 8/8 "})
     {
         EXPECT_THAT(call.out, HasSubstr(shown));
+    }
+}
+
+TEST_F(CompareErrors, PointsRunSideBySideAndComeInTheirOrder)
+{
+    // Each run waits until three others have begun, so that it ends in time only where four run at
+    // once: those of four points, each with a plan and an engine. One run after the other all give
+    // up, and tell another time.
+    Write("together.py",
+          "import json, os, sys, time\n"
+          "study = json.load(sys.stdin)['scenario']\n"
+          "km = study['cluster']['links'][0]['distance']\n"
+          "open('begun-' + km, 'w').close()\n"
+          "end = time.time() + float(sys.argv[1])\n"
+          "begun = lambda: sum(name.startswith('begun-') for name in os.listdir('.'))\n"
+          "while begun() < 4 and time.time() < end:\n"
+          "    time.sleep(0.01)\n"
+          "print(json.dumps({'iteration_time_s': float(km[:-2]) if begun() == 4 else 1000}))\n");
+    const std::string compare = "compare study.yaml --set search={} --sweep "
+                                "cluster.cross.distance=40km,10km,30km,20km --engines "
+                                "'together=command:python3 together.py ";
+    const auto timesOf = [](const nlohmann::json& json) {
+        std::vector<double> times;
+        for (const auto& row : json.at("rows"))
+        {
+            times.push_back(row.at("iteration_time_s"));
+        }
+        return times;
+    };
+    EXPECT_EQ(timesOf(RunJson(compare + "30' --jobs 4 --db 4.db")),
+              (std::vector<double>{40, 10, 30, 20}));
+    for (const char* km : {"10km", "20km", "30km", "40km"})
+    {
+        std::filesystem::remove(folder / (std::string("begun-") + km));
+    }
+    const auto alone = timesOf(RunJson(compare + "0.1' --jobs 1 --db 1.db"));
+    EXPECT_EQ(std::count(alone.begin(), alone.end(), 1000), 3); // the last one sees all
+}
+
+TEST_F(CompareErrors, HowManyRunAtOnceChangesNothing)
+{
+    // Three points, two seeds, three engines and two plans.
+    const std::string compare =
+        "compare study.yaml --set 'search={network: {multipath: [ecmp, e-ecmp]}}' --sweep "
+        "cluster.cross.distance=10km,20km,40km --seeds 2 --engines analytical,flow,packet ";
+    std::string first;
+    for (const char* jobs : {"1", "5"})
+    {
+        const std::string number = jobs;
+        const Call call =
+            Run(compare + "--jobs " + jobs + " --db " + number + ".db --csv " + number + ".csv");
+        EXPECT_EQ(call.code, 0) << call.err;
+        first = first.empty() ? call.out : first;
+        EXPECT_EQ(call.out, first) << jobs;
+        EXPECT_EQ(Read(number + ".csv"), Read("1.csv")) << jobs;
+    }
+    // An engine that draws nothing runs once for both seeds.
+    for (const char* database : {"1.db", "5.db"})
+    {
+        EXPECT_EQ(Sql(database, "SELECT max(evaluations) FROM run"), "1") << database;
     }
 }
 

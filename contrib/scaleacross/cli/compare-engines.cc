@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -19,26 +21,33 @@ namespace scaleacross
 namespace
 {
 
-/// One run to make, and what became of it.
-struct Job
+/// A set's plan on an engine.
+struct Place
 {
+    size_t set;
     size_t plan;
     size_t engine;
+};
+
+/// One run, and what became of it.
+struct Job
+{
+    Place place;      //!< the first that asks for it
+    uint64_t asks{0}; //!< how many do
     std::optional<Evaluation> evaluation;
 };
 
-/// Runs of an engine, and where they are stored.
-struct StoredEngine
+/// All runs, each once, and the number of that which each place asks for.
+struct JobList
 {
-    std::unique_ptr<Engine> engine;
-    RunStore store;
+    std::vector<Job> jobs;
+    std::vector<size_t> numbers; //!< by set, plan and engine
 };
 
 /// What is stored for a plan, if anything; it is kept from now on.
 std::optional<Evaluation>
-TakeStored(Database& database, StoredEngine& engine, const Plan& plan)
+TakeStored(Database& database, RunStore& store, const Plan& plan)
 {
-    RunStore& store = engine.store;
     std::optional<Evaluation> evaluation;
     database.Transact([&] {
         if (const auto run = store.Find(plan))
@@ -50,31 +59,70 @@ TakeStored(Database& database, StoredEngine& engine, const Plan& plan)
     return evaluation;
 }
 
+/// Of all places; what is stored is taken.
+JobList
+JobsOfAll(const std::vector<ComparedSet>& sets,
+          std::vector<std::vector<RunStore>>& stores,
+          Database& database,
+          CompareProgress& progress)
+{
+    JobList list;
+    std::map<std::string, size_t> numbers; // by setting and plan
+    for (size_t s = 0; s < sets.size(); s++)
+    {
+        std::vector<std::string> settings;
+        for (const RunStore& store : stores[s])
+        {
+            settings.push_back(HashOf(Text(store.Setting())));
+        }
+        for (size_t p = 0; p < sets[s].plans.size(); p++)
+        {
+            const Plan& plan = sets[s].plans[p];
+            const std::string text = CanonicalText(plan);
+            for (size_t e = 0; e < stores[s].size(); e++)
+            {
+                const auto [found, isNew] =
+                    numbers.try_emplace(settings[e] + text, list.jobs.size());
+                if (isNew)
+                {
+                    list.jobs.push_back({{s, p, e}, 0, TakeStored(database, stores[s][e], plan)});
+                }
+                Job& job = list.jobs[found->second];
+                job.asks++;
+                list.numbers.push_back(found->second);
+                progress.Skip(job.evaluation ? 1 : 0);
+            }
+        }
+    }
+    return list;
+}
+
 /// Runs jobs on several threads; stores each result under a lock.
 class Runner
 {
   public:
-    Runner(const SearchSpace& space,
-           const std::vector<Plan>& plans,
-           std::vector<StoredEngine>& engines,
-           const CompareSetting& setting,
+    /// `stores`: by set and engine.
+    Runner(const std::vector<ComparedSet>& sets,
+           const std::vector<std::unique_ptr<Engine>>& engines,
+           std::vector<std::vector<RunStore>>& stores,
+           unsigned threads,
            Database& database,
            const std::atomic<bool>& stop,
            CompareProgress& progress)
-        : m_space(space),
-          m_plans(plans),
+        : m_sets(sets),
           m_engines(engines),
-          m_setting(setting),
+          m_stores(stores),
+          m_threads(threads),
           m_database(database),
           m_stop(stop),
           m_progress(progress)
     {
     }
 
-    void Run(std::vector<Job>& jobs)
+    void Run(const std::vector<Job*>& jobs)
     {
         std::vector<std::thread> threads;
-        for (unsigned i = 0; i < JobsOf(m_setting.common); i++)
+        for (unsigned i = 0; i < m_threads; i++)
         {
             threads.emplace_back([this, &jobs] { Work(jobs); });
         }
@@ -89,7 +137,7 @@ class Runner
     }
 
   private:
-    void Work(std::vector<Job>& jobs)
+    void Work(const std::vector<Job*>& jobs)
     {
         while (!m_stop && !m_failed)
         {
@@ -101,7 +149,7 @@ class Runner
             try
             {
                 // Begun at different places, several processes do not run the same at one time.
-                Do(jobs[(turn + m_first) % jobs.size()]);
+                Do(*jobs[(turn + m_first) % jobs.size()]);
             }
             catch (const Interrupted&)
             {
@@ -120,20 +168,22 @@ class Runner
     {
         if (job.evaluation = StoredMeanwhile(job); job.evaluation)
         {
-            m_progress.Skip(1);
+            m_progress.Skip(job.asks);
             return;
         }
         Make(job);
+        m_progress.Skip(job.asks - 1);
         m_progress.Add();
     }
 
     void Make(Job& job)
     {
-        const Plan& plan = m_plans[job.plan];
+        const ComparedSet& set = m_sets[job.place.set];
+        const Plan& plan = set.plans[job.place.plan];
         try
         {
             job.evaluation =
-                Evaluate(*m_engines[job.engine].engine, m_space.With(plan), m_setting.run);
+                Evaluate(*m_engines[job.place.engine], set.space.With(plan), set.setting.run);
         }
         catch (const ConfigError& error)
         {
@@ -141,20 +191,26 @@ class Runner
             return;
         }
         const std::lock_guard<std::mutex> lock(m_mutex);
-        m_database.Transact([&] { m_engines[job.engine].store.Put(plan, *job.evaluation, true); });
+        m_database.Transact([&] { StoreOf(job).Put(plan, *job.evaluation, true); });
     }
 
     /// What another process has found out since this one began.
     std::optional<Evaluation> StoredMeanwhile(const Job& job)
     {
         const std::lock_guard<std::mutex> lock(m_mutex);
-        return TakeStored(m_database, m_engines[job.engine], m_plans[job.plan]);
+        const Plan& plan = m_sets[job.place.set].plans[job.place.plan];
+        return TakeStored(m_database, StoreOf(job), plan);
     }
 
-    const SearchSpace& m_space;
-    const std::vector<Plan>& m_plans;
-    std::vector<StoredEngine>& m_engines;
-    const CompareSetting& m_setting;
+    RunStore& StoreOf(const Job& job)
+    {
+        return m_stores[job.place.set][job.place.engine];
+    }
+
+    const std::vector<ComparedSet>& m_sets;
+    const std::vector<std::unique_ptr<Engine>>& m_engines;
+    std::vector<std::vector<RunStore>>& m_stores;
+    unsigned m_threads;
     Database& m_database;
     const std::atomic<bool>& m_stop;
     const size_t m_first{static_cast<size_t>(getpid())};
@@ -190,6 +246,62 @@ CompareProgress::Add()
     m_line.Show({m_done, m_total, static_cast<double>(m_made) / std::max(seconds, 1e-9)});
 }
 
+std::vector<std::vector<Comparison>>
+CompareEngines(const std::vector<ComparedSet>& sets,
+               const std::vector<std::string>& names,
+               unsigned threads,
+               Database& database,
+               const std::atomic<bool>& stop,
+               CompareProgress& progress)
+{
+    std::vector<std::unique_ptr<Engine>> engines;
+    for (const auto& name : names)
+    {
+        engines.push_back(MakeSweepEngine(name, "engines", stop));
+    }
+    std::vector<std::vector<RunStore>> stores;
+    for (const ComparedSet& set : sets)
+    {
+        stores.emplace_back();
+        for (const auto& engine : engines)
+        {
+            stores.back().emplace_back(database,
+                                       MakeRunSetting(set.study.scenario, *engine, set.setting.run),
+                                       set.setting.failures);
+        }
+    }
+    JobList list = JobsOfAll(sets, stores, database, progress);
+    std::vector<Job*> missing;
+    for (Job& job : list.jobs)
+    {
+        if (!job.evaluation)
+        {
+            missing.push_back(&job);
+        }
+    }
+    Runner(sets, engines, stores, threads, database, stop, progress).Run(missing);
+    std::vector<std::vector<Comparison>> all;
+    auto number = list.numbers.begin();
+    for (const ComparedSet& set : sets)
+    {
+        all.emplace_back();
+        for (const Plan& plan : set.plans)
+        {
+            Comparison comparison{plan, {}, {}};
+            for (const auto& engine : engines)
+            {
+                if (const auto& found = list.jobs[*number++].evaluation)
+                {
+                    comparison.engines.push_back(engine->Name());
+                    comparison.evaluations.push_back(*found);
+                }
+            }
+            all.back().push_back(std::move(comparison));
+        }
+    }
+    return all;
+}
+
 std::vector<Comparison>
 CompareEngines(const Study& study,
                const SearchSpace& space,
@@ -200,51 +312,13 @@ CompareEngines(const Study& study,
                const std::atomic<bool>& stop,
                CompareProgress& progress)
 {
-    std::vector<StoredEngine> engines;
-    for (const auto& name : names)
-    {
-        auto engine = MakeSweepEngine(name, "engines", stop);
-        RunStore store(database,
-                       MakeRunSetting(study.scenario, *engine, setting.run),
-                       setting.failures);
-        engines.push_back({std::move(engine), std::move(store)});
-    }
-    std::vector<std::vector<std::optional<Evaluation>>> found(
-        plans.size(),
-        std::vector<std::optional<Evaluation>>(names.size()));
-    std::vector<Job> jobs;
-    for (size_t p = 0; p < plans.size(); p++)
-    {
-        for (size_t e = 0; e < names.size(); e++)
-        {
-            found[p][e] = TakeStored(database, engines[e], plans[p]);
-            if (!found[p][e])
-            {
-                jobs.push_back({p, e, std::nullopt});
-            }
-        }
-    }
-    progress.Skip(plans.size() * names.size() - jobs.size());
-    Runner(space, plans, engines, setting, database, stop, progress).Run(jobs);
-    for (auto& job : jobs)
-    {
-        found[job.plan][job.engine] = std::move(job.evaluation);
-    }
-    std::vector<Comparison> comparisons;
-    for (size_t p = 0; p < plans.size(); p++)
-    {
-        Comparison comparison{plans[p], {}, {}};
-        for (size_t e = 0; e < names.size(); e++)
-        {
-            if (found[p][e])
-            {
-                comparison.engines.push_back(engines[e].engine->Name());
-                comparison.evaluations.push_back(*found[p][e]);
-            }
-        }
-        comparisons.push_back(std::move(comparison));
-    }
-    return comparisons;
+    return CompareEngines({{study, space, plans, setting}},
+                          names,
+                          JobsOf(setting.common),
+                          database,
+                          stop,
+                          progress)
+        .front();
 }
 
 } // namespace scaleacross

@@ -58,11 +58,32 @@ class CompareProgress
     std::chrono::steady_clock::time_point m_start{std::chrono::steady_clock::now()};
 };
 
+/// Plans that are compared on one study with one seed. All have to outlive the comparison.
+struct ComparedSet
+{
+    const Study& study;
+    const SearchSpace& space;
+    const std::vector<Plan>& plans;
+    CompareSetting setting;
+};
+
 /**
- * Runs every plan on every engine, several at a time, and stores each run when it is done. Stored
- * runs are not repeated. What an engine refuses in this process is RefusalOf() and not stored: it
- * is found out at once. Returns early, without what is missing, once `stop` is set.
+ * Runs every plan of every set on every engine, several at a time whatever set they are of, and
+ * stores each run when it is done; comparisons by set. Stored runs are not repeated, and what
+ * several sets ask for is run once: an engine that draws nothing does the same with all seeds. What
+ * an engine refuses in this process is RefusalOf() and not stored: it is found out at once. Returns
+ * early, without what is missing, once `stop` is set.
+ *
+ * @param jobs at a time
  */
+std::vector<std::vector<Comparison>> CompareEngines(const std::vector<ComparedSet>& sets,
+                                                    const std::vector<std::string>& engines,
+                                                    unsigned jobs,
+                                                    Database& database,
+                                                    const std::atomic<bool>& stop,
+                                                    CompareProgress& progress);
+
+/// The same of one set.
 std::vector<Comparison> CompareEngines(const Study& study,
                                        const SearchSpace& space,
                                        const std::vector<Plan>& plans,

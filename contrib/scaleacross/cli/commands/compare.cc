@@ -232,36 +232,57 @@ PlansAt(const CompareOptions& options,
     return runs;
 }
 
-/// All plans of a point of the grid, seed by seed.
+/// All plans of all points of the grid, point by point and seed by seed; those of which nothing has
+/// run, since it was stopped, are left out.
 void
-ComparePoint(const CompareOptions& options,
-             const std::vector<SweepAxis>& axes,
-             const GridPoint& point,
-             const PointPlans& runs,
-             const std::vector<std::string>& engines,
-             Database& database,
-             const std::atomic<bool>& stop,
-             CompareProgress& progress,
-             Compared& compared)
+CompareAll(const CompareOptions& options,
+           const std::vector<SweepAxis>& axes,
+           const std::vector<GridPoint>& points,
+           const std::vector<PointPlans>& runs,
+           const std::vector<std::string>& engines,
+           Database& database,
+           const std::atomic<bool>& stop,
+           Compared& compared)
 {
-    const SearchSpace& ran = *runs.space;
-    for (uint32_t s = 0; s < options.seeds && !stop; s++)
+    std::vector<ComparedSet> sets;
+    uint64_t total = 0;
+    for (size_t i = 0; i < points.size(); i++)
     {
-        CompareSetting setting{point.common, options.explore.worker.failures, options.run};
-        setting.run.seed = runs.study.seed + s;
+        CompareSetting setting{points[i].common, options.explore.worker.failures, options.run};
         setting.run.limits = LimitsOf(options.explore.worker);
-        ComparedPlans part{runs.space, HeadOf(options, axes, point, s), {}};
-        part.comparisons =
-            CompareEngines(runs.study, ran, runs.plans, engines, setting, database, stop, progress);
+        for (uint32_t s = 0; s < options.seeds; s++)
+        {
+            setting.run.seed = runs[i].study.seed + s;
+            sets.push_back({runs[i].study, *runs[i].space, runs[i].plans, setting});
+            total += runs[i].plans.size() * engines.size();
+        }
+    }
+    CompareProgress progress(total);
+    const unsigned jobs = JobsOf(options.explore.common);
+    const auto comparisons = CompareEngines(sets, engines, jobs, database, stop, progress);
+    for (size_t i = 0; i < sets.size(); i++)
+    {
+        const size_t at = i / options.seeds;
+        const bool hasRun = std::any_of(comparisons[i].begin(),
+                                        comparisons[i].end(),
+                                        [](const Comparison& one) { return !one.engines.empty(); });
+        if (!hasRun && stop)
+        {
+            continue;
+        }
+        const auto seed = static_cast<uint32_t>(i % options.seeds);
+        ComparedPlans part{runs[at].space,
+                           HeadOf(options, axes, points[at], seed) +
+                               (runs[at].plans.empty() ? "" : HeadOf(runs[at].scaled)),
+                           comparisons[i]};
         for (size_t p = 0; p < part.comparisons.size(); p++)
         {
             const Comparison& comparison = part.comparisons[p];
-            compared.cases.push_back({point.values,
-                                      setting.run.seed,
-                                      ran.LabelOf(comparison.plan),
+            compared.cases.push_back({points[at].values,
+                                      sets[i].setting.run.seed,
+                                      part.space->LabelOf(comparison.plan),
                                       comparison,
-                                      runs.scaled[p]});
-            part.head += p == 0 ? HeadOf(runs.scaled) : "";
+                                      runs[at].scaled[p]});
         }
         compared.plans.push_back(std::move(part));
     }
@@ -328,30 +349,13 @@ CompareWith(const CompareOptions& options,
     bool interrupted = false;
     try
     {
-        std::vector<PointPlans> runs; // of all points, for how many there are
-        uint64_t total = 0;
+        std::vector<PointPlans> runs;
         for (const GridPoint& point : points)
         {
             runs.push_back(PlansAt(options, point, engines, database, stop, compared.leftOut));
-            total += runs.back().plans.size() * engines.size() * options.seeds;
         }
-        CompareProgress progress(total);
-        for (size_t p = 0; p < points.size(); p++)
-        {
-            ComparePoint(options,
-                         axes,
-                         points[p],
-                         runs[p],
-                         engines,
-                         database,
-                         stop,
-                         progress,
-                         compared);
-            if (stop)
-            {
-                throw Interrupted();
-            }
-        }
+        CompareAll(options, axes, points, runs, engines, database, stop, compared);
+        interrupted = stop;
     }
     catch (const Interrupted&)
     {
