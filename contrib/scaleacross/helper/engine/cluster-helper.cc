@@ -75,10 +75,12 @@ HopLimitOf(const FabricGraph& graph)
 
 } // namespace
 
-ClusterHelper::ClusterHelper(const Scenario& scenario)
+ClusterHelper::ClusterHelper(const Scenario& scenario, Ptr<JobClock> clock)
     : m_graph(BuildFabricGraph(scenario.cluster)),
       m_transport(CreateObject<ClusterTransport>())
 {
+    clock = clock ? clock : Create<JobClock>();
+    m_transport->SetClock(clock);
     const NetworkPlan& network = scenario.network;
     CheckAttributes(network);
     const std::set<std::string> chosen = ChosenAttributes(network);
@@ -114,7 +116,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
     UseAdmission(m_fabric, network.admission, network.GrantSize());
     UseClasses(m_fabric, network, chosen);
     m_transport->SetTrafficClasses(network.classes.of);
-    BuildServers(scenario.cluster);
+    BuildServers(scenario.cluster, clock);
     BuildFabric(scenario);
     m_transport->SetConnectionFactory(
         [this, cluster = scenario.cluster, network](Rank from, Rank to, uint32_t trafficClass) {
@@ -137,11 +139,12 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
             memory.insert(memory.end(), building.gpus, building.gpu.hbmBandwidth);
         }
         const auto slots = StudyAttributesOf(StagedLink::GetTypeId(), network);
-        m_transport->SetStagingFactory([memory, slots](Rank from, Rank to) {
+        m_transport->SetStagingFactory([memory, slots, clock](Rank from, Rank to) {
             const auto rate = [](BitRate value) {
                 return DataRateValue(DataRate(static_cast<uint64_t>(value.Value())));
             };
             const auto link = CreateObject<StagedLink>();
+            link->SetClock(clock);
             for (const auto& [name, value] : slots)
             {
                 link->SetAttribute(name, *value);
@@ -153,7 +156,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
         return; // all messages go through these slots
     }
     m_transport->SetSlotsFactory(
-        [cluster = scenario.cluster](Rank from, Rank to, const SlotWindow& window) {
+        [cluster = scenario.cluster, clock](Rank from, Rank to, const SlotWindow& window) {
             if (TierBetween(cluster, from, to) != Tier::Cross)
             {
                 return Ptr<StagedLink>();
@@ -161,6 +164,7 @@ ClusterHelper::ClusterHelper(const Scenario& scenario)
             // What copies and handovers take is in the messages' own cost.
             const DataRateValue none{DataRate(std::numeric_limits<uint64_t>::max())};
             const auto link = CreateObject<StagedLink>();
+            link->SetClock(clock);
             link->SetAttribute("Slots", UintegerValue(window.slots));
             link->SetAttribute("SlotSize", UintegerValue(window.bytes.Count()));
             link->SetAttribute("LeastPieces", UintegerValue(window.least));
@@ -177,7 +181,7 @@ ClusterHelper::~ClusterHelper()
 }
 
 void
-ClusterHelper::BuildServers(const ClusterSpec& cluster)
+ClusterHelper::BuildServers(const ClusterSpec& cluster, Ptr<JobClock> clock)
 {
     std::vector<Ptr<NvlinkDomain>> domains;
     for (const BuildingSpec& building : cluster.buildings)
@@ -186,6 +190,7 @@ ClusterHelper::BuildServers(const ClusterSpec& cluster)
         {
             const Ptr<Node> host = m_fabric.AddHost();
             const auto domain = CreateObject<NvlinkDomain>();
+            domain->SetClock(clock);
             domain->SetGpus(building.gpusPerNode);
             domain->SetRate(building.gpu.scaleUpBandwidth * building.gpu.scaleUpEfficiency);
             domain->SetLatency(building.gpu.scaleUpLatency);

@@ -27,7 +27,8 @@ namespace ns3
 class ClusterHelper
 {
   public:
-    explicit ClusterHelper(const scaleacross::Scenario& scenario);
+    /// `clock`: what the job in it goes by; none: the Simulator's.
+    explicit ClusterHelper(const scaleacross::Scenario& scenario, Ptr<JobClock> clock = nullptr);
     ~ClusterHelper();
 
     /// The server of a rank (rank r is GPU r).
@@ -49,7 +50,7 @@ class ClusterHelper
     void FillNetwork(scaleacross::NetworkReport& report) const;
 
   private:
-    void BuildServers(const scaleacross::ClusterSpec& cluster);
+    void BuildServers(const scaleacross::ClusterSpec& cluster, Ptr<JobClock> clock);
     void BuildFabric(const scaleacross::Scenario& scenario);
     double CollisionFactor() const;
 

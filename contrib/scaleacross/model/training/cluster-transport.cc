@@ -6,8 +6,8 @@
 #include "nvlink-domain.h"
 #include "staged-link.h"
 
+#include "ns3/nstime.h"
 #include "ns3/rdma-connection.h"
-#include "ns3/simulator.h"
 
 namespace ns3
 {
@@ -38,8 +38,18 @@ ClusterTransport::GetTypeId()
     return tid;
 }
 
-ClusterTransport::ClusterTransport() = default;
+ClusterTransport::ClusterTransport()
+    : m_clock(Create<JobClock>())
+{
+}
+
 ClusterTransport::~ClusterTransport() = default;
+
+void
+ClusterTransport::SetClock(Ptr<JobClock> clock)
+{
+    m_clock = clock;
+}
 
 void
 ClusterTransport::SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gpusPerNode)
@@ -80,6 +90,18 @@ ClusterTransport::SetFailureCallback(FailureCallback callback)
 }
 
 void
+ClusterTransport::SetTrafficCallback(std::function<void()> callback)
+{
+    m_traffic = std::move(callback);
+}
+
+const std::vector<Ptr<RdmaConnection>>&
+ClusterTransport::GetConnections() const
+{
+    return m_connections;
+}
+
+void
 ClusterTransport::SetDelivery(scaleacross::Rank to, DeliveryCallback callback)
 {
     m_delivery.at(to) = callback;
@@ -104,7 +126,7 @@ ClusterTransport::Send(scaleacross::Rank from,
                        uint64_t tag,
                        const MessageCare& care)
 {
-    const int64_t now = Simulator::Now().GetPicoSeconds();
+    const int64_t now = m_clock->Now();
     if (AreInOneServer(from, to))
     {
         SendInside(bytes, {from, to, tag, now}, care);
@@ -114,12 +136,8 @@ ClusterTransport::Send(scaleacross::Rank from,
     link.postedPs[tag] = now;
     if (care.before > scaleacross::Duration())
     {
-        Simulator::Schedule(PicoSeconds(care.before.Ps()),
-                            &ClusterTransport::Post,
-                            this,
-                            &link,
-                            bytes,
-                            tag);
+        m_clock->Schedule(PicoSeconds(care.before.Ps()),
+                          [this, raw = &link, bytes, tag] { Post(raw, bytes, tag); });
         return;
     }
     Post(&link, bytes, tag);
@@ -134,7 +152,23 @@ ClusterTransport::Post(Link* link, scaleacross::Bytes bytes, uint64_t tag)
     }
     else
     {
-        link->connection->Send(bytes, tag);
+        Transmit(*link, bytes, tag);
+    }
+}
+
+void
+ClusterTransport::Transmit(Link& link, scaleacross::Bytes bytes, uint64_t tag)
+{
+    link.connection->Send(bytes, tag);
+    TellOfTraffic();
+}
+
+void
+ClusterTransport::TellOfTraffic()
+{
+    if (m_traffic)
+    {
+        m_traffic();
     }
 }
 
@@ -144,7 +178,7 @@ ClusterTransport::SendCopies(scaleacross::Rank from,
                              scaleacross::Bytes bytes,
                              const MessageCare& care)
 {
-    const int64_t now = Simulator::Now().GetPicoSeconds();
+    const int64_t now = m_clock->Now();
     std::vector<NvlinkDomain::Copy> locals;
     for (const MessageCopy& copy : copies)
     {
@@ -158,7 +192,7 @@ ClusterTransport::SendCopies(scaleacross::Rank from,
 void
 ClusterTransport::SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint64_t tag)
 {
-    const int64_t now = Simulator::Now().GetPicoSeconds();
+    const int64_t now = m_clock->Now();
     if (AreInOneServer(from, to))
     {
         SendInside(scaleacross::kCreditBytes, {from, to, tag, now});
@@ -172,7 +206,7 @@ ClusterTransport::SendCredit(scaleacross::Rank from, scaleacross::Rank to, uint6
         link = m_creditLinks.emplace(key, MakeLink(from, to, trafficClass)).first;
     }
     link->second->postedPs[tag] = now;
-    link->second->connection->Send(scaleacross::kCreditBytes, tag);
+    Transmit(*link->second, scaleacross::kCreditBytes, tag);
 }
 
 bool
@@ -242,6 +276,7 @@ ClusterTransport::MakeLink(scaleacross::Rank from, scaleacross::Rank to, uint32_
     link->to = to;
     link->trafficClass = trafficClass;
     link->connection = m_factory(from, to, trafficClass);
+    m_connections.push_back(link->connection);
     Link* raw = link.get();
     link->connection->SetDeliveryCallback(
         [this, raw](scaleacross::Bytes /* bytes */, uint64_t tag) { Arrived(raw, tag); });
@@ -254,21 +289,20 @@ void
 ClusterTransport::Stage(Link* link, const Ptr<StagedLink>& staging)
 {
     link->staging = staging;
-    link->staging->Connect([link](scaleacross::Bytes bytes,
-                                  uint64_t number) { link->connection->Send(bytes, number); },
-                           [this, link] {
-                               Link& back =
-                                   link->credits
-                                       ? *link->credits
+    link->staging->Connect(
+        [this, link](scaleacross::Bytes bytes, uint64_t number) { Transmit(*link, bytes, number); },
+        [this, link] {
+            Link& back = link->credits ? *link->credits
                                        : LinkBetween(link->to, link->from, link->trafficClass);
-                               back.connection->Send(kSlotBytes, kSlotBit);
-                           },
-                           [this, link](uint64_t tag) { Delivered(link, tag); });
+            Transmit(back, kSlotBytes, kSlotBit);
+        },
+        [this, link](uint64_t tag) { Delivered(link, tag); });
 }
 
 void
 ClusterTransport::Arrived(Link* link, uint64_t tag)
 {
+    TellOfTraffic();
     if (link->credited)
     {
         link->credited->CreditArrived();
@@ -337,6 +371,8 @@ ClusterTransport::DoDispose()
     m_failure = nullptr;
     m_staging = nullptr;
     m_slots = nullptr;
+    m_traffic = nullptr;
+    m_connections.clear();
     RankTransport::DoDispose();
 }
 

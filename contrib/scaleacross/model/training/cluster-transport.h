@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_CLUSTER_TRANSPORT_H
 #define SCALEACROSS_CLUSTER_TRANSPORT_H
 
+#include "job-clock.h"
 #include "rank-transport.h"
 
 #include <array>
@@ -47,6 +48,8 @@ class ClusterTransport : public RankTransport
     ClusterTransport();
     ~ClusterTransport() override;
 
+    /// The clock of the job; without it, the Simulator's. Before the first message.
+    void SetClock(Ptr<JobClock> clock);
     /// One domain per server, in order.
     void SetServers(std::vector<Ptr<NvlinkDomain>> servers, uint32_t gpusPerNode);
     /// That of a rank's server, where its number is rank mod gpusPerNode.
@@ -65,6 +68,11 @@ class ClusterTransport : public RankTransport
                                                        scaleacross::Rank to,
                                                        const scaleacross::SlotWindow&)>;
     void SetSlotsFactory(SlotsFactory factory);
+
+    /// Called whenever something has been posted between servers, or has arrived.
+    void SetTrafficCallback(std::function<void()> callback);
+    /// Those between servers that have been made so far.
+    const std::vector<Ptr<RdmaConnection>>& GetConnections() const;
 
     void Send(scaleacross::Rank from,
               scaleacross::Rank to,
@@ -108,6 +116,9 @@ class ClusterTransport : public RankTransport
                     const scaleacross::RankMessage& message,
                     const scaleacross::MessageCare& care = {});
     void Post(Link* link, scaleacross::Bytes bytes, uint64_t tag);
+    /// Over the connection of a link, whatever is behind it.
+    void Transmit(Link& link, scaleacross::Bytes bytes, uint64_t tag);
+    void TellOfTraffic();
     bool AreInOneServer(scaleacross::Rank from, scaleacross::Rank to) const;
     void Stage(Link* link, const Ptr<StagedLink>& staging);
     void Arrived(Link* link, uint64_t tag);
@@ -115,10 +126,13 @@ class ClusterTransport : public RankTransport
     void Failed(Link* link, const std::string& reason);
     void Deliver(const scaleacross::RankMessage& message);
 
+    Ptr<JobClock> m_clock;
     std::vector<Ptr<NvlinkDomain>> m_servers;
     uint32_t m_gpusPerNode{1};
     ConnectionFactory m_factory;
     FailureCallback m_failure;
+    std::function<void()> m_traffic;
+    std::vector<Ptr<RdmaConnection>> m_connections;
     StagingFactory m_staging;
     std::vector<DeliveryCallback> m_delivery; //!< by receiver
     /// By sender, receiver and traffic class.

@@ -3,7 +3,7 @@
 #include "nvlink-domain.h"
 
 #include "ns3/log.h"
-#include "ns3/simulator.h"
+#include "ns3/nstime.h"
 
 #include <algorithm>
 #include <cmath>
@@ -27,8 +27,18 @@ NvlinkDomain::GetTypeId()
     return tid;
 }
 
-NvlinkDomain::NvlinkDomain() = default;
+NvlinkDomain::NvlinkDomain()
+    : m_clock(Create<JobClock>())
+{
+}
+
 NvlinkDomain::~NvlinkDomain() = default;
+
+void
+NvlinkDomain::SetClock(Ptr<JobClock> clock)
+{
+    m_clock = clock;
+}
 
 void
 NvlinkDomain::SetGpus(uint32_t gpus)
@@ -119,7 +129,7 @@ NvlinkDomain::GetReceived(uint32_t gpu) const
 void
 NvlinkDomain::Update(Egress& egress)
 {
-    const int64_t now = Simulator::Now().GetPicoSeconds();
+    const int64_t now = m_clock->Now();
     if (!egress.active.empty())
     {
         const double each = static_cast<double>(now - egress.sincePs) * m_bitsPerPs /
@@ -155,7 +165,7 @@ NvlinkDomain::ScheduleNext(uint32_t gpu)
     {
         delay += TimeStep(1);
     }
-    egress.next = Simulator::Schedule(delay, &NvlinkDomain::Drain, this, gpu);
+    egress.next = m_clock->Schedule(delay, [this, gpu] { Drain(gpu); });
 }
 
 void
@@ -170,7 +180,7 @@ NvlinkDomain::Drain(uint32_t gpu)
         if (lane.bitsLeft <= tolerance)
         {
             const Message& gone = lane.messages.front();
-            Simulator::Schedule(PicoSeconds(gone.latency.Ps()), [delivered = gone.delivered] {
+            m_clock->Schedule(PicoSeconds(gone.latency.Ps()), [delivered = gone.delivered] {
                 for (const Callback<void>& tell : delivered)
                 {
                     tell();

@@ -4,12 +4,12 @@
 #define SCALEACROSS_NVLINK_DOMAIN_H
 
 #include "core/base/units.h"
+#include "job-clock.h"
 #include "rank-transport.h"
 
 #include "ns3/callback.h"
-#include "ns3/event-id.h"
-#include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/ptr.h"
 
 #include <cstdint>
 #include <deque>
@@ -39,6 +39,8 @@ class NvlinkDomain : public Object
     NvlinkDomain();
     ~NvlinkDomain() override;
 
+    /// The clock of the job; without it, the Simulator's. Before the first message.
+    void SetClock(Ptr<JobClock> clock);
     /// Number of GPUs; before the first message.
     void SetGpus(uint32_t gpus);
     /// Usable rate of one GPU's egress.
@@ -95,7 +97,7 @@ class NvlinkDomain : public Object
     {
         std::vector<Lane> active; //!< lanes with messages
         int64_t sincePs{0};       //!< when bitsLeft was last brought up to date
-        EventId next;
+        JobEvent next;
         uint64_t sent{0};     //!< bytes, of its GPU
         uint64_t received{0}; //!< bytes, to its GPU
     };
@@ -105,6 +107,7 @@ class NvlinkDomain : public Object
     void ScheduleNext(uint32_t gpu);
     void Drain(uint32_t gpu);
 
+    Ptr<JobClock> m_clock;
     std::vector<Egress> m_egress; //!< by GPU
     double m_bitsPerPs{0.0};
     scaleacross::Duration m_latency;

@@ -4,7 +4,6 @@
 
 #include "ns3/attribute-guard.h"
 #include "ns3/log.h"
-#include "ns3/simulator.h"
 #include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
@@ -68,8 +67,18 @@ StagedLink::GetTypeId()
     return tid;
 }
 
-StagedLink::StagedLink() = default;
+StagedLink::StagedLink()
+    : m_clock(Create<JobClock>())
+{
+}
+
 StagedLink::~StagedLink() = default;
+
+void
+StagedLink::SetClock(Ptr<JobClock> clock)
+{
+    m_clock = clock;
+}
 
 void
 StagedLink::Connect(PieceSender send, CreditSender credit, Delivery deliver)
@@ -115,9 +124,8 @@ StagedLink::CopyIn()
         return;
     }
     m_free -= 1;
-    m_in.event = Simulator::Schedule(CopyTime(m_in.pieces.front().bytes, m_senderRate),
-                                     &StagedLink::CopiedIn,
-                                     this);
+    m_in.event = m_clock->Schedule(CopyTime(m_in.pieces.front().bytes, m_senderRate),
+                                   [this] { CopiedIn(); });
 }
 
 void
@@ -125,7 +133,7 @@ StagedLink::CopiedIn()
 {
     const Piece piece = m_in.pieces.front();
     m_in.pieces.pop_front();
-    Simulator::Schedule(m_handover / 2, [link = Ptr<StagedLink>(this), piece] {
+    m_clock->Schedule(m_handover / 2, [link = Ptr<StagedLink>(this), piece] {
         if (link->m_send)
         {
             link->m_send(piece.bytes, piece.number);
@@ -138,7 +146,7 @@ void
 StagedLink::PieceArrived(uint64_t number)
 {
     const Piece piece{number, m_pieces.at(number).bytes};
-    Simulator::Schedule(m_handover / 2, [link = Ptr<StagedLink>(this), piece] {
+    m_clock->Schedule(m_handover / 2, [link = Ptr<StagedLink>(this), piece] {
         link->m_out.pieces.push_back(piece);
         link->CopyOut();
     });
@@ -151,9 +159,8 @@ StagedLink::CopyOut()
     {
         return;
     }
-    m_out.event = Simulator::Schedule(CopyTime(m_out.pieces.front().bytes, m_receiverRate),
-                                      &StagedLink::CopiedOut,
-                                      this);
+    m_out.event = m_clock->Schedule(CopyTime(m_out.pieces.front().bytes, m_receiverRate),
+                                    [this] { CopiedOut(); });
 }
 
 void

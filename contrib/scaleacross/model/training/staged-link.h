@@ -4,13 +4,14 @@
 #define SCALEACROSS_STAGED_LINK_H
 
 #include "core/base/units.h"
+#include "job-clock.h"
 
 #include "ns3/attribute-guard.h"
 #include "ns3/callback.h"
 #include "ns3/data-rate.h"
-#include "ns3/event-id.h"
 #include "ns3/nstime.h"
 #include "ns3/object.h"
+#include "ns3/ptr.h"
 #include "ns3/traced-value.h"
 
 #include <cstdint>
@@ -55,6 +56,8 @@ class StagedLink : public Object, public scaleacross::FixedOnceUsed
     /// Tells of a message that has arrived completely.
     using Delivery = std::function<void(uint64_t tag)>;
 
+    /// The clock of the job; without it, the Simulator's. Before the first message.
+    void SetClock(Ptr<JobClock> clock);
     /// Before the first message.
     void Connect(PieceSender send, CreditSender credit, Delivery deliver);
 
@@ -84,7 +87,7 @@ class StagedLink : public Object, public scaleacross::FixedOnceUsed
     struct Copier
     {
         std::deque<Piece> pieces;
-        EventId event;
+        JobEvent event;
     };
 
     void CopyIn();
@@ -93,6 +96,7 @@ class StagedLink : public Object, public scaleacross::FixedOnceUsed
     void CopiedOut();
     Time CopyTime(scaleacross::Bytes bytes, const DataRate& rate) const;
 
+    Ptr<JobClock> m_clock;
     uint32_t m_slots{0};
     uint32_t m_least{0};
     uint32_t m_slotSize{0};

@@ -3,8 +3,7 @@
 #include "training-application.h"
 
 #include "ns3/log.h"
-#include "ns3/simulator-time.h"
-#include "ns3/simulator.h"
+#include "ns3/nstime.h"
 
 namespace ns3
 {
@@ -24,7 +23,11 @@ TrainingApplication::GetTypeId()
     return tid;
 }
 
-TrainingApplication::TrainingApplication() = default;
+TrainingApplication::TrainingApplication()
+    : m_clock(Create<JobClock>())
+{
+}
+
 TrainingApplication::~TrainingApplication() = default;
 
 void
@@ -34,6 +37,12 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_replay = std::make_unique<RankReplay>(*graph, rank, world);
     m_rank = rank;
     m_transport = transport;
+}
+
+void
+TrainingApplication::SetClock(Ptr<JobClock> clock)
+{
+    m_clock = clock;
 }
 
 void
@@ -103,7 +112,7 @@ TrainingApplication::Delivered(const RankMessage& message)
 Duration
 TrainingApplication::Now() const
 {
-    return Duration::Picoseconds(SimulatorPicoseconds());
+    return Duration::Picoseconds(m_clock->Now());
 }
 
 void
@@ -111,14 +120,14 @@ TrainingApplication::ComputeUntil(Duration end)
 {
     m_compute.Cancel();
     m_compute =
-        Simulator::Schedule(PicoSeconds((end - Now()).Ps()), [this] { m_replay->ComputeDone(); });
+        m_clock->Schedule(PicoSeconds((end - Now()).Ps()), [this] { m_replay->ComputeDone(); });
 }
 
 void
 TrainingApplication::LaunchAt(Duration at, uint32_t stream)
 {
-    Simulator::Schedule(PicoSeconds((at - Now()).Ps()),
-                        [this, stream] { m_replay->Launched(stream); });
+    m_clock->Schedule(PicoSeconds((at - Now()).Ps()),
+                      [this, stream] { m_replay->Launched(stream); });
 }
 
 void

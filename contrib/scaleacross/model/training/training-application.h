@@ -5,10 +5,11 @@
 
 #include "core/program/program.h"
 #include "core/program/rank-replay.h"
+#include "job-clock.h"
 #include "rank-transport.h"
 
 #include "ns3/application.h"
-#include "ns3/event-id.h"
+#include "ns3/ptr.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +20,8 @@ namespace ns3
 {
 
 /**
- * One rank of a training job: a scaleacross::RankReplay in the Simulator's time, whose messages go
- * through a RankTransport.
+ * One rank of a training job: a scaleacross::RankReplay in the time of its job's clock, whose
+ * messages go through a RankTransport.
  */
 class TrainingApplication : public Application, private scaleacross::RankWorld
 {
@@ -37,6 +38,9 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     void SetRank(const scaleacross::TaskGraph* graph,
                  scaleacross::Rank rank,
                  Ptr<RankTransport> transport);
+
+    /// The clock of the job; without it, the Simulator's. Before the start.
+    void SetClock(Ptr<JobClock> clock);
 
     void SetIterationCallback(IterationCallback callback);
 
@@ -79,7 +83,8 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     scaleacross::Rank m_rank{0};
     Ptr<RankTransport> m_transport;
     IterationCallback m_iterationCallback;
-    EventId m_compute;
+    Ptr<JobClock> m_clock;
+    JobEvent m_compute;
 };
 
 } // namespace ns3
