@@ -38,6 +38,12 @@ MakeFlow(const EngineCall& /* call */)
 }
 
 std::unique_ptr<Engine>
+MakeFastForward(const EngineCall& /* call */)
+{
+    return std::make_unique<PacketEngine>(PacketEngine::FastForwards::Steady);
+}
+
+std::unique_ptr<Engine>
 MakePredictions(const EngineCall& call)
 {
     return std::make_unique<PredictionsEngine>(call.name, call.argument);
@@ -165,6 +171,17 @@ EngineRows()
          true, // ns-3 has one simulator per process
          true,
          false,
+         false,
+         false,
+         PacketEngine::kMaxRanks},
+        {"packet:fast-forward",
+         "the same without the times in which nothing changes: for long messages; says how wrong "
+         "that is",
+         MakeFastForward,
+         "",
+         true,
+         true,
+         true,
          false,
          false,
          PacketEngine::kMaxRanks},

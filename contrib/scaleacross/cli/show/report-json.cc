@@ -135,6 +135,10 @@ ToJson(const RunReport& report)
                               {"low_s", correction.low.S()},
                               {"high_s", correction.high.S()}};
     }
+    if (report.fastForward)
+    {
+        json["fast_forward"] = FiguresOf(*report.fastForward);
+    }
     if (!report.KnowsParts())
     {
         for (const char* key : {"compute_s", "bubble_s", "bubble_fraction", "exposed_comm_s"})

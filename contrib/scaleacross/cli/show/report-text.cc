@@ -92,6 +92,10 @@ ReportText(const RunReport& report)
             text += "  not reached: " + unreached + "\n";
         }
     }
+    if (report.fastForward)
+    {
+        text += "\n" + FastForwardText(*report.fastForward) + "\n";
+    }
     const NetworkReport& network = report.network;
     if (network.packetsSent > 0)
     {
@@ -172,6 +176,24 @@ RunText(const std::string& label, const Evaluation& evaluation)
     }
     const auto& failure = std::get<Failure>(evaluation);
     return label + "\nfailed (" + failure.reason + "): " + failure.detail + "\n";
+}
+
+std::string
+FastForwardText(const FastForwardReport& fastForward)
+{
+    if (fastForward.skips == 0)
+    {
+        return "fast-forward: nothing was steady for long enough to be skipped";
+    }
+    return fmt::format(
+        "fast-forward: {} skipped in {} pieces; {} simulated to compare ({} pieces): "
+        "off by {:.2g} %, at worst {:.2g} %",
+        ToString(fastForward.skipped),
+        fastForward.skips,
+        ToString(fastForward.verified),
+        fastForward.checks,
+        fastForward.error * 100,
+        fastForward.worst * 100);
 }
 
 std::string

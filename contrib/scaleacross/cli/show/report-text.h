@@ -25,6 +25,10 @@ void AddRow(Table& table,
 /// One run for people: the plan, its main figures and a table of its communication classes.
 std::string RunText(const std::string& label, const Evaluation& evaluation);
 
+/// "fast-forward: 250 ms skipped in 900 pieces; 12 ms simulated to compare (20 pieces): off by 0.05
+/// %, at worst 0.4 %".
+std::string FastForwardText(const FastForwardReport& fastForward);
+
 /// "3 of 4 operations, the others 12 % of the time of all".
 std::string CoverageText(const CorrectionReport& correction);
 

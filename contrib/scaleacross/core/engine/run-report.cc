@@ -67,6 +67,23 @@ CorrectionReport::Figures()
     return figures;
 }
 
+const FigureTable<FastForwardReport>&
+FastForwardReport::Figures()
+{
+    using F = FastForwardReport;
+    static const FigureTable<F> figures = {
+        MakeFigure("skipped_s", &F::skipped, "time of the whole run that was not simulated"),
+        MakeFigure("skips", &F::skips, "in how many pieces"),
+        MakeFigure("verified_s",
+                   &F::verified,
+                   "time that could have been skipped and was simulated to compare"),
+        MakeFigure("checks", &F::checks, "in how many pieces"),
+        MakeFigure("error", &F::error, "of the packets left out in that time, relative, mean"),
+        MakeFigure("worst", &F::worst, "the same, of the piece where it is greatest"),
+    };
+    return figures;
+}
+
 const FigureTable<RunReport>&
 RunReport::Figures()
 {

@@ -100,6 +100,21 @@ struct CorrectionReport
     static const FigureTable<CorrectionReport>& Figures();
 };
 
+/// What a run has left out that did not change, and how well that is known.
+struct FastForwardReport
+{
+    Duration skipped;   //!< of the whole run, on its clock
+    uint64_t skips{0};  //!< in how many pieces
+    Duration verified;  //!< that might have been skipped, and was simulated to compare
+    uint64_t checks{0}; //!< in how many pieces
+    /// Difference between the packets that were sent in these and those that would have been left
+    /// out, over these: the mean over time, and of one piece the greatest.
+    double error{0};
+    double worst{0};
+
+    static const FigureTable<FastForwardReport>& Figures();
+};
+
 /**
  * The result of one run, from which everything printed, stored or drawn is taken.
  *
@@ -132,6 +147,7 @@ struct RunReport
     std::vector<ResourceReport> resources;      //!< those that carried something
     std::vector<TimelineEntry> timeline;        //!< if asked for: one representative rank per stage
     std::optional<CorrectionReport> correction; //!< where factors have changed the time
+    std::optional<FastForwardReport> fastForward; //!< where a run may skip
 
     /// Those that are one number each; network, classes, memory and resources have their own.
     static const FigureTable<RunReport>& Figures();

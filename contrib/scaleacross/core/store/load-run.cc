@@ -141,6 +141,18 @@ LoadCorrection(Database& database, int64_t run, RunReport& report)
 }
 
 void
+LoadFastForward(Database& database, int64_t run, RunReport& report)
+{
+    auto& select = database.Prepare("SELECT * FROM run_fast_forward WHERE run_id = ?");
+    select.bind(1, run);
+    if (select.executeStep())
+    {
+        Row(database, select).Figures("run_fast_forward", report.fastForward.emplace());
+    }
+    select.reset();
+}
+
+void
 LoadParts(Database& database, int64_t run, RunReport& report)
 {
     auto& classes = database.Prepare("SELECT * FROM run_class WHERE run_id = ?");
@@ -178,6 +190,7 @@ LoadParts(Database& database, int64_t run, RunReport& report)
     }
     resources.reset();
     LoadCorrection(database, run, report);
+    LoadFastForward(database, run, report);
 }
 
 } // namespace

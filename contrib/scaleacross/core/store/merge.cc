@@ -50,7 +50,8 @@ const char* const g_parts[] = {"run_class",
                                "run_memory",
                                "run_resource",
                                "run_correction",
-                               "run_correction_note"};
+                               "run_correction_note",
+                               "run_fast_forward"};
 
 Columns
 ColumnsOfTable(Database& database, const std::string& table)
@@ -135,6 +136,7 @@ class Merger
                                   "run_resource",
                                   "run_correction",
                                   "run_correction_note",
+                                  "run_fast_forward",
                                   "collective_run",
                                   "search",
                                   "search_count",

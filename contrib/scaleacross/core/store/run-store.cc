@@ -425,8 +425,12 @@ RunStore::Put(const Plan& plan, const Evaluation& evaluation, bool requested)
     put.executeStep();
     const int64_t run = put.getColumn(0).getInt64();
     put.reset();
-    for (const char* table :
-         {"run_class", "run_memory", "run_resource", "run_correction", "run_correction_note"})
+    for (const char* table : {"run_class",
+                              "run_memory",
+                              "run_resource",
+                              "run_correction",
+                              "run_correction_note",
+                              "run_fast_forward"})
     {
         auto& clear = m_database.Prepare(std::string("DELETE FROM ") + table + " WHERE run_id = ?");
         clear.bind(1, run);
@@ -476,6 +480,15 @@ RunStore::PutParts(int64_t run, const RunReport& report)
     if (report.correction)
     {
         PutCorrection(run, *report.correction);
+    }
+    if (report.fastForward)
+    {
+        static const std::string sql =
+            InsertPartSql<FastForwardReport>("run_fast_forward", {"run_id"});
+        auto& insert = m_database.Prepare(sql);
+        insert.bind(":run_id", run);
+        BindFigures(insert, *report.fastForward);
+        Database::Run(insert);
     }
 }
 

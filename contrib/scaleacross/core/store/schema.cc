@@ -348,6 +348,19 @@ CREATE TABLE run_correction_note (
 ) WITHOUT ROWID;
 )sql";
 
+/// What a run has skipped; there was no engine before that does.
+const char* const g_version13 = R"sql(
+CREATE TABLE run_fast_forward (
+    run_id     INTEGER PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+    skipped_s  REAL NOT NULL,
+    skips      INTEGER NOT NULL,
+    verified_s REAL NOT NULL,
+    checks     INTEGER NOT NULL,
+    error      REAL NOT NULL,
+    worst      REAL NOT NULL
+);
+)sql";
+
 } // namespace
 
 const std::vector<std::string>&
@@ -364,7 +377,8 @@ Migrations()
                                                         g_version9,
                                                         g_version10,
                                                         g_version11,
-                                                        g_version12};
+                                                        g_version12,
+                                                        g_version13};
     return migrations;
 }
 
@@ -430,6 +444,7 @@ AddedColumns()
         AddFigures<MemoryUse>(all, "run_memory");
         AddFigures<ResourceReport>(all, "run_resource");
         AddFigures<CorrectionReport>(all, "run_correction");
+        AddFigures<FastForwardReport>(all, "run_fast_forward");
         all.erase(std::remove_if(all.begin(),
                                  all.end(),
                                  [](const TableColumn& column) {

@@ -18,6 +18,8 @@
 #include "ns3/fabric-helper.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
+#include "ns3/fast-forward.h"
+#include "ns3/job-clock.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
 #include "ns3/rdma-nic.h"
@@ -27,6 +29,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace scaleacross
 {
@@ -49,10 +54,15 @@ class SimulatorGuard
 class Simulation
 {
   public:
-    Simulation(const Scenario& scenario, const PreparedRun& run, const RunOptions& options)
+    Simulation(const Scenario& scenario,
+               const PreparedRun& run,
+               const RunOptions& options,
+               std::optional<double> verified)
         : m_run(run),
           m_options(options),
-          m_cluster(scenario),
+          m_clock(ns3::Create<ns3::JobClock>(verified ? ns3::JobClock::Skips::May
+                                                      : ns3::JobClock::Skips::Never)),
+          m_cluster(scenario, m_clock),
           m_resources(m_cluster, scenario.cluster, run.graph),
           m_measured(run.graph, options, std::vector<uint32_t>(run.graph.ranks, 1))
     {
@@ -62,6 +72,7 @@ class Simulation
         for (Rank rank = 0; rank < ranks; rank++)
         {
             auto application = ns3::CreateObject<ns3::TrainingApplication>();
+            application->SetClock(m_clock);
             application->SetRank(&run.graph, rank, m_cluster.GetTransport());
             application->SetIterationCallback(ns3::Callback<void, Rank, uint32_t>(
                 [this](Rank who, uint32_t iteration) { Mark(who, iteration); }));
@@ -75,14 +86,20 @@ class Simulation
                 m_applications[rankClass.representative]->RecordRuns();
             }
         }
-        m_cluster.SetFailureCallback([this](const std::string& reason) {
-            if (m_failure.empty())
-            {
-                m_failure = reason;
-            }
-            ns3::Simulator::Stop();
-        });
+        m_cluster.SetFailureCallback([this](const std::string& reason) { Fail(reason); });
+        if (verified)
+        {
+            StartFastForward(*verified);
+        }
     }
+
+    ~Simulation()
+    {
+        m_clock->Clear(); // what waits holds on to what it is for
+    }
+
+    Simulation(const Simulation&) = delete;
+    Simulation& operator=(const Simulation&) = delete;
 
     void Execute()
     {
@@ -114,6 +131,10 @@ class Simulation
         });
         m_cluster.FillNetwork(report.network);
         report.resources = m_resources.Report(m_options.iterations, report.iterationTime);
+        if (m_fastForward)
+        {
+            report.fastForward = m_fastForward->Report();
+        }
         return report;
     }
 
@@ -123,11 +144,40 @@ class Simulation
     static inline const ns3::Time kWatch = ns3::MicroSeconds(100);
     static constexpr std::chrono::milliseconds kTell{200};
 
+    void StartFastForward(double verified)
+    {
+        std::vector<ns3::Ptr<ns3::FabricWire>> wires;
+        for (uint32_t i = 0; i < m_cluster.GetGraph().links.size(); i++)
+        {
+            wires.push_back(m_cluster.GetWire(i));
+        }
+        m_fastForward = std::make_unique<ns3::FastForward>(m_clock,
+                                                           m_cluster.GetTransport(),
+                                                           std::move(wires),
+                                                           verified);
+        m_fastForward->SetRefusal([this](const std::string& reason) {
+            m_reason = "fast-forward";
+            Fail(reason);
+        });
+        m_resources.SetLeftOut([this](std::size_t wire, std::size_t end) {
+            return m_fastForward->LeftOut(wire, end);
+        });
+    }
+
+    void Fail(const std::string& reason)
+    {
+        if (m_failure.empty())
+        {
+            m_failure = reason;
+        }
+        ns3::Simulator::Stop();
+    }
+
     void Mark(Rank rank, uint32_t iteration)
     {
         switch (m_measured.Begins(rank,
                                   iteration,
-                                  Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()),
+                                  Duration::Picoseconds(m_clock->Now()),
                                   m_applications[rank]->GetTimes()))
         {
         case MeasuredRanks::Mark::Begin:
@@ -153,16 +203,14 @@ class Simulation
         if (m_options.progress && now - m_told >= kTell)
         {
             m_told = now;
-            m_options.progress({Duration::Picoseconds(ns3::Simulator::Now().GetPicoSeconds()),
-                                m_measured.Farthest() + 1});
+            m_options.progress({Duration::Picoseconds(m_clock->Now()), m_measured.Farthest() + 1});
         }
         if (spent.count() > m_options.limits.wallTime.S())
         {
             m_reason = "timeout";
             m_failure = "time limit: the packet engine gave up after " +
                         ToString(m_options.limits.wallTime) + " of wall clock time, at " +
-                        std::to_string(ns3::Simulator::Now().GetMilliSeconds()) +
-                        " ms of simulated time";
+                        std::to_string(m_clock->Now() / 1'000'000'000) + " ms of simulated time";
             ns3::Simulator::Stop();
         }
         else if (!ns3::Simulator::IsFinished())
@@ -179,10 +227,12 @@ class Simulation
 
     const PreparedRun& m_run;
     const RunOptions& m_options;
+    ns3::Ptr<ns3::JobClock> m_clock;
     ns3::ClusterHelper m_cluster;
     ns3::WireResources m_resources;
     MeasuredRanks m_measured;
-    ns3::Ptr<ns3::FabricEvents> m_events; //!< null if the scenario has none
+    std::unique_ptr<ns3::FastForward> m_fastForward; //!< null: all is simulated
+    ns3::Ptr<ns3::FabricEvents> m_events;            //!< null if the scenario has none
     std::vector<ns3::Ptr<ns3::TrainingApplication>> m_applications;
     std::string m_failure;
     std::string m_reason{"error"};                //!< the name of m_failure
@@ -192,10 +242,15 @@ class Simulation
 
 } // namespace
 
+PacketEngine::PacketEngine(FastForwards fastForward)
+    : m_fastForward(fastForward)
+{
+}
+
 std::string
 PacketEngine::Name() const
 {
-    return "packet";
+    return m_fastForward == FastForwards::Never ? "packet" : "packet:fast-forward";
 }
 
 bool
@@ -229,6 +284,14 @@ PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
             "use the analytical engine, a smaller cluster, or compare --scale-down, which makes "
             "one");
     }
+    const bool skips = m_fastForward == FastForwards::Steady;
+    if (skips && !scenario.events.empty())
+    {
+        throw ConfigError("events",
+                          "they happen at times that fast-forward might skip",
+                          "no events with the engine packet:fast-forward",
+                          "run it with --engine packet");
+    }
     const SimulatorGuard guard;
     if (ns3::Time::GetResolution() != ns3::Time::PS)
     {
@@ -241,7 +304,10 @@ PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
     ns3::Config::SetDefault("ns3::FabricSwitch::LookAhead", ns3::BooleanValue(true));
     ns3::Config::SetDefault("ns3::RdmaNic::LookAhead", ns3::BooleanValue(true));
     ns3::SetAttributeDefaults(scenario.network.ns3Attributes, "network.ns3.");
-    Simulation simulation(scenario, run, options);
+    Simulation simulation(scenario,
+                          run,
+                          options,
+                          skips ? std::optional<double>(kVerified) : std::nullopt);
     simulation.Execute();
     RunReport report = simulation.Report();
     report.engine = Name();

@@ -5,6 +5,8 @@
 
 #include "core/engine/engine.h"
 
+#include <cstdint>
+
 namespace scaleacross
 {
 
@@ -16,6 +18,11 @@ namespace scaleacross
  * time limit is reached; packets are counted at the end of every run: sent = delivered + dropped +
  * in flight.
  *
+ * With FastForwards::Steady it skips phases in which nothing changes (ns3::FastForward); counters
+ * of packets are then of those that were simulated, and RunReport::fastForward says how much was
+ * skipped and how wrong that is. It refuses scenarios with events, and ends with RunError
+ * "fast-forward" if what it skips is off by more than 1 %.
+ *
  * ns-3 has one Simulator per process: runs follow each other, and two threads must not run at a
  * time. Sweeps use worker processes.
  */
@@ -24,11 +31,24 @@ class PacketEngine : public Engine
   public:
     /// Ranks beyond which a run is refused: every NIC and its queue pairs are simulated.
     static constexpr uint32_t kMaxRanks = 4096;
+    /// Of what could be skipped, the part that is simulated to compare.
+    static constexpr double kVerified = 0.05;
+
+    enum class FastForwards : uint8_t
+    {
+        Never,
+        Steady //!< phases in which nothing changes
+    };
+
+    explicit PacketEngine(FastForwards fastForward = FastForwards::Never);
 
     std::string Name() const override;
     bool UsesSeed() const override;
     std::string Fingerprint() const override;
     RunResult Run(const Scenario& scenario, const RunOptions& options) const override;
+
+  private:
+    FastForwards m_fastForward;
 };
 
 } // namespace scaleacross

@@ -8,6 +8,8 @@
 #include "ns3/fabric-wire.h"
 #include "ns3/nvlink-domain.h"
 
+#include <utility>
+
 namespace ns3
 {
 
@@ -31,8 +33,11 @@ WireResources::Count() const
     {
         // Wires join the ends of a link in their order.
         const Ptr<FabricWire> wire = m_helper.GetWire(i);
-        carried.links.push_back(wire->GetLane(0).DataCarried());
-        carried.links.push_back(wire->GetLane(1).DataCarried());
+        for (const std::size_t end : {0, 1})
+        {
+            carried.links.push_back(wire->GetLane(end).DataCarried() +
+                                    (m_leftOut ? m_leftOut(i, end) : 0));
+        }
     }
     for (Rank rank = 0; rank < m_ranks; rank++)
     {
@@ -41,6 +46,12 @@ WireResources::Count() const
         carried.scaleUp.push_back(server->GetReceived(rank % m_gpusPerNode));
     }
     return carried;
+}
+
+void
+WireResources::SetLeftOut(std::function<uint64_t(std::size_t wire, std::size_t end)> leftOut)
+{
+    m_leftOut = std::move(leftOut);
 }
 
 void

@@ -8,7 +8,9 @@
 #include "core/program/program.h"
 #include "core/spec/cluster-spec.h"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace ns3
@@ -35,6 +37,10 @@ class WireResources
                   const scaleacross::ClusterSpec& cluster,
                   const scaleacross::TaskGraph& graph);
 
+    /// What was carried but not simulated: bytes that left an end of a wire so far. Without it,
+    /// nothing.
+    void SetLeftOut(std::function<uint64_t(std::size_t wire, std::size_t end)> leftOut);
+
     /// The measured iterations begin.
     void Begin();
     /// They are over.
@@ -51,6 +57,7 @@ class WireResources
     scaleacross::Rank m_ranks;
     uint32_t m_gpusPerNode;
     scaleacross::LinkResources m_resources;
+    std::function<uint64_t(std::size_t wire, std::size_t end)> m_leftOut;
     scaleacross::CarriedBytes m_begin;
     scaleacross::CarriedBytes m_end;
 };

@@ -47,6 +47,18 @@ class FabricLossModel : public Object, public scaleacross::FixedOnceUsed
         return DoIsLost(packet);
     }
 
+    /// The next packets, as many as this, are not lost in any case.
+    uint64_t Passing() const
+    {
+        return m_pass;
+    }
+
+    /// So many packets pass that nobody sends. Domain: packets <= Passing().
+    void LeaveOut(uint64_t packets)
+    {
+        m_pass -= packets;
+    }
+
     /// Forgets the packets seen so far; to be called by setters of what DoIsLost depends on.
     void Reset();
 

@@ -3,6 +3,7 @@
 #ifndef SCALEACROSS_MESSAGE_LEDGER_H
 #define SCALEACROSS_MESSAGE_LEDGER_H
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 
@@ -97,6 +98,19 @@ class MessageLedger
     uint64_t Undelivered() const
     {
         return m_undelivered;
+    }
+
+    /// The first message of which something is still to arrive; UINT64_MAX if there is none.
+    uint64_t FirstMissing() const
+    {
+        for (std::size_t i = 0; i < m_messages.size(); ++i)
+        {
+            if (!m_messages[i].cut || m_messages[i].toArrive > 0)
+            {
+                return m_firstId + i;
+            }
+        }
+        return UINT64_MAX;
     }
 
     /// Drops those that are acknowledged, up to the first that is not.

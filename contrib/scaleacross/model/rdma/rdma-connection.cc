@@ -350,6 +350,61 @@ RdmaConnection::GetUndelivered() const
     return m_ledger.Undelivered();
 }
 
+scaleacross::SendProgress
+RdmaConnection::GetProgress(uint32_t i) const
+{
+    const QueuePairBundle::Ends& ends = m_queuePairs.QueuePairs().at(i);
+    const RdmaQueuePair::Counters& counters = ends.local->GetCounters();
+    ends.remote->GetNic().BringUpToDate();
+    const DataRate rate = ends.local->GetRate();
+    const scaleacross::RdmaRequester& requester = ends.local->Requester();
+    const scaleacross::SendAllowance& allowance = requester.Allowance();
+    const RdmaCongestionOps* control = allowance.Control();
+    scaleacross::SendProgress progress;
+    progress.sent = requester.Queue().SentUpTo();
+    progress.arrived = ends.remote->Responder().Expected();
+    progress.acked = requester.Queue().Una();
+    progress.troubles =
+        counters.retransmissions + counters.timeouts + counters.notReady + counters.cnpsReceived;
+    progress.window = allowance.Packets();
+    progress.rate = rate.GetBitRate();
+    progress.bounded = progress.window < scaleacross::kMostUnacked;
+    progress.restless =
+        allowance.GoesByPulls() || (control != nullptr && progress.rate < allowance.LineRate() &&
+                                    control->NextDeadline() != scaleacross::kNever);
+    return progress;
+}
+
+uint64_t
+RdmaConnection::GetSpare(uint32_t i) const
+{
+    const scaleacross::RdmaRequester& requester =
+        m_queuePairs.QueuePairs().at(i).local->Requester();
+    const std::size_t next = requester.Queue().Cursor();
+    if (HasFailed() || m_clearToSend.IsOn() || !requester.Queue().HasNext() ||
+        m_balance.MessageOf(i, next) == UINT64_MAX)
+    {
+        return 0;
+    }
+    // What is on its way of an earlier message would arrive too late.
+    for (uint32_t other = 0; other < GetNQueuePairs(); ++other)
+    {
+        const auto& queue = m_queuePairs.QueuePairs()[other].local->Requester().Queue();
+        if (m_balance.MessageOf(other, queue.Cursor()) == m_ledger.FirstMissing())
+        {
+            return requester.Spare(m_balance.SameMessage(i, next));
+        }
+    }
+    return 0;
+}
+
+void
+RdmaConnection::LeaveOut(uint32_t i, uint64_t packets)
+{
+    scaleacross::RdmaRequester& requester = m_queuePairs.QueuePairs().at(i).local->Requester();
+    requester.LeaveOut(packets, m_balance.SameMessage(i, requester.Queue().Cursor()));
+}
+
 uint64_t
 RdmaConnection::GetRetransmissions() const
 {

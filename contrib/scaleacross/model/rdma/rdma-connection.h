@@ -9,6 +9,7 @@
 #include "rdma-queue-pair.h"
 #include "segment-balance.h"
 #include "segment-order.h"
+#include "send-progress.h"
 
 #include "ns3/attribute-guard.h"
 
@@ -124,6 +125,19 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
 
     /// Messages sent and not delivered yet.
     uint64_t GetUndelivered() const;
+    /// How far queue pair i has come, exact at the time of the call.
+    scaleacross::SendProgress GetProgress(uint32_t i) const;
+
+    /**
+     * Packets of queue pair i that could be left out without anybody noticing but by the time that
+     * it takes: none of them has been sent, they are of the message that it is sending, and of each
+     * segment one remains. 0 also if a message is on its way of which nothing is left to send, or
+     * if somebody counts what arrives (ClearToSend).
+     */
+    uint64_t GetSpare(uint32_t i) const;
+    /// Leaves them out: the message arrives as if it were whole. Domain: packets <= GetSpare(i).
+    void LeaveOut(uint32_t i, uint64_t packets);
+
     uint64_t GetRetransmissions() const;
 
     const char* WhyFixed() const override;

@@ -112,6 +112,13 @@ RdmaRequester::FillNext(FabricPacket& packet, int64_t start)
 }
 
 void
+RdmaRequester::LeaveOut(uint64_t packets, std::size_t messages)
+{
+    m_queue.LeaveOut(packets, messages, m_mtu);
+    m_counters.postedBytes -= packets * m_mtu;
+}
+
+void
 RdmaRequester::HandleAck(const FabricPacket& packet, int64_t now)
 {
     const bool notReady = packet.kind == PacketKind::RnrNak;

@@ -135,6 +135,14 @@ class RdmaRequester
         m_queue.Show();
     }
 
+    /// See SendQueue. Domain: IsOpen(), and of a control that goes by pulls none.
+    uint64_t Spare(std::size_t messages) const
+    {
+        return IsOpen() && !m_repeat.HasLost() ? m_queue.Spare(messages) : 0;
+    }
+
+    void LeaveOut(uint64_t packets, std::size_t messages);
+
     /// At time zero, when there are routes. Throws ConfigError if a full packet, or one that has
     /// been posted, is longer than the switches on its way let pass.
     void CheckSizes() const;

@@ -81,6 +81,12 @@ class RdmaResponder
         return m_receiver.PostedReceives() + m_newReceives;
     }
 
+    /// The first PSN that is missing.
+    uint64_t Expected() const
+    {
+        return m_receiver.Expected();
+    }
+
     void HandleData(const FabricPacket& packet, int64_t now);
 
     /// One more packet is asked of the other end: fills in what tells it.

@@ -52,6 +52,18 @@ SegmentBalance::Take(uint32_t queuePair)
 }
 
 uint64_t
+SegmentBalance::SameMessage(uint32_t queuePair, uint64_t from) const
+{
+    const auto& segments = m_outstanding[queuePair];
+    uint64_t end = from;
+    while (end < segments.size() && segments[end] == segments[from])
+    {
+        ++end;
+    }
+    return end - from;
+}
+
+uint64_t
 SegmentBalance::Acknowledged(uint32_t queuePair)
 {
     const uint64_t id = m_outstanding[queuePair].front();

@@ -73,6 +73,17 @@ class SegmentBalance
     /// A queue pair has its oldest segment acknowledged. Returns the message.
     uint64_t Acknowledged(uint32_t queuePair);
 
+    /// How many of a queue pair's segments from that one on, counted from the oldest one that is
+    /// not acknowledged, are of the same message as it.
+    uint64_t SameMessage(uint32_t queuePair, uint64_t from) const;
+
+    /// The message of a queue pair's segment, counted likewise; UINT64_MAX if there is none.
+    uint64_t MessageOf(uint32_t queuePair, uint64_t segment) const
+    {
+        const auto& segments = m_outstanding[queuePair];
+        return segment < segments.size() ? segments[segment] : UINT64_MAX;
+    }
+
     /// Drops what waits.
     void Clear()
     {

@@ -100,6 +100,12 @@ class SendAllowance
         return m_state.rate;
     }
 
+    /// bit/s, the most that it may ever be.
+    uint64_t LineRate() const
+    {
+        return m_state.lineRate;
+    }
+
     /// When the next packet may start, 0: at any time.
     int64_t Eligible() const
     {

@@ -44,6 +44,40 @@ SendQueue::Acknowledge(uint64_t psn, std::vector<PostedMessage>& completed)
     }
 }
 
+uint64_t
+SendQueue::Spare(std::size_t count) const
+{
+    if (m_next != m_sentUpTo)
+    {
+        return 0;
+    }
+    uint64_t spare = 0;
+    for (std::size_t i = m_cursor; i < std::min(m_cursor + count, m_visible); ++i)
+    {
+        spare += m_messages[i].EndPsn() - std::max(m_messages[i].firstPsn, m_next) - 1;
+    }
+    return spare;
+}
+
+void
+SendQueue::LeaveOut(uint64_t packets, std::size_t count, uint64_t mtu)
+{
+    for (std::size_t i = m_cursor + count; i-- > m_cursor;)
+    {
+        PostedMessage& message = m_messages[i];
+        const uint64_t left = message.EndPsn() - std::max(message.firstPsn, m_next);
+        const uint64_t out = std::min(packets, left - 1);
+        message.packets -= out;
+        message.bytes -= out * mtu;
+        packets -= out;
+        m_endPsn -= out;
+    }
+    for (std::size_t i = m_cursor + 1; i < m_messages.size(); ++i)
+    {
+        m_messages[i].firstPsn = m_messages[i - 1].EndPsn();
+    }
+}
+
 std::deque<PostedMessage>
 SendQueue::Flush()
 {

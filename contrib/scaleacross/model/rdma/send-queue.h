@@ -146,6 +146,28 @@ class SendQueue
     /// Una() <= psn <= SentUpTo().
     void Acknowledge(uint64_t psn, std::vector<PostedMessage>& completed);
 
+    /// Messages from the one of the next packet on may be `count` that belong together. How many of
+    /// their packets could be left out, so that each of them still has one to send: none where it
+    /// has gone back. Domain: there are so many.
+    uint64_t Spare(std::size_t count) const;
+
+    /**
+     * Leaves out so many of the packets of these that have not been sent, `mtu` bytes each, of the
+     * last message first: what is sent next stays as it is. What comes after is numbered as if they
+     * had never been posted. Domain: packets <= Spare(count).
+     *
+     * Worked case: messages of 5 and 3 packets, 2 of which have been sent. Spare(2) is 2 + 2. After
+     * LeaveOut(3, 2, mtu) the first is PSNs 0 to 3 and the second PSN 4, its last packet, which
+     * keeps its payload.
+     */
+    void LeaveOut(uint64_t packets, std::size_t count, uint64_t mtu);
+
+    /// Where the message of the next packet stands among those that are not acknowledged.
+    std::size_t Cursor() const
+    {
+        return m_cursor;
+    }
+
     /// The first unacknowledged packet is sent next.
     void GoBack()
     {
