@@ -7,6 +7,7 @@
 #include "ns3/cluster-transport.h"
 #include "ns3/fabric-path.h"
 #include "ns3/fabric-port.h"
+#include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/loss-model.h"
 #include "ns3/nstime.h"
@@ -43,6 +44,10 @@ constexpr std::size_t kFirstLook = 32;
 constexpr std::size_t kNextLook = 4;
 constexpr std::size_t kWindow = 16;
 constexpr std::size_t kMostSamples = 64;
+/// While nothing moves, times the time between two samples.
+constexpr int64_t kMostQuiet = 64;
+/// Beyond that nobody looks any more, until something is posted or arrives.
+constexpr int64_t kMostEvery = 1'000'000 * kNanosecond;
 /// How many times as long as has been looked at may be skipped on that.
 constexpr int64_t kReach = 100;
 /// Of each queue pair so many packets stay, which show how its message ends.
@@ -64,14 +69,14 @@ FastForward::Flow::Flow(Ptr<RdmaConnection> of)
 
 FastForward::FastForward(Ptr<JobClock> clock,
                          Ptr<ClusterTransport> transport,
-                         std::vector<Ptr<FabricWire>> wires,
+                         Network network,
                          double verified)
     : m_clock(clock),
       m_transport(transport),
-      m_wires(std::move(wires)),
+      m_network(std::move(network)),
       m_verified(verified)
 {
-    for (const Ptr<FabricWire>& wire : m_wires)
+    for (const Ptr<FabricWire>& wire : m_network.wires)
     {
         for (const std::size_t end : {0, 1})
         {
@@ -116,10 +121,6 @@ FastForward::Report() const
 void
 FastForward::Changed()
 {
-    if (!m_checkEnd.IsExpired())
-    {
-        EndCheck();
-    }
     Restart();
     if (m_next.IsExpired())
     {
@@ -130,6 +131,10 @@ FastForward::Changed()
 void
 FastForward::Restart()
 {
+    if (!m_checkEnd.IsExpired())
+    {
+        EndCheck(); // what it compares is about to be forgotten
+    }
     m_steady = false;
     m_samples = 0;
 }
@@ -138,6 +143,7 @@ void
 FastForward::FindFlows()
 {
     m_every = kFirstEvery;
+    m_pauses = Pauses();
     m_snapshots.clear();
     m_flows.clear();
     m_senders.clear();
@@ -148,6 +154,11 @@ FastForward::FindFlows()
             m_flows.emplace_back(connection);
             FindSenders(m_flows.back());
         }
+    }
+    // As many packets of each of them as of one that has the NIC to itself.
+    for (const Sender& sender : m_senders)
+    {
+        m_every = std::max(m_every, kFirstEvery * sender.flows);
     }
 }
 
@@ -162,15 +173,18 @@ FastForward::FindSenders(Flow& flow)
             std::find_if(m_senders.begin(), m_senders.end(), [port](const Sender& sender) {
                 return sender.port == port;
             });
-        flow.senders.push_back(static_cast<std::size_t>(found - m_senders.begin()));
+        const auto place = static_cast<std::size_t>(found - m_senders.begin());
+        const bool isNew = std::count(flow.senders.begin(), flow.senders.end(), place) == 0;
+        flow.senders.push_back(place);
         if (found == m_senders.end())
         {
             const double bits =
                 8.0 *
                 nic.WireSize(nic.GetPathMtu(), scaleacross::RdmaOperation::Write, false, false);
             const auto rate = static_cast<double>(nic.GetDataRate().GetBitRate());
-            m_senders.push_back({port, m_laneOf.at(port), bits * 1e12 / rate, {}, 0});
+            m_senders.push_back({port, m_laneOf.at(port), bits * 1e12 / rate, 0, {}, 0});
         }
+        m_senders[place].flows += isNew ? 1 : 0;
     }
 }
 
@@ -185,6 +199,36 @@ FastForward::Sample()
     {
         return; // until something is posted
     }
+    TakeSample();
+    const std::size_t taken = m_samples++;
+    if (taken % kNextLook == 0)
+    {
+        m_snapshots.push_back(LanesNow());
+    }
+    if (IsDisturbed())
+    {
+        Restart();
+    }
+    else if (taken >= kFirstLook && taken % kNextLook == 0)
+    {
+        // The longer, the more exact; but what has come from afar is steady for a short time only.
+        m_steady = Judge(kNextLook * (taken / 2 / kNextLook)) || Judge(taken - kWindow);
+    }
+    if (m_samples > kMostSamples)
+    {
+        Thin();
+    }
+    if (m_every * m_quiet < kMostEvery)
+    {
+        m_next = Simulator::Schedule(PicoSeconds(m_every * m_quiet), &FastForward::Sample, this);
+    }
+    Go();
+}
+
+void
+FastForward::TakeSample()
+{
+    uint64_t moved = 0;
     for (Flow& flow : m_flows)
     {
         uint64_t inFlight = 0;
@@ -194,8 +238,17 @@ FastForward::Sample()
         for (std::size_t i = 0; i < flow.sent.size(); ++i)
         {
             m_senders[flow.senders[i]].now += static_cast<double>(flow.sent[i]);
+            moved += flow.sent[i];
         }
+        moved -= inFlight;
     }
+    const bool moves = m_samples == 0 || moved != m_moved;
+    if (!moves || m_quiet > 1)
+    {
+        Restart(); // what has been seen of a quiet time says nothing of the time after it
+    }
+    m_quiet = moves ? 1 : std::min(2 * m_quiet, kMostQuiet);
+    m_moved = moved;
     const int64_t now = SimulatorPicoseconds();
     for (Sender& sender : m_senders)
     {
@@ -204,22 +257,6 @@ FastForward::Sample()
         sender.sent.push_back(sender.now - std::clamp(left / sender.psPerPacket, 0.0, 1.0));
         sender.now = 0;
     }
-    const std::size_t taken = m_samples++;
-    if (taken % kNextLook == 0)
-    {
-        m_snapshots.push_back(LanesNow());
-    }
-    if (taken >= kFirstLook && taken % kNextLook == 0)
-    {
-        // The longer, the more exact; but what has come from afar is steady for a short time only.
-        m_steady = Judge(kNextLook * (taken / 2 / kNextLook)) || Judge(taken - kWindow);
-    }
-    if (m_samples > kMostSamples)
-    {
-        Thin();
-    }
-    m_next = Simulator::Schedule(PicoSeconds(m_every), &FastForward::Sample, this);
-    Go();
 }
 
 void
@@ -317,17 +354,39 @@ FastForward::LanesNow() const
     return now;
 }
 
+uint64_t
+FastForward::Pauses() const
+{
+    uint64_t pauses = 0;
+    for (const Ptr<FabricSwitch>& fabricSwitch : m_network.switches)
+    {
+        pauses += fabricSwitch->GetPauses();
+    }
+    return pauses;
+}
+
+bool
+FastForward::IsHeldBack() const
+{
+    return m_network.credits || Pauses() != m_pauses ||
+           std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
+               return flow.bounded;
+           });
+}
+
+bool
+FastForward::IsDisturbed() const
+{
+    return std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
+        return flow.troubles != flow.troublesAtFirst || flow.moves;
+    });
+}
+
 bool
 FastForward::Judge(std::size_t from)
 {
-    for (Flow& flow : m_flows)
+    for (const Flow& flow : m_flows)
     {
-        // Once it has been repeated, or a control has moved, all begins anew.
-        if (flow.troubles != flow.troublesAtFirst || flow.moves)
-        {
-            m_samples = 0;
-            return false;
-        }
         if (!flow.track.IsSteady(from, flow.bounded))
         {
             return false;
@@ -336,6 +395,18 @@ FastForward::Judge(std::size_t from)
     if (!JudgeLanes(from))
     {
         return false;
+    }
+    if (IsHeldBack())
+    {
+        double roundTrip = 0;
+        for (const Flow& flow : m_flows)
+        {
+            roundTrip = std::max(roundTrip, flow.track.RoundTrip(from));
+        }
+        if (static_cast<double>(m_flows.front().track.Size() - 1 - from) < 2 * roundTrip)
+        {
+            return false;
+        }
     }
     FindSlopes(from);
     m_budget = kReach * m_every * static_cast<int64_t>(m_flows.front().track.Size() - 1 - from);
@@ -446,10 +517,14 @@ FastForward::Lasts(bool& ends)
                 until((static_cast<double>(spare) - kMargin) / flow.slopes[i]);
             }
         }
-        if (any == 0 || flow.moves || flow.troubles != flow.troublesAtFirst)
+        if (any == 0)
         {
-            until(0);
+            until(0); // all that is left of it is on its way
         }
+    }
+    if (IsDisturbed())
+    {
+        until(0);
     }
     for (const Lane& lane : m_lanes)
     {

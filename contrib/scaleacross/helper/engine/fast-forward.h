@@ -22,6 +22,7 @@ namespace ns3
 class ClusterTransport;
 class FabricLossModel;
 class FabricPort;
+class FabricSwitch;
 class FabricWire;
 class RdmaConnection;
 class RdmaQueuePair;
@@ -32,6 +33,8 @@ class RdmaQueuePair;
  *
  * Model: after every message that is posted or arrives, the connections under way are looked at, at
  * first every half microsecond (the time between two looks grows with the time since the change).
+ * Where nothing moves, or a NIC serves many, they are looked at less often.
+ *
  * Once all of them are steady (FlowTrack), and while no packet is repeated, no congestion control
  * moves and every message on its way has more to send, the state of the network at t + T is that at
  * t. So T is skipped: the job's clock goes T ahead, and of each queue pair so many packets are left
@@ -40,6 +43,9 @@ class RdmaQueuePair;
  * T ends with the job's next event (after which it goes on if that has posted nothing), before a
  * queue pair has sent its message, before a wire loses its next packet, and at kReach times as
  * long as has been looked at.
+ *
+ * Where something is held back by a window, by credits or by pauses, it may come in bursts of which
+ * each looks steady: there two round trips are looked at.
  *
  * What wires have carried is known exactly where the path of each queue pair is (PathOf); else it
  * is taken to be what they carried in the time looked at, per time.
@@ -63,10 +69,18 @@ class FastForward
     /// Looked at before it is refused for its error.
     static constexpr uint32_t kLeastChecks = 8;
 
+    /// What it looks at.
+    struct Network
+    {
+        std::vector<Ptr<FabricWire>> wires;
+        std::vector<Ptr<FabricSwitch>> switches;
+        bool credits{false}; //!< in place of pauses
+    };
+
     /// `verified`: share, from 0 to 1, of what could be skipped that is simulated to compare.
     FastForward(Ptr<JobClock> clock,
                 Ptr<ClusterTransport> transport,
-                std::vector<Ptr<FabricWire>> wires,
+                Network network,
                 double verified);
     ~FastForward();
     FastForward(const FastForward&) = delete;
@@ -107,6 +121,7 @@ class FastForward
         const FabricPort* port;
         uint32_t lane;
         double psPerPacket;
+        uint32_t flows;
         std::vector<double> sent; //!< by sample
         double now;
     };
@@ -144,6 +159,11 @@ class FastForward
     void FindFlows();
     void FindSenders(Flow& flow);
     void Sample();
+    void TakeSample();
+    /// Pauses that switches have sent so far.
+    uint64_t Pauses() const;
+    /// Windows, credits or pauses hold something back.
+    bool IsHeldBack() const;
     /// Looks at a flow's queue pairs, and notes whether its control moves.
     void Look(Flow& flow, uint64_t& inFlight, uint64_t& unacked);
     void Thin();
@@ -151,6 +171,8 @@ class FastForward
     /// Of all that is under way.
     bool KnowsRoutes();
     const Route& RouteOf(const Ptr<RdmaQueuePair>& queuePair);
+    /// Something has been repeated since the change, or a control has moved.
+    bool IsDisturbed() const;
     /// From the sample `from` on. If all is steady, it is known how it goes on.
     bool Judge(std::size_t from);
     bool JudgeLanes(std::size_t from);
@@ -164,7 +186,7 @@ class FastForward
 
     Ptr<JobClock> m_clock;
     Ptr<ClusterTransport> m_transport;
-    std::vector<Ptr<FabricWire>> m_wires;
+    Network m_network;
     std::vector<Lane> m_lanes; //!< two of each wire
     std::unordered_map<const FabricPort*, uint32_t> m_laneOf;
     /// By queue pair, what should have been left out and is less than a packet.
@@ -177,8 +199,11 @@ class FastForward
     std::vector<Sender> m_senders;
     std::vector<LaneSnapshot> m_snapshots;
     std::size_t m_samples{0};
-    int64_t m_every{0}; //!< ps between two samples
-    EventId m_next;     //!< sample
+    uint64_t m_moved{0}; //!< packets that had been sent and had arrived at the last sample
+    int64_t m_quiet{1};  //!< how many times m_every until the next sample: more while nothing moves
+    int64_t m_every{0};  //!< ps between two samples
+    uint64_t m_pauses{0}; //!< up to the change
+    EventId m_next;       //!< sample
     bool m_steady{false};
     int64_t m_budget{0}; //!< ps that may be skipped on what is known
 

@@ -89,7 +89,7 @@ class Simulation
         m_cluster.SetFailureCallback([this](const std::string& reason) { Fail(reason); });
         if (verified)
         {
-            StartFastForward(*verified);
+            StartFastForward(*verified, scenario.network.transport->credits);
         }
     }
 
@@ -144,16 +144,18 @@ class Simulation
     static inline const ns3::Time kWatch = ns3::MicroSeconds(100);
     static constexpr std::chrono::milliseconds kTell{200};
 
-    void StartFastForward(double verified)
+    void StartFastForward(double verified, bool credits)
     {
-        std::vector<ns3::Ptr<ns3::FabricWire>> wires;
+        ns3::FastForward::Network network;
         for (uint32_t i = 0; i < m_cluster.GetGraph().links.size(); i++)
         {
-            wires.push_back(m_cluster.GetWire(i));
+            network.wires.push_back(m_cluster.GetWire(i));
         }
+        network.switches = m_cluster.GetFabric().Switches();
+        network.credits = credits;
         m_fastForward = std::make_unique<ns3::FastForward>(m_clock,
                                                            m_cluster.GetTransport(),
-                                                           std::move(wires),
+                                                           std::move(network),
                                                            verified);
         m_fastForward->SetRefusal([this](const std::string& reason) {
             m_reason = "fast-forward";

@@ -83,8 +83,7 @@ FlowTrack::IsSteady(std::size_t from, bool bounded) const
         second += sent[last] - sent[middle];
     }
     const double share = kShare * second;
-    const bool rests = first + second == 0;
-    if (!rests && (first < kLeast || second < kLeast || std::abs(first - second) > 2 + share))
+    if (first < kLeast || second < kLeast || std::abs(first - second) > 2 + share)
     {
         return false;
     }
@@ -93,6 +92,18 @@ FlowTrack::IsSteady(std::size_t from, bool bounded) const
                kPackets + share;
     };
     return same(m_inFlight) && (!bounded || same(m_unacked));
+}
+
+double
+FlowTrack::RoundTrip(std::size_t from) const
+{
+    const std::size_t last = Size() - 1;
+    double sent = 0;
+    for (const std::vector<double>& one : m_sent)
+    {
+        sent += one[last] - one[from];
+    }
+    return Mean(m_unacked, from, last + 1) * static_cast<double>(last - from) / sent;
 }
 
 } // namespace scaleacross

@@ -25,7 +25,7 @@ void Thin(std::vector<double>& samples);
  * as in the first, and as much as that has arrived: the mean number of packets in flight is the
  * same, which tells of a queue that grows before anything else does. Where a window bounds it, the
  * mean number that is unacknowledged has to be the same as well. In either half it has sent kLeast
- * packets or none at all, so that a packet more or less is little of them.
+ * packets, so that a packet more or less is little of them: a flow that rests waits for something.
  *
  * Rates are slopes of least squares, as packets are whole and leave in turns.
  *
@@ -63,6 +63,9 @@ class FlowTrack
     {
         return SlopeOf(m_sent[i], from);
     }
+
+    /// Samples in which it sends what is unacknowledged: a round trip. Domain: it is steady.
+    double RoundTrip(std::size_t from) const;
 
   private:
     std::vector<std::vector<double>> m_sent; //!< by queue pair
