@@ -19,7 +19,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
+#include <set>
 #include <utility>
 
 namespace ns3
@@ -44,8 +45,6 @@ constexpr std::size_t kFirstLook = 32;
 constexpr std::size_t kNextLook = 4;
 constexpr std::size_t kWindow = 16;
 constexpr std::size_t kMostSamples = 64;
-/// While nothing moves, times the time between two samples.
-constexpr int64_t kMostQuiet = 64;
 /// Beyond that nobody looks any more, until something is posted or arrives.
 constexpr int64_t kMostEvery = 1'000'000 * kNanosecond;
 /// How many times as long as has been looked at may be skipped on that.
@@ -122,8 +121,11 @@ void
 FastForward::Changed()
 {
     Restart();
-    if (m_next.IsExpired())
+    m_pauses = Pauses();
+    if (m_next.IsExpired() || m_quiet > 1)
     {
+        m_quiet = 1;
+        m_next.Cancel();
         m_next = Simulator::Schedule(PicoSeconds(kFirstEvery), &FastForward::Sample, this);
     }
 }
@@ -131,10 +133,6 @@ FastForward::Changed()
 void
 FastForward::Restart()
 {
-    if (!m_checkEnd.IsExpired())
-    {
-        EndCheck(); // what it compares is about to be forgotten
-    }
     m_steady = false;
     m_samples = 0;
 }
@@ -143,7 +141,6 @@ void
 FastForward::FindFlows()
 {
     m_every = kFirstEvery;
-    m_pauses = Pauses();
     m_snapshots.clear();
     m_flows.clear();
     m_senders.clear();
@@ -199,21 +196,22 @@ FastForward::Sample()
     {
         return; // until something is posted
     }
-    TakeSample();
+    const bool moves = TakeSample();
     const std::size_t taken = m_samples++;
     if (taken % kNextLook == 0)
     {
         m_snapshots.push_back(LanesNow());
     }
-    if (IsDisturbed())
+    if (!moves || m_quiet > 1 || IsDisturbed())
     {
-        Restart();
+        Restart(); // what has been seen so far says nothing of the time after it
     }
     else if (taken >= kFirstLook && taken % kNextLook == 0)
     {
         // The longer, the more exact; but what has come from afar is steady for a short time only.
         m_steady = Judge(kNextLook * (taken / 2 / kNextLook)) || Judge(taken - kWindow);
     }
+    m_quiet = moves ? 1 : 2 * m_quiet;
     if (m_samples > kMostSamples)
     {
         Thin();
@@ -225,7 +223,7 @@ FastForward::Sample()
     Go();
 }
 
-void
+bool
 FastForward::TakeSample()
 {
     uint64_t moved = 0;
@@ -238,17 +236,10 @@ FastForward::TakeSample()
         for (std::size_t i = 0; i < flow.sent.size(); ++i)
         {
             m_senders[flow.senders[i]].now += static_cast<double>(flow.sent[i]);
-            moved += flow.sent[i];
+            moved += 2 * flow.sent[i];
         }
         moved -= inFlight;
     }
-    const bool moves = m_samples == 0 || moved != m_moved;
-    if (!moves || m_quiet > 1)
-    {
-        Restart(); // what has been seen of a quiet time says nothing of the time after it
-    }
-    m_quiet = moves ? 1 : std::min(2 * m_quiet, kMostQuiet);
-    m_moved = moved;
     const int64_t now = SimulatorPicoseconds();
     for (Sender& sender : m_senders)
     {
@@ -257,16 +248,15 @@ FastForward::TakeSample()
         sender.sent.push_back(sender.now - std::clamp(left / sender.psPerPacket, 0.0, 1.0));
         sender.now = 0;
     }
+    return std::exchange(m_moved, moved) != moved;
 }
 
 void
 FastForward::Look(Flow& flow, uint64_t& inFlight, uint64_t& unacked)
 {
     uint64_t troubles = 0;
-    uint64_t window = 0;
-    uint64_t rate = 0;
-    flow.bounded = false;
-    flow.moves = false;
+    const bool isFirst = flow.allowed.empty();
+    flow.allowed.resize(flow.sent.size());
     for (std::size_t i = 0; i < flow.sent.size(); ++i)
     {
         const SendProgress progress = flow.connection->GetProgress(static_cast<uint32_t>(i));
@@ -274,20 +264,13 @@ FastForward::Look(Flow& flow, uint64_t& inFlight, uint64_t& unacked)
         inFlight += progress.sent - progress.arrived;
         unacked += progress.sent - progress.acked;
         troubles += progress.troubles;
-        window += progress.window;
-        rate += progress.rate;
+        const auto allowed = std::pair(progress.window, progress.rate);
+        flow.moves = flow.moves || progress.restless || (!isFirst && flow.allowed[i] != allowed);
+        flow.allowed[i] = allowed;
         flow.bounded = flow.bounded || progress.bounded;
-        flow.moves = flow.moves || progress.restless;
     }
-    if (flow.track.Size() == 0)
-    {
-        flow.troublesAtFirst = troubles;
-    }
-    flow.moves =
-        flow.moves || (flow.track.Size() > 0 && (window != flow.window || rate != flow.rate));
     flow.troubles = troubles;
-    flow.window = window;
-    flow.rate = rate;
+    flow.troublesAtFirst = isFirst ? troubles : flow.troublesAtFirst;
 }
 
 void
@@ -517,9 +500,9 @@ FastForward::Lasts(bool& ends)
                 until((static_cast<double>(spare) - kMargin) / flow.slopes[i]);
             }
         }
-        if (any == 0)
+        if (any == 0 || !flow.connection->IsMidMessage())
         {
-            until(0); // all that is left of it is on its way
+            until(0);
         }
     }
     if (IsDisturbed())
@@ -590,11 +573,14 @@ FastForward::KnowsRoutes()
 void
 FastForward::BeginCheck(int64_t ps)
 {
-    for (Flow& flow : m_flows)
+    m_checked.clear();
+    for (const Flow& flow : m_flows)
     {
-        flow.sentBefore = flow.sent;
+        m_checked.push_back({flow.connection,
+                             m_senders[flow.senders.front()].port,
+                             flow.sent,
+                             std::accumulate(flow.slopes.begin(), flow.slopes.end(), 0.0)});
     }
-    m_checkBegan = SimulatorPicoseconds();
     m_checkLength = ps;
     m_checkEnd = Simulator::Schedule(PicoSeconds(ps), &FastForward::EndCheck, this);
 }
@@ -602,51 +588,38 @@ FastForward::BeginCheck(int64_t ps)
 void
 FastForward::EndCheck()
 {
-    m_checkEnd.Cancel();
-    const int64_t took = SimulatorPicoseconds() - m_checkBegan;
     double expected = 0;
     double off = 0;
-    for (Flow& flow : m_flows)
+    std::set<const FabricPort*> senders;
+    for (const Checked& checked : m_checked)
     {
-        double flowExpected = 0;
-        double flowSent = 0;
-        uint64_t inFlight = 0;
-        uint64_t unacked = 0;
-        Look(flow, inFlight, unacked);
-        for (std::size_t i = 0; i < flow.slopes.size(); ++i)
+        const double would = checked.packetsPerPs * static_cast<double>(m_checkLength);
+        double sent = 0;
+        for (uint32_t i = 0; i < checked.sentBefore.size(); ++i)
         {
-            flowExpected += flow.slopes[i] * static_cast<double>(took);
-            flowSent += static_cast<double>(flow.sent[i] - flow.sentBefore[i]);
+            const uint64_t now = checked.connection->GetProgress(i).sent;
+            sent += static_cast<double>(now - checked.sentBefore[i]);
         }
-        expected += flowExpected;
-        // Packets are whole: one at either end may be on this side or on that.
-        off += std::max(0.0, std::abs(flowSent - flowExpected) - 1);
+        expected += would;
+        off += std::abs(sent - would);
+        senders.insert(checked.sender);
     }
+    // Packets are whole: of each NIC one may have left just before or after.
+    off = std::max(0.0, off - static_cast<double>(senders.size()));
     const double error = expected > 0 ? off / expected : 0.0;
+    const Duration took = Duration::Picoseconds(m_checkLength);
     m_report.checks++;
-    m_report.verified += Duration::Picoseconds(took);
+    m_report.verified += took;
     m_report.worst = std::max(m_report.worst, error);
-    m_errorPs += error * static_cast<double>(took);
-    m_budget -= took;
-    if (m_report.checks >= kLeastChecks && Report().error > kMostError && m_refusal)
+    m_errorPs += error * static_cast<double>(took.Ps());
+    const double mean = Report().error;
+    if (m_report.checks >= kLeastChecks && mean > kMostError && m_refusal)
     {
-        m_refusal(
-            "fast-forward: what it left out was wrong by " + std::to_string(Report().error * 100) +
-            " % where it was simulated too, more than " + "1 %; run this with --engine packet");
+        m_refusal("fast-forward: what it left out was wrong by " + std::to_string(mean * 100) +
+                  " % where it was simulated too, more than " + std::to_string(kMostError * 100) +
+                  " %; run this with --engine packet");
     }
-    if (took >= m_checkLength)
-    {
-        bool ends = false;
-        Lasts(ends);
-        if (ends)
-        {
-            Restart();
-        }
-        else
-        {
-            Go();
-        }
-    }
+    Go();
 }
 
 } // namespace ns3

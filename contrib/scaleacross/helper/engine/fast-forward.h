@@ -14,6 +14,7 @@
 #include <functional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ns3
@@ -67,7 +68,7 @@ class FastForward
     /// Mean error of what has been compared.
     static constexpr double kMostError = 0.01;
     /// Looked at before it is refused for its error.
-    static constexpr uint32_t kLeastChecks = 8;
+    static constexpr uint32_t kLeastChecks = 3;
 
     /// What it looks at.
     struct Network
@@ -102,16 +103,14 @@ class FastForward
 
         Ptr<RdmaConnection> connection;
         scaleacross::FlowTrack track;
-        std::vector<uint64_t> sent;  //!< by queue pair, when last looked at
-        uint64_t troubles{0};        //!< when last looked at
-        uint64_t troublesAtFirst{0}; //!< of those since the change
-        uint64_t window{0};
-        uint64_t rate{0}; //!< of all queue pairs
+        std::vector<uint64_t> sent;                         //!< by queue pair, when last looked at
+        uint64_t troubles{0};                               //!< when last looked at
+        uint64_t troublesAtFirst{0};                        //!< of those since the change
+        std::vector<std::pair<uint64_t, uint64_t>> allowed; //!< window and rate by queue pair
         bool bounded{false};
-        bool moves{false};                //!< its congestion control does
+        bool moves{false};                //!< its congestion control has, since the change
         std::vector<std::size_t> senders; //!< by queue pair, of m_senders
         std::vector<double> slopes;       //!< packets per ps, by queue pair, once all are steady
-        std::vector<uint64_t> sentBefore; //!< by queue pair, when a check began
     };
 
     /// A NIC that has something under way. What it has sent is known to the part of a packet, which
@@ -124,6 +123,15 @@ class FastForward
         uint32_t flows;
         std::vector<double> sent; //!< by sample
         double now;
+    };
+
+    /// What a connection would have sent while a check lasts.
+    struct Checked
+    {
+        Ptr<RdmaConnection> connection;
+        const FabricPort* sender; //!< of its first queue pair
+        std::vector<uint64_t> sentBefore;
+        double packetsPerPs;
     };
 
     /// A direction of a wire.
@@ -159,7 +167,8 @@ class FastForward
     void FindFlows();
     void FindSenders(Flow& flow);
     void Sample();
-    void TakeSample();
+    /// False: nothing has moved since the one before.
+    bool TakeSample();
     /// Pauses that switches have sent so far.
     uint64_t Pauses() const;
     /// Windows, credits or pauses hold something back.
@@ -208,8 +217,8 @@ class FastForward
     int64_t m_budget{0}; //!< ps that may be skipped on what is known
 
     EventId m_checkEnd;
-    int64_t m_checkBegan{0};
     int64_t m_checkLength{0};
+    std::vector<Checked> m_checked;
 
     scaleacross::FastForwardReport m_report;
     double m_errorPs{0}; //!< sum of error times time checked

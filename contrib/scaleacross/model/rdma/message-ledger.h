@@ -3,7 +3,6 @@
 #ifndef SCALEACROSS_MESSAGE_LEDGER_H
 #define SCALEACROSS_MESSAGE_LEDGER_H
 
-#include <cstddef>
 #include <cstdint>
 #include <deque>
 
@@ -100,17 +99,17 @@ class MessageLedger
         return m_undelivered;
     }
 
-    /// The first message of which something is still to arrive; UINT64_MAX if there is none.
-    uint64_t FirstMissing() const
+    /// All of a message has arrived, or it is not known any more.
+    bool HasArrived(uint64_t id) const
     {
-        for (std::size_t i = 0; i < m_messages.size(); ++i)
-        {
-            if (!m_messages[i].cut || m_messages[i].toArrive > 0)
-            {
-                return m_firstId + i;
-            }
-        }
-        return UINT64_MAX;
+        return id < m_firstId ||
+               (m_messages[id - m_firstId].cut && m_messages[id - m_firstId].toArrive == 0);
+    }
+
+    /// All of a message is acknowledged, what announces it too if that has been added.
+    bool HasBeenAcknowledged(uint64_t id) const
+    {
+        return id < m_firstId || IsAcknowledged(m_messages[id - m_firstId]);
     }
 
     /// Drops those that are acknowledged, up to the first that is not.

@@ -366,13 +366,41 @@ RdmaConnection::GetProgress(uint32_t i) const
     progress.acked = requester.Queue().Una();
     progress.troubles =
         counters.retransmissions + counters.timeouts + counters.notReady + counters.cnpsReceived;
-    progress.window = allowance.Packets();
+    progress.window = control != nullptr ? allowance.WindowBytes() : allowance.Packets();
     progress.rate = rate.GetBitRate();
-    progress.bounded = progress.window < scaleacross::kMostUnacked;
+    progress.bounded = allowance.Packets() < scaleacross::kMostUnacked;
     progress.restless =
         allowance.GoesByPulls() || (control != nullptr && progress.rate < allowance.LineRate() &&
                                     control->NextDeadline() != scaleacross::kNever);
     return progress;
+}
+
+bool
+RdmaConnection::IsMidMessage() const
+{
+    if (HasFailed() || m_balance.HasWaiting())
+    {
+        return false;
+    }
+    bool any = false;
+    for (uint32_t i = 0; i < GetNQueuePairs(); ++i)
+    {
+        const std::size_t next = m_queuePairs.QueuePairs()[i].local->Requester().Queue().Cursor();
+        const uint64_t sending = m_balance.MessageOf(i, next);
+        any = any || sending != UINT64_MAX;
+        for (std::size_t segment = 0; segment < next; ++segment)
+        {
+            // Delivered is what has arrived, in order or by what follows it only once acknowledged.
+            const uint64_t id = m_balance.MessageOf(i, segment);
+            const bool done = m_notification == AllArrived ? m_ledger.HasArrived(id)
+                                                           : m_ledger.HasBeenAcknowledged(id);
+            if (!done && id != sending)
+            {
+                return false;
+            }
+        }
+    }
+    return any;
 }
 
 uint64_t
@@ -381,21 +409,8 @@ RdmaConnection::GetSpare(uint32_t i) const
     const scaleacross::RdmaRequester& requester =
         m_queuePairs.QueuePairs().at(i).local->Requester();
     const std::size_t next = requester.Queue().Cursor();
-    if (HasFailed() || m_clearToSend.IsOn() || !requester.Queue().HasNext() ||
-        m_balance.MessageOf(i, next) == UINT64_MAX)
-    {
-        return 0;
-    }
-    // What is on its way of an earlier message would arrive too late.
-    for (uint32_t other = 0; other < GetNQueuePairs(); ++other)
-    {
-        const auto& queue = m_queuePairs.QueuePairs()[other].local->Requester().Queue();
-        if (m_balance.MessageOf(other, queue.Cursor()) == m_ledger.FirstMissing())
-        {
-            return requester.Spare(m_balance.SameMessage(i, next));
-        }
-    }
-    return 0;
+    const bool sends = requester.Queue().HasNext() && m_balance.MessageOf(i, next) != UINT64_MAX;
+    return sends && !m_clearToSend.IsOn() ? requester.Spare(m_balance.SameMessage(i, next)) : 0;
 }
 
 void

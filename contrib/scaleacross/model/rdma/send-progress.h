@@ -17,7 +17,7 @@ struct SendProgress
     /// Repetitions, timeouts, refusals for want of a receive, and CNPs so far: while it changes,
     /// nothing is steady.
     uint64_t troubles{0};
-    uint64_t window{0};   //!< packets that may be unacknowledged
+    uint64_t window{0};   //!< bytes or packets that may be unacknowledged, to see it change
     uint64_t rate{0};     //!< bit/s that it may send by
     bool bounded{false};  //!< the window is less than what sequence numbers bear
     bool restless{false}; //!< its congestion control is between two rates, or goes by pulls

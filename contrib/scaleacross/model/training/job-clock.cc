@@ -5,8 +5,10 @@
 #include "ns3/simulator-time.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace ns3
 {
@@ -16,9 +18,21 @@ JobEvent::Cancel()
 {
     if (m_state)
     {
-        m_state->over = true;
-        m_state->event.Cancel();
+        m_state->End();
         m_state->run = nullptr;
+    }
+}
+
+void
+JobEvent::State::End()
+{
+    over = true;
+    event.Cancel();
+    event = EventId(); // which holds on to what holds on to this
+    if (waiting != nullptr)
+    {
+        waiting->erase(place);
+        waiting = nullptr;
     }
 }
 
@@ -43,89 +57,70 @@ JobClock::Schedule(Time delay, std::function<void()> run)
 {
     JobEvent event;
     event.m_state = std::make_shared<JobEvent::State>();
-    const std::shared_ptr<JobEvent::State>& state = event.m_state;
-    state->run = std::move(run);
-    if (m_skips == Skips::Never)
+    event.m_state->run = std::move(run);
+    if (m_skips == Skips::May)
     {
-        state->event = Simulator::Schedule(delay, [state = state] {
-            state->over = true;
-            const std::function<void()> happens = std::move(state->run);
-            happens();
-        });
-        return event;
+        event.m_state->waiting = &m_waiting;
+        event.m_state->place = m_waiting.emplace(Now() + delay.GetPicoSeconds(), event.m_state);
     }
-    m_events.emplace(Now() + delay.GetPicoSeconds(), state);
-    Arm();
+    Arm(event.m_state, delay);
     return event;
 }
 
-int64_t
-JobClock::UntilNext()
+void
+JobClock::Arm(const std::shared_ptr<JobEvent::State>& state, Time delay)
 {
-    DropCancelled();
-    return m_events.empty() ? std::numeric_limits<int64_t>::max() : m_events.begin()->first - Now();
+    state->event = Simulator::Schedule(delay, [this, state] {
+        const std::function<void()> happens = std::move(state->run);
+        state->End();
+        happens();
+        if (m_observer)
+        {
+            m_observer();
+        }
+    });
+}
+
+int64_t
+JobClock::UntilNext() const
+{
+    return m_waiting.empty() ? std::numeric_limits<int64_t>::max()
+                             : std::max<int64_t>(0, m_waiting.begin()->first - Now());
 }
 
 void
 JobClock::Skip(int64_t ps)
 {
     m_skipped += ps;
-    m_armed.Cancel();
-    Arm();
+    for (const auto& [at, state] : m_waiting)
+    {
+        state->event.Cancel();
+        // Never early: with a Simulator that is coarser than a picosecond the time is rounded up.
+        const int64_t wait = std::max<int64_t>(0, at - Now());
+        Time delay = PicoSeconds(wait);
+        if (delay.GetPicoSeconds() < wait)
+        {
+            delay += TimeStep(1);
+        }
+        Arm(state, delay);
+    }
 }
 
 void
 JobClock::Clear()
 {
     // What goes with an event may be the last that holds on to this clock's users.
-    const auto events = std::exchange(m_events, {});
-    for (const auto& [at, state] : events)
+    std::vector<std::shared_ptr<JobEvent::State>> states;
+    for (const auto& [at, state] : m_waiting)
     {
-        state->over = true;
+        states.push_back(state);
+    }
+    for (const std::shared_ptr<JobEvent::State>& state : states)
+    {
+        state->End();
         state->run = nullptr;
     }
     m_observer = nullptr;
-}
-
-void
-JobClock::DropCancelled()
-{
-    while (!m_events.empty() && m_events.begin()->second->over)
-    {
-        m_events.erase(m_events.begin());
-    }
-}
-
-void
-JobClock::Arm()
-{
-    DropCancelled();
-    if (m_events.empty() || (!m_armed.IsExpired() && m_armedFor <= m_events.begin()->first))
-    {
-        return; // if it comes too early, it arms anew
-    }
-    m_armed.Cancel();
-    m_armedFor = m_events.begin()->first;
-    m_armed = Simulator::Schedule(PicoSeconds(m_armedFor - Now()), &JobClock::Fire, this);
-}
-
-void
-JobClock::Fire()
-{
-    DropCancelled();
-    if (!m_events.empty() && m_events.begin()->first <= Now())
-    {
-        const std::shared_ptr<JobEvent::State> state = m_events.begin()->second;
-        m_events.erase(m_events.begin());
-        state->over = true;
-        const std::function<void()> happens = std::move(state->run);
-        happens();
-        if (m_observer)
-        {
-            m_observer();
-        }
-    }
-    Arm();
 }
 
 } // namespace ns3

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 
 namespace ns3
 {
@@ -34,10 +35,19 @@ class JobEvent
   private:
     friend class JobClock;
 
+    struct State;
+    /// By time of the clock; those of one time in the order of scheduling.
+    using Waiting = std::multimap<int64_t, std::shared_ptr<State>>;
+
     struct State
     {
+        /// It happens or is cancelled.
+        void End();
+
         std::function<void()> run;
-        EventId event; //!< of a clock that does not skip
+        EventId event;
+        Waiting* waiting{nullptr}; //!< where it is, of a clock that may skip
+        Waiting::iterator place;
         bool over{false};
     };
 
@@ -52,8 +62,8 @@ class JobEvent
  * which goes by the Simulator's clock, stays where it is. Whoever skips has to see to what packets
  * would have done in that time (FastForward).
  *
- * A clock that may not skip schedules events of the Simulator and nothing else. Of one that may,
- * the Simulator has the next event only; those of one time happen in the order of scheduling.
+ * Every event is one of the Simulator. So as long as nobody skips, everything happens in the order
+ * in which it happens without this clock.
  *
  * Worked case: an event 10 us from now; after 2 us somebody skips 5 us: it happens when the
  * Simulator's clock says 5 us and this one 10 us.
@@ -78,9 +88,9 @@ class JobClock : public SimpleRefCount<JobClock>
 
     /// How far the next event is from now in ps; of a clock that may skip. INT64_MAX: there is
     /// none.
-    int64_t UntilNext();
+    int64_t UntilNext() const;
 
-    /// Domain: 0 <= ps <= UntilNext(); of a clock that may skip.
+    /// O(events that wait). Domain: 0 <= ps <= UntilNext(); of a clock that may skip.
     void Skip(int64_t ps);
 
     /// What has been skipped so far, in ps.
@@ -89,26 +99,22 @@ class JobClock : public SimpleRefCount<JobClock>
         return m_skipped;
     }
 
-    /// Called after every event; of a clock that may skip.
+    /// Called after every event.
     void SetObserver(std::function<void()> observer)
     {
         m_observer = std::move(observer);
     }
 
-    /// Forgets all events.
+    /// Forgets all events; of a clock that may skip. Of others Simulator::Destroy does.
     void Clear();
 
   private:
-    void DropCancelled();
-    /// Has the Simulator wait for the first event.
-    void Arm();
-    void Fire();
+    /// Has the Simulator wait for it.
+    void Arm(const std::shared_ptr<JobEvent::State>& state, Time delay);
 
     Skips m_skips;
     int64_t m_skipped{0};
-    std::multimap<int64_t, std::shared_ptr<JobEvent::State>> m_events; //!< by time of this clock
-    EventId m_armed;
-    int64_t m_armedFor{0}; //!< what it waits for
+    JobEvent::Waiting m_waiting; //!< of a clock that may skip
     std::function<void()> m_observer;
 };
 
