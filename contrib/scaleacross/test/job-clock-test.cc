@@ -214,10 +214,26 @@ class SkipTest : public TestCase
         Simulator::Destroy();
     }
 
+    /// A Simulator that counts in nanoseconds: with 1.5 ns skipped, 8.5 ns are left to an event at
+    /// 10 ns, which happens after 9. With picoseconds, after 8.5.
+    void CheckCoarse()
+    {
+        const auto clock = Create<JobClock>(JobClock::Skips::May);
+        int64_t at = 0;
+        clock->Schedule(NanoSeconds(10), [&at] { at = SimulatorPicoseconds(); });
+        clock->Skip(1500);
+        Simulator::Stop(MicroSeconds(1));
+        Simulator::Run();
+        const int64_t tick = scaleacross::PicosecondsPerTick();
+        NS_TEST_EXPECT_MSG_EQ(at, (8500 + tick - 1) / tick * tick, "not early");
+        Simulator::Destroy();
+    }
+
     void DoRun() override
     {
         CheckNearer();
         CheckUpToNext();
+        CheckCoarse();
     }
 };
 
@@ -293,11 +309,22 @@ class ForgettingTest : public TestCase
         Simulator::Destroy();
     }
 
+    /// The Simulator goes on without a clock for which it was to wait.
+    void CheckEnd()
+    {
+        bool happened = false;
+        Create<JobClock>(JobClock::Skips::May)->Schedule(MicroSeconds(1), [&] { happened = true; });
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(happened, false, "");
+        Simulator::Destroy();
+    }
+
     void DoRun() override
     {
         Check(JobClock::Skips::Never);
         Check(JobClock::Skips::May);
         CheckClear();
+        CheckEnd();
     }
 };
 

@@ -5,6 +5,7 @@
 #include "ns3/simulator-time.h"
 #include "ns3/simulator.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -63,7 +64,8 @@ int64_t
 JobClock::UntilNext()
 {
     DropCancelled();
-    return m_events.empty() ? std::numeric_limits<int64_t>::max() : m_events.begin()->first - Now();
+    return m_events.empty() ? std::numeric_limits<int64_t>::max()
+                            : std::max<int64_t>(0, m_events.begin()->first - Now());
 }
 
 void
@@ -85,6 +87,7 @@ JobClock::Clear()
         state->run = nullptr;
     }
     m_observer = nullptr;
+    m_armed.Cancel();
 }
 
 void
@@ -106,7 +109,14 @@ JobClock::Arm()
     }
     m_armed.Cancel();
     m_armedFor = m_events.begin()->first;
-    m_armed = Simulator::Schedule(PicoSeconds(m_armedFor - Now()), &JobClock::Fire, this);
+    // Never early: with a Simulator that is coarser than a picosecond the time is rounded up.
+    const int64_t wait = UntilNext();
+    Time delay = PicoSeconds(wait);
+    if (delay.GetPicoSeconds() < wait)
+    {
+        delay += TimeStep(1);
+    }
+    m_armed = Simulator::Schedule(delay, &JobClock::Fire, this);
 }
 
 void
