@@ -511,6 +511,112 @@ class SpareTest : public TestCase
     }
 };
 
+/**
+ * Two queue pairs, segments of 500 packets, wires of 100 us. Message 1 has three segments: queue
+ * pair 0 sends two of them, 1 the other one and then message 2 of 100 packets. They take turns, so
+ * 1 has sent all of it after 1,200 packet times, 100.6 us, and 0 goes on to 1,600, 134.1 us. At 110
+ * us message 2 is on its way: it would seem to arrive late if packets were left out of message 1,
+ * or of a third message, whose segments follow on both queue pairs. Its last packet arrives after
+ * 200 us and 1,201 packet times, 300.7 us.
+ *
+ * If there is a third message, queue pair 0 goes on taking turns, and the last packet of message 1
+ * leaves after 2,000 packet times and arrives after 200 us and 2,001, 367.8 us. At 372 us only the
+ * third message is on its way, of whose 4,000 packets the last leaves after 5,600, 469.5 us.
+ */
+class OvertakenTest : public TestCase
+{
+  public:
+    OvertakenTest()
+        : TestCase("No packets may be left out while a message is on its way as a whole")
+    {
+    }
+
+  private:
+    void Check(uint64_t third)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(500'000));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(100));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        connection->Send(Bytes(1'500'000), 1);
+        connection->Send(Bytes(100'000), 2);
+        if (third > 0)
+        {
+            connection->Send(Bytes(third), 3);
+        }
+        Simulator::Schedule(MicroSeconds(90), [&] {
+            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(0), 0, "both have packets to send");
+            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(1), 0, "");
+        });
+        Simulator::Schedule(MicroSeconds(110), [&] {
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(0), 0, "2 is on its way");
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(1), 0, "");
+        });
+        Simulator::Schedule(MicroSeconds(372), [&] {
+            NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(0) > 0), (third > 0), "");
+        });
+        Simulator::Run();
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check(0);
+        Check(4'000'000);
+    }
+};
+
+/**
+ * Wires of 100 us again, a message of 10 packets on queue pair 0, one of 10 on 1, and a third
+ * that takes 838 us on both. The first two have arrived at 202 us, and are acknowledged at 402 us;
+ * then the writes that announce them follow the third message's. AllArrived: at 300 us packets may
+ * be left out. Final: not before 402 us, as these writes are not yet posted.
+ */
+class AnnouncedTest : public TestCase
+{
+  public:
+    AnnouncedTest()
+        : TestCase("No packets may be left out before an announcement is posted")
+    {
+    }
+
+  private:
+    void Check(RdmaConnection::Notification notification)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(5'000'000));
+        fabric.SetConnectionAttribute("Notification", EnumValue(notification));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(100));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(10'000), 1);
+        connection->Send(Bytes(10'000), 2);
+        connection->Send(Bytes(10'000'000), 3);
+        for (const int64_t us : {100, 300, 410})
+        {
+            Simulator::Schedule(MicroSeconds(us), [&, us] {
+                const bool may = us > 400 || (us > 200 && notification != RdmaConnection::Final);
+                NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(0) > 0), may, us << " us");
+                NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(1) > 0), may, us << " us");
+            });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.delivered.size(), 3, "");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check(RdmaConnection::AllArrived);
+        Check(RdmaConnection::Final);
+    }
+};
+
 /// Misuse is refused with a reason.
 class MisuseTest : public TestCase
 {
@@ -575,6 +681,8 @@ class ConnectionSuite : public TestSuite
         AddTestCase(new PriorityTest);
         AddTestCase(new LeaveOutTest);
         AddTestCase(new SpareTest);
+        AddTestCase(new OvertakenTest);
+        AddTestCase(new AnnouncedTest);
         AddTestCase(new MisuseTest);
     }
 };

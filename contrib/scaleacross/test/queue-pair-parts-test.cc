@@ -434,33 +434,32 @@ class MessageLedgerTest : public TestCase
     }
 
   private:
-    /// The first of three arrives last and in two parts; the third has not been cut.
-    void CheckFirstMissing()
+    /// A message in two parts and one behind it.
+    void CheckMissing()
     {
         MessageLedger ledger;
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), UINT64_MAX, "there is none");
-        for (const uint64_t tag : {70, 71, 72})
-        {
-            ledger.Add(10, tag);
-        }
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 0, "nothing is cut");
+        ledger.Add(10, 70);
+        ledger.Add(10, 71);
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(0, false), true, "nothing is cut");
         ledger.Cut(0, 4);
         ledger.AddSegments(0, 1);
         ledger.Cut(1, 10);
         ledger.AddSegments(1, 1);
         ledger.Arrived(1);
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 0, "");
         ledger.Arrived(0);
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 0, "6 bytes are to be cut");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(0, false), true, "6 bytes are to be cut");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(1, false), false, "it has arrived");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(1, true), true, "it is not acknowledged");
         ledger.Cut(0, 6);
         ledger.AddSegments(0, 1);
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 0, "on their way");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(0, false), true, "on their way");
         ledger.Arrived(0);
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 2, "none of them is acknowledged");
-        ledger.Acknowledged(0);
-        ledger.Acknowledged(0);
-        ledger.Forget();
-        NS_TEST_EXPECT_MSG_EQ(ledger.FirstMissing(), 2, "numbers stay");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(0, false), false, "");
+        ledger.Acknowledged(1);
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(1, true), false, "");
+        ledger.Announce(1);
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(1, true), true, "the announcement is on its way");
+        NS_TEST_EXPECT_MSG_EQ(ledger.IsMissing(1, false), false, "");
     }
 
     /// The worked case of message-ledger.h, and a message behind it that is done first.
@@ -496,7 +495,7 @@ class MessageLedgerTest : public TestCase
 
     void DoRun() override
     {
-        CheckFirstMissing();
+        CheckMissing();
         CheckWorkedCase();
     }
 };
@@ -586,6 +585,11 @@ class SegmentBalanceTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(1, 3), 0, "there is none");
         NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(1, 1), 9, "");
         NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(1, 3), UINT64_MAX, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.HasFrom(0, 1, 8), true, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.HasFrom(0, 2, 8), false, "before it");
+        NS_TEST_EXPECT_MSG_EQ(balance.HasFrom(0, 2, 10), true, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.HasFrom(1, 3, 10), false, "there is none");
+        NS_TEST_EXPECT_MSG_EQ(balance.HasFrom(1, 9, 10), false, "");
         balance.Acknowledged(0);
         NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(0, 0), 1, "");
         NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(0, 1), 10, "");

@@ -100,17 +100,11 @@ class MessageLedger
         return m_undelivered;
     }
 
-    /// The first message of which something is still to arrive; UINT64_MAX if there is none.
-    uint64_t FirstMissing() const
+    /// Something of a message is still to arrive; `announced`: or it is still to be announced.
+    bool IsMissing(uint64_t id, bool announced) const
     {
-        for (std::size_t i = 0; i < m_messages.size(); ++i)
-        {
-            if (!m_messages[i].cut || m_messages[i].toArrive > 0)
-            {
-                return m_firstId + i;
-            }
-        }
-        return UINT64_MAX;
+        const Message& message = m_messages[id - m_firstId];
+        return !message.cut || message.toArrive > 0 || (announced && !IsAcknowledged(message));
     }
 
     /// Drops those that are acknowledged, up to the first that is not.

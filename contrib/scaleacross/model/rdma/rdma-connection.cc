@@ -376,26 +376,60 @@ RdmaConnection::GetProgress(uint32_t i) const
 }
 
 uint64_t
+RdmaConnection::SentSegments(uint32_t i) const
+{
+    return m_queuePairs.QueuePairs()[i].local->Requester().Queue().Cursor();
+}
+
+bool
+RdmaConnection::HasToSend(uint64_t id) const
+{
+    for (uint32_t i = 0; i < GetNQueuePairs(); ++i)
+    {
+        if (m_balance.HasFrom(i, SentSegments(i), id))
+        {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool
+RdmaConnection::HasAllSent() const
+{
+    for (uint32_t i = 0; i < GetNQueuePairs(); ++i)
+    {
+        uint64_t last = UINT64_MAX; // segments of one message follow each other
+        for (uint64_t segment = 0; segment < SentSegments(i); ++segment)
+        {
+            const uint64_t id = m_balance.MessageOf(i, segment);
+            if (id != last && m_ledger.IsMissing(id, m_notification == Final) && !HasToSend(id))
+            {
+                return true;
+            }
+            last = id;
+        }
+    }
+    return false;
+}
+
+uint64_t
 RdmaConnection::GetSpare(uint32_t i) const
 {
+    for (const QueuePairBundle::Ends& ends : m_queuePairs.QueuePairs())
+    {
+        ends.local->GetNic().BringUpToDate();
+    }
     const scaleacross::RdmaRequester& requester =
         m_queuePairs.QueuePairs().at(i).local->Requester();
     const std::size_t next = requester.Queue().Cursor();
+    // What is on its way of a message that is sent would arrive too late.
     if (HasFailed() || m_clearToSend.IsOn() || !requester.Queue().HasNext() ||
-        m_balance.MessageOf(i, next) == UINT64_MAX)
+        m_balance.MessageOf(i, next) == UINT64_MAX || HasAllSent())
     {
         return 0;
     }
-    // What is on its way of an earlier message would arrive too late.
-    for (uint32_t other = 0; other < GetNQueuePairs(); ++other)
-    {
-        const auto& queue = m_queuePairs.QueuePairs()[other].local->Requester().Queue();
-        if (m_balance.MessageOf(other, queue.Cursor()) == m_ledger.FirstMissing())
-        {
-            return requester.Spare(m_balance.SameMessage(i, next));
-        }
-    }
-    return 0;
+    return requester.Spare(m_balance.SameMessage(i, next));
 }
 
 void

@@ -146,6 +146,11 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     void DoDispose() override;
     bool IsConnected() const;
     void ConnectControl();
+    /// Segments of queue pair i that have been sent and are not acknowledged.
+    uint64_t SentSegments(uint32_t i) const;
+    /// A message is on its way of which nothing is left to send.
+    bool HasAllSent() const;
+    bool HasToSend(uint64_t id) const;
     void Cut(uint64_t id, scaleacross::Bytes bytes);
     void PostSegments();
     scaleacross::RdmaOperation OperationOfSegments() const;

@@ -3,6 +3,7 @@
 #include "segment-balance.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace scaleacross
 {
@@ -61,6 +62,15 @@ SegmentBalance::SameMessage(uint32_t queuePair, uint64_t from) const
         ++end;
     }
     return end - from;
+}
+
+bool
+SegmentBalance::HasFrom(uint32_t queuePair, uint64_t segment, uint64_t id) const
+{
+    const auto& segments = m_outstanding[queuePair];
+    const uint64_t from = std::min<uint64_t>(segment, segments.size());
+    return std::find(segments.begin() + static_cast<std::ptrdiff_t>(from), segments.end(), id) !=
+           segments.end();
 }
 
 uint64_t

@@ -84,6 +84,9 @@ class SegmentBalance
         return segment < segments.size() ? segments[segment] : UINT64_MAX;
     }
 
+    /// Among a queue pair's segments from that one on, counted likewise, are some of that message.
+    bool HasFrom(uint32_t queuePair, uint64_t segment, uint64_t id) const;
+
     /// Drops what waits.
     void Clear()
     {
