@@ -3,8 +3,15 @@
 #include "core/base/errors.h"
 #include "fabric-test.h"
 
+#include "ns3/boolean.h"
 #include "ns3/enum.h"
 #include "ns3/segment-order.h"
+#include "ns3/send-progress.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 using namespace ns3;
 using namespace fabrictest;
@@ -361,6 +368,255 @@ class PriorityTest : public TestCase
     }
 };
 
+/**
+ * 10 MB and 1 MB in segments of 500 packets of 1,000 bytes over 4 queue pairs: five segments of the
+ * first message for each, and one more of the second for two of them. A packet takes 83.84 ns on
+ * the wire, so that 200 us are the first 2,386 of them; a queue pair has sent 596 or 597, its
+ * second segment is under way, and of the first message's it has 2,500 less these, one of each of
+ * the four segments being kept.
+ *
+ * The wire is never idle before and after 3,000 packets, 3 MB, are left out. So both messages
+ * arrive 3,000 packet times, 3 MB over 1,000 bytes per 83.84 ns, earlier: the last of n packets
+ * arrives after 2 us and n + 1 packet times.
+ */
+class LeaveOutTest : public TestCase
+{
+  public:
+    LeaveOutTest()
+        : TestCase("Packets are left out of a message, which arrives whole and earlier")
+    {
+    }
+
+  private:
+    static constexpr uint64_t kPackets = 750; //!< left out of each queue pair
+
+    void LeaveOut(const Ptr<RdmaConnection>& connection)
+    {
+        uint64_t sent = 0;
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            const scaleacross::SendProgress progress = connection->GetProgress(i);
+            const uint64_t own = progress.sent - m_firstPsn[i];
+            NS_TEST_EXPECT_MSG_EQ((own == 596 || own == 597), true, own);
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(i), 2500 - own - 4, "");
+            connection->LeaveOut(i, kPackets);
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(i), 2500 - own - 4 - kPackets, "");
+            NS_TEST_EXPECT_MSG_EQ(connection->GetProgress(i).sent, progress.sent, "");
+            sent += own;
+        }
+        NS_TEST_EXPECT_MSG_EQ(sent, 2386, "");
+    }
+
+    void Check(bool lookAhead, bool leavesOut)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetNicAttribute("LookAhead", BooleanValue(lookAhead));
+        fabric.SetSwitchAttribute("LookAhead", BooleanValue(lookAhead));
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(4));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(500'000));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        m_firstPsn.clear();
+        for (uint32_t i = 0; i < 4; ++i)
+        {
+            m_firstPsn.push_back(connection->GetProgress(i).sent);
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(i), 0, "nothing has been posted");
+        }
+        connection->Send(Bytes(10'000'000), 7);
+        connection->Send(Bytes(1'000'000), 8);
+        if (leavesOut)
+        {
+            Simulator::Schedule(MicroSeconds(200), [&] { LeaveOut(connection); });
+        }
+        Simulator::Run();
+        const int64_t out = leavesOut ? 3000 : 0;
+        NS_TEST_ASSERT_MSG_EQ(log.delivered.size(), 2, "");
+        NS_TEST_EXPECT_MSG_EQ(log.completed.size(), 2, "");
+        const auto check = [&](const Event& event, const Event& expected) {
+            NS_TEST_EXPECT_MSG_EQ(event.tag, expected.tag, "");
+            NS_TEST_EXPECT_MSG_EQ(event.bytes, expected.bytes, "whole");
+            NS_TEST_EXPECT_MSG_EQ_TOL(event.time, expected.time, Rounding(2), "");
+        };
+        check(log.delivered[0], {7, 10'000'000, 2'000'000 + (10'000 - out + 1) * 83'840});
+        check(log.delivered[1], {8, 1'000'000, 2'000'000 + (11'000 - out + 1) * 83'840});
+        NS_TEST_EXPECT_MSG_EQ(connection->GetUndelivered(), 0, "");
+        CheckConservation(fabric);
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        for (const bool lookAhead : {false, true})
+        {
+            Check(lookAhead, false);
+            Check(lookAhead, true);
+        }
+    }
+
+    std::vector<uint64_t> m_firstPsn;
+};
+
+/**
+ * 1 MB and 4 MB in segments of 250,000 bytes, and a packet takes 83.84 ns. The last of the first
+ * message's 1,000 packets leaves after 83.84 us and arrives at 85.92 us. At 84.5 us all of it has
+ * been sent and not all has arrived: nothing may be left out of the second message, which would
+ * seem to arrive no earlier. At 90 us it may. At 420 us the last of 5,000 packets has left, after
+ * 419.2 us, and has not arrived.
+ *
+ * With ClearToSend nothing may be left out.
+ */
+class SpareTest : public TestCase
+{
+  public:
+    SpareTest()
+        : TestCase("When no packets may be left out")
+    {
+    }
+
+  private:
+    void Check(bool clearToSend, const std::vector<std::pair<int64_t, bool>>& expected)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(4));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(250'000));
+        fabric.SetConnectionAttribute("ClearToSend", BooleanValue(clearToSend));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        connection->Send(Bytes(1'000'000), 1);
+        connection->Send(Bytes(4'000'000), 2);
+        std::size_t looks = 0;
+        for (const auto& [ns, spare] : expected)
+        {
+            Simulator::Schedule(NanoSeconds(ns), [&, ns = ns, spare = spare] {
+                for (uint32_t i = 0; i < 4; ++i)
+                {
+                    NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(i) > 0), spare, ns << " ns");
+                }
+                looks += connection->GetUndelivered() > 0 ? 1 : 0;
+            });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(looks, expected.size(), "something was under way");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check(false, {{40'000, true}, {84'500, false}, {90'000, true}, {420'000, false}});
+        Check(true, {{40'000, false}, {84'500, false}, {200'000, false}});
+    }
+};
+
+/**
+ * Two queue pairs, segments of 500 packets, wires of 100 us. Message 1 has three segments: queue
+ * pair 0 sends two of them, 1 the other one and then message 2 of 100 packets. They take turns, so
+ * 1 has sent all of it after 1,200 packet times, 100.6 us, and 0 goes on to 1,600, 134.1 us. At 110
+ * us message 2 is on its way: it would seem to arrive late if packets were left out of message 1,
+ * or of a third message, whose segments follow on both queue pairs. Its last packet arrives after
+ * 200 us and 1,201 packet times, 300.7 us.
+ *
+ * If there is a third message, queue pair 0 goes on taking turns, and the last packet of message 1
+ * leaves after 2,000 packet times and arrives after 200 us and 2,001, 367.8 us. At 372 us only the
+ * third message is on its way, of whose 4,000 packets the last leaves after 5,600, 469.5 us.
+ */
+class OvertakenTest : public TestCase
+{
+  public:
+    OvertakenTest()
+        : TestCase("No packets may be left out while a message is on its way as a whole")
+    {
+    }
+
+  private:
+    void Check(uint64_t third)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(500'000));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(100));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        connection->Send(Bytes(1'500'000), 1);
+        connection->Send(Bytes(100'000), 2);
+        if (third > 0)
+        {
+            connection->Send(Bytes(third), 3);
+        }
+        Simulator::Schedule(MicroSeconds(90), [&] {
+            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(0), 0, "both have packets to send");
+            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(1), 0, "");
+        });
+        Simulator::Schedule(MicroSeconds(110), [&] {
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(0), 0, "2 is on its way");
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(1), 0, "");
+        });
+        Simulator::Schedule(MicroSeconds(372), [&] {
+            NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(0) > 0), (third > 0), "");
+        });
+        Simulator::Run();
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check(0);
+        Check(4'000'000);
+    }
+};
+
+/**
+ * Wires of 100 us again, a message of 10 packets on queue pair 0, one of 10 on 1, and a third
+ * that takes 838 us on both. The first two have arrived at 202 us, and are acknowledged at 402 us;
+ * then the writes that announce them follow the third message's. AllArrived: at 300 us packets may
+ * be left out. Final: not before 402 us, as these writes are not yet posted.
+ */
+class AnnouncedTest : public TestCase
+{
+  public:
+    AnnouncedTest()
+        : TestCase("No packets may be left out before an announcement is posted")
+    {
+    }
+
+  private:
+    void Check(RdmaConnection::Notification notification)
+    {
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("SegmentSize", UintegerValue(5'000'000));
+        fabric.SetConnectionAttribute("Notification", EnumValue(notification));
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(100));
+        auto connection = fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Log log;
+        log.Watch(connection);
+        connection->Send(Bytes(10'000), 1);
+        connection->Send(Bytes(10'000), 2);
+        connection->Send(Bytes(10'000'000), 3);
+        for (const int64_t us : {100, 300, 410})
+        {
+            Simulator::Schedule(MicroSeconds(us), [&, us] {
+                const bool may = us > 400 || (us > 200 && notification != RdmaConnection::Final);
+                NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(0) > 0), may, us << " us");
+                NS_TEST_EXPECT_MSG_EQ((connection->GetSpare(1) > 0), may, us << " us");
+            });
+        }
+        Simulator::Run();
+        NS_TEST_EXPECT_MSG_EQ(log.delivered.size(), 3, "");
+        Simulator::Destroy();
+    }
+
+    void DoRun() override
+    {
+        Check(RdmaConnection::AllArrived);
+        Check(RdmaConnection::Final);
+    }
+};
+
 /// Misuse is refused with a reason.
 class MisuseTest : public TestCase
 {
@@ -423,6 +679,10 @@ class ConnectionSuite : public TestSuite
         AddTestCase(new NotificationTest);
         AddTestCase(new MaxOutstandingTest);
         AddTestCase(new PriorityTest);
+        AddTestCase(new LeaveOutTest);
+        AddTestCase(new SpareTest);
+        AddTestCase(new OvertakenTest);
+        AddTestCase(new AnnouncedTest);
         AddTestCase(new MisuseTest);
     }
 };

@@ -10,6 +10,8 @@
 
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 using namespace ns3;
 using namespace fabrictest;
@@ -407,6 +409,73 @@ class RefusalTest : public TestCase
     }
 };
 
+/**
+ * Packets before a loss are left out: the same later packets are lost, as the gaps are those that
+ * were drawn. If the first losses are packets a, b, c, ... of a model, and of one that draws the
+ * same the first packet is asked about and n of the a - 1 others are left out, they are a - n, b -
+ * n, c - n, ...; and if m are left out before the second, c - n - m follows.
+ */
+class LeaveOutTest : public TestCase
+{
+  public:
+    LeaveOutTest()
+        : TestCase("Packets that nobody sends are not lost, and those after them are")
+    {
+    }
+
+  private:
+    /// The next packet that is lost, the first one being 0; `asked` have been asked about so far.
+    static uint64_t NextLoss(FabricLossModel& model, uint64_t& asked)
+    {
+        while (!model.IsLost(FabricPacket{}))
+        {
+            ++asked;
+        }
+        return asked++;
+    }
+
+    void Check(const Ptr<FabricLossModel>& model)
+    {
+        std::vector<uint64_t> losses;
+        uint64_t asked = 0;
+        model->AssignStreams(1);
+        for (int i = 0; i < 4; ++i)
+        {
+            losses.push_back(NextLoss(*model, asked));
+        }
+        NS_TEST_ASSERT_MSG_GT(losses[0], 10, "or there is nothing to be left out");
+        NS_TEST_ASSERT_MSG_GT(losses[2] - losses[1], 10, "likewise");
+
+        model->AssignStreams(1);
+        NS_TEST_EXPECT_MSG_EQ(model->Passing(), 0, "nothing is drawn");
+        asked = 1;
+        NS_TEST_ASSERT_MSG_EQ(model->IsLost(FabricPacket{}), false, "");
+        NS_TEST_EXPECT_MSG_EQ(model->Passing(), losses[0] - 1, "");
+        const uint64_t n = losses[0] / 2;
+        model->LeaveOut(n);
+        NS_TEST_EXPECT_MSG_EQ(NextLoss(*model, asked), losses[0] - n, "");
+        NS_TEST_EXPECT_MSG_EQ(NextLoss(*model, asked), losses[1] - n, "");
+        const uint64_t m = losses[2] - losses[1] - 1;
+        NS_TEST_EXPECT_MSG_EQ(model->Passing(), m, "");
+        model->LeaveOut(m);
+        NS_TEST_EXPECT_MSG_EQ(model->IsLost(FabricPacket{}), true, "the next one at once");
+        asked++;
+        NS_TEST_EXPECT_MSG_EQ(NextLoss(*model, asked), losses[3] - n - m, "");
+        model->Dispose();
+    }
+
+    void DoRun() override
+    {
+        auto iid = CreateObject<IidLossModel>();
+        iid->SetLossRate(1e-3);
+        Check(iid);
+        Check(CreateObjectWithAttributes<GilbertElliottLossModel>("GoodToBad",
+                                                                  DoubleValue(1e-3),
+                                                                  "BadToGood",
+                                                                  DoubleValue(0.9)));
+    }
+};
+
 class LossModelSuite : public TestSuite
 {
   public:
@@ -419,6 +488,7 @@ class LossModelSuite : public TestSuite
         AddTestCase(new ElliottTest(0.01, 0.05, 0.02, 0.5));
         AddTestCase(new ElliottTest(0.002, 0.0005, 0.1, 0.01));
         AddTestCase(new CertainTest);
+        AddTestCase(new LeaveOutTest);
         AddTestCase(new WireTest);
         AddTestCase(new BurstCostTest);
         AddTestCase(new RefusalTest);

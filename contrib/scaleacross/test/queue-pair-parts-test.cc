@@ -98,6 +98,81 @@ class SendQueueTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(queue.Size(), 2, "");
     }
 
+    static void Take(SendQueue& queue, const std::vector<bool>& lasts)
+    {
+        for (const bool last : lasts)
+        {
+            queue.TakeNext(last);
+        }
+    }
+
+    /// The worked case of LeaveOut, with packets of 1,000 bytes, and a message of 2 packets after
+    /// it. 5 packets, 4.5 kB, and 3 packets, 2.3 kB, are PSNs 0 to 7. When 3 are left out, they are
+    /// 0 to 4, with 3.5 and 0.3 kB; the third message is 5 to 6, and what is posted then is 7.
+    void CheckLeaveOut()
+    {
+        SendQueue queue;
+        queue.Start(0);
+        queue.Post(RdmaOperation::Write, 4500, 1, 5);
+        queue.Post(RdmaOperation::Write, 2300, 2, 3);
+        queue.Post(RdmaOperation::Write, 2000, 3, 2);
+        queue.Show();
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(2), 6, "4 and 2");
+        Take(queue, {false, false});
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 2, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(2), 4, "");
+        queue.LeaveOut(3, 2, 1000);
+        NS_TEST_EXPECT_MSG_EQ(queue.Next(), 2, "as it was");
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(2), 1, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.Waiting(), 5, "2 to 6");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(3).tag, 1, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(3).bytes, 3500, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(4).tag, 2, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(4).bytes, 300, "the last packet's payload");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(5).tag, 3, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.MessageOf(5).bytes, 2000, "whole");
+        NS_TEST_EXPECT_MSG_EQ(queue.Post(RdmaOperation::Send, 1, 4, 1).firstPsn, 7, "");
+        CheckCompletion(queue);
+    }
+
+    /// Goes on with what CheckLeaveOut has left.
+    void CheckCompletion(SendQueue& queue)
+    {
+        queue.Show();
+        Take(queue, {false, true, true, false});
+        NS_TEST_EXPECT_MSG_EQ(queue.Current().tag, 3, "");
+        std::vector<PostedMessage> completed;
+        queue.Acknowledge(3, completed);
+        NS_TEST_EXPECT_MSG_EQ(completed.size(), 0, "");
+        queue.Acknowledge(5, completed);
+        NS_TEST_ASSERT_MSG_EQ(completed.size(), 2, "");
+        NS_TEST_EXPECT_MSG_EQ(completed[0].tag, 1, "");
+        NS_TEST_EXPECT_MSG_EQ(completed[1].tag, 2, "");
+        Take(queue, {true, true});
+        NS_TEST_EXPECT_MSG_EQ(queue.HasNext(), false, "");
+        queue.Acknowledge(8, completed);
+        NS_TEST_EXPECT_MSG_EQ(completed.size(), 4, "");
+        NS_TEST_EXPECT_MSG_EQ(queue.Size(), 0, "");
+    }
+
+    /// 4 of 6 packets are sent, the first is acknowledged: one may be left out, but none while
+    /// packets are repeated. The last packet of a message never may.
+    void CheckSpareOnRepeat()
+    {
+        SendQueue queue = Sent(6, 4);
+        std::vector<PostedMessage> completed;
+        queue.Acknowledge(1, completed);
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 1, "");
+        queue.GoBack();
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 0, "it has gone back");
+        Take(queue, {false, false});
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 0, "one is still to be repeated");
+        Take(queue, {false});
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 1, "");
+        Take(queue, {false});
+        NS_TEST_EXPECT_MSG_EQ(queue.Spare(1), 0, "the last");
+    }
+
     void CheckFlush()
     {
         SendQueue queue = Sent(3, 2);
@@ -111,6 +186,8 @@ class SendQueueTest : public TestCase
     void DoRun() override
     {
         CheckPackets();
+        CheckLeaveOut();
+        CheckSpareOnRepeat();
         CheckFlush();
     }
 };
@@ -357,8 +434,38 @@ class MessageLedgerTest : public TestCase
     }
 
   private:
+    /// A message in two parts and one behind it.
+    void CheckMissing()
+    {
+        MessageLedger ledger;
+        ledger.Add(10, 70);
+        ledger.Add(10, 71);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(0), false, "nothing is cut");
+        ledger.Cut(0, 4);
+        ledger.AddSegments(0, 1);
+        ledger.Cut(1, 10);
+        ledger.AddSegments(1, 1);
+        ledger.Arrived(1);
+        ledger.Arrived(0);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(0), false, "6 bytes are to be cut");
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(1), true, "it has arrived");
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasBeenAcknowledged(1), false, "it is not acknowledged");
+        ledger.Cut(0, 6);
+        ledger.AddSegments(0, 1);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(0), false, "on their way");
+        ledger.Arrived(0);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(0), true, "");
+        ledger.Acknowledged(1);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasBeenAcknowledged(1), true, "");
+        ledger.Announce(1);
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasBeenAcknowledged(1),
+                              false,
+                              "the announcement is on its way");
+        NS_TEST_EXPECT_MSG_EQ(ledger.HasArrived(1), true, "");
+    }
+
     /// The worked case of message-ledger.h, and a message behind it that is done first.
-    void DoRun() override
+    void CheckWorkedCase()
     {
         MessageLedger ledger;
         NS_TEST_EXPECT_MSG_EQ(ledger.Add(10, 70), 0, "");
@@ -386,6 +493,12 @@ class MessageLedgerTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(ledger.TagOf(2), 72, "");
         ledger.Delivered();
         NS_TEST_EXPECT_MSG_EQ(ledger.Undelivered(), 2, "");
+    }
+
+    void DoRun() override
+    {
+        CheckMissing();
+        CheckWorkedCase();
     }
 };
 
@@ -452,11 +565,39 @@ class SegmentBalanceTest : public TestCase
         NS_TEST_EXPECT_MSG_EQ(*balance.Turn(), 1, "0 is passed over");
     }
 
+    /// Two queue pairs and messages of three, one and three segments: queue pair 0 has 8, 8, 10 and
+    /// 10, queue pair 1 has 8, 9 and 10.
+    void CheckMessages()
+    {
+        SegmentBalance balance;
+        balance.Configure({2, 1000, 0});
+        NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(0, 0), UINT64_MAX, "nothing is posted");
+        balance.Cut(8, 3000, true);
+        balance.Cut(9, 1000, true);
+        balance.Cut(10, 3000, true);
+        while (balance.HasWaiting())
+        {
+            const uint32_t queuePair = *balance.Turn();
+            balance.Posted(queuePair, balance.Take(queuePair).id);
+        }
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(0, 0), 2, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(0, 1), 1, "of 8 the second alone");
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(0, 2), 2, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(1, 0), 1, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(1, 3), 0, "there is none");
+        NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(1, 1), 9, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(1, 3), UINT64_MAX, "");
+        balance.Acknowledged(0);
+        NS_TEST_EXPECT_MSG_EQ(balance.SameMessage(0, 0), 1, "");
+        NS_TEST_EXPECT_MSG_EQ(balance.MessageOf(0, 1), 10, "");
+    }
+
     void DoRun() override
     {
         CheckTurns();
         CheckSingle();
         CheckOutstanding();
+        CheckMessages();
     }
 };
 

@@ -500,9 +500,9 @@ FastForward::Lasts(bool& ends)
                 until((static_cast<double>(spare) - kMargin) / flow.slopes[i]);
             }
         }
-        if (any == 0 || !flow.connection->IsMidMessage())
+        if (any == 0)
         {
-            until(0);
+            until(0); // all that is left of something is on its way
         }
     }
     if (IsDisturbed())

@@ -410,7 +410,9 @@ RdmaConnection::GetSpare(uint32_t i) const
         m_queuePairs.QueuePairs().at(i).local->Requester();
     const std::size_t next = requester.Queue().Cursor();
     const bool sends = requester.Queue().HasNext() && m_balance.MessageOf(i, next) != UINT64_MAX;
-    return sends && !m_clearToSend.IsOn() ? requester.Spare(m_balance.SameMessage(i, next)) : 0;
+    return sends && !m_clearToSend.IsOn() && IsMidMessage()
+               ? requester.Spare(m_balance.SameMessage(i, next))
+               : 0;
 }
 
 void

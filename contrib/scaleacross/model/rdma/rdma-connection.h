@@ -128,13 +128,12 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     /// How far queue pair i has come, exact at the time of the call.
     scaleacross::SendProgress GetProgress(uint32_t i) const;
 
-    /// Every message on its way has more to send, by each of the queue pairs by which a part of it
-    /// is on its way. False if there is none, or if segments wait for others to be acknowledged.
-    bool IsMidMessage() const;
     /**
      * Packets of queue pair i that could be left out without anybody noticing but by the time that
      * it takes: none of them has been sent, they are of the message that it is sending, and of each
-     * segment one remains. 0 if somebody counts what arrives (ClearToSend). Domain: IsMidMessage().
+     * segment one remains. 0 also if somebody counts what arrives (ClearToSend), if segments wait
+     * for others to be acknowledged, or if a message is on its way by a queue pair that has nothing
+     * more to send of it: it would arrive too late.
      */
     uint64_t GetSpare(uint32_t i) const;
     /// Leaves them out: the message arrives as if it were whole. Domain: packets <= GetSpare(i).
@@ -148,6 +147,9 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     void DoDispose() override;
     bool IsConnected() const;
     void ConnectControl();
+    /// Every message on its way has more to send, by each of the queue pairs by which a part of it
+    /// is on its way. False if there is none, or if segments wait for others to be acknowledged.
+    bool IsMidMessage() const;
     void Cut(uint64_t id, scaleacross::Bytes bytes);
     void PostSegments();
     scaleacross::RdmaOperation OperationOfSegments() const;
