@@ -514,6 +514,8 @@ class SpareTest : public TestCase
 /**
  * Two queue pairs, segments of 500 packets, wires of 100 us. Message 1 has three segments: queue
  * pair 0 sends two of them, 1 the other one and then message 2 of 100 packets. They take turns, so
+ * 1 has sent its part of message 1 after 1,000 packet times, 83.8 us: it would seem to arrive late,
+ * which nobody notices unless the other part is faster, but nobody looks at that. And
  * 1 has sent all of it after 1,200 packet times, 100.6 us, and 0 goes on to 1,600, 134.1 us. At 110
  * us message 2 is on its way: it would seem to arrive late if packets were left out of message 1,
  * or of a third message, whose segments follow on both queue pairs. Its last packet arrives after
@@ -546,9 +548,15 @@ class OvertakenTest : public TestCase
         {
             connection->Send(Bytes(third), 3);
         }
-        Simulator::Schedule(MicroSeconds(90), [&] {
-            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(0), 0, "both have packets to send");
+        Simulator::Schedule(MicroSeconds(80), [&] {
+            NS_TEST_EXPECT_MSG_GT(connection->GetSpare(0), 0, "both send message 1");
             NS_TEST_EXPECT_MSG_GT(connection->GetSpare(1), 0, "");
+        });
+        Simulator::Schedule(MicroSeconds(90), [&] {
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(0),
+                                  0,
+                                  "1's part of message 1 is on its way");
+            NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(1), 0, "");
         });
         Simulator::Schedule(MicroSeconds(110), [&] {
             NS_TEST_EXPECT_MSG_EQ(connection->GetSpare(0), 0, "2 is on its way");

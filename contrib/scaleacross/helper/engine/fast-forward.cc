@@ -185,16 +185,41 @@ FastForward::FindSenders(Flow& flow)
     }
 }
 
+int64_t
+FastForward::EarliestEnd() const
+{
+    double earliest = static_cast<double>(kMostEvery);
+    for (const Flow& flow : m_flows)
+    {
+        double spare = 0;
+        for (uint32_t i = 0; i < flow.sent.size(); ++i)
+        {
+            spare += static_cast<double>(flow.connection->GetSpare(i));
+        }
+        earliest = std::min(earliest, spare * m_senders[flow.senders.front()].psPerPacket);
+    }
+    return static_cast<int64_t>(earliest);
+}
+
 void
 FastForward::Sample()
 {
     if (m_samples == 0)
     {
         FindFlows();
-    }
-    if (m_flows.empty())
-    {
-        return; // until something is posted
+        if (m_flows.empty())
+        {
+            return; // until something is posted
+        }
+        const int64_t toJudge = static_cast<int64_t>(kFirstLook) * m_every;
+        const int64_t end = EarliestEnd();
+        if (end < toJudge)
+        {
+            m_next = Simulator::Schedule(PicoSeconds(std::max(end, toJudge / 4)),
+                                         &FastForward::Sample,
+                                         this);
+            return;
+        }
     }
     const bool moves = TakeSample();
     const std::size_t taken = m_samples++;

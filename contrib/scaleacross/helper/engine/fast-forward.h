@@ -34,7 +34,8 @@ class RdmaQueuePair;
  *
  * Model: after every message that is posted or arrives, the connections under way are looked at, at
  * first every half microsecond (the time between two looks grows with the time since the change).
- * Where nothing moves, or a NIC serves many, they are looked at less often.
+ * Where nothing moves, or a NIC serves many, they are looked at less often; and where one of them
+ * will have sent its message before it could be judged, not before that.
  *
  * Once all of them are steady (FlowTrack), and while no packet is repeated, no congestion control
  * moves and every message on its way has more to send, the state of the network at t + T is that at
@@ -166,6 +167,8 @@ class FastForward
     void Restart();
     void FindFlows();
     void FindSenders(Flow& flow);
+    /// The time, in ps, in which a flow ends at the earliest that is under way: by all of its NIC.
+    int64_t EarliestEnd() const;
     void Sample();
     /// False: nothing has moved since the one before.
     bool TakeSample();

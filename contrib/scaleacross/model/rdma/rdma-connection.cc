@@ -406,6 +406,10 @@ RdmaConnection::IsMidMessage() const
 uint64_t
 RdmaConnection::GetSpare(uint32_t i) const
 {
+    for (const QueuePairBundle::Ends& ends : m_queuePairs.QueuePairs())
+    {
+        ends.local->GetNic().BringUpToDate();
+    }
     const scaleacross::RdmaRequester& requester =
         m_queuePairs.QueuePairs().at(i).local->Requester();
     const std::size_t next = requester.Queue().Cursor();
