@@ -514,9 +514,9 @@ class SpareTest : public TestCase
 /**
  * Two queue pairs, segments of 500 packets, wires of 100 us. Message 1 has three segments: queue
  * pair 0 sends two of them, 1 the other one and then message 2 of 100 packets. They take turns, so
- * 1 has sent its part of message 1 after 1,000 packet times, 83.8 us: it would seem to arrive late,
- * which nobody notices unless the other part is faster, but nobody looks at that. And
- * 1 has sent all of it after 1,200 packet times, 100.6 us, and 0 goes on to 1,600, 134.1 us. At 110
+ * 1 has sent its part of message 1 after 1,000 packet times, 83.8 us. From then on that part is on
+ * its way, and would seem to arrive late if packets were left out of the other one. It has sent all
+ * of message 2 after 1,200 packet times, 100.6 us, and 0 goes on to 1,600, 134.1 us. At 110
  * us message 2 is on its way: it would seem to arrive late if packets were left out of message 1,
  * or of a third message, whose segments follow on both queue pairs. Its last packet arrives after
  * 200 us and 1,201 packet times, 300.7 us.
