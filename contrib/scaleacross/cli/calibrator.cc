@@ -10,7 +10,10 @@
 #include "core/explore/search.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <fmt/core.h>
+#include <limits>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -22,12 +25,9 @@ namespace scaleacross
 namespace
 {
 
-/// Seconds of one core for a packet from one NIC to another, about 8 events of 0.4 us.
-constexpr double kSecondsPerPacket = 4e-6;
-constexpr double kStartSeconds = 0.1; // of a worker process
 constexpr double kLargestShare = 0.1; // of the budget, for one measurement
-constexpr double kLeastPart = 1.0 / 4096;
-constexpr double kMostOff = 0.05; // of the model's time, of what its windows say
+constexpr double kWorthwhile = 0.25;  // of the budget: as much has to be left for larger slices
+constexpr double kMostOff = 0.05;     // of the model's time, of what its windows say
 
 RunOptions
 OptionsOf(const SliceSpec& slice, uint64_t seed)
@@ -57,81 +57,123 @@ TimesIn(const Operation& operation)
     return operation.IsMessage() ? 2.0 : 1.0;
 }
 
-/// By an engine, with its launch.
+/// What a slice sends, whatever the engine.
+std::array<ClassReport, kCommClasses>
+BytesOf(const Scenario& scenario, const SliceSpec& slice)
+{
+    RunReport report;
+    report.iterationTime = Duration::Seconds(1); // of any
+    CompleteReport(scenario, std::get<PreparedRun>(PrepareRun(scenario, slice)), report);
+    return report.classes;
+}
+
+/// Of a subject's slice, or of a part of it: one of the operations by an engine, with its launch.
 double
 SecondsOf(const Engine& engine,
           const Scenario& scenario,
-          const Operation& operation,
+          const Subject& subject,
           const RunOptions& options)
 {
-    return ReportOf(engine, scenario, options).iterationTime.S() / TimesIn(operation);
+    return ReportOf(engine, scenario, options).iterationTime.S() /
+           (TimesIn(subject.operation) * subject.size.times);
 }
 
-/// Parts of an operation that one measurement sends, together.
-double
-PartsSent(double part)
+/// Why a subject cannot be measured by this size, which it then has; "": it can.
+std::string
+TrySize(const Scenario& scenario, const TaskGraph& graph, const SliceSize& size, Subject& subject)
 {
-    return part < 1 ? 1.5 * part : 1.0;
-}
-
-double
-ExpectedSeconds(const Subject& subject)
-{
-    return kStartSeconds + subject.PacketsSent() * kSecondsPerPacket;
-}
-
-/// Sets the part of a subject that a measurement can send in so many seconds.
-void
-SetPart(const Engine& engine,
-        const Scenario& scenario,
-        const TaskGraph& graph,
-        double seconds,
-        Subject& subject)
-{
+    const AnalyticalEngine engine;
     const Operation& operation = subject.operation;
-    while (subject.part > kLeastPart && ExpectedSeconds(subject) > seconds)
+    subject.size = size;
+    if (size.part < 1 && !operation.IsMessage())
     {
-        subject.part /= 2;
-    }
-    if (subject.part < 1 && !operation.IsMessage())
-    {
-        const double most = subject.part;
-        subject.part = WindowOf(graph.collectives[operation.collective], most);
-        if (subject.part == 0)
+        subject.size.part = WindowOf(graph.collectives[operation.collective], size.part);
+        if (subject.size.part == 0)
         {
-            subject.part = most;
-            subject.refusal = "window: it has too few chunks for two parts of whole chunks; give "
-                              "it more --budget";
+            subject.size.part = size.part;
+            return "window: it has too few chunks for two parts of whole chunks; give it more "
+                   "--budget";
         }
     }
     subject.byParts =
         WholeTime(
-            subject.part,
+            subject.size.part,
             [&](double part) {
-                return SecondsOf(engine, scenario, operation, OptionsOf({subject.number, part}, 1));
+                return SecondsOf(engine, scenario, subject, OptionsOf(subject.Slice(part), 1));
             }) -
         subject.launch;
-    const double off = subject.byParts / subject.model - 1;
-    if (subject.refusal.empty() && std::abs(off) > kMostOff)
+    if (subject.size.part == 1)
     {
-        subject.refusal =
-            fmt::format("window: by {:.3g} of its bytes the model itself would have its "
-                        "time {} off; give it more --budget",
-                        subject.part,
-                        SignedPercent(off));
+        return "";
+    }
+    Subject whole = subject;
+    whole.size.part = 1;
+    const double model =
+        subject.size.allStages
+            ? SecondsOf(engine, scenario, whole, OptionsOf(whole.Slice(1), 1)) - subject.launch
+            : subject.model;
+    const double off = subject.byParts / model - 1;
+    return std::abs(off) > kMostOff
+               ? fmt::format("window: by {:.3g} of its bytes the model itself would have its "
+                             "time {} off; give it more --budget",
+                             subject.size.part,
+                             SignedPercent(off))
+               : "";
+}
+
+/// Sets the size of a subject's slice: the best one that a measurement can send in so many seconds,
+/// or if that is a window of all stages that says nothing, the best one of one stage.
+void
+SetSize(const Scenario& scenario,
+        const TaskGraph& graph,
+        const PacketSpeed& speed,
+        double seconds,
+        Subject& subject)
+{
+    const SliceSize best = BestWithin(subject.costs, speed, seconds);
+    subject.refusal = TrySize(scenario, graph, best, subject);
+    if (!subject.refusal.empty() && best.allStages)
+    {
+        SliceSubject one = subject.costs;
+        one.stages = 1;
+        one.mostTimes = 1;
+        subject.refusal = TrySize(scenario, graph, BestWithin(one, speed, seconds), subject);
     }
 }
 
 std::vector<CalibrationSubject>
-DesignOf(const std::vector<Subject>& subjects)
+DesignOf(const std::vector<Subject>& subjects, const PacketSpeed& speed)
 {
     std::vector<CalibrationSubject> all;
     for (const Subject& subject : subjects)
     {
         all.push_back({static_cast<double>(subject.operation.times) * subject.model,
-                       ExpectedSeconds(subject)});
+                       speed.Seconds(subject.costs, subject.size)});
     }
     return all;
+}
+
+std::vector<SliceSubject>
+CostsOf(const std::vector<Subject>& subjects)
+{
+    std::vector<SliceSubject> costs;
+    for (const Subject& subject : subjects)
+    {
+        costs.push_back(subject.costs);
+    }
+    return costs;
+}
+
+/// That it has to be done for the goal: of messages one there and one back are sent each time.
+uint32_t
+TimesForTheGoal(const Operation& operation)
+{
+    return operation.kind.reach == Tier::Cross
+               ? std::max(1U,
+                          static_cast<uint32_t>(
+                              std::ceil(kCoverageGoal * static_cast<double>(operation.times) /
+                                        TimesIn(operation))))
+               : 1;
 }
 
 } // namespace
@@ -142,14 +184,17 @@ Subject::Name() const
     return ToString(operation.kind);
 }
 
-double
-Subject::PacketsSent() const
+SliceSpec
+Subject::Slice(double part) const
 {
-    return packets * PartsSent(part) * TimesIn(operation);
+    SliceSpec slice(number, part);
+    slice.pieces.front().allStages = size.allStages;
+    slice.pieces.front().times = size.times;
+    return slice;
 }
 
 std::vector<Subject>
-SubjectsOf(const Scenario& scenario, Duration budget)
+SubjectsOf(const Scenario& scenario, const MeasuringTime& time)
 {
     const AnalyticalEngine engine;
     const RunReport whole = ReportOf(engine, scenario, {});
@@ -162,7 +207,8 @@ SubjectsOf(const Scenario& scenario, Duration budget)
         subject.operation = operations[number];
         subject.number = number;
         const Operation& operation = subject.operation;
-        const RunReport report = ReportOf(engine, scenario, OptionsOf({number, 1.0}, 1));
+        const CommClass comm = operation.kind.comm;
+        const RunReport report = ReportOf(engine, scenario, OptionsOf(subject.Slice(1), 1));
         subject.launch =
             operation.IsMessage() ? 0.0 : run.graph.collectives[operation.collective].launch.S();
         subject.model = report.iterationTime.S() / TimesIn(operation) - subject.launch;
@@ -170,14 +216,23 @@ SubjectsOf(const Scenario& scenario, Duration budget)
         {
             continue; // what takes no time is not missed
         }
-        const ClassReport& comm = report.Of(operation.kind.comm);
-        subject.packets = static_cast<double>(comm.bytes.Count()) / TimesIn(operation) /
-                          static_cast<double>(scenario.network.mtu.Count());
-        SetPart(engine, scenario, run.graph, budget.S() * kLargestShare, subject);
-        const auto cross = static_cast<double>(whole.Of(operation.kind.comm).crossBytes.Count());
-        subject.share = cross == 0 ? 0.0
-                                   : static_cast<double>(comm.crossBytes.Count()) *
-                                         PartsSent(subject.part) / cross;
+        const auto cross = static_cast<double>(whole.Of(comm).crossBytes.Count());
+        const auto set = [&](const ClassReport& sent, double& packets, double& share) {
+            packets = static_cast<double>(sent.bytes.Count()) /
+                      static_cast<double>(scenario.network.mtu.Count());
+            share = cross == 0 ? 0.0 : static_cast<double>(sent.crossBytes.Count()) / cross;
+        };
+        SliceSubject& costs = subject.costs;
+        costs.comm = comm;
+        costs.stages = operation.stages;
+        costs.mostTimes = TimesForTheGoal(operation);
+        set(report.Of(comm), costs.onePackets, costs.oneShare);
+        Subject all = subject;
+        all.size.allStages = operation.stages > 1;
+        set(BytesOf(scenario, all.Slice(1)).at(static_cast<size_t>(comm)),
+            costs.allPackets,
+            costs.allShare);
+        SetSize(scenario, run.graph, PacketSpeed(), time.seconds * kLargestShare, subject);
         subjects.push_back(std::move(subject));
     }
     return subjects;
@@ -187,11 +242,32 @@ Calibrator::Calibrator(const Setting& setting,
                        std::vector<Subject> subjects,
                        const std::atomic<bool>& stop)
     : m_setting(setting),
-      m_subjects(std::move(subjects)),
+      m_all(std::move(subjects)),
+      m_subjects(m_all),
       m_stop(stop),
       m_engine(MakeSweepEngine("packet", "--engine", stop)),
-      m_design(DesignOf(m_subjects), setting.seeds)
+      m_design({}, setting.time.seeds)
 {
+}
+
+void
+Calibrator::Run()
+{
+    uint32_t before = 0;
+    do
+    {
+        before = m_done;
+        MeasureAll();
+        Keep();
+    } while (m_done > before && Grow());
+    m_line.Clear();
+}
+
+/// What m_subjects are, with the speed that is known.
+void
+Calibrator::MeasureAll()
+{
+    m_design = Calibration(DesignOf(m_subjects, m_speed), m_setting.time.seeds);
     for (size_t i = 0; i < m_subjects.size(); i++)
     {
         if (!m_subjects[i].refusal.empty())
@@ -199,13 +275,8 @@ Calibrator::Calibrator(const Setting& setting,
             Fail(i, m_subjects[i].refusal);
         }
     }
-}
-
-void
-Calibrator::Run()
-{
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < m_setting.jobs; i++)
+    for (unsigned i = 0; i < m_setting.time.jobs; i++)
     {
         threads.emplace_back([this] { Work(); });
     }
@@ -213,11 +284,76 @@ Calibrator::Run()
     {
         thread.join();
     }
-    m_line.Clear();
     if (m_error)
     {
+        m_line.Clear();
         std::rethrow_exception(m_error);
     }
+}
+
+/// Keeps what was measured; it is more than what was kept of the same operation.
+void
+Calibrator::Keep()
+{
+    for (size_t i = 0; i < m_subjects.size(); i++)
+    {
+        const auto factor = m_design.Of(i);
+        if (!factor)
+        {
+            continue;
+        }
+        const Subject& subject = m_subjects[i];
+        const Operation& operation = subject.operation;
+        MeasuredOperation measured;
+        measured.row = {operation.kind, operation.levels, operation.bytes, *factor};
+        measured.seeds = static_cast<uint32_t>(m_design.FactorsOf(i).size());
+        measured.slice = ToString(subject.Slice(subject.size.part));
+        measured.stages = subject.size.allStages ? operation.stages : 1;
+        measured.times = subject.size.times;
+        measured.part = subject.size.part;
+        measured.share = subject.Share();
+        measured.modelSeconds = subject.model;
+        m_found[subject.number] = std::move(measured);
+    }
+    m_speed.start *= m_design.Pace();
+    m_speed.perPacket *= m_design.Pace();
+}
+
+/// Whether larger slices are worth being measured in the time that is left; then m_subjects are
+/// these.
+bool
+Calibrator::Grow()
+{
+    MeasuringTime left = m_setting.time;
+    left.seconds = Left().S();
+    if (m_stop || left.seconds < kWorthwhile * m_setting.time.seconds)
+    {
+        return false;
+    }
+    const double seconds = EvenSeconds(CostsOf(m_all), m_speed, left);
+    const PreparedRun run = std::get<PreparedRun>(PrepareRun(m_setting.scenario));
+    m_subjects.clear();
+    for (const Subject& old : m_all)
+    {
+        constexpr double kLarger = 1.99;
+        const auto found = m_found.find(old.number);
+        const double known = found == m_found.end()
+                                 ? 0.0
+                                 : found->second.part * found->second.times * found->second.stages;
+        Subject larger = old;
+        const SliceSize best = BestWithin(old.costs, m_speed, seconds);
+        if (m_failed.count(old.number) > 0 || best.Amount(old.operation.stages) < kLarger * known ||
+            m_speed.Seconds(old.costs, best) > seconds)
+        {
+            continue;
+        }
+        SetSize(m_setting.scenario, run.graph, m_speed, seconds, larger);
+        if (larger.refusal.empty() && larger.size.Amount(old.operation.stages) >= kLarger * known)
+        {
+            m_subjects.push_back(std::move(larger));
+        }
+    }
+    return !m_subjects.empty();
 }
 
 void
@@ -246,6 +382,7 @@ Calibrator::Work()
         {
             const std::lock_guard<std::mutex> lock(m_mutex);
             Fail(trial->subject, error.what());
+            m_failed.insert(m_subjects[trial->subject].number);
         }
         catch (...)
         {
@@ -260,11 +397,10 @@ void
 Calibrator::Fail(size_t subject, const std::string& why)
 {
     m_design.GiveUp(subject);
-    const std::string failure = ToString(m_subjects[subject].operation) + ": " + why;
-    if (std::find(m_failures.begin(), m_failures.end(), failure) == m_failures.end())
-    {
-        m_failures.push_back(failure);
-    }
+    const Subject& failed = m_subjects[subject];
+    m_failures.emplace_back(failed.number,
+                            ToString(failed.operation) + " as " +
+                                ToString(failed.Slice(failed.size.part)) + ": " + why);
 }
 
 void
@@ -273,13 +409,13 @@ Calibrator::Measure(const Calibration::Trial& trial)
     const auto start = std::chrono::steady_clock::now();
     Subject& subject = m_subjects[trial.subject];
     const double seconds =
-        WholeTime(
-            subject.part,
-            [&](double part) {
-                RunOptions options = OptionsOf({subject.number, part}, m_setting.seed + trial.seed);
-                options.limits.wallTime = Left();
-                return SecondsOf(*m_engine, m_setting.scenario, subject.operation, options);
-            }) -
+        WholeTime(subject.size.part,
+                  [&](double part) {
+                      RunOptions options =
+                          OptionsOf(subject.Slice(part), m_setting.seed + trial.seed);
+                      options.limits.wallTime = Left();
+                      return SecondsOf(*m_engine, m_setting.scenario, subject, options);
+                  }) -
         subject.launch;
     if (seconds <= 0)
     {
@@ -294,7 +430,7 @@ Calibrator::Measure(const Calibration::Trial& trial)
     m_line.ShowText(fmt::format("{} measurements, {:.0f} of {:.0f} s left; the last: {}, {:.3f}",
                                 m_done,
                                 Left().S(),
-                                m_setting.budget.S(),
+                                m_setting.time.seconds,
                                 subject.Name(),
                                 seconds / subject.byParts));
 }
@@ -304,31 +440,70 @@ Calibrator::Left() const
 {
     constexpr double kLeast = 1e-3; // a run without any time is none
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - m_start;
-    return Duration::Seconds(std::max(kLeast, m_setting.budget.S() - spent.count()));
+    return Duration::Seconds(std::max(kLeast, m_setting.time.seconds - spent.count()));
 }
 
 std::vector<MeasuredOperation>
 Calibrator::Found() const
 {
     std::vector<MeasuredOperation> found;
-    for (size_t i = 0; i < m_subjects.size(); i++)
+    for (const auto& entry : m_found)
     {
-        const auto factor = m_design.Of(i);
-        if (!factor)
+        found.push_back(entry.second);
+    }
+    return found;
+}
+
+std::vector<std::string>
+Calibrator::Failures() const
+{
+    std::vector<std::string> failures;
+    for (const auto& [number, failure] : m_failures)
+    {
+        // What was refused may have been measured since; what was tried and failed is said.
+        if ((m_found.count(number) == 0 || m_failed.count(number) > 0) &&
+            std::find(failures.begin(), failures.end(), failure) == failures.end())
+        {
+            failures.push_back(failure);
+        }
+    }
+    return failures;
+}
+
+std::vector<ClassCoverage>
+Calibrator::Coverage() const
+{
+    const std::vector<SliceSubject> costs = CostsOf(m_all);
+    std::vector<ClassCoverage> classes;
+    for (uint32_t c = 0; c < kCommClasses; c++)
+    {
+        ClassCoverage coverage;
+        coverage.comm = static_cast<CommClass>(c);
+        for (const Subject& subject : m_all)
+        {
+            if (subject.costs.comm == coverage.comm && subject.costs.oneShare > 0)
+            {
+                const auto found = m_found.find(subject.number);
+                coverage.operations++;
+                coverage.measured += found != m_found.end() ? 1 : 0;
+                coverage.share += found != m_found.end() ? found->second.share : 0.0;
+            }
+        }
+        if (coverage.operations == 0)
         {
             continue;
         }
-        const Subject& subject = m_subjects[i];
-        const Operation& operation = subject.operation;
-        MeasuredOperation measured;
-        measured.row = {operation.kind, operation.levels, operation.bytes, *factor};
-        measured.seeds = static_cast<uint32_t>(m_design.FactorsOf(i).size());
-        measured.part = subject.part;
-        measured.share = subject.share;
-        measured.modelSeconds = subject.model;
-        found.push_back(std::move(measured));
+        coverage.most =
+            CoverageWithin(costs, coverage.comm, m_speed, std::numeric_limits<double>::infinity());
+        if (coverage.share < kCoverageGoal)
+        {
+            const auto seconds =
+                SecondsToCover(kCoverageGoal, costs, coverage.comm, m_speed, m_setting.time);
+            coverage.budget = seconds ? std::optional(Duration::Seconds(*seconds)) : std::nullopt;
+        }
+        classes.push_back(coverage);
     }
-    return found;
+    return classes;
 }
 
 Duration
