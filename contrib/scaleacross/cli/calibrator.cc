@@ -25,9 +25,7 @@ namespace scaleacross
 namespace
 {
 
-constexpr double kLargestShare = 0.1; // of the budget, for one measurement
-constexpr double kWorthwhile = 0.25;  // of the budget: as much has to be left for larger slices
-constexpr double kMostOff = 0.05;     // of the model's time, of what its windows say
+constexpr double kMostOff = 0.05; // of the model's time, of what its windows say
 
 RunOptions
 OptionsOf(const SliceSpec& slice, uint64_t seed)
@@ -232,7 +230,7 @@ SubjectsOf(const Scenario& scenario, const MeasuringTime& time)
         set(BytesOf(scenario, all.Slice(1)).at(static_cast<size_t>(comm)),
             costs.allPackets,
             costs.allShare);
-        SetSize(scenario, run.graph, PacketSpeed(), time.seconds * kLargestShare, subject);
+        SetSize(scenario, run.graph, PacketSpeed(), time.seconds * kFirstShare, subject);
         subjects.push_back(std::move(subject));
     }
     return subjects;
@@ -326,7 +324,7 @@ Calibrator::Grow()
 {
     MeasuringTime left = m_setting.time;
     left.seconds = Left().S();
-    if (m_stop || left.seconds < kWorthwhile * m_setting.time.seconds)
+    if (m_stop || left.seconds < kWorthwhileShare * m_setting.time.seconds)
     {
         return false;
     }
@@ -497,8 +495,12 @@ Calibrator::Coverage() const
             CoverageWithin(costs, coverage.comm, m_speed, std::numeric_limits<double>::infinity());
         if (coverage.share < kCoverageGoal)
         {
-            const auto seconds =
-                SecondsToCover(kCoverageGoal, costs, coverage.comm, m_speed, m_setting.time);
+            const auto seconds = SecondsToCover(kCoverageGoal,
+                                                costs,
+                                                coverage.comm,
+                                                PacketSpeed(),
+                                                m_speed,
+                                                m_setting.time);
             coverage.budget = seconds ? std::optional(Duration::Seconds(*seconds)) : std::nullopt;
         }
         classes.push_back(coverage);

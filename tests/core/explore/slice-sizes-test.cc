@@ -82,17 +82,19 @@ TEST(SliceSizes, AllAreDoneInTime)
 TEST(SliceSizes, TellInWhatTimeAShareIsCovered)
 {
     // One operation of 10 stages: 1 % a stage, 10 % in all. For 5 %: a half of all stages is
-    // 1.5 x 5 % = 7.5 % in 7.5 s, a quarter 3.75 %. Nine tenths of the time: 8.3 s and more.
+    // 1.5 x 5 % = 7.5 % in 7.5 s, a quarter 3.75 %. That has to be nine tenths of what is
+    // left, 8.33 s, by the first round: it has a tenth, 0.91 s, and takes half a stage with it,
+    // 0.75 s. 9.08 s.
     const std::vector<SliceSubject> one = {SecondOf(10)};
-    const auto seconds = SecondsToCover(0.05, one, CommClass::Data, kSpeed, {1, 1, 1});
+    const auto seconds = SecondsToCover(0.05, one, CommClass::Data, kSpeed, kSpeed, {1, 1, 1});
     ASSERT_TRUE(seconds);
-    EXPECT_GE(*seconds, 7.5 / 0.9);
+    EXPECT_GE(*seconds, 7.5 / 0.9 + 0.75);
     // Both kinds of steps are tenths.
-    EXPECT_LE(*seconds, 7.5 / 0.9 * 1.1 * 1.1);
-    EXPECT_FALSE(SecondsToCover(0.2, one, CommClass::Data, kSpeed, {1, 1, 1}));
-    EXPECT_FALSE(SecondsToCover(0.05, one, CommClass::Pipeline, kSpeed, {1, 1, 1}));
+    EXPECT_LE(*seconds, (7.5 / 0.9 + 0.75) * 1.1 * 1.1);
+    EXPECT_FALSE(SecondsToCover(0.2, one, CommClass::Data, kSpeed, kSpeed, {1, 1, 1}));
+    EXPECT_FALSE(SecondsToCover(0.05, one, CommClass::Pipeline, kSpeed, kSpeed, {1, 1, 1}));
     EXPECT_NEAR(CoverageWithin(one, CommClass::Data, kSpeed, kEver), 0.1, 1e-12);
-    EXPECT_EQ(SecondsToCover(0.05, one, CommClass::Data, kSpeed, {100, 1, 1}), 100);
+    EXPECT_EQ(SecondsToCover(0.05, one, CommClass::Data, kSpeed, kSpeed, {100, 1, 1}), 100);
 }
 
 } // namespace

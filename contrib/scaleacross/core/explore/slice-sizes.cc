@@ -32,6 +32,36 @@ IsInTime(const std::vector<SliceSubject>& subjects,
     return sum / time.jobs + (1 - 1.0 / time.jobs) * longest <= kUsed * time.seconds;
 }
 
+/// What is covered after both rounds of measurements.
+double
+CoverageAfter(const std::vector<SliceSubject>& subjects,
+              CommClass comm,
+              const PacketSpeed& expected,
+              const PacketSpeed& speed,
+              MeasuringTime time)
+{
+    const double most = kFirstShare * time.seconds;
+    double taken = 0;
+    for (const SliceSubject& subject : subjects)
+    {
+        const SliceSize size = BestWithin(subject, expected, most);
+        taken += speed.Seconds(subject, size) * time.seeds / time.jobs;
+    }
+    if (taken > time.seconds)
+    {
+        return 0; // not all are measured
+    }
+    const double first = CoverageWithin(subjects, comm, expected, most);
+    const double left = time.seconds - taken;
+    if (left < kWorthwhileShare * time.seconds)
+    {
+        return first;
+    }
+    time.seconds = left;
+    return std::max(first,
+                    CoverageWithin(subjects, comm, speed, EvenSeconds(subjects, speed, time)));
+}
+
 } // namespace
 
 double
@@ -139,6 +169,7 @@ std::optional<double>
 SecondsToCover(double share,
                const std::vector<SliceSubject>& subjects,
                CommClass comm,
+               const PacketSpeed& expected,
                const PacketSpeed& speed,
                MeasuringTime time)
 {
@@ -147,7 +178,7 @@ SecondsToCover(double share,
         return std::nullopt;
     }
     constexpr double kStep = 1.1;
-    while (CoverageWithin(subjects, comm, speed, EvenSeconds(subjects, speed, time)) < share)
+    while (CoverageAfter(subjects, comm, expected, speed, time) < share)
     {
         time.seconds *= kStep;
     }

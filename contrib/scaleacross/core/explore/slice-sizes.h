@@ -93,13 +93,20 @@ double CoverageWithin(const std::vector<SliceSubject>& subjects,
                       const PacketSpeed& speed,
                       double seconds);
 
+/// Of the time, what one measurement may take as long as it is not known how fast packets go.
+constexpr double kFirstShare = 0.1;
+/// Of the time, what has to be left for larger slices to be measured then, by EvenSeconds().
+constexpr double kWorthwhileShare = 0.25;
+
 /**
- * The seconds, at least `time` has, in which measurements send that share of a class's bytes across
- * buildings, to a tenth; none: not even all sizes at their best do.
+ * The seconds, at least those of `time`, in which measurements send that share of a class's bytes
+ * across buildings, to a tenth; none: not even all sizes at their best do. First every operation is
+ * measured by kFirstShare, at the speed that is expected, then larger slices in what is left.
  */
 std::optional<double> SecondsToCover(double share,
                                      const std::vector<SliceSubject>& subjects,
                                      CommClass comm,
+                                     const PacketSpeed& expected,
                                      const PacketSpeed& speed,
                                      MeasuringTime time);
 
