@@ -14,6 +14,7 @@
 #include <cmath>
 #include <fmt/core.h>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -76,11 +77,39 @@ SecondsOf(const Engine& engine,
            (TimesIn(subject.operation) * subject.size.times);
 }
 
+/// By an engine, of all of a slice of which a part is sent, without the launch.
+double
+WholeTimeOf(const Engine& engine,
+            const Scenario& scenario,
+            const Subject& subject,
+            const RunOptions& options)
+{
+    return WholeTime(subject.size.part,
+                     [&](double part) {
+                         RunOptions some = options;
+                         some.slice = subject.Slice(part);
+                         return SecondsOf(engine, scenario, subject, some);
+                     }) -
+           subject.launch;
+}
+
+/// By how much the model's time of a slice is off by its windows.
+double
+ErrorOfWindows(const Scenario& scenario, const Subject& subject)
+{
+    const AnalyticalEngine engine;
+    Subject whole = subject;
+    whole.size.part = 1;
+    return subject.size.part == 1 ? 0.0
+                                  : WholeTimeOf(engine, scenario, subject, {}) /
+                                            WholeTimeOf(engine, scenario, whole, {}) -
+                                        1;
+}
+
 /// Why a subject cannot be measured by this size, which it then has; "": it can.
 std::string
 TrySize(const Scenario& scenario, const TaskGraph& graph, const SliceSize& size, Subject& subject)
 {
-    const AnalyticalEngine engine;
     const Operation& operation = subject.operation;
     subject.size = size;
     if (size.part < 1 && !operation.IsMessage())
@@ -93,30 +122,20 @@ TrySize(const Scenario& scenario, const TaskGraph& graph, const SliceSize& size,
                    "--budget";
         }
     }
-    subject.byParts =
-        WholeTime(
-            subject.size.part,
-            [&](double part) {
-                return SecondsOf(engine, scenario, subject, OptionsOf(subject.Slice(part), 1));
-            }) -
-        subject.launch;
-    if (subject.size.part == 1)
+    const Subject alone = subject.Alone();
+    subject.byParts = WholeTimeOf(AnalyticalEngine(), scenario, subject, {});
+    subject.aloneByParts = WholeTimeOf(AnalyticalEngine(), scenario, alone, {});
+    for (const double off : {ErrorOfWindows(scenario, subject), ErrorOfWindows(scenario, alone)})
     {
-        return "";
+        if (std::abs(off) > kMostOff)
+        {
+            return fmt::format("window: by {:.3g} of its bytes the model itself would have its "
+                               "time {} off; give it more --budget",
+                               subject.size.part,
+                               SignedPercent(off));
+        }
     }
-    Subject whole = subject;
-    whole.size.part = 1;
-    const double model =
-        subject.size.allStages
-            ? SecondsOf(engine, scenario, whole, OptionsOf(whole.Slice(1), 1)) - subject.launch
-            : subject.model;
-    const double off = subject.byParts / model - 1;
-    return std::abs(off) > kMostOff
-               ? fmt::format("window: by {:.3g} of its bytes the model itself would have its "
-                             "time {} off; give it more --budget",
-                             subject.size.part,
-                             SignedPercent(off))
-               : "";
+    return "";
 }
 
 /// Sets the size of a subject's slice: the best one that a measurement can send in so many seconds,
@@ -189,6 +208,15 @@ Subject::Slice(double part) const
     slice.pieces.front().allStages = size.allStages;
     slice.pieces.front().times = size.times;
     return slice;
+}
+
+Subject
+Subject::Alone() const
+{
+    Subject alone = *this;
+    alone.size.allStages = false;
+    alone.size.times = 1;
+    return alone;
 }
 
 std::vector<Subject>
@@ -295,12 +323,17 @@ Calibrator::Keep()
 {
     for (size_t i = 0; i < m_subjects.size(); i++)
     {
-        const auto factor = m_design.Of(i);
+        auto factor = m_design.Of(i);
         if (!factor)
         {
             continue;
         }
         const Subject& subject = m_subjects[i];
+        // Both are within the interval.
+        const double apart = std::accumulate(subject.apart.begin(), subject.apart.end(), 0.0) /
+                             static_cast<double>(subject.apart.size());
+        factor->low *= std::exp(-apart);
+        factor->high *= std::exp(apart);
         const Operation& operation = subject.operation;
         MeasuredOperation measured;
         measured.row = {operation.kind, operation.levels, operation.bytes, *factor};
@@ -328,25 +361,32 @@ Calibrator::Grow()
     {
         return false;
     }
-    const double seconds = EvenSeconds(CostsOf(m_all), m_speed, left);
+    std::vector<double> known;
+    for (const Subject& subject : m_all)
+    {
+        const auto found = m_found.find(subject.number);
+        const double amount = found == m_found.end()
+                                  ? 0.0
+                                  : found->second.part * found->second.times * found->second.stages;
+        // What has failed is not tried again.
+        known.push_back(m_failed.count(subject.number) > 0 ? std::numeric_limits<double>::infinity()
+                                                           : amount);
+    }
+    const double seconds = EvenSeconds(WhatMayGrow(CostsOf(m_all), known), m_speed, left);
     const PreparedRun run = std::get<PreparedRun>(PrepareRun(m_setting.scenario));
     m_subjects.clear();
-    for (const Subject& old : m_all)
+    for (size_t i = 0; i < m_all.size(); i++)
     {
-        constexpr double kLarger = 1.99;
-        const auto found = m_found.find(old.number);
-        const double known = found == m_found.end()
-                                 ? 0.0
-                                 : found->second.part * found->second.times * found->second.stages;
-        Subject larger = old;
-        const SliceSize best = BestWithin(old.costs, m_speed, seconds);
-        if (m_failed.count(old.number) > 0 || best.Amount(old.operation.stages) < kLarger * known ||
-            m_speed.Seconds(old.costs, best) > seconds)
+        Subject larger = m_all[i];
+        const SliceSize best = BestWithin(larger.costs, m_speed, seconds);
+        if (!IsWorthwhile(best.Amount(larger.operation.stages), known[i]) ||
+            m_speed.Seconds(larger.costs, best) > seconds)
         {
             continue;
         }
         SetSize(m_setting.scenario, run.graph, m_speed, seconds, larger);
-        if (larger.refusal.empty() && larger.size.Amount(old.operation.stages) >= kLarger * known)
+        if (larger.refusal.empty() &&
+            IsWorthwhile(larger.size.Amount(larger.operation.stages), known[i]))
         {
             m_subjects.push_back(std::move(larger));
         }
@@ -406,31 +446,34 @@ Calibrator::Measure(const Calibration::Trial& trial)
 {
     const auto start = std::chrono::steady_clock::now();
     Subject& subject = m_subjects[trial.subject];
-    const double seconds =
-        WholeTime(subject.size.part,
-                  [&](double part) {
-                      RunOptions options =
-                          OptionsOf(subject.Slice(part), m_setting.seed + trial.seed);
-                      options.limits.wallTime = Left();
-                      return SecondsOf(*m_engine, m_setting.scenario, subject, options);
-                  }) -
-        subject.launch;
-    if (seconds <= 0)
-    {
-        throw RunError(
-            "window",
-            "a part of it takes no longer than half of that part; give it more --budget");
-    }
+    const auto factorOf = [&](const Subject& measured, double model) {
+        RunOptions options;
+        options.seed = m_setting.seed + trial.seed;
+        options.limits.wallTime = Left();
+        const double seconds = WholeTimeOf(*m_engine, m_setting.scenario, measured, options);
+        if (seconds <= 0)
+        {
+            throw RunError(
+                "window",
+                "a part of it takes no longer than half of that part; give it more --budget");
+        }
+        return seconds / model;
+    };
+    const double together = factorOf(subject, subject.byParts);
+    const double alone =
+        subject.size.allStages ? factorOf(subject.Alone(), subject.aloneByParts) : together;
+    const double factor = std::sqrt(together * alone);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     const std::lock_guard<std::mutex> lock(m_mutex);
-    m_design.Record(trial.subject, seconds / subject.byParts, spent.count());
+    m_design.Record(trial.subject, factor, spent.count());
+    subject.apart.push_back(std::abs(std::log(together / alone)) / 2);
     m_done++;
     m_line.ShowText(fmt::format("{} measurements, {:.0f} of {:.0f} s left; the last: {}, {:.3f}",
                                 m_done,
                                 Left().S(),
                                 m_setting.time.seconds,
                                 subject.Name(),
-                                seconds / subject.byParts));
+                                factor));
 }
 
 Duration

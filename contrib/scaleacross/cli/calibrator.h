@@ -29,16 +29,21 @@ namespace scaleacross
 struct Subject
 {
     Operation operation;
-    uint32_t number{0};  //!< of OperationsOf()
-    double model{0};     //!< s, of the whole operation of one stage, without its launch
-    double byParts{0};   //!< s, of one of those that are measured, by WholeTime(), without it
-    double launch{0};    //!< s
-    SliceSubject costs;  //!< of its slices
-    SliceSize size;      //!< of the slice that is measured
-    std::string refusal; //!< why it cannot be measured; "": it can
+    uint32_t number{0};        //!< of OperationsOf()
+    double model{0};           //!< s, of the whole operation of one stage, without its launch
+    double byParts{0};         //!< s, as it is measured, by WholeTime(), without launch
+    double aloneByParts{0};    //!< the same of Alone()
+    double launch{0};          //!< s
+    SliceSubject costs;        //!< of its slices
+    SliceSize size;            //!< of the slice that is measured
+    std::string refusal;       //!< why it cannot be measured; "": it can
+    std::vector<double> apart; //!< of each measurement, half the logarithm between both factors
 
     /// "dp all_gather ring, cross".
     std::string Name() const;
+
+    /// The same part of one stage by itself.
+    Subject Alone() const;
 
     /// What is measured, or a part of it.
     SliceSpec Slice(double part) const;
@@ -79,7 +84,10 @@ constexpr double kCoverageGoal = 0.05;
  * or everything is known. What is left of it then goes into larger slices: those of EvenSeconds(),
  * as fast as packets went, where they are at least twice as large.
  *
- * A factor is WholeTime() by packets over that by the model, of the same slice.
+ * A factor is WholeTime() by packets over that by the model, of the same slice. Stages that share
+ * links do an operation partly together and partly not, and what the model misses then is not the
+ * same: of a slice of all stages it is the geometric mean of that and of the same part of one stage
+ * by itself, and the interval is wider by as much as these are from it.
  */
 class Calibrator
 {

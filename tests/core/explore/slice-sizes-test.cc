@@ -47,14 +47,15 @@ TEST(SliceSizes, GrowFromWindowsToAllStagesToSeveralTimes)
 TEST(SliceSizes, TheBestThatFitsIsTaken)
 {
     const SliceSubject subject = SecondOf(4, 2);
-    // A window of p and another of half of that are 1.5 p seconds of a stage; all stages are 4 s, a
-    // quarter of it 1.5 s and a half 3 s; twice 8 s.
+    // A window of p and another of half of that are 1.5 p seconds of a stage; all stages, and one
+    // by itself, are 5 s, a quarter of it 1.875 s and a half 3.75 s; twice 9 s.
     EXPECT_EQ(BestWithin(subject, kSpeed, 0.75), (SliceSize{false, 1, 0.5}));
     EXPECT_EQ(BestWithin(subject, kSpeed, 1), (SliceSize{false, 1, 1}));
-    EXPECT_EQ(BestWithin(subject, kSpeed, 1.5), (SliceSize{true, 1, 0.25}));
-    EXPECT_EQ(BestWithin(subject, kSpeed, 3.9), (SliceSize{true, 1, 0.5}));
-    EXPECT_EQ(BestWithin(subject, kSpeed, 4), (SliceSize{true, 1, 1}));
+    EXPECT_EQ(BestWithin(subject, kSpeed, 1.875), (SliceSize{true, 1, 0.25}));
+    EXPECT_EQ(BestWithin(subject, kSpeed, 4.9), (SliceSize{true, 1, 0.5}));
+    EXPECT_EQ(BestWithin(subject, kSpeed, 5), (SliceSize{true, 1, 1}));
     EXPECT_EQ(BestWithin(subject, kSpeed, kEver), (SliceSize{true, 2, 1}));
+    EXPECT_DOUBLE_EQ(kSpeed.Seconds(subject, {true, 2, 1}), 9);
     EXPECT_EQ(BestWithin(subject, kSpeed, 0), (SliceSize{false, 1, 1.0 / 4096}));
     EXPECT_DOUBLE_EQ(subject.Share({true, 2, 1}), 0.08);
     EXPECT_DOUBLE_EQ(subject.Share({true, 1, 0.25}), 0.04 * 0.375);
@@ -88,13 +89,13 @@ TEST(SliceSizes, TellInWhatTimeAShareIsCovered)
     const std::vector<SliceSubject> one = {SecondOf(10)};
     const auto seconds = SecondsToCover(0.05, one, CommClass::Data, kSpeed, kSpeed, {1, 1, 1});
     ASSERT_TRUE(seconds);
-    EXPECT_GE(*seconds, 7.5 / 0.9 + 0.75);
+    EXPECT_GE(*seconds, 8.25 / 0.9 + 0.75);
     // Both kinds of steps are tenths.
-    EXPECT_LE(*seconds, (7.5 / 0.9 + 0.75) * 1.1 * 1.1);
+    EXPECT_LE(*seconds, (8.25 / 0.9 + 1) * 1.1 * 1.1);
     EXPECT_FALSE(SecondsToCover(0.2, one, CommClass::Data, kSpeed, kSpeed, {1, 1, 1}));
     EXPECT_FALSE(SecondsToCover(0.05, one, CommClass::Pipeline, kSpeed, kSpeed, {1, 1, 1}));
     EXPECT_NEAR(CoverageWithin(one, CommClass::Data, kSpeed, kEver), 0.1, 1e-12);
-    EXPECT_EQ(SecondsToCover(0.05, one, CommClass::Data, kSpeed, kSpeed, {100, 1, 1}), 100);
+    EXPECT_EQ(SecondsToCover(0.05, one, CommClass::Data, kSpeed, kSpeed, {200, 1, 1}), 200);
 }
 
 } // namespace

@@ -42,24 +42,35 @@ CoverageAfter(const std::vector<SliceSubject>& subjects,
 {
     const double most = kFirstShare * time.seconds;
     double taken = 0;
+    std::vector<double> known;
     for (const SliceSubject& subject : subjects)
     {
         const SliceSize size = BestWithin(subject, expected, most);
         taken += speed.Seconds(subject, size) * time.seeds / time.jobs;
+        known.push_back(size.Amount(subject.stages));
     }
     if (taken > time.seconds)
     {
         return 0; // not all are measured
     }
-    const double first = CoverageWithin(subjects, comm, expected, most);
     const double left = time.seconds - taken;
     if (left < kWorthwhileShare * time.seconds)
     {
-        return first;
+        return CoverageWithin(subjects, comm, expected, most);
     }
     time.seconds = left;
-    return std::max(first,
-                    CoverageWithin(subjects, comm, speed, EvenSeconds(subjects, speed, time)));
+    const double seconds = EvenSeconds(WhatMayGrow(subjects, known), speed, time);
+    double share = 0;
+    for (size_t i = 0; i < subjects.size(); i++)
+    {
+        const SliceSubject& subject = subjects[i];
+        const SliceSize larger = BestWithin(subject, speed, seconds);
+        share += subject.comm != comm ? 0.0
+                 : IsWorthwhile(larger.Amount(subject.stages), known[i])
+                     ? subject.Share(larger)
+                     : subject.Share(BestWithin(subject, expected, most));
+    }
+    return share;
 }
 
 } // namespace
@@ -85,7 +96,8 @@ operator==(const SliceSize& a, const SliceSize& b)
 double
 SliceSubject::Packets(const SliceSize& size) const
 {
-    return size.Sent() * (size.allStages ? allPackets : onePackets);
+    const double alone = onePackets * SliceSize{false, 1, size.part}.Sent();
+    return size.allStages ? size.Sent() * allPackets + alone : size.Sent() * onePackets;
 }
 
 double
@@ -133,6 +145,28 @@ BestWithin(const SliceSubject& subject, const PacketSpeed& speed, double seconds
         }
     }
     return sizes.front();
+}
+
+bool
+IsWorthwhile(double amount, double known)
+{
+    constexpr double kTwice = 1.99;
+    return amount >= kTwice * known && amount > 0;
+}
+
+std::vector<SliceSubject>
+WhatMayGrow(const std::vector<SliceSubject>& subjects, const std::vector<double>& known)
+{
+    std::vector<SliceSubject> growing;
+    for (size_t i = 0; i < subjects.size(); i++)
+    {
+        const double most = SizesOf(subjects[i]).back().Amount(subjects[i].stages);
+        if (IsWorthwhile(most, known[i]))
+        {
+            growing.push_back(subjects[i]);
+        }
+    }
+    return growing;
 }
 
 double

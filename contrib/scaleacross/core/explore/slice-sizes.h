@@ -42,7 +42,9 @@ struct SliceSubject
     double oneShare{0};   //!< of its class's bytes across buildings, of one stage
     double allShare{0};
 
+    /// Of a measurement; with a slice of all stages the same part of one stage is sent, too.
     double Packets(const SliceSize& size) const;
+    /// Of what is sent of all stages, if that is.
     double Share(const SliceSize& size) const;
 };
 
@@ -97,6 +99,14 @@ double CoverageWithin(const std::vector<SliceSubject>& subjects,
 constexpr double kFirstShare = 0.1;
 /// Of the time, what has to be left for larger slices to be measured then, by EvenSeconds().
 constexpr double kWorthwhileShare = 0.25;
+
+/// Whether a size is that much larger than another, of which 0 is none, that it is worth another
+/// measurement: twice, or nearly, for windows of whole chunks.
+bool IsWorthwhile(double amount, double known);
+
+/// Those of which there are sizes that are, after so much of each.
+std::vector<SliceSubject> WhatMayGrow(const std::vector<SliceSubject>& subjects,
+                                      const std::vector<double>& known);
 
 /**
  * The seconds, at least those of `time`, in which measurements send that share of a class's bytes
