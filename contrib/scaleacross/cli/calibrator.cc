@@ -372,7 +372,7 @@ Calibrator::Grow()
         known.push_back(m_failed.count(subject.number) > 0 ? std::numeric_limits<double>::infinity()
                                                            : amount);
     }
-    const double seconds = EvenSeconds(WhatMayGrow(CostsOf(m_all), known), m_speed, left);
+    const double seconds = EvenSeconds(CostsOf(m_all), known, m_speed, left);
     const PreparedRun run = std::get<PreparedRun>(PrepareRun(m_setting.scenario));
     m_subjects.clear();
     for (size_t i = 0; i < m_all.size(); i++)

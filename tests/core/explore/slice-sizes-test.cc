@@ -67,17 +67,23 @@ TEST(SliceSizes, AllAreDoneInTime)
     // The worked case: 8 s each, 13.5 s count. Halves are 6 + 6 s, both whole 16 s.
     SliceSubject eight = SecondOf(1);
     eight.onePackets = 8e6;
-    const double seconds = EvenSeconds({eight, eight}, kSpeed, {15, 1, 1});
+    const double seconds = EvenSeconds({eight, eight}, {}, kSpeed, {15, 1, 1});
     EXPECT_GE(seconds, 6);
     EXPECT_LT(seconds, 8);
     // Two at a time: 16 / 2 + 8 / 2 = 12 s.
-    EXPECT_GE(EvenSeconds({eight, eight}, kSpeed, {15, 2, 1}), 8);
+    EXPECT_GE(EvenSeconds({eight, eight}, {}, kSpeed, {15, 2, 1}), 8);
     // Three seeds of halves are 36 s, of quarters 18, of eighths (1.5 s each) 9.
-    const double seeds = EvenSeconds({eight, eight}, kSpeed, {15, 1, 3});
+    const double seeds = EvenSeconds({eight, eight}, {}, kSpeed, {15, 1, 3});
     EXPECT_GE(seeds, 1.5);
     EXPECT_LT(seeds, 3);
+    // Where all of one is known, and a quarter of the other: that as a whole is 8 s.
+    const double more = EvenSeconds({eight, eight}, {1, 0.25}, kSpeed, {15, 1, 1});
+    EXPECT_GE(more, 8);
+    EXPECT_TRUE(IsWorthwhile(0.5, 0.25));
+    EXPECT_FALSE(IsWorthwhile(0.4, 0.25));
+    EXPECT_TRUE(IsWorthwhile(0.01, 0));
     // The least window of 8 s is 8 x 1.5 / 4096 = 2.9 ms.
-    EXPECT_EQ(EvenSeconds({eight}, kSpeed, {0.002, 1, 1}), 0);
+    EXPECT_EQ(EvenSeconds({eight}, {}, kSpeed, {0.002, 1, 1}), 0);
 }
 
 TEST(SliceSizes, TellInWhatTimeAShareIsCovered)

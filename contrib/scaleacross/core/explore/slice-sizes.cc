@@ -17,15 +17,21 @@ constexpr double kUsed = 0.9;               // of the time: the rest is for what
 
 bool
 IsInTime(const std::vector<SliceSubject>& subjects,
+         const std::vector<double>& known,
          const PacketSpeed& speed,
          const MeasuringTime& time,
          double seconds)
 {
     double sum = 0;
     double longest = 0;
-    for (const SliceSubject& subject : subjects)
+    for (size_t i = 0; i < subjects.size(); i++)
     {
-        const double one = speed.Seconds(subject, BestWithin(subject, speed, seconds));
+        const SliceSize size = BestWithin(subjects[i], speed, seconds);
+        if (!known.empty() && !IsWorthwhile(size.Amount(subjects[i].stages), known[i]))
+        {
+            continue;
+        }
+        const double one = speed.Seconds(subjects[i], size);
         sum += one * time.seeds;
         longest = std::max(longest, one);
     }
@@ -59,7 +65,7 @@ CoverageAfter(const std::vector<SliceSubject>& subjects,
         return CoverageWithin(subjects, comm, expected, most);
     }
     time.seconds = left;
-    const double seconds = EvenSeconds(WhatMayGrow(subjects, known), speed, time);
+    const double seconds = EvenSeconds(subjects, known, speed, time);
     double share = 0;
     for (size_t i = 0; i < subjects.size(); i++)
     {
@@ -154,23 +160,9 @@ IsWorthwhile(double amount, double known)
     return amount >= kTwice * known && amount > 0;
 }
 
-std::vector<SliceSubject>
-WhatMayGrow(const std::vector<SliceSubject>& subjects, const std::vector<double>& known)
-{
-    std::vector<SliceSubject> growing;
-    for (size_t i = 0; i < subjects.size(); i++)
-    {
-        const double most = SizesOf(subjects[i]).back().Amount(subjects[i].stages);
-        if (IsWorthwhile(most, known[i]))
-        {
-            growing.push_back(subjects[i]);
-        }
-    }
-    return growing;
-}
-
 double
 EvenSeconds(const std::vector<SliceSubject>& subjects,
+            const std::vector<double>& known,
             const PacketSpeed& speed,
             const MeasuringTime& time)
 {
@@ -180,7 +172,7 @@ EvenSeconds(const std::vector<SliceSubject>& subjects,
     {
         // Larger sizes may be cheaper, so that one of more seconds may be in time where one of
         // fewer is not.
-        best = IsInTime(subjects, speed, time, seconds) ? seconds : best;
+        best = IsInTime(subjects, known, speed, time, seconds) ? seconds : best;
     }
     return best;
 }

@@ -76,16 +76,22 @@ struct MeasuringTime
     uint32_t seeds{1}; //!< of each operation
 };
 
+/// Whether a size is that much larger than another, of which 0 is none, that it is worth another
+/// measurement: twice, or nearly, for windows of whole chunks.
+bool IsWorthwhile(double amount, double known);
+
 /**
  * The most seconds that every measurement may take so that all are done in time, whoever measures
  * what: n measurements of t_i seconds by J jobs are done within sum t_i / J + (1 - 1 / J) max t_i,
- * which is to be nine tenths of the time. 0: not even the least sizes are done.
+ * which is to be nine tenths of the time. 0: not even the least sizes are done. Where so much of
+ * each is known (none: of none anything), only what is worthwhile is measured.
  *
  * Worked case: two operations that one stage alone does, 8 s each; one job, one seed, 15 s, of
  * which 13.5 s count. Both whole are 16 s; windows of a half, of which 1.5 times that is sent, are
  * 6 + 6 = 12 s: less than 8 s, and 6 at least.
  */
 double EvenSeconds(const std::vector<SliceSubject>& subjects,
+                   const std::vector<double>& known,
                    const PacketSpeed& speed,
                    const MeasuringTime& time);
 
@@ -99,14 +105,6 @@ double CoverageWithin(const std::vector<SliceSubject>& subjects,
 constexpr double kFirstShare = 0.1;
 /// Of the time, what has to be left for larger slices to be measured then, by EvenSeconds().
 constexpr double kWorthwhileShare = 0.25;
-
-/// Whether a size is that much larger than another, of which 0 is none, that it is worth another
-/// measurement: twice, or nearly, for windows of whole chunks.
-bool IsWorthwhile(double amount, double known);
-
-/// Those of which there are sizes that are, after so much of each.
-std::vector<SliceSubject> WhatMayGrow(const std::vector<SliceSubject>& subjects,
-                                      const std::vector<double>& known);
 
 /**
  * The seconds, at least those of `time`, in which measurements send that share of a class's bytes
