@@ -538,12 +538,11 @@ Calibrator::Coverage() const
             CoverageWithin(costs, coverage.comm, m_speed, std::numeric_limits<double>::infinity());
         if (coverage.share < kCoverageGoal)
         {
-            const auto seconds = SecondsToCover(kCoverageGoal,
-                                                costs,
-                                                coverage.comm,
-                                                PacketSpeed(),
-                                                m_speed,
-                                                m_setting.time);
+            constexpr double kMore = 1.1; // this time was not enough, whatever was expected
+            MeasuringTime time = m_setting.time;
+            time.seconds *= kMore;
+            const auto seconds =
+                SecondsToCover(kCoverageGoal, costs, coverage.comm, PacketSpeed(), m_speed, time);
             coverage.budget = seconds ? std::optional(Duration::Seconds(*seconds)) : std::nullopt;
         }
         classes.push_back(coverage);
