@@ -124,7 +124,8 @@ TEST(FastForward, SkipsOnlyWhatDoesNotChange)
         ASSERT_EQ(whole.index(), fast.index()) << text;
         if (whole.index() == 1)
         {
-            EXPECT_EQ(std::get<1>(whole), std::get<1>(fast)) << text; // the same queue pair gives up for the same reason
+            EXPECT_EQ(std::get<1>(whole), std::get<1>(fast))
+                << text; // the same queue pair gives up for the same reason
             continue;
         }
         const auto& all = std::get<RunReport>(whole);
