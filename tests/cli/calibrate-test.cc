@@ -2,6 +2,7 @@
 
 #include "commands.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <gmock/gmock.h>
@@ -81,7 +82,16 @@ TEST_F(Calibrate, ListsWhatAPlanDoesBetweenServers)
     for (size_t i = 0; i < list.size(); i++)
     {
         ExpectKeys(list[i],
-                   {"class", "operation", "reach", "way", "levels", "times", "part", "share"});
+                   {"class",
+                    "operation",
+                    "reach",
+                    "way",
+                    "levels",
+                    "stages",
+                    "times",
+                    "slice",
+                    "part",
+                    "share"});
         EXPECT_EQ(list[i].at("number"), i);
         EXPECT_NE(list[i].at("reach"), "node");
         // A slice of it is run by every engine, and sends the same.
@@ -97,25 +107,50 @@ TEST_F(Calibrate, ListsWhatAPlanDoesBetweenServers)
 
 TEST_F(Calibrate, AMeasuredOperationTakesWhatPacketsTook)
 {
-    // Two seeds of each: corrected, a slice takes the geometric mean of what packets took for it,
-    // where ports do not ask for more.
+    // Two seeds of each: the factor is the geometric mean of what packets took for the slice over
+    // what the model did, both without the launch; of all stages that is done for one by itself,
+    // too, and the mean of both taken. Corrected, an operation of one stage takes what
+    // packets took, where ports do not ask for more; stages that share links do so as before.
     const auto file = Made();
     const auto& set = file.at("sets").at(0);
     ExpectKeys(set, {"network", "study", "models", "transport", "multipath", "control"});
     const auto list = RunJson("calibrate study.yaml --list");
+    ASSERT_EQ(set.at("operations").size(), list.size());
+    size_t together = 0;
     for (size_t i = 0; i < list.size(); i++)
     {
-        const std::string run = "run study.yaml --slice " + std::to_string(i) + " --engine ";
-        const double one = RunJson(run + "packet").at("iteration_time_s");
-        const double two = RunJson(run + "packet --seed 2").at("iteration_time_s");
-        const auto corrected = RunJson(run + "corrected:a.json");
+        const auto& row = set.at("operations").at(i);
+        const auto timeOf = [this](const std::string& slice, const std::string& engine) -> double {
+            return RunJson("run study.yaml --slice " + slice + " --engine " + engine)
+                .at("iteration_time_s");
+        };
+        const std::string slice = row.at("slice");
+        const double one = timeOf(slice, "packet");
+        const double two = timeOf(slice, "packet --seed 2");
+        const double messages = list[i].at("operation") == "message" ? 2 : 1; // there and back
+        const double launch = timeOf(std::to_string(i), "analytical") -
+                              messages * list[i].at("model_s").get<double>();
+        const auto ratioOf = [&](const std::string& measured) {
+            return std::sqrt((timeOf(measured, "packet") - launch) *
+                             (timeOf(measured, "packet --seed 2") - launch)) /
+                   (timeOf(measured, "analytical") - launch);
+        };
+        const double all = ratioOf(slice);
+        const double alone = ratioOf(std::to_string(i));
+        EXPECT_NEAR(row.at("factor").get<double>() / std::sqrt(all * alone), 1, 1e-4) << row.dump();
+        EXPECT_LT(row.at("low").get<double>(), std::min(all, alone));
+        EXPECT_GT(row.at("high").get<double>(), std::max(all, alone));
+        together += row.at("stages") > 1 ? 1 : 0;
+        const auto corrected =
+            RunJson("run study.yaml --slice " + slice + " --engine corrected:a.json");
         EXPECT_EQ(corrected.at("correction").at("covered"), 1);
-        if (corrected.at("correction").at("unreached").empty())
+        if (row.at("stages") == 1 && corrected.at("correction").at("unreached").empty())
         {
             const double time = corrected.at("iteration_time_s");
             EXPECT_NEAR(time / std::sqrt(one * two), 1, 1e-4) << list[i].dump();
         }
     }
+    EXPECT_GT(together, 0U);
     for (const auto& operation : set.at("operations"))
     {
         EXPECT_LT(operation.at("low"), operation.at("factor"));
@@ -144,6 +179,41 @@ TEST_F(Calibrate, AShortBudgetMeasuresWhatFits)
     EXPECT_THAT(none.err,
                 HasSubstr("no operation fits into --budget; the shortest needs about 0.2s"));
     EXPECT_FALSE(std::filesystem::exists(folder / "b.json"));
+}
+
+TEST_F(Calibrate, TellsHowMuchOfWhatCrossesBuildingsIsCovered)
+{
+    // All of the small study's operations fit into a tenth of the time as a whole, on all stages.
+    const Call call = Run("calibrate study.yaml --budget 2min --seeds 1 --output a.json");
+    EXPECT_EQ(call.code, 0) << call.err;
+    EXPECT_THAT(call.out, HasSubstr("bytes between buildings were sent as packets"));
+    const auto json = RunJson("calibrate study.yaml --budget 2min --seeds 1 --output b.json");
+    ASSERT_FALSE(json.at("coverage").empty());
+    for (const auto& coverage : json.at("coverage"))
+    {
+        double share = 0;
+        for (const auto& operation : json.at("operations"))
+        {
+            share += operation.at("class") == coverage.at("class")
+                         ? operation.at("share").get<double>()
+                         : 0.0;
+        }
+        EXPECT_NEAR(coverage.at("share"), share, 1e-12);
+        EXPECT_GE(share, 0.05);
+        EXPECT_TRUE(coverage.at("budget_for_goal_s").is_null());
+        EXPECT_EQ(coverage.at("measured"), coverage.at("operations"));
+    }
+    // What stands for an operation can be run, and is as much of its class.
+    for (const auto& operation : json.at("operations"))
+    {
+        const auto slice = RunJson("run study.yaml --slice " + std::string(operation.at("slice")));
+        const auto whole = RunJson("run study.yaml --no-store");
+        const std::string comm = operation.at("class");
+        const double cross = whole.at("classes").at(comm).at("cross_bytes");
+        const double sent = slice.at("classes").at(comm).at("cross_bytes");
+        EXPECT_EQ(operation.at("part"), 1);
+        EXPECT_NEAR(operation.at("share"), cross > 0 ? sent / cross : 0.0, 1e-12);
+    }
 }
 
 TEST_F(Calibrate, KeepsWhatIsBetterThanWhatItHasMeasured)
@@ -251,6 +321,7 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
         {With("seeds", 0), "seeds is 0"},
         {With("factor", 9), "outside of low to high"},
         {With("share", -1), "share is -1"},
+        {With("slice", "0@all"), "it lacks a value"},
         {With("loss", 2), "loss is 2"},
         {With("distance_km", -1), "distance_km is -1"},
         {With("multipath", "zigzag"), "'zigzag' is not known"},
@@ -277,6 +348,30 @@ TEST_F(Calibrate, WrongFilesAndOptionsAreSaidWithTheirPlace)
     const Call slice = Run("run study.yaml --slice 0 --engine 'command:echo'");
     EXPECT_EQ(slice.code, 2);
     EXPECT_THAT(slice.err, HasSubstr("--slice"));
+
+    const struct
+    {
+        std::string slice;
+        std::string said;
+    } slices[] = {
+        {"99", "there is no operation 99"},
+        {"0+0", "is there twice"},
+        {"0@all+0", "is there twice"},
+        {"0@99", "stage 99 does not"},
+        {"1000000x0", "is asked for 1000000 times"},
+        {"0:1.5", "1.5"},
+        {"0:0", "0"},
+        {"0@most", "most"},
+        {"0+", "--slice"},
+    };
+
+    for (const auto& wrong : slices)
+    {
+        const Call call = Run("run study.yaml --slice " + wrong.slice);
+        EXPECT_EQ(call.code, 2) << wrong.slice;
+        EXPECT_THAT(call.err, HasSubstr("--slice")) << wrong.slice;
+        EXPECT_THAT(call.err, HasSubstr(wrong.said)) << wrong.slice;
+    }
     for (const char* more : {"--warmup 3", "--iterations 2"})
     {
         const Call often = Run(std::string("run study.yaml --slice 0 ") + more);

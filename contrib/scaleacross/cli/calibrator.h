@@ -7,14 +7,19 @@
 #include "cli/show/progress-line.h"
 #include "core/engine/engine.h"
 #include "core/explore/calibration.h"
+#include "core/explore/slice-sizes.h"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace scaleacross
@@ -24,40 +29,69 @@ namespace scaleacross
 struct Subject
 {
     Operation operation;
-    uint32_t number{0};  //!< of OperationsOf()
-    double model{0};     //!< s, of the whole operation, without its launch
-    double byParts{0};   //!< the same by WholeTime() of its part
-    double launch{0};    //!< s
-    double part{1};      //!< of its bytes that are sent at once; below 1 half of that is sent, too
-    std::string refusal; //!< why it cannot be measured in the budget; "": it can
-    double share{0};   //!< of its class's bytes across buildings, by all that one measurement sends
-    double packets{0}; //!< of the whole operation, in all the cluster
+    uint32_t number{0};        //!< of OperationsOf()
+    double model{0};           //!< s, of the whole operation of one stage, without its launch
+    double byParts{0};         //!< s, as it is measured, by WholeTime(), without launch
+    double aloneByParts{0};    //!< the same of Alone()
+    double launch{0};          //!< s
+    SliceSubject costs;        //!< of its slices
+    SliceSize size;            //!< of the slice that is measured
+    std::string refusal;       //!< why it cannot be measured in the budget; "": it can
+    std::vector<double> apart; //!< of each measurement, half the logarithm between both factors
 
     /// "dp all_gather ring, cross".
     std::string Name() const;
 
-    /// Packets that one measurement sends.
-    double PacketsSent() const;
+    /// The same part of one stage by itself.
+    Subject Alone() const;
 
-    /// Seconds of wall clock that one measurement is expected to take.
+    /// What is measured, or a part of it.
+    SliceSpec Slice(double part) const;
+
+    /// Of its class's bytes across buildings, by all that one measurement sends.
+    double Share() const
+    {
+        return costs.Share(size);
+    }
+
+    /// Seconds of wall clock that one measurement is expected to take, before any was.
     double ExpectedSeconds() const;
 };
 
 /**
- * What a plan does between servers, each with the largest part that a measurement can send in a
- * tenth of the budget, or in twice what a process takes to start where that is more: all of it, or
- * the WindowOf() up to 1 / 2^k of it. Where the model's own WholeTime() of that part is more than
- * 5 % off, packets' would say nothing: then it is the least part of which that is not so, and that
- * can be sent in nine tenths of the budget. If there is none it is refused. Throws RunError if the
- * plan cannot run.
+ * What a plan does between servers, each with the best of SizesOf() that a measurement can send in
+ * a tenth of the time, or in twice what a process takes to start where that is more. Of a
+ * collective with chunks windows are as WindowOf() has them. Where the model's own WholeTime() of a
+ * window is more than 5 % off, packets' would say nothing: the best one of one stage is taken, and
+ * if that is off, too, the least larger one of one stage that is not. What does not fit into nine
+ * tenths of the time is refused. Throws RunError if the plan cannot run.
  */
-std::vector<Subject> SubjectsOf(const Scenario& scenario, Duration budget);
+std::vector<Subject> SubjectsOf(const Scenario& scenario, const MeasuringTime& time);
+
+/// How much of what a class of communication sends across buildings has been measured.
+struct ClassCoverage
+{
+    CommClass comm{CommClass::Data};
+    double share{0}; //!< of its bytes there in an iteration, each measured slice once
+    uint32_t operations{0};
+    uint32_t measured{0};
+    /// As fast as packets went, for 5 %; none: not even all operations at their best are that, or
+    /// it is reached.
+    std::optional<Duration> budget;
+    double most{0}; //!< the share with all the time there is
+};
+
+constexpr double kCoverageGoal = 0.05;
 
 /**
  * Measures operations by packets, as Calibration says, several at a time, until the budget is spent
- * or everything is known.
+ * or everything is known. What is left of it then goes into larger slices: those of EvenSeconds(),
+ * as fast as packets went, where they are at least twice as large.
  *
- * A factor is WholeTime() by packets over that by the model, of the same part.
+ * A factor is WholeTime() by packets over that by the model, of the same slice. Stages that share
+ * links do an operation partly together and partly not, and what the model misses then is not the
+ * same: of a slice of all stages it is the geometric mean of that and of the same part of one stage
+ * by itself, and the interval is wider by as much as these are from it.
  */
 class Calibrator
 {
@@ -65,10 +99,8 @@ class Calibrator
     struct Setting
     {
         const Scenario& scenario;
-        uint64_t seed{1};  //!< the first one
-        uint32_t seeds{3}; //!< measurements of each operation, at most
-        Duration budget;
-        unsigned jobs{1};
+        uint64_t seed{1}; //!< the first one
+        MeasuringTime time;
     };
 
     /// @param stop once set, it returns early with what it has
@@ -78,13 +110,15 @@ class Calibrator
 
     void Run();
 
+    /// By number, of the largest slices that were measured.
     std::vector<MeasuredOperation> Found() const;
 
-    /// What went wrong, each once: "dp all_gather ring, leaf, 2 MiB of 4: timeout ...".
-    const std::vector<std::string>& Failures() const
-    {
-        return m_failures;
-    }
+    /// What is not measured and why, each once: "dp all_gather ring, leaf, 2 MiB of 4: timeout
+    /// ...".
+    std::vector<std::string> Failures() const;
+
+    /// Of the classes that send something across buildings.
+    std::vector<ClassCoverage> Coverage() const;
 
     /// That the shortest measurement that says something fits into. Domain: there are subjects.
     Duration LeastBudget() const;
@@ -93,17 +127,24 @@ class Calibrator
     Duration RunWhole() const;
 
   private:
+    void MeasureAll();
     void Work();
     void Measure(const Calibration::Trial& trial);
     void Fail(size_t subject, const std::string& why);
+    void Keep();
+    bool Grow();
     Duration Left() const;
 
     Setting m_setting;
-    std::vector<Subject> m_subjects;
+    std::vector<Subject> m_all;      //!< that the plan has
+    std::vector<Subject> m_subjects; //!< that are being measured
     const std::atomic<bool>& m_stop;
     std::unique_ptr<Engine> m_engine;
     Calibration m_design;
-    std::vector<std::string> m_failures;
+    PacketSpeed m_speed;                                      //!< that is expected
+    std::map<uint32_t, MeasuredOperation> m_found;            //!< by number
+    std::vector<std::pair<uint32_t, std::string>> m_failures; //!< with numbers
+    std::set<uint32_t> m_failed; //!< numbers of what was tried and failed
     std::mutex m_mutex;
     std::exception_ptr m_error;
     uint32_t m_done{0};

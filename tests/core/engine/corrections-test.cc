@@ -349,7 +349,8 @@ TEST(Slice, RefusesByName)
         EXPECT_THAT(error.what(), HasSubstr("there is no operation 99"));
         EXPECT_THAT(error.what(), HasSubstr("calibrate"));
     }
-    EXPECT_EQ(ParseSlice("3:0.25").operation, 3U);
+    ASSERT_EQ(ParseSlice("3:0.25").pieces.size(), 1U);
+    EXPECT_EQ(ParseSlice("3:0.25").pieces[0].operation, 3U);
     EXPECT_EQ(ParseSlice("3:0.25").part, 0.25);
     EXPECT_EQ(ToString(ParseSlice("3:0.25")), "3:0.25");
     EXPECT_EQ(ToString(ParseSlice("3")), "3");

@@ -55,9 +55,11 @@ ToJson(const Subject& subject)
             {"bytes", operation.bytes.Count()},
             {"times", operation.times},
             {"model_s", subject.model},
-            {"part", subject.part},
+            {"stages", subject.operation.stages},
+            {"slice", ToString(subject.Slice(subject.size.part))},
+            {"part", subject.size.part},
             {"refused", subject.refusal.empty() ? Json() : Json(subject.refusal)},
-            {"share", subject.share}};
+            {"share", subject.Share()}};
 }
 
 std::string
@@ -67,9 +69,10 @@ ListText(const std::vector<Subject>& subjects)
                  {"operation", Table::Align::Left},
                  {"members"},
                  {"bytes"},
+                 {"stages"},
                  {"times"},
                  {"model"},
-                 {"part"},
+                 {"slice"},
                  {"of its class"}});
     std::string refused;
     for (const Subject& subject : subjects)
@@ -78,10 +81,11 @@ ListText(const std::vector<Subject>& subjects)
                    subject.Name(),
                    ToString(subject.operation.levels),
                    ToString(subject.operation.bytes),
+                   std::to_string(subject.operation.stages),
                    std::to_string(subject.operation.times),
                    ToString(Duration::Seconds(subject.model)),
-                   subject.refusal.empty() ? PercentText(subject.part) : "-",
-                   PercentText(subject.share)});
+                   subject.refusal.empty() ? ToString(subject.Slice(subject.size.part)) : "-",
+                   PercentText(subject.Share())});
         refused +=
             subject.refusal.empty()
                 ? ""
@@ -105,16 +109,17 @@ struct Calibrated
     std::vector<MeasuredOperation> found;
     std::vector<MeasuredOperation> kept; //!< of the file, though they were measured again
     std::vector<std::string> failures;
+    std::vector<ClassCoverage> coverage;
     std::optional<WholeRun> whole;
 };
 
 std::string
 FoundText(const std::vector<MeasuredOperation>& found)
 {
-    Table table({{"operation", Table::Align::Left},
+    Table table({{"slice", Table::Align::Left},
+                 {"operation", Table::Align::Left},
                  {"members"},
                  {"bytes"},
-                 {"part"},
                  {"of its class"},
                  {"model"},
                  {"packets"},
@@ -124,10 +129,10 @@ FoundText(const std::vector<MeasuredOperation>& found)
     for (const MeasuredOperation& operation : found)
     {
         const CorrectionRow& row = operation.row;
-        table.Add({ToString(row.kind),
+        table.Add({operation.slice,
+                   ToString(row.kind),
                    ToString(row.levels),
                    ToString(row.bytes),
-                   PercentText(operation.part),
                    PercentText(operation.share),
                    ToString(Duration::Seconds(operation.modelSeconds)),
                    ToString(Duration::Seconds(operation.modelSeconds * row.factor.value)),
@@ -136,6 +141,58 @@ FoundText(const std::vector<MeasuredOperation>& found)
                    std::to_string(operation.seeds)});
     }
     return table.Text();
+}
+
+/// A budget, rounded up, as --budget takes it.
+std::string
+BudgetText(Duration budget)
+{
+    constexpr double kMinute = 60;
+    constexpr double kHour = 3600;
+    const double seconds = budget.S();
+    return seconds < kMinute     ? fmt::format("{:.0f}s", std::ceil(seconds))
+           : seconds < 2 * kHour ? fmt::format("{:.0f}min", std::ceil(seconds / kMinute))
+                                 : fmt::format("{:.0f}h", std::ceil(seconds / kHour));
+}
+
+std::string
+CoverageText(const std::vector<ClassCoverage>& classes)
+{
+    std::string text;
+    for (const ClassCoverage& coverage : classes)
+    {
+        text +=
+            fmt::format("{}: {} of an iteration's bytes between buildings were sent as packets, "
+                        "by slices of {} of {} operations",
+                        ToString(coverage.comm),
+                        PercentText(coverage.share),
+                        coverage.measured,
+                        coverage.operations);
+        if (coverage.budget)
+        {
+            text += fmt::format("; {:.0f} % would take --budget {} here",
+                                100 * kCoverageGoal,
+                                BudgetText(*coverage.budget));
+        }
+        else if (coverage.share < kCoverageGoal)
+        {
+            text += fmt::format("; no budget makes it more than {}", PercentText(coverage.most));
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+Json
+ToJson(const ClassCoverage& coverage)
+{
+    return {{"class", ToString(coverage.comm)},
+            {"share", coverage.share},
+            {"operations", coverage.operations},
+            {"measured", coverage.measured},
+            {"goal", kCoverageGoal},
+            {"budget_for_goal_s", coverage.budget ? Json(coverage.budget->S()) : Json()},
+            {"most", coverage.most}};
 }
 
 WholeRun
@@ -192,7 +249,7 @@ WholeText(const WholeRun& whole)
 void
 PrintText(const Calibrated& calibrated)
 {
-    std::cout << FoundText(calibrated.found);
+    std::cout << FoundText(calibrated.found) << CoverageText(calibrated.coverage);
     for (const std::string& failure : calibrated.failures)
     {
         std::cout << "not measured: " << failure << "\n";
@@ -224,7 +281,12 @@ PrintJson(const Calibrated& calibrated)
     Json json = {{"file", calibrated.path},
                  {"operations", rowsOf(calibrated.found)},
                  {"kept", rowsOf(calibrated.kept)},
-                 {"failures", calibrated.failures}};
+                 {"failures", calibrated.failures},
+                 {"coverage", Json::array()}};
+    for (const ClassCoverage& coverage : calibrated.coverage)
+    {
+        json["coverage"].push_back(ToJson(coverage));
+    }
     if (calibrated.whole)
     {
         const WholeRun& whole = *calibrated.whole;
@@ -287,7 +349,8 @@ CalibrateStudy(const CalibrateCommand& options)
     Calibrated calibrated;
     calibrated.path =
         options.output.empty() ? FileNameOf(study.name) + ".corrections.json" : options.output;
-    std::vector<Subject> subjects = SubjectsOf(study.scenario, budget);
+    const MeasuringTime time{budget.S(), JobsOf(options.common), options.seeds};
+    std::vector<Subject> subjects = SubjectsOf(study.scenario, time);
     if (options.list)
     {
         return Print(subjects, options.common.json);
@@ -302,13 +365,11 @@ CalibrateStudy(const CalibrateCommand& options)
     ExpectOutput(calibrated.path, options.common.study, "--output");
     SetsIn(calibrated.path); // what is no such file is not found out after hours
     const auto& stop = CatchInterrupts();
-    Calibrator calibrator(
-        {study.scenario, study.seed, options.seeds, budget, JobsOf(options.common)},
-        std::move(subjects),
-        stop);
+    Calibrator calibrator({study.scenario, study.seed, time}, std::move(subjects), stop);
     calibrator.Run();
     calibrated.found = calibrator.Found();
     calibrated.failures = calibrator.Failures();
+    calibrated.coverage = calibrator.Coverage();
     if (calibrated.found.empty())
     {
         return NothingMeasured(calibrator, budget, stop);

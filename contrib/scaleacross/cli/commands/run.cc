@@ -214,9 +214,10 @@ AddRun(CommandLine& program)
                 "failed with the reason \"timeout\"; default: no limit");
     command.Add("--slice",
                 options->slice,
-                "run only operation N of the plan, as N or with a part of its bytes as N:PART "
-                "(`scaleacross calibrate STUDY --list` has them), once and without warm-up; stored "
-                "nowhere");
+                "run only operations of the plan, beginning together: N[+M...][:PART], PART of "
+                "the bytes of each; N@all on all stages that do it, N@STAGE on that one, 2xN "
+                "twice in a row (`scaleacross calibrate STUDY --list` has them); once and without "
+                "warm-up; stored nowhere");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
     command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -40,6 +39,9 @@ ToJson(const MeasuredOperation& operation)
             {"low", row.factor.low},
             {"high", row.factor.high},
             {"seeds", operation.seeds},
+            {"slice", operation.slice},
+            {"stages", operation.stages},
+            {"times", operation.times},
             {"part", operation.part},
             {"share", operation.share},
             {"model_s", operation.modelSeconds}};
@@ -149,6 +151,12 @@ OperationOf(const Json& json)
         throw ValueError("the factor lies outside of low to high", "low <= factor <= high", "");
     }
     operation.seeds = static_cast<uint32_t>(Whole(json.at("seeds"), "seeds", 1, UINT32_MAX));
+    if (json.contains("slice")) // what has been measured before there were others is of one stage
+    {
+        operation.slice = json.at("slice");
+        operation.stages = static_cast<uint32_t>(Whole(json.at("stages"), "stages", 1, UINT32_MAX));
+        operation.times = static_cast<uint32_t>(Whole(json.at("times"), "times", 1, UINT32_MAX));
+    }
     operation.part = Positive(json, "part", 1);
     operation.share = NotNegative(json, "share", 1e12);
     operation.modelSeconds = Positive(json, "model_s");
@@ -182,6 +190,13 @@ bool
 AreOfTheSame(const CorrectionRow& a, const CorrectionRow& b)
 {
     return a.kind == b.kind && a.levels == b.levels && a.bytes == b.bytes;
+}
+
+/// How much of an operation was sent at a time.
+double
+AmountOf(const MeasuredOperation& operation)
+{
+    return operation.part * operation.stages * operation.times;
 }
 
 std::string
@@ -309,7 +324,8 @@ Merge(std::vector<CorrectionSet>& sets, CorrectionSet added)
         {
             added.operations.push_back(old);
         }
-        else if (std::tie(newer->part, newer->seeds) < std::tie(old.part, old.seeds))
+        else if (std::make_pair(AmountOf(*newer), newer->seeds) <
+                 std::make_pair(AmountOf(old), old.seeds))
         {
             *newer = old;
             kept.push_back(old);

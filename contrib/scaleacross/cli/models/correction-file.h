@@ -18,6 +18,9 @@ struct MeasuredOperation
 {
     CorrectionRow row;
     uint32_t seeds{1};
+    std::string slice;  //!< of the plan that it was measured in, as `run --slice` has it
+    uint32_t stages{1}; //!< that did it together
+    uint32_t times{1};  //!< that they did it one after the other
     double part{1};  //!< of its bytes that were sent at once; below 1: it was sent in two windows
     double share{0}; //!< of its class's bytes across buildings that were sent
     double modelSeconds{0}; //!< of the whole operation, without its launch
@@ -62,8 +65,8 @@ std::string CorrectionFileText(const std::vector<CorrectionSet>& sets);
 /**
  * Adds a set to those of a file: in place of the one of the same network, or besides those of
  * others. What the same models have measured of that network before stays where there is nothing
- * newer, and where it is better: a larger part of an operation, or as much of it with more seeds.
- * Returns what has stayed though it was measured again.
+ * newer, and where it is better: more of an operation (its part, stages and times), or as much of
+ * it with more seeds. Returns what has stayed though it was measured again.
  */
 std::vector<MeasuredOperation> Merge(std::vector<CorrectionSet>& sets, CorrectionSet added);
 

@@ -41,7 +41,7 @@ double
 NetworkModel::StageRanksIn(uint32_t building, uint32_t stage) const
 {
     return m_layout.takingPart.empty() ? m_layout.StageRanksIn(building, stage)
-                                       : m_layout.TakingPartIn(building);
+                                       : m_layout.TakingPartIn(building, stage);
 }
 
 void

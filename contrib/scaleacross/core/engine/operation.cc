@@ -208,6 +208,13 @@ GroupsOf(const Collective& collective)
     return groups;
 }
 
+/// Whether one is of the same kind as the other, with as many members and bytes.
+bool
+AreAlike(const Operation& a, const Operation& b)
+{
+    return a.kind == b.kind && a.levels == b.levels && a.bytes == b.bytes;
+}
+
 auto
 TiedOf(const OperationKind& kind)
 {
@@ -317,6 +324,10 @@ OperationFinder::OperationFinder(const TaskGraph& graph, const ClusterPaths& pat
                 op.kind == OpKind::Send
                     ? m_messageClasses[{rankClass.stage, op.peer, op.bytes.Count()}]
                     : m_collectiveClasses[{rankClass.stage, op.index}];
+            if (op.kind == OpKind::Collective)
+            {
+                m_streams.try_emplace(op.index, op.stream);
+            }
             if (classes.empty() || classes.back() != c)
             {
                 classes.push_back(c);
@@ -342,6 +353,10 @@ OperationFinder::OfCollective(uint32_t stage, uint32_t collective)
         operation.bytes = BytesOf(whole);
         operation.stage = stage;
         operation.collective = collective;
+        if (const auto stream = m_streams.find(collective); stream != m_streams.end())
+        {
+            operation.stream = stream->second;
+        }
         Reach reach(m_paths);
         for (const uint32_t c : ClassesOf(operation))
         {
@@ -394,6 +409,88 @@ OperationFinder::ClassesOf(const Operation& operation) const
 }
 
 std::vector<Operation>
+OperationFinder::OfAllStages(const Operation& operation)
+{
+    std::vector<Operation> all =
+        operation.IsMessage() ? MessagesLike(operation) : CollectivesLike(operation);
+    for (Operation& one : all)
+    {
+        one.times = operation.times;
+        one.stages = static_cast<uint32_t>(all.size());
+    }
+    return all;
+}
+
+/// What is the very same collective in another stage is it there, too; else the first that is like
+/// it.
+std::vector<Operation>
+OperationFinder::CollectivesLike(const Operation& operation)
+{
+    std::map<uint32_t, Operation> byStage;
+    for (const auto& entry : m_collectiveClasses)
+    {
+        const auto [stage, collective] = entry.first;
+        Operation other = OfCollective(stage, collective);
+        if (!AreAlike(operation, other))
+        {
+            continue;
+        }
+        const auto known = byStage.try_emplace(stage, other);
+        if (collective == operation.collective)
+        {
+            known.first->second = std::move(other);
+        }
+    }
+    std::vector<Operation> all;
+    for (auto& entry : byStage)
+    {
+        all.push_back(std::move(entry.second));
+    }
+    return all;
+}
+
+std::vector<Operation>
+OperationFinder::MessagesLike(const Operation& operation)
+{
+    struct Found
+    {
+        Operation operation;
+        uint32_t to;
+        bool forward;
+    };
+
+    std::vector<Found> found;
+    for (const auto& entry : m_messageClasses)
+    {
+        const auto [stage, peer, bytes] = entry.first;
+        Operation other = OfMessage(stage, peer, Bytes(bytes));
+        if (AreAlike(operation, other))
+        {
+            const Rank from = m_graph.classes[entry.second.front()].representative;
+            const uint32_t to = m_graph.pipeline.IndexOf(from + static_cast<Rank>(peer));
+            found.push_back({std::move(other), to, to == (stage + 1) % m_graph.pipeline.Size()});
+        }
+    }
+    // Those that go forward: then no stage begins more of them than another.
+    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+        return a.forward > b.forward;
+    });
+    std::set<std::pair<uint32_t, uint32_t>> pairs;
+    std::vector<Operation> all;
+    for (Found& one : found)
+    {
+        if (pairs.insert(std::minmax(one.operation.stage, one.to)).second)
+        {
+            all.push_back(std::move(one.operation));
+        }
+    }
+    std::stable_sort(all.begin(), all.end(), [](const Operation& a, const Operation& b) {
+        return a.stage < b.stage;
+    });
+    return all;
+}
+
+std::vector<Operation>
 OperationFinder::All()
 {
     std::vector<const RankClass*> classes;
@@ -430,6 +527,10 @@ OperationFinder::All()
         {
             all[entry.first].times = std::max(all[entry.first].times, entry.second);
         }
+    }
+    for (Operation& operation : all)
+    {
+        operation.stages = static_cast<uint32_t>(OfAllStages(operation).size());
     }
     return all;
 }

@@ -99,7 +99,7 @@ Calibration::UnsureAfter(const State& state, uint32_t measurements) const
 std::optional<Calibration::Trial>
 Calibration::Next(double secondsLeft)
 {
-    const double pace = m_expected > 0 ? m_taken / m_expected : 1.0;
+    const double pace = Pace();
     std::optional<size_t> best;
     double most = 0;
     for (size_t i = 0; i < m_states.size(); i++)
@@ -123,6 +123,12 @@ Calibration::Next(double secondsLeft)
         return std::nullopt;
     }
     return Trial{*best, m_states[*best].begun++};
+}
+
+double
+Calibration::Pace() const
+{
+    return m_expected > 0 ? m_taken / m_expected : 1.0;
 }
 
 void

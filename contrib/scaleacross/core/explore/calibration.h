@@ -67,6 +67,9 @@ class Calibration
     /// A measurement has found a factor, in so many seconds.
     void Record(size_t subject, double factor, double seconds);
 
+    /// Seconds that measurements have taken, over those expected; 1 before any.
+    double Pace() const;
+
     /// A measurement has found nothing; the subject is not tried again.
     void GiveUp(size_t subject);
 

@@ -182,11 +182,14 @@ RankLayout::BuildingOf(Rank rank) const
 }
 
 uint32_t
-RankLayout::TakingPartIn(uint32_t building) const
+RankLayout::TakingPartIn(uint32_t building, uint32_t stage) const
 {
-    return static_cast<uint32_t>(std::count(takingPart.begin() + buildingBegin[building],
-                                            takingPart.begin() + buildingBegin[building + 1],
-                                            true));
+    uint32_t count = 0;
+    for (Rank rank = buildingBegin[building]; rank < buildingBegin[building + 1]; rank++)
+    {
+        count += takingPart[rank] && StageOf(rank) == stage ? 1 : 0;
+    }
+    return count;
 }
 
 bool

@@ -55,8 +55,8 @@ struct RankLayout
 
     std::vector<bool> takingPart; //!< by rank; empty: all take part
 
-    /// Ranks of a building that take part. Domain: takingPart is not empty.
-    uint32_t TakingPartIn(uint32_t building) const;
+    /// Ranks of a stage in a building that take part. Domain: takingPart is not empty.
+    uint32_t TakingPartIn(uint32_t building, uint32_t stage) const;
 
     uint32_t StageOf(Rank rank) const
     {
