@@ -393,6 +393,10 @@ FastForward::IsDisturbed() const
 bool
 FastForward::Judge(std::size_t from)
 {
+    if (IsHeldBack())
+    {
+        return false; // what comes in bursts looks steady within each
+    }
     for (const Flow& flow : m_flows)
     {
         if (!flow.track.IsSteady(from, flow.bounded))
@@ -403,18 +407,6 @@ FastForward::Judge(std::size_t from)
     if (!JudgeLanes(from))
     {
         return false;
-    }
-    if (IsHeldBack())
-    {
-        double roundTrip = 0;
-        for (const Flow& flow : m_flows)
-        {
-            roundTrip = std::max(roundTrip, flow.track.RoundTrip(from));
-        }
-        if (static_cast<double>(m_flows.front().track.Size() - 1 - from) < 2 * roundTrip)
-        {
-            return false;
-        }
     }
     FindSlopes(from);
     m_budget = kReach * m_every * static_cast<int64_t>(m_flows.front().track.Size() - 1 - from);

@@ -46,8 +46,8 @@ class RdmaQueuePair;
  * queue pair has sent its message, before a wire loses its next packet, and at kReach times as
  * long as has been looked at.
  *
- * Where something is held back by a window, by credits or by pauses, it may come in bursts of which
- * each looks steady: there two round trips are looked at.
+ * Where something is held back by a window, by credits, by pauses or by a congestion control, it
+ * may come in bursts of which each looks steady: nothing is skipped there.
  *
  * What wires have carried is known exactly where the path of each queue pair is (PathOf); else it
  * is taken to be what they carried in the time looked at, per time.

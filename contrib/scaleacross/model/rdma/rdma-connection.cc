@@ -369,9 +369,7 @@ RdmaConnection::GetProgress(uint32_t i) const
     progress.window = control != nullptr ? allowance.WindowBytes() : allowance.Packets();
     progress.rate = rate.GetBitRate();
     progress.bounded = allowance.Packets() < scaleacross::kMostUnacked;
-    progress.restless =
-        allowance.GoesByPulls() || (control != nullptr && progress.rate < allowance.LineRate() &&
-                                    control->NextDeadline() != scaleacross::kNever);
+    progress.restless = control != nullptr;
     return progress;
 }
 

@@ -100,12 +100,6 @@ class SendAllowance
         return m_state.rate;
     }
 
-    /// bit/s, the most that it may ever be.
-    uint64_t LineRate() const
-    {
-        return m_state.lineRate;
-    }
-
     /// That the control allows to be unacknowledged.
     uint64_t WindowBytes() const
     {

@@ -20,7 +20,7 @@ struct SendProgress
     uint64_t window{0};   //!< bytes or packets that may be unacknowledged, to see it change
     uint64_t rate{0};     //!< bit/s that it may send by
     bool bounded{false};  //!< the window is less than what sequence numbers bear
-    bool restless{false}; //!< its congestion control is between two rates, or goes by pulls
+    bool restless{false}; //!< a congestion control may change what it may send
 };
 
 } // namespace scaleacross

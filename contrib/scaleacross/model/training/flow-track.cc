@@ -94,16 +94,4 @@ FlowTrack::IsSteady(std::size_t from, bool bounded) const
     return same(m_inFlight) && (!bounded || same(m_unacked));
 }
 
-double
-FlowTrack::RoundTrip(std::size_t from) const
-{
-    const std::size_t last = Size() - 1;
-    double sent = 0;
-    for (const std::vector<double>& one : m_sent)
-    {
-        sent += one[last] - one[from];
-    }
-    return Mean(m_unacked, from, last + 1) * static_cast<double>(last - from) / sent;
-}
-
 } // namespace scaleacross

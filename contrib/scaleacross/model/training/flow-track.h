@@ -64,9 +64,6 @@ class FlowTrack
         return SlopeOf(m_sent[i], from);
     }
 
-    /// Samples in which it sends what is unacknowledged: a round trip. Domain: it is steady.
-    double RoundTrip(std::size_t from) const;
-
   private:
     std::vector<std::vector<double>> m_sent; //!< by queue pair
     std::vector<double> m_inFlight;
