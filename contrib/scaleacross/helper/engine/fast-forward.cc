@@ -120,6 +120,10 @@ FastForward::Report() const
 void
 FastForward::Changed()
 {
+    if (m_network.credits)
+    {
+        return; // they hold back whatever is under way
+    }
     Restart();
     m_pauses = Pauses();
     if (m_next.IsExpired() || m_quiet > 1)
@@ -222,6 +226,11 @@ FastForward::Sample()
         }
     }
     const bool moves = TakeSample();
+    if (IsHeldBack())
+    {
+        Restart(); // what comes in bursts looks steady within each
+        return;    // until something is posted or arrives
+    }
     const std::size_t taken = m_samples++;
     if (taken % kNextLook == 0)
     {
@@ -378,7 +387,7 @@ FastForward::IsHeldBack() const
 {
     return m_network.credits || Pauses() != m_pauses ||
            std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-               return flow.bounded;
+               return flow.bounded || flow.moves;
            });
 }
 
@@ -393,10 +402,6 @@ FastForward::IsDisturbed() const
 bool
 FastForward::Judge(std::size_t from)
 {
-    if (IsHeldBack())
-    {
-        return false; // what comes in bursts looks steady within each
-    }
     for (const Flow& flow : m_flows)
     {
         if (!flow.track.IsSteady(from, flow.bounded))
@@ -522,7 +527,7 @@ FastForward::Lasts(bool& ends)
             until(0); // all that is left of something is on its way
         }
     }
-    if (IsDisturbed())
+    if (IsDisturbed() || IsHeldBack())
     {
         until(0);
     }
