@@ -19,8 +19,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <utility>
 
 namespace ns3
@@ -263,10 +265,8 @@ FastForward::TakeSample()
     uint64_t moved = 0;
     for (Flow& flow : m_flows)
     {
-        uint64_t inFlight = 0;
-        uint64_t unacked = 0;
-        Look(flow, inFlight, unacked);
-        flow.track.Add(flow.sent, inFlight, unacked);
+        const uint64_t inFlight = Look(flow);
+        flow.track.Add(flow.sent, inFlight);
         for (std::size_t i = 0; i < flow.sent.size(); ++i)
         {
             m_senders[flow.senders[i]].now += static_cast<double>(flow.sent[i]);
@@ -285,26 +285,22 @@ FastForward::TakeSample()
     return std::exchange(m_moved, moved) != moved;
 }
 
-void
-FastForward::Look(Flow& flow, uint64_t& inFlight, uint64_t& unacked)
+uint64_t
+FastForward::Look(Flow& flow)
 {
+    uint64_t inFlight = 0;
     uint64_t troubles = 0;
-    const bool isFirst = flow.allowed.empty();
-    flow.allowed.resize(flow.sent.size());
     for (std::size_t i = 0; i < flow.sent.size(); ++i)
     {
         const SendProgress progress = flow.connection->GetProgress(static_cast<uint32_t>(i));
         flow.sent[i] = progress.sent;
         inFlight += progress.sent - progress.arrived;
-        unacked += progress.sent - progress.acked;
         troubles += progress.troubles;
-        const auto allowed = std::pair(progress.window, progress.rate);
-        flow.moves = flow.moves || progress.restless || (!isFirst && flow.allowed[i] != allowed);
-        flow.allowed[i] = allowed;
         flow.bounded = flow.bounded || progress.bounded;
     }
     flow.troubles = troubles;
-    flow.troublesAtFirst = isFirst ? troubles : flow.troublesAtFirst;
+    flow.troublesAtFirst = flow.track.Size() == 0 ? troubles : flow.troublesAtFirst;
+    return inFlight;
 }
 
 void
@@ -387,7 +383,7 @@ FastForward::IsHeldBack() const
 {
     return m_network.credits || Pauses() != m_pauses ||
            std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-               return flow.bounded || flow.moves;
+               return flow.bounded;
            });
 }
 
@@ -395,7 +391,7 @@ bool
 FastForward::IsDisturbed() const
 {
     return std::any_of(m_flows.begin(), m_flows.end(), [](const Flow& flow) {
-        return flow.troubles != flow.troublesAtFirst || flow.moves;
+        return flow.troubles != flow.troublesAtFirst;
     });
 }
 
@@ -404,7 +400,7 @@ FastForward::Judge(std::size_t from)
 {
     for (const Flow& flow : m_flows)
     {
-        if (!flow.track.IsSteady(from, flow.bounded))
+        if (!flow.track.IsSteady(from))
         {
             return false;
         }
@@ -509,9 +505,7 @@ FastForward::Lasts(bool& ends)
     until(static_cast<double>(m_budget));
     for (Flow& flow : m_flows)
     {
-        uint64_t inFlight = 0;
-        uint64_t unacked = 0;
-        Look(flow, inFlight, unacked);
+        Look(flow);
         uint64_t any = 0;
         for (std::size_t i = 0; i < flow.slopes.size(); ++i)
         {
@@ -556,10 +550,13 @@ FastForward::Skip(int64_t ps)
             const double packets = std::floor(carry[i]);
             carry[i] -= packets;
             flow.connection->LeaveOut(i, static_cast<uint64_t>(packets));
-            const Route& route = RouteOf(flow.connection->GetQueuePair(i));
-            for (const uint32_t lane : known ? route.lanes : std::vector<uint32_t>())
+            if (known)
             {
-                m_lanes[lane].leftOut += packets * route.packetBytes;
+                const Route& route = RouteOf(flow.connection->GetQueuePair(i));
+                for (const uint32_t lane : route.lanes)
+                {
+                    m_lanes[lane].leftOut += packets * route.packetBytes;
+                }
             }
         }
     }
@@ -637,9 +634,11 @@ FastForward::EndCheck()
     const double mean = Report().error;
     if (m_report.checks >= kLeastChecks && mean > kMostError && m_refusal)
     {
-        m_refusal("fast-forward: what it left out was wrong by " + std::to_string(mean * 100) +
-                  " % where it was simulated too, more than " + std::to_string(kMostError * 100) +
-                  " %; run this with --engine packet");
+        std::ostringstream text;
+        text << std::setprecision(2) << "fast-forward: what it left out was wrong by " << mean * 100
+             << " % where it was simulated too, more than " << kMostError * 100
+             << " %; run this with --engine packet";
+        m_refusal(text.str());
     }
     Go();
 }

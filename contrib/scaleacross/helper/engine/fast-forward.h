@@ -33,14 +33,14 @@ class RdmaQueuePair;
  * left to send.
  *
  * Model: after every message that is posted or arrives, the connections under way are looked at, at
- * first every half microsecond (the time between two looks grows with the time since the change).
+ * first every 469 ns (the time between two looks grows with the time since the change).
  * Where nothing moves, or a NIC serves many, they are looked at less often; and where one of them
  * will have sent its message before it could be judged, not before that.
  *
- * Once all of them are steady (FlowTrack), and while no packet is repeated, no congestion control
- * moves and every message on its way has more to send, the state of the network at t + T is that at
- * t. So T is skipped: the job's clock goes T ahead, and of each queue pair so many packets are left
- * out as it would have sent in that time. All packets on wires and in queues stay as they are.
+ * Once all of them are steady (FlowTrack), and while no packet is repeated and every message on its
+ * way has more to send, the state of the network at t + T is that at t. So T is skipped: the job's
+ * clock goes T ahead, and of each queue pair so many packets are left out as it would have sent in
+ * that time. All packets on wires and in queues stay as they are.
  *
  * T ends with the job's next event (after which it goes on if that has posted nothing), before a
  * queue pair has sent its message, before a wire loses its next packet, and at kReach times as
@@ -56,12 +56,11 @@ class RdmaQueuePair;
  * with what would have been left out: that is the error of which the report tells. Beyond
  * kMostError it refuses.
  *
- * Left out: phases in which only some of the network is steady; what is steady on average but has
- * pauses further apart than has been looked at; time dependent state of congestion controls at
- * line rate.
+ * Left out: phases in which only some of the network is steady.
  *
- * Worked case: 54.5 MB at 400 Gb/s take 1.1 ms. It is seen that they are steady after 16 us and a
- * round trip or less; 1.1 ms less that and a few packets' time are skipped.
+ * Worked case: 54.5 MB at 400 Gb/s take 1.1 ms. It is seen that they are steady after 15 us, or 7.5
+ * us after their first packet has arrived if that is later; the rest is skipped but for a few
+ * packets' time.
  */
 class FastForward
 {
@@ -104,12 +103,10 @@ class FastForward
 
         Ptr<RdmaConnection> connection;
         scaleacross::FlowTrack track;
-        std::vector<uint64_t> sent;                         //!< by queue pair, when last looked at
-        uint64_t troubles{0};                               //!< when last looked at
-        uint64_t troublesAtFirst{0};                        //!< of those since the change
-        std::vector<std::pair<uint64_t, uint64_t>> allowed; //!< window and rate by queue pair
-        bool bounded{false};
-        bool moves{false};                //!< its congestion control has, since the change
+        std::vector<uint64_t> sent;       //!< by queue pair, when last looked at
+        uint64_t troubles{0};             //!< when last looked at
+        uint64_t troublesAtFirst{0};      //!< of those since the change
+        bool bounded{false};              //!< a window or a congestion control may hold it back
         std::vector<std::size_t> senders; //!< by queue pair, of m_senders
         std::vector<double> slopes;       //!< packets per ps, by queue pair, once all are steady
     };
@@ -174,16 +171,16 @@ class FastForward
     bool TakeSample();
     /// Pauses that switches have sent so far.
     uint64_t Pauses() const;
-    /// Windows, credits or pauses hold something back.
+    /// Windows, controls, credits or pauses may hold something back.
     bool IsHeldBack() const;
-    /// Looks at a flow's queue pairs, and notes whether its control moves.
-    void Look(Flow& flow, uint64_t& inFlight, uint64_t& unacked);
+    /// Looks at a flow's queue pairs. Returns its packets in flight.
+    uint64_t Look(Flow& flow);
     void Thin();
     LaneSnapshot LanesNow() const;
     /// Of all that is under way.
     bool KnowsRoutes();
     const Route& RouteOf(const Ptr<RdmaQueuePair>& queuePair);
-    /// Something has been repeated since the change, or a control has moved.
+    /// Something has been repeated since the change.
     bool IsDisturbed() const;
     /// From the sample `from` on. If all is steady, it is known how it goes on.
     bool Judge(std::size_t from);

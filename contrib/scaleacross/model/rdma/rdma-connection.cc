@@ -356,20 +356,14 @@ RdmaConnection::GetProgress(uint32_t i) const
     const QueuePairBundle::Ends& ends = m_queuePairs.QueuePairs().at(i);
     const RdmaQueuePair::Counters& counters = ends.local->GetCounters();
     ends.remote->GetNic().BringUpToDate();
-    const DataRate rate = ends.local->GetRate();
     const scaleacross::RdmaRequester& requester = ends.local->Requester();
     const scaleacross::SendAllowance& allowance = requester.Allowance();
-    const RdmaCongestionOps* control = allowance.Control();
     scaleacross::SendProgress progress;
     progress.sent = requester.Queue().SentUpTo();
     progress.arrived = ends.remote->Responder().Expected();
-    progress.acked = requester.Queue().Una();
-    progress.troubles =
-        counters.retransmissions + counters.timeouts + counters.notReady + counters.cnpsReceived;
-    progress.window = control != nullptr ? allowance.WindowBytes() : allowance.Packets();
-    progress.rate = rate.GetBitRate();
-    progress.bounded = allowance.Packets() < scaleacross::kMostUnacked;
-    progress.restless = control != nullptr;
+    progress.troubles = counters.retransmissions + counters.timeouts + counters.notReady;
+    progress.bounded =
+        allowance.Control() != nullptr || allowance.Packets() < scaleacross::kMostUnacked;
     return progress;
 }
 

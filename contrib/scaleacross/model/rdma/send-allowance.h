@@ -100,12 +100,6 @@ class SendAllowance
         return m_state.rate;
     }
 
-    /// That the control allows to be unacknowledged.
-    uint64_t WindowBytes() const
-    {
-        return m_state.windowBytes;
-    }
-
     /// When the next packet may start, 0: at any time.
     int64_t Eligible() const
     {

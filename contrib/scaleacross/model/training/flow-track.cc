@@ -49,14 +49,13 @@ Thin(std::vector<double>& samples)
 }
 
 void
-FlowTrack::Add(const std::vector<uint64_t>& sent, uint64_t inFlight, uint64_t unacked)
+FlowTrack::Add(const std::vector<uint64_t>& sent, uint64_t inFlight)
 {
     for (std::size_t i = 0; i < m_sent.size(); ++i)
     {
         m_sent[i].push_back(static_cast<double>(sent[i]));
     }
     m_inFlight.push_back(static_cast<double>(inFlight));
-    m_unacked.push_back(static_cast<double>(unacked));
 }
 
 void
@@ -67,11 +66,10 @@ FlowTrack::Thin()
         scaleacross::Thin(sent);
     }
     scaleacross::Thin(m_inFlight);
-    scaleacross::Thin(m_unacked);
 }
 
 bool
-FlowTrack::IsSteady(std::size_t from, bool bounded) const
+FlowTrack::IsSteady(std::size_t from) const
 {
     const std::size_t last = Size() - 1;
     const std::size_t middle = (from + last) / 2;
@@ -87,11 +85,8 @@ FlowTrack::IsSteady(std::size_t from, bool bounded) const
     {
         return false;
     }
-    const auto same = [&](const std::vector<double>& of) {
-        return std::abs(Mean(of, middle + 1, last + 1) - Mean(of, from, middle)) <=
-               kPackets + share;
-    };
-    return same(m_inFlight) && (!bounded || same(m_unacked));
+    const double more = Mean(m_inFlight, middle + 1, last + 1) - Mean(m_inFlight, from, middle);
+    return std::abs(more) <= kPackets + share;
 }
 
 } // namespace scaleacross

@@ -23,9 +23,9 @@ void Thin(std::vector<double>& samples);
  *
  * Model: a flow is steady between two samples if in the second half of that time as much has left
  * as in the first, and as much as that has arrived: the mean number of packets in flight is the
- * same, which tells of a queue that grows before anything else does. Where a window bounds it, the
- * mean number that is unacknowledged has to be the same as well. In either half it has sent kLeast
- * packets, so that a packet more or less is little of them: a flow that rests waits for something.
+ * same, which tells of a queue that grows before anything else does. In either half it has sent
+ * kLeast packets, so that a packet more or less is little of them: a flow that rests waits for
+ * something.
  *
  * Rates are slopes of least squares, as packets are whole and leave in turns.
  *
@@ -44,8 +44,8 @@ class FlowTrack
     }
 
     /// The next sample: packets sent so far by queue pair; of all of them, those that have not
-    /// arrived, and those that are not acknowledged.
-    void Add(const std::vector<uint64_t>& sent, uint64_t inFlight, uint64_t unacked);
+    /// arrived.
+    void Add(const std::vector<uint64_t>& sent, uint64_t inFlight);
 
     /// Keeps every second sample, the first one and the last one among them. Domain: an odd number.
     void Thin();
@@ -56,7 +56,7 @@ class FlowTrack
     }
 
     /// From sample `from` on. Domain: there are four more.
-    bool IsSteady(std::size_t from, bool bounded) const;
+    bool IsSteady(std::size_t from) const;
 
     /// Packets that queue pair i has sent between two samples, since sample `from`.
     double Slope(std::size_t i, std::size_t from) const
@@ -67,7 +67,6 @@ class FlowTrack
   private:
     std::vector<std::vector<double>> m_sent; //!< by queue pair
     std::vector<double> m_inFlight;
-    std::vector<double> m_unacked;
 };
 
 } // namespace scaleacross
