@@ -53,6 +53,18 @@ class Connection
         m_draws.push_back(lost ? kLoss / 2 : 0.5);
     }
 
+    /// Loses the packet after so many, but not what is sent for it, and nothing else of this
+    /// transfer and those after it: so many in all.
+    void LoseOne(double packets, uint32_t transfers)
+    {
+        LoseAfter(packets);
+        RepeatIsLost(false);
+        for (uint32_t i = 0; i < transfers; i++)
+        {
+            LoseNoMore();
+        }
+    }
+
     /// One whose last packet leaves then.
     void Leaves(double us, uint32_t first, uint32_t pairs, double silent = 5)
     {
@@ -139,9 +151,7 @@ TEST(LossRecovery, WhatFollowsInTheTransferTellsOfALoss)
     // has left meanwhile.
     Connection connection;
     connection.Leaves(80, 0, 1);
-    connection.LoseAfter(1);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(1, 1);
     EXPECT_NEAR(connection.Arrivals().at(0), 80 + kLatency + 0.9 * kRoundTrip, kRounding);
 }
 
@@ -151,10 +161,7 @@ TEST(LossRecovery, TheNextTransferTellsOfTheLastPacket)
     Connection connection;
     connection.Leaves(80, 0, 1);
     connection.Leaves(280, 0, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
-    connection.LoseNoMore();
+    connection.LoseOne(7, 2);
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(0), 250 + kLatency + kRoundTrip, kRounding);
     EXPECT_NEAR(arrivals.at(1), 280 + kLatency, kRounding);
@@ -168,10 +175,7 @@ TEST(LossRecovery, ALongTransferTellsWhileItLeaves)
     connection.Leaves(80, 0, 1);
     connection.GoesOn(200, 1, 0, 1, 0, 10);
     connection.LongLeaves(2200, 200);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
-    connection.LoseNoMore();
+    connection.LoseOne(7, 2);
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(0), 250 + kLatency + kRoundTrip, kRounding);
     EXPECT_NEAR(arrivals.at(1), 2200 + kLatency, kRounding);
@@ -187,10 +191,7 @@ TEST(LossRecovery, ATransferTellsLaterWhereItSlowsDown)
     connection.GoesOn(230, 1, 0, 1, 3, 100);
     connection.GoesOn(440, 1, 0, 1, 5.1, 2);
     connection.LongLeaves(829.8, 200);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
-    connection.LoseNoMore();
+    connection.LoseOne(7, 2);
     EXPECT_NEAR(connection.Arrivals().at(0), 430 + kLatency + kRoundTrip, kRounding);
 }
 
@@ -201,10 +202,7 @@ TEST(LossRecovery, ATransferThatIsUnderWayTellsByWhatLeavesLater)
     Connection connection;
     connection.Leaves(80, 0, 1);
     connection.Leaves(140, 0, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
-    connection.LoseNoMore();
+    connection.LoseOne(7, 2);
     EXPECT_NEAR(connection.Arrivals().at(0), 130 + kLatency + kRoundTrip, kRounding);
 }
 
@@ -246,9 +244,7 @@ TEST(LossRecovery, TheTimeoutTellsIfNothingFollows)
     // It begins with the ACK of what came before, a round trip after it was sent.
     Connection connection;
     connection.Leaves(80, 0, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(7, 1);
     EXPECT_NEAR(connection.Arrivals().at(0), 80 + kRoundTrip + kTimeout + kLatency, kRounding);
 }
 
@@ -297,10 +293,7 @@ TEST(LossRecovery, TheSlowestOfAllLossesCounts)
     connection.Leaves(280, 0, 1);
     connection.LoseAfter(1);
     connection.RepeatIsLost(false);
-    connection.LoseAfter(5);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
-    connection.LoseNoMore();
+    connection.LoseOne(5, 2);
     EXPECT_NEAR(connection.Arrivals().at(0), 250 + kLatency + kRoundTrip, kRounding);
 }
 
@@ -334,9 +327,7 @@ TEST(LossRecovery, GoingBackTheNextTransferTellsOfTheLastPacket)
     Connection connection("go-back-n");
     connection.Leaves(80, 0, 1, 1);
     connection.Leaves(280, 0, 1, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(7, 1);
     EXPECT_NEAR(connection.Arrivals().at(0), 210 + kLatency + kRoundTrip, kRounding);
 }
 
@@ -383,9 +374,7 @@ TEST(LossRecovery, GoingBackWhatTellsOfTheLastPacketWaitsForIt)
     Connection connection("go-back-n");
     connection.Leaves(80, 0, 1, 1);
     connection.Leaves(160, 0, 1, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(7, 1);
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(0), 240, kRounding);
     EXPECT_NEAR(arrivals.at(1), 240, kRounding);
@@ -418,9 +407,7 @@ TEST(LossRecovery, GoingBackNothingTellsOfWhatHasNotBeenTaken)
     connection.Leaves(190, 0, 1, 1);
     connection.LoseAfter(4);
     connection.LoseNoMore();
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(7, 1);
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(1), 310, kRounding);
     EXPECT_NEAR(arrivals.at(2), 310, kRounding);
@@ -433,9 +420,7 @@ TEST(LossRecovery, GoingBackWhatFollowsATimeoutIsOnTime)
     Connection connection("go-back-n");
     connection.Leaves(80, 0, 1, 1);
     connection.Leaves(1280, 0, 1, 1);
-    connection.LoseAfter(7);
-    connection.RepeatIsLost(false);
-    connection.LoseNoMore();
+    connection.LoseOne(7, 1);
     const auto arrivals = connection.Arrivals();
     EXPECT_NEAR(arrivals.at(0), 1180 + kLatency, kRounding);
     EXPECT_NEAR(arrivals.at(1), 1280 + kLatency, kRounding);

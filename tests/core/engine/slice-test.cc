@@ -2,6 +2,7 @@
 
 // Slices of several operations, of several stages, and several times.
 
+#include "../../slice-report.h"
 #include "core/base/errors.h"
 #include "core/base/text.h"
 #include "core/engine/analytical-engine.h"
@@ -49,14 +50,6 @@ PlannedOf(const Scenario& scenario)
 {
     return OperationsOf(std::get<PreparedRun>(PrepareRun(scenario)),
                         ClusterPaths(scenario.cluster));
-}
-
-RunReport
-ReportOf(const Engine& engine, const Scenario& scenario, const std::string& slice)
-{
-    RunOptions options;
-    options.slice = ParseSlice(slice);
-    return std::get<RunReport>(engine.Run(scenario, options));
 }
 
 /// The first operation of which that holds.

@@ -3,6 +3,7 @@
 // Slices of drawn plans send the same on every engine: their part of what the plan sends.
 
 #include "../../draws.h"
+#include "../../slice-report.h"
 #include "core/engine/analytical-engine.h"
 #include "core/engine/flow/flow-engine.h"
 #include "core/engine/operation.h"
@@ -25,14 +26,6 @@ namespace scaleacross
 
 namespace
 {
-
-RunReport
-ReportOf(const Engine& engine, const Scenario& scenario, const std::string& slice)
-{
-    RunOptions options;
-    options.slice = ParseSlice(slice);
-    return std::get<RunReport>(engine.Run(scenario, options));
-}
 
 /// How often a program does each collective.
 void
