@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 namespace scaleacross
@@ -48,7 +49,7 @@ FillSpan(ScheduleRun& run, uint32_t ranks)
     std::vector<Duration> begin(ranks, Duration::Max());
     std::vector<Duration> end(ranks);
     std::vector<Duration> busy(ranks);
-    for (const TimelineEntry& entry : run.timeline)
+    for (const ScheduledPass& entry : run.timeline)
     {
         begin[entry.stage] = std::min(begin[entry.stage], entry.begin);
         end[entry.stage] = std::max(end[entry.stage], entry.end);
@@ -107,7 +108,7 @@ TimesOf(const ScheduleSetting& setting)
 namespace
 {
 
-std::vector<TimelineEntry>
+std::vector<ScheduledPass>
 Evaluated(const ScheduleSetting& setting)
 {
     UniformPipeline pipeline;
@@ -132,10 +133,21 @@ Evaluated(const ScheduleSetting& setting)
     RunOptions options;
     options.warmup = 0;
     options.iterations = 1;
-    options.timeline = true;
+    options.timeline = Timelines::OfClasses;
     RunReport report;
     EvaluateProgram(BuildUniformPipeline(pipeline), transfers, options, report);
-    return std::move(report.timeline);
+    std::vector<ScheduledPass> passes;
+    for (const RankTimeline* rank : report.timeline->OnePerStage())
+    {
+        for (const RankRun& run : rank->record.runs)
+        {
+            passes.push_back({run, rank->stage});
+        }
+    }
+    std::sort(passes.begin(), passes.end(), [](const ScheduledPass& a, const ScheduledPass& b) {
+        return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
+    });
+    return passes;
 }
 
 } // namespace

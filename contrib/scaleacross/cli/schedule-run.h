@@ -3,8 +3,8 @@
 #ifndef SCALEACROSS_SCHEDULE_RUN_H
 #define SCALEACROSS_SCHEDULE_RUN_H
 
-#include "core/engine/run-report.h"
 #include "core/pipeline/pipeline-shape.h"
+#include "core/program/rank-record.h"
 #include "core/spec/stack-words.h"
 
 #include <cstdint>
@@ -44,12 +44,18 @@ struct Crossings
     uint32_t count{0};
 };
 
+/// A pass of a stage.
+struct ScheduledPass : RankRun
+{
+    uint32_t stage{0};
+};
+
 /// What running a schedule once gives.
 struct ScheduleRun
 {
-    std::vector<TimelineEntry> timeline;
-    Duration makespan; //!< from the first action of any rank to the last
-    Duration span;     //!< longest time of a rank from its own first to its own last action
+    std::vector<ScheduledPass> timeline; //!< in the order of their ends
+    Duration makespan;                   //!< from the first action of any rank to the last
+    Duration span; //!< longest time of a rank from its own first to its own last action
     /// 1 - (time that rank works) / span: with m (F + I + W) for the work, the bubble rate of the
     /// zero-bubble paper.
     double bubbleFraction{0};

@@ -102,7 +102,7 @@ Simulate(Scenario scenario, Crossing crossing, uint32_t iterations)
         auto application = CreateObject<TrainingApplication>();
         application->SetRank(&graph, rank, cluster.GetTransport());
         application->SetIterations(iterations);
-        application->RecordRuns();
+        application->Record();
         cluster.GetNode(rank)->AddApplication(application);
         ranks.push_back(application);
     }
@@ -112,7 +112,7 @@ Simulate(Scenario scenario, Crossing crossing, uint32_t iterations)
     Duration end;
     for (const auto& rank : ranks)
     {
-        end = std::max(end, rank->GetRuns().back().end);
+        end = std::max(end, rank->GetRecord()->runs.back().end);
     }
     const RankTimes times = ranks.front()->GetTimes();
     std::printf("%-9s %9.3f %9.3f %9.3f %9.3f %9.3f %9.3f   %s\n",

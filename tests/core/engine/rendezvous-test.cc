@@ -67,8 +67,8 @@ struct Times
 };
 
 /// Every action of the first iteration, by end, begin and stage.
-std::vector<TimelineEntry>
-Timeline(const PipelineShape& shape, const Times& times, Receives receives)
+scaleacross::Timeline
+TimelineOf(const PipelineShape& shape, const Times& times, Receives receives)
 {
     UniformPipeline pipeline;
     pipeline.shape = shape;
@@ -87,19 +87,19 @@ Timeline(const PipelineShape& shape, const Times& times, Receives receives)
     RunOptions options;
     options.warmup = 0;
     options.iterations = 1;
-    options.timeline = true;
+    options.timeline = Timelines::OfClasses;
     RunReport report;
     EvaluateProgram(BuildUniformPipeline(pipeline), transfers, options, report);
-    return report.timeline;
+    return *report.timeline;
 }
 
 double
-EndOf(const std::vector<TimelineEntry>& timeline, uint32_t stage)
+EndOf(const scaleacross::Timeline& timeline, uint32_t stage)
 {
     Duration end;
-    for (const TimelineEntry& entry : timeline)
+    for (const RankRun& run : timeline.OnePerStage().at(stage)->record.runs)
     {
-        end = entry.stage == stage ? std::max(end, entry.end) : end;
+        end = std::max(end, run.end);
     }
     return end.S();
 }
@@ -114,18 +114,18 @@ TEST(Rendezvous, AMessageWaitsForItsPlannedReceive)
     const PipelineShape shape{"1f1b", 2, 2};
     // A latency of 4, early: F0 and F1 are at rank 1 at 5 and 6. F 5-6, B 6-8, F 8-9, B 9-11; rank
     // 0: B 12-14, B 15-17.
-    auto timeline = Timeline(shape, {1, 1, 1, 4}, "early");
+    auto timeline = TimelineOf(shape, {1, 1, 1, 4}, "early");
     EXPECT_EQ(EndOf(timeline, 0), 17);
     EXPECT_EQ(EndOf(timeline, 1), 11);
     // Planned, credits at once: F1 leaves at 6, not 2, and comes at 10: F 10-11, B 11-13. Rank 0:
     // the first gradient comes at 12, B 12-14; the second leaves at 14, not 13: B 18-20.
-    timeline = Timeline(shape, {1, 1, 1, 4}, "planned");
+    timeline = TimelineOf(shape, {1, 1, 1, 4}, "planned");
     EXPECT_EQ(EndOf(timeline, 0), 20);
     EXPECT_EQ(EndOf(timeline, 1), 13);
     // With credits that take 3, F0, posted at 0, leaves at 3 and comes at 7: F 7-8, B 8-10. F1,
     // posted at 8, leaves at 11: F 15-16, B 16-18. Rank 0 posted the first gradient at 2: it leaves
     // at 10, B 14-16; the second, posted at 16, leaves at 19: B 23-25.
-    timeline = Timeline(shape, {1, 1, 1, 4, 0, 3}, "planned");
+    timeline = TimelineOf(shape, {1, 1, 1, 4, 0, 3}, "planned");
     EXPECT_EQ(EndOf(timeline, 0), 25);
     EXPECT_EQ(EndOf(timeline, 1), 18);
 }
@@ -142,7 +142,7 @@ TEST(Rendezvous, EverySchedulesTimesAreTheOracles)
         }
         for (const bool planned : {false, true})
         {
-            const auto timeline = Timeline(shape, times, planned ? "planned" : "early");
+            const auto timeline = TimelineOf(shape, times, planned ? "planned" : "early");
             WaitingTimes waits{3, 4, 2, 5, 6, 1, planned};
             waits.credit = 7;
             const auto oracle = EvaluateWaiting(shape, waits);
@@ -162,8 +162,8 @@ TEST(Rendezvous, PlannedReceivesDoNotDelayTheirPlan)
 {
     for (const PipelineShape& shape : Shapes())
     {
-        const auto early = Timeline(shape, {}, "early");
-        const auto planned = Timeline(shape, {}, "planned");
+        const auto early = TimelineOf(shape, {}, "early");
+        const auto planned = TimelineOf(shape, {}, "planned");
         ASSERT_EQ(early.size(), planned.size());
         for (uint32_t r = 0; r < shape.ranks; r++)
         {

@@ -294,10 +294,15 @@ RunStudy(const std::string& schedule, const std::string& receives)
     RunOptions options;
     options.warmup = 0;
     options.iterations = 1;
-    options.timeline = true;
+    options.timeline = Timelines::OfClasses;
     const RunReport report = std::get<RunReport>(AnalyticalEngine().Run(scenario, options));
     StudyRun run;
-    for (const TimelineEntry& entry : report.timeline)
+    std::vector<RankRun> passes;
+    for (const RankTimeline* rank : report.timeline->OnePerStage())
+    {
+        passes.insert(passes.end(), rank->record.runs.begin(), rank->record.runs.end());
+    }
+    for (const RankRun& entry : passes)
     {
         const Duration part = (entry.end - entry.begin) / (kStages * kMicrobatches);
         switch (entry.action)

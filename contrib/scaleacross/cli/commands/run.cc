@@ -2,10 +2,12 @@
 
 #include "cli/command.h"
 #include "cli/engines.h"
+#include "cli/output-file.h"
 #include "cli/question.h"
 #include "cli/show/progress-line.h"
 #include "cli/show/report-json.h"
 #include "cli/show/report-text.h"
+#include "cli/show/trace-events.h"
 #include "cli/warnings.h"
 #include "cli/workers/interrupt.h"
 #include "cli/workers/time-limit.h"
@@ -38,8 +40,10 @@ struct RunCommand
     CommonOptions common;
     std::string engine{"analytical"};
     bool noStore{false};
-    std::string timeLimit; //!< empty: none
-    std::string slice;     //!< empty: all of the plan
+    std::string timeLimit;  //!< empty: none
+    std::string slice;      //!< empty: all of the plan
+    std::string trace;      //!< a file; empty: none
+    std::string traceRanks; //!< empty: by their number
     RunOptions run;
 };
 
@@ -165,6 +169,19 @@ ExpectOnce(const RunOptions& run)
     }
 }
 
+/// As --trace-ranks says; without it all ranks of a small job, as long as a person can look at
+/// them.
+Timelines
+TracedOf(const RunCommand& options, const Scenario& scenario)
+{
+    constexpr uint32_t kMany = 64;
+    if (!options.traceRanks.empty())
+    {
+        return options.traceRanks == "all" ? Timelines::OfAll : Timelines::OfClasses;
+    }
+    return scenario.cluster.Gpus() > kMany ? Timelines::OfClasses : Timelines::OfAll;
+}
+
 Exit
 Run(const RunCommand& options)
 {
@@ -181,11 +198,24 @@ Run(const RunCommand& options)
         ExpectOnce(run);
         run.warmup = 0;
     }
+    if (!options.trace.empty())
+    {
+        ExpectOutput(options.trace, options.common.study, "--trace");
+        run.timeline = TracedOf(options, study.scenario);
+    }
     Shelf shelf(options, study);
     const Plan plan{study.scenario.Job().plan, study.scenario.network};
     const RunSetting setting = MakeRunSetting(study.scenario, *engine, run);
     const Watched watched = RunEngine(engine, study.scenario, run);
     const auto keep = [&] {
+        if (const auto* report = std::get_if<RunReport>(&watched.evaluation);
+            report != nullptr && report->timeline)
+        {
+            WriteOutput(options.trace,
+                        TraceEvents(study, *report),
+                        options.common.study,
+                        "--trace");
+        }
         Print(options, engine->Name(), study.scenario, plan, watched.evaluation);
         shelf.Put(setting, plan, watched.evaluation);
     };
@@ -218,6 +248,16 @@ AddRun(CommandLine& program)
                 "the bytes of each; N@all on all stages that do it, N@STAGE on that one, 2xN "
                 "twice in a row (`scaleacross calibrate STUDY --list` has them); once and without "
                 "warm-up; stored nowhere");
+    command.Add("--trace",
+                options.trace,
+                "write the timeline of the measured iterations in the trace event format, for "
+                "ui.perfetto.dev or chrome://tracing");
+    command
+        .Add("--trace-ranks",
+             options.traceRanks,
+             "whose: all, or one of each class of ranks that do the same; default: all of up to 64")
+        .OneOf({"all", "classes"})
+        .Needs("--trace");
     command.Flag("--no-store", options->noStore, "do not write to a database").Excludes("--db");
     command.Does([options] { return Uninterrupted([options] { return Run(*options); }); });
 }

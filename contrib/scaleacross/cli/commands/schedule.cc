@@ -235,7 +235,7 @@ ToJson(const ScheduleSetting& setting, const ScheduleRun& run)
         crossings.push_back({{"from", pair.from}, {"to", pair.to}, {"messages", pair.count}});
     }
     Json timeline = Json::array();
-    for (const TimelineEntry& entry : run.timeline)
+    for (const ScheduledPass& entry : run.timeline)
     {
         const bool both = entry.action == Action::ForwardBackward;
         Json action = {

@@ -40,6 +40,13 @@ ForeignEngine::Run(const Scenario& scenario, const RunOptions& options) const
                           "analytical, flow, flow:sampled or packet",
                           "");
     }
+    if (options.timeline != Timelines::None)
+    {
+        throw ConfigError("--trace",
+                          "a model of somebody else's has a time for plans as a whole",
+                          "analytical, flow, flow:sampled, packet or packet:fast-forward",
+                          "");
+    }
     const auto prepared = PrepareRun(scenario);
     if (const auto* no = std::get_if<Infeasible>(&prepared))
     {

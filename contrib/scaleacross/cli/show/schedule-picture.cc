@@ -61,7 +61,7 @@ TickOf(double span)
 }
 
 std::string
-Describe(const TimelineEntry& entry)
+Describe(const ScheduledPass& entry)
 {
     std::string text = fmt::format("{} of microbatch {}, chunk {}",
                                    LookOf(entry.action).name,
@@ -86,7 +86,7 @@ class Drawing
           m_run(run)
     {
         Duration shortest = run.makespan;
-        for (const TimelineEntry& entry : run.timeline)
+        for (const ScheduledPass& entry : run.timeline)
         {
             if (entry.end > entry.begin)
             {
@@ -112,7 +112,7 @@ class Drawing
         {
             Rank(r);
         }
-        for (const TimelineEntry& entry : m_run.timeline)
+        for (const ScheduledPass& entry : m_run.timeline)
         {
             Box(entry);
         }
@@ -181,7 +181,7 @@ class Drawing
                               kBox);
     }
 
-    void Box(const TimelineEntry& entry)
+    void Box(const ScheduledPass& entry)
     {
         if (entry.begin == entry.end || entry.action == Action::Optimizer)
         {
@@ -252,7 +252,7 @@ class Drawing
                 const bool is =
                     std::any_of(m_run.timeline.begin(),
                                 m_run.timeline.end(),
-                                [&](const TimelineEntry& entry) {
+                                [&](const ScheduledPass& entry) {
                                     return entry.action == action && entry.chunk % 2 == odd;
                                 });
                 if (!is)
@@ -297,7 +297,7 @@ ScheduleText(const ScheduleSetting& setting, const ScheduleRun& run, uint32_t co
     const auto columnOf = [&](Duration time) {
         return static_cast<size_t>(std::llround(columns * (time.S() / run.makespan.S())));
     };
-    for (const TimelineEntry& entry : run.timeline)
+    for (const ScheduledPass& entry : run.timeline)
     {
         const size_t begin = columnOf(entry.begin);
         const size_t width = columnOf(entry.end) - begin;

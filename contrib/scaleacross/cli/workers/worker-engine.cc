@@ -147,7 +147,7 @@ WorkerEngine::Fingerprint() const
 RunResult
 WorkerEngine::Run(const Scenario& scenario, const RunOptions& options) const
 {
-    SCALEACROSS_INVARIANT(!options.timeline, "a worker's answer has no timeline");
+    SCALEACROSS_INVARIANT(options.timeline == Timelines::None, "a worker's answer has no timeline");
     std::vector<std::string> arguments = {"run",
                                           "-",
                                           "--engine",

@@ -31,6 +31,14 @@ struct RunLimits
     Bytes memory; //!< address space of a run that has a process of its own; 0: no limit
 };
 
+/// Ranks whose timeline is recorded.
+enum class Timelines : uint8_t
+{
+    None,
+    OfClasses, //!< the representative of each class of ranks
+    OfAll,     //!< each that the engine runs, for as many as it stands for
+};
+
 /// How to run, as opposed to what.
 struct RunOptions
 {
@@ -39,7 +47,7 @@ struct RunOptions
     /// Measured; the mean is reported. The analytical engine measures more, up to 512, where so few
     /// were shorter than the links need for what they carried: RunReport::iterations says how many.
     uint32_t iterations{1};
-    bool timeline{false}; //!< record RunReport::timeline
+    Timelines timeline{Timelines::None}; //!< whose RunReport::timeline is recorded
     /// Run this part of the plan only, once and without warm-up, whatever those say.
     std::optional<SliceSpec> slice;
     RunLimits limits;

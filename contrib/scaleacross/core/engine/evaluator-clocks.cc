@@ -126,6 +126,10 @@ Evaluator::HandleNext(uint32_t c)
     {
     case Blocked::Computing:
         state.totals.compute += state.jumping ? Duration() : m_now - state.blockedSince;
+        if (!m_records.empty())
+        {
+            m_records[c].Spend(Occupation::Compute, CommClass::Data, state.blockedSince, m_now);
+        }
         state.jumping = false;
         break;
     case Blocked::Message: {

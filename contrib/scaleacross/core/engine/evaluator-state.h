@@ -68,6 +68,7 @@ struct StreamState
     std::deque<Posted> queue; //!< front is the active one if `active`
     bool begun{false};        //!< the front counts as under way, if only on this class
     bool active{false};       //!< it is, on all that take part
+    size_t recorded{0};       //!< which of the record's collectives the front is, once begun
 };
 
 struct QueuedMessage

@@ -153,6 +153,15 @@ Evaluator::Deliver(const Channel& channel, uint32_t message, const Letter& lette
 {
     m_mail.Put(Slot(channel.toClass, message), letter);
     ClassState& receiver = m_classes[channel.toClass];
+    if (!m_records.empty())
+    {
+        const Rank to = m_graph.classes[channel.toClass].representative;
+        m_records[channel.toClass].arrivals.push_back(
+            {message,
+             static_cast<Rank>(static_cast<int32_t>(to) - channel.peer),
+             letter.posted,
+             letter.arrival});
+    }
     receiver.inlets[channel.inlet].push_back(letter);
     if (receiver.blocked == Blocked::Message && receiver.waitFor == message)
     {
@@ -182,6 +191,12 @@ Evaluator::Begin(uint32_t c, Stream stream, const Collective& collective)
         state.busy[static_cast<size_t>(collective.comm)].Begin(m_now);
         state.underway += state.clock.Of(collective.processors);
         ChangePace(c);
+        if (!m_records.empty())
+        {
+            StreamState& own = state.streams[static_cast<size_t>(stream)];
+            own.recorded = m_records[c].collectives.size();
+            m_records[c].collectives.push_back({own.queue.front().collective, stream, m_now});
+        }
     }
 }
 
@@ -314,6 +329,10 @@ Evaluator::CompleteInstance(uint32_t id)
         ClassState& state = m_classes[c];
         state.busy[static_cast<size_t>(comm)].End(m_now);
         state.done[state.streams[s].queue.front().handle]++;
+        if (!m_records.empty())
+        {
+            m_records[c].collectives[state.streams[s].recorded].end = m_now;
+        }
         state.streams[s].queue.pop_front();
         state.streams[s].active = false;
         state.streams[s].begun = false;
@@ -332,6 +351,13 @@ Evaluator::CompleteInstance(uint32_t id)
         {
             const auto waited = static_cast<size_t>(state.handleComm[state.waitFor]);
             state.totals.exposed[waited] += m_now - state.blockedSince;
+            if (!m_records.empty())
+            {
+                m_records[c].Spend(Occupation::Exposed,
+                                   state.handleComm[state.waitFor],
+                                   state.blockedSince,
+                                   m_now);
+            }
             GoOn(c);
         }
     }

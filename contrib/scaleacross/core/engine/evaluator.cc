@@ -39,6 +39,10 @@ Evaluator::Evaluator(const TaskGraph& graph,
     {
         m_network.TellApart(costs.Classes().weights);
     }
+    if (options.timeline != Timelines::None)
+    {
+        m_records.resize(graph.classes.size());
+    }
     uint32_t siblings = 1;
     std::vector<uint32_t> ofStage(graph.pipeline.Size(), 0);
     for (uint32_t c = 0; c < graph.classes.size(); c++)
@@ -209,6 +213,10 @@ Evaluator::TakeLetter(uint32_t c, const Letter& letter, Duration since)
     const Duration posted = std::max(since, letter.posted);
     state.totals.bubble += posted - since;
     state.totals.exposed[static_cast<size_t>(CommClass::Pipeline)] += m_now - posted;
+    if (!m_records.empty())
+    {
+        m_records[c].Await(since, posted, m_now);
+    }
 }
 
 /// False if the class is now busy.
@@ -276,16 +284,16 @@ Evaluator::EndRun(uint32_t c)
     ClassState& state = m_classes[c];
     const Op& op = *state.running;
     state.running = nullptr;
-    if (m_options.timeline && m_sibling[c] == 0 && state.iteration == m_options.warmup)
+    if (!m_records.empty())
     {
-        m_timeline.push_back({m_graph.classes[c].stage,
-                              op.action,
-                              op.chunk,
-                              op.microbatch,
-                              state.runBegin,
-                              m_now,
-                              op.backChunk,
-                              op.backMicrobatch});
+        m_records[c].runs.push_back({state.iteration,
+                                     op.action,
+                                     op.chunk,
+                                     op.microbatch,
+                                     state.runBegin,
+                                     m_now,
+                                     op.backChunk,
+                                     op.backMicrobatch});
     }
 }
 

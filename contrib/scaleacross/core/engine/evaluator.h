@@ -79,6 +79,7 @@ class Evaluator
     void CompleteInstance(uint32_t instance);
 
     void Fill(RunReport& report) const;
+    void FillTimeline(RunReport& report) const;
     [[noreturn]] void FailStuck() const;
 
     const TaskGraph& m_graph;
@@ -101,8 +102,8 @@ class Evaluator
     Mailbox m_mail;
     /// When the sender knows of a posted receive, by slot of its message; Max: it is not posted.
     std::vector<Duration> m_credits;
-    std::vector<uint32_t> m_sibling; //!< number of a class among those of its stage
-    std::vector<TimelineEntry> m_timeline;
+    std::vector<uint32_t> m_sibling;   //!< number of a class among those of its stage
+    std::vector<RankRecord> m_records; //!< by class; empty: none is asked for
 };
 
 } // namespace scaleacross::evaluation

@@ -60,14 +60,13 @@ MeasuredRanks::Begins(Rank rank, uint32_t iteration, Duration now, const RankTim
 }
 
 void
-MeasuredRanks::Fill(RunReport& report,
-                    const std::function<const std::vector<RankRun>&(Rank)>& runs) const
+MeasuredRanks::Fill(RunReport& report, const std::function<const RankRecord&(Rank)>& records) const
 {
     report.warmup = m_options.warmup;
     report.iterations = m_options.iterations;
     report.seed = m_options.seed;
     FillTimes(report);
-    FillTimeline(report, runs);
+    FillTimeline(report, records);
 }
 
 /// Whatever a rank does at any time is computing, bubble or exposed communication.
@@ -127,43 +126,45 @@ MeasuredRanks::FillTimes(RunReport& report) const
     }
 }
 
+std::vector<Rank>
+MeasuredRanks::Recorded() const
+{
+    std::vector<Rank> ranks;
+    for (Rank rank = 0; rank < m_graph.ranks && m_options.timeline != Timelines::None; rank++)
+    {
+        const bool stands = m_graph.classes[m_graph.ClassOf(rank)].representative == rank;
+        if (m_counts[rank] > 0 && (stands || m_options.timeline == Timelines::OfAll))
+        {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
 void
 MeasuredRanks::FillTimeline(RunReport& report,
-                            const std::function<const std::vector<RankRun>&(Rank)>& runs) const
+                            const std::function<const RankRecord&(Rank)>& records) const
 {
-    if (!m_options.timeline)
+    const std::vector<Rank> ranks = Recorded();
+    if (ranks.empty())
     {
         return;
     }
-    int64_t origin = INT64_MAX;
-    for (const Snapshot& begin : m_begin)
+    Timeline timeline;
+    for (const Rank rank : ranks)
     {
-        origin = std::min(origin, begin.ps);
+        timeline.Add({rank,
+                      m_graph.classes[m_graph.ClassOf(rank)].stage,
+                      m_options.timeline == Timelines::OfAll ? m_counts[rank] : 1,
+                      Duration::Picoseconds(m_begin[rank].ps),
+                      Duration::Picoseconds(m_end[rank].ps),
+                      {}},
+                     records(rank),
+                     m_options.warmup,
+                     m_options.iterations);
     }
-    std::vector<bool> done(m_graph.pipeline.Size(), false);
-    for (const RankClass& rankClass : m_graph.classes)
-    {
-        if (done[rankClass.stage])
-        {
-            continue;
-        }
-        done[rankClass.stage] = true;
-        for (const RankRun& r : runs(rankClass.representative))
-        {
-            if (r.iteration == m_options.warmup)
-            {
-                const Duration start = Duration::Picoseconds(origin);
-                report.timeline.push_back({rankClass.stage,
-                                           r.action,
-                                           r.chunk,
-                                           r.microbatch,
-                                           r.begin - start,
-                                           r.end - start,
-                                           r.backChunk,
-                                           r.backMicrobatch});
-            }
-        }
-    }
+    timeline.Complete(m_graph);
+    report.timeline = std::move(timeline);
 }
 
 std::string

@@ -53,10 +53,12 @@ class MeasuredRanks
         return m_farthest;
     }
 
-    /// Times and their parts; the timeline too if it was asked for. `runs` gives what a rank has
-    /// recorded. Domain: AreDone().
-    void Fill(RunReport& report,
-              const std::function<const std::vector<RankRun>&(Rank)>& runs) const;
+    /// Ranks whose timeline is asked for: a graph's, in the order of ranks.
+    std::vector<Rank> Recorded() const;
+
+    /// Times and their parts; the timeline too if it was asked for. `records` gives what a rank of
+    /// Recorded() has done. Domain: AreDone().
+    void Fill(RunReport& report, const std::function<const RankRecord&(Rank)>& records) const;
 
   private:
     struct Snapshot
@@ -70,7 +72,7 @@ class MeasuredRanks
     void CheckParts(Rank rank) const;
     void FillTimes(RunReport& report) const;
     void FillTimeline(RunReport& report,
-                      const std::function<const std::vector<RankRun>&(Rank)>& runs) const;
+                      const std::function<const RankRecord&(Rank)>& records) const;
 
     const TaskGraph& m_graph;
     RunOptions m_options;           //!< of a graph that is run once: one iteration, no warm-up

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <tuple>
+#include <utility>
 
 namespace scaleacross
 {
@@ -100,25 +100,35 @@ Evaluator::Fill(RunReport& report) const
         report.classes[k].exposed = Duration::Seconds(exposed[k] / ranks);
         report.classes[k].busy = Duration::Seconds(busy[k] / ranks);
     }
-    report.timeline = m_timeline;
-    if (!report.timeline.empty())
+    FillTimeline(report);
+}
+
+void
+Evaluator::FillTimeline(RunReport& report) const
+{
+    if (m_records.empty())
     {
-        Duration origin = Duration::Max();
-        for (const ClassState& state : m_classes)
-        {
-            origin = std::min(origin, state.begin);
-        }
-        for (TimelineEntry& entry : report.timeline)
-        {
-            entry.begin -= origin;
-            entry.end -= origin;
-        }
-        std::sort(report.timeline.begin(),
-                  report.timeline.end(),
-                  [](const TimelineEntry& a, const TimelineEntry& b) {
-                      return std::tie(a.end, a.begin, a.stage) < std::tie(b.end, b.begin, b.stage);
-                  });
+        return;
     }
+    Timeline timeline;
+    for (uint32_t c = 0; c < m_classes.size(); c++)
+    {
+        const RankClass& rankClass = m_graph.classes[c];
+        if (!rankClass.program.ops.empty())
+        {
+            timeline.Add({rankClass.representative,
+                          rankClass.stage,
+                          rankClass.ranks,
+                          m_classes[c].begin,
+                          m_classes[c].end,
+                          {}},
+                         m_records[c],
+                         m_options.warmup,
+                         m_options.iterations);
+        }
+    }
+    timeline.Complete(m_graph);
+    report.timeline = std::move(timeline);
 }
 
 void
@@ -147,7 +157,10 @@ EvaluateProgram(const TaskGraph& graph,
                 RunReport& report,
                 Shortcuts shortcuts)
 {
-    evaluation::Evaluator(graph, costs, use, options, shortcuts).Run(report);
+    // A body in one step has no parts to record.
+    const bool whole = options.timeline == Timelines::None;
+    evaluation::Evaluator(graph, costs, use, options, whole ? shortcuts : Shortcuts::None)
+        .Run(report);
 }
 
 void

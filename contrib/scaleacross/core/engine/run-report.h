@@ -5,6 +5,7 @@
 
 #include "core/base/figure.h"
 #include "core/base/units.h"
+#include "core/engine/timeline.h"
 #include "core/program/program.h"
 #include "core/work/memory/memory.h"
 
@@ -31,19 +32,6 @@ struct ClassReport
     Bytes crossBytes; //!< of it, payload that left its building
 
     static const FigureTable<ClassReport>& Figures();
-};
-
-/// One stretch of a stage's timeline.
-struct TimelineEntry
-{
-    uint32_t stage{0};
-    Action action{Action::Forward};
-    uint16_t chunk{0};
-    uint16_t microbatch{0};
-    Duration begin; //!< from the start of the measured iteration
-    Duration end;
-    uint16_t backChunk{0}; //!< ForwardBackward: what goes backward
-    uint16_t backMicrobatch{0};
 };
 
 /// What the network went through (packet engine; zero elsewhere).
@@ -144,9 +132,9 @@ struct RunReport
     Bytes memoryMax;               //!< of the fullest stage
     Bytes crossBuildingBytes;      //!< payload over building boundaries, all ranks, one iteration
     NetworkReport network;
-    std::vector<ResourceReport> resources;      //!< those that carried something
-    std::vector<TimelineEntry> timeline;        //!< if asked for: one representative rank per stage
-    std::optional<CorrectionReport> correction; //!< where factors have changed the time
+    std::vector<ResourceReport> resources;        //!< those that carried something
+    std::optional<Timeline> timeline;             //!< if it was asked for
+    std::optional<CorrectionReport> correction;   //!< where factors have changed the time
     std::optional<FastForwardReport> fastForward; //!< where a run may skip
 
     /// Those that are one number each; network, classes, memory and resources have their own.

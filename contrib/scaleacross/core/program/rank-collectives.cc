@@ -58,6 +58,12 @@ RankReplay::StartNext(uint32_t s)
     {
         clock.sincePs = NowPs();
     }
+    if (m_record)
+    {
+        stream.recorded = m_record->collectives.size();
+        m_record->collectives.push_back(
+            {stream.queue.front().collective, static_cast<Stream>(s), m_world.Now()});
+    }
     if (collective.phases.empty())
     {
         Complete(s);
@@ -274,12 +280,24 @@ RankReplay::Complete(uint32_t s)
     {
         clock.totalPs += NowPs() - clock.sincePs;
     }
+    if (m_record)
+    {
+        m_record->collectives[stream.recorded].end = m_world.Now();
+    }
     m_done[finished.handle]++;
     StartNext(s);
     if (m_state == State::WaitsForHandle && m_done[m_waitFor] == m_posted[m_waitFor])
     {
-        m_times.exposed[static_cast<size_t>(m_handleComm[m_waitFor])] +=
+        const CommClass comm = m_handleComm[m_waitFor];
+        m_times.exposed[static_cast<size_t>(comm)] +=
             Duration::Picoseconds(NowPs() - m_blockedSincePs);
+        if (m_record)
+        {
+            m_record->Spend(Occupation::Exposed,
+                            comm,
+                            Duration::Picoseconds(m_blockedSincePs),
+                            m_world.Now());
+        }
         Advance();
     }
 }

@@ -211,6 +211,13 @@ void
 RankReplay::ComputeDone()
 {
     m_times.compute += Duration::Picoseconds(NowPs() - m_blockedSincePs);
+    if (m_record)
+    {
+        m_record->Spend(Occupation::Compute,
+                        CommClass::Data,
+                        Duration::Picoseconds(m_blockedSincePs),
+                        m_world.Now());
+    }
     Advance();
 }
 
@@ -245,14 +252,14 @@ RankReplay::EndRun()
     m_running = nullptr;
     if (m_record)
     {
-        m_runs.push_back({m_iteration,
-                          op.action,
-                          op.chunk,
-                          op.microbatch,
-                          Duration::Picoseconds(m_runBeginPs),
-                          Duration::Picoseconds(NowPs()),
-                          op.backChunk,
-                          op.backMicrobatch});
+        m_record->runs.push_back({m_iteration,
+                                  op.action,
+                                  op.chunk,
+                                  op.microbatch,
+                                  Duration::Picoseconds(m_runBeginPs),
+                                  m_world.Now(),
+                                  op.backChunk,
+                                  op.backMicrobatch});
     }
 }
 
@@ -290,6 +297,13 @@ RankReplay::PipelineArrived(const RankMessage& message)
     m_times.busy[pipeline] += Duration::Picoseconds(
         now - std::max(message.postedPs, std::min(m_pipelineBusyUntilPs, now)));
     m_pipelineBusyUntilPs = now;
+    if (m_record)
+    {
+        m_record->arrivals.push_back({static_cast<uint32_t>(message.tag),
+                                      message.from,
+                                      Duration::Picoseconds(message.postedPs),
+                                      m_world.Now()});
+    }
     if (m_state != State::WaitsForMessage || (kPipelineBit | m_waitFor) != message.tag)
     {
         return;
@@ -297,6 +311,12 @@ RankReplay::PipelineArrived(const RankMessage& message)
     const int64_t posted = std::max(m_blockedSincePs, message.postedPs);
     m_times.bubble += Duration::Picoseconds(posted - m_blockedSincePs);
     m_times.exposed[pipeline] += Duration::Picoseconds(now - posted);
+    if (m_record)
+    {
+        m_record->Await(Duration::Picoseconds(m_blockedSincePs),
+                        Duration::Picoseconds(posted),
+                        m_world.Now());
+    }
     Advance();
 }
 

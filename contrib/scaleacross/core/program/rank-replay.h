@@ -6,6 +6,7 @@
 #include "core/program/compute-clock.h"
 #include "core/program/program.h"
 #include "core/program/rank-message.h"
+#include "core/program/rank-record.h"
 
 #include <array>
 #include <cstdint>
@@ -28,19 +29,6 @@ struct RankTimes
     std::array<Duration, kCommClasses> exposed;
     /// With a collective of the class under way, or a pipeline message to the rank, by CommClass.
     std::array<Duration, kCommClasses> busy;
-};
-
-/// One Run operation that a rank has executed.
-struct RankRun
-{
-    uint32_t iteration;
-    Action action;
-    uint16_t chunk;
-    uint16_t microbatch;
-    Duration begin;
-    Duration end;
-    uint16_t backChunk; //!< ForwardBackward: what goes backward
-    uint16_t backMicrobatch;
 };
 
 /// A phase that begins on a rank.
@@ -133,17 +121,18 @@ class RankReplay
         m_iterations = iterations;
     }
 
-    /// Keeps every Run operation from now on.
-    void RecordRuns()
+    /// Keeps what the rank does from now on.
+    void Record()
     {
-        m_record = true;
+        m_record.emplace();
     }
 
     RankTimes Times() const;
 
-    const std::vector<RankRun>& Runs() const
+    /// Null if it was not asked for.
+    const RankRecord* Recorded() const
     {
-        return m_runs;
+        return m_record ? &*m_record : nullptr;
     }
 
     /// What the rank waits for at this moment, in words, or "nothing".
@@ -183,6 +172,7 @@ class RankReplay
     {
         std::deque<PostedCollective> queue;
         bool active{false};
+        size_t recorded{0}; //!< which of the record's collectives is under way
         /// Collectives so far, those of the own class and those that others take part in: the same
         /// number on every member of a group, as classes have equally many of the latter.
         std::array<uint32_t, 2> posted{};
@@ -257,8 +247,7 @@ class RankReplay
 
     RankTimes m_times;
     std::array<BusyClock, kCommClasses> m_busy;
-    bool m_record{false};
-    std::vector<RankRun> m_runs;
+    std::optional<RankRecord> m_record;
 };
 
 } // namespace scaleacross

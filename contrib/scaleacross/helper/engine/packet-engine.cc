@@ -79,12 +79,9 @@ class Simulation
             m_cluster.GetNode(rank)->AddApplication(application);
             m_applications.push_back(application);
         }
-        if (options.timeline)
+        for (const Rank rank : m_measured.Recorded())
         {
-            for (const RankClass& rankClass : run.graph.classes)
-            {
-                m_applications[rankClass.representative]->RecordRuns();
-            }
+            m_applications[rank]->Record();
         }
         m_cluster.SetFailureCallback([this](const std::string& reason) { Fail(reason); });
         if (verified)
@@ -126,8 +123,8 @@ class Simulation
     RunReport Report() const
     {
         RunReport report;
-        m_measured.Fill(report, [this](Rank rank) -> const std::vector<RankRun>& {
-            return m_applications[rank]->GetRuns();
+        m_measured.Fill(report, [this](Rank rank) -> const RankRecord& {
+            return *m_applications[rank]->GetRecord();
         });
         m_cluster.FillNetwork(report.network);
         report.resources = m_resources.Report(m_options.iterations, report.iterationTime);

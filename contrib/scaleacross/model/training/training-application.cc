@@ -58,9 +58,9 @@ TrainingApplication::SetIterations(uint32_t iterations)
 }
 
 void
-TrainingApplication::RecordRuns()
+TrainingApplication::Record()
 {
-    m_replay->RecordRuns();
+    m_replay->Record();
 }
 
 RankTimes
@@ -69,10 +69,10 @@ TrainingApplication::GetTimes() const
     return m_replay->Times();
 }
 
-const std::vector<RankRun>&
-TrainingApplication::GetRuns() const
+const RankRecord*
+TrainingApplication::GetRecord() const
 {
-    return m_replay->Runs();
+    return m_replay->Recorded();
 }
 
 std::string

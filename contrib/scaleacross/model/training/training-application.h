@@ -48,11 +48,12 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     /// is stopped. After SetRank.
     void SetIterations(uint32_t iterations);
 
-    /// Keeps every Run operation from now on. After SetRank.
-    void RecordRuns();
+    /// Keeps what the rank does from now on. After SetRank.
+    void Record();
 
     scaleacross::RankTimes GetTimes() const;
-    const std::vector<scaleacross::RankRun>& GetRuns() const;
+    /// What it has done; null if that was not asked for.
+    const scaleacross::RankRecord* GetRecord() const;
 
     /// What the rank waits for at this moment, in words, or "nothing".
     std::string DescribeWait() const;

@@ -67,12 +67,9 @@ class FlowSimulation
                 m_seats.emplace_back(*this, rank, m_seatNumbers[rank]);
             }
         }
-        if (options.timeline)
+        for (const Rank rank : m_measured.Recorded())
         {
-            for (const RankClass& rankClass : run.graph.classes)
-            {
-                SeatOf(rankClass.representative).replay.RecordRuns();
-            }
+            SeatOf(rank).replay.Record();
         }
     }
 
@@ -105,8 +102,8 @@ class FlowSimulation
     RunReport Report() const
     {
         RunReport report;
-        m_measured.Fill(report, [this](Rank rank) -> const std::vector<RankRun>& {
-            return SeatOf(rank).replay.Runs();
+        m_measured.Fill(report, [this](Rank rank) -> const RankRecord& {
+            return *SeatOf(rank).replay.Recorded();
         });
         report.resources =
             m_resources.Report(m_end - m_begin, m_options.iterations, report.iterationTime);

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "cli/show/trace-events.h"
+
+#include "cli/show/report-json.h"
+#include "core/topology/rank-layout.h"
+
+#include <algorithm>
+#include <array>
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <variant>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Rows of a process, from top to bottom; streams follow.
+enum Row : uint32_t
+{
+    kPasses,
+    kTime,
+    kFirstStream,
+};
+
+constexpr std::array<const char*, kStreams> kStreamNames = {"tensor stream",
+                                                            "context stream",
+                                                            "expert stream",
+                                                            "gather stream",
+                                                            "reduce stream"};
+
+constexpr std::array<const char*, kActions> kActionNames = {"forward",
+                                                            "backward",
+                                                            "input gradient",
+                                                            "weight gradient",
+                                                            "optimizer",
+                                                            "forward and backward"};
+
+/// Microseconds. A double has all picoseconds of two hours.
+double
+Us(Duration time)
+{
+    return static_cast<double>(time.Ps()) / 1e6;
+}
+
+class Writer
+{
+  public:
+    Writer(const Study& study, const RunReport& report)
+        : m_study(study.name),
+          m_scenario(study.scenario),
+          m_report(report),
+          m_timeline(*report.timeline),
+          m_layout(std::get<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster)))
+    {
+    }
+
+    Json Trace()
+    {
+        for (uint32_t process = 0; process < m_timeline.ranks.size(); process++)
+        {
+            Name(process);
+            Passes(process);
+            Spells(process);
+            Collectives(process);
+            Arrivals(process);
+        }
+        return {{"traceEvents", std::move(m_events)},
+                {"displayTimeUnit", "ns"},
+                {"otherData", OtherData()}};
+    }
+
+  private:
+    Json& Add(const char* phase, uint32_t process, uint32_t row, std::string name)
+    {
+        m_events.push_back(
+            {{"ph", phase}, {"pid", process}, {"tid", row}, {"name", std::move(name)}});
+        return m_events.back();
+    }
+
+    /// A stretch of time.
+    Json& Slice(uint32_t process,
+                uint32_t row,
+                std::string name,
+                const std::string& category,
+                Duration begin,
+                Duration end)
+    {
+        Json& event = Add("X", process, row, std::move(name));
+        event["cat"] = category;
+        event["ts"] = Us(begin);
+        event["dur"] = Us(end - begin);
+        return event;
+    }
+
+    void NameRow(uint32_t process, uint32_t row, const std::string& name)
+    {
+        Add("M", process, row, "thread_name")["args"] = {{"name", name}};
+        Add("M", process, row, "thread_sort_index")["args"] = {{"sort_index", row}};
+    }
+
+    void Name(uint32_t process)
+    {
+        const RankTimeline& rank = m_timeline.ranks[process];
+        const std::string& building =
+            m_scenario.cluster.buildings[m_layout.BuildingOf(rank.rank)].name;
+        std::string name = fmt::format("stage {}, rank {} in {}", rank.stage, rank.rank, building);
+        if (rank.ranks > 1)
+        {
+            name += fmt::format(", for {} alike", rank.ranks);
+        }
+        Add("M", process, kPasses, "process_name")["args"] = {{"name", name}};
+        Add("M", process, kPasses, "process_sort_index")["args"] = {{"sort_index", process}};
+        NameRow(process, kPasses, "passes");
+        NameRow(process, kTime, "where the time goes");
+    }
+
+    void Passes(uint32_t process)
+    {
+        for (const RankRun& run : m_timeline.ranks[process].record.runs)
+        {
+            const bool both = run.action == Action::ForwardBackward;
+            const bool of = run.action != Action::Optimizer;
+            std::string name = kActionNames[static_cast<size_t>(run.action)];
+            name += of ? fmt::format(" {}", run.microbatch) : "";
+            name += both ? fmt::format(" and {}", run.backMicrobatch) : "";
+            Json& event = Slice(process, kPasses, std::move(name), "pass", run.begin, run.end);
+            event["args"] = {{"iteration", run.iteration}};
+            if (of)
+            {
+                event["args"]["microbatch"] = run.microbatch;
+                event["args"]["chunk"] = run.chunk;
+            }
+            if (both)
+            {
+                event["args"]["back_microbatch"] = run.backMicrobatch;
+                event["args"]["back_chunk"] = run.backChunk;
+            }
+        }
+    }
+
+    void Spells(uint32_t process)
+    {
+        for (const RankSpell& spell : m_timeline.ranks[process].record.spells)
+        {
+            const bool exposed = spell.occupation == Occupation::Exposed;
+            const std::string kind = exposed                                   ? "exposed"
+                                     : spell.occupation == Occupation::Compute ? "compute"
+                                                                               : "bubble";
+            Slice(process,
+                  kTime,
+                  exposed ? kind + " " + ToString(spell.comm) : kind,
+                  kind,
+                  spell.begin,
+                  spell.end);
+        }
+    }
+
+    void Collectives(uint32_t process)
+    {
+        std::array<bool, kStreams> named{};
+        for (const RankCollective& one : m_timeline.ranks[process].record.collectives)
+        {
+            const auto stream = static_cast<uint32_t>(one.stream);
+            if (!std::exchange(named[stream], true))
+            {
+                NameRow(process, kFirstStream + stream, kStreamNames[stream]);
+            }
+            const CollectiveName& name = m_timeline.collectives[one.collective];
+            Slice(process,
+                  kFirstStream + stream,
+                  ToString(name.comm) + " " + name.name,
+                  "collective",
+                  one.begin,
+                  one.end)["args"] = {{"algorithm", name.algorithm},
+                                      {"collective", one.collective}};
+        }
+    }
+
+    /// Messages to a rank, and arrows from the pass that sent each, if its rank is here.
+    void Arrivals(uint32_t process)
+    {
+        for (const RankArrival& arrival : m_timeline.ranks[process].record.arrivals)
+        {
+            const uint64_t id = m_messages++;
+            const std::string name = fmt::format("pp message {}", arrival.message);
+            for (const bool begins : {true, false})
+            {
+                Json& event = Add(begins ? "b" : "e", process, kPasses, name);
+                event["cat"] = "message";
+                event["id"] = id;
+                event["ts"] = Us(begins ? arrival.posted : arrival.arrived);
+                if (begins)
+                {
+                    event["args"] = {{"message", arrival.message}, {"from_rank", arrival.from}};
+                }
+            }
+            const auto sender = ProcessOf(arrival.from);
+            if (sender == m_timeline.ranks.size())
+            {
+                continue;
+            }
+            Json& from = Add("s", static_cast<uint32_t>(sender), kPasses, name);
+            from["cat"] = "arrow";
+            from["id"] = id;
+            from["ts"] = Us(LastOf(m_timeline.ranks[sender], arrival.posted));
+            Json& to = Add("f", process, kPasses, name); // at the pass that begins next
+            to["cat"] = "arrow";
+            to["id"] = id;
+            to["ts"] = Us(arrival.arrived);
+        }
+    }
+
+    /// An arrow sets out from within a slice: the last moment of a rank's last pass up to `now`.
+    static Duration LastOf(const RankTimeline& rank, Duration now)
+    {
+        const std::vector<RankRun>& runs = rank.record.runs;
+        const auto after = std::find_if(runs.rbegin(), runs.rend(), [&](const RankRun& run) {
+            return run.begin < std::min(now, run.end);
+        });
+        if (after == runs.rend())
+        {
+            return now;
+        }
+        return std::min(now, after->end) - Duration::Picoseconds(1);
+    }
+
+    /// The number of ranks if the rank is not here.
+    size_t ProcessOf(Rank rank) const
+    {
+        const std::vector<RankTimeline>& ranks = m_timeline.ranks;
+        const auto at =
+            std::lower_bound(ranks.begin(), ranks.end(), rank, [](const RankTimeline& a, Rank b) {
+                return a.rank < b;
+            });
+        return at != ranks.end() && at->rank == rank ? static_cast<size_t>(at - ranks.begin())
+                                                     : ranks.size();
+    }
+
+    Json OtherData() const
+    {
+        Json processes = Json::array();
+        for (const RankTimeline& rank : m_timeline.ranks)
+        {
+            processes.push_back({{"rank", rank.rank},
+                                 {"stage", rank.stage},
+                                 {"ranks", rank.ranks},
+                                 {"begin", Us(rank.begin)},
+                                 {"end", Us(rank.end)}});
+        }
+        return {{"study", m_study},
+                {"whole", m_timeline.IsWhole()},
+                {"processes", processes},
+                {"report", ToJson(m_report)}};
+    }
+
+    const std::string& m_study;
+    const Scenario& m_scenario;
+    const RunReport& m_report;
+    const Timeline& m_timeline;
+    RankLayout m_layout;
+    Json m_events = Json::array();
+    uint64_t m_messages{0};
+};
+
+} // namespace
+
+std::string
+TraceEvents(const Study& study, const RunReport& report)
+{
+    return Writer(study, report).Trace().dump() + "\n";
+}
+
+} // namespace scaleacross

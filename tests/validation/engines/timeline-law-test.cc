@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+// A timeline is what the report says, to the picosecond, on every engine, of drawn plans on drawn
+// networks.
+
+#include "../../draws.h"
+#include "core/engine/analytical-engine.h"
+#include "core/engine/flow/flow-engine.h"
+#include "drawn-networks.h"
+#include "helper/engine/packet-engine.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace scaleacross
+{
+
+namespace
+{
+
+/// Picoseconds of the ranks, each as often as it stands for one.
+struct Sums
+{
+    double compute{0};
+    double bubble{0};
+    std::array<double, kCommClasses> exposed{};
+    std::array<double, kCommClasses> busy{};
+};
+
+double
+Ps(Duration time)
+{
+    return static_cast<double>(time.Ps());
+}
+
+/// Time in which at least one of a rank's collectives of a class is under way.
+double
+UnionOf(const Timeline& timeline, const RankTimeline& rank, CommClass comm)
+{
+    std::vector<std::pair<Duration, Duration>> spans;
+    for (const RankCollective& one : rank.record.collectives)
+    {
+        if (timeline.collectives[one.collective].comm == comm)
+        {
+            spans.emplace_back(one.begin, one.end);
+        }
+    }
+    std::sort(spans.begin(), spans.end());
+    double sum = 0;
+    Duration until;
+    for (const auto& [begin, end] : spans)
+    {
+        const Duration from = std::max(begin, until);
+        until = std::max(until, end);
+        sum += Ps(until) - Ps(std::min(from, until));
+    }
+    return sum;
+}
+
+Sums
+SumsOf(const Timeline& timeline)
+{
+    Sums sums;
+    for (const RankTimeline& rank : timeline.ranks)
+    {
+        for (const RankSpell& spell : rank.record.spells)
+        {
+            const double part = rank.ranks * Ps(spell.end - spell.begin);
+            switch (spell.occupation)
+            {
+            case Occupation::Compute:
+                sums.compute += part;
+                break;
+            case Occupation::Bubble:
+                sums.bubble += part;
+                break;
+            case Occupation::Exposed:
+                sums.exposed[static_cast<size_t>(spell.comm)] += part;
+                break;
+            }
+        }
+        for (uint32_t c = 0; c < kCommClasses; c++)
+        {
+            sums.busy[c] += rank.ranks * UnionOf(timeline, rank, static_cast<CommClass>(c));
+        }
+    }
+    return sums;
+}
+
+/// The spells of a rank follow each other without a gap, and so do its passes but for gaps.
+void
+ExpectFilled(const RankTimeline& rank)
+{
+    Duration at = rank.begin;
+    for (const RankSpell& spell : rank.record.spells)
+    {
+        ASSERT_EQ(spell.begin, at);
+        ASSERT_LT(spell.begin, spell.end);
+        at = spell.end;
+    }
+    EXPECT_EQ(at, rank.end);
+    for (size_t i = 1; i < rank.record.runs.size(); i++)
+    {
+        EXPECT_LE(rank.record.runs[i - 1].end, rank.record.runs[i].begin);
+    }
+    for (const RankArrival& arrival : rank.record.arrivals)
+    {
+        EXPECT_LE(rank.begin, arrival.posted);
+        EXPECT_LE(arrival.posted, arrival.arrived);
+        EXPECT_LE(arrival.arrived, rank.end);
+    }
+}
+
+} // namespace
+
+TEST(Timelines, AddUpToTheReport)
+{
+    std::mt19937 random(20261127);
+    const size_t plans = Draws(8);
+    const std::array<std::unique_ptr<Engine>, 4> engines = {
+        std::make_unique<AnalyticalEngine>(),
+        std::make_unique<FlowEngine>(Collisions::Expected),
+        std::make_unique<PacketEngine>(),
+        std::make_unique<PacketEngine>(FastForwards::Steady)};
+    size_t bubbles = 0;
+    for (size_t count = 0; count < plans;)
+    {
+        const std::optional<Scenario> plan = volumes::DrawNetwork(random);
+        if (!plan)
+        {
+            continue;
+        }
+        count++;
+        for (const auto& engine : engines)
+        {
+            SCOPED_TRACE(engine->Name() + ": " + volumes::NetworkText(*plan));
+            RunOptions options;
+            const RunReport without = std::get<RunReport>(engine->Run(*plan, options));
+            EXPECT_FALSE(without.timeline);
+            options.timeline = Timelines::OfAll;
+            const RunReport report = std::get<RunReport>(engine->Run(*plan, options));
+            EXPECT_EQ(report.iterationTime, without.iterationTime);
+            ASSERT_TRUE(report.timeline);
+            const Timeline& timeline = *report.timeline;
+            EXPECT_TRUE(timeline.IsWhole());
+            Duration slowest;
+            for (const RankTimeline& rank : timeline.ranks)
+            {
+                ExpectFilled(rank);
+                slowest = std::max(slowest, rank.end - rank.begin);
+            }
+            EXPECT_EQ(slowest / static_cast<int64_t>(report.iterations), report.iterationTime);
+            // Means are whole picoseconds, of sums of seconds: half a picosecond and the rounding
+            // of a double.
+            const Sums sums = SumsOf(timeline);
+            const double over = static_cast<double>(timeline.of) * report.iterations;
+            const auto expectMean = [&](double sum, Duration mean) {
+                EXPECT_NEAR(sum / over, Ps(mean), 1 + 1e-12 * Ps(mean));
+            };
+            expectMean(sums.compute, report.computeTime);
+            expectMean(sums.bubble, report.bubble);
+            for (uint32_t c = 0; c < kCommClasses; c++)
+            {
+                expectMean(sums.exposed[c], report.classes[c].exposed);
+                if (static_cast<CommClass>(c) != CommClass::Pipeline)
+                {
+                    expectMean(sums.busy[c], report.classes[c].busy);
+                }
+            }
+            bubbles += report.bubble > Duration() ? 1 : 0;
+        }
+    }
+    EXPECT_GT(bubbles, 0U);
+}
+
+TEST(Timelines, OfClassesAreThoseOfTheirRepresentatives)
+{
+    std::mt19937 random(20261128);
+    const size_t plans = Draws(4);
+    const FlowEngine flow(Collisions::Expected);
+    for (size_t count = 0; count < plans;)
+    {
+        const std::optional<Scenario> plan = volumes::DrawNetwork(random);
+        if (!plan)
+        {
+            continue;
+        }
+        count++;
+        const PreparedRun run = std::get<PreparedRun>(PrepareRun(*plan));
+        RunOptions options;
+        options.timeline = Timelines::OfClasses;
+        const RunReport report = std::get<RunReport>(flow.Run(*plan, options));
+        std::vector<Rank> expected;
+        for (const RankClass& rankClass : run.graph.classes)
+        {
+            if (!rankClass.program.ops.empty())
+            {
+                expected.push_back(rankClass.representative);
+            }
+        }
+        std::sort(expected.begin(), expected.end());
+        std::vector<Rank> got;
+        for (const RankTimeline& rank : report.timeline->ranks)
+        {
+            got.push_back(rank.rank);
+            ExpectFilled(rank);
+        }
+        EXPECT_EQ(got, expected) << volumes::NetworkText(*plan);
+    }
+}
+
+} // namespace scaleacross
