@@ -5,7 +5,6 @@
 #include "core/base/errors.h"
 
 #include "ns3/log.h"
-#include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
@@ -338,11 +337,7 @@ RdmaConnection::GetLabel() const
 std::string
 RdmaConnection::Describe() const
 {
-    const auto node = [](const Ptr<RdmaNic>& nic) {
-        return nic && nic->GetNode() ? "node " + std::to_string(nic->GetNode()->GetId())
-                                     : std::string("no node");
-    };
-    return "connection of " + node(GetSender()) + " to " + node(GetReceiver()) +
+    return "connection of " + GetSender()->Describe() + " to " + GetReceiver()->Describe() +
            (m_label.empty() ? "" : ", " + m_label);
 }
 

@@ -125,7 +125,7 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
 
     /// The attribute Label.
     const std::string& GetLabel() const;
-    /// "connection of node 0 to node 1, all-reduce": what log messages call it.
+    /// Both NICs and the label, in words: what log messages call it. After Connect.
     std::string Describe() const;
 
     /// Of the first pair of NICs.
