@@ -45,6 +45,7 @@ ROOMS = {
     "entropy": [],
     "rdma": ["packet", "wire", "switch", "control", "entropy"],
     "training": ["packet", "wire", "switch", "control", "entropy", "rdma"],
+    "traffic": ["packet", "wire", "switch", "control", "entropy", "rdma"],
 }
 
 # These parts make do with the standard library and Boost's headers, so that they build anywhere.

@@ -10,12 +10,15 @@
 #include "ns3/cluster-helper.h"
 #include "ns3/command-line.h"
 #include "ns3/fabric-balance.h"
+#include "ns3/fatal-error.h"
 #include "ns3/node.h"
 #include "ns3/simulator.h"
 #include "ns3/training-application.h"
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
+#include <variant>
 
 using namespace ns3;
 using namespace scaleacross;
@@ -87,13 +90,25 @@ MakeScenario(uint32_t km)
     return scenario;
 }
 
+/// What has been built; a plan that does not fit says why.
+template <class Built>
+Built
+Need(std::variant<Built, Infeasible> found)
+{
+    if (const auto* no = std::get_if<Infeasible>(&found))
+    {
+        NS_FATAL_ERROR("the plan does not fit (" << no->reason << "): " << no->detail);
+    }
+    return std::move(*std::get_if<Built>(&found));
+}
+
 void
 Simulate(Scenario scenario, Crossing crossing, uint32_t iterations)
 {
     scenario.Job().plan.crossing = crossing;
     scenario.Validate();
-    const RankLayout layout = std::get<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster));
-    const TaskGraph graph = std::get<TaskGraph>(BuildTaskGraph(scenario, layout));
+    const auto layout = Need<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster));
+    const auto graph = Need<TaskGraph>(BuildTaskGraph(scenario, layout));
 
     ClusterHelper cluster(scenario);
     std::vector<Ptr<TrainingApplication>> ranks;

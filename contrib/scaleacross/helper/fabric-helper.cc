@@ -312,7 +312,9 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from, Ptr<RdmaNic> to)
 }
 
 void
-FabricHelper::CheckEnds(const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to) const
+FabricHelper::CheckEnds(const Ptr<RdmaNic>& from,
+                        const Ptr<RdmaNic>& to,
+                        const ConnectionAttributes& attributes) const
 {
     for (const Ptr<RdmaNic>& nic : {from, to})
     {
@@ -326,12 +328,15 @@ FabricHelper::CheckEnds(const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to) const
                               "call InstallRoutes again, or after the last AddNic");
         }
     }
-    CheckReordering(*from);
+    CheckReordering(*from, attributes);
 }
 
 void
-FabricHelper::CheckReordering(const RdmaNic& from) const
+FabricHelper::CheckReordering(const RdmaNic& from, const ConnectionAttributes& attributes) const
 {
+    const auto text = [&attributes](const std::string& name) {
+        return TextOf(RdmaQueuePair::GetTypeId(), name, attributes.queuePairs);
+    };
     // By the switch next to the sender: those of a fabric are alike.
     const auto peer = DynamicCast<SwitchPort>(from.GetPeer());
     if (!peer || !peer->GetSwitch().GetPathSelector()->Reorders())
@@ -339,14 +344,12 @@ FabricHelper::CheckReordering(const RdmaNic& from) const
         return;
     }
     // Go-back-N is slow, but a choice that may be studied.
-    if (GetQueuePairAttribute("RetransmissionMode") == "SelectiveRepeat")
+    if (text("RetransmissionMode") == "SelectiveRepeat")
     {
-        scaleacross::CheckTolerates(from.Describe() + " RdmaQueuePair::ReorderTolerance",
-                                    peer->GetSwitch().GetPathSelector()->GetName() +
-                                        " lets packets overtake each other",
-                                    {true,
-                                     std::stoull(GetQueuePairAttribute("ReorderTolerance")),
-                                     std::stoull(GetQueuePairAttribute("OutOfOrderLimit"))});
+        scaleacross::CheckTolerates(
+            from.Describe() + " RdmaQueuePair::ReorderTolerance",
+            peer->GetSwitch().GetPathSelector()->GetName() + " lets packets overtake each other",
+            {true, std::stoull(text("ReorderTolerance")), std::stoull(text("OutOfOrderLimit"))});
     }
 }
 
@@ -355,34 +358,58 @@ FabricHelper::CreateConnection(Ptr<RdmaNic> from,
                                Ptr<RdmaNic> to,
                                const std::vector<uint16_t>& entropies)
 {
-    Ptr<RdmaConnection> connection = MakeConnection();
-    connection->SetEntropies(entropies);
-    CheckEnds(from, to);
-    connection->Connect(from, to);
-    m_connections.push_back(connection);
-    return connection;
+    return MakeConnection({{from, to}}, entropies, GetConnectionAttributes());
 }
 
 Ptr<RdmaConnection>
 FabricHelper::CreateConnection(const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics)
 {
-    Ptr<RdmaConnection> connection = MakeConnection();
-    for (const auto& [from, to] : nics)
-    {
-        CheckEnds(from, to);
-    }
-    connection->Connect(nics);
-    m_connections.push_back(connection);
-    return connection;
+    return MakeConnection(nics, {}, GetConnectionAttributes());
 }
 
 Ptr<RdmaConnection>
-FabricHelper::MakeConnection()
+FabricHelper::CreateConnection(Ptr<RdmaNic> from,
+                               Ptr<RdmaNic> to,
+                               const ConnectionAttributes& attributes)
 {
-    Ptr<RdmaConnection> connection = m_connectionFactory.Create<RdmaConnection>();
-    for (const auto& [name, value] : m_queuePairAttributes)
+    return MakeConnection({{from, to}}, {}, attributes);
+}
+
+ConnectionAttributes
+FabricHelper::GetConnectionAttributes() const
+{
+    return {m_connectionFactory, m_queuePairAttributes};
+}
+
+void
+FabricHelper::AddConnectionSink(ConnectionSink sink)
+{
+    m_sinks.push_back(std::move(sink));
+}
+
+Ptr<RdmaConnection>
+FabricHelper::MakeConnection(const NicPairs& nics,
+                             const std::vector<uint16_t>& entropies,
+                             const ConnectionAttributes& attributes)
+{
+    Ptr<RdmaConnection> connection = attributes.connection.Create<RdmaConnection>();
+    for (const auto& [name, value] : attributes.queuePairs)
     {
         connection->SetQueuePairAttribute(name, *value);
+    }
+    if (!entropies.empty())
+    {
+        connection->SetEntropies(entropies);
+    }
+    for (const auto& [from, to] : nics)
+    {
+        CheckEnds(from, to, attributes);
+    }
+    connection->Connect(nics);
+    m_connections.push_back(connection);
+    for (const ConnectionSink& sink : m_sinks)
+    {
+        sink(connection);
     }
     return connection;
 }

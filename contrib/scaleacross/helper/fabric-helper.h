@@ -12,6 +12,7 @@
 #include "ns3/ptr.h"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,13 @@ class FabricSwitch;
 class FabricWire;
 class RdmaConnection;
 class RdmaNic;
+
+/// What connections, and their queue pairs, are made with.
+struct ConnectionAttributes
+{
+    ObjectFactory connection;
+    std::vector<std::pair<std::string, Ptr<AttributeValue>>> queuePairs;
+};
 
 /**
  * Builds a fabric of hosts, switches and wires, and knows all of its parts afterwards.
@@ -66,6 +74,9 @@ class FabricHelper
     std::string GetQueuePairAttribute(const std::string& name) const;
     std::string GetNicAttribute(const std::string& name) const;
     std::string GetConnectionAttribute(const std::string& name) const;
+
+    /// What a connection would be made with now, for one that is made later.
+    ConnectionAttributes GetConnectionAttributes() const;
 
     /**
      * Lets the switches and NICs created from now on do in one event what is due within a wire's
@@ -159,6 +170,14 @@ class FabricHelper
     /// Over several pairs of sending and receiving NICs, see RdmaConnection::Connect.
     Ptr<RdmaConnection> CreateConnection(
         const std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>& nics);
+    /// With attributes that were taken earlier (GetConnectionAttributes), whatever is set now.
+    Ptr<RdmaConnection> CreateConnection(Ptr<RdmaNic> from,
+                                         Ptr<RdmaNic> to,
+                                         const ConnectionAttributes& attributes);
+
+    /// Called with every connection that is made from now on, before it carries anything.
+    using ConnectionSink = std::function<void(Ptr<RdmaConnection>)>;
+    void AddConnectionSink(ConnectionSink sink);
 
     /// Fixes the random streams of all wires, then switches, then queue pairs, those to be created
     /// included; returns how many were used.
@@ -175,9 +194,15 @@ class FabricHelper
   private:
     void GiveAddresses();
     void SetDivisors();
-    void CheckEnds(const Ptr<RdmaNic>& from, const Ptr<RdmaNic>& to) const;
-    void CheckReordering(const RdmaNic& from) const;
-    Ptr<RdmaConnection> MakeConnection();
+    using NicPairs = std::vector<std::pair<Ptr<RdmaNic>, Ptr<RdmaNic>>>;
+
+    void CheckEnds(const Ptr<RdmaNic>& from,
+                   const Ptr<RdmaNic>& to,
+                   const ConnectionAttributes& attributes) const;
+    void CheckReordering(const RdmaNic& from, const ConnectionAttributes& attributes) const;
+    Ptr<RdmaConnection> MakeConnection(const NicPairs& nics,
+                                       const std::vector<uint16_t>& entropies,
+                                       const ConnectionAttributes& attributes);
 
     ObjectFactory m_switchFactory;
     ObjectFactory m_nicFactory;
@@ -193,6 +218,7 @@ class FabricHelper
     std::vector<Ptr<FabricSwitch>> m_switches;
     std::vector<Ptr<FabricWire>> m_wires;
     std::vector<Ptr<RdmaConnection>> m_connections;
+    std::vector<ConnectionSink> m_sinks;
     const scaleacross::Routing* m_routing{&scaleacross::ShortestPaths()};
     scaleacross::RouteWeights m_routeWeights{scaleacross::RouteWeights::Equal};
     bool m_routed{false};

@@ -108,6 +108,7 @@ Excuses()
         {"ns3::RdmaNic::FabricAddress", "given by InstallRoutes"},
         {"ns3::RdmaNic::StalledLanes", "drawn as a script"},
         {"ns3::RdmaNic::QueuePairList", "cannot be set"},
+        {"ns3::RdmaConnection::Label", "a name, which changes nothing"},
         {"ns3::FabricWire::Delay", "drawn with the wires"},
         {"ns3::FabricWire::LossRate", "drawn with the wires, as LossModel"},
         {"ns3::FabricWire::LossModel", "drawn with the wires"},

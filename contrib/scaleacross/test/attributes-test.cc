@@ -97,6 +97,7 @@ Candidates(const TypeId::AttributeInformation& attribute, const AttributeValue& 
             {"LaneArbitration", "low 0:1,3:200,4:100"},
             {"LaneMap", "in any out any 0:0"},
             {"HashFields", "source,destination"},
+            {"Label", "a-word"},
             {"LossModel", "ns3::IidLossModel[LossRate=0.01]"},
             {"Table", "0:0,2:4"},
             {"PathSelector", "ns3::RandomSpraySelector"},

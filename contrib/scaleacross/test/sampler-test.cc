@@ -5,6 +5,7 @@
 
 #include "ns3/boolean.h"
 #include "ns3/fabric-sampler.h"
+#include "ns3/string.h"
 
 #include <fstream>
 #include <sstream>
@@ -194,6 +195,46 @@ class SampledIncastTest : public TestCase
     }
 };
 
+/// A window of 64,000 bytes is 64 packets of 1,000; a connection of two queue pairs has two of
+/// them, and one without a window no limit. Those that come after AddAll are sampled under their
+/// labels.
+class SampledWindowTest : public TestCase
+{
+  public:
+    SampledWindowTest()
+        : TestCase("Windows of connections that come later")
+    {
+    }
+
+  private:
+    void DoRun() override
+    {
+        const std::string prefix = CreateTempDirFilename("window");
+        FabricHelper fabric;
+        UseHpccSizes(fabric);
+        BuildStar(fabric, 2, "100Gbps", MicroSeconds(1));
+        {
+            FabricSampler gone(fabric); // which nobody tells any more
+            gone.AddAll();
+        }
+        FabricSampler sampler(fabric);
+        sampler.AddAll();
+        sampler.Start(prefix, MicroSeconds(10), MicroSeconds(10));
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        fabric.SetQueuePairAttribute("Window", UintegerValue(64'000));
+        fabric.SetConnectionAttribute("QueuePairs", UintegerValue(2));
+        fabric.SetConnectionAttribute("Label", StringValue("two"));
+        fabric.CreateConnection(fabric.Nics()[0], fabric.Nics()[1]);
+        Simulator::Run();
+        Simulator::Destroy();
+        const auto flows = Rows(ReadAll(prefix + "-flows.csv"));
+        NS_TEST_ASSERT_MSG_EQ(flows.size(), 2, "both");
+        NS_TEST_EXPECT_MSG_EQ(flows[0].at(8), "", "no limit");
+        NS_TEST_EXPECT_MSG_EQ(flows[1].at(8), "128", "two windows");
+        NS_TEST_EXPECT_MSG_EQ(flows[1].at(9), "two", "label");
+    }
+};
+
 class SamplerMisuseTest : public TestCase
 {
   public:
@@ -234,6 +275,7 @@ class SamplerSuite : public TestSuite
     {
         AddTestCase(new SampledFlowTest);
         AddTestCase(new SampledIncastTest);
+        AddTestCase(new SampledWindowTest);
         AddTestCase(new SamplerMisuseTest);
     }
 };

@@ -4,14 +4,17 @@
 #define SCALEACROSS_TRACE_SIGNATURES_H
 
 #include "ns3/callback.h"
+#include "ns3/collective-group.h"
 #include "ns3/fabric-events.h"
 #include "ns3/fabric-port.h"
 #include "ns3/fabric-switch.h"
 #include "ns3/fabric-wire.h"
 #include "ns3/packet.h"
+#include "ns3/rdma-connection.h"
 #include "ns3/rdma-nic.h"
 #include "ns3/rdma-queue-pair.h"
 #include "ns3/traced-value.h"
+#include "ns3/training-application.h"
 
 #include <functional>
 #include <map>
@@ -47,6 +50,7 @@ TraceSignatures()
 #define SCALEACROSS_SIGNATURE(type)                                                                \
     std::pair<const std::string, SinkMaker>(#type, &SinkOf<type>::Make)
     static const std::map<std::string, SinkMaker> signatures = {
+        SCALEACROSS_SIGNATURE(ns3::CollectiveGroup::CompletedTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::PacketTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::DropTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricPort::PauseTracedCallback),
@@ -56,6 +60,8 @@ TraceSignatures()
         SCALEACROSS_SIGNATURE(ns3::FabricSwitch::IngressPauseTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::FabricWire::LinkTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::Packet::TracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::RdmaConnection::MessageTracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::RdmaConnection::FailureTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaNic::QueuePairTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaQueuePair::PostedTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaQueuePair::MessageTracedCallback),
@@ -63,6 +69,8 @@ TraceSignatures()
         SCALEACROSS_SIGNATURE(ns3::RdmaQueuePair::TimeoutTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::RdmaQueuePair::CnpTracedCallback),
         SCALEACROSS_SIGNATURE(ns3::TracedValueCallback::Uint64),
+        SCALEACROSS_SIGNATURE(ns3::TrainingApplication::IterationTracedCallback),
+        SCALEACROSS_SIGNATURE(ns3::TrainingApplication::FinishedTracedCallback),
     };
 #undef SCALEACROSS_SIGNATURE
     return signatures;

@@ -122,6 +122,7 @@ RankReplay::Advance()
                 {
                     m_world.IterationBegins(m_iteration); // which ends the one before
                 }
+                m_world.Finished();
                 return;
             }
             continue;

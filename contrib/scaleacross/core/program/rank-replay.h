@@ -77,6 +77,12 @@ class RankWorld
 
     /// The first forward of an iteration begins.
     virtual void IterationBegins(uint32_t iteration) = 0;
+
+    /// The rank has done all its iterations. Never of one that goes on until the run is stopped,
+    /// nor of one that takes no part.
+    virtual void Finished()
+    {
+    }
 };
 
 /**

@@ -46,6 +46,10 @@ FabricSampler::FabricSampler(FabricHelper& fabric)
 FabricSampler::~FabricSampler()
 {
     m_event.Cancel();
+    if (m_follows)
+    {
+        *m_follows = false;
+    }
 }
 
 void
@@ -78,6 +82,17 @@ FabricSampler::AddAll()
     {
         AddConnection(connection);
     }
+    if (!m_follows)
+    {
+        m_follows = std::make_shared<bool>(true);
+        m_fabric.AddConnectionSink(
+            [this, follows = m_follows](const Ptr<RdmaConnection>& connection) {
+                if (*follows)
+                {
+                    AddConnection(connection);
+                }
+            });
+    }
 }
 
 void
@@ -100,13 +115,13 @@ FabricSampler::Start(const std::string& prefix, Time period, Time last)
              "time_ps,port,queue_bytes,stopped_priorities,sent_bytes,ecn_marked,utilisation,"
              "stopped_share");
     }
-    if (!m_flows.empty())
+    if (!m_flows.empty() || m_follows)
     {
         Open(m_flowFile,
              prefix + "-flows.csv",
              period,
              "time_ps,flow,delivered_bytes,acked_bytes,goodput_bps,allowed_bps,unacked_packets,"
-             "retransmissions");
+             "retransmissions,window_packets,label");
     }
     for (auto& sampled : m_ports)
     {
@@ -193,19 +208,25 @@ FabricSampler::SampleFlow(SampledFlow& sampled, size_t number)
     uint64_t acked = 0;
     uint64_t unacked = 0;
     uint64_t allowed = 0;
+    uint64_t window = 0;
+    bool bounded = true;
     for (uint32_t i = 0; i < connection.GetNQueuePairs(); ++i)
     {
         Ptr<RdmaQueuePair> sender = connection.GetQueuePair(i);
         delivered += connection.GetRemoteQueuePair(i)->GetCounters().deliveredBytes;
         acked += sender->GetCounters().ackedBytes;
         unacked += sender->GetUnacked();
-        allowed += sender->GetRate().GetBitRate();
+        allowed += sender->GetRate().GetBitRate(); // brings what follows up to date as well
+        const uint64_t packets = sender->Requester().Allowance().Packets();
+        bounded = bounded && packets < scaleacross::kMostUnacked;
+        window += packets;
     }
     const double rate =
         static_cast<double>(delivered - sampled.delivered) * 8 / m_period.GetSeconds();
     m_flowFile << Simulator::Now().GetPicoSeconds() << ',' << number << ',' << delivered << ','
                << acked << ',' << rate << ',' << allowed << ',' << unacked << ','
-               << connection.GetRetransmissions() << '\n';
+               << connection.GetRetransmissions() << ',' << (bounded ? std::to_string(window) : "")
+               << ',' << connection.GetLabel() << '\n';
     sampled.delivered = delivered;
 }
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ class RdmaConnection;
  *   allowed_bps          what congestion control allows all queue pairs together, bit/s on the wire
  *   unacked_packets      sent and not acknowledged
  *   retransmissions      packets sent again, since the beginning
+ *   window_packets       what windows and congestion control allow all queue pairs together to have
+ *                        unacknowledged, or under way; empty if one has no limit
+ *   label                RdmaConnection::Label
  *
  * A sample at t sees everything before t and what starts to leave at t; whether it sees what
  * arrives at t exactly is not defined: choose times at which nothing does, if that matters. Samples
@@ -66,13 +70,14 @@ class FabricSampler
 
     void AddPort(Ptr<FabricPort> port);
     void AddConnection(Ptr<RdmaConnection> connection);
-    /// All ports of switches and NICs, and all connections there are.
+    /// All ports of switches and NICs, and all connections there are and that come later, as those
+    /// of collectives do.
     void AddAll();
 
     /**
      * Samples every `period` from now + period until `last` (included), into PREFIX-ports.csv and
-     * PREFIX-flows.csv; a file is written if there is something to go into it. To be called once,
-     * when the wires are connected.
+     * PREFIX-flows.csv; a file is written if there is something to go into it, or may come. To be
+     * called once, when the wires are connected.
      *
      * Throws ConfigError if the period is 0 or a file cannot be written.
      */
@@ -104,7 +109,9 @@ class FabricSampler
     std::ofstream m_flowFile;
     Time m_period;
     Time m_last;
-    Time m_reach;     //!< no switch runs further ahead
+    Time m_reach; //!< no switch runs further ahead
+    /// True while this sampler lives: the fabric tells of new connections also after that.
+    std::shared_ptr<bool> m_follows;
     Time m_announced; //!< samples up to here have been announced
     EventId m_event;
 };

@@ -272,7 +272,7 @@ PacketEngine::Run(const Scenario& scenario, const RunOptions& options) const
     {
         return *no;
     }
-    const PreparedRun& run = std::get<PreparedRun>(prepared);
+    const PreparedRun& run = *std::get_if<PreparedRun>(&prepared); // there, as it is feasible
     if (run.graph.ranks > kMaxRanks)
     {
         throw ConfigError(

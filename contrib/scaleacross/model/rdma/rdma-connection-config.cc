@@ -9,6 +9,8 @@
 #include "ns3/enum.h"
 #include "ns3/ns3-compat.h"
 #include "ns3/part-accessor.h"
+#include "ns3/string.h"
+#include "ns3/trace-source-accessor.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
@@ -28,6 +30,12 @@ RdmaConnection::GetTypeId()
             .SetParent<Object>()
             .SetGroupName("ScaleAcross")
             .AddConstructor<RdmaConnection>()
+            .AddAttribute("Label",
+                          "What the connection is for, in a word of your own, which files of "
+                          "message times and log messages repeat.",
+                          StringValue(""),
+                          scaleacross::Fixed(MakeStringAccessor(&RdmaConnection::m_label)),
+                          MakeStringChecker())
             .AddAttribute("QueuePairs",
                           "Queue pairs, each a flow of its own to ECMP. More of them spread better "
                           "over parallel paths and share out the window of long round trips.",
@@ -87,7 +95,19 @@ RdmaConnection::GetTypeId()
                           UintegerValue(64),
                           scaleacross::Fixed(PartAccessor(&RdmaConnection::m_clearToSendConfig,
                                                           &ClearToSend::Config::bytes)),
-                          MakeUintegerChecker<uint32_t>(1));
+                          MakeUintegerChecker<uint32_t>(1))
+            .AddTraceSource("MessagePosted",
+                            "Send has taken a message: the connection, bytes, tag.",
+                            MakeTraceSourceAccessor(&RdmaConnection::m_postedTrace),
+                            "ns3::RdmaConnection::MessageTracedCallback")
+            .AddTraceSource("MessageDelivered",
+                            "A message is delivered: the connection, bytes, tag.",
+                            MakeTraceSourceAccessor(&RdmaConnection::m_deliveredTrace),
+                            "ns3::RdmaConnection::MessageTracedCallback")
+            .AddTraceSource("Failed",
+                            "Nothing more will get through: the connection, why.",
+                            MakeTraceSourceAccessor(&RdmaConnection::m_failedTrace),
+                            "ns3::RdmaConnection::FailureTracedCallback");
     return tid;
 }
 

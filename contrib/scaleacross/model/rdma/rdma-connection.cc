@@ -4,10 +4,14 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/log.h"
+#include "ns3/simulator.h"
 #include "ns3/uinteger.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("RdmaConnection");
 
 using scaleacross::Bytes;
 using scaleacross::ClearToSend;
@@ -78,6 +82,8 @@ RdmaConnection::Connect(const std::vector<NicPair>& nics)
     {
         ConnectControl();
     }
+    NS_LOG_INFO(Simulator::Now().As(Time::US)
+                << " " << Describe() << ": made, " << GetNQueuePairs() << " queue pairs");
 }
 
 void
@@ -110,6 +116,9 @@ RdmaConnection::Send(Bytes bytes, uint64_t tag)
     {
         return false;
     }
+    NS_LOG_INFO(Simulator::Now().As(Time::US) << " " << Describe() << ": message " << tag << " of "
+                                              << bytes.Count() << " bytes posted");
+    m_postedTrace(this, bytes.Count(), tag);
     const uint64_t id = m_ledger.Add(bytes.Count(), tag);
     if (m_clearToSend.IsOn())
     {
@@ -207,6 +216,9 @@ RdmaConnection::MessageDelivered(uint64_t id)
     const Bytes bytes(m_ledger.BytesOf(id));
     const uint64_t tag = m_ledger.TagOf(id);
     m_ledger.Delivered();
+    NS_LOG_INFO(Simulator::Now().As(Time::US)
+                << " " << Describe() << ": message " << tag << " delivered");
+    m_deliveredTrace(this, bytes.Count(), tag);
     if (!m_delivery.IsNull())
     {
         m_delivery(bytes, tag);
@@ -272,6 +284,8 @@ RdmaConnection::QueuePairFailed(const std::string& reason)
         return;
     }
     m_failure = reason;
+    NS_LOG_WARN(Simulator::Now().As(Time::US) << " " << Describe() << ": failed: " << reason);
+    m_failedTrace(this, m_failure);
     m_ledger.Clear();
     m_balance.Clear();
     if (m_clearToSend.IsOn())
@@ -312,6 +326,19 @@ const std::string&
 RdmaConnection::GetFailure() const
 {
     return m_failure;
+}
+
+const std::string&
+RdmaConnection::GetLabel() const
+{
+    return m_label;
+}
+
+std::string
+RdmaConnection::Describe() const
+{
+    return "connection of " + GetSender()->Describe() + " to " + GetReceiver()->Describe() +
+           (m_label.empty() ? "" : ", " + m_label);
 }
 
 Ptr<RdmaNic>

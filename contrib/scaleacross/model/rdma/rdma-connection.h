@@ -12,6 +12,7 @@
 #include "send-progress.h"
 
 #include "ns3/attribute-guard.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <string>
@@ -73,6 +74,13 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
         Final
     };
 
+    // Signatures of trace sources.
+    using MessageTracedCallback = void (*)(Ptr<const RdmaConnection> connection,
+                                           uint64_t bytes,
+                                           uint64_t tag);
+    using FailureTracedCallback = void (*)(Ptr<const RdmaConnection> connection,
+                                           const std::string& reason);
+
     static TypeId GetTypeId();
     RdmaConnection();
     ~RdmaConnection() override;
@@ -114,6 +122,11 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     bool HasFailed() const;
     /// Why, as a sentence with the values; empty if it has not failed.
     const std::string& GetFailure() const;
+
+    /// The attribute Label.
+    const std::string& GetLabel() const;
+    /// Both NICs and the label, in words: what log messages call it. After Connect.
+    std::string Describe() const;
 
     /// Of the first pair of NICs.
     Ptr<RdmaNic> GetSender() const;
@@ -181,6 +194,10 @@ class RdmaConnection : public Object, public scaleacross::AttributeOwner
     RdmaMessageCallback m_delivery;
     RdmaMessageCallback m_completion;
     RdmaFailureCallback m_failureCallback;
+    std::string m_label;
+    TracedCallback<Ptr<const RdmaConnection>, uint64_t, uint64_t> m_postedTrace;
+    TracedCallback<Ptr<const RdmaConnection>, uint64_t, uint64_t> m_deliveredTrace;
+    TracedCallback<Ptr<const RdmaConnection>, const std::string&> m_failedTrace;
 };
 
 } // namespace ns3

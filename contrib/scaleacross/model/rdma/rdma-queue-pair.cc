@@ -5,10 +5,14 @@
 #include "core/base/errors.h"
 #include "rdma-nic.h"
 
+#include "ns3/log.h"
 #include "ns3/simulator-time.h"
+#include "ns3/simulator.h"
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("RdmaQueuePair");
 
 using scaleacross::Bytes;
 using scaleacross::ConfigError;
@@ -62,6 +66,8 @@ RdmaQueuePair::Connect(uint32_t address, uint32_t remote, uint16_t entropy)
     m_ends.remoteNumber = remote;
     m_ends.entropy = m_requester.Connect(entropy);
     m_responder.Connect(m_requester.Allowance().GoesByPulls());
+    NS_LOG_INFO(Simulator::Now().As(Time::US) << " " << Describe() << ": connected to number "
+                                              << remote << " of NIC " << address);
     if (nic->IsInitialized())
     {
         m_requester.CheckSizes();

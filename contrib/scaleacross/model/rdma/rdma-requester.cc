@@ -4,10 +4,15 @@
 
 #include "rdma-nic.h"
 
+#include "ns3/log.h"
+#include "ns3/simulator.h"
+
 #include <algorithm>
 
 namespace scaleacross
 {
+
+NS_LOG_COMPONENT_DEFINE("RdmaRequester");
 
 /// What an answer says.
 struct RdmaRequester::Verdict
@@ -233,6 +238,9 @@ RdmaRequester::Found(const SelectiveRepeat::Finding& finding)
 {
     if (finding.lost > 0)
     {
+        NS_LOG_INFO(ns3::Simulator::Now().As(ns3::Time::US)
+                    << " " << m_ends.Describe() << ": sends " << finding.lost
+                    << " packets again, from PSN " << finding.firstLost);
         retransmitTrace(finding.firstLost, finding.lost);
     }
 }
@@ -240,6 +248,9 @@ RdmaRequester::Found(const SelectiveRepeat::Finding& finding)
 void
 RdmaRequester::GoBack(int64_t now)
 {
+    NS_LOG_INFO(ns3::Simulator::Now().As(ns3::Time::US)
+                << " " << m_ends.Describe() << ": sends " << m_queue.Unacked()
+                << " packets again, from PSN " << m_queue.Una());
     retransmitTrace(m_queue.Una(), m_queue.Unacked());
     m_queue.GoBack();
     m_timer.WentBack(now, Waits());
@@ -320,6 +331,7 @@ void
 RdmaRequester::HandleCnp(int64_t now)
 {
     ++m_counters.cnpsReceived;
+    NS_LOG_DEBUG(ns3::Simulator::Now().As(ns3::Time::US) << " " << m_ends.Describe() << ": CNP");
     cnpTrace();
     if (m_allowance.Control() != nullptr && IsOpen())
     {
@@ -338,6 +350,9 @@ RdmaRequester::HandleTimeout(int64_t now)
     }
     ++m_counters.timeouts;
     timeoutTrace(m_queue.Una(), m_timer.Retries());
+    NS_LOG_INFO(ns3::Simulator::Now().As(ns3::Time::US)
+                << " " << m_ends.Describe() << ": timeout, PSN " << m_queue.Una()
+                << " is not acknowledged");
     if (!m_timer.Retry())
     {
         Fail("retry limit: " + m_ends.Describe() + " got no answer for PSN " +

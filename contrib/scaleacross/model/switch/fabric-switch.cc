@@ -4,12 +4,16 @@
 
 #include "core/base/errors.h"
 
+#include "ns3/log.h"
 #include "ns3/node.h"
+#include "ns3/simulator.h"
 
 #include <algorithm>
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricSwitch");
 
 using scaleacross::ConfigError;
 using scaleacross::DropReason;
@@ -286,6 +290,9 @@ void
 FabricSwitch::Drop(SwitchPort& ingress, FabricPacket* packet, DropReason reason)
 {
     ++m_drops[static_cast<size_t>(reason)];
+    NS_LOG_INFO(Simulator::Now().As(Time::US)
+                << " " << ingress.Describe() << ": drops a packet for NIC " << packet->destination
+                << ": " << NameOf(reason));
     ingress.NotifyDrop(*packet, reason);
     PacketPool::Return(packet);
 }

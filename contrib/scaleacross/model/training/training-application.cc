@@ -4,6 +4,7 @@
 
 #include "ns3/log.h"
 #include "ns3/nstime.h"
+#include "ns3/simulator.h"
 
 namespace ns3
 {
@@ -16,10 +17,20 @@ using namespace scaleacross;
 TypeId
 TrainingApplication::GetTypeId()
 {
-    static TypeId tid = TypeId("ns3::TrainingApplication")
-                            .SetParent<Application>()
-                            .SetGroupName("ScaleAcross")
-                            .AddConstructor<TrainingApplication>();
+    static TypeId tid =
+        TypeId("ns3::TrainingApplication")
+            .SetParent<Application>()
+            .SetGroupName("ScaleAcross")
+            .AddConstructor<TrainingApplication>()
+            .AddTraceSource("Iteration",
+                            "The first forward of an iteration begins, which ends "
+                            "the one before: rank, iteration from 0.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_iterationTrace),
+                            "ns3::TrainingApplication::IterationTracedCallback")
+            .AddTraceSource("Finished",
+                            "The rank has done all the iterations that it was asked for: rank.",
+                            MakeTraceSourceAccessor(&TrainingApplication::m_finishedTrace),
+                            "ns3::TrainingApplication::FinishedTracedCallback");
     return tid;
 }
 
@@ -37,6 +48,8 @@ TrainingApplication::SetRank(const TaskGraph* graph, Rank rank, Ptr<RankTranspor
     m_replay = std::make_unique<RankReplay>(*graph, rank, world);
     m_rank = rank;
     m_transport = transport;
+    // Others may begin, and send, before this one does.
+    m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
 }
 
 void
@@ -93,7 +106,7 @@ TrainingApplication::DoDispose()
 void
 TrainingApplication::StartApplication()
 {
-    m_transport->SetDelivery(m_rank, MakeCallback(&TrainingApplication::Delivered, this));
+    NS_LOG_INFO(Simulator::Now().As(Time::US) << " rank " << m_rank << " begins");
     m_replay->Start();
 }
 
@@ -151,8 +164,18 @@ TrainingApplication::SendCredit(Rank to, uint64_t tag)
 }
 
 void
+TrainingApplication::Finished()
+{
+    NS_LOG_INFO(Simulator::Now().As(Time::US) << " rank " << m_rank << " has finished");
+    m_finishedTrace(m_rank);
+}
+
+void
 TrainingApplication::IterationBegins(uint32_t iteration)
 {
+    NS_LOG_INFO(Simulator::Now().As(Time::US)
+                << " rank " << m_rank << " begins iteration " << iteration);
+    m_iterationTrace(m_rank, iteration);
     if (!m_iterationCallback.IsNull())
     {
         m_iterationCallback(m_rank, iteration);

@@ -10,6 +10,7 @@
 
 #include "ns3/application.h"
 #include "ns3/ptr.h"
+#include "ns3/traced-callback.h"
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,10 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
   public:
     /// Called when the first forward of an iteration begins: rank, iteration.
     using IterationCallback = Callback<void, scaleacross::Rank, uint32_t>;
+
+    // Signatures of trace sources.
+    using IterationTracedCallback = void (*)(scaleacross::Rank rank, uint32_t iteration);
+    using FinishedTracedCallback = void (*)(scaleacross::Rank rank);
 
     static TypeId GetTypeId();
 
@@ -79,6 +84,7 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
                     const scaleacross::MessageCare& care) override;
     void SendCredit(scaleacross::Rank to, uint64_t tag) override;
     void IterationBegins(uint32_t iteration) override;
+    void Finished() override;
 
     std::unique_ptr<scaleacross::RankReplay> m_replay;
     scaleacross::Rank m_rank{0};
@@ -86,6 +92,8 @@ class TrainingApplication : public Application, private scaleacross::RankWorld
     IterationCallback m_iterationCallback;
     Ptr<JobClock> m_clock;
     JobEvent m_compute;
+    TracedCallback<scaleacross::Rank, uint32_t> m_iterationTrace;
+    TracedCallback<scaleacross::Rank> m_finishedTrace;
 };
 
 } // namespace ns3

@@ -8,8 +8,10 @@
 
 #include "ns3/attribute-guard.h"
 #include "ns3/double.h"
+#include "ns3/log.h"
 #include "ns3/node.h"
 #include "ns3/object-factory.h"
+#include "ns3/simulator.h"
 #include "ns3/string.h"
 
 #include <algorithm>
@@ -17,6 +19,8 @@
 
 namespace ns3
 {
+
+NS_LOG_COMPONENT_DEFINE("FabricWire");
 
 using scaleacross::ConfigError;
 
@@ -246,6 +250,9 @@ FabricWire::SetUp(bool up)
     {
         port->LinkChanged(up, now);
     }
+    NS_LOG_INFO(Simulator::Now().As(Time::US)
+                << " wire of " << m_ports[0]->Describe() << " and " << m_ports[1]->Describe()
+                << (up ? " is up" : " is down"));
     m_upTrace(up);
 }
 

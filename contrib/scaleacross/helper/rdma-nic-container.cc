@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+#include "rdma-nic-container.h"
+
+#include "core/base/errors.h"
+
+#include "ns3/node.h"
+
+#include <set>
+#include <string>
+#include <utility>
+
+namespace ns3
+{
+
+using scaleacross::ConfigError;
+
+RdmaNicContainer::RdmaNicContainer(Ptr<RdmaNic> nic)
+    : m_nics{nic}
+{
+}
+
+RdmaNicContainer::RdmaNicContainer(std::vector<Ptr<RdmaNic>> nics)
+    : m_nics(std::move(nics))
+{
+}
+
+RdmaNicContainer::RdmaNicContainer(const RdmaNicContainer& a, const RdmaNicContainer& b)
+    : m_nics(a.m_nics)
+{
+    Add(b);
+}
+
+void
+RdmaNicContainer::Add(Ptr<RdmaNic> nic)
+{
+    m_nics.push_back(nic);
+}
+
+void
+RdmaNicContainer::Add(const RdmaNicContainer& others)
+{
+    const std::vector<Ptr<RdmaNic>> added = others.m_nics; // which may be our own
+    m_nics.insert(m_nics.end(), added.begin(), added.end());
+}
+
+uint32_t
+RdmaNicContainer::GetN() const
+{
+    return static_cast<uint32_t>(m_nics.size());
+}
+
+Ptr<RdmaNic>
+RdmaNicContainer::Get(uint32_t i) const
+{
+    if (i >= m_nics.size())
+    {
+        throw ConfigError("RdmaNicContainer::Get",
+                          "there is no NIC " + std::to_string(i) + " of " +
+                              std::to_string(m_nics.size()),
+                          m_nics.empty() ? "nothing: the container is empty"
+                                         : "0 to " + std::to_string(m_nics.size() - 1),
+                          "");
+    }
+    return m_nics[i];
+}
+
+RdmaNicContainer::Iterator
+RdmaNicContainer::Begin() const
+{
+    return m_nics.begin();
+}
+
+RdmaNicContainer::Iterator
+RdmaNicContainer::End() const
+{
+    return m_nics.end();
+}
+
+NetDeviceContainer
+RdmaNicContainer::GetDevices() const
+{
+    NetDeviceContainer devices;
+    for (const Ptr<RdmaNic>& nic : m_nics)
+    {
+        devices.Add(nic);
+    }
+    return devices;
+}
+
+NodeContainer
+RdmaNicContainer::GetNodes() const
+{
+    NodeContainer nodes;
+    std::set<uint32_t> seen;
+    for (const Ptr<RdmaNic>& nic : m_nics)
+    {
+        if (seen.insert(nic->GetNode()->GetId()).second)
+        {
+            nodes.Add(nic->GetNode());
+        }
+    }
+    return nodes;
+}
+
+} // namespace ns3
