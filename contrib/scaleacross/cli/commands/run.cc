@@ -249,12 +249,12 @@ AddRun(CommandLine& program)
                 "twice in a row (`scaleacross calibrate STUDY --list` has them); once and without "
                 "warm-up; stored nowhere");
     command.Add("--trace",
-                options.trace,
+                options->trace,
                 "write the timeline of the measured iterations in the trace event format, for "
                 "ui.perfetto.dev or chrome://tracing");
     command
         .Add("--trace-ranks",
-             options.traceRanks,
+             options->traceRanks,
              "whose: all, or one of each class of ranks that do the same; default: all of up to 64")
         .OneOf({"all", "classes"})
         .Needs("--trace");

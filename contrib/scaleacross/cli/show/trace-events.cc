@@ -54,7 +54,7 @@ class Writer
           m_scenario(study.scenario),
           m_report(report),
           m_timeline(*report.timeline),
-          m_layout(std::get<RankLayout>(LayOut(scenario.Job().plan, scenario.cluster)))
+          m_layout(std::get<RankLayout>(LayOut(study.scenario.Job().plan, study.scenario.cluster)))
     {
     }
 

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The timeline that run --trace writes keeps to its schema and adds up to the report."""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import jsonschema
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = os.environ["SCALEACROSS_PROGRAM"]
+SCHEMA = TOP / "contrib" / "scaleacross" / "schemas" / "trace-events.json"
+STUDY = TOP / "examples" / "small-two-buildings" / "study.yaml"
+CLASSES = ("tp", "cp", "ep", "pp", "dp")
+
+
+def picoseconds(us):
+    """Exact: a double has all picoseconds of two hours."""
+    return round(us * 1e6)
+
+
+class TraceEvents(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_program(self, *words):
+        return subprocess.run([PROGRAM, "run", str(STUDY), "--no-store", "--set", "search={}",
+                               *words], cwd=self.folder, capture_output=True, text=True)
+
+    def trace(self, *words):
+        """The trace of a run, and what it printed."""
+        ended = self.run_program("--json", "--trace", "trace.json", *words)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        trace = json.loads((self.folder / "trace.json").read_text(encoding="utf-8"))
+        schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+        jsonschema.Draft202012Validator.check_schema(schema)
+        jsonschema.Draft202012Validator(schema).validate(trace)
+        return trace, json.loads(ended.stdout)
+
+    def check_sums(self, trace, report):
+        processes = trace["otherData"]["processes"]
+        self.assertTrue(trace["otherData"]["whole"])
+        sums = collections.Counter()
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X" and event["cat"] in ("compute", "bubble", "exposed"):
+                sums[event["name"]] += (picoseconds(event["dur"])
+                                        * processes[event["pid"]]["ranks"])
+        over = sum(process["ranks"] for process in processes) * report["iterations"]
+        expected = {"compute": report["compute_s"], "bubble": report["bubble_s"]}
+        for name in CLASSES:
+            expected[f"exposed {name}"] = report["classes"][name]["exposed_s"]
+        for name, seconds in expected.items():
+            # The report's mean is in whole picoseconds.
+            self.assertAlmostEqual(sums[name] / over, seconds * 1e12, delta=1.001, msg=name)
+        longest = max(picoseconds(one["end"]) - picoseconds(one["begin"]) for one in processes)
+        self.assertEqual(longest // report["iterations"],
+                         round(report["iteration_time_s"] * 1e12))
+
+    def check_rows(self, trace):
+        """Slices of a row follow each other; arrows and messages come in pairs."""
+        rows = collections.defaultdict(list)
+        ids = collections.defaultdict(list)
+        for event in trace["traceEvents"]:
+            if event["ph"] == "X":
+                begin = picoseconds(event["ts"])
+                rows[event["pid"], event["tid"]].append((begin,
+                                                         begin + picoseconds(event["dur"])))
+            elif event["ph"] != "M":
+                ids[event["cat"], event["id"]].append((event["ph"], event["ts"]))
+        for row in rows.values():
+            row.sort()
+            for before, after in zip(row, row[1:]):
+                self.assertLessEqual(before[1], after[0])
+        for key, pair in ids.items():
+            phases = "".join(phase for phase, _ in pair)
+            self.assertIn(phases, ("be", "sf"), key)
+            self.assertLessEqual(pair[0][1], pair[1][1])
+        return len(ids)
+
+    def test_adds_up_on_every_engine(self):
+        for engine in ("analytical", "flow", "packet"):
+            with self.subTest(engine):
+                trace, report = self.trace("--engine", engine, "--set", "plan.pp=2", "--set",
+                                           "plan.tp=2", "--set", "plan.crossing=pp", "--set",
+                                           "workload.sequence=1024", "--set",
+                                           "workload.global_batch=32")
+                self.check_sums(trace, report)
+                # One microbatch of pipeline messages each way, at least: messages and arrows.
+                self.assertGreater(self.check_rows(trace), 4)
+                self.assertEqual(trace["otherData"]["report"]["engine"], engine)
+
+    def test_one_of_each_class(self):
+        trace, _ = self.trace("--engine", "flow", "--trace-ranks", "classes", "--set",
+                              "plan.pp=2", "--set", "plan.tp=2", "--set", "workload.sequence=1024")
+        self.check_rows(trace)
+        stages = [one["stage"] for one in trace["otherData"]["processes"]]
+        self.assertEqual(sorted(set(stages)), [0, 1])
+        self.assertFalse(trace["otherData"]["whole"])
+
+    def test_wrong_uses_are_refused(self):
+        for words, said in ((("--trace", "no/such/folder.json"), "--trace"),
+                            (("--trace", "-"), "--trace"),
+                            (("--trace", str(STUDY)), "is what is read"),
+                            (("--trace-ranks", "all"), "--trace"),
+                            (("--trace", "a.json", "--trace-ranks", "some"), "some"),
+                            (("--trace", "a.json", "--engine", "command:true"), "analytical")):
+            with self.subTest(words):
+                ended = self.run_program(*words)
+                self.assertEqual(ended.returncode, 2, ended.stdout)
+                self.assertIn(said, ended.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_plan_that_cannot_run_writes_nothing(self):
+        ended = self.run_program("--trace", "a.json", "--set", "plan.crossing=pp", "--set",
+                                 "plan.pp=1")
+        self.assertEqual(ended.returncode, 1)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
