@@ -68,7 +68,7 @@ class MissingPackages(unittest.TestCase):
     def test_of_every_script_that_needs_one(self):
         scripts = {path.name for path in ANALYSIS.glob("*.py")
                    if "__main__" in path.read_text() and
-                   re.search(rf"^ *import (database|study_figure|{'|'.join(PACKAGES)})\b",
+                   re.search(rf"^ *(from|import) (scaleacross|study_figure|{'|'.join(PACKAGES)})\b",
                              path.read_text(), re.MULTILINE)}
         self.assertEqual(scripts, set(SCRIPTS))
 
