@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""Figures as the program prints them."""
+
+from __future__ import annotations
+
+import math
+
+import pandas
+
+
+def missing(value) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value)) or value is pandas.NaT
+
+
+def significant(value: float) -> str:
+    """Four significant digits, without zeros behind them, and no powers of ten."""
+    if abs(value) >= 9999.5:
+        return f"{value:.0f}"
+    text = f"{value:.4g}"
+    return f"{float(text):f}".rstrip("0").rstrip(".") if "e" in text else text
+
+
+def seconds(value: float) -> str:
+    """738.9 us, 14.17 ms, 5.738 s."""
+    size = abs(value)
+    for limit, scale, unit in ((0, 1, "s"), (1e-9, 1e12, "ps"), (1e-6, 1e9, "ns"), (1e-3, 1e6, "us"),
+                               (1, 1e3, "ms")):
+        if size < limit * (1 - 5e-5):
+            return f"{significant(value * scale)} {unit}"
+    return f"{significant(value)} s"
+
+
+def amount(value: float) -> str:
+    """0 B, 508.5 MiB, 5.695 TiB."""
+    units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
+    while len(units) > 1 and abs(value) >= 1023.95:
+        value /= 1024
+        units.pop(0)
+    return f"{significant(value)} {units[0]}"
+
+
+def rate(value: float) -> str:
+    """6.4 Tbps."""
+    for scale, unit in ((1e15, "Pbps"), (1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps")):
+        if value >= scale:
+            return f"{significant(value / scale)} {unit}"
+    return f"{significant(value)} bps"
+
+
+def percent(part: float, digits: int = 1) -> str:
+    return f"{100 * part:.{digits}f} %"
+
+
+def share(part: float) -> str:
+    """5.06 %, 13.3 %."""
+    return percent(part, 1 if abs(part) >= 0.09995 else 2)
+
+
+def probability(value: float | None) -> str:
+    if missing(value):
+        return "–"
+    if value < 0.01:
+        return "under 1 %"
+    return "over 99 %" if value > 0.99 else f"{100 * value:.0f} %"
+
+
+def count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def crossing(word: str) -> str:
+    return f"{word.upper()}-out"
